@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiler and linker options that every target of the project uses."""
+
+PTDS_VERSION = "0.1.0"
+
+# local_defines of the file that prints it.
+PTDS_VERSION_DEFINES = ["PTDS_VERSION=\\\"" + PTDS_VERSION + "\\\""]
+
+_WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Werror",
+]
+
+# C, built as gnu11 (.bazelrc).
+PTDS_COPTS = _WARNINGS + [
+    "-Wmissing-prototypes",
+    "-Wstrict-prototypes",
+    "-fvisibility=hidden",
+]
+
+# C++, built as c++17 (.bazelrc).
+PTDS_CXXOPTS = _WARNINGS + [
+    "-fvisibility=hidden",
+]
+
+# Shared objects: an undefined symbol is a link error, not a surprise at load.
+PTDS_LINKOPTS = [
+    "-Wl,-z,defs",
+    "-Wl,--as-needed",
+]

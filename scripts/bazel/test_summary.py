@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts test cases from Bazel's build events: test_summary.py EVENTS.json BAZEL_STATUS
+
+Called by scripts/test. A target whose test.xml names no case counts as one case; a target that did not build,
+timed out or died outside its cases counts as one failure.
+"""
+import json
+import sys
+import urllib.parse
+import xml.etree.ElementTree as ElementTree
+
+NO_TESTS_FOUND = 4
+
+
+def read_events(path):
+    try:
+        with open(path, encoding="utf-8") as events:
+            for line in events:
+                try:
+                    yield json.loads(line)
+                except ValueError:  # cut short: Bazel was interrupted
+                    return
+    except FileNotFoundError:
+        return
+
+
+def local_path(uri):
+    return urllib.parse.unquote(urllib.parse.urlparse(uri).path)
+
+
+def collect(events):
+    """Returns {target: [(status, xml path, log path) of each shard and run]} and the set of tests that never ran."""
+    results, broken = {}, set()
+    for event in events:
+        ident = event.get("id", {})
+        if "testResult" in event:
+            result = event["testResult"]
+            files = {f["name"]: local_path(f.get("uri", "")) for f in result.get("testActionOutput", [])}
+            key = ident["testResult"]
+            runs = results.setdefault(key["label"], {})
+            # A later attempt replaces an earlier one.
+            runs[key.get("run"), key.get("shard")] = (result.get("status"), files.get("test.xml"), files.get("test.log"))
+        elif "targetCompleted" in ident and not event.get("completed", {}).get("success"):
+            broken.add(ident["targetCompleted"]["label"])
+        elif "unconfiguredLabel" in ident or "configuredLabel" in ident:
+            broken.add(ident.get("unconfiguredLabel", ident.get("configuredLabel"))["label"])
+    return {label: list(runs.values()) for label, runs in results.items()}, broken - set(results)
+
+
+def cases_of(xml_path):
+    """Yields (name, outcome, message), outcome being passed, failed or skipped."""
+    try:
+        root = ElementTree.parse(xml_path).getroot()
+    except (OSError, TypeError, ElementTree.ParseError):
+        return
+    for case in root.iter("testcase"):
+        problem = case.find("failure")
+        if problem is None:
+            problem = case.find("error")
+        name = ".".join(filter(None, [case.get("classname"), case.get("name")]))
+        if problem is not None:
+            yield name, "failed", (problem.get("message") or problem.text or "").strip()
+        elif case.find("skipped") is not None or case.get("result") in ("skipped", "suppressed"):
+            yield name, "skipped", ""
+        elif case.get("status") != "notrun":
+            yield name, "passed", ""
+
+
+def one_line(text, width=90):
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def main():
+    events, status = sys.argv[1], int(sys.argv[2])
+    results, broken = collect(read_events(events))
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    rows = [(label, "(did not build)", "") for label in sorted(broken)]
+    for label, runs in sorted(results.items()):
+        for run_status, xml_path, log_path in runs:
+            good = run_status in ("PASSED", "FLAKY")
+            cases = list(cases_of(xml_path))
+            failures = [case for case in cases if case[1] == "failed"]
+            if good and not cases:
+                cases = [(label, "passed", "")]
+            if not good and not failures:
+                cases.append(("(whole target)", "failed", "%s, see %s" % (run_status, log_path)))
+            for name, outcome, message in cases:
+                counts[outcome] += 1
+                if outcome == "failed":
+                    rows.append((label, name, one_line(message)))
+    counts["failed"] += len(broken)
+    if status not in (0, NO_TESTS_FOUND) and counts["failed"] == 0:
+        rows.append(("(build)", "bazel exit status %d" % status, "see above"))
+        counts["failed"] = 1
+    if rows:
+        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+        print("\nfailed:")
+        for target, name, message in rows:
+            print("  %-*s  %-*s  %s" % (widths[0], target, widths[1], name, message))
+    if counts["skipped"]:
+        print("%d skipped" % counts["skipped"])
+    print("%(passed)d passed, %(failed)d failed" % counts)
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
