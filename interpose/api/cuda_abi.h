@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The only includer of cuda.h in the shim and the simulated driver. Asks it for the raw exported names (_v2, _ptsz, _ptds)
+ * instead of the macros that rename them, so that one build serves every ABI version (facts: cuda.h 13.0, line 80 ff.).
+ */
+#ifndef PTDS_CUDA_ABI_H
+#define PTDS_CUDA_ABI_H
+
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#if CUDA_VERSION < 13000
+#error "libptds is built against the headers of CUDA 13.0 or newer (the result runs on drivers from 11.0 on)"
+#endif
+
+/* cudaEGL.h passes this by value; the shim only hands it on. CUeglFrame, cudaEGL.h 13.0. */
+struct ptds_egl_frame {
+    void *plane[3];
+    unsigned int fields[9];
+};
+
+/* cudaGL.h and cudaEGL.h declare these, and need the GL and EGL headers for it; copied prototypes, GLuint and handles as
+ * the plain types that they are. */
+#define GRAPHICS_ENTRY(name, ...) CUresult CUDAAPI name(__VA_ARGS__)
+GRAPHICS_ENTRY(cuGLMapBufferObject, CUdeviceptr_v1 *, unsigned int *, unsigned int);
+GRAPHICS_ENTRY(cuGLMapBufferObject_v2, CUdeviceptr *, size_t *, unsigned int);
+GRAPHICS_ENTRY(cuGLMapBufferObject_v2_ptds, CUdeviceptr *, size_t *, unsigned int);
+GRAPHICS_ENTRY(cuGLMapBufferObjectAsync, CUdeviceptr_v1 *, unsigned int *, unsigned int, CUstream);
+GRAPHICS_ENTRY(cuGLMapBufferObjectAsync_v2, CUdeviceptr *, size_t *, unsigned int, CUstream);
+GRAPHICS_ENTRY(cuGLMapBufferObjectAsync_v2_ptsz, CUdeviceptr *, size_t *, unsigned int, CUstream);
+GRAPHICS_ENTRY(cuGLUnmapBufferObject, unsigned int);
+GRAPHICS_ENTRY(cuGLUnmapBufferObjectAsync, unsigned int, CUstream);
+GRAPHICS_ENTRY(cuEGLStreamConsumerAcquireFrame, void *, CUgraphicsResource *, CUstream *, unsigned int);
+GRAPHICS_ENTRY(cuEGLStreamConsumerReleaseFrame, void *, CUgraphicsResource, CUstream *);
+GRAPHICS_ENTRY(cuEGLStreamProducerPresentFrame, void *, struct ptds_egl_frame, CUstream *);
+GRAPHICS_ENTRY(cuEGLStreamProducerReturnFrame, void *, void *, CUstream *);
+#undef GRAPHICS_ENTRY
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The trace format: what the shim writes and the analysis reads; the only header both include. docs/FORMAT.md is made from
+ * it. A trace is a header, then extents of fixed-size chunks. A chunk belongs to one thread (CALLS), or holds the process's
+ * definitions, or one thread's exact counters. Chunks are filled append-only and `committed` moves after the bytes are
+ * there, so whatever kills the process costs at most the record being written.
+ *
+ * Versions: 1, the first.  A reader refuses a newer major version and accepts newer fields and unknown records.
+ */
+#ifndef PTDS_TRACE_FORMAT_H
+#define PTDS_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define PTDS_TRACE_MAGIC "PTDSTRC1" /* 8 bytes, no terminator */
+#define PTDS_TRACE_VERSION 1u
+#define PTDS_HEADER_SIZE 65536u      /* the first chunk starts here */
+#define PTDS_CHUNK_SIZE 32768u       /* every chunk, its header included */
+#define PTDS_CHUNK_MAGIC 0x4b435450u /* "PTCK" */
+#define PTDS_EXTENT_CHUNKS 32u       /* the file grows by this many chunks */
+
+typedef uint8_t ptds_u8;
+typedef uint16_t ptds_u16;
+typedef uint32_t ptds_u32;
+typedef uint64_t ptds_u64;
+typedef int32_t ptds_i32;
+typedef uint8_t ptds_b20[20];
+
+/* At offset 0. Text fields are terminated. */
+struct ptds_trace_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_size, chunk_size, call_size; /* call_size: bytes of CALL's fixed part as written */
+    uint32_t pid, parent_pid;
+    int32_t rank, ranks; /* of an MPI-like launch; -1 unknown */
+    uint32_t clock;      /* enum ptds_clock */
+    uint32_t clean_end;  /* 1: the process ended through exit and everything is here */
+    uint64_t chunks;     /* chunks handed out so far; those beyond the file's end were lost */
+    uint64_t recycled;   /* chunks of old detail that were overwritten because of PTDS_TRACE_LIMIT */
+    uint64_t refused;    /* records not kept because no chunk could be had (full disk, unwritable file) */
+    uint64_t limit;      /* PTDS_TRACE_LIMIT, bytes */
+    char host[64];
+    char program[256];                   /* /proc/self/exe */
+    char shim[32];                       /* version of libptds */
+    uint32_t schema_offset, schema_size; /* the text of records.def as "NAME id field:type ..." lines, inside the header */
+};
+
+enum ptds_clock { PTDS_CLOCK_MONOTONIC = 1, PTDS_CLOCK_TSC = 2, PTDS_CLOCK_CNTVCT = 3 };
+
+enum ptds_chunk_kind { PTDS_CHUNK_FREE = 0, PTDS_CHUNK_DEFINITIONS = 1, PTDS_CHUNK_CALLS = 2, PTDS_CHUNK_COUNTS = 3 };
+
+/* At the start of every chunk. Records follow back to back, each a multiple of 8 bytes. */
+struct ptds_chunk {
+    uint32_t magic;
+    uint32_t kind;   /* enum ptds_chunk_kind */
+    uint32_t thread; /* uid; 0 for definitions */
+    uint32_t unused;
+    uint64_t sequence;  /* order in which chunks were begun; rises within a thread */
+    uint64_t committed; /* bytes of valid records after this header */
+    uint64_t lost;      /* records of this thread that were overwritten or refused before this chunk */
+    uint64_t reserved[3];
+};
+
+/* A COUNTS chunk is an array of these after the header, index = api * 2 + (1 for the twin entry). Exact at any moment. */
+struct ptds_count {
+    uint64_t calls;
+    uint64_t failed;   /* result other than CUDA_SUCCESS and CUDA_ERROR_NOT_READY */
+    uint64_t remapped; /* sent to another stream than the program named */
+    uint64_t ticks;    /* host time inside the call, where it is timed */
+};
+
+struct ptds_record {
+    uint16_t kind;
+    uint16_t size; /* bytes, this header included; a multiple of 8 */
+    uint32_t unused;
+};
+
+#define F(type, name, doc) ptds_##type name;
+#define TAIL(type, name, doc) type name[];
+#define u64 uint64_t
+#define u32 uint32_t
+#define REC(NAME, id, doc, fields) \
+    struct ptds_rec_##NAME { \
+        struct ptds_record record; \
+        fields \
+    };
+#include "interpose/trace/records.def"
+#undef u64
+#undef u32
+
+enum ptds_record_kind {
+#define F(type, name, doc)
+#define TAIL(type, name, doc)
+#define REC(NAME, id, doc, fields) PTDS_REC_##NAME = id,
+#include "interpose/trace/records.def"
+};
+
+enum ptds_role { PTDS_ROLE_KERNEL = 1, PTDS_ROLE_REGION = 2 };
+
+enum ptds_setting { PTDS_SETTING_SHIM = 1, PTDS_SETTING_ENVIRONMENT = 2, PTDS_SETTING_PROCESS = 3 };
+
+enum ptds_life { PTDS_LIFE_SEEN = 1, PTDS_LIFE_CREATED = 2, PTDS_LIFE_GONE = 3, PTDS_LIFE_NAMED = 4 };
+
+enum ptds_context_kind {
+    PTDS_CONTEXT_UNKNOWN = 0,
+    PTDS_CONTEXT_CREATED = 1,
+    PTDS_CONTEXT_PRIMARY = 2,
+    PTDS_CONTEXT_GREEN = 3
+};
+
+enum ptds_stream_kind {
+    PTDS_STREAM_UNKNOWN = 0,    /* a handle whose creation the shim did not see */
+    PTDS_STREAM_LEGACY = 1,     /* 0 and 0x1, one per context */
+    PTDS_STREAM_PER_THREAD = 2, /* 0x2, one per context and thread */
+    PTDS_STREAM_BLOCKING = 3,   /* created with flag 0 */
+    PTDS_STREAM_NON_BLOCKING = 4,
+    PTDS_STREAM_SHIM_BLOCKING = 5, /* made by policy stream */
+    PTDS_STREAM_SHIM_NON_BLOCKING = 6
+};
+
+enum ptds_process { PTDS_PROCESS_FORK = 1, PTDS_PROCESS_EXIT = 2, PTDS_PROCESS_FORKED = 3 };
+
+enum ptds_bypass { PTDS_BYPASS_DRIVER_COPY = 1, PTDS_BYPASS_OTHER_HOOK = 2, PTDS_BYPASS_EXPORT_TABLE = 3 };
+
+enum ptds_class {
+#define PTDS_CLASSES(X) \
+    X(ALLOC) \
+    X(CAPTURE) X(CONFIG) X(CONTEXT) X(COPY) X(ENTRY) X(EVENT) X(GRAPH) X(GRAPHICS) X(HOSTFUNC) X(INTEROP) X(LAUNCH) \
+        X(MEMOP) X(MEMSET) X(MODULE) X(PREFETCH) X(QUERY) X(SEMAPHORE) X(STREAM) X(SYNC)
+#define X(name) PTDS_CLASS_##name,
+    PTDS_CLASSES(X)
+#undef X
+        PTDS_CLASS_COUNT
+};
+
+/* What a range or an operand was when the call was made. */
+enum ptds_memory_kind {
+    PTDS_MEMORY_UNKNOWN = 0,
+    PTDS_MEMORY_PAGEABLE = 1,
+    PTDS_MEMORY_PINNED = 2,     /* cuMemHostAlloc, cuMemAllocHost */
+    PTDS_MEMORY_REGISTERED = 3, /* cuMemHostRegister */
+    PTDS_MEMORY_DEVICE = 4,
+    PTDS_MEMORY_POOL = 5, /* stream-ordered allocation */
+    PTDS_MEMORY_MANAGED = 6,
+    PTDS_MEMORY_ARRAY = 7,  /* the word is a CUarray, not an address */
+    PTDS_MEMORY_MAPPED = 8, /* cuMemMap */
+    PTDS_MEMORY_IPC = 9,
+    PTDS_MEMORY_EXTERNAL = 10,
+    PTDS_MEMORY_GLOBAL = 11 /* a module's variable */
+};
+
+enum ptds_call_flags {
+    PTDS_CALL_TWIN = 1u << 0,         /* entered through the per-thread twin */
+    PTDS_CALL_TIMED = 1u << 1,        /* leave is valid */
+    PTDS_CALL_REMAPPED = 1u << 2,     /* target differs from stream */
+    PTDS_CALL_LEGACY = 1u << 3,       /* the program named the legacy stream: 0 at a plain entry, 0x1, or implicit */
+    PTDS_CALL_EXPLICIT = 1u << 4,     /* ... by writing 0x1 */
+    PTDS_CALL_IMPLICIT = 1u << 5,     /* the function has no stream argument */
+    PTDS_CALL_KEPT_CAPTURE = 1u << 6, /* legacy work left alone because a capture was open */
+    PTDS_CALL_KEPT_REFUSED =
+        1u << 7, /* ... because the function refuses the legacy stream and the program keeps its error */
+    PTDS_CALL_KEPT_EXCLUDED = 1u << 8, /* ... because of PTDS_EXCLUDE, PTDS_INCLUDE or a green context */
+    PTDS_CALL_KEPT_NO_WAY =
+        1u << 9, /* ... because the function has no other stream to offer, or the shim could not order it */
+    PTDS_CALL_SHIM_EDGE = 1u << 10,    /* the shim put an event wait before it */
+    PTDS_CALL_SHIM_WAIT = 1u << 11,    /* the shim waited for the target after it */
+    PTDS_CALL_OPAQUE = 1u << 12,       /* it may touch memory that the words do not name */
+    PTDS_CALL_CAPTURE_OPEN = 1u << 13, /* some capture of the process was open at entry */
+    PTDS_CALL_CAPTURING = 1u << 14     /* the stream itself was capturing */
+};
+
+enum ptds_launch_attribute { PTDS_LAUNCH_COOPERATIVE = 1, PTDS_LAUNCH_PROGRAMMATIC = 2, PTDS_LAUNCH_OTHER = 4 };
+
+/* What a call does, and what its words are. PTR is an address, N a number of bytes. */
+enum ptds_op {
+    PTDS_OP_NONE = 0,          /* - */
+    PTDS_OP_LAUNCH = 1,        /* grid x | y << 32, grid z | dynamic shared bytes << 32, block x | y << 16 | z << 32 |
+                                  attributes << 48 (enum ptds_launch_attribute), then every
+                                  8-byte word of the arguments that lies inside the range of known allocations */
+    PTDS_OP_COPY = 2,          /* dst PTR, src PTR, width N, height, dst pitch N, src pitch N (height 1: plain) */
+    PTDS_OP_MEMSET = 3,        /* dst PTR, width N, height, pitch N */
+    PTDS_OP_EVENT_RECORD = 4,  /* - ; object, generation */
+    PTDS_OP_EVENT_WAIT = 5,    /* - ; a stream waits for object, generation */
+    PTDS_OP_HOST_FUNCTION = 6, /* function address */
+    PTDS_OP_GRAPH_LAUNCH = 7,  /* - ; object: the executable graph */
+    PTDS_OP_WAIT_VALUE = 8,    /* PTR, N */
+    PTDS_OP_WRITE_VALUE = 9,   /* PTR, N */
+    PTDS_OP_ALLOC_ASYNC = 10,  /* PTR, N, kind; object: the memory's uid */
+    PTDS_OP_FREE_ASYNC = 11,   /* PTR; object */
+    PTDS_OP_PREFETCH = 12,     /* PTR, N */
+    PTDS_OP_ATTACH = 13,       /* PTR, N */
+    PTDS_OP_OPAQUE = 14,       /* other work on the stream (batches, semaphores, graphics): touches unknown memory */
+    PTDS_OP_STREAM_SYNC = 15,  /* the host waits for the stream */
+    PTDS_OP_STREAM_QUERY = 16,
+    PTDS_OP_EVENT_SYNC = 17, /* the host waits for object, generation */
+    PTDS_OP_EVENT_QUERY = 18,
+    PTDS_OP_EVENT_ELAPSED = 19,
+    PTDS_OP_CTX_SYNC = 20, /* the host waits for everything in the context */
+    PTDS_OP_CTX_EVENT_RECORD = 21,
+    PTDS_OP_CTX_EVENT_WAIT = 22,
+    PTDS_OP_ALLOC = 23,         /* PTR, N, kind; object: the memory's uid */
+    PTDS_OP_FREE = 24,          /* PTR; object */
+    PTDS_OP_FREE_HOST = 25,     /* PTR; object */
+    PTDS_OP_UNREGISTER = 26,    /* PTR; object */
+    PTDS_OP_UNMAP = 27,         /* PTR; object */
+    PTDS_OP_ARRAY_DESTROY = 28, /* handle; object */
+    PTDS_OP_MODULE_LOAD = 29,
+    PTDS_OP_MODULE_UNLOAD = 30,
+    PTDS_OP_FUNCTION_LOAD = 31,
+    PTDS_OP_STREAM_CREATE = 32, /* CU_STREAM_* flags; stream: the new one */
+    PTDS_OP_STREAM_DESTROY = 33,
+    PTDS_OP_EVENT_CREATE = 34,  /* CU_EVENT_* flags, handle; object */
+    PTDS_OP_EVENT_DESTROY = 35, /* - ; object */
+    PTDS_OP_CTX_CREATE = 36,
+    PTDS_OP_CTX_DESTROY = 37,
+    PTDS_OP_CTX_LIMIT = 38, /* CUlimit */
+    PTDS_OP_CONFIG = 39,    /* attribute or flags */
+    PTDS_OP_CAPTURE_BEGIN = 40,
+    PTDS_OP_CAPTURE_END = 41,
+    PTDS_OP_GRAPH_INSTANTIATE = 42, /* - ; object */
+    PTDS_OP_GRAPH_UPLOAD = 43
+};
+
+#endif
