@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads the ELF structures of loaded objects. Called by the doors (to find the driver and the real dlsym) and by the
+ * recorder (to name call sites). Runs under the loader lock: must not allocate or call anything that may resolve symbols.
+ * Layouts: the System V gABI and the GNU hash section as the loader itself reads it.
+ */
+#include "interpose/base/elf.h"
+
+#include <string.h>
+
+static uintptr_t dynamic_address(const struct elf_object *object, ElfW(Addr) value)
+{
+    /* glibc relocates these entries in place, except on objects whose dynamic section is read-only (the vDSO). */
+    return value < object->base ? value + object->bias : value;
+}
+
+static void read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic)
+{
+    ElfW(Addr) soname = 0;
+    for (; dynamic->d_tag != DT_NULL; dynamic++) {
+        uintptr_t address = dynamic_address(object, dynamic->d_un.d_ptr);
+        switch (dynamic->d_tag) {
+        case DT_SYMTAB: object->symbols = (const void *)address; break;
+        case DT_STRTAB: object->strings = (const void *)address; break;
+        case DT_GNU_HASH: object->gnu_hash = (const void *)address; break;
+        case DT_HASH: object->sysv_hash = (const void *)address; break;
+        case DT_SONAME: soname = dynamic->d_un.d_val; break;
+        default: break;
+        }
+    }
+    if (soname && object->strings)
+        object->soname = object->strings + soname;
+}
+
+static void read_notes(struct elf_object *object, uintptr_t at, size_t size)
+{
+    uintptr_t end = at + size;
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+        const ElfW(Nhdr) *note = (const void *)at;
+        uintptr_t name = at + sizeof *note;
+        uintptr_t body = name + ((note->n_namesz + 3u) & ~3u);
+        if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp((const void *)name, "GNU", 4) == 0) {
+            object->build_id = (const void *)body;
+            object->build_id_size = note->n_descsz;
+        }
+        at = body + ((note->n_descsz + 3u) & ~3u);
+    }
+}
+
+static void describe(struct elf_object *object, const struct dl_phdr_info *info)
+{
+    *object = (struct elf_object){.path = info->dlpi_name, .bias = info->dlpi_addr, .base = UINTPTR_MAX};
+    const ElfW(Dyn) *dynamic = NULL;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD) {
+            object->base = start < object->base ? start : object->base;
+            object->end = start + segment->p_memsz > object->end ? start + segment->p_memsz : object->end;
+        } else if (segment->p_type == PT_DYNAMIC) {
+            dynamic = (const void *)start;
+        } else if (segment->p_type == PT_NOTE) {
+            read_notes(object, start, segment->p_memsz);
+        }
+    }
+    if (dynamic)
+        read_dynamic(object, dynamic);
+}
+
+struct each {
+    int (*visit)(const struct elf_object *, void *);
+    void *context;
+};
+
+static int each_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const struct each *each = data;
+    struct elf_object object;
+    (void)size;
+    describe(&object, info);
+    return each->visit(&object, each->context);
+}
+
+int elf_each(int (*visit)(const struct elf_object *, void *), void *context)
+{
+    struct each each = {visit, context};
+    return dl_iterate_phdr(each_object, &each);
+}
+
+struct containing {
+    uintptr_t address;
+    struct elf_object *out;
+};
+
+static int contains(const struct elf_object *object, void *data)
+{
+    const struct containing *wanted = data;
+    if (wanted->address < object->base || wanted->address >= object->end)
+        return 0;
+    *wanted->out = *object;
+    return 1;
+}
+
+int elf_containing(const void *address, struct elf_object *out)
+{
+    struct containing wanted = {(uintptr_t)address, out};
+    return elf_each(contains, &wanted);
+}
+
+static void *defined(const struct elf_object *object, const ElfW(Sym) * symbol, const char *name)
+{
+    unsigned type = ELF64_ST_TYPE(symbol->st_info);
+    if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
+        return NULL;
+    if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || strcmp(object->strings + symbol->st_name, name) != 0)
+        return NULL;
+    return (void *)(object->bias + symbol->st_value);
+}
+
+static uint32_t gnu_hash_of(const char *name)
+{
+    uint32_t h = 5381;
+    for (; *name; name++)
+        h = h * 33 + (uint8_t)*name;
+    return h;
+}
+
+static void *find_gnu(const struct elf_object *object, const char *name)
+{
+    const uint32_t *table = object->gnu_hash;
+    uint32_t buckets = table[0], first = table[1], bloom_words = table[2];
+    const uint32_t *bucket = table + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
+    const uint32_t *chain = bucket + buckets;
+    uint32_t wanted = gnu_hash_of(name);
+    if (buckets == 0 || bucket[wanted % buckets] < first)
+        return NULL;
+    for (uint32_t i = bucket[wanted % buckets];; i++) {
+        uint32_t h = chain[i - first];
+        if ((h | 1) == (wanted | 1)) {
+            void *found = defined(object, &object->symbols[i], name);
+            if (found)
+                return found;
+        }
+        if (h & 1)
+            return NULL;
+    }
+}
+
+static uint32_t sysv_hash_of(const char *name)
+{
+    uint32_t h = 0;
+    for (; *name; name++) {
+        h = (h << 4) + (uint8_t)*name;
+        h ^= (h >> 24) & 0xf0;
+        h &= 0x0fffffff;
+    }
+    return h;
+}
+
+static void *find_sysv(const struct elf_object *object, const char *name)
+{
+    const uint32_t *bucket = object->sysv_hash + 2, *chain = bucket + object->sysv_hash[0];
+    if (object->sysv_hash[0] == 0)
+        return NULL;
+    for (uint32_t i = bucket[sysv_hash_of(name) % object->sysv_hash[0]]; i != STN_UNDEF; i = chain[i]) {
+        void *found = defined(object, &object->symbols[i], name);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+void *elf_symbol(const struct elf_object *object, const char *name)
+{
+    if (!object->symbols || !object->strings)
+        return NULL;
+    if (object->gnu_hash)
+        return find_gnu(object, name);
+    return object->sysv_hash ? find_sysv(object, name) : NULL;
+}

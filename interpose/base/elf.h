@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loaded objects seen through their ELF structures: what dlsym and dladdr would say, without their locks, their dlerror
+ * state, or the question of which dlsym. Any thread, any time after the loader has started; allocates nothing.
+ */
+#ifndef PTDS_ELF_H
+#define PTDS_ELF_H
+
+#include <elf.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_object {
+    const char *path;    /* the loader's own string; "" for the main program */
+    const char *soname;  /* NULL where it has none */
+    uintptr_t base, end; /* lowest and one past the highest loaded address */
+    uintptr_t bias;
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const uint32_t *gnu_hash;
+    const uint32_t *sysv_hash;
+    const uint8_t *build_id;
+    uint32_t build_id_size;
+};
+
+/* Calls visit for every object in load order until it returns non-zero; returns that. The object is valid inside the call.
+ */
+int elf_each(int (*visit)(const struct elf_object *, void *), void *context);
+
+/* The object that contains the address; 0 if none does. */
+int elf_containing(const void *address, struct elf_object *out);
+
+/* The address of a function or variable that the object itself defines, any version; NULL if it does not. */
+void *elf_symbol(const struct elf_object *object, const char *name);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Page allocation and a bump arena for small things that are never freed. Cold paths only.
+ */
+#include "interpose/base/memory.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "interpose/base/lock.h"
+
+#define ARENA_SIZE (256u << 10)
+
+void *memory_pages(size_t size)
+{
+    int saved = errno;
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = saved;
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void memory_pages_free(void *pages, size_t size)
+{
+    int saved = errno;
+    munmap(pages, size);
+    errno = saved;
+}
+
+void *memory_keep(size_t size)
+{
+    static struct lock lock;
+    static uint8_t *arena;
+    static size_t left;
+    size = (size + 15u) & ~(size_t)15u;
+    if (size > ARENA_SIZE / 4)
+        return memory_pages(size);
+    lock_take(&lock);
+    if (size > left) {
+        uint8_t *fresh = memory_pages(ARENA_SIZE);
+        if (fresh) {
+            arena = fresh;
+            left = ARENA_SIZE;
+        }
+    }
+    void *kept = NULL;
+    if (size <= left) {
+        kept = arena;
+        arena += size;
+        left -= size;
+    }
+    lock_drop(&lock);
+    return kept;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The shim's own memory: pages from the kernel, never malloc, because the shim runs inside malloc hooks and constructors.
+ */
+#ifndef PTDS_MEMORY_H
+#define PTDS_MEMORY_H
+
+#include <stddef.h>
+
+/* Zeroed memory that lives as long as the process, 16-byte aligned; NULL when the kernel has none. Any thread. */
+void *memory_keep(size_t size);
+
+/* Zeroed pages; NULL when the kernel has none. Keeps errno. */
+void *memory_pages(size_t size);
+void memory_pages_free(void *pages, size_t size);
+
+#endif

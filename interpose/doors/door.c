@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opens the doors once, and decides what each of them hands out. door_answer() runs inside dlsym: no locks, no allocation,
+ * no driver calls there.
+ */
+#include "interpose/doors/doors.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/base/diag.h"
+#include "interpose/base/lock.h"
+#include "interpose/doors/driver.h"
+#include "interpose/env/env.h"
+#include "interpose/policy/policy.h"
+#include "interpose/record/record.h"
+
+/* Nothing to do at all: every door gives the driver's own. */
+static int inert(void)
+{
+    const struct env *env = env_get();
+    return env->disable || env->policy == ENV_POLICY_NONE;
+}
+
+/* Remapping by the twin's own address is possible where nothing has to look at the call: no record, no wish about 0x1. */
+static int twins_suffice(void)
+{
+    const struct env *env = env_get();
+    return env->policy == ENV_POLICY_PER_THREAD && !env->recording && !env->remap_explicit;
+}
+
+/* The driver's function that may be handed out instead of the wrapper; NULL: the wrapper it must be. */
+static void *direct_for(int id, int twin)
+{
+    if (inert())
+        return driver_real[id][twin];
+    if (id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2 || !twins_suffice())
+        return NULL;
+    switch (api_rows[id].route) {
+    case ROUTE_STREAM:
+    case ROUTE_STREAM2:
+    case ROUTE_CONFIG:
+    case ROUTE_UPLOAD:
+    case ROUTE_IMPLICIT: return api_rows[id].twin ? driver_real[id][1] : NULL;
+    case ROUTE_STREAM_AT:
+    case ROUTE_KEEP_IF: return twin ? driver_real[id][1] : NULL;
+    default: return driver_real[id][twin];
+    }
+}
+
+/* An excluded object's calls need no wrapper where nobody has to see them. */
+static int excluded_directly(const void *caller)
+{
+    return caller_filter_on() && !env_get()->recording && !policy_current()->sees_all_work && caller_excluded(caller);
+}
+
+void *door_answer(void *real, const void *caller)
+{
+    int twin, id = driver_row(real, &twin);
+    if (id < 0)
+        return real;
+    int asks = id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2;
+    if (!asks && !inert() && excluded_directly(caller))
+        return real;
+    void *direct = direct_for(id, twin);
+    return direct ? direct : door_wrapper[id][twin];
+}
+
+/* An ELF-bound call has no moment of resolution at which its caller could be asked about, so a filter keeps it in the
+ * wrapper. */
+static void go_direct(void)
+{
+    for (int id = 0; id < API_COUNT; id++) {
+        for (int twin = 0; twin < 2; twin++) {
+            void *direct = inert() || !caller_filter_on() ? direct_for(id, twin) : NULL;
+            if (direct)
+                __atomic_store_n(&door_go[id][twin], direct, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+int door_open(void)
+{
+    static uint32_t opened;
+    static struct lock opening;
+    if (__builtin_expect(__atomic_load_n(&opened, __ATOMIC_ACQUIRE), 1))
+        return 1;
+    int saved = errno;
+    int found = driver_search(1);
+    if (found) {
+        lock_take(&opening);
+        if (!opened) {
+            go_direct();
+            __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);
+        }
+        lock_drop(&opening);
+        if (!inert())
+            driver_pin();
+    } else {
+        diag_once(DIAG_ERROR, "no CUDA driver (libcuda.so.1) could be found");
+    }
+    errno = saved;
+    return found;
+}
+
+/* Names are kept until recording starts; cudart resolves everything before its first real call. */
+#define UNTABLED 64
+static struct {
+    char name[96];
+    int handed, version;
+    int reported;
+} untabled[UNTABLED];
+static struct lock untabled_lock;
+
+static void remember(const char *name, int handed, int version)
+{
+    lock_take(&untabled_lock);
+    for (int i = 0; i < UNTABLED; i++) {
+        if (strcmp(untabled[i].name, name) == 0)
+            break;
+        if (untabled[i].name[0])
+            continue;
+        strncpy(untabled[i].name, name, sizeof untabled[i].name - 1);
+        untabled[i].handed = handed;
+        untabled[i].version = version;
+        break;
+    }
+    lock_drop(&untabled_lock);
+}
+
+void door_report_discovered(void)
+{
+    for (int i = 0; i < UNTABLED && untabled[i].name[0]; i++) {
+        if (!__atomic_exchange_n(&untabled[i].reported, 1, __ATOMIC_RELAXED))
+            record_untabled(untabled[i].name, untabled[i].handed, untabled[i].version);
+    }
+}
+
+void *door_discovered(const char *name, void *legacy, void *twin, int cuda_version, const void *caller)
+{
+    if (inert())
+        return legacy;
+    int remap = env_get()->policy == ENV_POLICY_PER_THREAD && !(caller_filter_on() && caller_excluded(caller));
+    remember(name, remap, cuda_version);
+    if (record_on())
+        door_report_discovered();
+    return remap ? twin : legacy;
+}

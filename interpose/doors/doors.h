@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is handed out for a driver function, whichever way the program asks. Decided once, at resolution.
+ */
+#ifndef PTDS_DOORS_H
+#define PTDS_DOORS_H
+
+#include <stdint.h>
+
+#include "interpose/api/api.h"
+
+struct call;
+
+/* The wrappers, as exported: [id][0] the base, [id][1] the twin or NULL. */
+extern void *const door_wrapper[API_COUNT][2];
+
+/* Where the exported wrappers jump to: their working half, or, once door_open() has seen that they have no work to do, the
+ * driver's own function. */
+extern void *door_go[API_COUNT][2];
+
+/* Prepares everything a wrapper needs, once: configuration, driver, recorder. Returns 0 if there is no driver to call.
+ * Any thread; not inside dlsym. */
+int door_open(void);
+
+/* The answer for a real address of the driver's: the address itself, the twin's, or a wrapper. caller is an address inside
+ * the object that asked. Runs inside dlsym: no locks beyond the loader's, no allocation. */
+void *door_answer(void *real, const void *caller);
+
+/* A function that the table does not know but that has a twin: answers what to hand out and remembers it for the report.
+ * cuda_version 0: asked for by dlsym. */
+void *door_discovered(const char *name, void *legacy, void *twin, int cuda_version, const void *caller);
+
+/* Writes down what was discovered before the recorder ran. */
+void door_report_discovered(void);
+
+/* After a cuGetProcAddress call: replaces *function by the answer. */
+void door_proc_address(struct call *C, const char *symbol, void **function, int cuda_version, cuuint64_t flags);
+
+/* 1 if calls from this address keep the legacy stream (PTDS_EXCLUDE, PTDS_INCLUDE). Any thread; cached. */
+int caller_excluded(const void *caller);
+
+/* 1 if either list is set. */
+int caller_filter_on(void);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds libcuda and reads its symbol table. Called by every door before its first answer. Parts run inside dlsym, under the
+ * loader lock and before any constructor: they must not allocate, load, or call dlsym.
+ *
+ * An address is a sound key: for all 637 exported names dlsym and cuGetProcAddress give the same one, and no two exported
+ * functions share one (measured, drivers 450 to 580).
+ */
+#include "interpose/doors/driver.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "interpose/base/diag.h"
+#include "interpose/base/elf.h"
+#include "interpose/base/lock.h"
+
+void *driver_real[API_COUNT][2];
+struct driver_calls driver;
+
+static struct elf_object object;
+static uint32_t ready;
+static struct lock adopting;
+
+/* Real address -> (id * 2 + twin) + 1, open addressing. */
+#define SLOTS 2048u
+static struct {
+    uintptr_t address;
+    uint32_t key;
+} slots[SLOTS];
+
+int driver_ready(void)
+{
+    return __atomic_load_n(&ready, __ATOMIC_ACQUIRE) != 0;
+}
+
+const char *driver_path(void)
+{
+    return driver_ready() ? object.path : "";
+}
+
+static int is_driver(const struct elf_object *candidate)
+{
+    const char *slash = strrchr(candidate->path, '/');
+    const char *file = slash ? slash + 1 : candidate->path;
+    int named =
+        strncmp(file, "libcuda.so", 10) == 0 || (candidate->soname && strcmp(candidate->soname, "libcuda.so.1") == 0);
+    return named && elf_symbol(candidate, "cuInit") && elf_symbol(candidate, "cuLaunchKernel");
+}
+
+static uint32_t slot_of(uintptr_t address)
+{
+    return (uint32_t)((address >> 4) * 2654435761u >> 16) % SLOTS;
+}
+
+static void learn(int id, int twin, const char *name)
+{
+    void *address = elf_symbol(&object, name);
+    driver_real[id][twin] = address;
+    if (!address)
+        return;
+    uint32_t at = slot_of((uintptr_t)address);
+    while (slots[at].address)
+        at = (at + 1) % SLOTS;
+    slots[at].key = (uint32_t)(id * 2 + twin) + 1;
+    slots[at].address = (uintptr_t)address;
+}
+
+static void adopt(const struct elf_object *found)
+{
+    lock_take(&adopting);
+    if (!driver_ready()) {
+        object = *found;
+        for (int id = 0; id < API_COUNT; id++) {
+            learn(id, 0, api_rows[id].symbol);
+            if (api_rows[id].twin_symbol)
+                learn(id, 1, api_rows[id].twin_symbol);
+        }
+#define X(name) driver.name = (__typeof__(driver.name))elf_symbol(&object, #name);
+        DRIVER_CALLS(X)
+#undef X
+        __atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
+        diag_once(DIAG_DEBUG, "driver is ", found->path);
+    }
+    lock_drop(&adopting);
+}
+
+int driver_owns(const void *address)
+{
+    struct elf_object candidate;
+    if (!driver_ready() && elf_containing(address, &candidate) && is_driver(&candidate))
+        adopt(&candidate);
+    return driver_ready() && (uintptr_t)address >= object.base && (uintptr_t)address < object.end;
+}
+
+static int adopt_first(const struct elf_object *candidate, void *unused)
+{
+    (void)unused;
+    if (!is_driver(candidate))
+        return 0;
+    adopt(candidate);
+    return 1;
+}
+
+/* dlopen itself moved from libdl to libc in glibc 2.34, so it is looked up rather than linked. */
+static int find_dlopen(const struct elf_object *candidate, void *out)
+{
+    void *found = elf_symbol(candidate, "dlopen");
+    if (found && candidate->soname &&
+        (strncmp(candidate->soname, "libc.so", 7) == 0 || strncmp(candidate->soname, "libdl.so", 8) == 0))
+        *(void **)out = found;
+    return found != NULL && *(void **)out != NULL;
+}
+
+static void *load(const char *path, int flags)
+{
+    void *function = NULL;
+    if (!elf_each(find_dlopen, &function))
+        return NULL;
+    return ((void *(*)(const char *, int))function)(path, flags);
+}
+
+int driver_search(int may_load)
+{
+    if (driver_ready() || elf_each(adopt_first, NULL))
+        return 1;
+    if (may_load && load("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
+        elf_each(adopt_first, NULL);
+    return driver_ready();
+}
+
+void driver_pin(void)
+{
+    static uint8_t pinned;
+    if (!driver_ready() || __atomic_exchange_n(&pinned, 1, __ATOMIC_ACQ_REL))
+        return;
+    if (!load(object.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+        diag_once(DIAG_DEBUG, "could not pin ", object.path);
+}
+
+int driver_row(const void *address, int *twin)
+{
+    if (!driver_ready())
+        return -1;
+    for (uint32_t at = slot_of((uintptr_t)address); slots[at].address; at = (at + 1) % SLOTS) {
+        if (slots[at].address == (uintptr_t)address) {
+            *twin = (int)((slots[at].key - 1) % 2);
+            return (int)((slots[at].key - 1) / 2);
+        }
+    }
+    return -1;
+}
+
+void *driver_twin_by_name(const char *name)
+{
+    char twin[128];
+    size_t length = strlen(name);
+    if (!driver_ready() || length + 6 > sizeof twin)
+        return NULL;
+    memcpy(twin, name, length);
+    memcpy(twin + length, "_ptsz", 6);
+    void *found = elf_symbol(&object, twin);
+    if (found)
+        return found;
+    memcpy(twin + length, "_ptds", 6);
+    return elf_symbol(&object, twin);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The real driver: where its functions are, and which address is which row of the table.
+ */
+#ifndef PTDS_DRIVER_H
+#define PTDS_DRIVER_H
+
+#include <stdint.h>
+
+#include "interpose/api/api.h"
+
+/* driver_real[id][0] is the exported function, [1] its per-thread twin; NULL where this driver has none. Constant once
+ * driver_ready() has answered 1. */
+extern void *driver_real[API_COUNT][2];
+
+/* The real function of a row, typed by cuda.h. */
+#define REAL(symbol) ((__typeof__(&symbol))driver_real[API_##symbol][0])
+#define REAL_TWIN(symbol) ((__typeof__(&symbol))driver_real[API_##symbol][1])
+
+/* Driver functions that the shim itself calls and that are no rows of the table. NULL where the driver has none. */
+#define DRIVER_CALLS(X) \
+    X(cuCtxGetCurrent) \
+    X(cuCtxGetDevice) X(cuDevicePrimaryCtxGetState) X(cuDriverGetVersion) X(cuPointerGetAttribute) X(cuFuncGetParamInfo) \
+        X(cuFuncGetName) X(cuKernelGetParamInfo) X(cuKernelGetName) X(cuStreamGetFlags)
+struct driver_calls {
+#define X(name) __typeof__(&name) name;
+    DRIVER_CALLS(X)
+#undef X
+};
+extern struct driver_calls driver;
+
+/* 1 once the driver is known. */
+int driver_ready(void);
+
+/* Makes the object that contains the address the driver, if it is a libcuda.so and none is known yet. Returns 1 if the
+ * address belongs to the driver in use. Any thread, also under the loader lock; allocates nothing. */
+int driver_owns(const void *address);
+
+/* Finds the driver among the loaded objects; with may_load also loads libcuda.so.1 as an ELF-linked program would have.
+ * may_load must be 0 inside dlsym. Returns driver_ready(). */
+int driver_search(int may_load);
+
+/* Keeps the driver loaded for good, since the shim holds its addresses. Not inside dlsym. */
+void driver_pin(void);
+
+/* The row of a real address; -1 if it is none of the table's. */
+int driver_row(const void *address, int *twin);
+
+/* Whether the driver exports name_ptsz or name_ptds: then name treats the default stream. The twin's address or NULL. */
+void *driver_twin_by_name(const char *name);
+
+/* The path of the driver's object; "" before it is known. */
+const char *driver_path(void);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The two halves of every wrapper. The hot path: must not lock, allocate (but on a thread's first call), or lose errno.
+ */
+#include "interpose/doors/enter.h"
+
+#include "interpose/base/clock.h"
+#include "interpose/base/diag.h"
+#include "interpose/doors/doors.h"
+#include "interpose/doors/driver.h"
+#include "interpose/env/env.h"
+#include "interpose/lifecycle.h"
+#include "interpose/record/log.h"
+#include "interpose/record/record.h"
+#include "interpose/state/capture.h"
+
+/* Reached by ELF binding only: a lookup would not have found the function. */
+static enum enter absent(struct call *C, int driver_found)
+{
+    C->result = driver_found ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_NO_DEVICE;
+    if (driver_found)
+        diag_once(DIAG_ERROR, "this driver has no ", api_rows[C->api].symbol, "; the program calls it");
+    return ENTER_ABSENT;
+}
+
+static enum enter first_time(struct call *C)
+{
+    int found = door_open();
+    if (!found || !driver_real[C->api][C->twin])
+        return absent(C, found);
+    if (env_get()->disable || env_get()->policy == ENV_POLICY_NONE)
+        return ENTER_PASS;
+    lifecycle_start();
+    /* Look-ups and cuInit alone leave no trace: many programs ask whether there is a GPU and go on without. */
+    if (!record_on() && api_rows[C->api].class_ != PTDS_CLASS_ENTRY)
+        record_start();
+    return ENTER_FULL;
+}
+
+enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller, const void *const *frame)
+{
+    C->api = api;
+    C->twin = (uint8_t)twin;
+    C->way = CALL_AS_IS;
+    C->flags = (twin ? PTDS_CALL_TWIN : 0u) | (api_rows[api].timed ? PTDS_CALL_TIMED : 0u);
+    C->caller = caller;
+    C->frame = frame;
+    static uint32_t started; /* everything below has run once, recording included or not wanted */
+    if (__builtin_expect(!__atomic_load_n(&started, __ATOMIC_RELAXED) || !driver_real[api][twin], 0)) {
+        enum enter enter = first_time(C);
+        if (enter != ENTER_FULL)
+            return enter;
+        if (record_running || !env_get()->recording)
+            __atomic_store_n(&started, 1, __ATOMIC_RELAXED);
+    }
+    C->thread = thread_get();
+    if (__builtin_expect(!C->thread, 0))
+        return ENTER_PASS;
+    C->context = NULL;
+    C->stream = NULL;
+    C->stream_uid = C->target_uid = C->object = C->generation = 0;
+    C->op = C->kinds = C->words = 0;
+    int recording = record_on();
+    C->footprint = (uint8_t)(recording || policy_current()->wants_footprint);
+    C->enter = recording ? clock_ticks() : 0;
+    return ENTER_FULL;
+}
+
+void enter_real(struct call *C)
+{
+    if (__builtin_expect(log_on(), 0) && (C->flags & PTDS_CALL_TIMED))
+        log_entering(C);
+}
+
+void leave_call(struct call *C)
+{
+    if (!C->enter || !record_on())
+        return;
+    if (!C->context)
+        C->context = objects_context_now(C->thread);
+    if (capture_any())
+        C->flags |= PTDS_CALL_CAPTURE_OPEN;
+    record_call(C);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every wrapper does before and after the real call.
+ */
+#ifndef PTDS_ENTER_H
+#define PTDS_ENTER_H
+
+#include <errno.h>
+
+#include "interpose/policy/policy.h"
+#include "interpose/state/call.h"
+
+/* How a wrapper goes on. */
+enum enter {
+    ENTER_ABSENT, /* no such function: return C->result */
+    ENTER_PASS,   /* call the real function and do nothing else */
+    ENTER_FULL
+};
+
+/* Fills in C for a call of row api that returns to `caller`, a return address that lies at `frame`. */
+enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller, const void *const *frame);
+
+/* The last thing before the real call, and the last thing after it. */
+void enter_real(struct call *C);
+void leave_call(struct call *C);
+
+/* After an implicit call: the host wait that the policy owes. */
+static inline void leave_implicit(struct call *C)
+{
+    if (C->way != CALL_AS_IS && C->result == CUDA_SUCCESS && policy_current()->after_implicit) {
+        int saved = errno;
+        policy_current()->after_implicit(C);
+        errno = saved;
+    }
+}
+
+#endif

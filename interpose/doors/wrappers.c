@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The exported wrappers, one for each row of the table and one for its twin, all expanded from it. What a wrapper does:
+ *   go         nothing to do here? straight on to the driver
+ *   before     the row's footprint and book-keeping
+ *   route      the policy chooses the stream
+ *   call       the real function, its twin, or its asynchronous form
+ *   after      the row's book-keeping
+ * A row whose prototype differs from cuda.h's fails to compile here, at the row.
+ */
+#include "interpose/doors/arrays.h"
+#include "interpose/doors/doors.h"
+#include "interpose/doors/driver.h"
+#include "interpose/doors/enter.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/state/capture.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define NOTHING (void)0
+
+/* The route column: replaces the stream argument in place, or points the argument at a changed copy. A const struct of the
+ * program's may be shared between threads, so it is never written to. */
+#define ROUTE_NO_STREAM NOTHING;
+#define ROUTE_STREAM(s) s = policy_route(C, s);
+#define ROUTE_STREAM2(s, t) \
+    t = policy_route(C, t); \
+    s = policy_route(C, s);
+#define ROUTE_KEEP(s) s = policy_route_keep(C, s);
+#define ROUTE_KEEP_IF(s, condition) s = (condition) ? policy_route_keep(C, s) : policy_route(C, s);
+#define ROUTE_LEGACY policy_route_legacy(C);
+#define ROUTE_STREAM_AT(p) \
+    CUstream routed_stream = NULL; \
+    CUstream *const programs_stream = p; \
+    if (p) { \
+        routed_stream = policy_route(C, *p); \
+        p = &routed_stream; \
+    }
+#define ROUTE_CONFIG(c) \
+    CUlaunchConfig routed_config; \
+    if (c) { \
+        routed_config = *c; \
+        routed_config.hStream = policy_route(C, c->hStream); \
+        c = &routed_config; \
+    }
+#define ROUTE_UPLOAD(p) \
+    CUDA_GRAPH_INSTANTIATE_PARAMS routed_params; \
+    CUDA_GRAPH_INSTANTIATE_PARAMS *const programs_params = p; \
+    if (p) { \
+        routed_params = *p; \
+        routed_params.hUploadStream = policy_route(C, p->hUploadStream); \
+        p = &routed_params; \
+    }
+
+/* What comes back through a copy. A stream that the driver itself put there is the program's to see. */
+#define BACK_NO_STREAM NOTHING;
+#define BACK_STREAM(s) NOTHING;
+#define BACK_STREAM2(s, t) NOTHING;
+#define BACK_KEEP(s) NOTHING;
+#define BACK_KEEP_IF(s, condition) NOTHING;
+#define BACK_LEGACY NOTHING;
+#define BACK_CONFIG(c) NOTHING;
+#define BACK_STREAM_AT(p) \
+    if (p && routed_stream != C->target) \
+        *programs_stream = routed_stream;
+#define BACK_UPLOAD(p) \
+    if (p == &routed_params) { \
+        routed_params.hUploadStream = programs_params->hUploadStream; \
+        *programs_params = routed_params; \
+    }
+
+/* A wrapper is two functions: the exported one, a jump through door_go, and the one that does the work, which is where
+ * door_go points unless there is nothing to do. By a jump, so that the program's return address is the return address in
+ * both. Where the compiler makes no such jump (no optimisation, sanitizers) they are one. */
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define SLOW(function) slow_##function
+#define WRAPPER(symbol, twin_index, function, params, args, body) \
+    static __attribute__((noinline)) \
+    CUresult slow_##function params{ENTER(symbol, twin_index, function, args) body} EXPORT CUresult function params \
+    { \
+        return ((__typeof__(&function))door_go[API_##symbol][twin_index])args; \
+    }
+#else
+#define SLOW(function) function
+#define WRAPPER(symbol, twin_index, function, params, args, body) \
+    EXPORT CUresult function params \
+    { \
+        __typeof__(&function) const direct = (__typeof__(&function))door_go[API_##symbol][twin_index]; \
+        if (direct != function) \
+            return direct args; \
+        ENTER(symbol, twin_index, function, args) \
+        body \
+    }
+#endif
+
+#define ENTER(symbol, twin_index, function, args) \
+    struct call call, *const C = &call; \
+    switch (enter_call(C, API_##symbol, twin_index, __builtin_return_address(0), \
+                       (const void *const *)__builtin_frame_address(0) + 1)) { \
+    case ENTER_ABSENT: return C->result; \
+    case ENTER_PASS: return ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
+    default: break; \
+    }
+
+#define LEAVE(after) \
+    after; \
+    leave_call(C); \
+    return C->result;
+
+#define STREAM_BODY(symbol, twin_index, function, route, args, before, after) \
+    before; \
+    ROUTE_##route enter_real(C); \
+    C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
+    BACK_##route LEAVE(after)
+
+#define IMPLICIT_BODY(symbol, args, async_form, before, after) \
+    before; \
+    policy_route_implicit(C); \
+    enter_real(C); \
+    const CUstream T = C->target; \
+    if (C->way == CALL_AS_TWIN) \
+        C->result = REAL_TWIN(symbol) args; \
+    else if (C->way == CALL_AS_ASYNC) \
+        C->result = async_form; \
+    else \
+        C->result = REAL(symbol) args; \
+    leave_implicit(C); \
+    LEAVE(after)
+
+#define IMPLICIT_TWIN_BODY(symbol, args, before, after) \
+    before; \
+    policy_route_implicit(C); \
+    enter_real(C); \
+    C->result = REAL_TWIN(symbol) args; \
+    LEAVE(after)
+
+#define API(symbol, since, route, class_, timing, params, args, before, after) \
+    WRAPPER(symbol, 0, symbol, params, args, STREAM_BODY(symbol, 0, symbol, route, args, before, after))
+
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, args, before, after) \
+    WRAPPER(symbol, 0, symbol, params, args, STREAM_BODY(symbol, 0, symbol, route, args, before, after)) \
+    WRAPPER(symbol, 1, symbol##_ptsz, params, args, STREAM_BODY(symbol, 1, symbol##_ptsz, route, args, before, after))
+
+#define API_PTDS(symbol, since, twin_since, async_form, class_, timing, params, args, before, after) \
+    WRAPPER(symbol, 0, symbol, params, args, IMPLICIT_BODY(symbol, args, async_form, before, after)) \
+    WRAPPER(symbol, 1, symbol##_ptds, params, args, IMPLICIT_TWIN_BODY(symbol, args, before, after))
+
+#include "interpose/api/api.def"
+
+void *const door_wrapper[API_COUNT][2] = {
+#define API(symbol, ...) {(void *)symbol, NULL},
+#define API_PTSZ(symbol, ...) {(void *)symbol, (void *)symbol##_ptsz},
+#define API_PTDS(symbol, ...) {(void *)symbol, (void *)symbol##_ptds},
+#include "interpose/api/api.def"
+};
+
+void *door_go[API_COUNT][2] = {
+#define API(symbol, ...) {(void *)SLOW(symbol), NULL},
+#define API_PTSZ(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptsz)},
+#define API_PTDS(symbol, ...) {(void *)SLOW(symbol), (void *)SLOW(symbol##_ptds)},
+#include "interpose/api/api.def"
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The configuration: read once, before the first decision, then constant.
+ */
+#ifndef PTDS_ENV_H
+#define PTDS_ENV_H
+
+#include <stdint.h>
+
+enum env_policy { ENV_POLICY_ORDERED, ENV_POLICY_PER_THREAD, ENV_POLICY_STREAM, ENV_POLICY_OBSERVE, ENV_POLICY_NONE };
+
+/* A switch that is a word or else a path: report and log. */
+enum env_output { ENV_OUTPUT_OFF, ENV_OUTPUT_STDERR, ENV_OUTPUT_FILE };
+
+enum env_diag { ENV_DIAG_QUIET, ENV_DIAG_ERRORS, ENV_DIAG_DEBUG };
+
+struct env_stream {
+    int non_blocking;
+    int has_priority;
+    int priority;
+};
+
+struct env_output_to {
+    enum env_output kind;
+    const char *path; /* ENV_OUTPUT_FILE only; the environment's own memory, copied */
+};
+
+struct env {
+    enum env_policy policy;
+    struct env_stream stream;
+    int remap_explicit;
+    const char *exclude, *include; /* NULL: no list */
+    struct env_output_to report, log;
+    const char *trace; /* NULL: none */
+    uint64_t trace_limit;
+    int disable;
+    enum env_diag diag;
+    int recording; /* anything wants records: report, log or trace, under a policy other than none */
+    int invalid;   /* a value was outside its list; disable is set too */
+};
+
+/* The configuration, read on the first call. Any thread, at any time, also before constructors and under the loader lock:
+ * takes no lock, allocates nothing, and says a wrong value once on stderr. */
+const struct env *env_get(void);
+
+/* Calls each(name, value) for every variable of env.def that is set. */
+void env_each_set(void (*each)(const char *name, const char *value, void *context), void *context);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a call reads and writes, found in one place: for the recorder, for policies that must know before the call, and for
+ * nothing else. The functions are api.def's `before` column; they run before the call and do nothing unless C->footprint is
+ * set. Words are laid out as enum ptds_op of the trace format says.
+ */
+#ifndef PTDS_FOOTPRINT_H
+#define PTDS_FOOTPRINT_H
+
+#include "interpose/state/call.h"
+
+/* What a copy's name says of its two sides. */
+enum fp_copy { FP_HTOD, FP_DTOH, FP_DTOD, FP_ANY, FP_HTOA, FP_ATOH, FP_DTOA, FP_ATOD, FP_ATOA };
+
+static inline void fp_words(struct call *C, enum ptds_op op, unsigned words)
+{
+    C->op = (uint8_t)op;
+    C->words = (uint8_t)words;
+}
+
+static inline void fp_kind(struct call *C, enum ptds_op op)
+{
+    fp_words(C, op, 0);
+}
+
+static inline void fp_object(struct call *C, enum ptds_op op, uint64_t value)
+{
+    C->word[0] = value;
+    fp_words(C, op, 1);
+}
+
+static inline void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes)
+{
+    C->word[0] = base;
+    C->word[1] = bytes;
+    fp_words(C, op, 2);
+}
+
+/* Work on memory that its arguments do not name. */
+static inline void fp_opaque(struct call *C)
+{
+    C->flags |= PTDS_CALL_OPAQUE;
+    fp_words(C, PTDS_OP_OPAQUE, 0);
+}
+
+void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+               unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params, void **extra);
+void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
+void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
+void fp_copy_array(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
+void fp_copy_2d(struct call *C, const CUDA_MEMCPY2D *copy);
+void fp_copy_3d(struct call *C, const CUDA_MEMCPY3D *copy);
+void fp_copy_3d_peer(struct call *C, const CUDA_MEMCPY3D_PEER *copy);
+void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdeviceptr *sources, const size_t *sizes,
+                   size_t count);
+void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned element, uint64_t value, uint64_t width,
+               uint64_t height);
+void fp_event(struct call *C, enum ptds_op op, CUevent event);
+void fp_host_function(struct call *C, void *function);
+void fp_graph(struct call *C, CUgraphExec graph);
+void fp_free(struct call *C, enum ptds_op op, uint64_t base);
+
+/* Whether the synchronous form of this copy or memset returns only when the work is done: copies with host memory on a
+ * side, memsets of host memory (measured.md section 3). Unknown memory counts as host memory: waiting is always right. */
+int footprint_blocks_host(const struct call *C);
+
+/* Memory: ranges of pinned and registered host memory, and the span in which allocations lie. */
+void footprint_memory_added(enum ptds_memory_kind kind, uint64_t base, uint64_t bytes);
+void footprint_memory_gone(uint64_t base);
+int footprint_in_span(uint64_t address);
+
+/* Kernels: the uid, and the places of the parameters; made on first sight, asks the driver then, never inside a capture. */
+struct kernel {
+    uint64_t handle;
+    uint32_t uid;
+    uint32_t params;  /* UINT32_MAX: unknown */
+    uint32_t *layout; /* offset << 16 | size each */
+};
+const struct kernel *footprint_kernel(struct thread *thread, CUfunction function);
+void footprint_kernels_forget(void);
+void footprint_after_fork(void);
+void footprint_kernels_after_fork(void);
+
+#endif

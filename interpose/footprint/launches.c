@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The footprints of kernel launches: which kernel, and every argument word that may point into an allocation. Called by the
+ * wrappers before the call, on the hottest path there is. Asks the driver once a kernel (about 12 us, measured), never
+ * inside a capture.
+ */
+#include "interpose/base/memory.h"
+#include "interpose/doors/driver.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/record/record.h"
+#include "interpose/state/capture.h"
+#include "interpose/state/map.h"
+
+#include <string.h>
+
+static struct map kernels; /* handle -> struct kernel * */
+static uint32_t kernels_forgotten;
+
+/* The thread's last kernels, so that a launch usually takes no lock. */
+#define CACHE 64u
+struct kernel_entry {
+    uint64_t handle;
+    const struct kernel *kernel;
+    uint32_t forgotten; /* kernels_forgotten when it was looked up */
+};
+
+/* A kernel launched through cudart is a CUkernel, to which the CUfunction questions answer 400, and the other way round
+ * (measured): ask both. */
+static CUresult param_info(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (driver.cuFuncGetParamInfo)
+        result = driver.cuFuncGetParamInfo(function, index, offset, size);
+    if (result == CUDA_ERROR_INVALID_HANDLE && driver.cuKernelGetParamInfo)
+        result = driver.cuKernelGetParamInfo((CUkernel)function, index, offset, size);
+    return result;
+}
+
+static const char *name_of(CUfunction function)
+{
+    const char *name = NULL;
+    if (driver.cuFuncGetName && driver.cuFuncGetName(&name, function) == CUDA_SUCCESS)
+        return name;
+    if (driver.cuKernelGetName && driver.cuKernelGetName(&name, (CUkernel)function) == CUDA_SUCCESS)
+        return name;
+    return NULL;
+}
+
+static void ask_params(struct kernel *kernel, CUfunction function)
+{
+    uint32_t layout[256], count = 0;
+    size_t offset = 0, size = 0;
+    CUresult result;
+    kernel->params = UINT32_MAX;
+    while ((result = param_info(function, count, &offset, &size)) == CUDA_SUCCESS && count < 256)
+        layout[count++] = (uint32_t)(offset << 16 | size);
+    /* The end of the list is INVALID_VALUE; any other error means that nothing is known. */
+    if (result != CUDA_ERROR_INVALID_VALUE)
+        return;
+    kernel->layout = memory_keep(count * sizeof layout[0] + 1);
+    if (!kernel->layout)
+        return;
+    memcpy(kernel->layout, layout, count * sizeof layout[0]);
+    kernel->params = count;
+}
+
+static const struct kernel *learn(CUfunction function)
+{
+    struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
+    if (kernel || capture_any())
+        return kernel;
+    kernel = memory_keep(sizeof *kernel);
+    if (!kernel)
+        return NULL;
+    kernel->handle = (uint64_t)function;
+    kernel->uid = objects_uid(OBJECT_KERNEL);
+    ask_params(kernel, function);
+    record_kernel(kernel, name_of(function));
+    map_set(&kernels, (uint64_t)function, (uint64_t)kernel);
+    return kernel;
+}
+
+const struct kernel *footprint_kernel(struct thread *thread, CUfunction function)
+{
+    if (!thread->kernels && !(thread->kernels = memory_keep(CACHE * sizeof *thread->kernels)))
+        return learn(function);
+    struct kernel_entry *entry = &thread->kernels[((uint64_t)function >> 4) % CACHE];
+    uint32_t forgotten = __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(entry->handle != (uint64_t)function || entry->forgotten != forgotten || !entry->kernel, 0))
+        *entry = (struct kernel_entry){(uint64_t)function, learn(function), forgotten};
+    return entry->kernel;
+}
+
+void footprint_kernels_forget(void)
+{
+    map_clear(&kernels);
+    __atomic_add_fetch(&kernels_forgotten, 1, __ATOMIC_RELEASE);
+}
+
+void footprint_kernels_after_fork(void)
+{
+    map_reset(&kernels);
+}
+
+static void keep_pointers(struct call *C, const uint8_t *bytes, size_t size)
+{
+    for (size_t at = 0; at + 8 <= size; at += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + at, sizeof word);
+        if (!footprint_in_span(word))
+            continue;
+        if (C->words == CALL_WORDS) {
+            C->flags |= PTDS_CALL_OPAQUE;
+            return;
+        }
+        C->word[C->words++] = word;
+    }
+}
+
+/* Arguments as one buffer: CU_LAUNCH_PARAM_BUFFER_POINTER, pointer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, END. */
+static int scan_buffer(struct call *C, void *const *extra)
+{
+    const void *buffer = NULL;
+    size_t size = 0;
+    for (int i = 0; i < 8 && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[i + 1];
+        else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            size = *(const size_t *)extra[i + 1];
+        else
+            return 0;
+    }
+    if (buffer)
+        keep_pointers(C, buffer, size);
+    return buffer != NULL;
+}
+
+/* Eight-byte words at the alignment of a parameter's own start, pointer arrays inside by-value structs included. */
+static int scan_params(struct call *C, const struct kernel *kernel, void *const *params)
+{
+    if (!kernel || kernel->params == UINT32_MAX)
+        return 0;
+    for (uint32_t i = 0; i < kernel->params; i++) {
+        if (params[i])
+            keep_pointers(C, params[i], kernel->layout[i] & 0xffffu);
+    }
+    return 1;
+}
+
+static void launch(struct call *C, CUfunction function, const unsigned grid[3], const unsigned block[3],
+                   unsigned shared_bytes, unsigned attributes, void **params, void **extra)
+{
+    const struct kernel *kernel = footprint_kernel(C->thread, function);
+    C->object = kernel ? kernel->uid : 0;
+    C->word[0] = grid[0] | (uint64_t)grid[1] << 32;
+    C->word[1] = grid[2] | (uint64_t)shared_bytes << 32;
+    C->word[2] = (block[0] & 0xffffu) | (uint64_t)(block[1] & 0xffffu) << 16 | (uint64_t)(block[2] & 0xffffu) << 32 |
+                 (uint64_t)attributes << 48;
+    fp_words(C, PTDS_OP_LAUNCH, 3);
+    int known = params ? scan_params(C, kernel, params) : extra ? scan_buffer(C, extra) : kernel && kernel->params == 0;
+    if (!known)
+        C->flags |= PTDS_CALL_OPAQUE;
+}
+
+void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+               unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params, void **extra)
+{
+    if (!C->footprint)
+        return;
+    unsigned attributes = C->api == API_cuLaunchCooperativeKernel ? PTDS_LAUNCH_COOPERATIVE : 0;
+    launch(C, function, (unsigned[]){grid_x, grid_y, grid_z}, (unsigned[]){block_x, block_y, block_z}, shared_bytes,
+           attributes, params, extra);
+}
+
+static unsigned attributes_of(const CUlaunchConfig *config)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        switch (config->attrs[i].id) {
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: found |= PTDS_LAUNCH_COOPERATIVE; break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: found |= PTDS_LAUNCH_PROGRAMMATIC; break;
+        default: found |= PTDS_LAUNCH_OTHER; break;
+        }
+    }
+    return found;
+}
+
+void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
+{
+    if (!C->footprint || !config)
+        return;
+    launch(C, function, (unsigned[]){config->gridDimX, config->gridDimY, config->gridDimZ},
+           (unsigned[]){config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
+           attributes_of(config), params, extra);
+}

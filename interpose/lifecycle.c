@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Start, fork and exit. Called by the first wrapper, by libc around fork, and by the loader at exit. A process without CUDA
+ * passes none of it but an empty destructor. The child of a fork starts anew: what the parent recorded is the parent's.
+ */
+#include "interpose/lifecycle.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "interpose/footprint/footprint.h"
+#include "interpose/record/record.h"
+#include "interpose/state/capture.h"
+
+static uint32_t started;
+
+/* pthread_atfork, but in every glibc's libc.so itself. */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+
+static void in_child(void)
+{
+    thread_after_fork();
+    objects_after_fork();
+    objects_handles_after_fork();
+    capture_after_fork();
+    footprint_after_fork();
+    footprint_kernels_after_fork();
+    record_after_fork();
+}
+
+void lifecycle_start(void)
+{
+    if (__builtin_expect(__atomic_load_n(&started, __ATOMIC_ACQUIRE), 1) ||
+        __atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
+        return;
+    __register_atfork(NULL, NULL, in_child, NULL);
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+    int saved = errno;
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
+        record_finish();
+    errno = saved;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Chooses the policy and decides, for every call with a stream, whether the policy is asked at all. Called by the wrappers.
+ * Must never put work on a stream with less order than the program asked for without the policy having promised it: every
+ * doubt keeps the legacy stream, which orders with everything.
+ */
+#include "interpose/policy/policy.h"
+
+#include <errno.h>
+
+#include "interpose/doors/doors.h"
+#include "interpose/env/env.h"
+#include "interpose/state/capture.h"
+
+const struct policy *policy_current(void)
+{
+    static const struct policy *const by_name[] = {
+        [ENV_POLICY_ORDERED] = &policy_ordered, [ENV_POLICY_PER_THREAD] = &policy_per_thread,
+        [ENV_POLICY_STREAM] = &policy_stream,   [ENV_POLICY_OBSERVE] = &policy_observe,
+        [ENV_POLICY_NONE] = &policy_none,
+    };
+    return by_name[env_get()->policy];
+}
+
+/* 0 if the call has to stay on the legacy stream, with the reason in its flags. */
+static int may_remap(struct call *C)
+{
+    if (!policy_current()->remaps || !C->context)
+        return 0;
+    if ((C->flags & PTDS_CALL_EXPLICIT) && !env_get()->remap_explicit)
+        return 0;
+    if (C->context->kind == PTDS_CONTEXT_GREEN || (caller_filter_on() && caller_excluded(C->caller))) {
+        C->flags |= PTDS_CALL_KEPT_EXCLUDED;
+        return 0;
+    }
+    if (capture_blocks_legacy(C->context)) {
+        C->flags |= PTDS_CALL_KEPT_CAPTURE;
+        return 0;
+    }
+    return 1;
+}
+
+static CUstream route_legacy(struct call *C, CUstream named, int implicit)
+{
+    C->flags |= PTDS_CALL_LEGACY;
+    C->context = objects_context_now(C->thread);
+    C->target = named;
+    if (C->context)
+        C->stream_uid = C->target_uid = C->context->legacy_uid;
+    if (may_remap(C)) {
+        int saved = errno; /* of the program's; a policy may call the driver */
+        policy_current()->legacy(C, implicit);
+        errno = saved;
+    }
+    if (C->target_uid != C->stream_uid)
+        C->flags |= PTDS_CALL_REMAPPED;
+    return C->target;
+}
+
+static void route_per_thread(struct call *C)
+{
+    C->context = objects_context_now(C->thread);
+    struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
+    if (here)
+        C->stream_uid = C->target_uid = here->per_thread_uid;
+}
+
+static void route_created(struct call *C, CUstream named)
+{
+    C->stream = objects_stream(C->thread, named);
+    if (!C->stream)
+        return;
+    C->context = C->stream->context;
+    C->stream_uid = C->target_uid = C->stream->uid;
+    if (C->stream->capturing)
+        C->flags |= PTDS_CALL_CAPTURING;
+    if (policy_current()->created && C->stream->kind == PTDS_STREAM_BLOCKING) {
+        int saved = errno;
+        policy_current()->created(C);
+        errno = saved;
+    }
+}
+
+CUstream policy_route(struct call *C, CUstream named)
+{
+    if (capture_any())
+        C->flags |= PTDS_CALL_CAPTURE_OPEN;
+    if (named == CU_STREAM_LEGACY) {
+        C->flags |= PTDS_CALL_EXPLICIT;
+        return route_legacy(C, named, 0);
+    }
+    if (named == CU_STREAM_PER_THREAD || (named == NULL && C->twin))
+        route_per_thread(C);
+    else if (named == NULL)
+        return route_legacy(C, named, 0);
+    else
+        route_created(C, named);
+    return named;
+}
+
+CUstream policy_route_keep(struct call *C, CUstream named)
+{
+    if (named != CU_STREAM_LEGACY && (named != NULL || C->twin))
+        return policy_route(C, named);
+    C->flags |= PTDS_CALL_LEGACY | PTDS_CALL_KEPT_REFUSED;
+    C->context = objects_context_now(C->thread);
+    if (C->context)
+        C->stream_uid = C->target_uid = C->context->legacy_uid;
+    return named;
+}
+
+void policy_route_implicit(struct call *C)
+{
+    C->flags |= PTDS_CALL_IMPLICIT;
+    if (capture_any())
+        C->flags |= PTDS_CALL_CAPTURE_OPEN;
+    if (C->twin)
+        route_per_thread(C);
+    else
+        route_legacy(C, NULL, 1);
+}
+
+void policy_route_legacy(struct call *C)
+{
+    C->flags |= PTDS_CALL_IMPLICIT | PTDS_CALL_LEGACY | PTDS_CALL_KEPT_NO_WAY;
+    C->context = objects_context_now(C->thread);
+    if (C->context)
+        C->stream_uid = C->target_uid = C->context->legacy_uid;
+}
+
+void policy_settle(struct call *C)
+{
+    if (policy_current()->settle)
+        policy_current()->settle(C, NULL);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which stream does a call belong on? A policy is one file: a name, a sentence, and up to five callbacks.
+ */
+#ifndef PTDS_POLICY_H
+#define PTDS_POLICY_H
+
+#include "interpose/state/call.h"
+
+struct policy {
+    const char *name;
+    const char *sentence; /* what it does, for ptds --help and the docs */
+    const char *gives_up; /* what order a program loses; "nothing" where it loses none */
+    int remaps;
+
+    /* Legacy work with no reason to keep it: chooses C->target and, for implicit calls, C->way. Leaving both as they are
+     * keeps the call on the legacy stream; then it says why in C->flags. */
+    void (*legacy)(struct call *C, int implicit);
+    /* Work on a stream that the program created: order it after what it must follow. NULL: nothing to do. */
+    void (*created)(struct call *C);
+    /* After a remapped implicit call that succeeded. NULL: nothing to do. */
+    void (*after_implicit)(struct call *C);
+    /* A context has become current outside any capture: time to make streams. NULL: nothing to do. */
+    void (*context)(struct call *C, struct context *context);
+    /* A capture is about to begin, or a stream about to be destroyed (NULL: a capture): put in what order is still owed.
+     * NULL: nothing to do. */
+    void (*settle)(struct call *C, struct stream *leaving);
+    int wants_footprint; /* needs to know memory kinds before the call */
+    int sees_all_work;   /* must see calls on created streams and from excluded objects too */
+};
+
+extern const struct policy policy_ordered, policy_per_thread, policy_stream, policy_observe, policy_none;
+
+/* The configured one. Constant. */
+const struct policy *policy_current(void);
+
+/* The routing column of api.def: what to pass on instead of the stream that the program named. */
+CUstream policy_route(struct call *C, CUstream named);
+
+/* The same for a function that refuses the legacy stream, and for one whose stream is implicit. */
+CUstream policy_route_keep(struct call *C, CUstream named);
+void policy_route_implicit(struct call *C);
+
+/* A function that always uses the legacy stream and has no other form. */
+void policy_route_legacy(struct call *C);
+
+void policy_settle(struct call *C);
+
+#endif

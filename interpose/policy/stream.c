@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Policy stream: all default-stream work of a context on one stream that the shim makes there (or that the program names
+ * through ptds.h). Default-stream work keeps its order among itself; created streams are no longer ordered with it.
+ *
+ * The stream is made when the context becomes current, never inside a capture; until it exists work stays on the legacy
+ * stream, and a blocking target orders with that. It is not destroyed: it goes with its context.
+ */
+#include "interpose/base/diag.h"
+#include "interpose/base/lock.h"
+#include "interpose/doors/driver.h"
+#include "interpose/env/env.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/policy/policy.h"
+#include "interpose/policy/target.h"
+#include "interpose/record/path.h"
+#include "interpose/state/capture.h"
+
+static CUstream process_target;
+
+void target_set_process(CUstream stream)
+{
+    __atomic_store_n(&process_target, stream, __ATOMIC_RELEASE);
+}
+
+static CUresult create(CUstream *stream)
+{
+    const struct env_stream *wish = &env_get()->stream;
+    unsigned flags = wish->non_blocking ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT;
+    return wish->has_priority ? REAL(cuStreamCreateWithPriority)(stream, flags, wish->priority)
+                              : REAL(cuStreamCreate)(stream, flags);
+}
+
+static void refuse(struct context *context, CUresult result)
+{
+    char code[21];
+    path_decimal((uint64_t)result, code);
+    context->target_refused = 1;
+    diag_once(DIAG_ERROR, "policy stream could not create its stream (error ", code,
+              "); default-stream work stays on the legacy stream");
+}
+
+/* Not under a lock, since a driver call must not be: two threads may race here, then one stream goes again. A context that
+ * has just become current may not be ready (cudart's, before its first use): the first work tries again, and only then is
+ * a refusal final. */
+static void make(struct call *C, struct context *context)
+{
+    CUstream stream = NULL, none = NULL;
+    if (context->target || context->target_refused || capture_any() || context->kind == PTDS_CONTEXT_GREEN)
+        return;
+    CUresult result = create(&stream);
+    if (result != CUDA_SUCCESS) {
+        if (C->flags & PTDS_CALL_LEGACY)
+            refuse(context, result);
+        return;
+    }
+    if (!__atomic_compare_exchange_n(&context->target, &none, stream, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        REAL(cuStreamDestroy_v2)(stream);
+        return;
+    }
+    const struct env_stream *wish = &env_get()->stream;
+    context->target_uid = objects_own_stream(context, stream, wish->non_blocking, wish->priority);
+}
+
+/* A stream of the program's own, where it belongs to the current context. */
+static struct stream *chosen_by_program(struct call *C)
+{
+    CUstream handle = C->thread->own_target ? C->thread->own_target : __atomic_load_n(&process_target, __ATOMIC_ACQUIRE);
+    struct stream *stream = handle ? objects_stream(C->thread, handle) : NULL;
+    return stream && !stream->gone && stream->context == C->context ? stream : NULL;
+}
+
+static void legacy(struct call *C, int implicit)
+{
+    struct stream *own = chosen_by_program(C);
+    if (!own && !C->context->target)
+        make(C, C->context);
+    if (own) {
+        C->target = own->handle;
+        C->target_uid = own->uid;
+    } else if (C->context->target) {
+        C->target = C->context->target;
+        C->target_uid = C->context->target_uid;
+    } else {
+        C->flags |= capture_any() ? PTDS_CALL_KEPT_CAPTURE : PTDS_CALL_KEPT_NO_WAY;
+        return;
+    }
+    if (implicit)
+        C->way = CALL_AS_ASYNC;
+}
+
+static void after_implicit(struct call *C)
+{
+    if (!footprint_blocks_host(C))
+        return;
+    REAL(cuStreamSynchronize)(C->target);
+    C->flags |= PTDS_CALL_SHIM_WAIT;
+}
+
+const struct policy policy_stream = {
+    .name = "stream",
+    .sentence = "puts all default-stream work of a context on one stream, see PTDS_STREAM",
+    .gives_up = "order between the default stream and the program's own blocking streams",
+    .remaps = 1,
+    .legacy = legacy,
+    .after_implicit = after_implicit,
+    .context = make,
+    .wants_footprint = 1,
+};

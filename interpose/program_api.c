@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What ptds.h finds in the library. Called by programs that know of it; must be harmless in any state.
+ */
+#include "interpose/doors/doors.h"
+#include "interpose/env/env.h"
+#include "interpose/policy/policy.h"
+#include "interpose/policy/target.h"
+#include "interpose/record/record.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int ptds_api_use_stream(CUstream stream);
+EXPORT int ptds_api_use_stream_in_thread(CUstream stream);
+EXPORT int ptds_api_region_push(const char *name);
+EXPORT int ptds_api_region_pop(void);
+EXPORT int ptds_api_flush(void);
+
+static int streams_matter(void)
+{
+    return !env_get()->disable && env_get()->policy == ENV_POLICY_STREAM;
+}
+
+int ptds_api_use_stream(CUstream stream)
+{
+    if (!streams_matter())
+        return 0;
+    target_set_process(stream);
+    return 1;
+}
+
+int ptds_api_use_stream_in_thread(CUstream stream)
+{
+    struct thread *thread = streams_matter() ? thread_get() : NULL;
+    if (!thread)
+        return 0;
+    thread->own_target = stream;
+    return 1;
+}
+
+int ptds_api_region_push(const char *name)
+{
+    struct thread *thread = record_on() && name ? thread_get() : NULL;
+    if (!thread)
+        return 0;
+    record_region_push(thread, name);
+    return 1;
+}
+
+int ptds_api_region_pop(void)
+{
+    struct thread *thread = record_on() ? thread_get() : NULL;
+    if (!thread)
+        return 0;
+    record_region_pop(thread);
+    return 1;
+}
+
+int ptds_api_flush(void)
+{
+    if (!record_on())
+        return 0;
+    record_flush();
+    return 1;
+}

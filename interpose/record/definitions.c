@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The definitions chunks. Called from cold paths of the recorder. Must not call the driver.
+ */
+#include "interpose/record/definitions.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "interpose/api/api.h"
+#include "interpose/base/clock.h"
+#include "interpose/base/elf.h"
+#include "interpose/base/lock.h"
+#include "interpose/doors/driver.h"
+#include "interpose/env/env.h"
+#include "interpose/policy/policy.h"
+#include "interpose/record/path.h"
+#include "interpose/record/store.h"
+#include "interpose/state/map.h"
+
+static struct lock lock;
+static struct ptds_chunk *chunk;
+static uint32_t string_count, stack_count, object_count;
+static struct map strings; /* hash of role and text -> id */
+
+#define OBJECTS 4096
+static struct {
+    uintptr_t base, end;
+} objects[OBJECTS];
+
+int define(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size)
+{
+    size_t largest = PTDS_CHUNK_SIZE - sizeof *chunk - size - 8;
+    if (tail_size > largest)
+        tail_size = largest & ~(size_t)7;
+    size_t whole = (size + tail_size + 7) & ~(size_t)7;
+    lock_take(&lock);
+    if (!chunk || chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
+        chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0);
+    if (chunk) {
+        uint8_t *at = (uint8_t *)(chunk + 1) + chunk->committed;
+        *(struct ptds_record *)record = (struct ptds_record){(uint16_t)kind, (uint16_t)whole, 0};
+        memcpy(at, record, size);
+        if (tail_size)
+            memcpy(at + size, tail, tail_size);
+        memset(at + size + tail_size, 0, whole - size - tail_size);
+        __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
+    }
+    lock_drop(&lock);
+    return chunk != NULL;
+}
+
+uint32_t define_string(enum ptds_role role, const char *text)
+{
+    uint64_t key = 1469598103934665603u + (uint64_t)role;
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++)
+        key = (key ^ (uint8_t)text[i]) * 1099511628211u;
+    key |= 1;
+    uint32_t id = (uint32_t)map_get(&strings, key);
+    if (id)
+        return id;
+    id = __atomic_add_fetch(&string_count, 1, __ATOMIC_RELAXED);
+    struct ptds_rec_STRING record = {.id = id, .role = role};
+    define(PTDS_REC_STRING, &record, sizeof record, text, length);
+    map_set(&strings, key, id);
+    return id;
+}
+
+static int object_known(uintptr_t address)
+{
+    uint32_t known = __atomic_load_n(&object_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < known && i < OBJECTS; i++) {
+        if (address >= objects[i].base && address < objects[i].end)
+            return 1;
+    }
+    return 0;
+}
+
+static void define_object(uintptr_t address)
+{
+    struct elf_object object;
+    char program[1024];
+    if (object_known(address) || !elf_containing((const void *)address, &object))
+        return;
+    const char *path = object.path;
+    if (!*path) {
+        ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
+        program[size > 0 ? size : 0] = '\0';
+        path = program;
+    }
+    struct ptds_rec_OBJECT record = {.base = object.base, .end = object.end, .bias = object.bias};
+    record.build_id_size = object.build_id_size > 20 ? 20 : object.build_id_size;
+    if (record.build_id_size)
+        memcpy(record.build_id, object.build_id, record.build_id_size);
+    uint32_t at = __atomic_load_n(&object_count, __ATOMIC_RELAXED);
+    if (at < OBJECTS) {
+        objects[at].base = object.base;
+        objects[at].end = object.end;
+    }
+    record.id = __atomic_add_fetch(&object_count, 1, __ATOMIC_RELEASE);
+    define(PTDS_REC_OBJECT, &record, sizeof record, path, strlen(path));
+}
+
+uint32_t define_stack(void *const *frames, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        define_object((uintptr_t)frames[i]);
+    struct ptds_rec_STACK record = {.count = count};
+    record.id = __atomic_add_fetch(&stack_count, 1, __ATOMIC_RELAXED);
+    define(PTDS_REC_STACK, &record, sizeof record, frames, count * sizeof *frames);
+    return record.id;
+}
+
+void define_clocks(void)
+{
+    struct ptds_rec_CLOCK record = {.ticks = clock_ticks()};
+    record.monotonic = clock_nanoseconds(CLOCK_MONOTONIC);
+    record.realtime = clock_nanoseconds(CLOCK_REALTIME);
+    define(PTDS_REC_CLOCK, &record, sizeof record, NULL, 0);
+}
+
+static void define_setting(enum ptds_setting kind, const char *text)
+{
+    struct ptds_rec_SETTING record = {.kind = kind};
+    define(PTDS_REC_SETTING, &record, sizeof record, text, strlen(text));
+}
+
+static void shim_setting(const char *name, const char *value, void *unused)
+{
+    char text[2048];
+    (void)unused;
+    size_t length = strlen(name), room = sizeof text - length - 2;
+    memcpy(text, name, length);
+    text[length] = '=';
+    size_t size = strnlen(value, room);
+    memcpy(text + length + 1, value, size);
+    text[length + 1 + size] = '\0';
+    define_setting(PTDS_SETTING_SHIM, text);
+}
+
+static void define_environment(void)
+{
+    static const char *const prefixes[] = {
+        "CUDA_",        "CUPY_CUDA", "NUMBA_CUDA",  "NCCL_",       "OMPI_COMM_WORLD_", "PMI",
+        "SLURM_PROCID", "RANK=",     "WORLD_SIZE=", "LOCAL_RANK=", "LD_PRELOAD=",      NULL};
+    for (char **variable = environ; variable && *variable; variable++) {
+        for (const char *const *prefix = prefixes; *prefix; prefix++) {
+            if (strncmp(*variable, *prefix, strlen(*prefix)) == 0) {
+                define_setting(PTDS_SETTING_ENVIRONMENT, *variable);
+                break;
+            }
+        }
+    }
+}
+
+void define_preamble(void)
+{
+    for (uint16_t api = 0; api < API_COUNT; api++) {
+        struct ptds_rec_API record = {
+            .api = api, .twin = api_rows[api].twin != API_TWIN_NONE, .class_ = api_rows[api].class_};
+        define(PTDS_REC_API, &record, sizeof record, api_rows[api].symbol, strlen(api_rows[api].symbol));
+    }
+    shim_setting("policy", policy_current()->name, NULL);
+    env_each_set(shim_setting, NULL);
+    define_environment();
+    int version = 0;
+    char digits[21] = "0";
+    if (driver.cuDriverGetVersion)
+        driver.cuDriverGetVersion(&version);
+    path_decimal((uint64_t)version, digits);
+    shim_setting("driver_version", digits, NULL);
+    shim_setting("driver_path", driver_path(), NULL);
+}
+
+void define_after_fork(void)
+{
+    lock.held = 0;
+    chunk = NULL;
+    string_count = stack_count = object_count = 0;
+    map_reset(&strings);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes the records that others refer to: names, objects, stacks, streams. Rare, so under one lock.
+ */
+#ifndef PTDS_DEFINITIONS_H
+#define PTDS_DEFINITIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/trace/format.h"
+
+/* Appends one record: `record` is its fixed part (its header is filled in here), `tail` its tail. Returns 0 if it was not
+ * kept. */
+int define(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size);
+
+/* A text's id, the same for the same text and role. */
+uint32_t define_string(enum ptds_role role, const char *text);
+
+/* A new stack; also defines the objects it runs through. */
+uint32_t define_stack(void *const *frames, uint32_t count);
+
+/* What every trace starts with: the table's names, settings, launcher variables, facts about the process. */
+void define_preamble(void);
+
+/* The three clocks, now. */
+void define_clocks(void);
+
+void define_after_fork(void);
+
+#endif

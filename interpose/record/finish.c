@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The end of recording: closes the trace and prints what PTDS_REPORT asks for. Called once, from the library's destructor,
+ * when the program's own threads may still run. The one place where the shim calls the analysis.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/summary.h"
+#include "interpose/base/diag.h"
+#include "interpose/env/env.h"
+#include "interpose/record/definitions.h"
+#include "interpose/record/log.h"
+#include "interpose/record/path.h"
+#include "interpose/record/record.h"
+#include "interpose/record/store.h"
+
+static const void *chunk(const struct trace_source *source, uint64_t index, size_t *readable)
+{
+    (void)source;
+    *readable = PTDS_CHUNK_SIZE;
+    return store_chunk_at(index);
+}
+
+/* A few lines to a write(2), so that they don't mix with other processes' output. */
+struct output {
+    int file;
+    size_t used;
+    char text[4096];
+};
+
+static void put_out(struct output *output)
+{
+    for (size_t done = 0; done < output->used;) {
+        ssize_t size = write(output->file, output->text + done, output->used - done);
+        if (size <= 0)
+            break;
+        done += (size_t)size;
+    }
+    output->used = 0;
+}
+
+static void gather(struct text_sink *sink, const char *text, size_t size)
+{
+    struct output *output = sink->data;
+    while (size) {
+        size_t room = sizeof output->text - output->used, piece = size < room ? size : room;
+        memcpy(output->text + output->used, text, piece);
+        output->used += piece;
+        text += piece;
+        size -= piece;
+        if (output->used == sizeof output->text)
+            put_out(output);
+    }
+}
+
+static void print(int file, int (*write_report)(const struct trace_source *, struct text_sink *))
+{
+    struct trace_source source = {.name = "this process", .file = store_path(), .header = store_header()};
+    source.header_bytes = PTDS_HEADER_SIZE;
+    source.chunks = store_header()->chunks;
+    source.chunk = chunk;
+    struct output output = {.file = file};
+    struct text_sink sink = {gather, &output};
+    write_report(&source, &sink);
+    put_out(&output);
+}
+
+static void print_to_file(const char *pattern)
+{
+    char path[1024];
+    path_expand(pattern, path, sizeof path);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (file < 0) {
+        diag_once(DIAG_ERROR, "PTDS_REPORT: cannot write ", path, ": ", strerror(errno));
+        return;
+    }
+    print(file, ptds_full_report);
+    close(file);
+}
+
+void record_finish(void)
+{
+    if (!record_on())
+        return;
+    record_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());
+    define_clocks();
+    log_finish();
+    store_header()->clean_end = 1;
+    const struct env_output_to *report = &env_get()->report;
+    if (report->kind == ENV_OUTPUT_STDERR)
+        print(STDERR_FILENO, ptds_summary);
+    else if (report->kind == ENV_OUTPUT_FILE)
+        print_to_file(report->path);
+    store_flush();
+}

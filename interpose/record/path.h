@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * File names from the environment's patterns: %h host, %p process, %r rank, %% a percent sign.
+ */
+#ifndef PTDS_PATH_H
+#define PTDS_PATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Expands into out, cut to its size. An unknown letter stays as it stands. */
+void path_expand(const char *pattern, char *out, size_t size);
+
+/* Appends .PID. */
+void path_append_pid(char *path, size_t size);
+
+/* Decimal digits of a number; returns how many. out holds at least 21 bytes; terminated. */
+size_t path_decimal(uint64_t number, char *out);
+
+/* The rank and number of ranks that a launcher set (Open MPI, PMIx, Slurm, torchrun); -1 if none did. */
+int path_rank(void);
+int path_ranks(void);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorder: what is remembered of a process. Per-thread append-only buffers; definitions (names, streams, stacks) go
+ * into chunks of their own under a lock, since they are rare. Every function is a no-op while recording is off, keeps
+ * errno, and never fails towards the caller: what can't be kept is counted.
+ */
+#ifndef PTDS_RECORD_H
+#define PTDS_RECORD_H
+
+#include "interpose/footprint/footprint.h"
+#include "interpose/state/call.h"
+
+extern uint32_t record_running; /* 0 not started, 1 running, 2 refused or ended */
+
+static inline int record_on(void)
+{
+    return __atomic_load_n(&record_running, __ATOMIC_ACQUIRE) == 1;
+}
+
+/* Starts recording if the configuration wants it: on the first call that is more than a look-up or cuInit, so that a
+ * process that only links CUDA leaves no file. */
+void record_start(void);
+
+/* At exit: closes the trace and prints what PTDS_REPORT asks for. Once. */
+void record_finish(void);
+
+/* Writes buffers out where they are backed by a file (ptds_flush). */
+void record_flush(void);
+
+void record_thread_started(struct thread *thread);
+void record_thread_ended(struct thread *thread);
+
+/* One finished call, and the thread's exact counts. */
+void record_call(struct call *C);
+
+void record_context(const struct context *context, enum ptds_life state);
+void record_stream(uint32_t uid, CUstream handle, const struct context *context, uint32_t kind, enum ptds_life state,
+                   int priority, uint32_t stack);
+void record_kernel(const struct kernel *kernel, const char *name);
+void record_untabled(const char *name, int handed_twin, int cuda_version);
+void record_bypass(enum ptds_bypass what, const char *object);
+void record_process(enum ptds_process what, uint32_t pid);
+
+/* Regions of ptds.h. */
+void record_region_push(struct thread *thread, const char *name);
+void record_region_pop(struct thread *thread);
+
+/* The id of the call's stack. */
+uint32_t record_stack(struct call *C);
+
+/* In a forked child: the parent's trace is the parent's. */
+void record_after_fork(void);
+
+#endif

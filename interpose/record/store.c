@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Chunks: handed out, taken back, backed by a file or not. Called when a thread's chunk is full, some hundred records
+ * apart. File space is reserved before it is mapped, since writing to a mapped hole on a full disk is a SIGBUS in the
+ * program. Must not allocate with malloc, and must not say anything twice.
+ */
+#include "interpose/record/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose/base/clock.h"
+#include "interpose/base/diag.h"
+#include "interpose/base/lock.h"
+#include "interpose/base/memory.h"
+#include "interpose/record/path.h"
+
+#define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
+#define EXTENTS_MAX 65536u
+
+enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL };
+
+static struct {
+    struct lock lock;
+    int file; /* -1: in memory */
+    char path[1024];
+    struct ptds_trace_header *header;
+    uint8_t **extents;
+    uint8_t *states; /* enum state a chunk */
+    uint64_t chunks_max, handed, cursor, sequence;
+    uint32_t extent_count;
+} store = {.file = -1};
+
+struct ptds_trace_header *store_header(void)
+{
+    return store.header;
+}
+
+const char *store_path(void)
+{
+    return store.file >= 0 ? store.path : NULL;
+}
+
+/* Makes the file's bytes [offset, offset + size) real; 0 if the disk refuses. */
+static int reserve(int file, off_t offset, size_t size)
+{
+    int error = posix_fallocate(file, offset, (off_t)size);
+    static const char zeros[4096];
+    if (error != EOPNOTSUPP && error != EINVAL)
+        return error == 0;
+    for (size_t at = 0; at < size; at += sizeof zeros) {
+        if (pwrite(file, zeros, sizeof zeros, offset + (off_t)at) != (ssize_t)sizeof zeros)
+            return 0;
+    }
+    return 1;
+}
+
+static void *map(int file, off_t offset, size_t size)
+{
+    if (file < 0)
+        return memory_pages(size);
+    if (!reserve(file, offset, size))
+        return NULL;
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* Another live process may be writing to this very path (a child started with the same environment): its lock says so, and
+ * then this one writes beside it. */
+static int open_file(const char *path)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
+        close(file);
+        path_append_pid(store.path, sizeof store.path);
+        file = open(store.path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        if (file >= 0)
+            flock(file, LOCK_EX | LOCK_NB);
+    }
+    if (file >= 0 && ftruncate(file, 0) != 0) {
+        close(file);
+        file = -1;
+    }
+    return file;
+}
+
+static void open_trace(const char *path)
+{
+    path_expand(path, store.path, sizeof store.path);
+    store.file = open_file(store.path);
+    if (store.file < 0) {
+        diag_once(DIAG_ERROR, "PTDS_TRACE: cannot write ", store.path, ": ", strerror(errno), "; recording in memory only");
+        return;
+    }
+    store.header = map(store.file, 0, PTDS_HEADER_SIZE);
+    if (!store.header) {
+        diag_once(DIAG_ERROR, "PTDS_TRACE: no space for ", store.path, "; recording in memory only");
+        close(store.file);
+        store.file = -1;
+    }
+}
+
+int store_open(const char *path, uint64_t limit)
+{
+    int saved = errno;
+    if (path)
+        open_trace(path);
+    if (!store.header)
+        store.header = memory_pages(PTDS_HEADER_SIZE);
+    uint64_t chunks = limit / PTDS_CHUNK_SIZE / PTDS_EXTENT_CHUNKS * PTDS_EXTENT_CHUNKS;
+    if (chunks > (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS)
+        chunks = (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS;
+    store.chunks_max = chunks < PTDS_EXTENT_CHUNKS ? PTDS_EXTENT_CHUNKS : chunks;
+    store.extents = memory_pages(store.chunks_max / PTDS_EXTENT_CHUNKS * sizeof *store.extents);
+    store.states = memory_pages(store.chunks_max);
+    errno = saved;
+    return store.header && store.extents && store.states;
+}
+
+static struct ptds_chunk *chunk_at(uint64_t i)
+{
+    return (struct ptds_chunk *)(store.extents[i / PTDS_EXTENT_CHUNKS] + i % PTDS_EXTENT_CHUNKS * PTDS_CHUNK_SIZE);
+}
+
+const struct ptds_chunk *store_chunk_at(uint64_t i)
+{
+    return i < __atomic_load_n(&store.handed, __ATOMIC_ACQUIRE) ? chunk_at(i) : NULL;
+}
+
+static int grow(void)
+{
+    off_t offset = (off_t)(PTDS_HEADER_SIZE + store.extent_count * EXTENT_SIZE);
+    uint8_t *extent = map(store.file, offset, EXTENT_SIZE);
+    if (!extent)
+        return 0;
+    store.extents[store.extent_count++] = extent;
+    return 1;
+}
+
+/* The oldest chunk that no thread writes to any more: they are handed out in rings, so the next full one is it. */
+static struct ptds_chunk *take_back(uint64_t *index)
+{
+    for (uint64_t step = 0; step < store.handed; step++) {
+        uint64_t i = (store.cursor + step) % store.handed;
+        if (store.states[i] == STATE_FULL && chunk_at(i)->kind == PTDS_CHUNK_CALLS) {
+            store.cursor = i + 1;
+            store.header->recycled++;
+            *index = i;
+            return chunk_at(i);
+        }
+    }
+    return NULL;
+}
+
+static struct ptds_chunk *next_chunk(uint64_t *index)
+{
+    int room = store.handed < (uint64_t)store.extent_count * PTDS_EXTENT_CHUNKS;
+    if (!room && store.handed < store.chunks_max)
+        room = grow();
+    if (!room)
+        return take_back(index);
+    *index = store.handed;
+    return chunk_at(store.handed);
+}
+
+struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
+{
+    int saved = errno;
+    uint64_t index = 0;
+    lock_take(&store.lock);
+    struct ptds_chunk *chunk = next_chunk(&index);
+    if (chunk) {
+        __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
+        *chunk = (struct ptds_chunk){PTDS_CHUNK_MAGIC, kind, thread, 0, ++store.sequence, 0, 0, {0}};
+        if (kind == PTDS_CHUNK_COUNTS)
+            memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
+        store.states[index] = STATE_ACTIVE;
+        if (index == store.handed) {
+            __atomic_store_n(&store.handed, index + 1, __ATOMIC_RELEASE);
+            store.header->chunks = index + 1;
+        }
+    } else {
+        store.header->refused++;
+    }
+    lock_drop(&store.lock);
+    if (!chunk)
+        diag_once(DIAG_ERROR, "no room for more of the trace; detail is dropped, counts stay");
+    errno = saved;
+    return chunk;
+}
+
+void store_chunk_full(struct ptds_chunk *chunk)
+{
+    if (!chunk)
+        return;
+    lock_take(&store.lock);
+    for (uint32_t e = 0; e < store.extent_count; e++) {
+        size_t offset = (size_t)((uint8_t *)chunk - store.extents[e]);
+        if ((uint8_t *)chunk >= store.extents[e] && offset < EXTENT_SIZE) {
+            store.states[e * PTDS_EXTENT_CHUNKS + offset / PTDS_CHUNK_SIZE] = STATE_FULL;
+            break;
+        }
+    }
+    lock_drop(&store.lock);
+}
+
+void store_flush(void)
+{
+    int saved = errno;
+    if (store.file >= 0) {
+        msync(store.header, PTDS_HEADER_SIZE, MS_ASYNC);
+        for (uint32_t e = 0; e < store.extent_count; e++)
+            msync(store.extents[e], EXTENT_SIZE, MS_ASYNC);
+    }
+    errno = saved;
+}
+
+void store_after_fork(void)
+{
+    if (store.file >= 0)
+        close(store.file);
+    memset(&store, 0, sizeof store);
+    store.file = -1;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where records live: a header and extents of chunks, in a shared file mapping with PTDS_TRACE, else in memory.
+ */
+#ifndef PTDS_STORE_H
+#define PTDS_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/trace/format.h"
+
+/* Creates the store. path NULL: in memory only. A path that can't be used is said once, and memory is used instead.
+ * Returns 0 if there is no memory either. limit: bytes, see PTDS_TRACE_LIMIT. */
+int store_open(const char *path, uint64_t limit);
+
+struct ptds_trace_header *store_header(void);
+
+/* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL when there is none (counted, said
+ * once). `kind` DEFINITIONS and COUNTS chunks are never taken back. Any thread. */
+struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread);
+
+/* The thread will not write to this chunk again. NULL is fine. */
+void store_chunk_full(struct ptds_chunk *chunk);
+
+/* Chunk number i for readers in this process, NULL past the end. */
+const struct ptds_chunk *store_chunk_at(uint64_t i);
+
+/* msync, where there is a file. */
+void store_flush(void);
+
+/* Where the trace is being written; NULL: in memory. */
+const char *store_path(void);
+
+/* Forgets the store without touching it: it belongs to the parent process. */
+void store_after_fork(void);
+
+#endif

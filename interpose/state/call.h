@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One driver call on its way through the shim: what the wrapper, the footprint, the policy and the recorder pass along.
+ * Lives on the wrapper's stack.
+ */
+#ifndef PTDS_CALL_H
+#define PTDS_CALL_H
+
+#include <stdint.h>
+
+#include "interpose/api/api.h"
+#include "interpose/state/objects.h"
+#include "interpose/state/thread.h"
+#include "interpose/trace/format.h"
+
+#define CALL_WORDS 40u
+
+/* How a call whose stream is implicit reaches its target. */
+enum call_way {
+    CALL_AS_IS,   /* the function that was called */
+    CALL_AS_TWIN, /* the per-thread twin */
+    CALL_AS_ASYNC /* the asynchronous form on `target`, and the host wait that the original promised */
+};
+
+struct call {
+    uint16_t api;
+    uint8_t twin;
+    uint8_t way;    /* enum call_way */
+    uint32_t flags; /* enum ptds_call_flags */
+    CUresult result;
+    const void *caller;       /* the return address of the wrapper */
+    const void *const *frame; /* where that return address lies on the stack */
+    struct thread *thread;
+    struct context *context; /* the work's; NULL unknown */
+    struct stream *stream;   /* the created stream that the program named; NULL for the default ones and none */
+    uint32_t stream_uid, target_uid;
+    CUstream target;
+    uint64_t enter;
+    /* the footprint */
+    uint8_t footprint; /* 1: somebody wants it */
+    uint8_t op;        /* enum ptds_op */
+    uint8_t kinds;     /* destination | source << 4 */
+    uint8_t words;
+    uint32_t object, generation;
+    uint64_t word[CALL_WORDS];
+};
+
+#endif

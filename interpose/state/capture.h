@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which captures are open and which streams take part: from the program's own calls, since asking the driver may invalidate
+ * a capture.
+ */
+#ifndef PTDS_CAPTURE_H
+#define PTDS_CAPTURE_H
+
+#include "interpose/state/call.h"
+
+extern uint32_t captures_open; /* in the whole process */
+
+/* 1 while any capture of the process is open. The one test that hot paths make. */
+static inline int capture_any(void)
+{
+    return __builtin_expect(__atomic_load_n(&captures_open, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/* 1 while a blocking or per-thread stream of the context is capturing: legacy work there must stay legacy, so that the
+ * program keeps its CUDA_ERROR_STREAM_CAPTURE_IMPLICIT. */
+static inline int capture_blocks_legacy(const struct context *context)
+{
+    return capture_any() && __atomic_load_n(&context->blocking_captures, __ATOMIC_RELAXED) != 0;
+}
+
+/* Around cuStreamBeginCapture*, before and after the call, and after cuStreamEndCapture. */
+void capture_beginning(struct call *C, CUstream stream);
+void capture_began(struct call *C, CUstream stream);
+void capture_ended(struct call *C, CUstream stream);
+
+/* Streams join a capture by waiting for an event that was recorded in it. After the record and after the wait; stream is
+ * the one that the call went to. */
+void capture_learn_record(struct call *C, CUevent event, CUstream stream);
+void capture_learn_wait(struct call *C, CUevent event, CUstream stream);
+static inline void capture_event_recorded(struct call *C, CUevent event, CUstream stream)
+{
+    if (capture_any() && C->result == CUDA_SUCCESS)
+        capture_learn_record(C, event, stream);
+}
+static inline void capture_event_awaited(struct call *C, CUevent event, CUstream stream)
+{
+    if (capture_any() && C->result == CUDA_SUCCESS)
+        capture_learn_wait(C, event, stream);
+}
+
+void capture_after_fork(void);
+
+#endif

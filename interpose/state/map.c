@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The striped hash map. Called from wrappers of creating and destroying calls and, for kernels and events, when recording.
+ * Must not allocate with malloc or hold a lock across a driver call.
+ */
+#include "interpose/state/map.h"
+
+#include <string.h>
+
+#include "interpose/base/memory.h"
+
+#define DELETED UINT64_MAX
+#define FIRST_CAPACITY 64u
+
+static uint64_t mix(uint64_t key)
+{
+    key ^= key >> 32;
+    key *= 0x9e3779b97f4a7c15u;
+    return key ^ (key >> 29);
+}
+
+/* The slot of the key, or the free or deleted one where it belongs; the stripe has at least one free slot. */
+static struct map_entry *probe(const struct map_stripe *stripe, uint64_t key)
+{
+    struct map_entry *reuse = NULL;
+    for (size_t at = mix(key) >> 6;; at++) {
+        struct map_entry *entry = &stripe->entries[at & (stripe->capacity - 1)];
+        if (entry->key == key)
+            return entry;
+        if (entry->key == 0)
+            return reuse ? reuse : entry;
+        if (entry->key == DELETED && !reuse)
+            reuse = entry;
+    }
+}
+
+static int grow(struct map_stripe *stripe)
+{
+    struct map_stripe larger = {.capacity = stripe->capacity ? stripe->capacity * 2 : FIRST_CAPACITY};
+    larger.entries = memory_pages(larger.capacity * sizeof *larger.entries);
+    if (!larger.entries)
+        return 0;
+    for (size_t i = 0; i < stripe->capacity; i++) {
+        const struct map_entry *old = &stripe->entries[i];
+        if (old->key != 0 && old->key != DELETED) {
+            *probe(&larger, old->key) = *old;
+            larger.used++;
+        }
+    }
+    if (stripe->entries)
+        memory_pages_free(stripe->entries, stripe->capacity * sizeof *stripe->entries);
+    stripe->entries = larger.entries;
+    stripe->capacity = larger.capacity;
+    stripe->used = larger.used;
+    return 1;
+}
+
+static struct map_stripe *enter(struct map *map, uint64_t key)
+{
+    struct map_stripe *stripe = &map->stripe[mix(key) % MAP_STRIPES];
+    lock_take(&stripe->lock);
+    return stripe;
+}
+
+int map_set(struct map *map, uint64_t key, uint64_t value)
+{
+    if (key == 0 || key == DELETED)
+        return 0;
+    struct map_stripe *stripe = enter(map, key);
+    int kept = (stripe->used + 1) * 2 <= stripe->capacity || grow(stripe);
+    if (kept) {
+        struct map_entry *entry = probe(stripe, key);
+        stripe->used += entry->key == 0;
+        *entry = (struct map_entry){key, value};
+    }
+    lock_drop(&stripe->lock);
+    return kept;
+}
+
+uint64_t map_get(struct map *map, uint64_t key)
+{
+    return map_add(map, key, 0);
+}
+
+uint64_t map_add(struct map *map, uint64_t key, uint64_t amount)
+{
+    if (key == 0 || key == DELETED)
+        return 0;
+    uint64_t value = 0;
+    struct map_stripe *stripe = enter(map, key);
+    if (stripe->capacity) {
+        struct map_entry *entry = probe(stripe, key);
+        if (entry->key == key)
+            value = entry->value += amount;
+    }
+    lock_drop(&stripe->lock);
+    return value;
+}
+
+uint64_t map_remove(struct map *map, uint64_t key)
+{
+    if (key == 0 || key == DELETED)
+        return 0;
+    uint64_t value = 0;
+    struct map_stripe *stripe = enter(map, key);
+    if (stripe->capacity) {
+        struct map_entry *entry = probe(stripe, key);
+        if (entry->key == key) {
+            value = entry->value;
+            *entry = (struct map_entry){DELETED, 0};
+        }
+    }
+    lock_drop(&stripe->lock);
+    return value;
+}
+
+void map_clear(struct map *map)
+{
+    for (uint32_t i = 0; i < MAP_STRIPES; i++) {
+        struct map_stripe *stripe = &map->stripe[i];
+        lock_take(&stripe->lock);
+        if (stripe->entries)
+            memset(stripe->entries, 0, stripe->capacity * sizeof *stripe->entries);
+        stripe->used = 0;
+        lock_drop(&stripe->lock);
+    }
+}
+
+void map_reset(struct map *map)
+{
+    memset(map, 0, sizeof *map);
+}

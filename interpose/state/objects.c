@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Contexts and streams by handle. Called by the wrappers of creating and destroying calls and by the policies for every
+ * call with a stream. Must not ask the driver anything while a capture is open.
+ */
+#include "interpose/state/objects.h"
+
+#include <string.h>
+
+#include "interpose/base/lock.h"
+#include "interpose/base/memory.h"
+#include "interpose/doors/driver.h"
+#include "interpose/policy/policy.h"
+#include "interpose/record/record.h"
+#include "interpose/state/call.h"
+#include "interpose/state/capture.h"
+
+static uint32_t uids[OBJECT_KINDS];
+
+uint32_t objects_uid(enum object_kind kind)
+{
+    return __atomic_add_fetch(&uids[kind], 1, __ATOMIC_RELAXED);
+}
+
+/* Contexts: a list that only grows, a gone one is skipped. Programs have a handful. */
+static struct context *contexts;
+static struct lock contexts_lock;
+
+static struct context *find_context(CUcontext handle)
+{
+    struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+    while (context && (context->handle != handle || __atomic_load_n(&context->gone, __ATOMIC_ACQUIRE)))
+        context = context->next;
+    return context;
+}
+
+static struct context *make_context(CUcontext handle, uint32_t kind, int32_t device)
+{
+    lock_take(&contexts_lock);
+    struct context *context = find_context(handle);
+    int fresh = !context && (context = memory_keep(sizeof *context));
+    if (fresh) {
+        *context = (struct context){.handle = handle, .kind = kind, .device = device, .next = contexts};
+        context->uid = objects_uid(OBJECT_CONTEXT);
+        context->legacy_uid = objects_uid(OBJECT_STREAM);
+        __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
+    }
+    lock_drop(&contexts_lock);
+    if (fresh) {
+        record_context(context, kind == PTDS_CONTEXT_UNKNOWN ? PTDS_LIFE_SEEN : PTDS_LIFE_CREATED);
+        record_stream(context->legacy_uid, CU_STREAM_LEGACY, context, PTDS_STREAM_LEGACY, PTDS_LIFE_SEEN, 0, 0);
+    }
+    return context;
+}
+
+struct context *objects_context(CUcontext handle)
+{
+    struct context *context = handle ? find_context(handle) : NULL;
+    return context || !handle ? context : make_context(handle, PTDS_CONTEXT_UNKNOWN, -1);
+}
+
+struct context *objects_context_now(struct thread *thread)
+{
+    CUcontext handle = NULL;
+    if (driver.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle)
+        return NULL;
+    const struct thread_context *last = thread->last_context;
+    if (__builtin_expect(last && last->context->handle == handle && !last->context->gone, 1))
+        return last->context;
+    return objects_context(handle);
+}
+
+void objects_each_context(void (*each)(struct context *, void *), void *argument)
+{
+    for (struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); context; context = context->next) {
+        if (!context->gone)
+            each(context, argument);
+    }
+}
+
+static void forget_context(struct context *context)
+{
+    if (!context)
+        return;
+    record_context(context, PTDS_LIFE_GONE);
+    __atomic_store_n(&context->gone, 1, __ATOMIC_RELEASE);
+}
+
+/* Streams: hash chains that only grow. An entry whose stream is gone is used again for the next stream of its handle; its
+ * uid tells them apart. */
+#define BUCKETS 4096u
+static struct stream *buckets[BUCKETS];
+static struct lock streams_lock;
+
+static struct stream **bucket_of(CUstream handle)
+{
+    return &buckets[((uintptr_t)handle >> 4) * 2654435761u % BUCKETS];
+}
+
+static struct stream *find_stream(CUstream handle)
+{
+    struct stream *stream = __atomic_load_n(bucket_of(handle), __ATOMIC_ACQUIRE);
+    while (stream && stream->handle != handle)
+        stream = stream->next;
+    return stream;
+}
+
+static struct stream *make_stream(CUstream handle, struct context *context, uint32_t kind)
+{
+    lock_take(&streams_lock);
+    struct stream *stream = find_stream(handle);
+    if (!stream && (stream = memory_keep(sizeof *stream))) {
+        stream->handle = handle;
+        stream->next = *bucket_of(handle);
+        stream->gone = 1;
+        __atomic_store_n(bucket_of(handle), stream, __ATOMIC_RELEASE);
+    }
+    if (stream) {
+        stream->uid = objects_uid(OBJECT_STREAM);
+        stream->kind = kind;
+        stream->context = context;
+        stream->capturing = 0;
+        __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
+    }
+    lock_drop(&streams_lock);
+    return stream;
+}
+
+/* A stream that was made past the shim. Its flags are asked for, except inside a capture, which the question would
+ * invalidate; until then it counts as unknown, and is asked about again. */
+static uint32_t ask_kind(CUstream handle)
+{
+    unsigned flags = 0;
+    if (capture_any() || !driver.cuStreamGetFlags || driver.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS)
+        return PTDS_STREAM_UNKNOWN;
+    return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
+}
+
+/* Streams go with their context, also where nobody destroyed them. */
+static int is_alive(const struct stream *stream)
+{
+    return !stream->gone && !(stream->context && stream->context->gone);
+}
+
+static struct stream *first_sight(struct thread *thread, CUstream handle, struct stream *known)
+{
+    if (known && is_alive(known)) {
+        uint32_t kind = known->kind == PTDS_STREAM_UNKNOWN ? ask_kind(handle) : known->kind;
+        known->kind = kind;
+        return known;
+    }
+    uint32_t kind = ask_kind(handle);
+    struct stream *stream = make_stream(handle, objects_context_now(thread), kind);
+    if (stream)
+        record_stream(stream->uid, handle, stream->context, kind, PTDS_LIFE_SEEN, 0, 0);
+    return stream;
+}
+
+struct stream *objects_stream(struct thread *thread, CUstream handle)
+{
+    struct stream *last = thread->last_stream;
+    if (__builtin_expect(last && last->handle == handle && is_alive(last) && last->kind != PTDS_STREAM_UNKNOWN, 1))
+        return last;
+    struct stream *stream = find_stream(handle);
+    if (!stream || !is_alive(stream) || stream->kind == PTDS_STREAM_UNKNOWN)
+        stream = first_sight(thread, handle, stream);
+    thread->last_stream = stream;
+    return stream;
+}
+
+void objects_stream_created(struct call *C, const CUstream *handle, unsigned flags, int priority)
+{
+    if (C->result != CUDA_SUCCESS || !handle)
+        return;
+    uint32_t kind = flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
+    C->context = objects_context_now(C->thread);
+    struct stream *stream = make_stream(*handle, C->context, kind);
+    if (!stream)
+        return;
+    C->op = PTDS_OP_STREAM_CREATE;
+    C->stream_uid = C->target_uid = stream->uid;
+    C->word[0] = flags;
+    C->words = 1;
+    record_stream(stream->uid, *handle, C->context, kind, PTDS_LIFE_CREATED, priority, record_stack(C));
+}
+
+void objects_stream_gone(struct call *C, CUstream handle)
+{
+    if (handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
+        return;
+    struct stream *stream = objects_stream(C->thread, handle);
+    if (!stream)
+        return;
+    C->context = stream->context;
+    C->stream_uid = C->target_uid = stream->uid;
+    if (policy_current()->settle)
+        policy_current()->settle(C, stream);
+    record_stream(stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0, 0);
+    __atomic_store_n(&stream->gone, 1, __ATOMIC_RELEASE);
+}
+
+uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority)
+{
+    uint32_t kind = non_blocking ? PTDS_STREAM_SHIM_NON_BLOCKING : PTDS_STREAM_SHIM_BLOCKING;
+    struct stream *stream = make_stream(handle, context, kind);
+    if (!stream)
+        return 0;
+    record_stream(stream->uid, handle, context, kind, PTDS_LIFE_CREATED, priority, 0);
+    return stream->uid;
+}
+
+/* The context is current here and no capture is open: what a policy wants to make early. */
+static void offer_context(struct call *C, struct context *context)
+{
+    if (context && policy_current()->context && !capture_any())
+        policy_current()->context(C, context);
+}
+
+void objects_context_created(struct call *C, const CUcontext *handle)
+{
+    if (C->result != CUDA_SUCCESS || !handle || !*handle)
+        return;
+    C->op = PTDS_OP_CTX_CREATE;
+    C->context = make_context(*handle, PTDS_CONTEXT_CREATED, -1);
+    offer_context(C, C->context);
+}
+
+void objects_context_green(struct call *C, const CUcontext *handle)
+{
+    if (C->result != CUDA_SUCCESS || !handle || !*handle)
+        return;
+    C->context = make_context(*handle, PTDS_CONTEXT_GREEN, -1);
+    if (C->context)
+        C->context->kind = PTDS_CONTEXT_GREEN;
+}
+
+void objects_context_current(struct call *C, CUcontext handle)
+{
+    if (C->result != CUDA_SUCCESS || !handle)
+        return;
+    C->context = objects_context(handle);
+    offer_context(C, C->context);
+}
+
+void objects_context_gone(struct call *C, CUcontext handle)
+{
+    C->context = handle ? find_context(handle) : NULL;
+    if (C->context)
+        C->context->target = NULL;
+    forget_context(C->context);
+}
+
+void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
+{
+    if (C->result != CUDA_SUCCESS || !handle || !*handle)
+        return;
+    C->op = PTDS_OP_CTX_CREATE;
+    C->context = make_context(*handle, PTDS_CONTEXT_PRIMARY, device);
+    if (C->context && C->context->kind == PTDS_CONTEXT_UNKNOWN)
+        C->context->kind = PTDS_CONTEXT_PRIMARY;
+    if (C->context)
+        C->context->device = device;
+}
+
+struct primary {
+    CUdevice device;
+    struct context *found;
+};
+
+static void is_primary_of(struct context *context, void *data)
+{
+    struct primary *wanted = data;
+    if (context->kind == PTDS_CONTEXT_PRIMARY && context->device == wanted->device)
+        wanted->found = context;
+}
+
+void objects_primary_leaving(struct call *C, CUdevice device)
+{
+    struct primary wanted = {device, NULL};
+    objects_each_context(is_primary_of, &wanted);
+    C->context = wanted.found;
+}
+
+/* A release only ends the context with the last reference; then its handle may come back for a new one. */
+void objects_primary_left(struct call *C, CUdevice device)
+{
+    unsigned flags = 0;
+    int active = 1;
+    if (C->result == CUDA_SUCCESS && C->context && driver.cuDevicePrimaryCtxGetState &&
+        driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active)
+        forget_context(C->context);
+}
+
+void objects_after_fork(void)
+{
+    contexts_lock.held = streams_lock.held = 0;
+    contexts = NULL;
+    memset(buckets, 0, sizeof buckets);
+}

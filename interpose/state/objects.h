@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the shim knows about the program's contexts, streams, events, graphs and memory: kinds, and uids that are never
+ * reused, since the driver reuses handles. Learnt when they are created, because asking the driver at first sight would
+ * invalidate a capture (measured). Lookups take no lock where the thread has seen the handle just before.
+ */
+#ifndef PTDS_OBJECTS_H
+#define PTDS_OBJECTS_H
+
+#include <stdint.h>
+
+#include "interpose/api/cuda_abi.h"
+#include "interpose/trace/format.h"
+
+struct call;
+struct thread;
+
+struct context {
+    CUcontext handle;
+    uint32_t uid;
+    uint32_t kind; /* enum ptds_context_kind */
+    int32_t device;
+    uint32_t gone;
+    uint32_t legacy_uid;        /* of its legacy stream */
+    uint32_t blocking_captures; /* open captures on blocking and per-thread streams */
+    CUstream target;            /* policy stream: the stream made for this context; NULL none yet */
+    uint32_t target_uid;
+    uint32_t target_refused; /* creation failed once: do not try again */
+    struct context *next;
+};
+
+struct stream {
+    CUstream handle;
+    uint32_t uid;
+    uint32_t kind; /* enum ptds_stream_kind */
+    uint32_t gone;
+    uint32_t capturing;
+    struct context *context;
+    struct stream *next; /* in its hash chain */
+};
+
+/* The current context of the calling thread; NULL if there is none or no memory to remember it. */
+struct context *objects_context_now(struct thread *thread);
+
+/* The context of a handle, remembered on first sight. */
+struct context *objects_context(CUcontext handle);
+
+/* Calls each() for every context that is alive. */
+void objects_each_context(void (*each)(struct context *, void *), void *argument);
+
+/* A created stream's entry; one made on first sight (kind as the driver says, or unknown inside a capture). Never called
+ * with 0, 0x1 or 0x2. NULL only without memory. */
+struct stream *objects_stream(struct thread *thread, CUstream handle);
+
+/* A new uid, from 1. Streams, events, kernels, graphs, contexts and memory each count on their own. */
+enum object_kind { OBJECT_CONTEXT, OBJECT_STREAM, OBJECT_EVENT, OBJECT_KERNEL, OBJECT_GRAPH, OBJECT_MEMORY, OBJECT_KINDS };
+uint32_t objects_uid(enum object_kind kind);
+
+/* The book-keeping of api.def's before and after columns. All look at C->result where they run after the call. */
+void objects_stream_created(struct call *C, const CUstream *stream, unsigned flags, int priority);
+void objects_stream_gone(struct call *C, CUstream stream);
+void objects_event_created(struct call *C, const CUevent *event, unsigned flags);
+void objects_event_gone(struct call *C, CUevent event);
+void objects_context_created(struct call *C, const CUcontext *context);
+void objects_context_green(struct call *C, const CUcontext *context);
+void objects_context_current(struct call *C, CUcontext context);
+void objects_context_gone(struct call *C, CUcontext context);
+void objects_primary_retained(struct call *C, const CUcontext *context, CUdevice device);
+void objects_primary_leaving(struct call *C, CUdevice device);
+void objects_primary_left(struct call *C, CUdevice device);
+void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
+void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
+                         uint64_t height);
+void objects_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size);
+void objects_module_unloaded(struct call *C);
+void objects_graph_exec(struct call *C, const CUgraphExec *graph);
+
+/* Registers a stream of the shim's own, so that reports can name it. Returns its uid. */
+uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority);
+
+/* In a forked child: forget what belonged to the parent. */
+void objects_after_fork(void);
+void objects_handles_after_fork(void);
+
+#endif

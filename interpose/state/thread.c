@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Makes, keeps and retires the per-thread state. Called by every wrapper through thread_get(). A thread's end runs as a
+ * pthread key destructor: it must not call the driver (undefined below main's end) and must not touch what other threads
+ * may still read.
+ */
+#include "interpose/state/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "interpose/base/lock.h"
+#include "interpose/base/memory.h"
+#include "interpose/record/record.h"
+
+__thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+uint32_t thread_fork_generation;
+
+static struct thread *all;
+static uint32_t uids;
+static struct lock retired_lock;
+static struct thread_context *retired; /* of ended threads, their events are used again */
+
+struct thread *thread_all(void)
+{
+    return __atomic_load_n(&all, __ATOMIC_ACQUIRE);
+}
+
+static void retire_contexts(struct thread *thread)
+{
+    lock_take(&retired_lock);
+    while (thread->contexts) {
+        struct thread_context *entry = thread->contexts;
+        thread->contexts = entry->next;
+        entry->next = retired;
+        retired = entry;
+    }
+    lock_drop(&retired_lock);
+    thread->last_context = NULL;
+}
+
+static void end(void *data)
+{
+    struct thread *thread = data;
+    int saved = errno;
+    if (thread->fork_generation == thread_fork_generation) {
+        record_thread_ended(thread);
+        retire_contexts(thread);
+        thread->ended = 1;
+        if (thread_self == thread)
+            thread_self = NULL;
+    }
+    errno = saved;
+}
+
+/* Bound to the version that every glibc since 2.2.5 has; before 2.34 it lives in libpthread, which a program without
+ * threads need not have loaded: then nobody ends but the process. */
+__asm__(".symver pthread_key_create,pthread_key_create@GLIBC_2.2.5");
+__asm__(".symver pthread_setspecific,pthread_setspecific@GLIBC_2.2.5");
+#pragma weak pthread_key_create
+#pragma weak pthread_setspecific
+
+static void watch_end(struct thread *thread)
+{
+    static pthread_key_t key;
+    static uint32_t state; /* 0 none, 1 being made, 2 made, 3 refused */
+    uint32_t none = 0;
+    if (!pthread_key_create || !pthread_setspecific)
+        return;
+    if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        __atomic_store_n(&state, pthread_key_create(&key, end) == 0 ? 2 : 3, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 1)
+        ;
+    if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
+        pthread_setspecific(key, thread);
+}
+
+struct thread *thread_make(void)
+{
+    int saved = errno;
+    struct thread *thread = memory_keep(sizeof *thread);
+    if (thread) {
+        thread->uid = __atomic_add_fetch(&uids, 1, __ATOMIC_RELAXED);
+        thread->tid = (uint32_t)syscall(SYS_gettid);
+        thread->fork_generation = thread_fork_generation;
+        thread_self = thread;
+        struct thread *head = thread_all();
+        do
+            thread->next_all = head;
+        while (!__atomic_compare_exchange_n(&all, &head, thread, 1, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+        watch_end(thread);
+        record_thread_started(thread);
+    }
+    errno = saved;
+    return thread;
+}
+
+/* An ended thread's entry for the context, for the sake of its two events; its streams are forgotten. */
+static struct thread_context *take_retired(const struct context *context)
+{
+    struct thread_context *found = NULL;
+    lock_take(&retired_lock);
+    for (struct thread_context **link = &retired; *link; link = &(*link)->next) {
+        if ((*link)->context == context && (*link)->context_uid == context->uid) {
+            found = *link;
+            *link = found->next;
+            break;
+        }
+    }
+    lock_drop(&retired_lock);
+    return found;
+}
+
+static struct thread_context *make_entry(struct context *context)
+{
+    struct thread_context *entry = take_retired(context);
+    if (entry) {
+        /* Its default stream is another one than the ended thread's, with no work on it yet. */
+        entry->default_dirty = entry->default_generation = entry->dirty_count = entry->used_count = entry->used_last = 0;
+    } else {
+        entry = memory_keep(sizeof *entry);
+    }
+    if (!entry)
+        return NULL;
+    entry->context = context;
+    entry->context_uid = context->uid;
+    entry->per_thread_uid = objects_uid(OBJECT_STREAM);
+    return entry;
+}
+
+struct thread_context *thread_in_slow(struct thread *thread, struct context *context)
+{
+    struct thread_context *entry = thread->contexts;
+    while (entry && (entry->context != context || entry->context_uid != context->uid))
+        entry = entry->next;
+    if (!entry) {
+        entry = make_entry(context);
+        if (!entry)
+            return NULL;
+        entry->next = thread->contexts;
+        thread->contexts = entry;
+        record_stream(entry->per_thread_uid, CU_STREAM_PER_THREAD, context, PTDS_STREAM_PER_THREAD, PTDS_LIFE_SEEN, 0, 0);
+    }
+    thread->last_context = entry;
+    return entry;
+}
+
+void thread_after_fork(void)
+{
+    thread_fork_generation++;
+    all = NULL;
+    retired = NULL;
+    retired_lock.held = 0;
+    thread_self = NULL;
+}

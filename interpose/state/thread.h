@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the shim keeps for each host thread that calls CUDA. Owned by that thread; other threads read it only where said.
+ */
+#ifndef PTDS_THREAD_H
+#define PTDS_THREAD_H
+
+#include <stdint.h>
+
+#include "interpose/api/api.h"
+#include "interpose/state/objects.h"
+#include "interpose/trace/format.h"
+
+/* A stream that the thread has put work on, for policy ordered. */
+struct used_stream {
+    struct stream *stream;
+    uint32_t uid;        /* the stream's when it was entered here: entries of destroyed streams are recycled */
+    uint32_t waited_for; /* the default stream's generation that this stream has waited for */
+    uint32_t dirty;      /* has had work since the default stream last waited for it */
+};
+
+/* The thread in one context. */
+struct thread_context {
+    struct context *context;
+    uint32_t context_uid;
+    uint32_t per_thread_uid; /* uid of this thread's 0x2 here */
+    /* policy ordered */
+    CUevent default_event, other_event; /* NULL: not made yet */
+    uint32_t events_refused;
+    uint32_t default_dirty;      /* default-stream work since default_event was last recorded */
+    uint32_t default_generation; /* times default_event was recorded */
+    uint32_t dirty_count;
+    uint32_t used_count, used_capacity, used_last;
+    struct used_stream *used;
+    struct thread_context *next;
+};
+
+struct stack_entry;
+struct kernel_entry;
+
+struct thread {
+    uint32_t uid;
+    uint32_t tid;
+    uint32_t fork_generation;
+    uint32_t ended;
+    struct thread *next_all; /* every thread that was ever seen, for the summary */
+    struct thread_context *contexts;
+    struct thread_context *last_context;
+    struct stream *last_stream;
+    uint32_t last_stream_uid;
+    CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */
+    /* recording; see interpose/record */
+    struct ptds_count *counts; /* API_COUNT * 2 */
+    uint8_t *chunk_at, *chunk_end;
+    struct ptds_chunk *chunk;
+    uint64_t lost;
+    uint32_t regions[16];
+    uint32_t region_depth;
+    struct stack_entry *stacks;
+    struct kernel_entry *kernels;
+};
+
+/* The calling thread's state; made on first use. NULL without memory: then calls pass through. */
+struct thread *thread_make(void);
+
+extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
+
+/* Bumped in a forked child; a thread state of another generation is not used. */
+extern uint32_t thread_fork_generation;
+
+static inline struct thread *thread_get(void)
+{
+    struct thread *self = thread_self;
+    return __builtin_expect(self && self->fork_generation == thread_fork_generation, 1) ? self : thread_make();
+}
+
+/* The thread's entry for a context; NULL without memory. */
+struct thread_context *thread_in_slow(struct thread *thread, struct context *context);
+
+static inline struct thread_context *thread_in(struct thread *thread, struct context *context)
+{
+    struct thread_context *last = thread->last_context;
+    if (__builtin_expect(last && last->context == context && last->context_uid == context->uid, 1))
+        return last;
+    return thread_in_slow(thread, context);
+}
+
+/* Every thread seen so far, newest first; the list only grows. */
+struct thread *thread_all(void);
+
+/* In a forked child. */
+void thread_after_fork(void);
+
+#endif
