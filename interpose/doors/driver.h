@@ -20,8 +20,9 @@ extern void *driver_real[API_COUNT][2];
 /* Driver functions that the shim itself calls and that are no rows of the table. NULL where the driver has none. */
 #define DRIVER_CALLS(X) \
     X(cuCtxGetCurrent) \
-    X(cuCtxGetDevice) X(cuDevicePrimaryCtxGetState) X(cuDriverGetVersion) X(cuPointerGetAttribute) X(cuFuncGetParamInfo) \
-        X(cuFuncGetName) X(cuKernelGetParamInfo) X(cuKernelGetName) X(cuStreamGetFlags)
+    X(cuCtxGetDevice) \
+    X(cuDevicePrimaryCtxGetState) X(cuDriverGetVersion) X(cuPointerGetAttribute) X(cuFuncGetParamInfo) X(cuFuncGetName) \
+        X(cuKernelGetParamInfo) X(cuKernelGetName) X(cuStreamGetFlags)
 struct driver_calls {
 #define X(name) __typeof__(&name) name;
     DRIVER_CALLS(X)

@@ -10,7 +10,6 @@
 #include "interpose/doors/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/lifecycle.h"
-#include "interpose/record/log.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
@@ -66,15 +65,9 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     return ENTER_FULL;
 }
 
-void enter_real(struct call *C)
+void leave_recorded(struct call *C)
 {
-    if (__builtin_expect(log_on(), 0) && (C->flags & PTDS_CALL_TIMED))
-        log_entering(C);
-}
-
-void leave_call(struct call *C)
-{
-    if (!C->enter || !record_on())
+    if (!record_on())
         return;
     if (!C->context)
         C->context = objects_context_now(C->thread);

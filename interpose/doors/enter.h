@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "interpose/policy/policy.h"
+#include "interpose/record/log.h"
 #include "interpose/state/call.h"
 
 /* How a wrapper goes on. */
@@ -21,8 +22,18 @@ enum enter {
 enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller, const void *const *frame);
 
 /* The last thing before the real call, and the last thing after it. */
-void enter_real(struct call *C);
-void leave_call(struct call *C);
+static inline void enter_real(struct call *C)
+{
+    if (__builtin_expect(log_on(), 0) && (C->flags & PTDS_CALL_TIMED))
+        log_entering(C);
+}
+
+void leave_recorded(struct call *C);
+static inline void leave_call(struct call *C)
+{
+    if (C->enter)
+        leave_recorded(C);
+}
 
 /* After an implicit call: the host wait that the policy owes. */
 static inline void leave_implicit(struct call *C)

@@ -43,8 +43,25 @@ static inline void fp_opaque(struct call *C)
     fp_words(C, PTDS_OP_OPAQUE, 0);
 }
 
-void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-               unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params, void **extra);
+/* The kernel, and the pointers among its arguments. */
+void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra);
+
+/* Launches matter to the recorder alone. */
+static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params,
+                             void **extra)
+{
+    if (!C->enter)
+        return;
+    uint64_t attributes = C->api == API_cuLaunchCooperativeKernel ? PTDS_LAUNCH_COOPERATIVE : 0;
+    C->word[0] = grid_x | (uint64_t)grid_y << 32;
+    C->word[1] = grid_z | (uint64_t)shared_bytes << 32;
+    C->word[2] =
+        (block_x & 0xffffu) | (uint64_t)(block_y & 0xffffu) << 16 | (uint64_t)(block_z & 0xffffu) << 32 | attributes << 48;
+    fp_words(C, PTDS_OP_LAUNCH, 3);
+    footprint_arguments(C, function, params, extra);
+}
+
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
 void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
 void fp_copy_array(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);

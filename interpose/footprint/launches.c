@@ -147,29 +147,13 @@ static int scan_params(struct call *C, const struct kernel *kernel, void *const 
     return 1;
 }
 
-static void launch(struct call *C, CUfunction function, const unsigned grid[3], const unsigned block[3],
-                   unsigned shared_bytes, unsigned attributes, void **params, void **extra)
+void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra)
 {
     const struct kernel *kernel = footprint_kernel(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
-    C->word[0] = grid[0] | (uint64_t)grid[1] << 32;
-    C->word[1] = grid[2] | (uint64_t)shared_bytes << 32;
-    C->word[2] = (block[0] & 0xffffu) | (uint64_t)(block[1] & 0xffffu) << 16 | (uint64_t)(block[2] & 0xffffu) << 32 |
-                 (uint64_t)attributes << 48;
-    fp_words(C, PTDS_OP_LAUNCH, 3);
     int known = params ? scan_params(C, kernel, params) : extra ? scan_buffer(C, extra) : kernel && kernel->params == 0;
     if (!known)
         C->flags |= PTDS_CALL_OPAQUE;
-}
-
-void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-               unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params, void **extra)
-{
-    if (!C->footprint)
-        return;
-    unsigned attributes = C->api == API_cuLaunchCooperativeKernel ? PTDS_LAUNCH_COOPERATIVE : 0;
-    launch(C, function, (unsigned[]){grid_x, grid_y, grid_z}, (unsigned[]){block_x, block_y, block_z}, shared_bytes,
-           attributes, params, extra);
 }
 
 static unsigned attributes_of(const CUlaunchConfig *config)
@@ -187,9 +171,9 @@ static unsigned attributes_of(const CUlaunchConfig *config)
 
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
 {
-    if (!C->footprint || !config)
+    if (!C->enter || !config)
         return;
-    launch(C, function, (unsigned[]){config->gridDimX, config->gridDimY, config->gridDimZ},
-           (unsigned[]){config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
-           attributes_of(config), params, extra);
+    fp_launch(C, function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
+              config->blockDimZ, config->sharedMemBytes, params, extra);
+    C->word[2] |= (uint64_t)attributes_of(config) << 48;
 }

@@ -21,35 +21,32 @@
 #include "interpose/policy/policy.h"
 #include "interpose/state/capture.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Getters and capture queries tell about a stream and order nothing. */
-static int orders(uint16_t api)
-{
-    switch (api) {
-    case API_cuStreamGetAttribute:
-    case API_cuStreamSetAttribute:
-    case API_cuStreamCopyAttributes:
-    case API_cuStreamGetCtx:
-    case API_cuStreamGetCtx_v2:
-    case API_cuStreamGetDevice:
-    case API_cuStreamGetFlags:
-    case API_cuStreamGetId:
-    case API_cuStreamGetPriority:
-    case API_cuStreamIsCapturing:
-    case API_cuStreamGetCaptureInfo:
-    case API_cuStreamGetCaptureInfo_v2:
-    case API_cuStreamGetCaptureInfo_v3:
-    case API_cuStreamUpdateCaptureDependencies:
-    case API_cuStreamUpdateCaptureDependencies_v2:
-    case API_cuStreamBeginCapture:
-    case API_cuStreamBeginCapture_v2:
-    case API_cuStreamBeginCaptureToGraph:
-    case API_cuStreamEndCapture:
-    case API_cuGraphInstantiateWithParams: return 0;
-    default: return 1;
-    }
-}
+static const uint8_t orders_nothing[API_COUNT] = {
+    [API_cuStreamGetAttribute] = 1,
+    [API_cuStreamSetAttribute] = 1,
+    [API_cuStreamCopyAttributes] = 1,
+    [API_cuStreamGetCtx] = 1,
+    [API_cuStreamGetCtx_v2] = 1,
+    [API_cuStreamGetDevice] = 1,
+    [API_cuStreamGetFlags] = 1,
+    [API_cuStreamGetId] = 1,
+    [API_cuStreamGetPriority] = 1,
+    [API_cuStreamIsCapturing] = 1,
+    [API_cuStreamGetCaptureInfo] = 1,
+    [API_cuStreamGetCaptureInfo_v2] = 1,
+    [API_cuStreamGetCaptureInfo_v3] = 1,
+    [API_cuStreamUpdateCaptureDependencies] = 1,
+    [API_cuStreamUpdateCaptureDependencies_v2] = 1,
+    [API_cuStreamBeginCapture] = 1,
+    [API_cuStreamBeginCapture_v2] = 1,
+    [API_cuStreamBeginCaptureToGraph] = 1,
+    [API_cuStreamEndCapture] = 1,
+    [API_cuGraphInstantiateWithParams] = 1,
+};
 
 /* Asking or waiting is no work. On a created stream it does not even mind the default stream: while the legacy stream is
  * busy, an idle blocking stream answers SUCCESS to a query and a synchronize at once (measured, driver 580), whereas an
@@ -78,19 +75,22 @@ static void leave_context(int entered)
 /* The thread's two events here; made once, never inside a capture. */
 static int have_events(struct thread_context *here)
 {
-    if (__builtin_expect(here->default_event != NULL, 1))
+    if (__builtin_expect(here->events_made, 1))
         return 1;
     if (here->events_refused || capture_any())
         return 0;
     CUevent first = NULL, second = NULL;
+    int saved = errno;
     if (REAL(cuEventCreate)(&first, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS ||
         REAL(cuEventCreate)(&second, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
         here->events_refused = 1;
-        return 0;
+    } else {
+        here->other_event = second;
+        here->default_event = first;
+        here->events_made = 1;
     }
-    here->other_event = second;
-    here->default_event = first;
-    return 1;
+    errno = saved;
+    return (int)here->events_made;
 }
 
 /* `waiting` does not go on before what `on` holds now. The call is the shim's own, so base entries and explicit handles. */
@@ -101,13 +101,14 @@ static int edge(CUevent event, CUstream on, CUstream waiting)
 
 static int alive(const struct used_stream *used)
 {
-    return !used->stream->gone && used->stream->uid == used->uid && !used->stream->context->gone;
+    const struct stream *stream = used->stream;
+    return !stream->gone && stream->uid == used->uid && !(stream->context && stream->context->gone);
 }
 
 /* The default stream waits for every stream used since it last did. 0 if one of them can't be waited for by an event. */
 static int join_used(struct call *C, struct thread_context *here)
 {
-    int complete = 1;
+    int complete = 1, saved = errno;
     for (uint32_t i = 0; i < here->used_count && here->dirty_count; i++) {
         struct used_stream *used = &here->used[i];
         if (!used->dirty)
@@ -118,6 +119,7 @@ static int join_used(struct call *C, struct thread_context *here)
             complete = 0;
         C->flags |= PTDS_CALL_SHIM_EDGE;
     }
+    errno = saved;
     return complete;
 }
 
@@ -128,7 +130,7 @@ static void legacy(struct call *C, int implicit)
         C->flags |= PTDS_CALL_KEPT_NO_WAY;
         return;
     }
-    if (orders(C->api)) {
+    if (!orders_nothing[C->api]) {
         if (here->dirty_count && capture_any()) {
             C->flags |= PTDS_CALL_KEPT_CAPTURE;
             return;
@@ -188,7 +190,7 @@ static struct used_stream *entry_for(struct thread_context *here, struct stream 
 /* The stream waits for the thread's default-stream work that it has not waited for yet. */
 static void follow_default(struct call *C, struct thread_context *here, struct used_stream *used)
 {
-    int entered = enter_context(here->context);
+    int saved = errno, entered = enter_context(here->context);
     if (entered < 0)
         return;
     if (here->default_dirty && REAL(cuEventRecord)(here->default_event, CU_STREAM_PER_THREAD) == CUDA_SUCCESS) {
@@ -200,13 +202,14 @@ static void follow_default(struct call *C, struct thread_context *here, struct u
         used->waited_for = here->default_generation;
     C->flags |= PTDS_CALL_SHIM_EDGE;
     leave_context(entered);
+    errno = saved;
 }
 
 static void created(struct call *C)
 {
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     /* A capturing stream runs nothing now. What it owes stays owed, and its graph's launches pass here again. */
-    if (!here || !orders(C->api) || !is_work(C->api) || C->stream->capturing)
+    if (!here || orders_nothing[C->api] || !is_work(C->api) || C->stream->capturing)
         return;
     struct used_stream *used = entry_for(here, C->stream);
     if (!used)
@@ -225,9 +228,9 @@ static void settle(struct call *C, struct stream *leaving)
 {
     struct context *context = leaving ? leaving->context : objects_context_now(C->thread);
     struct thread_context *here = context ? thread_in(C->thread, context) : NULL;
-    if (!here || !here->default_event || capture_any() || (!here->dirty_count && !here->default_dirty))
+    if (!here || !here->events_made || capture_any() || (!here->dirty_count && !here->default_dirty))
         return;
-    int entered = enter_context(context);
+    int saved = errno, entered = enter_context(context);
     if (entered < 0)
         return;
     join_used(C, here);
@@ -242,6 +245,7 @@ static void settle(struct call *C, struct stream *leaving)
             used->waited_for = here->default_generation;
     }
     leave_context(entered);
+    errno = saved;
 }
 
 /* The copies to the host are complete on return by themselves (measured for the _ptds entries too). */

@@ -6,20 +6,23 @@
  */
 #include "interpose/policy/policy.h"
 
-#include <errno.h>
-
 #include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
 #include "interpose/state/capture.h"
 
-const struct policy *policy_current(void)
+struct routing routing = {.policy = &policy_none};
+
+void policy_choose(void)
 {
     static const struct policy *const by_name[] = {
         [ENV_POLICY_ORDERED] = &policy_ordered, [ENV_POLICY_PER_THREAD] = &policy_per_thread,
         [ENV_POLICY_STREAM] = &policy_stream,   [ENV_POLICY_OBSERVE] = &policy_observe,
         [ENV_POLICY_NONE] = &policy_none,
     };
-    return by_name[env_get()->policy];
+    const struct env *env = env_get();
+    routing.remap_explicit = env->remap_explicit != 0;
+    routing.filter = caller_filter_on() != 0;
+    __atomic_store_n(&routing.policy, by_name[env->policy], __ATOMIC_RELEASE);
 }
 
 /* 0 if the call has to stay on the legacy stream, with the reason in its flags. */
@@ -27,9 +30,9 @@ static int may_remap(struct call *C)
 {
     if (!policy_current()->remaps || !C->context)
         return 0;
-    if ((C->flags & PTDS_CALL_EXPLICIT) && !env_get()->remap_explicit)
+    if ((C->flags & PTDS_CALL_EXPLICIT) && !routing.remap_explicit)
         return 0;
-    if (C->context->kind == PTDS_CONTEXT_GREEN || (caller_filter_on() && caller_excluded(C->caller))) {
+    if (C->context->kind == PTDS_CONTEXT_GREEN || (routing.filter && caller_excluded(C->caller))) {
         C->flags |= PTDS_CALL_KEPT_EXCLUDED;
         return 0;
     }
@@ -47,11 +50,8 @@ static CUstream route_legacy(struct call *C, CUstream named, int implicit)
     C->target = named;
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
-    if (may_remap(C)) {
-        int saved = errno; /* of the program's; a policy may call the driver */
+    if (may_remap(C))
         policy_current()->legacy(C, implicit);
-        errno = saved;
-    }
     if (C->target_uid != C->stream_uid)
         C->flags |= PTDS_CALL_REMAPPED;
     return C->target;
@@ -74,11 +74,8 @@ static void route_created(struct call *C, CUstream named)
     C->stream_uid = C->target_uid = C->stream->uid;
     if (C->stream->capturing)
         C->flags |= PTDS_CALL_CAPTURING;
-    if (policy_current()->created && C->stream->kind == PTDS_STREAM_BLOCKING) {
-        int saved = errno;
+    if (policy_current()->created && C->stream->kind == PTDS_STREAM_BLOCKING)
         policy_current()->created(C);
-        errno = saved;
-    }
 }
 
 CUstream policy_route(struct call *C, CUstream named)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which stream does a call belong on? A policy is one file: a name, a sentence, and up to five callbacks.
+ * Which stream does a call belong on? A policy is one file: a name, a sentence, and up to five callbacks. Callbacks that
+ * call the driver keep errno.
  */
 #ifndef PTDS_POLICY_H
 #define PTDS_POLICY_H
@@ -31,8 +32,22 @@ struct policy {
 
 extern const struct policy policy_ordered, policy_per_thread, policy_stream, policy_observe, policy_none;
 
+/* What the configuration says about routing, in one place that a hot path can read. Constant after policy_choose(). */
+struct routing {
+    const struct policy *policy;
+    uint8_t remap_explicit; /* PTDS_EXPLICIT_LEGACY=remap */
+    uint8_t filter;         /* PTDS_EXCLUDE or PTDS_INCLUDE is set */
+};
+extern struct routing routing;
+
+/* Reads the configuration; before the first wrapper goes on. Any thread, repeatable. */
+void policy_choose(void);
+
 /* The configured one. Constant. */
-const struct policy *policy_current(void);
+static inline const struct policy *policy_current(void)
+{
+    return routing.policy;
+}
 
 /* The routing column of api.def: what to pass on instead of the stream that the program named. */
 CUstream policy_route(struct call *C, CUstream named);

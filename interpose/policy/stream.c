@@ -6,6 +6,8 @@
  * The stream is made when the context becomes current, never inside a capture; until it exists work stays on the legacy
  * stream, and a blocking target orders with that. It is not destroyed: it goes with its context.
  */
+#include <errno.h>
+
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/doors/driver.h"
@@ -48,9 +50,11 @@ static void make(struct call *C, struct context *context)
     CUstream stream = NULL, none = NULL;
     if (context->target || context->target_refused || capture_any() || context->kind == PTDS_CONTEXT_GREEN)
         return;
+    int saved = errno;
     CUresult result = create(&stream);
+    errno = saved;
     if (result != CUDA_SUCCESS) {
-        if (C->flags & PTDS_CALL_LEGACY)
+        if (context->handle && (C->flags & PTDS_CALL_LEGACY))
             refuse(context, result);
         return;
     }

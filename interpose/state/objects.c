@@ -59,11 +59,14 @@ struct context *objects_context(CUcontext handle)
     return context || !handle ? context : make_context(handle, PTDS_CONTEXT_UNKNOWN, -1);
 }
 
+/* Where no context is current. The driver refuses work then, whatever stream it names; so that is left to the driver. */
+static struct context no_context = {.kind = PTDS_CONTEXT_UNKNOWN, .device = -1};
+
 struct context *objects_context_now(struct thread *thread)
 {
     CUcontext handle = NULL;
-    if (driver.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle)
-        return NULL;
+    if (__builtin_expect(!driver.cuCtxGetCurrent || driver.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle, 0))
+        return &no_context;
     const struct thread_context *last = thread->last_context;
     if (__builtin_expect(last && last->context->handle == handle && !last->context->gone, 1))
         return last->context;

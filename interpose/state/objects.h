@@ -39,7 +39,7 @@ struct stream {
     struct stream *next; /* in its hash chain */
 };
 
-/* The current context of the calling thread; NULL if there is none or no memory to remember it. */
+/* The current context of the calling thread; one without a handle if there is none. NULL without memory to remember it. */
 struct context *objects_context_now(struct thread *thread);
 
 /* The context of a handle, remembered on first sight. */

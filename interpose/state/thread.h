@@ -25,8 +25,8 @@ struct thread_context {
     uint32_t context_uid;
     uint32_t per_thread_uid; /* uid of this thread's 0x2 here */
     /* policy ordered */
-    CUevent default_event, other_event; /* NULL: not made yet */
-    uint32_t events_refused;
+    CUevent default_event, other_event;
+    uint32_t events_made, events_refused;
     uint32_t default_dirty;      /* default-stream work since default_event was last recorded */
     uint32_t default_generation; /* times default_event was recorded */
     uint32_t dirty_count;
