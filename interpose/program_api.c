@@ -18,7 +18,7 @@ EXPORT int ptds_api_flush(void);
 
 static int streams_matter(void)
 {
-    return !env_get()->disable && env_get()->policy == ENV_POLICY_STREAM;
+    return !env_get()->disable && env_get()->policy == ENV_POLICY_stream;
 }
 
 int ptds_api_use_stream(CUstream stream)

@@ -19,14 +19,14 @@
 static int inert(void)
 {
     const struct env *env = env_get();
-    return env->disable || env->policy == ENV_POLICY_NONE;
+    return env->disable || env->policy == ENV_POLICY_none;
 }
 
 /* Remapping by the twin's own address is possible where nothing has to look at the call: no record, no wish about 0x1. */
 static int twins_suffice(void)
 {
     const struct env *env = env_get();
-    return env->policy == ENV_POLICY_PER_THREAD && !env->recording && !env->remap_explicit;
+    return env->policy == ENV_POLICY_per_thread && !env->recording && !env->remap_explicit;
 }
 
 /* The driver's function that may be handed out instead of the wrapper; NULL: the wrapper it must be. */
@@ -144,7 +144,7 @@ void *door_discovered(const char *name, void *legacy, void *twin, int cuda_versi
 {
     if (inert())
         return legacy;
-    int remap = env_get()->policy == ENV_POLICY_PER_THREAD && !(caller_filter_on() && caller_excluded(caller));
+    int remap = env_get()->policy == ENV_POLICY_per_thread && !(caller_filter_on() && caller_excluded(caller));
     remember(name, remap, cuda_version);
     if (record_on())
         door_report_discovered();

@@ -27,7 +27,7 @@ static enum enter first_time(struct call *C)
     int found = door_open();
     if (!found || !driver_real[C->api][C->twin])
         return absent(C, found);
-    if (env_get()->disable || env_get()->policy == ENV_POLICY_NONE)
+    if (env_get()->disable || env_get()->policy == ENV_POLICY_none)
         return ENTER_PASS;
     lifecycle_start();
     /* Look-ups and cuInit alone leave no trace: many programs ask whether there is a GPU and go on without. */

@@ -36,11 +36,19 @@ static int choose(const char *value, const char *const *words, int count, int *o
     return 0;
 }
 
+const char env_policy_words[] =
+#define POLICY(identifier, word, then) word then
+#include "interpose/policy/policies.def"
+    ;
+
 static int parse_policy(const char *value, enum env_policy *out)
 {
-    static const char *const words[] = {"ordered", "per-thread", "stream", "observe", "none"};
+    static const char *const words[] = {
+#define POLICY(identifier, word, then) word,
+#include "interpose/policy/policies.def"
+    };
     int chosen = 0;
-    if (!choose(value, words, 5, &chosen))
+    if (!choose(value, words, ENV_POLICY_COUNT, &chosen))
         return 0;
     *out = (enum env_policy)chosen;
     return 1;
@@ -173,7 +181,7 @@ static void read_all(struct env *env)
 #include "interpose/env/env.def"
     if (env->invalid)
         env->disable = 1;
-    env->recording = !env->disable && env->policy != ENV_POLICY_NONE &&
+    env->recording = !env->disable && env->policy != ENV_POLICY_none &&
                      (env->report.kind != ENV_OUTPUT_OFF || env->log.kind != ENV_OUTPUT_OFF || env->trace);
 }
 

@@ -7,7 +7,14 @@
 
 #include <stdint.h>
 
-enum env_policy { ENV_POLICY_ORDERED, ENV_POLICY_PER_THREAD, ENV_POLICY_STREAM, ENV_POLICY_OBSERVE, ENV_POLICY_NONE };
+enum env_policy {
+#define POLICY(identifier, word, then) ENV_POLICY_##identifier,
+#include "interpose/policy/policies.def"
+    ENV_POLICY_COUNT
+};
+
+/* "ordered, per-thread, ..." */
+extern const char env_policy_words[];
 
 /* A switch that is a word or else a path: report and log. */
 enum env_output { ENV_OUTPUT_OFF, ENV_OUTPUT_STDERR, ENV_OUTPUT_FILE };

@@ -14,15 +14,14 @@ struct routing routing = {.policy = &policy_none};
 
 void policy_choose(void)
 {
-    static const struct policy *const by_name[] = {
-        [ENV_POLICY_ORDERED] = &policy_ordered, [ENV_POLICY_PER_THREAD] = &policy_per_thread,
-        [ENV_POLICY_STREAM] = &policy_stream,   [ENV_POLICY_OBSERVE] = &policy_observe,
-        [ENV_POLICY_NONE] = &policy_none,
+    static const struct policy *const chosen[] = {
+#define POLICY(identifier, word, then) &policy_##identifier,
+#include "interpose/policy/policies.def"
     };
     const struct env *env = env_get();
     routing.remap_explicit = env->remap_explicit != 0;
     routing.filter = caller_filter_on() != 0;
-    __atomic_store_n(&routing.policy, by_name[env->policy], __ATOMIC_RELEASE);
+    __atomic_store_n(&routing.policy, chosen[env->policy], __ATOMIC_RELEASE);
 }
 
 /* 0 if the call has to stay on the legacy stream, with the reason in its flags. */

@@ -30,7 +30,8 @@ struct policy {
     int sees_all_work;   /* must see calls on created streams and from excluded objects too */
 };
 
-extern const struct policy policy_ordered, policy_per_thread, policy_stream, policy_observe, policy_none;
+#define POLICY(identifier, word, then) extern const struct policy policy_##identifier;
+#include "interpose/policy/policies.def"
 
 /* What the configuration says about routing, in one place that a hot path can read. Constant after policy_choose(). */
 struct routing {

@@ -89,7 +89,8 @@ static int note_bypass(const struct elf_object *object, void *drivers)
     const char *file = slash ? slash + 1 : object->path;
     if (strncmp(file, "libcuda.so", 10) == 0 && ++*(int *)drivers > 1)
         record_bypass(PTDS_BYPASS_DRIVER_COPY, object->path);
-    int is_libc = object->soname && (strncmp(object->soname, "libc.so", 7) == 0 || strncmp(object->soname, "libdl.so", 8) == 0);
+    int is_libc =
+        object->soname && (strncmp(object->soname, "libc.so", 7) == 0 || strncmp(object->soname, "libdl.so", 8) == 0);
     if (!is_libc && object->soname && strcmp(object->soname, "libptds.so") != 0 && elf_symbol(object, "dlsym"))
         record_bypass(PTDS_BYPASS_OTHER_HOOK, object->path);
     return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interpose/api/api.h"
+#include "interpose/env/env.h"
 #include "interpose/policy/policy.h"
 #include "interpose/trace/format.h"
 
@@ -36,7 +37,8 @@ static void version(uint32_t cuda)
 
 static void print_api(void)
 {
-    printf("# Driver functions that libptds knows\n\nMade from `api.def` by `scripts/pages/update`. Every other function of the "
+    printf("# Driver functions that libptds knows\n\nMade from `api.def` by `scripts/pages/update`. Every other function "
+           "of the "
            "driver is passed through untouched.\n\n| function | since | twin | stream | class | may block |\n"
            "|---|---|---|---|---|---|\n");
     for (int id = 0; id < API_COUNT; id++) {
@@ -54,8 +56,9 @@ static void print_api(void)
 
 static void print_env(void)
 {
-    printf("# Environment variables\n\nMade from `env.def` by `scripts/pages/update`. A value outside its list is said in one "
-           "line, and the program then runs untouched.\n\n| variable | default | allowed | meaning |\n|---|---|---|---|\n");
+    printf(
+        "# Environment variables\n\nMade from `env.def` by `scripts/pages/update`. A value outside its list is said in one "
+        "line, and the program then runs untouched.\n\n| variable | default | allowed | meaning |\n|---|---|---|---|\n");
 #define ENV(VARIABLE, field, type, initial, allowed, doc) \
     printf("| `%s` | %s | %s | %s |\n", #VARIABLE, *initial ? "`" initial "`" : "unset", allowed, doc);
 #include "interpose/env/env.def"
@@ -63,13 +66,14 @@ static void print_env(void)
 
 static void print_format(void)
 {
-    printf("# The trace format, version %u\n\nMade from `records.def` by `scripts/pages/update`; `format.h` has the enums and "
-           "what each operation's words are.\n\nA trace is a header of %u bytes, then chunks of %u bytes: definitions, one "
-           "thread's calls, or one thread's exact counts. Records are little-endian, a multiple of 8 bytes, and start with "
-           "`u16 kind, u16 size, u32 0`. A reader skips records that it does not know and ignores fields past those that it "
-           "knows. *Ticks* are the trace's own clock (`header.clock`); CLOCK records tie it to CLOCK_MONOTONIC and "
-           "CLOCK_REALTIME.\n",
-           PTDS_TRACE_VERSION, PTDS_HEADER_SIZE, PTDS_CHUNK_SIZE);
+    printf(
+        "# The trace format, version %u\n\nMade from `records.def` by `scripts/pages/update`; `format.h` has the enums and "
+        "what each operation's words are.\n\nA trace is a header of %u bytes, then chunks of %u bytes: definitions, one "
+        "thread's calls, or one thread's exact counts. Records are little-endian, a multiple of 8 bytes, and start with "
+        "`u16 kind, u16 size, u32 0`. A reader skips records that it does not know and ignores fields past those that it "
+        "knows. *Ticks* are the trace's own clock (`header.clock`); CLOCK records tie it to CLOCK_MONOTONIC and "
+        "CLOCK_REALTIME.\n",
+        PTDS_TRACE_VERSION, PTDS_HEADER_SIZE, PTDS_CHUNK_SIZE);
 #define REC(NAME, id, doc, fields) \
     printf("\n## %s (%d)\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", #NAME, id, doc); \
     fields
@@ -80,8 +84,12 @@ static void print_format(void)
 
 static void print_policies(void)
 {
-    static const struct policy *const all[] = {&policy_ordered, &policy_per_thread, &policy_stream, &policy_observe, &policy_none};
-    printf("# Policies\n\nMade from the files of this folder by `scripts/pages/update`.\n\n| `PTDS_POLICY` | what it does | what "
+    static const struct policy *const all[] = {
+#define POLICY(identifier, word, then) &policy_##identifier,
+#include "interpose/policy/policies.def"
+    };
+    printf("# Policies\n\nMade from the files of this folder by `scripts/pages/update`.\n\n| `PTDS_POLICY` | what it does "
+           "| what "
            "order it gives up |\n|---|---|---|\n");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         printf("| `%s` | %s | %s |\n", all[i]->name, all[i]->sentence, all[i]->gives_up);
