@@ -126,6 +126,11 @@ static int join_used(struct call *C, struct thread_context *here)
 static void legacy(struct call *C, int implicit)
 {
     struct thread_context *here = thread_in(C->thread, C->context);
+    /* The wait after a synchronous form would invalidate a capture that this thread has open (measured: 901). */
+    if (implicit && capture_any()) {
+        C->flags |= PTDS_CALL_KEPT_CAPTURE;
+        return;
+    }
     if (!here || (implicit && !driver_real[C->api][1]) || !have_events(here)) {
         C->flags |= PTDS_CALL_KEPT_NO_WAY;
         return;

@@ -74,30 +74,52 @@ static struct stream *chosen_by_program(struct call *C)
     return stream && !stream->gone && stream->context == C->context ? stream : NULL;
 }
 
-static void legacy(struct call *C, int implicit)
+static int is_non_blocking(uint32_t kind)
+{
+    return kind == PTDS_STREAM_NON_BLOCKING || kind == PTDS_STREAM_SHIM_NON_BLOCKING;
+}
+
+/* The stream for this call: the program's own, else the one made for the context, else none. */
+static struct stream *target_of(struct call *C)
 {
     struct stream *own = chosen_by_program(C);
-    if (!own && !C->context->target)
+    if (own)
+        return own;
+    if (!C->context->target)
         make(C, C->context);
-    if (own) {
-        C->target = own->handle;
-        C->target_uid = own->uid;
-    } else if (C->context->target) {
-        C->target = C->context->target;
-        C->target_uid = C->context->target_uid;
-    } else {
+    return C->context->target ? objects_stream(C->thread, C->context->target) : NULL;
+}
+
+/* A wait of the shim's own would invalidate a capture that this thread has open (measured: 901). So meanwhile synchronous
+ * forms stay legacy, with which a blocking target orders; for a non-blocking one see wait_for. */
+static void legacy(struct call *C, int implicit)
+{
+    struct stream *target = target_of(C);
+    if (!target || (implicit && capture_any() && !is_non_blocking(target->kind))) {
         C->flags |= capture_any() ? PTDS_CALL_KEPT_CAPTURE : PTDS_CALL_KEPT_NO_WAY;
         return;
     }
+    C->target = target->handle;
+    C->target_uid = target->uid;
     if (implicit)
         C->way = CALL_AS_ASYNC;
+}
+
+static void wait_for(CUstream target)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    int exchanged = capture_any() && REAL(cuThreadExchangeStreamCaptureMode) &&
+                    REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+    REAL(cuStreamSynchronize)(target);
+    if (exchanged)
+        REAL(cuThreadExchangeStreamCaptureMode)(&mode);
 }
 
 static void after_implicit(struct call *C)
 {
     if (!footprint_blocks_host(C))
         return;
-    REAL(cuStreamSynchronize)(C->target);
+    wait_for(C->target);
     C->flags |= PTDS_CALL_SHIM_WAIT;
 }
 
