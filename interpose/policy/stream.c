@@ -90,11 +90,27 @@ static struct stream *target_of(struct call *C)
     return C->context->target ? objects_stream(C->thread, C->context->target) : NULL;
 }
 
+/* The row of each implicit call's asynchronous form, which a driver may lack. */
+static const int16_t async_row[API_COUNT] = {
+#undef REAL
+#define REAL(symbol) API_##symbol IGNORE
+#define IGNORE(...)
+#define array_copy_async_AtoA(...) API_cuMemcpy3DAsync_v2
+#define array_copy_async_AtoD(...) API_cuMemcpy3DAsync_v2
+#define array_copy_async_DtoA(...) API_cuMemcpy3DAsync_v2
+#define API_PTDS(symbol, since, twin_since, async_form, ...) [API_##symbol] = async_form,
+#include "interpose/api/api.def"
+#undef REAL
+#define REAL(symbol) ((__typeof__(&symbol))driver_real[API_##symbol][0])
+};
+
 /* A wait of the shim's own would invalidate a capture that this thread has open (measured: 901). So meanwhile synchronous
  * forms stay legacy, with which a blocking target orders; for a non-blocking one see wait_for. */
 static void legacy(struct call *C, int implicit)
 {
     struct stream *target = target_of(C);
+    if (implicit && !driver_real[async_row[C->api]][0])
+        target = NULL;
     if (!target || (implicit && capture_any() && !is_non_blocking(target->kind))) {
         C->flags |= capture_any() ? PTDS_CALL_KEPT_CAPTURE : PTDS_CALL_KEPT_NO_WAY;
         return;

@@ -55,10 +55,15 @@ static void end(void *data)
     errno = saved;
 }
 
-/* Bound to the version that every glibc since 2.2.5 has; before 2.34 it lives in libpthread, which a program without
+/* Bound to the version that every glibc has; before 2.34 it lives in libpthread, which a program without
  * threads need not have loaded: then nobody ends but the process. */
-__asm__(".symver pthread_key_create,pthread_key_create@GLIBC_2.2.5");
-__asm__(".symver pthread_setspecific,pthread_setspecific@GLIBC_2.2.5");
+#if defined(__x86_64__)
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define FIRST_GLIBC "GLIBC_2.17"
+#endif
+__asm__(".symver pthread_key_create,pthread_key_create@" FIRST_GLIBC);
+__asm__(".symver pthread_setspecific,pthread_setspecific@" FIRST_GLIBC);
 #pragma weak pthread_key_create
 #pragma weak pthread_setspecific
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The kernels of the driver-API programs in this folder, for app.c. The simulated driver knows the
+ * same entries by name.
+ */
+#ifndef APPS_KERNELS_H
+#define APPS_KERNELS_H
+
+/* wait_flag gives up after 5 seconds, so that a mistake cannot hang a GPU. */
+static const char app_ptx[] = ".version 6.3\n"
+                              ".target sm_50\n"
+                              ".address_size 64\n"
+                              ".visible .entry spin_ns(.param .u64 ns)\n"
+                              "{\n"
+                              "    .reg .pred %p;\n"
+                              "    .reg .u64 %start, %now, %ns;\n"
+                              "    ld.param.u64 %ns, [ns];\n"
+                              "    mov.u64 %start, %globaltimer;\n"
+                              "AGAIN:\n"
+                              "    mov.u64 %now, %globaltimer;\n"
+                              "    sub.u64 %now, %now, %start;\n"
+                              "    setp.lt.u64 %p, %now, %ns;\n"
+                              "    @%p bra AGAIN;\n"
+                              "    ret;\n"
+                              "}\n"
+                              ".visible .entry add_one(.param .u64 words, .param .u32 count)\n"
+                              "{\n"
+                              "    .reg .pred %p;\n"
+                              "    .reg .u32 %i, %block, %size, %count, %value;\n"
+                              "    .reg .u64 %word, %offset;\n"
+                              "    ld.param.u64 %word, [words];\n"
+                              "    ld.param.u32 %count, [count];\n"
+                              "    mov.u32 %i, %tid.x;\n"
+                              "    mov.u32 %block, %ctaid.x;\n"
+                              "    mov.u32 %size, %ntid.x;\n"
+                              "    mad.lo.u32 %i, %block, %size, %i;\n"
+                              "    setp.ge.u32 %p, %i, %count;\n"
+                              "    @%p bra DONE;\n"
+                              "    cvta.to.global.u64 %word, %word;\n"
+                              "    mul.wide.u32 %offset, %i, 4;\n"
+                              "    add.u64 %word, %word, %offset;\n"
+                              "    ld.global.u32 %value, [%word];\n"
+                              "    add.u32 %value, %value, 1;\n"
+                              "    st.global.u32 [%word], %value;\n"
+                              "DONE:\n"
+                              "    ret;\n"
+                              "}\n"
+                              ".visible .entry wait_flag(.param .u64 flag)\n"
+                              "{\n"
+                              "    .reg .pred %p, %q;\n"
+                              "    .reg .u32 %value;\n"
+                              "    .reg .u64 %word, %start, %now;\n"
+                              "    ld.param.u64 %word, [flag];\n"
+                              "    cvta.to.global.u64 %word, %word;\n"
+                              "    mov.u64 %start, %globaltimer;\n"
+                              "AGAIN:\n"
+                              "    ld.volatile.global.u32 %value, [%word];\n"
+                              "    mov.u64 %now, %globaltimer;\n"
+                              "    sub.u64 %now, %now, %start;\n"
+                              "    setp.eq.u32 %p, %value, 0;\n"
+                              "    setp.lt.and.u64 %q, %now, 5000000000, %p;\n"
+                              "    @%q bra AGAIN;\n"
+                              "    ret;\n"
+                              "}\n";
+
+#endif

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two kinds of programs in this folder."""
+
+load("//scripts/bazel:defs.bzl", "PTDS_COPTS")
+
+_CODE = [
+    "-gencode arch=compute_75,code=sm_75",
+    "-gencode arch=compute_90,code=sm_90",
+    "-gencode arch=compute_75,code=compute_75",  # PTX, for every other GPU
+]
+
+def driver_program(name, more = []):
+    """name.c, linked to libcuda.so.1 through the toolkit's stub."""
+    native.cc_binary(
+        name = name,
+        srcs = [name + ".c"] + more,
+        copts = PTDS_COPTS,
+        deps = [
+            ":app",
+            "@cuda//:driver_stub",
+            "@cuda//:headers",
+        ],
+    )
+
+def cudart_program(name, src, options = []):
+    """A .cu program, compiled by nvcc and linked to the static cudart."""
+    native.genrule(
+        name = name + "_object",
+        srcs = [
+            src,
+            "@cuda//:cudart_shared_object",  # leads to the toolkit's folder
+        ],
+        outs = [name + ".o"],
+        cmd = " ".join(
+            ["set -- $(locations @cuda//:cudart_shared_object);", "$(location :nvcc) $$1 -c -O2 -std=c++17 -Xcompiler -fPIC"] +
+            _CODE + options + ["$(location %s) -o $@" % src],
+        ),
+        tags = ["manual"],
+        tools = [":nvcc"],
+    )
+    native.cc_binary(
+        name = name,
+        srcs = [name + ".o"],
+        tags = ["manual"],
+        deps = ["@cuda//:cudart_static"],
+    )

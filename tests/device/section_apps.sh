@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+# scripts/gpu apps: acceptance. The multi-threaded programs remapped against recompiled ones, and the programs that depend on
+# legacy order, on hand-overs between threads and on capture codes, compared with their runs without the shim.
+# shellcheck shell=bash
+
+REPETITIONS=${REPETITIONS:-5}
+
+# Programs with nvcc's code: carried, or compiled here.
+cudart_program() {
+    local name=$1
+    shift
+    if ! find_program "apps/$name" >/dev/null && command -v nvcc >/dev/null && [[ -e tests/apps/overlap_cudart.cu ]]; then
+        attempt 120 "nvcc.$name" nvcc -O2 -std=c++17 "$@" -gencode arch=compute_75,code=compute_75 \
+            tests/apps/overlap_cudart.cu -o "$BUILT/$name"
+    fi
+    find_program "apps/$name"
+}
+
+# "name policy program recorded", one a line; the yardstick is recompiled.
+overlap_configurations() {
+    cat <<LIST
+legacy bare $1
+recompiled bare $2
+per-thread per-thread $1
+ordered ordered $1
+stream stream $1
+LIST
+    [[ -z ${3:-} ]] || cat <<LIST
+observe+rec observe $1 PTDS_REPORT=summary
+per-thread+rec per-thread $1 PTDS_REPORT=summary
+ordered+rec ordered $1 PTDS_REPORT=summary
+LIST
+}
+
+# Interleaved, so that what drifts drifts for all.
+overlap_rounds() {
+    local repetition name policy program variables
+    for ((repetition = 1; repetition <= REPETITIONS; repetition++)); do
+        while read -r name policy program variables; do
+            # shellcheck disable=SC2086
+            run_as 60 "overlap.$name" "$policy" ${variables:-PTDS_REPORT=off} "$program" "$@"
+            TIMES[$name]+=" $(milliseconds "overlap.$name")"
+            SUMS[$name]="$(outcome "overlap.$name") $(checksum "overlap.$name")"
+            [[ ${SUMS[$name]} == right* ]] || WRONG[$name]=1
+        done <"$WORK/configurations"
+    done
+}
+
+# overlap_row NAME GOAL: the goal is a share of the yardstick's speed; empty where there is none.
+overlap_row() {
+    local name=$1 goal=${2:-} middle speed status=0 times
+    read -ra times <<<"${TIMES[$name]}"
+    middle=$(median "${times[@]}")
+    speed=$(ratio "$YARDSTICK" "$middle")
+    [[ -z $goal ]] || at_least "$speed" "$goal" || status=1
+    [[ -z ${WRONG[$name]:-} && ${SUMS[$name]} == "${SUMS[legacy]}" ]] || status=1
+    verdict "$status" "$(printf '%-15s %8.1f ms  %s of recompiled%s  %s' "$name" "$middle" "$speed" \
+        "${goal:+ (goal $goal)}" "${SUMS[$name]%% *}")"
+}
+
+overlap_table() {
+    local title=$1 name rest stream_goal
+    declare -gA TIMES=() SUMS=() WRONG=()
+    shift
+    overlap_rounds "$@"
+    # shellcheck disable=SC2086
+    YARDSTICK=$(median ${TIMES[recompiled]})
+    # shellcheck disable=SC2086 # stream must not be slower than legacy, within what single runs scatter
+    stream_goal=$(awk -v y="$YARDSTICK" -v l="$(median ${TIMES[legacy]})" 'BEGIN { printf "%.3f", 0.97 * y / l }')
+    note "overlap_cudart $title, medians of $REPETITIONS:"
+    while read -r name rest; do
+        case $name in
+            per-thread) overlap_row "$name" 0.97 ;;
+            ordered) overlap_row "$name" 0.95 ;;
+            stream) overlap_row "$name" "$stream_goal" ;;
+            *) overlap_row "$name" ;;
+        esac
+    done <"$WORK/configurations"
+}
+
+apps_overlap() {
+    local legacy recompiled
+    if ! legacy=$(cudart_program overlap_cudart) ||
+        ! recompiled=$(cudart_program overlap_cudart_per_thread --default-stream per-thread); then
+        fail "overlap_cudart: not carried, and no nvcc here"
+        return 0
+    fi
+    overlap_configurations "$legacy" "$recompiled" recorded >"$WORK/configurations"
+    overlap_table "8 threads x 50 kernels, copies" 8 50 200000 0
+    overlap_configurations "$legacy" "$recompiled" >"$WORK/configurations"
+    overlap_table "8 x 50, kernels only" 8 50 200000 1
+    overlap_table "32 x 100, copies" 32 100 200000 0
+}
+
+# differing_lines NAME POLICY: how many of a program's lines differ from those without the shim; times left out.
+differing_lines() {
+    diff <(grep -v '^time_ms' "$WORK/$1.bare.out") <(grep -v '^time_ms' "$WORK/$1.$2.out") >"$WORK/differences" || true
+    cat "$WORK/differences" >>"$LOG"
+    grep -c '^[<>]' "$WORK/differences" || true
+}
+
+# apps_same NAME "policies that must print the same" "others": the others, in brackets, are shown and not judged.
+apps_same() {
+    local name=$1 program policy line status=0 count
+    program=$(find_program "apps/$name") || { fail "$name: not here"; return 0; }
+    run_as 60 "$name.bare" bare "$program"
+    said_ok "$name.bare" || status=1
+    line=" bare $(outcome "$name.bare"), $(grep -c . "$WORK/$name.bare.out") lines;"
+    for policy in $2; do
+        run_as 60 "$name.$policy" "$policy" "$program"
+        count=$(differing_lines "$name" "$policy")
+        [[ $count == 0 ]] || status=1
+        line+=" $policy $([[ $count == 0 ]] && echo same || echo "$count lines differ");"
+    done
+    for policy in ${3:-}; do
+        run_as 60 "$name.$policy" "$policy" "$program"
+        line+=" ($policy $(differing_lines "$name" "$policy") lines differ)"
+    done
+    verdict "$status" "$name:$line"
+}
+
+# apps_right NAME "policies that must be right" "others": right results and the time beside the bare one.
+apps_right() {
+    local name=$1 program policy line="" status=0
+    program=$(find_program "apps/$name") || { fail "$name: not here"; return 0; }
+    for policy in bare $2; do
+        run_as 60 "$name.$policy" "$policy" "$program"
+        said_ok "$name.$policy" || status=1
+        line+=" $policy $(outcome "$name.$policy") $(milliseconds "$name.$policy") ms;"
+    done
+    for policy in ${3:-}; do
+        run_as 60 "$name.$policy" "$policy" "$program"
+        line+=" ($policy $(outcome "$name.$policy") $(milliseconds "$name.$policy") ms)"
+    done
+    verdict "$status" "$name:$line"
+}
+
+section_apps() {
+    apps_overlap
+    apps_right overlap "none observe per-thread ordered stream"
+    apps_same mixed_streams "none observe ordered" "per-thread stream"
+    apps_right mixed_threads "ordered" "per-thread stream"
+    apps_right stream_handover "ordered stream" "per-thread"
+    apps_same capture "none observe ordered stream" "per-thread"
+}

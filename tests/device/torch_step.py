@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A PyTorch training loop (convolution, batch norm, attention, Adam) on the default stream, checked against the CPU.
+
+One Python thread; but PyTorch runs the backward pass in a thread of its own, on the same default stream, and relies on
+that stream's order between the two. A kernel that sleeps before each backward pass makes a lost order show.
+"""
+import os
+
+import side_by_side
+
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+torch, numpy = side_by_side.need("torch", "numpy")
+
+import time  # noqa: E402
+
+STEPS, BATCH, SLEEP_CYCLES = 6, 8, 3_600_000
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 32, 3, padding=1)
+        self.norm = torch.nn.BatchNorm2d(32)
+        self.attention = torch.nn.MultiheadAttention(32, 4, batch_first=True)
+        self.head = torch.nn.Linear(32, 10)
+
+    def forward(self, images):
+        features = torch.relu(self.norm(self.convolution(images)))
+        tokens = features.flatten(2).transpose(1, 2)
+        mixed, _ = self.attention(tokens, tokens, tokens, need_weights=False)
+        return self.head(mixed.mean(1))
+
+
+def train(device, dtype):
+    """The losses of STEPS steps, and the milliseconds they took."""
+    torch.manual_seed(1)
+    net = Net().to(dtype).to(device)
+    optimiser = torch.optim.Adam(net.parameters(), lr=1e-3)
+    images = torch.randn(STEPS, BATCH, 3, 16, 16, dtype=torch.float64)
+    labels = torch.randint(0, 10, (STEPS, BATCH))
+    losses = []
+    began = time.perf_counter()
+    for step in range(STEPS):
+        optimiser.zero_grad(set_to_none=True)
+        outputs = net(images[step].to(dtype).to(device))
+        loss = torch.nn.functional.cross_entropy(outputs, labels[step].to(device))
+        if device == "cuda":
+            torch.cuda._sleep(SLEEP_CYCLES)
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.detach())
+    result = numpy.array([float(loss) for loss in losses])
+    return result, (time.perf_counter() - began) * 1e3
+
+
+def main():
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.deterministic = True
+    train("cuda", torch.float32)
+    losses, ms = train("cuda", torch.float32)
+    expected, _ = train("cpu", torch.float64)
+    right = numpy.allclose(losses, expected, rtol=2e-3, atol=1e-4)
+    print("losses", " ".join(f"{loss:.6f}" for loss in losses))
+    print("expect", " ".join(f"{loss:.6f}" for loss in expected))
+    side_by_side.finish(right, [numpy.round(losses, 3) + 0.0], time=ms)
+
+
+main()
