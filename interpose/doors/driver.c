@@ -45,7 +45,7 @@ static int is_driver(const struct elf_object *candidate)
     const char *file = slash ? slash + 1 : candidate->path;
     int named =
         strncmp(file, "libcuda.so", 10) == 0 || (candidate->soname && strcmp(candidate->soname, "libcuda.so.1") == 0);
-    return named && elf_symbol(candidate, "cuInit") && elf_symbol(candidate, "cuLaunchKernel");
+    return named && (elf_symbol(candidate, "cuInit") || elf_symbol(candidate, "cuLaunchKernel"));
 }
 
 static uint32_t slot_of(uintptr_t address)

@@ -77,7 +77,8 @@ static int have_events(struct thread_context *here)
 {
     if (__builtin_expect(here->events_made, 1))
         return 1;
-    if (here->events_refused || capture_any())
+    if (here->events_refused || capture_any() || !REAL(cuEventCreate) || !REAL(cuEventRecord) || !REAL(cuStreamWaitEvent) ||
+        !REAL(cuStreamSynchronize))
         return 0;
     CUevent first = NULL, second = NULL;
     int saved = errno;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verbs of the command `ptds`, one file each. A verb gets the arguments from its own name on and returns the exit
+ * status; only main.c and the verbs print or exit.
+ */
+#ifndef PTDS_ANALYSIS_CMD_H
+#define PTDS_ANALYSIS_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/report.h"
+
+enum ptds_exit {
+    EXIT_CLEAN = 0,
+    EXIT_FINDINGS = 1, /* or a failed check */
+    EXIT_USAGE = 2,
+    EXIT_UNREADABLE = 3,
+    EXIT_NOT_EXECUTABLE = 126, /* as shells do */
+    EXIT_NOT_FOUND = 127,
+};
+
+int cmd_run(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+/* The absolute path of libptds.so: $PTDS_LIBRARY, or beside this command as installed or as built. `path` has PATH_MAX
+ * bytes. False with a message in `error` that names every place looked at. */
+enum { LIBRARY_ERROR_SIZE = 2048 };
+bool library_find(char *path, char *error);
+
+/* Puts the library first into LD_PRELOAD of this process's environment, keeping what is there. False with a message in
+ * `error` (LIBRARY_ERROR_SIZE) if the path cannot be written into LD_PRELOAD. */
+bool library_preload(const char *path, char *error);
+
+/* Names call sites from the objects' symbol tables and line tables; an object whose build id differs from the trace's is
+ * left alone. NULL without memory. Free with symbols_end. One thread. */
+struct site_namer *symbols_begin(void);
+void symbols_end(struct site_namer *namer);
+
+/* A sink to stdout. */
+struct text_sink stdout_sink(void);
+
+/* In the child that doctor starts: looks at the driver and the doors from inside, and writes what it saw to stdout. */
+int doctor_probe(void);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds doctor`: is everything in place on this machine? What needs the driver is asked in children, with and without the
+ * shim preloaded, so that whatever goes wrong there goes wrong in them. Works without a driver, and says so.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/cmd/cmd.h"
+
+static const char manual[] =
+    "Looks whether libptds.so is found and loads, which driver it meets, and which ways into the driver it covers.\v"
+    "Exit status: 0 usable (also where there is no driver to ask), 1 not.\n"
+    "\n"
+    "Example:\n"
+    "  ptds doctor";
+
+enum { MOST_LINES = 256, LINE_SIZE = 1024, PROBE_KEY = 256 };
+
+/* What a child wrote. */
+struct answer {
+    char lines[MOST_LINES][LINE_SIZE];
+    size_t count;
+    bool ended_well;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    bool *probe = state->input;
+    if (key == ARGP_KEY_ARG)
+        argp_error(state, "no argument \"%s\" is known", arg);
+    if (key != PROBE_KEY)
+        return ARGP_ERR_UNKNOWN;
+    *probe = true;
+    return 0;
+}
+
+/* Between fork and exec: only what may be called there, but for setenv, which is safe in a process of one thread. */
+static void become_probe(int out, const char *library)
+{
+    char self[] = "/proc/self/exe", doctor[] = "doctor", probe[] = "--probe", error[LIBRARY_ERROR_SIZE];
+    char *const argv[] = {self, doctor, probe, NULL};
+    dup2(out, STDOUT_FILENO);
+    setenv("PTDS_POLICY", "observe", 1);
+    setenv("PTDS_REPORT", "off", 1);
+    unsetenv("PTDS_TRACE");
+    unsetenv("PTDS_LOG");
+    unsetenv("PTDS_DISABLE");
+    unsetenv("PTDS_EXCLUDE");
+    unsetenv("PTDS_INCLUDE");
+    if (library != NULL && !library_preload(library, error))
+        _exit(EXIT_FINDINGS);
+    execv(self, argv);
+    _exit(EXIT_NOT_EXECUTABLE);
+}
+
+static void read_answer(FILE *from, struct answer *answer)
+{
+    char line[LINE_SIZE];
+    while (fgets(line, sizeof line, from) != NULL) {
+        line[strcspn(line, "\n")] = 0;
+        if (answer->count < MOST_LINES)
+            strcpy(answer->lines[answer->count++], line);
+    }
+}
+
+static bool ask(struct answer *answer, const char *library)
+{
+    int ends[2], status = 0;
+    *answer = (struct answer){0};
+    if (pipe(ends) != 0)
+        return false;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        become_probe(ends[1], library);
+    }
+    close(ends[1]);
+    FILE *from = fdopen(ends[0], "r");
+    if (from != NULL) {
+        read_answer(from, answer);
+        fclose(from);
+    }
+    answer->ended_well = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return answer->ended_well;
+}
+
+/* The rest of the first line that begins with `key`, which ends in a space; NULL if there is none. */
+static const char *value_of(const struct answer *answer, const char *key)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        if (strncmp(answer->lines[i], key, strlen(key)) == 0)
+            return answer->lines[i] + strlen(key);
+    return NULL;
+}
+
+static bool check(bool ok, const char *what, const char *detail)
+{
+    printf("  %-6s %-28s %s\n", ok ? "ok" : "FAILED", what, detail);
+    return ok;
+}
+
+static void note(const char *what, const char *detail)
+{
+    printf("  %-6s %-28s %s\n", "note", what, detail);
+}
+
+static bool check_library(char *library)
+{
+    char error[LIBRARY_ERROR_SIZE];
+    if (!library_find(library, error))
+        return check(false, "libptds.so", error);
+    if (strpbrk(library, " :") != NULL)
+        return check(false, "libptds.so", "LD_PRELOAD cannot hold a path with a space or a colon");
+    return check(true, "libptds.so", library);
+}
+
+static bool is_loaded(const struct answer *answer, const char *library)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        if (strncmp(answer->lines[i], "loaded ", 7) == 0 && strcmp(answer->lines[i] + 7, library) == 0)
+            return true;
+    return false;
+}
+
+static void say_driver(const struct answer *plain)
+{
+    const char *driver = value_of(plain, "driver "), *version = value_of(plain, "version ");
+    char text[LINE_SIZE + 64];
+    int number = version != NULL ? atoi(version) : 0;
+    if (driver == NULL) {
+        const char *why = value_of(plain, "no-driver ");
+        snprintf(text, sizeof text, "none here, so the doors were not tried (%s)", why != NULL ? why : "no answer");
+        note("driver", text);
+        return;
+    }
+    if (number != 0)
+        snprintf(text, sizeof text, "%s, CUDA %d.%d", driver, number / 1000, number % 1000 / 10);
+    else
+        snprintf(text, sizeof text, "%s, version unknown (the toolkit's stub?)", driver);
+    check(true, "driver", text);
+}
+
+/* A door works if what it hands out without the shim is the driver's, and with it is the shim's. The ELF door is closed in
+ * the child without the shim unless something loaded the driver for all; only the shim's answer counts there. */
+static bool check_door(const struct answer *plain, const struct answer *shimmed, const char *name, const char *library)
+{
+    char key[64], what[64], text[LINE_SIZE * 2];
+    snprintf(key, sizeof key, "door %s ", name);
+    snprintf(what, sizeof what, "door %s", name);
+    const char *before = value_of(plain, key), *after = value_of(shimmed, key);
+    if (before == NULL || after == NULL)
+        return check(false, what, "no answer");
+    if (strcmp(before, "absent") == 0 && strcmp(after, "absent") == 0) {
+        note(what, "this driver does not answer there");
+        return true;
+    }
+    bool ours = strcmp(text_base(after), text_base(library)) == 0;
+    snprintf(text, sizeof text, "answered by %s%s", after, ours ? "" : ": not covered");
+    return check(ours, what, text);
+}
+
+static bool check_doors(const struct answer *plain, const struct answer *shimmed, const char *library)
+{
+    static const char *const doors[] = {"elf", "dlsym", "dlvsym", "cuGetProcAddress", "cuGetProcAddress_v2"};
+    bool all = true;
+    if (value_of(plain, "driver ") == NULL)
+        return true;
+    for (size_t i = 0; i < sizeof doors / sizeof doors[0]; i++)
+        all &= check_door(plain, shimmed, doors[i], library);
+    return all;
+}
+
+static void say_others(const struct answer *shimmed, const char *library)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    if (preload != NULL && preload[0] != 0)
+        note("LD_PRELOAD already has", preload);
+    for (size_t i = 0; i < shimmed->count; i++) {
+        const char *line = shimmed->lines[i], *base = text_base(line);
+        if (strncmp(line, "hook ", 5) != 0 || strcmp(base, text_base(library)) == 0)
+            continue;
+        if (strncmp(base, "libc.", 5) != 0 && strncmp(base, "libdl", 5) != 0 && strncmp(base, "ld-", 3) != 0)
+            note("also hooks dlsym", line + 5);
+    }
+    if (getenv("PTDS_DISABLE") != NULL)
+        note("PTDS_DISABLE is set", "programs run without libptds");
+    note("permissions", "no root, ptrace or raised limits are needed");
+}
+
+static bool examine(void)
+{
+    static struct answer plain, shimmed;
+    char library[PATH_MAX];
+    printf("ptds doctor, libptds %s\n", PTDS_VERSION);
+    if (!check_library(library))
+        return false;
+    if (!check(ask(&plain, NULL), "a child without the shim", "started and ended"))
+        return false;
+    bool loads = ask(&shimmed, library) && is_loaded(&shimmed, library);
+    check(loads, "a child with the shim",
+          loads ? "loaded, started and ended" : "the shim was not loaded, or the child died");
+    say_driver(&plain);
+    bool doors = loads && check_doors(&plain, &shimmed, library);
+    say_others(&shimmed, library);
+    return loads && doors;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    static const struct argp_option options[] = {{"probe", PROBE_KEY, NULL, OPTION_HIDDEN, NULL, 0}, {0}};
+    const struct argp argp = {.options = options, .parser = parse, .doc = manual};
+    char name[] = "ptds doctor";
+    bool probe = false;
+    argv[0] = name;
+    argp_parse(&argp, argc, argv, 0, NULL, &probe);
+    if (probe)
+        return doctor_probe();
+    bool usable = examine();
+    printf(usable ? "usable\n" : "NOT usable: see what failed above\n");
+    return usable ? EXIT_CLEAN : EXIT_FINDINGS;
+}

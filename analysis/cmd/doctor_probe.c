@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The child of `ptds doctor`: loads the driver and asks for one function through every door, once with the shim preloaded
+ * and once without. Writes "KEY VALUE" lines to stdout for doctor.c. Never initialises the driver: it may run on a machine
+ * without a GPU, and must not disturb one.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/cmd/cmd.h"
+
+typedef int (*driver_version)(int *version);
+typedef int (*proc_address)(const char *name, void **address, int version, uint64_t flags);
+typedef int (*proc_address_v2)(const char *name, void **address, int version, uint64_t flags, int *status);
+
+/* Known to every driver since 4.0, treated specially by every policy. */
+static const char asked[] = "cuLaunchKernel";
+enum { ASKED_SINCE = 4000 };
+
+static const char *owner(void *address)
+{
+    Dl_info info;
+    if (address == NULL)
+        return "absent";
+    return dladdr(address, &info) != 0 && info.dli_fname != NULL ? info.dli_fname : "unknown";
+}
+
+static void door(const char *name, void *address)
+{
+    printf("door %s %s\n", name, owner(address));
+}
+
+static void try_doors(void *driver)
+{
+    void *found = NULL;
+    int status = 0;
+    door("elf", dlsym(RTLD_DEFAULT, asked));
+    door("dlsym", dlsym(driver, asked));
+    /* An object without versions satisfies any. */
+    door("dlvsym", dlvsym(driver, asked, "ANY"));
+    proc_address v1 = (proc_address)dlsym(driver, "cuGetProcAddress");
+    proc_address_v2 v2 = (proc_address_v2)dlsym(driver, "cuGetProcAddress_v2");
+    if (v1 != NULL && v1(asked, &found, ASKED_SINCE, 0) != 0)
+        found = NULL;
+    door("cuGetProcAddress", found);
+    found = NULL;
+    if (v2 != NULL && v2(asked, &found, ASKED_SINCE, 0, &status) != 0)
+        found = NULL;
+    door("cuGetProcAddress_v2", found);
+}
+
+/* Names each loaded object, and those that export a dlsym of their own. */
+static int each_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    (void)data;
+    const char *path = info->dlpi_name;
+    if (path == NULL || path[0] == 0)
+        return 0;
+    printf("loaded %s\n", path);
+    void *object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = object != NULL ? dlsym(object, "dlsym") : NULL;
+    if (found != NULL && strcmp(owner(found), path) == 0)
+        printf("hook %s\n", path);
+    if (object != NULL)
+        dlclose(object);
+    return 0;
+}
+
+int doctor_probe(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_GLOBAL);
+    if (driver == NULL) {
+        printf("no-driver %s\n", dlerror());
+    } else {
+        struct link_map *map;
+        int version = 0;
+        driver_version get = (driver_version)dlsym(driver, "cuDriverGetVersion");
+        if (dlinfo(driver, RTLD_DI_LINKMAP, &map) == 0)
+            printf("driver %s\n", map->l_name);
+        if (get != NULL && get(&version) == 0)
+            printf("version %d\n", version);
+        try_doors(driver);
+    }
+    dl_iterate_phdr(each_object, NULL);
+    return fflush(stdout) == 0 ? EXIT_CLEAN : EXIT_FINDINGS;
+}

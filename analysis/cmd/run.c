@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds run`: becomes the program, with the shim preloaded and configured. Nothing is left of this process, so the exit
+ * status and the signals are the program's. The values are the shim's to judge.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/cmd/cmd.h"
+
+static const char manual[] =
+    "Runs a program under libptds.so. The exit status is the program's.\v"
+    "Each option sets one environment variable of libptds.so; what the environment has already stays otherwise.\n"
+    "\n"
+    "Example:\n"
+    "  ptds run --policy observe --trace app.ptds -- ./app --steps 10";
+
+/* An option's key is the index of its variable, plus FIRST_KEY. */
+enum { FIRST_KEY = 256 };
+static const char *const variables[] = {
+    "PTDS_POLICY",          "PTDS_TRACE",   "PTDS_REPORT",  "PTDS_LOG",         "PTDS_STREAM",
+    "PTDS_EXPLICIT_LEGACY", "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG"};
+static const struct argp_option options[] = {
+    {"policy", FIRST_KEY, "P", 0, "ordered, per-thread, stream, observe or none", 0},
+    {"trace", FIRST_KEY + 1, "FILE", 0, "keep the whole trace; %h host, %p process, %r rank", 0},
+    {"report", FIRST_KEY + 2, "FORM", 0, "summary, off, or a file for the full text", 0},
+    {"log", FIRST_KEY + 3, "WHERE", 0, "hazards as they happen: off, stderr or a file", 0},
+    {"stream", FIRST_KEY + 4, "KIND", 0, "for policy stream: blocking or nonblocking", 0},
+    {"explicit-legacy", FIRST_KEY + 5, "WHAT", 0, "keep or remap the program's own CU_STREAM_LEGACY", 0},
+    {"exclude", FIRST_KEY + 6, "GLOBS", 0, "calls from these objects keep the legacy stream", 0},
+    {"include", FIRST_KEY + 7, "GLOBS", 0, "only calls from these objects are remapped", 0},
+    {"trace-limit", FIRST_KEY + 8, "BYTES", 0, "trace kept a process", 0},
+    {"diag", FIRST_KEY + 9, "HOW", 0, "the shim's own messages: errors, quiet or debug", 0},
+    {0},
+};
+
+static void set_variable(const struct argp_state *state, int key, char *value)
+{
+    const char *name = variables[key - FIRST_KEY];
+    char here[PATH_MAX], path[PATH_MAX * 2];
+    bool is_path = strcmp(name, "PTDS_TRACE") == 0;
+    /* The program may change its folder before the shim opens the file. */
+    if (is_path && value[0] != '/' && getcwd(here, sizeof here) != NULL) {
+        snprintf(path, sizeof path, "%s/%s", here, value);
+        value = path;
+    }
+    if (value[0] == 0)
+        argp_error(state, "--%s needs a value", options[key - FIRST_KEY].name);
+    if (setenv(name, value, 1) != 0)
+        argp_failure(state, EXIT_USAGE, errno, "%s", name);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    char ***program = state->input;
+    if (key >= FIRST_KEY && key < FIRST_KEY + (int)(sizeof variables / sizeof variables[0])) {
+        set_variable(state, key, arg);
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG) {
+        *program = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    }
+    if (key == ARGP_KEY_NO_ARGS)
+        argp_error(state, "which program? ptds run [OPTION...] -- PROGRAM ARGS...");
+    return ARGP_ERR_UNKNOWN;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    const struct argp argp = {.options = options, .parser = parse, .args_doc = "[--] PROGRAM [ARGS...]", .doc = manual};
+    char name[] = "ptds run", path[PATH_MAX], error[LIBRARY_ERROR_SIZE] = "";
+    char **program = NULL;
+    argv[0] = name;
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &program);
+    if (!library_find(path, error) || !library_preload(path, error)) {
+        fprintf(stderr, "ptds run: %s\n", error);
+        return EXIT_USAGE;
+    }
+    execvp(program[0], program);
+    int status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    fprintf(stderr, "ptds run: %s: %s\n", program[0], strerror(errno));
+    return status;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Merges the threads' calls by time of entry: a binary heap of one cursor a thread. Called after trace_read; reads the
+ * source again, so everything is bounds-checked again (a running process may have recycled a chunk in between).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/reader.h"
+
+/* Moves to the thread's next call; false at its end. */
+static bool advance(const struct trace *trace, struct merge_cursor *cursor)
+{
+    while (cursor->chunk < cursor->last_chunk) {
+        const struct chunk_ref *chunk = &trace->chunks.items[cursor->chunk];
+        const unsigned char *records = chunk_records(trace, chunk);
+        struct ptds_record record;
+        while (records != NULL && record_at(records, chunk->bytes, cursor->offset, &record) > 0) {
+            const unsigned char *at = records + cursor->offset;
+            cursor->offset += record.size;
+            if (record.kind != PTDS_REC_CALL)
+                continue;
+            decode_call(trace, at, record.size, &cursor->call);
+            cursor->call.thread = chunk->thread;
+            return true;
+        }
+        cursor->chunk++;
+        cursor->offset = 0;
+    }
+    return false;
+}
+
+static bool before(const struct merge *merge, uint32_t a, uint32_t b)
+{
+    const struct call *one = &merge->cursors[a].call, *two = &merge->cursors[b].call;
+    return one->r.enter != two->r.enter ? one->r.enter < two->r.enter : one->thread < two->thread;
+}
+
+static void sift_down(struct merge *merge, uint32_t at)
+{
+    for (;;) {
+        uint32_t least = at;
+        for (uint32_t child = at * 2 + 1; child <= at * 2 + 2 && child < merge->count; child++)
+            if (before(merge, merge->heap[child], merge->heap[least]))
+                least = child;
+        if (least == at)
+            return;
+        uint32_t moved = merge->heap[at];
+        merge->heap[at] = merge->heap[least];
+        merge->heap[least] = moved;
+        at = least;
+    }
+}
+
+static uint32_t count_threads(const struct trace *trace)
+{
+    uint32_t threads = 0;
+    for (size_t i = 0; i < trace->chunks.count; i++)
+        threads += i == 0 || trace->chunks.items[i].thread != trace->chunks.items[i - 1].thread;
+    return threads;
+}
+
+int merge_begin(struct merge *merge, const struct trace *trace)
+{
+    *merge = (struct merge){.trace = trace};
+    uint32_t threads = count_threads(trace);
+    merge->cursors = calloc(threads + 1, sizeof *merge->cursors);
+    merge->heap = calloc(threads + 1, sizeof *merge->heap);
+    if (merge->cursors == NULL || merge->heap == NULL)
+        return -1;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < trace->chunks.count;) {
+        struct merge_cursor *cursor = &merge->cursors[used];
+        cursor->chunk = i;
+        while (i < trace->chunks.count && trace->chunks.items[i].thread == trace->chunks.items[cursor->chunk].thread)
+            i++;
+        cursor->last_chunk = i;
+        cursor->offset = 0;
+        if (advance(trace, cursor))
+            merge->heap[merge->count++] = used;
+        used++;
+    }
+    for (uint32_t i = merge->count / 2; i-- > 0;)
+        sift_down(merge, i);
+    return 0;
+}
+
+/* The call handed out last is still the heap's top; only now may its cursor move on. */
+const struct call *merge_next(struct merge *merge)
+{
+    if (merge->handed && merge->count != 0) {
+        if (!advance(merge->trace, &merge->cursors[merge->heap[0]]))
+            merge->heap[0] = merge->heap[--merge->count];
+        sift_down(merge, 0);
+    }
+    merge->handed = true;
+    return merge->count != 0 ? &merge->cursors[merge->heap[0]].call : NULL;
+}
+
+void merge_end(struct merge *merge)
+{
+    free(merge->cursors);
+    free(merge->heap);
+    *merge = (struct merge){0};
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Feeds the calls to the orders and keeps what is pending. Called by the report builder and by tests, one call at a time in
+ * merged order. A synchronisation tells something only from the moment it returned, so its knowledge waits in a heap until
+ * a call is entered later than that. Ids are the trace's and untrusted: they are mapped to slots, never used as indices.
+ */
+#include "analysis/model.h"
+
+#include <stdlib.h>
+
+void model_begin(struct model *model, const struct trace *trace, bool orders)
+{
+    *model = (struct model){.trace = trace, .orders = orders};
+    model->order[ORDER_LEGACY].implicit = true;
+    model->order[ORDER_REAL].implicit = true;
+    model_cost_begin(model);
+}
+
+static bool position(struct id_map *map, uint32_t id, uint32_t next, uint32_t *at)
+{
+    if (id_map_get(map, id, at))
+        return true;
+    *at = next;
+    return id_map_put(map, id, next);
+}
+
+static bool context_position(struct model *model, uint32_t uid, uint32_t *at)
+{
+    if (!position(&model->context_by_uid, uid, (uint32_t)model->contexts.count, at))
+        return false;
+    if (*at < model->contexts.count)
+        return true;
+    if (!TABLE_ADD(&model->contexts)) {
+        id_map_remove(&model->context_by_uid, uid);
+        return false;
+    }
+    TABLE_LAST(&model->contexts)->uid = uid;
+    return true;
+}
+
+static bool thread_position(struct model *model, uint32_t uid, uint32_t *at)
+{
+    if (!position(&model->thread_by_uid, uid, (uint32_t)model->threads.count, at))
+        return false;
+    if (*at < model->threads.count)
+        return true;
+    if (!TABLE_ADD(&model->threads)) {
+        id_map_remove(&model->thread_by_uid, uid);
+        return false;
+    }
+    *TABLE_LAST(&model->threads) = uid;
+    return true;
+}
+
+static enum order_role role_of(uint32_t kind)
+{
+    switch (kind) {
+    case PTDS_STREAM_LEGACY: return ORDER_ROLE_LEGACY;
+    case PTDS_STREAM_PER_THREAD:
+    case PTDS_STREAM_BLOCKING:
+    case PTDS_STREAM_SHIM_BLOCKING: return ORDER_ROLE_BLOCKING;
+    default: return ORDER_ROLE_NONE;
+    }
+}
+
+bool model_is_pending(const struct model *model, uint32_t slot)
+{
+    return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
+}
+
+static bool wants(const struct model *model, unsigned order)
+{
+    return model->orders || order == ORDER_REAL;
+}
+
+/* The first slot whose stream is gone, and done too unless `pending` ones will do. */
+static uint32_t gone_slot(const struct model *model, uint64_t now, bool pending)
+{
+    for (uint32_t slot = 0; slot < model->streams.count; slot++) {
+        const struct model_stream *stream = &model->streams.items[slot];
+        if (!stream->open || (stream->gone < now && (pending || !model_is_pending(model, slot))))
+            return slot;
+    }
+    return MODEL_NO_SLOT;
+}
+
+static void close_slot(struct model *model, uint32_t slot)
+{
+    struct model_stream *stream = &model->streams.items[slot];
+    if (!stream->open)
+        return;
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        if (wants(model, i))
+            order_close(&model->order[i], slot);
+    id_map_remove(&model->slot_by_uid, stream->uid);
+    stream->open = false;
+}
+
+/* One that nobody needs any more, so that memory goes with the streams alive; else a new one. */
+static uint32_t free_slot(struct model *model, uint64_t now)
+{
+    bool full = model->streams.count >= MODEL_MOST_STREAMS;
+    uint32_t slot = gone_slot(model, now, full);
+    if (slot != MODEL_NO_SLOT) {
+        close_slot(model, slot);
+        return slot;
+    }
+    return !full && TABLE_ADD(&model->streams) ? (uint32_t)model->streams.count - 1 : MODEL_NO_SLOT;
+}
+
+static void drop_busy(struct model_context *context, uint32_t slot)
+{
+    for (size_t i = 0; i < context->busy.count; i++)
+        if (context->busy.items[i] == slot)
+            context->busy.items[i] = context->busy.items[--context->busy.count];
+}
+
+static uint32_t open_slot(struct model *model, uint32_t uid, uint32_t context_uid, uint64_t now)
+{
+    const struct stream_def *def = definitions_stream(&model->trace->defs, uid);
+    uint32_t context, slot = free_slot(model, now);
+    if (def != NULL && def->context != 0)
+        context_uid = def->context;
+    if (slot == MODEL_NO_SLOT || !context_position(model, context_uid, &context))
+        return MODEL_NO_SLOT;
+    struct model_stream *stream = &model->streams.items[slot];
+    if (stream->busy)
+        drop_busy(&model->contexts.items[stream->context], slot);
+    *stream = (struct model_stream){.uid = uid,
+                                    .kind = def != NULL ? def->kind : PTDS_STREAM_UNKNOWN,
+                                    .context = context,
+                                    .gone = def != NULL ? def->gone : UINT64_MAX};
+    bool opened = id_map_put(&model->slot_by_uid, uid, slot);
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        opened &= !wants(model, i) || order_open(&model->order[i], slot, context, role_of(stream->kind));
+    stream->open = opened;
+    if (!opened)
+        id_map_remove(&model->slot_by_uid, uid);
+    return opened ? slot : MODEL_NO_SLOT;
+}
+
+uint32_t model_slot(const struct model *model, uint32_t uid)
+{
+    uint32_t slot;
+    return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : MODEL_NO_SLOT;
+}
+
+/* The slot of a stream, opened if this is its first use. */
+static uint32_t use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+{
+    uint32_t slot = uid != 0 ? model_slot(model, uid) : MODEL_NO_SLOT;
+    if (uid == 0 || slot != MODEL_NO_SLOT)
+        return slot;
+    slot = open_slot(model, uid, call->context, call->enter);
+    model->unplaced += slot == MODEL_NO_SLOT;
+    return slot;
+}
+
+static unsigned filter_of(uint32_t kind)
+{
+    enum order_role role = role_of(kind);
+    return role == ORDER_ROLE_LEGACY ? MODEL_LEGACY : role == ORDER_ROLE_BLOCKING ? MODEL_BLOCKING : MODEL_OTHER;
+}
+
+static void add_pending(struct pending *pending, uint32_t slot)
+{
+    if (pending->count < PENDING_KEPT)
+        pending->slot[pending->count] = slot;
+    pending->count++;
+}
+
+void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out)
+{
+    *out = (struct pending){0};
+    if (context >= model->contexts.count)
+        return;
+    struct model_context *in = &model->contexts.items[context];
+    for (size_t i = 0; i < in->busy.count;) {
+        uint32_t slot = in->busy.items[i];
+        struct model_stream *stream = &model->streams.items[slot];
+        if (!model_is_pending(model, slot)) {
+            stream->busy = false;
+            in->busy.items[i] = in->busy.items[--in->busy.count];
+            continue;
+        }
+        if (slot != except && (filter_of(stream->kind) & filter))
+            add_pending(out, slot);
+        i++;
+    }
+}
+
+/* Of the streams that may be busy, those which `clock` comes after. */
+static void pending_behind(struct model *model, uint32_t context, const struct vclock *clock, struct pending *out)
+{
+    struct model_context *in = &model->contexts.items[context];
+    *out = (struct pending){0};
+    for (size_t i = 0; i < in->busy.count; i++) {
+        uint32_t slot = in->busy.items[i];
+        if (model_is_pending(model, slot) && vclock_get(clock, slot) > vclock_get(&model->done, slot))
+            add_pending(out, slot);
+    }
+}
+
+/* What a new operation on the target would come after: its own past, and across the legacy stream's implicit edges. */
+static void stream_waits(struct model *model, struct call_view *view)
+{
+    const struct order *order = &model->order[ORDER_REAL];
+    const struct order_stream *stream = &order->streams.items[view->target];
+    struct vclock covered = {0};
+    order_cover_stream(order, view->target, &covered);
+    if (stream->role == ORDER_ROLE_BLOCKING && !view->own_only && view->work) {
+        uint32_t legacy = order->contexts.items[stream->context].legacy;
+        if (legacy != 0)
+            vclock_join(&covered, &order->streams.items[legacy - 1].clock);
+    }
+    pending_behind(model, view->context, &covered, &view->waits);
+    vclock_free(&covered);
+}
+
+static void find_waits(struct model *model, struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    const struct vclock *event;
+    switch (view->scope) {
+    case WAIT_STREAM: stream_waits(model, view); break;
+    case WAIT_CONTEXT: model_pending(model, view->context, MODEL_ALL, MODEL_NO_SLOT, &view->waits); break;
+    case WAIT_EVENT:
+        event = order_event_clock(&model->order[ORDER_REAL], call->object, call->generation);
+        if (event != NULL)
+            pending_behind(model, view->context, event, &view->waits);
+        break;
+    case WAIT_NONE: break;
+    }
+}
+
+bool model_enter(struct model *model, const struct call *call, struct call_view *view)
+{
+    *view = (struct call_view){.call = call, .asked = MODEL_NO_SLOT, .target = MODEL_NO_SLOT};
+    completions_until(&model->completions, call->r.enter, &model->done);
+    uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
+    if (!thread_position(model, call->thread, &view->thread) || !context_position(model, call->r.context, &view->context))
+        return false;
+    view->api = definitions_api(&model->trace->defs, call->r.api);
+    view->asked = use_slot(model, &call->r, call->r.stream);
+    view->target = use_slot(model, &call->r, target);
+    if (view->asked != MODEL_NO_SLOT)
+        view->asked_kind = model->streams.items[view->asked].kind;
+    if (view->target != MODEL_NO_SLOT) {
+        view->target_kind = model->streams.items[view->target].kind;
+        view->context = model->streams.items[view->target].context;
+    }
+    model_classify(view);
+    find_waits(model, view);
+    model_cost(model, view);
+    return true;
+}
+
+static void note_work(struct model *model, const struct call_view *view)
+{
+    struct model_stream *stream = &model->streams.items[view->target];
+    struct model_context *context = &model->contexts.items[stream->context];
+    stream->last_work = model->op;
+    stream->last_thread = view->call->thread;
+    stream->last_stack = view->call->r.stack;
+    stream->last_object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
+    context->legacy_work += stream->kind == PTDS_STREAM_LEGACY;
+    if (!stream->busy && TABLE_ADD(&context->busy)) {
+        *TABLE_LAST(&context->busy) = view->target;
+        stream->busy = true;
+    }
+}
+
+static void submit(struct model *model, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    model->op++;
+    for (unsigned i = 0; i < ORDER_COUNT; i++) {
+        uint32_t slot = i == ORDER_REAL || view->asked == MODEL_NO_SLOT ? view->target : view->asked;
+        if (!wants(model, i))
+            continue;
+        if (call->op == PTDS_OP_EVENT_WAIT)
+            order_wait(&model->order[i], slot, call->object, call->generation);
+        order_submit(&model->order[i], slot, view->thread, model->op);
+        if (call->op == PTDS_OP_EVENT_RECORD)
+            order_record(&model->order[i], call->object, call->generation, slot);
+    }
+    if (view->work)
+        note_work(model, view);
+}
+
+/* What the order knows to be complete once the call returns. */
+static void cover(struct model *model, unsigned kind, const struct call_view *view, struct vclock *out)
+{
+    struct order *order = &model->order[kind];
+    uint32_t slot = kind == ORDER_REAL || view->asked == MODEL_NO_SLOT ? view->target : view->asked;
+    switch (view->scope) {
+    case WAIT_STREAM: order_cover_stream(order, slot, out); break;
+    case WAIT_CONTEXT: order_cover_context(order, view->context, out); break;
+    case WAIT_EVENT: order_cover_event(order, view->call->r.object, view->call->r.generation, out); break;
+    case WAIT_NONE: break;
+    }
+}
+
+static uint64_t returned_at(const struct ptds_rec_CALL *call)
+{
+    return (call->flags & PTDS_CALL_TIMED) && call->leave >= call->enter ? call->leave : call->enter;
+}
+
+static void learn(struct model *model, const struct call_view *view)
+{
+    uint64_t returned = returned_at(&view->call->r);
+    for (unsigned i = 0; i < ORDER_COUNT; i++) {
+        struct vclock covered = {0};
+        if (!wants(model, i))
+            continue;
+        cover(model, i, view, &covered);
+        order_host_knows(&model->order[i], view->thread, &covered);
+        if (i == ORDER_REAL)
+            completions_add(&model->completions, returned, &covered);
+        vclock_free(&covered);
+    }
+}
+
+/* A staged copy is as good as done when its call returns: nobody waits for it, so it is not pending. But no order says that
+ * it has landed. */
+static void settle_own(struct model *model, const struct call_view *view)
+{
+    struct vclock own = {0};
+    vclock_raise(&own, view->target, model->op);
+    completions_add(&model->completions, returned_at(&view->call->r), &own);
+}
+
+void model_leave(struct model *model, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    if (view->completes && view->own_only)
+        learn(model, view);
+    if (view->submits)
+        submit(model, view);
+    if (view->completes && !view->own_only)
+        learn(model, view);
+    if (view->completes && view->own_only)
+        settle_own(model, view);
+    if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
+        for (unsigned i = 0; i < ORDER_COUNT; i++)
+            order_forget_event(&model->order[i], call->object);
+}
+
+void model_end(struct model *model)
+{
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        order_free(&model->order[i]);
+    for (size_t i = 0; i < model->contexts.count; i++)
+        free(model->contexts.items[i].busy.items);
+    completions_free(&model->completions);
+    free(model->contexts.items);
+    free(model->streams.items);
+    free(model->threads.items);
+    free(model->quick.items);
+    free(model->idle.items);
+    id_map_free(&model->slot_by_uid);
+    id_map_free(&model->context_by_uid);
+    id_map_free(&model->thread_by_uid);
+    vclock_free(&model->done);
+    *model = (struct model){0};
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What was going on when each call was made. The model is fed the calls in order and answers, for the call at hand: which
+ * streams still had work that nobody is known to have waited for, what the call may have waited for and how long it lost,
+ * and (order.h) who comes before whom.
+ *
+ * "Pending" means: submitted, and not known to be complete by any synchronisation that had returned. It is knowledge, not
+ * observation: the work may have ended unnoticed. Only a call that took longer than its quick baseline is said to have
+ * blocked.
+ *
+ * Memory goes with live streams, threads and events, not with the number of calls.
+ */
+#ifndef PTDS_ANALYSIS_MODEL_H
+#define PTDS_ANALYSIS_MODEL_H
+
+#include "analysis/completion.h"
+#include "analysis/order.h"
+#include "analysis/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MODEL_NO_SLOT UINT32_MAX
+
+/* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
+enum { MODEL_MOST_STREAMS = 4096 };
+
+struct model_stream {
+    uint32_t uid, kind;                            /* enum ptds_stream_kind */
+    uint32_t context;                              /* position */
+    uint64_t gone;                                 /* ticks, UINT64_MAX: not known to end */
+    uint64_t last_work;                            /* the last operation that is work, 0 none */
+    uint32_t last_thread, last_stack, last_object; /* of that operation; object: a kernel's uid or 0 */
+    bool open, busy;                               /* busy: in its context's list */
+};
+
+struct model_context {
+    TABLE_OF(uint32_t) busy; /* slots that may have work pending */
+    uint32_t uid;
+    uint64_t legacy_work; /* operations that really reached its legacy stream */
+};
+
+/* Streams, by uid. `count` may be more than the ids kept. */
+enum { PENDING_KEPT = 8 };
+struct pending {
+    uint32_t count;
+    uint32_t slot[PENDING_KEPT];
+};
+
+enum model_filter {
+    MODEL_LEGACY = 1,   /* the legacy stream */
+    MODEL_BLOCKING = 2, /* those that have implicit order with it: blocking and per-thread streams */
+    MODEL_OTHER = 4,    /* non-blocking ones and those of unknown kind */
+    MODEL_ALL = 7
+};
+
+enum wait_scope { WAIT_NONE, WAIT_STREAM, WAIT_EVENT, WAIT_CONTEXT };
+
+/* What a call is to the model; filled by model_enter. */
+struct call_view {
+    const struct call *call;
+    const struct api_def *api;        /* NULL if the trace does not name it */
+    uint32_t thread;                  /* position */
+    uint32_t context;                 /* position */
+    uint32_t asked, target;           /* slots, MODEL_NO_SLOT where the call names no stream */
+    uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
+    bool succeeded;
+    bool work;             /* it put work on a stream that really runs (not into a capture) */
+    bool submits;          /* work, or an event operation on a stream */
+    bool legacy;           /* submits, and really on the legacy stream */
+    enum wait_scope scope; /* what it may wait for before it returns */
+    bool completes;        /* everything in that scope is complete when it returns */
+    bool own_only;         /* ... but only the stream's own operations */
+    struct pending waits;  /* the streams in that scope which had work pending */
+    bool timed, blocked;
+    uint64_t ns;      /* duration; 0 unless timed */
+    uint64_t lost_ns; /* of it, lost to waiting: 0 unless blocked */
+};
+
+struct model {
+    const struct trace *trace;
+    bool orders; /* keep ORDER_EXPLICIT and ORDER_LEGACY too; ORDER_REAL is always kept */
+    struct order order[ORDER_COUNT];
+    TABLE_OF(struct model_stream) streams; /* by slot */
+    TABLE_OF(struct model_context) contexts;
+    TABLE_OF(uint32_t) threads; /* uids */
+    struct id_map slot_by_uid, context_by_uid, thread_by_uid;
+    struct vclock done;             /* known to be complete by now */
+    struct completions completions; /* of calls in flight */
+    TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
+    TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
+    uint64_t op;                    /* operations so far */
+    uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
+    uint64_t untimed_waits;         /* calls that may have waited but are not timed */
+};
+
+/* `orders`: whether the two orders of what the program asked for are wanted. The trace must outlive the model. */
+void model_begin(struct model *model, const struct trace *trace, bool orders);
+
+/* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
+ * view. False without memory: the call is then unknown to the model. */
+bool model_enter(struct model *model, const struct call *call, struct call_view *view);
+void model_leave(struct model *model, const struct call_view *view);
+
+/* The streams of a context that have work pending now, of the kinds in `filter` (enum model_filter), but for slot `except`.
+ */
+void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out);
+
+/* Whether this stream has work pending. MODEL_NO_SLOT: no. */
+bool model_is_pending(const struct model *model, uint32_t slot);
+
+uint32_t model_slot(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
+void model_end(struct model *model);
+
+/* For model_enter: scope, completes, own_only. */
+void model_classify(struct call_view *view);
+/* For model_enter: blocked, lost_ns, from ns and waits. */
+void model_cost(struct model *model, struct call_view *view);
+void model_cost_begin(struct model *model);
+/* Host memory of some kind that the driver cannot reach without the host's help or staging. */
+bool model_is_host(unsigned memory_kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

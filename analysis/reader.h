@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads a trace: checks every chunk and record against what is there, collects definitions, counts and durations in a first
+ * pass, and then hands out the calls of all threads in the order in which they were entered.
+ *
+ * The input is not trusted. Damage costs the rest of the chunk it is in and is remembered with its offset; it never stops
+ * the reading. Times are "ticks" as in the trace until trace_ns makes them nanoseconds.
+ */
+#ifndef PTDS_ANALYSIS_READER_H
+#define PTDS_ANALYSIS_READER_H
+
+#include "analysis/definitions.h"
+#include "analysis/source.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One driver call. `r` is zero in the fields that the trace's version did not have. */
+struct call {
+    uint32_t thread;
+    uint32_t words;            /* how many r.word there are; read them with call_word */
+    const unsigned char *word; /* inside the source */
+    struct ptds_rec_CALL r;
+};
+
+struct damage {
+    uint64_t offset; /* in the file, or where it would be */
+    char text[120];
+};
+
+/* The durations of one API's timed calls: a histogram of 4 steps an octave of ticks. Index api * 2 + twin. */
+enum { DURATION_STEPS = 256 };
+struct durations {
+    uint64_t calls;
+    uint32_t *steps; /* DURATION_STEPS; NULL if there are no timed calls */
+};
+
+struct chunk_ref {
+    uint32_t thread;
+    uint32_t bytes; /* of valid records */
+    uint64_t sequence, index;
+};
+
+struct trace {
+    struct trace_source source;
+    struct ptds_trace_header header; /* a copy, texts cleaned and terminated */
+    struct definitions defs;
+    TABLE_OF(struct chunk_ref) chunks;  /* of calls; by thread, then sequence */
+    TABLE_OF(struct ptds_count) counts; /* exact, of all threads; index api * 2 + twin; empty if the trace has none */
+    TABLE_OF(struct durations) durations;
+    TABLE_OF(struct damage) damages; /* the first 16 */
+    uint64_t damaged;                /* how many there were */
+    uint64_t calls;                  /* CALL records that can be read */
+    uint64_t lost;                   /* records that their threads had to give up */
+    uint64_t lost_chunks;            /* handed out, but beyond the end of the file */
+    uint64_t unknown_records;        /* of a kind that this reader does not know; skipped */
+    uint64_t last_ticks;             /* of any call or clock record */
+    uint32_t threads;                /* that made calls or were defined */
+    uint16_t fixed[32];              /* bytes of each record kind's fixed part, as this trace was written */
+    bool out_of_memory;
+};
+
+/* Reads everything but the calls. 0, or -1 with a message in `error` (TRACE_ERROR_SIZE) when nothing can be had from it: no
+ * trace, or a newer major version. The source must outlive the trace; close it with trace_close in either case. */
+int trace_read(struct trace *trace, const struct trace_source *source, char *error);
+void trace_close(struct trace *trace);
+
+/* Ticks between two moments as nanoseconds; 0 when ticks cannot be converted (trace_has_time is false). */
+uint64_t trace_ns(const struct trace *trace, uint64_t ticks);
+bool trace_has_time(const struct trace *trace);
+
+/* The duration in ticks below which `percent` of the timed calls of this entry point lie, UINT64_MAX if there are none. */
+uint64_t trace_quick_ticks(const struct trace *trace, uint32_t api, bool twin, unsigned percent);
+
+/* Word `index` of a call, 0 where it has fewer. */
+uint64_t call_word(const struct call *call, uint32_t index);
+
+/* All calls, by time of entry, ties by thread. Memory: one cursor a thread. */
+struct merge_cursor {
+    uint32_t chunk, last_chunk; /* positions in trace->chunks: now, and one past this thread's last */
+    uint32_t offset;            /* in the chunk's records */
+    struct call call;
+};
+
+struct merge {
+    const struct trace *trace;
+    struct merge_cursor *cursors;
+    uint32_t *heap;
+    uint32_t count;
+    bool handed; /* the heap's top has been handed out */
+};
+
+/* 0, or -1 without memory. End with merge_end in either case. */
+int merge_begin(struct merge *merge, const struct trace *trace);
+/* The next call, valid until the next merge_next; NULL at the end. */
+const struct call *merge_next(struct merge *merge);
+void merge_end(struct merge *merge);
+
+/* For reader and merge: takes the record at `offset` of a chunk's records apart.
+ * 1 with *size set: a record. 0: the end. -1: damage. */
+int record_at(const unsigned char *records, uint32_t bytes, uint32_t offset, struct ptds_record *record);
+void decode_call(const struct trace *trace, const unsigned char *record, uint32_t size, struct call *call);
+const unsigned char *chunk_records(const struct trace *trace, const struct chunk_ref *chunk);
+
+/* For the reader: the record sizes in the header's schema text, defaults where it says nothing. */
+void schema_read(uint16_t fixed[32], const char *schema, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

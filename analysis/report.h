@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A report: what a trace holds, what the rules found in it, ranked, and what could not be looked at. Built once, then
+ * written as text, as a summary or as JSON; the writers add nothing of their own.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_H
+#define PTDS_ANALYSIS_REPORT_H
+
+#include "analysis/reader.h"
+#include "analysis/rule.h"
+#include "analysis/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Puts a name to a code address, or does not. `symbol` gets a terminated text ("function+0x12 file.c:3" or so). Returns
+ * whether it wrote one. Called on the thread that writes the report. */
+struct site_namer {
+    bool (*name)(struct site_namer *namer, const struct object_def *object, uint64_t pc, char *symbol, size_t room);
+    void *data;
+};
+
+enum kept_reason {
+    KEPT_UNSAID, /* no reason recorded: the policy remaps nothing, or see half-remapped */
+    KEPT_CAPTURE,
+    KEPT_REFUSED,
+    KEPT_EXCLUDED,
+    KEPT_NO_WAY,
+    KEPT_EXPLICIT,
+    KEPT_REASONS
+};
+
+struct report_totals {
+    uint64_t calls, failed;  /* exact if has_counts, else of the recorded calls */
+    uint64_t recorded;       /* calls whose records were looked at */
+    uint64_t default_stream; /* recorded operations that named the legacy stream */
+    uint64_t remapped;
+    uint64_t kept[KEPT_REASONS];
+    uint64_t failed_default;  /* of default_stream: failed, so went nowhere */
+    uint64_t opaque;          /* recorded operations that may touch memory the trace does not name */
+    uint64_t untimed_waits;   /* calls that may have waited and were not timed */
+    uint64_t unknown_streams; /* recorded work on streams of unknown kind */
+    uint64_t unplaced;        /* calls on streams beyond MODEL_MOST_STREAMS */
+    uint64_t unknown_generations;
+    uint64_t streams[PTDS_STREAM_SHIM_NON_BLOCKING + 1]; /* by kind */
+    uint64_t run_ns;                                     /* 0: unknown */
+    uint64_t host_ns;                                    /* lost, over all findings, as far as known */
+    uint64_t costed;                                     /* calls whose loss is known; 0: host_ns says nothing */
+};
+
+struct report {
+    struct trace trace;
+    struct rule_run runs[RULES_MOST];
+    size_t rules;
+    struct report_totals totals;
+    TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
+    uint64_t refused;                    /* findings that were not kept */
+    bool has_counts;
+    bool out_of_memory;
+};
+
+/* Reads the source and runs every rule over it. 0, or -1 with a message in `error` (TRACE_ERROR_SIZE) if the trace cannot
+ * be read at all. The source must outlive the report. End with report_end in either case. One thread. */
+int report_build(struct report *report, const struct trace_source *source, char *error);
+void report_end(struct report *report);
+
+/* Everything there is to say, for people. namer may be NULL. */
+void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
+/* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
+void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
+/* For the writers. A frame of a stack as "libfoo.so+0x41a0 symbol"; a stack's first frame outside the CUDA runtime's and
+ * driver's own objects; ids as names. All write terminated text. */
+void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
+bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
+void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
+const char *report_api(const struct report *report, const struct finding *finding);
+const char *report_policy(const struct report *report);
+const char *report_stream_kind(uint32_t kind);
+struct small_text report_host_time(const struct report *report); /* lost in all; "unknown", "none" */
+extern const char *const report_kept_names[KEPT_REASONS];
+
+/* What could not be analysed, one line a reason. Returns how many lines were passed to `each`. */
+unsigned report_gaps(const struct report *report, void (*each)(void *data, const char *line), void *data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The JSON writer of the command. Never linked into the shim (jansson). Builds the whole document before it writes any of
+ * it.
+ */
+#include "analysis/report_json.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static json_t *number(uint64_t value)
+{
+    return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
+}
+
+static json_t *number_or_null(bool known, uint64_t value)
+{
+    return known ? number(value) : json_null();
+}
+
+static json_t *hex(uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)value);
+    return json_string(text);
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text != NULL ? json_string(text) : json_null();
+}
+
+/* For texts that were put together and may have been cut inside a UTF-8 sequence, which jansson refuses. */
+static json_t *clean_string(const char *text)
+{
+    char clean[512];
+    text_clean(clean, sizeof clean, text, strlen(text));
+    return json_string(clean);
+}
+
+static json_t *meta(const struct report *report)
+{
+    const struct ptds_trace_header *header = &report->trace.header;
+    const struct definitions *defs = &report->trace.defs;
+    json_t *settings = json_array();
+    for (size_t i = 0; i < defs->settings.count; i++)
+        json_array_append_new(settings, text_or_null(defs->settings.items[i].text));
+    json_t *meta = json_object();
+    json_object_set_new(meta, "trace", clean_string(report->trace.source.name));
+    json_object_set_new(meta, "trace_version", json_integer(header->version));
+    json_object_set_new(meta, "libptds", json_string(header->shim));
+    json_object_set_new(meta, "program", json_string(header->program));
+    json_object_set_new(meta, "host", json_string(header->host));
+    json_object_set_new(meta, "pid", json_integer(header->pid));
+    json_object_set_new(meta, "rank", header->rank >= 0 ? json_integer(header->rank) : json_null());
+    json_object_set_new(meta, "policy", json_string(report_policy(report)));
+    json_object_set_new(meta, "run_ns", number_or_null(report->totals.run_ns != 0, report->totals.run_ns));
+    json_object_set_new(meta, "settings", settings);
+    return meta;
+}
+
+/* Keys of "kept", by enum kept_reason. */
+static const char *const kept_keys[KEPT_REASONS] = {"by_policy", "capture", "refused", "excluded", "no_way", "explicit"};
+
+static json_t *totals(const struct report *report)
+{
+    const struct report_totals *totals = &report->totals;
+    json_t *kept = json_object(), *streams = json_object(), *out = json_object();
+    for (unsigned i = 0; i < KEPT_REASONS; i++)
+        json_object_set_new(kept, kept_keys[i], number(totals->kept[i]));
+    for (uint32_t kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
+        json_object_set_new(streams, report_stream_kind(kind), number(totals->streams[kind]));
+    json_object_set_new(out, "calls", number(totals->calls));
+    json_object_set_new(out, "calls_exact", json_boolean(report->has_counts));
+    json_object_set_new(out, "failed", number_or_null(report->has_counts, totals->failed));
+    json_object_set_new(out, "recorded", number(totals->recorded));
+    json_object_set_new(out, "threads", json_integer(report->trace.threads));
+    json_object_set_new(out, "streams", streams);
+    json_object_set_new(out, "default_stream", number(totals->default_stream));
+    json_object_set_new(out, "remapped", number(totals->remapped));
+    json_object_set_new(out, "kept", kept);
+    json_object_set_new(out, "host_ns_lost", number_or_null(totals->costed != 0, totals->host_ns));
+    return out;
+}
+
+static void add_gap(void *data, const char *line)
+{
+    json_array_append_new(data, clean_string(line));
+}
+
+static json_t *completeness(const struct report *report)
+{
+    const struct trace *trace = &report->trace;
+    json_t *gaps = json_array(), *damages = json_array(), *out = json_object();
+    report_gaps(report, add_gap, gaps);
+    for (size_t i = 0; i < trace->damages.count; i++)
+        json_array_append_new(damages, json_pack("{s:o, s:s}", "offset", number(trace->damages.items[i].offset), "text",
+                                                 trace->damages.items[i].text));
+    json_object_set_new(out, "gaps", gaps);
+    json_object_set_new(out, "lost_records", number(trace->lost));
+    json_object_set_new(out, "recycled_chunks", number(trace->header.recycled));
+    json_object_set_new(out, "lost_chunks", number(trace->lost_chunks));
+    json_object_set_new(out, "unknown_records", number(trace->unknown_records));
+    json_object_set_new(out, "opaque_operations", number(report->totals.opaque));
+    json_object_set_new(out, "untimed_waits", number(report->totals.untimed_waits));
+    json_object_set_new(out, "clean_end", json_boolean(trace->header.clean_end != 0));
+    json_object_set_new(out, "damages", damages);
+    return out;
+}
+
+static json_t *call_site(const struct report *report, struct site_namer *namer, const struct finding *finding)
+{
+    const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
+    json_t *frames = json_array();
+    for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
+        const struct object_def *object = definitions_object_at(&report->trace.defs, stack->pc[i]);
+        char symbol[256];
+        bool named = object != NULL && namer != NULL && namer->name(namer, object, stack->pc[i], symbol, sizeof symbol);
+        json_t *frame = json_object();
+        json_object_set_new(frame, "pc", hex(stack->pc[i]));
+        json_object_set_new(frame, "object", text_or_null(object != NULL ? object->text : NULL));
+        json_object_set_new(frame, "offset", object != NULL ? hex(stack->pc[i] - object->bias) : json_null());
+        json_object_set_new(frame, "symbol", named ? clean_string(symbol) : json_null());
+        json_array_append_new(frames, frame);
+    }
+    return frames;
+}
+
+static json_t *values(const struct report *report, const struct finding *finding)
+{
+    json_t *out = json_object();
+    char text[300];
+    for (unsigned set = 0; set < FINDING_SETS; set++) {
+        const struct finding_ids *ids = &finding->sets[set];
+        json_t *list = json_array();
+        for (uint32_t i = 0; i < ids->count; i++) {
+            report_id(report, (enum finding_set)set, ids->id[i], text, sizeof text);
+            json_t *name = clean_string(text);
+            json_array_append_new(list, json_pack("{s:o, s:o}", "id", json_integer(ids->id[i]), "name", name));
+        }
+        json_object_set_new(out, finding_set_names[set], json_pack("{s:o, s:b}", "ids", list, "more", ids->more));
+    }
+    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
+        json_object_set_new(out, finding->numbers[i].key, number(finding->numbers[i].value));
+    return out;
+}
+
+static json_t *cost(const struct finding *finding)
+{
+    json_t *out = json_object();
+    json_object_set_new(out, "host_ns", number_or_null(finding->known != 0, finding->host_ns));
+    json_object_set_new(out, "host_known_calls", number(finding->known));
+    json_object_set_new(out, "host_unknown_calls", number(finding->unknown));
+    json_object_set_new(out, "gpu_ns", json_null());
+    return out;
+}
+
+static json_t *one_finding(const struct report *report, struct site_namer *namer, const struct finding *finding)
+{
+    const struct rule *rule = finding->rule;
+    json_t *out = json_object();
+    json_object_set_new(out, "rule", json_string(rule->id));
+    json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
+    json_object_set_new(out, "count", number(finding->count));
+    json_object_set_new(out, "cost", cost(finding));
+    json_object_set_new(out, "api", finding->has_api ? json_string(report_api(report, finding)) : json_null());
+    json_object_set_new(out, "twin", json_boolean(finding->twin));
+    json_object_set_new(out, "object", text_or_null(finding->text));
+    json_object_set_new(out, "callsite", call_site(report, namer, finding));
+    json_object_set_new(out, "values", values(report, finding));
+    json_object_set_new(out, "title", json_string(rule->title));
+    json_object_set_new(out, "text", json_string(rule->sentence));
+    json_object_set_new(out, "advice", json_string(rule->advice));
+    return out;
+}
+
+static json_t *document(const struct report *report, struct site_namer *namer)
+{
+    json_t *findings = json_array(), *rules = json_array(), *out = json_object();
+    for (size_t i = 0; i < report->findings.count; i++)
+        json_array_append_new(findings, one_finding(report, namer, report->findings.items[i]));
+    for (size_t i = 0; i < report->rules; i++)
+        if (report->runs[i].rule != NULL)
+            json_array_append_new(rules, json_string(report->runs[i].rule->id));
+    json_object_set_new(out, "ptds_report_version", json_integer(1));
+    json_object_set_new(out, "meta", meta(report));
+    json_object_set_new(out, "totals", totals(report));
+    json_object_set_new(out, "rules", rules);
+    json_object_set_new(out, "findings", findings);
+    json_object_set_new(out, "completeness", completeness(report));
+    return out;
+}
+
+static int to_sink(const char *text, size_t size, void *data)
+{
+    struct text_sink *sink = data;
+    sink->write(sink, text, size);
+    return 0;
+}
+
+int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+{
+    json_t *out = document(report, namer);
+    int status = out != NULL ? json_dump_callback(out, to_sink, sink, JSON_INDENT(2)) : -1;
+    json_decref(out);
+    if (status == 0)
+        sink->write(sink, "\n", 1);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A hazard rule. To add one, drop a file into analysis/rules/ that defines a `static const struct rule` and names it to
+ * PTDS_RULE; nothing else needs to know. Its two traces, in the language of tests/support/trace_builder.h, are its test:
+ * the rule must flag `bad`, and every rule must be silent on its own `good` and on every other rule's.
+ *
+ * A rule sees each call before the model has taken it in: the model shows what was pending when the call was made.
+ */
+#ifndef PTDS_ANALYSIS_RULE_H
+#define PTDS_ANALYSIS_RULE_H
+
+#include "analysis/finding.h"
+#include "analysis/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rule_run {
+    const struct rule *rule;
+    struct model *model; /* to ask; a rule changes nothing in it */
+    const struct trace *trace;
+    struct findings findings;
+    void *state; /* rule->state bytes, zeroed */
+};
+
+struct rule {
+    const char *id;             /* words, never renumbered */
+    const char *title;          /* a headline */
+    const char *sentence;       /* what the hazard is */
+    const char *advice;         /* what to do about it */
+    const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
+    const char *bad, *good;
+    size_t state;
+    void (*on_call)(struct rule_run *run, const struct call_view *view);
+    void (*end)(struct rule_run *run); /* after the last call; may be NULL */
+};
+
+/* The section's bounds become __start_ptds_rules and __stop_ptds_rules. */
+#define PTDS_RULE(rule) \
+    static const struct rule *const ptds_rule_entry __attribute__((used, section("ptds_rules"))) = &(rule)
+
+enum { RULES_MOST = 64 };
+
+/* All rules of this binary, by id; returns how many. */
+size_t rules_all(const struct rule *rules[RULES_MOST]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * blocking-free: freeing, unpinning or destroying memory while the context had work pending, and waiting for all of it. Run
+ * by report.c for every call. Programs may rely on that wait; the rule does not say that they do not.
+ */
+#include "analysis/rule.h"
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    switch (view->call->r.op) {
+    case PTDS_OP_FREE:
+    case PTDS_OP_FREE_HOST:
+    case PTDS_OP_UNREGISTER:
+    case PTDS_OP_ARRAY_DESTROY: break;
+    default: return;
+    }
+    if (view->waits.count == 0 || (view->timed && !view->blocked))
+        return;
+    struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
+    finding_add_pending(finding, run->model, &view->waits);
+    finding_most(finding, "streams_at_once", view->waits.count);
+    finding_cost_of(finding, view);
+}
+
+static const struct rule rule = {
+    .id = "blocking-free",
+    .title = "freeing memory waited for the whole context",
+    .sentence =
+        "cuMemFree, cuMemFreeHost, cuMemHostUnregister and cuArrayDestroy return only when no stream has work left.",
+    .advice = "Keep buffers and reuse them, or use cuMemFreeAsync; if the wait is needed for order, make it explicit.",
+    .bad = "1@0 launch s=N1 k=long\n"
+           "1@10+5000 free ptr=0x1000\n",
+    .good = "1@0 launch s=N1 k=long\n"
+            "1@10+900 sync s=N1\n"
+            "1@1000+15 free ptr=0x1000\n"
+            "1@2000 launch s=N1 k=long\n"
+            "1@2010+2 free ptr=0\n"
+            "1@2020+900 sync s=N1\n",
+    .on_call = on_call,
+};
+PTDS_RULE(rule);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device-wide-sync: waiting for the whole context while several streams had work pending. Run by report.c for every call.
+ * With one busy stream a wait for the context is as narrow as a wait for that stream, and no finding.
+ */
+#include "analysis/rule.h"
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    if (view->call->r.op != PTDS_OP_CTX_SYNC || view->waits.count < 2 || (view->timed && !view->blocked))
+        return;
+    struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
+    finding_add_pending(finding, run->model, &view->waits);
+    finding_most(finding, "streams_at_once", view->waits.count);
+    finding_cost_of(finding, view);
+}
+
+static const struct rule rule = {
+    .id = "device-wide-sync",
+    .title = "a wait for the whole device while several streams were busy",
+    .sentence = "cuCtxSynchronize waits for every stream of the context, other threads' and libraries' included.",
+    .advice = "Wait for the stream or the event whose result is needed.",
+    .bad = "1@0 launch s=N1 k=a\n"
+           "2@5 launch s=N2 k=b\n"
+           "1@10+5000 ctx-sync\n",
+    .good = "1@0 launch s=N1 k=a\n"
+            "1@10+5000 ctx-sync\n"
+            "1@6000 launch s=N1 k=a\n"
+            "2@6005 launch s=N2 k=b\n"
+            "1@6010+900 sync s=N1\n"
+            "2@6011+900 sync s=N2\n",
+    .on_call = on_call,
+};
+PTDS_RULE(rule);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * half-remapped: part of the default-stream work was moved and part was not, so that order which the program had may be
+ * gone. Run by report.c for every call; decides at the end, when it is known whether anything was moved at all. Calls that
+ * failed put no work anywhere and do not count.
+ */
+#include "analysis/rule.h"
+
+enum { CAPTURE, REFUSED, EXCLUDED, NO_WAY, EXPLICIT, UNSAID, UNTABLED, BYPASS };
+
+static const char *const details[] = {
+    "kept: a capture was open",
+    "kept: the function refuses the default stream",
+    "kept: excluded by PTDS_EXCLUDE or PTDS_INCLUDE, or a green context",
+    "kept: the function has no other stream, or no order could be given",
+    "kept: the program named CU_STREAM_LEGACY itself",
+    "reached the legacy stream for no recorded reason",
+    "a driver function that the shim does not know",
+    "an object that reaches the driver past the shim",
+};
+
+struct state {
+    bool remapped;
+};
+
+static uint32_t reason(uint32_t flags)
+{
+    return flags & PTDS_CALL_KEPT_CAPTURE    ? CAPTURE
+           : flags & PTDS_CALL_KEPT_REFUSED  ? REFUSED
+           : flags & PTDS_CALL_KEPT_EXCLUDED ? EXCLUDED
+           : flags & PTDS_CALL_KEPT_NO_WAY   ? NO_WAY
+           : flags & PTDS_CALL_EXPLICIT      ? EXPLICIT
+                                             : UNSAID;
+}
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    struct state *state = run->state;
+    bool stream_op = view->submits || (view->succeeded && call->op == PTDS_OP_STREAM_SYNC);
+    if (!(call->flags & PTDS_CALL_LEGACY) || !stream_op)
+        return;
+    if (call->flags & PTDS_CALL_REMAPPED)
+        state->remapped = true;
+    else
+        finding_cost_unknown(finding_at(&run->findings, run->rule, view, reason(call->flags)));
+}
+
+static bool counted_remapped(const struct trace *trace)
+{
+    for (size_t i = 0; i < trace->counts.count; i++)
+        if (trace->counts.items[i].remapped != 0)
+            return true;
+    return false;
+}
+
+static void end(struct rule_run *run)
+{
+    const struct state *state = run->state;
+    const struct definitions *defs = &run->trace->defs;
+    if (!state->remapped && !counted_remapped(run->trace)) {
+        findings_drop(&run->findings);
+        return;
+    }
+    for (size_t i = 0; i < defs->untabled.count; i++)
+        if (defs->untabled.items[i].handed == 0)
+            finding_cost_unknown(finding_about(&run->findings, run->rule, UNTABLED, defs->untabled.items[i].text));
+    for (size_t i = 0; i < defs->bypasses.count; i++)
+        if (defs->bypasses.items[i].what != PTDS_BYPASS_EXPORT_TABLE)
+            finding_cost_unknown(finding_about(&run->findings, run->rule, BYPASS, defs->bypasses.items[i].text));
+}
+
+static const struct rule rule = {
+    .id = "half-remapped",
+    .title = "only part of the default-stream work was remapped",
+    .sentence = "Default-stream work that stayed has lost its order with the work that was moved: results may be wrong.",
+    .advice =
+        "Remap all of it (see the reasons), or none: PTDS_POLICY=none, or PTDS_EXPLICIT_LEGACY=remap for explicit uses.",
+    .details = details,
+    .bad = "1@0 launch s=L to=P1 k=a\n"
+           "1@10 launch s=L k=b kept-excluded\n",
+    .good = "1@0 launch s=L to=P1 k=a\n"
+            "1@10 launch s=L to=P1 k=b\n"
+            "1@20+40 sync s=L to=P1\n",
+    .state = sizeof(struct state),
+    .on_call = on_call,
+    .end = end,
+};
+PTDS_RULE(rule);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * legacy-barrier: the legacy stream's implicit order with blocking and per-thread streams, each time it adds an edge that
+ * nothing else had put there. Run by report.c for every call. Whether the program needs that edge is not for this rule to
+ * say.
+ */
+#include "analysis/rule.h"
+
+enum { FAN_IN, FAN_OUT, SYNC };
+
+static const char *const details[] = {
+    "work on the legacy stream waits for other streams",
+    "work on other streams waits for the legacy stream",
+    "waiting for the legacy stream waits for other streams, too",
+};
+
+/* The streams with work pending that the call comes after by implicit order alone: not those which its stream, or the event
+ * that it waits for, came after anyway. Looks at the kept ones only, so the count is "at least". */
+static void implicit_only(struct model *model, const struct call_view *view, unsigned filter, struct pending *pending)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    const struct order *order = &model->order[ORDER_REAL];
+    const struct vclock *event =
+        call->op == PTDS_OP_EVENT_WAIT ? order_event_clock(order, call->object, call->generation) : NULL;
+    struct pending all;
+    model_pending(model, view->context, filter, MODEL_NO_SLOT, &all);
+    pending->count = 0;
+    for (uint32_t i = 0; i < all.count && i < PENDING_KEPT; i++) {
+        uint64_t work = model->streams.items[all.slot[i]].last_work;
+        bool written = order_before(order, all.slot[i], work, view->target);
+        if (!written && (event == NULL || vclock_get(event, all.slot[i]) < work))
+            pending->slot[pending->count++] = all.slot[i];
+    }
+}
+
+static void flag(struct rule_run *run, const struct call_view *view, uint32_t detail, const struct pending *pending)
+{
+    struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
+    finding_add_pending(finding, run->model, pending);
+    finding_most(finding, "streams_at_once", pending->count);
+    if (detail == SYNC)
+        finding_cost_of(finding, view);
+    else
+        finding_cost_unknown(finding);
+}
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    struct pending pending;
+    if (view->target == MODEL_NO_SLOT)
+        return;
+    if (view->legacy) {
+        implicit_only(run->model, view, MODEL_BLOCKING, &pending);
+        if (pending.count != 0)
+            flag(run, view, FAN_IN, &pending);
+    } else if (view->submits && run->model->order[ORDER_REAL].streams.items[view->target].role == ORDER_ROLE_BLOCKING) {
+        implicit_only(run->model, view, MODEL_LEGACY, &pending);
+        if (pending.count != 0)
+            flag(run, view, FAN_OUT, &pending);
+    } else if (view->call->r.op == PTDS_OP_STREAM_SYNC && view->target_kind == PTDS_STREAM_LEGACY && view->blocked &&
+               !model_is_pending(run->model, view->target)) {
+        flag(run, view, SYNC, &view->waits);
+    }
+}
+
+static const struct rule rule = {
+    .id = "legacy-barrier",
+    .title = "the default stream is a barrier between streams",
+    .sentence = "Work on the legacy default stream waits for all blocking streams of its context, and they wait for it.",
+    .advice = "Give the work a stream of its own, or run with a policy that remaps (ptds run --policy ordered).",
+    .details = details,
+    .bad = "1@0 launch s=B1 k=long\n"
+           "1@10 launch s=L k=short\n"
+           "1@20 launch s=B2 k=other\n",
+    .good = "1@0 launch s=N1 k=long\n"
+            "1@10 launch s=L k=short\n"
+            "1@20 launch s=N1 k=long\n"
+            "1@30+900 sync s=L\n"
+            "1@1000 launch s=L k=short\n"
+            "1@1010+900 sync s=L\n"
+            "1@2000 launch s=B1 k=long\n"
+            "1@2010+900 sync s=B1\n"
+            "1@3000 launch s=L k=short\n",
+    .on_call = on_call,
+};
+PTDS_RULE(rule);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * order-given-up: default-stream work of different threads was moved to streams of their own, so that what the legacy
+ * stream ran one after the other is no longer ordered. Run by report.c for every call. Says that the order is gone, not
+ * that anybody needed it: that the trace cannot tell.
+ */
+#include "analysis/rule.h"
+
+/* The last remapped work on each legacy stream; programs have a handful of contexts. */
+enum { CONTEXTS = 8 };
+struct state {
+    struct last {
+        uint32_t asked, target, thread; /* asked + 1, 0 free */
+    } last[CONTEXTS];
+};
+
+static struct last *last_of(struct state *state, uint32_t asked)
+{
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        if (state->last[i].asked == asked + 1 || state->last[i].asked == 0)
+            return &state->last[i];
+    }
+    return &state->last[CONTEXTS - 1];
+}
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED) || !view->work)
+        return;
+    struct last *last = last_of(run->state, view->asked);
+    bool same_place = last->asked != view->asked + 1 || last->target == view->target || last->thread == view->call->thread;
+    if (!same_place && model_is_pending(run->model, last->target)) {
+        struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
+        finding_add(finding, FINDING_THREADS, last->thread);
+        finding_cost_unknown(finding);
+    }
+    *last = (struct last){view->asked + 1, view->target, view->call->thread};
+}
+
+static const struct rule rule = {
+    .id = "order-given-up",
+    .title = "threads' default-stream work is no longer ordered with each other",
+    .sentence =
+        "Work of one thread was still unfinished when another's began; the legacy stream would have run them in turn.",
+    .advice = "Right if the threads share no unfinished data. If they hand it over (as PyTorch's backward pass does), use "
+              "PTDS_POLICY=stream or observe.",
+    .bad = "1@0 launch s=L to=P1 k=a\n"
+           "2@10 launch s=L to=P2 k=b\n",
+    .good = "1@0 launch s=L to=P1 k=a\n"
+            "1@10+900 sync s=L to=P1\n"
+            "2@1000 launch s=L to=P2 k=b\n",
+    .state = sizeof(struct state),
+    .on_call = on_call,
+};
+PTDS_RULE(rule);

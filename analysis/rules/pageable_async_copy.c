@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pageable-async-copy: an asynchronous copy from or to pageable memory, which the driver must stage: towards the host it is
+ * not asynchronous at all. Run by report.c for every call. Ranked by the host time it lost, however short the copy.
+ */
+#include "analysis/rule.h"
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    bool to = (call->kinds & 15) == PTDS_MEMORY_PAGEABLE, from = call->kinds >> 4 == PTDS_MEMORY_PAGEABLE;
+    if (call->op != PTDS_OP_COPY || (call->flags & PTDS_CALL_IMPLICIT) || !view->work || (!to && !from))
+        return;
+    struct finding *finding = finding_at(&run->findings, run->rule, view, to ? 0 : 1);
+    finding_add_pending(finding, run->model, &view->waits);
+    finding_count(finding, "blocked", view->blocked);
+    finding_most(finding, "largest_bytes", call_word(view->call, 2));
+    finding_cost_of(finding, view);
+}
+
+static const char *const details[] = {"to pageable memory: returns when the copy is done",
+                                      "from pageable memory: read when the call is made, not in stream order"};
+
+static const struct rule rule = {
+    .id = "pageable-async-copy",
+    .title = "an asynchronous copy of pageable memory",
+    .sentence = "Copies of memory that is not pinned are staged: to the host they block, from the host they read at once.",
+    .advice = "Pin the memory (cudaHostAlloc, cudaHostRegister), or use the synchronous form if that is what is meant.",
+    .details = details,
+    .bad = "1@0 launch s=N1 k=long\n"
+           "1@10+136000 copy s=N1 from=device to=pageable bytes=4\n",
+    .good = "1@0 launch s=N1 k=long\n"
+            "1@10+8 copy s=N1 from=device to=pinned bytes=4\n"
+            "1@20+8 copy s=N1 from=registered to=device bytes=4\n"
+            "1@30+900 sync s=N1\n",
+    .on_call = on_call,
+};
+PTDS_RULE(rule);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting. Run by report.c for every call. A call
+ * that was quick, or had nothing to wait for, is no finding.
+ */
+#include "analysis/rule.h"
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    if ((call->op != PTDS_OP_COPY && call->op != PTDS_OP_MEMSET) || !(call->flags & PTDS_CALL_IMPLICIT))
+        return;
+    if (view->waits.count == 0 || (view->timed && !view->blocked))
+        return;
+    struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
+    bool others = view->waits.count > 1 || view->waits.slot[0] != view->target;
+    finding_add_pending(finding, run->model, &view->waits);
+    finding_count(finding, "behind_other_streams", others);
+    finding_most(finding, "largest_bytes", call->op == PTDS_OP_COPY ? call_word(view->call, 2) : call_word(view->call, 1));
+    finding_cost_of(finding, view);
+}
+
+static const struct rule rule = {
+    .id = "sync-copy",
+    .title = "a synchronous copy kept its thread waiting",
+    .sentence = "The copy and memset calls without a stream return only when the work before them is done.",
+    .advice = "Use the Async form with pinned memory on a stream, and wait where the data is needed.",
+    .bad = "1@0 launch s=L k=long\n"
+           "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n",
+    .good = "1@0 launch s=L k=long\n"
+            "1@5+900 sync s=L\n"
+            "1@1000+12 copy s=L implicit from=device to=pageable bytes=4\n"
+            "1@2000 launch s=L k=long\n"
+            "1@2010+4 copy s=L implicit from=device to=device bytes=4096\n"
+            "1@2020+3 memset s=L implicit to=device bytes=4096\n",
+    .on_call = on_call,
+};
+PTDS_RULE(rule);

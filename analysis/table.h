@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Growing arrays and a map from ids to positions, for everything in analysis/. Ids come from traces and may be any number,
+ * so nothing is ever indexed by one directly. No function here exits or aborts; all report a lack of memory.
+ */
+#ifndef PTDS_ANALYSIS_TABLE_H
+#define PTDS_ANALYSIS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Makes room for `need` items of `size` bytes. `items` is the array so far (may be NULL), *room how many it can hold.
+ * Returns the array, perhaps moved, with the new part zeroed; NULL when there is no memory, and then `items` is still
+ * valid. */
+void *table_grow(void *items, size_t *room, size_t need, size_t size);
+
+/* Appends room for one item to an array {items, count, room}; evaluates to whether that worked. */
+#define TABLE_ADD(list) \
+    ({ \
+        void *grown_ = table_grow((list)->items, &(list)->room, (list)->count + 1, sizeof *(list)->items); \
+        if (grown_ != NULL) { \
+            (list)->items = grown_; \
+            (list)->count++; \
+        } \
+        grown_ != NULL; \
+    })
+
+#define TABLE_LAST(list) (&(list)->items[(list)->count - 1])
+
+/* Declares an array type for TABLE_ADD. */
+#define TABLE_OF(type) \
+    struct { \
+        type *items; \
+        size_t count; \
+        size_t room; \
+    }
+
+struct id_map {
+    uint64_t *keys; /* stored plus one, so that 0 is "empty" */
+    uint32_t *values;
+    size_t used, room;
+};
+
+/* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and is refused. */
+bool id_map_put(struct id_map *map, uint64_t key, uint32_t value);
+bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value);
+void id_map_remove(struct id_map *map, uint64_t key);
+void id_map_free(struct id_map *map);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A libcuda.so.1 that has just the functions which `ptds doctor` asks for and the shim knows a driver by, so that its
+ * verdicts can be tested without a driver and without the simulated one.
+ */
+#include <stdint.h>
+#include <string.h>
+
+int cuInit(unsigned int flags);
+int cuDriverGetVersion(int *version);
+int cuLaunchKernel(void);
+int cuGetProcAddress(const char *name, void **address, int version, uint64_t flags);
+int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status);
+
+int cuInit(unsigned int flags)
+{
+    return flags != 0;
+}
+
+int cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return 0;
+}
+
+int cuLaunchKernel(void)
+{
+    return 0;
+}
+
+int cuGetProcAddress(const char *name, void **address, int version, uint64_t flags)
+{
+    (void)version;
+    (void)flags;
+    *address = strcmp(name, "cuLaunchKernel") == 0 ? (void *)cuLaunchKernel : NULL;
+    return *address != NULL ? 0 : 500;
+}
+
+int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status)
+{
+    if (status != NULL)
+        *status = 0;
+    return cuGetProcAddress(name, address, version, flags);
+}

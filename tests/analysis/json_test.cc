@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON form: it parses, carries its version, says the same as the text, and has null where nothing is known.
+#include <gtest/gtest.h>
+#include <jansson.h>
+
+#include "analysis/report_json.h"
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+namespace
+{
+
+class Json
+{
+public:
+    explicit Json(const std::string &bytes) : built_(bytes)
+    {
+        TextOf out;
+        EXPECT_EQ(0, report_json(built_.get(), nullptr, &out));
+        json_error_t error;
+        root = json_loads(out.text.c_str(), 0, &error);
+        EXPECT_NE(nullptr, root) << error.text << "\n" << out.text;
+    }
+    ~Json()
+    {
+        json_decref(root);
+    }
+    Json(const Json &) = delete;
+
+    json_t *At(const char *object, const char *key) const
+    {
+        return json_object_get(json_object_get(root, object), key);
+    }
+
+    json_t *root;
+
+private:
+    Built built_;
+};
+
+TEST(Json, HasItsVersionAndTheFinding)
+{
+    Json json(BuildTrace("setting policy=observe\n"
+                         "1@0 launch s=L k=_Z4spinPf site=a\n"
+                         "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n"));
+    EXPECT_EQ(1, json_integer_value(json_object_get(json.root, "ptds_report_version")));
+    EXPECT_STREQ("observe", json_string_value(json.At("meta", "policy")));
+    json_t *findings = json_object_get(json.root, "findings");
+    ASSERT_EQ(1u, json_array_size(findings));
+    json_t *finding = json_array_get(findings, 0);
+    EXPECT_STREQ("sync-copy", json_string_value(json_object_get(finding, "rule")));
+    EXPECT_EQ(1, json_integer_value(json_object_get(finding, "count")));
+    json_t *cost = json_object_get(finding, "cost");
+    EXPECT_NEAR(5e6, static_cast<double>(json_integer_value(json_object_get(cost, "host_ns"))), 25000);
+    EXPECT_TRUE(json_is_null(json_object_get(cost, "gpu_ns")));
+    json_t *frame = json_array_get(json_object_get(finding, "callsite"), 0);
+    EXPECT_STREQ("/opt/app/prog", json_string_value(json_object_get(frame, "object")));
+    EXPECT_STREQ("0x20", json_string_value(json_object_get(frame, "offset")));
+    json_t *values = json_object_get(finding, "values");
+    json_t *kernels = json_object_get(json_object_get(values, "waits_for_kernels"), "ids");
+    EXPECT_STREQ("spin(float*)", json_string_value(json_object_get(json_array_get(kernels, 0), "name")));
+}
+
+TEST(Json, UnknownIsNull)
+{
+    TraceBuilder builder;
+    builder.header.clock = PTDS_CLOCK_TSC;
+    CallSpec call;
+    builder.Call(call);
+    Json json(builder.Bytes());
+    EXPECT_TRUE(json_is_null(json.At("meta", "run_ns")));
+    EXPECT_TRUE(json_is_null(json.At("meta", "rank")));
+    EXPECT_TRUE(json_is_null(json.At("totals", "host_ns_lost")));
+    EXPECT_TRUE(json_is_false(json.At("totals", "calls_exact")));
+    EXPECT_NE(0u, json_array_size(json.At("completeness", "gaps")));
+}
+
+TEST(Json, ParsesForEveryRulesTraces)
+{
+    const rule *rules[RULES_MOST];
+    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+        Json bad(BuildTrace(rules[i]->bad)), good(BuildTrace(rules[i]->good));
+        EXPECT_NE(0u, json_array_size(json_object_get(bad.root, "findings")));
+    }
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The model against what a real driver was measured to do: who waits for whom, which call completes what, event
+// generations, what is pending when, and that memory goes with live streams.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* Feeds a trace to a model with all three orders; `at` sees each call before the model has taken it in. */
+class Fed
+{
+public:
+    explicit Fed(const std::string &bytes, std::function<void(struct model *, const call_view &)> at = {}) : memory_(bytes)
+    {
+        char error[TRACE_ERROR_SIZE];
+        EXPECT_EQ(0, trace_read(&trace_, memory_.source(), error)) << error;
+        model_begin(&model, &trace_, true);
+        merge merged;
+        EXPECT_EQ(0, merge_begin(&merged, &trace_));
+        while (const call *next = merge_next(&merged)) {
+            call_view view;
+            EXPECT_TRUE(model_enter(&model, next, &view));
+            if (at)
+                at(&model, view);
+            model_leave(&model, &view);
+            views.push_back(view);
+        }
+        merge_end(&merged);
+    }
+    ~Fed()
+    {
+        model_end(&model);
+        trace_close(&trace_);
+    }
+    Fed(const Fed &) = delete;
+
+    /* Does the first operation come before the last one on the stream of the second? Operation numbers count from 1. */
+    bool Before(order_kind kind, size_t first, size_t second) const
+    {
+        bool real = kind == ORDER_REAL;
+        return order_before(&model.order[kind], real ? views[first].target : views[first].asked, first + 1,
+                            real ? views[second].target : views[second].asked);
+    }
+
+    struct model model;
+    std::vector<call_view> views;
+
+private:
+    MemoryTrace memory_;
+    struct trace trace_;
+};
+
+struct Pair {
+    const char *first, *second;
+    int second_thread;
+    bool waits;
+};
+
+class WhoWaits : public testing::TestWithParam<Pair>
+{
+};
+
+TEST_P(WhoWaits, AsMeasured)
+{
+    const Pair &pair = GetParam();
+    Fed fed(BuildTrace(std::string("1@0 launch s=") + pair.first + "\n" + std::to_string(pair.second_thread) +
+                       "@10 launch s=" + pair.second + "\n"));
+    EXPECT_EQ(pair.waits, fed.Before(ORDER_LEGACY, 0, 1));
+    EXPECT_EQ(pair.waits, fed.Before(ORDER_REAL, 0, 1));
+    EXPECT_EQ(std::string(pair.first) == pair.second, fed.Before(ORDER_EXPLICIT, 0, 1));
+}
+
+const Pair measured[] = {
+    {"L", "L", 1, true},    {"L", "L", 2, true},    {"L", "P1", 1, true},   {"L", "P2", 2, true},  {"L", "B1", 1, true},
+    {"L", "N1", 1, false},  {"P1", "L", 1, true},   {"P1", "L", 2, true},   {"P1", "P1", 1, true}, {"P1", "P2", 2, false},
+    {"P1", "B1", 1, false}, {"P1", "N1", 1, false}, {"B1", "L", 1, true},   {"B1", "L", 2, true},  {"B1", "P1", 1, false},
+    {"B1", "B1", 1, true},  {"B1", "B2", 1, false}, {"B1", "N1", 1, false}, {"N1", "L", 1, false}, {"N1", "P1", 1, false},
+    {"N1", "B1", 1, false}, {"N1", "N1", 2, true},  {"N1", "N2", 1, false},
+};
+INSTANTIATE_TEST_SUITE_P(Table, WhoWaits, testing::ValuesIn(measured), [](const testing::TestParamInfo<Pair> &row) {
+    return std::string(row.param.first) + "_then_" + row.param.second + "_of_" + std::to_string(row.param.second_thread);
+});
+
+TEST(Orders, LegacyWorkJoinsStreamsAcross)
+{
+    Fed fed(BuildTrace("1@0 launch s=B1\n1@1 launch s=L\n1@2 launch s=B2\n"));
+    EXPECT_TRUE(fed.Before(ORDER_LEGACY, 0, 2));
+    EXPECT_FALSE(fed.Before(ORDER_EXPLICIT, 0, 2));
+}
+
+TEST(Orders, ContextsDoNotMeet)
+{
+    Fed fed(BuildTrace("1@0 launch s=B1\n1@1 launch s=L ctx=2\n1@2 launch s=L ctx=1\n"));
+    EXPECT_FALSE(fed.Before(ORDER_LEGACY, 0, 1));
+    EXPECT_TRUE(fed.Before(ORDER_LEGACY, 0, 2));
+    EXPECT_FALSE(fed.Before(ORDER_LEGACY, 1, 2));
+}
+
+TEST(Orders, AskedAndRealDifferWhereWorkWasRemapped)
+{
+    Fed fed(BuildTrace("1@0 launch s=L to=P1\n2@1 launch s=L to=P2\n"));
+    EXPECT_TRUE(fed.Before(ORDER_LEGACY, 0, 1));
+    EXPECT_FALSE(fed.Before(ORDER_REAL, 0, 1));
+}
+
+TEST(Orders, AHostSyncOrdersTheSameThreadsLaterWork)
+{
+    Fed fed(BuildTrace("1@0 launch s=N1\n1@1+5 sync s=N1\n1@10 launch s=N2\n2@11 launch s=N3\n"));
+    EXPECT_TRUE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[2].asked));
+    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[3].asked));
+}
+
+TEST(Orders, AFailedOrCapturedOperationOrdersNothing)
+{
+    Fed fed(BuildTrace("1@0 launch s=B1\n1@1 launch s=L result=700\n1@2 launch s=B2\n"
+                       "1@3 launch s=N1 capturing\n"));
+    EXPECT_FALSE(fed.Before(ORDER_LEGACY, 0, 2));
+    EXPECT_EQ(2u, fed.model.op);
+}
+
+TEST(Events, AWaitOrdersByTheGenerationItNames)
+{
+    Fed fed(BuildTrace("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 launch s=N1\n1@3 wait s=N2 e=E\n1@4 launch s=N2\n"));
+    uint32_t from = fed.views[0].asked, to = fed.views[4].asked;
+    EXPECT_TRUE(order_before(&fed.model.order[ORDER_EXPLICIT], from, 1, to));
+    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], from, 3, to)) << "work after the record";
+}
+
+TEST(Events, ReRecordedMeansTheNewRecording)
+{
+    Fed fed(BuildTrace("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 launch s=N3\n1@3 record s=N3 e=E\n"
+                       "1@4 wait s=N2 e=E\n1@5 launch s=N2\n"));
+    uint32_t to = fed.views[5].asked;
+    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, to));
+    EXPECT_TRUE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[2].asked, 3, to));
+}
+
+TEST(Events, WaitingForAnEventNeverRecordedIsNothing)
+{
+    Fed fed(BuildTrace("1@0 launch s=N1\n1@1 wait s=N2 e=E\n1@2 launch s=N2\n"));
+    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[2].asked));
+    EXPECT_EQ(0u, fed.model.order[ORDER_REAL].unknown_generations);
+}
+
+TEST(Events, AGenerationTheTraceDoesNotHoldIsCountedAndOrdersNothing)
+{
+    Fed fed(BuildTrace("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 wait s=N2 e=E g=5\n1@3 launch s=N2\n"));
+    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[3].asked));
+    EXPECT_EQ(1u, fed.model.order[ORDER_REAL].unknown_generations);
+}
+
+/* Is the stream of the first call still pending when the last one is entered? */
+bool PendingAtEnd(const std::string &text)
+{
+    bool pending = false;
+    uint32_t first = MODEL_NO_SLOT;
+    Fed fed(BuildTrace(text), [&](struct model *model, const call_view &view) {
+        if (first == MODEL_NO_SLOT)
+            first = view.target;
+        pending = model_is_pending(model, first);
+    });
+    return pending;
+}
+
+struct Completion {
+    const char *name, *call;
+    bool legacy, per_thread, blocking, non_blocking;
+};
+
+class WhatCompletes : public testing::TestWithParam<Completion>
+{
+};
+
+TEST_P(WhatCompletes, AsMeasured)
+{
+    const Completion &row = GetParam();
+    auto done = [&](const std::string &busy) {
+        return !PendingAtEnd("1@0 launch s=" + busy + "\n1@10+100 " + row.call + "\n1@1000 none\n");
+    };
+    EXPECT_EQ(row.legacy, done("L"));
+    EXPECT_EQ(row.per_thread, done("P1"));
+    EXPECT_EQ(row.blocking, done("B1"));
+    EXPECT_EQ(row.non_blocking, done("N1"));
+}
+
+const Completion completions[] = {
+    {"free", "free ptr=1", true, true, true, true},
+    {"ctx_sync", "ctx-sync", true, true, true, true},
+    {"stack_limit", "ctx-limit flags=0", true, true, true, true},
+    {"dtoh", "copy s=L implicit from=device to=pageable bytes=4", true, true, true, false},
+    {"dtoh_pinned", "copy s=L implicit from=device to=pinned bytes=4", true, true, true, false},
+    {"htod", "copy s=L implicit from=pageable to=device bytes=4", true, true, true, false},
+    {"dtoh_twin", "copy s=P1 implicit twin from=device to=pinned bytes=4", true, true, false, false},
+    {"htod_twin_pageable", "copy s=P1 implicit twin from=pageable to=device bytes=1048576", false, true, false, false},
+    {"memset_host", "memset s=L implicit to=pinned bytes=4", true, true, true, false},
+    {"sync_legacy", "sync s=L", true, true, true, false},
+    {"sync_per_thread", "sync s=P1", false, true, false, false},
+    {"dtod", "copy s=L implicit from=device to=device bytes=4", false, false, false, false},
+    {"memset_device", "memset s=L implicit to=device bytes=4", false, false, false, false},
+    {"dtoh_async_pinned", "copy s=L from=device to=pinned bytes=4", false, false, false, false},
+    {"dtoh_async_pageable", "copy s=L from=device to=pageable bytes=4", true, true, true, false},
+    {"query_legacy", "query s=L", true, true, true, false},
+    {"query_not_ready", "query s=L result=600", false, false, false, false},
+    {"module_load_quick", "module-load", false, false, false, false},
+};
+INSTANTIATE_TEST_SUITE_P(Table, WhatCompletes, testing::ValuesIn(completions),
+                         [](const testing::TestParamInfo<Completion> &row) { return std::string(row.param.name); });
+
+TEST(Pending, ASyncTellsNothingBeforeItReturns)
+{
+    EXPECT_TRUE(PendingAtEnd("1@0 launch s=N1\n1@10+100 sync s=N1\n2@50 none\n"));
+    EXPECT_FALSE(PendingAtEnd("1@0 launch s=N1\n1@10+100 sync s=N1\n2@111 none\n"));
+    EXPECT_TRUE(PendingAtEnd("1@0 launch s=N1\n1@10+100 sync s=N1\n2@50 launch s=N1\n2@111 none\n"))
+        << "work after its entry";
+}
+
+TEST(Pending, AnEventSyncCompletesWhatCameBeforeTheRecord)
+{
+    EXPECT_FALSE(PendingAtEnd("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2+100 event-sync e=E\n1@200 none\n"));
+    EXPECT_TRUE(
+        PendingAtEnd("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 launch s=N1\n1@3+100 event-sync e=E\n1@200 none\n"));
+    EXPECT_FALSE(PendingAtEnd("1@0 launch s=B1\n1@1 record s=L e=E\n1@2+100 event-sync e=E\n1@200 none\n"));
+}
+
+TEST(Pending, FreesOfNothingTellNothing)
+{
+    EXPECT_TRUE(PendingAtEnd("1@0 launch s=N1\n1@10+1 free ptr=0\n1@200 none\n"));
+    EXPECT_TRUE(PendingAtEnd("1@0 launch s=N1\n1@10+1 free ptr=1 result=1\n1@200 none\n"));
+}
+
+TEST(Cost, TicksAreConvertedAndABlockedCallIsTold)
+{
+    std::vector<call_view> views;
+    Fed fed(BuildTrace("tsc\n1@0 launch s=N1\n1@10+5000 sync s=N1\n1@6000+5 sync s=N1\n"));
+    EXPECT_NEAR(5000000, static_cast<double>(fed.views[1].ns), 2);
+    EXPECT_TRUE(fed.views[1].blocked);
+    EXPECT_EQ(1u, fed.views[1].waits.count);
+    EXPECT_FALSE(fed.views[2].blocked);
+    EXPECT_EQ(0u, fed.views[2].waits.count);
+}
+
+TEST(Memory, GoesWithLiveStreams)
+{
+    TraceBuilder builder;
+    for (uint32_t i = 1; i <= 2000; i++) {
+        builder.Stream(i, PTDS_STREAM_NON_BLOCKING);
+        builder.StreamGone(i, i * 1000 + 900);
+        CallSpec launch, sync;
+        launch.enter = i * 1000;
+        launch.op = PTDS_OP_LAUNCH;
+        sync.enter = i * 1000 + 10;
+        sync.leave = i * 1000 + 20;
+        sync.op = PTDS_OP_STREAM_SYNC;
+        sync.flags = PTDS_CALL_TIMED;
+        launch.stream = sync.stream = i;
+        builder.Call(launch);
+        builder.Call(sync);
+    }
+    Fed fed(builder.Bytes());
+    EXPECT_LE(fed.model.streams.count, 2u);
+}
+
+TEST(Memory, IsBoundedWhateverTheTraceNames)
+{
+    TraceBuilder builder;
+    for (uint32_t i = 1; i <= 6000; i++) {
+        CallSpec launch;
+        launch.enter = i;
+        launch.op = PTDS_OP_LAUNCH;
+        launch.stream = i * 7919;
+        builder.Call(launch);
+    }
+    Fed fed(builder.Bytes());
+    EXPECT_EQ(static_cast<size_t>(MODEL_MOST_STREAMS), fed.model.streams.count);
+    EXPECT_GT(fed.model.unplaced, 0u);
+}
+
+} // namespace
+} // namespace ptds

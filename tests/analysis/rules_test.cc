@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every rule against its own two traces and every other rule's good one; then what single rules promise beyond that. A new
+// rule file shows up here by itself.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+namespace
+{
+
+std::vector<const rule *> All()
+{
+    const rule *rules[RULES_MOST];
+    size_t count = rules_all(rules);
+    return {rules, rules + count};
+}
+
+class Rules : public testing::TestWithParam<const rule *>
+{
+};
+
+TEST_P(Rules, FlagsItsBadTrace)
+{
+    Built report(BuildTrace(GetParam()->bad));
+    ASSERT_EQ(0, report.status) << report.error;
+    EXPECT_FALSE(report.Of(GetParam()->id).empty()) << report.Text();
+}
+
+TEST_P(Rules, IsSilentOnEveryGoodTrace)
+{
+    for (const rule *other : All()) {
+        Built report(BuildTrace(other->good));
+        ASSERT_EQ(0, report.status) << report.error;
+        EXPECT_TRUE(report.Of(GetParam()->id).empty()) << "good trace of " << other->id << "\n" << report.Text();
+    }
+}
+
+TEST_P(Rules, SaysWhatItIs)
+{
+    for (const char *text : {GetParam()->title, GetParam()->sentence, GetParam()->advice})
+        EXPECT_GT(std::string(text).size(), 10u);
+    EXPECT_EQ(std::string::npos, std::string(GetParam()->id).find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
+}
+
+std::string NameOf(const testing::TestParamInfo<const rule *> &info)
+{
+    std::string name = info.param->id;
+    for (char &c : name)
+        if (c == '-')
+            c = '_';
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, Rules, testing::ValuesIn(All()), NameOf);
+
+TEST(RuleList, HoldsTheOnesUsersRelyOn)
+{
+    std::set<std::string> ids;
+    for (const rule *one : All())
+        ids.insert(one->id);
+    for (const char *id :
+         {"legacy-barrier", "legacy-shared-by-threads", "sync-copy", "pageable-async-copy", "blocking-free",
+          "blocking-module-load", "device-wide-sync", "blocking-stream-created", "capture-conflict", "half-remapped"})
+        EXPECT_EQ(1u, ids.count(id)) << id;
+}
+
+TEST(LegacyBarrier, CountsEdgesThatNothingElseHadPut)
+{
+    Built report(BuildTrace("1@0 launch s=B1 k=long\n"
+                            "1@1 record s=B1 e=E\n"
+                            "1@2 wait s=L e=E\n"
+                            "1@3 launch s=L k=after\n"));
+    EXPECT_TRUE(report.Of("legacy-barrier").empty()) << report.Text();
+}
+
+TEST(LegacyBarrier, CountsAnEdgeOnceUntilThereIsMoreWorkBehindIt)
+{
+    Built report(BuildTrace("1@0 launch s=B1 k=long site=a\n"
+                            "1@1 launch s=L k=x site=b\n"
+                            "1@2 launch s=L k=x site=b\n"
+                            "1@3 launch s=L k=x site=b\n"));
+    auto findings = report.Of("legacy-barrier");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(1u, findings[0]->count);
+    EXPECT_EQ(1u, findings[0]->unknown);
+    EXPECT_EQ(0u, findings[0]->known);
+}
+
+TEST(LegacyBarrier, IsSilentWhereTheWorkWasRemapped)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=long\n"
+                            "1@1 launch s=L to=P1 k=x\n"
+                            "2@2 launch s=L to=P2 k=x\n"));
+    EXPECT_TRUE(report.Of("legacy-barrier").empty()) << report.Text();
+    EXPECT_TRUE(report.Of("legacy-shared-by-threads").empty()) << report.Text();
+    EXPECT_EQ(1u, report.Of("order-given-up").size()) << report.Text();
+}
+
+TEST(LegacyBarrier, ASyncOfTheIdleLegacyStreamThatWaitsForOthersCosts)
+{
+    Built report(BuildTrace("1@0 launch s=B1 k=long\n"
+                            "2@10+5000 sync s=L site=here\n"));
+    auto findings = report.Of("legacy-barrier");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(2u, findings[0]->detail);
+    EXPECT_NEAR(4980000, static_cast<double>(findings[0]->host_ns), 25000);
+}
+
+TEST(SyncCopy, CostIsTheWaitAndSitesAddUp)
+{
+    Built report(BuildTrace("1@0 launch s=L k=long\n"
+                            "1@10+8000 copy s=L implicit from=device to=pageable bytes=4 site=a\n"
+                            "1@9000 launch s=L k=long\n"
+                            "1@9010+8000 copy s=L implicit from=device to=pageable bytes=4 site=a\n"
+                            "1@18000 launch s=L k=long\n"
+                            "1@18010+2000 copy s=L implicit from=device to=pageable bytes=4 site=b\n"));
+    auto findings = report.Of("sync-copy");
+    ASSERT_EQ(2u, findings.size());
+    EXPECT_EQ(2u, findings[0]->count);
+    EXPECT_NEAR(16000000, static_cast<double>(findings[0]->host_ns), 60000);
+    EXPECT_GT(findings[0]->host_ns, findings[1]->host_ns);
+    EXPECT_EQ(findings[0], report->findings.items[0]);
+}
+
+TEST(SyncCopy, ABigCopyIsNotAWait)
+{
+    Built report(BuildTrace("1@0 launch s=L k=short\n"
+                            "1@10+130000 copy s=L implicit from=device to=pageable bytes=1000000000\n"));
+    EXPECT_TRUE(report.Of("sync-copy").empty()) << report.Text();
+}
+
+TEST(SyncCopy, AnUntimedCallHasAnUnknownCostNotZero)
+{
+    Built report(BuildTrace("1@0 launch s=L k=long\n"
+                            "1@10 copy s=L implicit from=device to=pageable bytes=4\n"));
+    auto findings = report.Of("sync-copy");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(1u, findings[0]->unknown);
+    EXPECT_NE(std::string::npos, report.Text().find("host time lost        unknown")) << report.Text();
+}
+
+TEST(PageableAsyncCopy, RanksByHostTimeHoweverSmallTheCopy)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=long\n"
+                            "1@10+5000 free ptr=0x1000\n"
+                            "1@6000 launch s=N1 k=long\n"
+                            "1@6010+136000 copy s=N1 from=device to=pageable bytes=4\n"));
+    ASSERT_EQ(2u, report->findings.count);
+    EXPECT_STREQ("pageable-async-copy", report->findings.items[0]->rule->id);
+}
+
+TEST(BlockingFree, ASecondFreeHasNothingLeftToWaitFor)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=long\n"
+                            "1@10+5000 free ptr=0x1000\n"
+                            "1@5020+5000 free ptr=0x2000\n"));
+    auto findings = report.Of("blocking-free");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(1u, findings[0]->count);
+}
+
+TEST(BlockingModuleLoad, AStackResizeCountsAndOtherLimitsDoNot)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=long\n"
+                            "1@10+5000 ctx-limit flags=2\n"
+                            "1@6000+5000 ctx-limit flags=0\n"));
+    auto findings = report.Of("blocking-module-load");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(1u, findings[0]->count);
+}
+
+TEST(CaptureConflict, FailedAndUncapturedAreTwoCases)
+{
+    Built report(BuildTrace("1@0 capture-begin s=N1\n"
+                            "1@1 launch s=L k=a capture-open\n"
+                            "2@2 launch s=L k=a capture-open result=906\n"
+                            "1@3 capture-end s=N1 result=901\n"));
+    EXPECT_EQ(3u, report.Of("capture-conflict").size()) << report.Text();
+}
+
+TEST(HalfRemapped, NamesEachReason)
+{
+    Built report(BuildTrace("untabled cuNewThingAsync\n"
+                            "bypass /opt/other/libcuda.so\n"
+                            "1@0 launch s=L to=P1 k=a\n"
+                            "1@1 launch s=L k=b kept-excluded\n"
+                            "1@2 launch s=L k=b kept-no-way\n"
+                            "1@3 launch s=L k=b explicit\n"
+                            "1@4 launch s=L k=b kept-refused result=1\n"));
+    EXPECT_EQ(5u, report.Of("half-remapped").size()) << report.Text();
+    EXPECT_NE(std::string::npos, report.Text().find("cuNewThingAsync"));
+}
+
+TEST(HalfRemapped, ObservingIsNotHalfRemapping)
+{
+    Built report(BuildTrace("setting policy=observe\n"
+                            "bypass /opt/other/libcuda.so\n"
+                            "1@0 launch s=L k=a\n"));
+    EXPECT_TRUE(report.Of("half-remapped").empty());
+}
+
+} // namespace
+} // namespace ptds

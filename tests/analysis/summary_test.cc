@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The summary: never more than its lines and columns, whatever the trace says; what it must name; that nothing missing
+// looks like zero; and the full text beside it.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+namespace
+{
+
+std::vector<std::string> Lines(const std::string &text)
+{
+    std::istringstream stream(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+void ExpectFits(const std::string &summary)
+{
+    auto lines = Lines(summary);
+    EXPECT_LE(lines.size(), 15u) << summary;
+    for (const std::string &line : lines) {
+        EXPECT_LE(line.size(), 100u) << line;
+        EXPECT_EQ(0u, line.find("ptds: ")) << line;
+    }
+}
+
+bool Has(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+TEST(Summary, FitsWhenEveryRuleHasFindingsAndEverythingIsMissing)
+{
+    std::string text = "untabled cuNew\nbypass /very/long/" + std::string(200, 'x') + "\n";
+    unsigned start = 0;
+    const rule *rules[RULES_MOST];
+    for (size_t i = 0, count = rules_all(rules); i < count; i++, start += 1000000) {
+        std::istringstream bad(rules[i]->bad);
+        for (std::string line; std::getline(bad, line);) {
+            size_t at = line.find('@');
+            size_t end = line.find_first_of("+ ", at);
+            unsigned time = static_cast<unsigned>(std::stoul(line.substr(at + 1, end - at - 1)));
+            text += line.substr(0, at + 1) + std::to_string(start + time) + line.substr(end) + " site=s" +
+                    std::to_string(start + time) + "\n";
+        }
+    }
+    Built report(BuildTrace(text));
+    EXPECT_GE(report->findings.count, 10u);
+    ExpectFits(report.Summary());
+    EXPECT_TRUE(Has(report.Summary(), "more:"));
+}
+
+TEST(Summary, NamesWhatWasFoundAndWhere)
+{
+    Built report(BuildTrace("setting policy=observe\n"
+                            "1@0 launch s=L k=_Z4spinPf site=a\n"
+                            "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n"));
+    std::string summary = report.Summary();
+    ExpectFits(summary);
+    for (const char *part : {"prog", "observe", "1 thread", "2 driver calls", "default stream: 2 operations, 0 remapped",
+                             "sync-copy", "1x", "5.0 ms", "cuMemcpyDtoH_v2", "prog+0x", "spin(float*)", "ptds run --trace"})
+        EXPECT_TRUE(Has(summary, part)) << part << "\n" << summary;
+}
+
+TEST(Summary, SaysWhenThereIsNothing)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n"));
+    std::string summary = report.Summary();
+    ExpectFits(summary);
+    EXPECT_TRUE(Has(summary, "no hazards found: ")) << summary;
+    EXPECT_TRUE(Has(summary, "nothing was put on the default stream")) << summary;
+}
+
+TEST(Summary, CountsAreTheExactOnesWhereThereAre)
+{
+    TraceBuilder builder;
+    CallSpec call;
+    builder.Call(call);
+    builder.Count(1, 1, false, {1203311, 3, 7, 0});
+    Built report(builder.Bytes());
+    EXPECT_TRUE(Has(report.Summary(), "1 203 311 driver calls, 3 of them failed")) << report.Summary();
+    EXPECT_TRUE(Has(report.Text(), "1 203 311")) << report.Text();
+}
+
+TEST(Summary, MissingDataIsNamed)
+{
+    TraceBuilder builder;
+    builder.header.clock = PTDS_CLOCK_TSC;
+    builder.header.recycled = 4;
+    builder.header.clean_end = 0;
+    builder.Lost(1, 1234);
+    Built report(builder.Bytes());
+    EXPECT_TRUE(Has(report.Summary(), "run time unknown")) << report.Summary();
+    EXPECT_TRUE(Has(report.Summary(), "not analysed: 1234 call records were not kept")) << report.Summary();
+    for (const char *part : {"4 chunks", "no host times", "did not end through exit"})
+        EXPECT_TRUE(Has(report.Text(), part)) << part << "\n" << report.Text();
+    ExpectFits(report.Summary());
+}
+
+TEST(Summary, AnUnknownCostIsNoZero)
+{
+    Built report(BuildTrace("1@0 launch s=L k=a\n2@10 launch s=L k=b\n"));
+    EXPECT_TRUE(Has(report.Summary(), "all: unknown")) << report.Summary();
+    EXPECT_FALSE(Has(report.Summary(), "0 ns")) << report.Summary();
+    EXPECT_FALSE(Has(report.Text(), "0 ns")) << report.Text();
+}
+
+TEST(Summary, TheShimsEntriesReportAnUnreadableTraceInOneLine)
+{
+    ptds_trace_header header = {};
+    trace_source source = trace_source_memory(&header, sizeof header, nullptr, 0);
+    TextOf out;
+    EXPECT_EQ(-1, ptds_summary(&source, &out));
+    EXPECT_EQ(1u, Lines(out.text).size());
+    EXPECT_TRUE(Has(out.text, "ptds: this process: offset 0: "));
+}
+
+TEST(Summary, TheShimsEntriesWriteBothForms)
+{
+    MemoryTrace trace(BuildTrace("1@0 launch s=N1 k=a\n"));
+    TextOf summary, full;
+    EXPECT_EQ(0, ptds_summary(trace.source(), &summary));
+    EXPECT_EQ(0, ptds_full_report(trace.source(), &full));
+    ExpectFits(summary.text);
+    EXPECT_TRUE(Has(full.text, "What was looked at"));
+}
+
+TEST(Summary, KeptOperationsHaveTheirReasons)
+{
+    Built report(BuildTrace("setting policy=ordered\n1@0 launch s=L to=P1 k=a\n1@1 launch s=L k=b kept-excluded\n"));
+    EXPECT_TRUE(Has(report.Summary(), "2 operations, 1 remapped; 1 kept (excluded)")) << report.Summary();
+}
+
+} // namespace
+} // namespace ptds

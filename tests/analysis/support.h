@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the tests of analysis/ share: text collected from a sink, a report with its lifetime, findings by rule.
+ */
+#ifndef PTDS_TESTS_ANALYSIS_SUPPORT_H
+#define PTDS_TESTS_ANALYSIS_SUPPORT_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+#include "analysis/summary.h"
+#include "tests/support/trace_builder.h"
+
+namespace ptds
+{
+
+struct TextOf : text_sink {
+    TextOf()
+    {
+        write = [](text_sink *sink, const char *piece, size_t size) {
+            static_cast<std::string *>(sink->data)->append(piece, size);
+        };
+        data = &text;
+    }
+    TextOf(const TextOf &) = delete;
+    std::string text;
+};
+
+/* A report over a trace in memory. */
+class Built
+{
+public:
+    explicit Built(const std::string &bytes) : trace_(bytes), report_(new struct report)
+    {
+        char message[TRACE_ERROR_SIZE] = "";
+        status = report_build(report_.get(), trace_.source(), message);
+        error = message;
+    }
+    ~Built()
+    {
+        report_end(report_.get());
+    }
+    Built(const Built &) = delete;
+
+    const struct report *operator->() const
+    {
+        return report_.get();
+    }
+    const struct report *get() const
+    {
+        return report_.get();
+    }
+
+    std::vector<const finding *> Of(const std::string &rule) const
+    {
+        std::vector<const finding *> found;
+        for (size_t i = 0; i < report_->findings.count; i++)
+            if (report_->findings.items[i]->rule->id == rule)
+                found.push_back(report_->findings.items[i]);
+        return found;
+    }
+
+    std::string Summary() const
+    {
+        TextOf out;
+        report_summary(report_.get(), nullptr, &out);
+        return out.text;
+    }
+
+    std::string Text() const
+    {
+        TextOf out;
+        report_text(report_.get(), nullptr, &out);
+        return out.text;
+    }
+
+    int status;
+    std::string error;
+
+private:
+    MemoryTrace trace_;
+    std::unique_ptr<struct report> report_;
+};
+
+} // namespace ptds
+
+#endif

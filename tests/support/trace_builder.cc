@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Puts records into chunks and chunks into a trace. Used by tests only.
+#include "tests/support/trace_builder.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+
+namespace ptds
+{
+
+namespace
+{
+
+template <typename Record> Record Blank(uint16_t kind)
+{
+    Record record;
+    memset(&record, 0, sizeof record);
+    record.record.kind = kind;
+    return record;
+}
+
+std::string Padded(std::string bytes)
+{
+    bytes.resize((bytes.size() + 7) / 8 * 8);
+    uint16_t size = static_cast<uint16_t>(bytes.size());
+    memcpy(&bytes[offsetof(ptds_record, size)], &size, sizeof size);
+    return bytes;
+}
+
+} // namespace
+
+TraceBuilder::TraceBuilder()
+{
+    memset(&header, 0, sizeof header);
+    memcpy(header.magic, PTDS_TRACE_MAGIC, sizeof header.magic);
+    header.version = PTDS_TRACE_VERSION;
+    header.header_size = 1024;
+    header.call_size = sizeof(ptds_rec_CALL);
+    header.pid = 4242;
+    header.rank = header.ranks = -1;
+    header.clock = PTDS_CLOCK_MONOTONIC;
+    header.clean_end = 1;
+    strcpy(header.host, "node1");
+    strcpy(header.program, "/opt/app/prog");
+    strcpy(header.shim, "0.1");
+}
+
+void TraceBuilder::Definition(uint16_t kind, const void *fixed, size_t fixed_bytes, const std::string &tail)
+{
+    std::string record(static_cast<const char *>(fixed), fixed_bytes);
+    memcpy(&record[offsetof(ptds_record, kind)], &kind, sizeof kind);
+    definitions_ += Padded(record + tail);
+}
+
+void TraceBuilder::String(uint32_t id, const std::string &text)
+{
+    auto record = Blank<ptds_rec_STRING>(PTDS_REC_STRING);
+    record.id = id;
+    Definition(PTDS_REC_STRING, &record, sizeof record, text);
+}
+
+void TraceBuilder::Api(uint32_t api, const std::string &name, bool twin)
+{
+    auto record = Blank<ptds_rec_API>(PTDS_REC_API);
+    record.api = static_cast<uint16_t>(api);
+    record.twin = twin;
+    Definition(PTDS_REC_API, &record, sizeof record, name);
+}
+
+void TraceBuilder::Setting(const std::string &text)
+{
+    auto record = Blank<ptds_rec_SETTING>(PTDS_REC_SETTING);
+    record.kind = PTDS_SETTING_SHIM;
+    Definition(PTDS_REC_SETTING, &record, sizeof record, text);
+}
+
+void TraceBuilder::Clock(uint64_t ticks, uint64_t monotonic)
+{
+    auto record = Blank<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
+    record.ticks = ticks;
+    record.monotonic = record.realtime = monotonic;
+    Definition(PTDS_REC_CLOCK, &record, sizeof record);
+}
+
+void TraceBuilder::Thread(uint32_t id, const std::string &name)
+{
+    auto record = Blank<ptds_rec_THREAD>(PTDS_REC_THREAD);
+    record.id = id;
+    record.tid = 4242 + id;
+    record.state = PTDS_LIFE_SEEN;
+    Definition(PTDS_REC_THREAD, &record, sizeof record, name);
+}
+
+void TraceBuilder::Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end)
+{
+    auto record = Blank<ptds_rec_OBJECT>(PTDS_REC_OBJECT);
+    record.id = id;
+    record.base = record.bias = base;
+    record.end = end;
+    Definition(PTDS_REC_OBJECT, &record, sizeof record, path);
+}
+
+void TraceBuilder::Stack(uint32_t id, const std::vector<uint64_t> &pc)
+{
+    auto record = Blank<ptds_rec_STACK>(PTDS_REC_STACK);
+    record.id = id;
+    record.count = static_cast<uint32_t>(pc.size());
+    Definition(PTDS_REC_STACK, &record, sizeof record,
+               std::string(reinterpret_cast<const char *>(pc.data()), pc.size() * sizeof(uint64_t)));
+}
+
+void TraceBuilder::Context(uint32_t uid)
+{
+    auto record = Blank<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT);
+    record.uid = uid;
+    record.state = PTDS_LIFE_SEEN;
+    Definition(PTDS_REC_CONTEXT, &record, sizeof record);
+}
+
+void TraceBuilder::Stream(uint32_t uid, uint32_t kind, uint32_t context, uint32_t thread)
+{
+    auto record = Blank<ptds_rec_STREAM>(PTDS_REC_STREAM);
+    record.uid = uid;
+    record.kind = kind;
+    record.context = context;
+    record.thread = thread;
+    record.state = PTDS_LIFE_SEEN;
+    Definition(PTDS_REC_STREAM, &record, sizeof record);
+}
+
+void TraceBuilder::StreamGone(uint32_t uid, uint64_t ticks)
+{
+    auto record = Blank<ptds_rec_STREAM>(PTDS_REC_STREAM);
+    record.uid = uid;
+    record.ticks = ticks;
+    record.state = PTDS_LIFE_GONE;
+    Definition(PTDS_REC_STREAM, &record, sizeof record);
+}
+
+void TraceBuilder::Kernel(uint32_t uid, uint32_t name)
+{
+    auto record = Blank<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
+    record.uid = uid;
+    record.name = name;
+    Definition(PTDS_REC_KERNEL, &record, sizeof record);
+}
+
+void TraceBuilder::Untabled(const std::string &name)
+{
+    auto record = Blank<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED);
+    Definition(PTDS_REC_UNTABLED, &record, sizeof record, name);
+}
+
+void TraceBuilder::Bypass(const std::string &object)
+{
+    auto record = Blank<ptds_rec_BYPASS>(PTDS_REC_BYPASS);
+    record.what = PTDS_BYPASS_DRIVER_COPY;
+    Definition(PTDS_REC_BYPASS, &record, sizeof record, object);
+}
+
+void TraceBuilder::Call(const CallSpec &call)
+{
+    auto record = Blank<ptds_rec_CALL>(PTDS_REC_CALL);
+    record.enter = call.enter;
+    record.leave = call.leave;
+    record.api = static_cast<uint16_t>(call.api);
+    record.result = static_cast<uint16_t>(call.result);
+    record.flags = call.flags;
+    record.op = static_cast<uint8_t>(call.op);
+    record.kinds = static_cast<uint8_t>(call.kinds);
+    record.context = call.context;
+    record.stream = call.stream;
+    record.target = call.target != 0 ? call.target : call.stream;
+    record.stack = call.stack;
+    record.object = call.object;
+    record.generation = call.generation;
+    record.region = call.region;
+    std::string bytes(reinterpret_cast<const char *>(&record), sizeof record);
+    bytes.resize(header.call_size);
+    bytes.append(reinterpret_cast<const char *>(call.words.data()), call.words.size() * sizeof(uint64_t));
+    Raw(call.thread, Padded(bytes));
+}
+
+void TraceBuilder::Raw(uint32_t thread, const std::string &record)
+{
+    calls_[thread] += record;
+}
+
+void TraceBuilder::Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count)
+{
+    auto &counts = counts_[thread];
+    size_t at = api * 2 + twin;
+    if (counts.size() <= at)
+        counts.resize(at + 1);
+    counts[at] = count;
+}
+
+void TraceBuilder::Lost(uint32_t thread, uint64_t records)
+{
+    lost_[thread] = records;
+    calls_[thread];
+}
+
+std::string TraceBuilder::Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const
+{
+    ptds_chunk chunk;
+    memset(&chunk, 0, sizeof chunk);
+    chunk.magic = PTDS_CHUNK_MAGIC;
+    chunk.kind = kind;
+    chunk.thread = thread;
+    chunk.sequence = ++sequence_;
+    chunk.committed = records.size();
+    chunk.lost = lost;
+    std::string bytes(reinterpret_cast<const char *>(&chunk), sizeof chunk);
+    bytes += records;
+    if (bytes.size() > chunk_size)
+        throw std::invalid_argument("records do not fit into a chunk");
+    bytes.resize(chunk_size);
+    return bytes;
+}
+
+// As many whole records a chunk as fit.
+void TraceBuilder::Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const
+{
+    size_t from = 0, at = 0;
+    while (at + sizeof(ptds_record) <= records.size()) {
+        ptds_record record;
+        memcpy(&record, &records[at], sizeof record);
+        size_t size = record.size != 0 ? record.size : records.size() - at;
+        if (at + size - from > chunk_size - sizeof(ptds_chunk)) {
+            *out += Chunk(kind, thread, records.substr(from, at - from), lost);
+            from = at;
+        }
+        at += size;
+    }
+    *out += Chunk(kind, thread, records.substr(from), lost);
+}
+
+std::string TraceBuilder::Bytes() const
+{
+    std::string chunks;
+    sequence_ = 0;
+    Split(&chunks, PTDS_CHUNK_DEFINITIONS, 0, definitions_, 0);
+    for (const auto &thread : calls_) {
+        auto lost = lost_.find(thread.first);
+        Split(&chunks, PTDS_CHUNK_CALLS, thread.first, thread.second, lost != lost_.end() ? lost->second : 0);
+    }
+    for (const auto &thread : counts_)
+        chunks += Chunk(
+            PTDS_CHUNK_COUNTS, thread.first,
+            std::string(reinterpret_cast<const char *>(thread.second.data()), thread.second.size() * sizeof(ptds_count)),
+            0);
+    ptds_trace_header filled = header;
+    filled.chunk_size = chunk_size;
+    filled.chunks = chunks.size() / chunk_size;
+    std::string bytes(reinterpret_cast<const char *>(&filled), sizeof filled);
+    bytes.resize(filled.header_size);
+    return bytes + chunks;
+}
+
+MemoryTrace::MemoryTrace(std::string bytes) : words_((bytes.size() + 7) / 8)
+{
+    memcpy(words_.data(), bytes.data(), bytes.size());
+    const char *base = reinterpret_cast<const char *>(words_.data());
+    auto *header = reinterpret_cast<const ptds_trace_header *>(base);
+    for (size_t at = header->header_size; at + header->chunk_size <= bytes.size(); at += header->chunk_size)
+        chunks_.push_back(base + at);
+    source_ = trace_source_memory(header, header->header_size, chunks_.data(), chunks_.size());
+}
+
+std::string WriteTemporary(const std::string &bytes)
+{
+    const char *folder = getenv("TEST_TMPDIR");
+    std::string path = std::string(folder != nullptr ? folder : "/tmp") + "/trace-XXXXXX";
+    int fd = mkstemp(&path[0]);
+    if (fd < 0)
+        throw std::runtime_error("mkstemp");
+    for (size_t at = 0; at < bytes.size();) {
+        ssize_t wrote = write(fd, &bytes[at], bytes.size() - at);
+        if (wrote <= 0)
+            throw std::runtime_error("write");
+        at += static_cast<size_t>(wrote);
+    }
+    close(fd);
+    return path;
+}
+
+} // namespace ptds

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Makes traces for tests: field by field (TraceBuilder), or from a few lines of text (BuildTrace), which is also the
+ * language of the rules' own traces.
+ *
+ * The text: one call a line, lines of a thread in order of time.
+ *
+ *   THREAD@MICROSECONDS[+DURATION] OPERATION [key=value | word]...
+ *
+ *   1@10+500 copy s=L implicit from=device to=pageable bytes=4
+ *
+ * A duration makes the call timed. Operations: launch copy memset record wait host-function graph-launch sync query
+ * event-sync event-query ctx-sync free free-host unregister array-destroy module-load module-unload function-load
+ * stream-create event-destroy ctx-limit capture-begin capture-end opaque none. Keys:
+ *
+ *   s=NAME        the stream as named: L legacy (sets LEGACY), P1 thread 1's per-thread, B1 blocking, N1 non-blocking, U1
+ * unknown to=NAME       for stream operations: the stream it was sent to (sets REMAPPED if it differs); for copies and
+ * memsets: the destination's memory kind; use target=NAME for the stream there from=KIND     device pageable pinned
+ * registered managed array pool k=NAME        kernel          e=NAME        event; record counts its generation up, wait
+ * and sync use the current one g=N           generation, instead           bytes=N ptr=N flags=N (stream-create, ctx-limit)
+ * result=N    ctx=N site=NAME     a call stack of its own       words: implicit twin explicit capturing capture-open
+ * kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait shim-edge api=NAME      the driver function, instead
+ * of the operation's usual one
+ *
+ * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "monotonic" (default) or "tsc" (3 ticks a
+ * nanosecond).
+ */
+#ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
+#define PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/source.h"
+#include "interpose/trace/format.h"
+
+namespace ptds
+{
+
+struct CallSpec {
+    uint32_t thread = 1;
+    uint64_t enter = 0, leave = 0;
+    uint32_t api = 1, result = 0, flags = 0, op = 0, kinds = 0;
+    uint32_t context = 1, stream = 0, target = 0, stack = 0, object = 0, generation = 0, region = 0;
+    std::vector<uint64_t> words;
+};
+
+/* Builds a trace in memory. Definitions and calls may come in any order; each thread's calls go to chunks of their own. */
+class TraceBuilder
+{
+public:
+    TraceBuilder();
+
+    ptds_trace_header header; /* change what the test is about, call_size before the first Call() */
+    uint32_t chunk_size = PTDS_CHUNK_SIZE;
+
+    void Definition(uint16_t kind, const void *fixed, size_t fixed_bytes, const std::string &tail = "");
+    void String(uint32_t id, const std::string &text);
+    void Api(uint32_t api, const std::string &name, bool twin = false);
+    void Setting(const std::string &text);
+    void Clock(uint64_t ticks, uint64_t monotonic);
+    void Thread(uint32_t id, const std::string &name);
+    void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end);
+    void Stack(uint32_t id, const std::vector<uint64_t> &pc);
+    void Context(uint32_t uid);
+    void Stream(uint32_t uid, uint32_t kind, uint32_t context = 1, uint32_t thread = 0);
+    void StreamGone(uint32_t uid, uint64_t ticks);
+    void Kernel(uint32_t uid, uint32_t name);
+    void Untabled(const std::string &name);
+    void Bypass(const std::string &object);
+    void Call(const CallSpec &call);
+    void Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count);
+    void Lost(uint32_t thread, uint64_t records);
+    void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */
+
+    /* The whole trace as a file would hold it. */
+    std::string Bytes() const;
+
+private:
+    std::string Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
+    void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
+    std::string definitions_;
+    std::map<uint32_t, std::string> calls_;
+    std::map<uint32_t, std::vector<ptds_count>> counts_;
+    std::map<uint32_t, uint64_t> lost_;
+    mutable uint64_t sequence_ = 0;
+};
+
+/* The trace that the text describes; throws std::invalid_argument naming the line. */
+std::string BuildTrace(const std::string &text);
+
+/* A source over bytes that stay alive: chunks as the shim would hand them over. */
+class MemoryTrace
+{
+public:
+    explicit MemoryTrace(std::string bytes);
+    const trace_source *source() const
+    {
+        return &source_;
+    }
+
+private:
+    std::vector<uint64_t> words_;
+    std::vector<const void *> chunks_;
+    trace_source source_;
+};
+
+/* Writes the bytes to a new file among the test's temporary ones; the caller unlinks it. */
+std::string WriteTemporary(const std::string &bytes);
+
+} // namespace ptds
+
+#endif
