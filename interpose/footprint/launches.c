@@ -73,11 +73,14 @@ static const struct kernel *learn(CUfunction function)
     if (!kernel)
         return NULL;
     kernel->handle = (uint64_t)function;
-    kernel->uid = objects_uid(OBJECT_KERNEL);
     ask_params(kernel, function);
-    record_kernel(kernel, name_of(function));
-    map_set(&kernels, (uint64_t)function, (uint64_t)kernel);
-    return kernel;
+    /* Threads that meet a kernel for the first time together must agree on one entry. */
+    struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
+    if (agreed == kernel) {
+        __atomic_store_n(&kernel->uid, objects_uid(OBJECT_KERNEL), __ATOMIC_RELEASE);
+        record_kernel(kernel, name_of(function));
+    }
+    return agreed ? agreed : kernel;
 }
 
 const struct kernel *footprint_kernel(struct thread *thread, CUfunction function)

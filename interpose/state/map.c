@@ -62,19 +62,33 @@ static struct map_stripe *enter(struct map *map, uint64_t key)
     return stripe;
 }
 
-int map_set(struct map *map, uint64_t key, uint64_t value)
+/* The value afterwards; 0 without memory. */
+static uint64_t put(struct map *map, uint64_t key, uint64_t value, int replace)
 {
     if (key == 0 || key == DELETED)
         return 0;
     struct map_stripe *stripe = enter(map, key);
-    int kept = (stripe->used + 1) * 2 <= stripe->capacity || grow(stripe);
-    if (kept) {
+    if ((stripe->used + 1) * 2 > stripe->capacity && !grow(stripe)) {
+        value = 0;
+    } else {
         struct map_entry *entry = probe(stripe, key);
         stripe->used += entry->key == 0;
+        if (entry->key == key && !replace)
+            value = entry->value;
         *entry = (struct map_entry){key, value};
     }
     lock_drop(&stripe->lock);
-    return kept;
+    return value;
+}
+
+int map_set(struct map *map, uint64_t key, uint64_t value)
+{
+    return put(map, key, value, 1) != 0;
+}
+
+uint64_t map_get_or_set(struct map *map, uint64_t key, uint64_t value)
+{
+    return put(map, key, value, 0);
 }
 
 uint64_t map_get(struct map *map, uint64_t key)

@@ -33,6 +33,9 @@ int map_set(struct map *map, uint64_t key, uint64_t value);
 uint64_t map_get(struct map *map, uint64_t key);
 uint64_t map_remove(struct map *map, uint64_t key);
 
+/* The value that the key has; sets it to `value` where it has none. 0 if there was no memory. */
+uint64_t map_get_or_set(struct map *map, uint64_t key, uint64_t value);
+
 /* Adds one to the value of a present key and returns the new value; 0 if absent. */
 uint64_t map_add(struct map *map, uint64_t key, uint64_t amount);
 
