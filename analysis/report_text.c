@@ -3,6 +3,8 @@
  * The full text report. Also written by the shim at exit (PTDS_REPORT=path): libc only. Everything the report holds,
  * findings ranked by host time lost, and at the end what could not be analysed: missing data is named, never shown as zero.
  */
+#include <string.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 

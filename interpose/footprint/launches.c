@@ -73,13 +73,12 @@ static const struct kernel *learn(CUfunction function)
     if (!kernel)
         return NULL;
     kernel->handle = (uint64_t)function;
+    kernel->uid = objects_uid(OBJECT_KERNEL);
     ask_params(kernel, function);
     /* Threads that meet a kernel for the first time together must agree on one entry. */
     struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
-    if (agreed == kernel) {
-        __atomic_store_n(&kernel->uid, objects_uid(OBJECT_KERNEL), __ATOMIC_RELEASE);
+    if (agreed == kernel)
         record_kernel(kernel, name_of(function));
-    }
     return agreed ? agreed : kernel;
 }
 
