@@ -65,7 +65,7 @@ void app_start(struct app *app)
     CU(cuModuleLoadData(&app->module, app_ptx));
     CU(cuModuleGetFunction(&app->spin, app->module, "spin_ns"));
     CU(cuModuleGetFunction(&app->add_one, app->module, "add_one"));
-    CU(cuModuleGetFunction(&app->hold, app->module, "wait_flag"));
+    CU(cuModuleGetFunction(&app->hold, app->module, "gate"));
     warm_up(app);
 }
 

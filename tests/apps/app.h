@@ -21,7 +21,7 @@ struct app {
     CUmodule module;
     CUfunction spin;    /* spin_ns(u64 ns) */
     CUfunction add_one; /* add_one(u64 words, u32 count) */
-    CUfunction hold;    /* wait_flag(u64 flag): runs until the word is not 0 */
+    CUfunction hold;    /* gate(u64 flag): runs until the word is not 0 */
 };
 
 /* Device 0's primary context made current, kernels loaded and run once, so that nothing is loaded

@@ -6,7 +6,7 @@
 #ifndef APPS_KERNELS_H
 #define APPS_KERNELS_H
 
-/* wait_flag gives up after 5 seconds, so that a mistake cannot hang a GPU. */
+/* gate gives up after 5 seconds, so that a mistake cannot hang a GPU. */
 static const char app_ptx[] = ".version 6.3\n"
                               ".target sm_50\n"
                               ".address_size 64\n"
@@ -45,7 +45,7 @@ static const char app_ptx[] = ".version 6.3\n"
                               "DONE:\n"
                               "    ret;\n"
                               "}\n"
-                              ".visible .entry wait_flag(.param .u64 flag)\n"
+                              ".visible .entry gate(.param .u64 flag)\n"
                               "{\n"
                               "    .reg .pred %p, %q;\n"
                               "    .reg .u32 %value;\n"
