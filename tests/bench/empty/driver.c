@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A libcuda.so.1 in which every function returns at once: what a call costs under the shim is then the shim's alone, without
+ * the driver's own variation of hundreds of nanoseconds. For scripts/bench. Nothing works on it.
+ */
+#include <string.h>
+
+#include "interpose/api/cuda_abi.h"
+
+#define EXPORT __attribute__((visibility("default"), noinline))
+#define EMPTY(function, params) \
+    EXPORT CUresult function params \
+    { \
+        return CUDA_SUCCESS; \
+    }
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+/* Those that programs and the shim need an answer from have a body below. */
+#define cuStreamCreate empty_cuStreamCreate
+#define cuEventCreate empty_cuEventCreate
+#define cuMemAlloc_v2 empty_cuMemAlloc_v2
+#define cuMemHostAlloc empty_cuMemHostAlloc
+#define cuDevicePrimaryCtxRetain empty_cuDevicePrimaryCtxRetain
+#define cuCtxCreate_v2 empty_cuCtxCreate_v2
+#define cuModuleLoadData empty_cuModuleLoadData
+#define cuModuleGetFunction empty_cuModuleGetFunction
+#define cuGetProcAddress_v2 empty_cuGetProcAddress_v2
+#define API(symbol, since, route, class_, timing, params, ...) EMPTY(symbol, params)
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, ...) EMPTY(symbol, params) EMPTY(symbol##_ptsz, params)
+#define API_PTDS(symbol, since, twin_since, form, class_, timing, params, ...) EMPTY(symbol, params) EMPTY(symbol##_ptds, params)
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#include "interpose/api/api.def"
+#undef cuStreamCreate
+#undef cuEventCreate
+#undef cuMemAlloc_v2
+#undef cuMemHostAlloc
+#undef cuDevicePrimaryCtxRetain
+#undef cuCtxCreate_v2
+#undef cuModuleLoadData
+#undef cuModuleGetFunction
+#undef cuGetProcAddress_v2
+
+/* Handles and addresses are numbers that nobody looks behind. */
+static uint64_t fresh(void)
+{
+    static uint64_t last = 0x10000;
+    return __atomic_add_fetch(&last, 0x1000, __ATOMIC_RELAXED);
+}
+
+EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    *stream = (CUstream)fresh();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags)
+{
+    *event = (CUevent)fresh();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t size)
+{
+    *memory = 0x7f0000000000u + fresh();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemHostAlloc(void **memory, size_t size, unsigned flags)
+{
+    static char bytes[1 << 20];
+    *memory = bytes;
+    return size <= sizeof bytes ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    *context = (CUcontext)0x1000;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
+{
+    return cuDevicePrimaryCtxRetain(context, device);
+}
+
+EXPORT CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    return cuDevicePrimaryCtxRetain(context, 0);
+}
+
+EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    *module = (CUmodule)fresh();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    *function = (CUfunction)fresh();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
+{
+    *(unsigned *)data = CU_MEMORYTYPE_DEVICE;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuGetErrorName(CUresult error, const char **text)
+{
+    *text = "of the empty driver";
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    return CUDA_ERROR_INVALID_VALUE; /* a kernel without parameters */
+}
+
+EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
+                                    CUdriverProcAddressQueryResult *status)
+{
+    static const struct {
+        const char *name;
+        void *function;
+    } all[] = {
+#define API(symbol, ...) {#symbol, (void *)symbol},
+#define API_PTSZ(symbol, ...) {#symbol, (void *)symbol},
+#define API_PTDS(symbol, ...) {#symbol, (void *)symbol},
+#include "interpose/api/api.def"
+    };
+    *function = NULL;
+    if (status)
+        *status = CU_GET_PROC_ADDRESS_SUCCESS;
+    size_t length = strlen(symbol);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strncmp(all[i].name, symbol, length) == 0 && (!all[i].name[length] || strcmp(all[i].name + length, "_v2") == 0))
+            *function = all[i].function;
+    }
+    if (strcmp(symbol, "cuPointerGetAttribute") == 0)
+        *function = (void *)cuPointerGetAttribute;
+    if (strcmp(symbol, "cuCtxGetCurrent") == 0)
+        *function = (void *)cuCtxGetCurrent;
+    return CUDA_SUCCESS;
+}
