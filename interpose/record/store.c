@@ -59,13 +59,13 @@ static int reserve(int file, off_t offset, size_t size)
     return 1;
 }
 
+/* All pages at once: taken one by one by the records, their faults would cost a record more than it costs itself. */
 static void *map(int file, off_t offset, size_t size)
 {
-    if (file < 0)
-        return memory_pages(size);
-    if (!reserve(file, offset, size))
+    int how = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE : MAP_SHARED | MAP_POPULATE;
+    if (file >= 0 && !reserve(file, offset, size))
         return NULL;
-    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, how, file, file < 0 ? 0 : offset);
     return pages == MAP_FAILED ? NULL : pages;
 }
 
