@@ -18,6 +18,7 @@
 #define UPLOAD(p) ROUTE_UPLOAD
 #define KEEP(s) ROUTE_KEEP
 #define KEEP_IF(s, condition) ROUTE_KEEP_IF
+#define MULTI(l, n) ROUTE_MULTI
 #define LEGACY ROUTE_LEGACY
 #define CLASS_(class_) PTDS_CLASS_##class_
 #define CLASS(class_) CLASS_(class_)

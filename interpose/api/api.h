@@ -30,6 +30,7 @@ enum api_route {
     ROUTE_UPLOAD,
     ROUTE_KEEP,
     ROUTE_KEEP_IF,
+    ROUTE_MULTI,
     ROUTE_LEGACY,
     ROUTE_IMPLICIT
 };

@@ -32,7 +32,7 @@ static void read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic)
         object->soname = object->strings + soname;
 }
 
-static void read_notes(struct elf_object *object, uintptr_t at, size_t size)
+static uint32_t note_build_id(uintptr_t at, size_t size, const uint8_t **id)
 {
     uintptr_t end = at + size;
     while (at + sizeof(ElfW(Nhdr)) <= end) {
@@ -40,16 +40,30 @@ static void read_notes(struct elf_object *object, uintptr_t at, size_t size)
         uintptr_t name = at + sizeof *note;
         uintptr_t body = name + ((note->n_namesz + 3u) & ~3u);
         if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp((const void *)name, "GNU", 4) == 0) {
-            object->build_id = (const void *)body;
-            object->build_id_size = note->n_descsz;
+            *id = (const void *)body;
+            return note->n_descsz;
         }
         at = body + ((note->n_descsz + 3u) & ~3u);
     }
+    return 0;
+}
+
+uint32_t elf_build_id(const struct elf_object *object, const uint8_t **id)
+{
+    uint32_t size = 0;
+    for (int i = 0; i < object->segment_count && !size; i++) {
+        const ElfW(Phdr) *segment = &object->segments[i];
+        if (segment->p_type == PT_NOTE)
+            size = note_build_id(object->bias + segment->p_vaddr, segment->p_memsz, id);
+    }
+    return size;
 }
 
 static void describe(struct elf_object *object, const struct dl_phdr_info *info)
 {
     *object = (struct elf_object){.path = info->dlpi_name, .bias = info->dlpi_addr, .base = UINTPTR_MAX};
+    object->segments = info->dlpi_phdr;
+    object->segment_count = info->dlpi_phnum;
     const ElfW(Dyn) *dynamic = NULL;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -59,8 +73,6 @@ static void describe(struct elf_object *object, const struct dl_phdr_info *info)
             object->end = start + segment->p_memsz > object->end ? start + segment->p_memsz : object->end;
         } else if (segment->p_type == PT_DYNAMIC) {
             dynamic = (const void *)start;
-        } else if (segment->p_type == PT_NOTE) {
-            read_notes(object, start, segment->p_memsz);
         }
     }
     if (dynamic)

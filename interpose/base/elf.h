@@ -20,8 +20,8 @@ struct elf_object {
     const char *strings;
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;
-    const uint8_t *build_id;
-    uint32_t build_id_size;
+    const ElfW(Phdr) * segments;
+    uint16_t segment_count;
 };
 
 /* Calls visit for every object in load order until it returns non-zero; returns that. The object is valid inside the call.
@@ -30,6 +30,9 @@ int elf_each(int (*visit)(const struct elf_object *, void *), void *context);
 
 /* The object that contains the address; 0 if none does. */
 int elf_containing(const void *address, struct elf_object *out);
+
+/* The GNU build id; returns its size, 0 if there is none. */
+uint32_t elf_build_id(const struct elf_object *object, const uint8_t **id);
 
 /* The address of a function or variable that the object itself defines, any version; NULL if it does not. */
 void *elf_symbol(const struct elf_object *object, const char *name);

@@ -10,7 +10,7 @@
 
 static inline CUresult array_copy(CUstream stream, CUDA_MEMCPY3D *copy, size_t bytes)
 {
-    copy->WidthInBytes = bytes;
+    copy->WidthInBytes = copy->dstPitch = copy->srcPitch = bytes;
     copy->Height = copy->Depth = 1;
     return REAL(cuMemcpy3DAsync_v2)(copy, stream);
 }

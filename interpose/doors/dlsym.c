@@ -73,7 +73,7 @@ static int is_driver_name(const char *name)
 static int is_own(const void *address)
 {
     static uintptr_t base, end;
-    if (!end) {
+    if (!__atomic_load_n(&end, __ATOMIC_ACQUIRE)) {
         struct elf_object self;
         if (elf_containing((const void *)(uintptr_t)&is_own, &self)) {
             base = self.base;

@@ -45,18 +45,19 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->caller = caller;
     C->frame = frame;
     static uint32_t started; /* everything below has run once, recording included or not wanted */
-    if (__builtin_expect(!__atomic_load_n(&started, __ATOMIC_RELAXED) || !driver_real[api][twin], 0)) {
+    if (__builtin_expect(!__atomic_load_n(&started, __ATOMIC_ACQUIRE) || !driver_real[api][twin], 0)) {
         enum enter enter = first_time(C);
         if (enter != ENTER_FULL)
             return enter;
         if (record_running || !env_get()->recording)
-            __atomic_store_n(&started, 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }
     C->thread = thread_get();
     if (__builtin_expect(!C->thread, 0))
         return ENTER_PASS;
     C->context = NULL;
     C->stream = NULL;
+    C->target = NULL;
     C->stream_uid = C->target_uid = C->object = C->generation = 0;
     C->op = C->kinds = C->words = 0;
     int recording = record_on();

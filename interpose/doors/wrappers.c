@@ -27,6 +27,9 @@
     s = policy_route(C, s);
 #define ROUTE_KEEP(s) s = policy_route_keep(C, s);
 #define ROUTE_KEEP_IF(s, condition) s = (condition) ? policy_route_keep(C, s) : policy_route(C, s);
+#define ROUTE_MULTI(l, n) \
+    for (unsigned at = 0; l && at < n; at++) \
+        policy_route_keep(C, l[at].hStream);
 #define ROUTE_LEGACY policy_route_legacy(C);
 #define ROUTE_STREAM_AT(p) \
     CUstream routed_stream = NULL; \
@@ -57,6 +60,7 @@
 #define BACK_STREAM2(s, t) NOTHING;
 #define BACK_KEEP(s) NOTHING;
 #define BACK_KEEP_IF(s, condition) NOTHING;
+#define BACK_MULTI(l, n) NOTHING;
 #define BACK_LEGACY NOTHING;
 #define BACK_CONFIG(c) NOTHING;
 #define BACK_STREAM_AT(p) \

@@ -7,15 +7,15 @@
  *   - default-stream work first waits for every blocking stream that this thread has put work on since the last time;
  *   - work on a blocking stream first waits for the default-stream work that this thread has issued since that stream last
  *     waited.
- * What an event cannot order (inside a capture, before the events could be made, a stream that another thread destroyed)
- * stays on the real legacy stream, which waits for everything and for which everything waits. So a missing edge is never
- * the outcome of not being able to make one.
+ * Default-stream work that an event cannot order (inside a capture, before the events could be made, after a stream that
+ * another thread destroyed) stays on the real legacy stream, which waits for everything and for which everything waits.
  *
  * The synchronous forms are complete on return, so that a hand-over to another thread by the host stays right.
  *
  * Costs nothing but compares while a thread stays on one side; a change costs a record and a wait, 230 ns together
  * (measured). Must make no driver call of its own while a capture is open, except for waits on streams that take no part.
  */
+#include "interpose/base/diag.h"
 #include "interpose/base/memory.h"
 #include "interpose/doors/driver.h"
 #include "interpose/policy/policy.h"
@@ -106,22 +106,71 @@ static int alive(const struct used_stream *used)
     return !stream->gone && stream->uid == used->uid && !(stream->context && stream->context->gone);
 }
 
-/* The default stream waits for every stream used since it last did. 0 if one of them can't be waited for by an event. */
+/* The default stream waits for one used stream. 0 if no event can do that: the stream is gone, by another thread's hand. */
+static int join_one(struct thread_context *here, struct used_stream *used)
+{
+    int joined = 0;
+    if (alive(used) && objects_stream_pin(used->stream, used->uid)) {
+        joined = edge(here->other_event, used->stream->handle, CU_STREAM_PER_THREAD);
+        objects_stream_unpin(used->stream);
+    }
+    used->dirty = 0;
+    here->dirty_count--;
+    return joined;
+}
+
+/* The default stream waits for every stream used since it last did; a capturing one has nothing to wait for yet. 0 if one
+ * of them can't be waited for by an event: then only the legacy stream can take the next default-stream work. */
 static int join_used(struct call *C, struct thread_context *here)
 {
-    int complete = 1, saved = errno;
+    int saved = errno;
     for (uint32_t i = 0; i < here->used_count && here->dirty_count; i++) {
         struct used_stream *used = &here->used[i];
-        if (!used->dirty)
+        if (!used->dirty || used->stream->capturing)
             continue;
-        used->dirty = 0;
-        here->dirty_count--;
-        if (!alive(used) || !edge(here->other_event, used->stream->handle, CU_STREAM_PER_THREAD))
-            complete = 0;
+        if (!join_one(here, used))
+            here->unjoined = 1;
         C->flags |= PTDS_CALL_SHIM_EDGE;
     }
     errno = saved;
-    return complete;
+    return !here->unjoined;
+}
+
+/* Copies between devices are in order with all three devices' work (cuda_runtime_api.h), and events of one context do not
+ * reach the default streams of the others: this thread's work there is waited for by the host. */
+static void finish_elsewhere(struct call *C, const struct thread_context *here)
+{
+    if (C->api != API_cuMemcpyPeer && C->api != API_cuMemcpy3DPeer)
+        return;
+    int saved = errno;
+    for (struct thread_context *there = C->thread->contexts; there; there = there->next) {
+        int entered = there == here || there->context->gone ? -1 : enter_context(there->context);
+        if (entered < 0)
+            continue;
+        if (there->events_made)
+            join_used(C, there);
+        REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD);
+        leave_context(entered);
+    }
+    errno = saved;
+}
+
+/* Orders the default stream after what it has to wait for. 0: it can't be; the reason is in the call's flags. */
+static int order_default(struct call *C, struct thread_context *here)
+{
+    if (here->dirty_count && capture_any()) {
+        C->flags |= PTDS_CALL_KEPT_CAPTURE;
+        return 0;
+    }
+    if ((here->dirty_count || here->unjoined) && !join_used(C, here)) {
+        /* On the legacy stream this work is in order, and with it all that follows; a query is no such work. */
+        here->unjoined = !is_work(C->api);
+        C->flags |= PTDS_CALL_KEPT_NO_WAY;
+        return 0;
+    }
+    if (is_work(C->api))
+        here->default_dirty = 1;
+    return 1;
 }
 
 static void legacy(struct call *C, int implicit)
@@ -136,22 +185,34 @@ static void legacy(struct call *C, int implicit)
         C->flags |= PTDS_CALL_KEPT_NO_WAY;
         return;
     }
-    if (!orders_nothing[C->api]) {
-        if (here->dirty_count && capture_any()) {
-            C->flags |= PTDS_CALL_KEPT_CAPTURE;
-            return;
-        }
-        if (here->dirty_count && !join_used(C, here)) {
-            C->flags |= PTDS_CALL_KEPT_NO_WAY;
-            return;
-        }
-        if (is_work(C->api))
-            here->default_dirty = 1;
-    }
+    if (!orders_nothing[C->api] && !order_default(C, here))
+        return;
     C->target = CU_STREAM_PER_THREAD;
     C->target_uid = here->per_thread_uid;
-    if (implicit)
+    if (implicit) {
         C->way = CALL_AS_TWIN;
+        finish_elsewhere(C, here);
+    }
+}
+
+/* default_event stands for the default-stream work so far. */
+static void mark_default(struct thread_context *here)
+{
+    if (here->default_dirty && REAL(cuEventRecord)(here->default_event, CU_STREAM_PER_THREAD) == CUDA_SUCCESS) {
+        here->default_dirty = 0;
+        here->default_generation++;
+    }
+}
+
+/* The program's own work on 0x2 is about to follow on the same stream: what created streams must wait for ends here. */
+static void per_thread(struct call *C)
+{
+    struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
+    if (!here || !here->default_dirty || orders_nothing[C->api] || capture_has_per_thread(C->thread))
+        return;
+    int saved = errno;
+    mark_default(here);
+    errno = saved;
 }
 
 static int grow_used(struct thread_context *here)
@@ -167,47 +228,58 @@ static int grow_used(struct thread_context *here)
     return 1;
 }
 
-/* The thread's entry for a stream, found in the place where it was last, or among the others; NULL without memory. */
-static struct used_stream *entry_for(struct thread_context *here, struct stream *stream)
+static int is_entry_of(const struct used_stream *used, const struct stream *stream)
 {
-    uint32_t last = here->used_last;
-    if (__builtin_expect(
-            last < here->used_count && here->used[last].stream == stream && here->used[last].uid == stream->uid, 1))
-        return &here->used[last];
+    return used->stream == stream && used->uid == stream->uid;
+}
+
+/* Where the stream's entry is or has to go: the place of a destroyed one, or the end. */
+static uint32_t place_of(const struct thread_context *here, const struct stream *stream)
+{
     uint32_t place = here->used_count;
     for (uint32_t i = 0; i < here->used_count; i++) {
-        if (here->used[i].stream == stream && here->used[i].uid == stream->uid) {
-            here->used_last = i;
-            return &here->used[i];
-        }
+        if (is_entry_of(&here->used[i], stream))
+            return i;
         if (!here->used[i].dirty && !alive(&here->used[i]))
             place = i;
     }
-    if (place == here->used_count) {
-        if (place == here->used_capacity && !grow_used(here))
-            return NULL;
+    return place;
+}
+
+/* The thread's entry for a stream; NULL without memory. */
+static struct used_stream *entry_for(struct thread_context *here, struct stream *stream)
+{
+    uint16_t *hint = &here->used_hint[stream->uid % USED_HINTS];
+    if (__builtin_expect(*hint < here->used_count && is_entry_of(&here->used[*hint], stream), 1))
+        return &here->used[*hint];
+    uint32_t place = place_of(here, stream);
+    if (place == here->used_capacity && !grow_used(here))
+        return NULL;
+    if (place == here->used_count)
         here->used_count++;
-    }
-    here->used[place] = (struct used_stream){.stream = stream, .uid = stream->uid};
-    here->used_last = place;
+    if (!is_entry_of(&here->used[place], stream))
+        here->used[place] = (struct used_stream){.stream = stream, .uid = stream->uid};
+    *hint = (uint16_t)place;
     return &here->used[place];
 }
 
-/* The stream waits for the thread's default-stream work that it has not waited for yet. */
+/* The stream waits for the thread's default-stream work that it has not waited for yet. Where that fails it stays owed and
+ * is tried again; a driver that refuses an event has given up on the context. A capturing 0x2 must not be recorded from:
+ * that would draw the stream into the capture. Nothing new can be on it then, see settle. */
 static void follow_default(struct call *C, struct thread_context *here, struct used_stream *used)
 {
     int saved = errno, entered = enter_context(here->context);
-    if (entered < 0)
-        return;
-    if (here->default_dirty && REAL(cuEventRecord)(here->default_event, CU_STREAM_PER_THREAD) == CUDA_SUCCESS) {
-        here->default_dirty = 0;
-        here->default_generation++;
+    if (entered >= 0) {
+        if (!capture_has_per_thread(C->thread))
+            mark_default(here);
+        if (used->waited_for != here->default_generation &&
+            REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
+            used->waited_for = here->default_generation;
+        C->flags |= PTDS_CALL_SHIM_EDGE;
+        leave_context(entered);
     }
-    if (used->waited_for != here->default_generation &&
-        REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
-        used->waited_for = here->default_generation;
-    C->flags |= PTDS_CALL_SHIM_EDGE;
-    leave_context(entered);
+    if (entered < 0 || used->waited_for != here->default_generation)
+        diag_once(DIAG_ERROR, "the driver refused an event that orders a stream after the default stream");
     errno = saved;
 }
 
@@ -228,30 +300,58 @@ static void created(struct call *C)
     }
 }
 
-/* Before a capture: everything owed among this thread's streams is put in, since afterwards it can't be. Before a stream
- * goes: the default stream waits for what it still holds, as it would have for the stream. */
+/* Before a capture: everything owed among this thread's streams is put in, since afterwards it can't be. */
+static void settle_all(struct call *C, struct thread_context *here)
+{
+    join_used(C, here);
+    mark_default(here);
+    for (uint32_t i = 0; i < here->used_count; i++) {
+        struct used_stream *used = &here->used[i];
+        if (used->waited_for == here->default_generation || used->stream->capturing || !alive(used) ||
+            !objects_stream_pin(used->stream, used->uid))
+            continue;
+        if (REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
+            used->waited_for = here->default_generation;
+        objects_stream_unpin(used->stream);
+    }
+}
+
+/* Before a stream goes: the default stream waits for what it still holds. */
+static void settle_one(struct call *C, struct thread_context *here, struct stream *leaving)
+{
+    for (uint32_t i = 0; i < here->used_count; i++) {
+        struct used_stream *used = &here->used[i];
+        if (used->dirty && is_entry_of(used, leaving) && !leaving->capturing) {
+            if (!join_one(here, used))
+                here->unjoined = 1;
+            C->flags |= PTDS_CALL_SHIM_EDGE;
+        }
+    }
+}
+
 static void settle(struct call *C, struct stream *leaving)
 {
     struct context *context = leaving ? leaving->context : objects_context_now(C->thread);
     struct thread_context *here = context ? thread_in(C->thread, context) : NULL;
-    if (!here || !here->events_made || capture_any() || (!here->dirty_count && !here->default_dirty))
+    if (!here || !here->events_made || (!here->dirty_count && !here->default_dirty) || capture_has_per_thread(C->thread))
         return;
     int saved = errno, entered = enter_context(context);
-    if (entered < 0)
-        return;
-    join_used(C, here);
-    if (here->default_dirty && REAL(cuEventRecord)(here->default_event, CU_STREAM_PER_THREAD) == CUDA_SUCCESS) {
-        here->default_dirty = 0;
-        here->default_generation++;
+    if (entered >= 0) {
+        if (leaving)
+            settle_one(C, here, leaving);
+        else
+            settle_all(C, here);
+        leave_context(entered);
     }
-    for (uint32_t i = 0; !leaving && i < here->used_count; i++) {
-        struct used_stream *used = &here->used[i];
-        if (alive(used) && used->waited_for != here->default_generation &&
-            REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
-            used->waited_for = here->default_generation;
-    }
-    leave_context(entered);
     errno = saved;
+}
+
+/* Forms that only touch the device promised no wait, and so no error of earlier work either. */
+static int reports_earlier_errors(const struct call *C)
+{
+    return C->op != PTDS_OP_MEMSET && api_rows[C->api].class_ == PTDS_CLASS_COPY && C->api != API_cuMemcpyDtoD_v2 &&
+           C->api != API_cuMemcpyDtoA_v2 && C->api != API_cuMemcpyAtoD_v2 && C->api != API_cuMemcpyAtoA_v2 &&
+           C->api != API_cuMemcpyPeer && C->api != API_cuMemcpy3DPeer;
 }
 
 /* The copies to the host are complete on return by themselves (measured for the _ptds entries too). */
@@ -259,8 +359,13 @@ static void after_implicit(struct call *C)
 {
     if (C->api == API_cuMemcpyDtoH_v2 || C->api == API_cuMemcpyAtoH_v2)
         return;
-    REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD);
+    CUresult result = REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD);
     C->flags |= PTDS_CALL_SHIM_WAIT;
+    struct thread_context *here = thread_in(C->thread, C->context);
+    if (result == CUDA_SUCCESS && here)
+        here->default_dirty = 0; /* nothing is left on it that a stream would have to wait for */
+    else if (result != CUDA_SUCCESS && reports_earlier_errors(C))
+        C->result = result;
 }
 
 const struct policy policy_ordered = {
@@ -270,6 +375,7 @@ const struct policy policy_ordered = {
     .remaps = 1,
     .legacy = legacy,
     .created = created,
+    .per_thread = per_thread,
     .after_implicit = after_implicit,
     .settle = settle,
     .sees_all_work = 1,

@@ -62,6 +62,8 @@ static void route_per_thread(struct call *C)
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     if (here)
         C->stream_uid = C->target_uid = here->per_thread_uid;
+    if (policy_current()->per_thread)
+        policy_current()->per_thread(C);
 }
 
 static void route_created(struct call *C, CUstream named)

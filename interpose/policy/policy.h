@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which stream does a call belong on? A policy is one file: a name, a sentence, and up to five callbacks. Callbacks that
+ * Which stream does a call belong on? A policy is one file: a name, a sentence, and a few callbacks. Callbacks that
  * call the driver keep errno.
  */
 #ifndef PTDS_POLICY_H
@@ -19,6 +19,8 @@ struct policy {
     void (*legacy)(struct call *C, int implicit);
     /* Work on a stream that the program created: order it after what it must follow. NULL: nothing to do. */
     void (*created)(struct call *C);
+    /* The program's own work on the per-thread stream. NULL: nothing to do. */
+    void (*per_thread)(struct call *C);
     /* After a remapped implicit call that succeeded. NULL: nothing to do. */
     void (*after_implicit)(struct call *C);
     /* A context has become current outside any capture: time to make streams. NULL: nothing to do. */

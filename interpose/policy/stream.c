@@ -42,6 +42,17 @@ static void refuse(struct context *context, CUresult result)
               "); default-stream work stays on the legacy stream");
 }
 
+/* A non-blocking target does not wait for the legacy stream by itself: not for what was put there before it was made. */
+static void follow_legacy(CUstream target)
+{
+    CUevent event = NULL;
+    if (REAL(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+        return;
+    if (REAL(cuEventRecord)(event, CU_STREAM_LEGACY) == CUDA_SUCCESS)
+        REAL(cuStreamWaitEvent)(target, event, 0);
+    REAL(cuEventDestroy_v2)(event);
+}
+
 /* Not under a lock, since a driver call must not be: two threads may race here, then one stream goes again. A context that
  * has just become current may not be ready (cudart's, before its first use): the first work tries again, and only then is
  * a refusal final. */
@@ -63,6 +74,8 @@ static void make(struct call *C, struct context *context)
         return;
     }
     const struct env_stream *wish = &env_get()->stream;
+    if (wish->non_blocking)
+        follow_legacy(stream);
     context->target_uid = objects_own_stream(context, stream, wish->non_blocking, wish->priority);
 }
 
@@ -104,6 +117,25 @@ static const int16_t async_row[API_COUNT] = {
 #define REAL(symbol) ((__typeof__(&symbol))driver_real[API_##symbol][0])
 };
 
+static CUresult wait_for(CUstream target)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    int exchanged = capture_any() && REAL(cuThreadExchangeStreamCaptureMode) &&
+                    REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+    CUresult result = REAL(cuStreamSynchronize)(target);
+    if (exchanged)
+        REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+    return result;
+}
+
+/* Copies between devices are in order with all three devices' work (cuda_runtime_api.h): the other contexts' streams first.
+ */
+static void finish_other(struct context *context, void *current)
+{
+    if (context != current && context->target)
+        wait_for(context->target);
+}
+
 /* A wait of the shim's own would invalidate a capture that this thread has open (measured: 901). So meanwhile synchronous
  * forms stay legacy, with which a blocking target orders; for a non-blocking one see wait_for. */
 static void legacy(struct call *C, int implicit)
@@ -117,25 +149,18 @@ static void legacy(struct call *C, int implicit)
     }
     C->target = target->handle;
     C->target_uid = target->uid;
-    if (implicit)
-        C->way = CALL_AS_ASYNC;
-}
-
-static void wait_for(CUstream target)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    int exchanged = capture_any() && REAL(cuThreadExchangeStreamCaptureMode) &&
-                    REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
-    REAL(cuStreamSynchronize)(target);
-    if (exchanged)
-        REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+    if (!implicit)
+        return;
+    C->way = CALL_AS_ASYNC;
+    if (C->api == API_cuMemcpyPeer || C->api == API_cuMemcpy3DPeer)
+        objects_each_context(finish_other, C->context);
 }
 
 static void after_implicit(struct call *C)
 {
     if (!footprint_blocks_host(C))
         return;
-    wait_for(C->target);
+    C->result = wait_for(C->target); /* the original would have reported what went wrong before it, too */
     C->flags |= PTDS_CALL_SHIM_WAIT;
 }
 

@@ -90,9 +90,11 @@ static void define_object(uintptr_t address)
         path = program;
     }
     struct ptds_rec_OBJECT record = {.base = object.base, .end = object.end, .bias = object.bias};
-    record.build_id_size = object.build_id_size > 20 ? 20 : object.build_id_size;
-    if (record.build_id_size)
-        memcpy(record.build_id, object.build_id, record.build_id_size);
+    const uint8_t *id = NULL;
+    uint32_t size = elf_build_id(&object, &id);
+    record.build_id_size = size > 20 ? 20 : size;
+    if (id)
+        memcpy(record.build_id, id, record.build_id_size);
     uint32_t at = __atomic_load_n(&object_count, __ATOMIC_RELAXED);
     if (at < OBJECTS) {
         objects[at].base = object.base;

@@ -104,17 +104,63 @@ void capture_began(struct call *C, CUstream stream)
     if (C->result != CUDA_SUCCESS || is_legacy(C, stream))
         return;
     struct member origin = describe(C, stream);
+    int i = 0;
     lock_take(&lock);
-    for (int i = 0; i < CAPTURES; i++) {
-        if (captures[i].open)
-            continue;
+    while (i < CAPTURES && captures[i].open)
+        i++;
+    if (i < CAPTURES) {
         captures[i].open = 1;
         captures[i].member_count = captures[i].event_count = 0;
         join(&captures[i], &origin);
-        break;
+        __atomic_add_fetch(&captures_open, 1, __ATOMIC_RELAXED);
     }
-    __atomic_add_fetch(&captures_open, 1, __ATOMIC_RELAXED);
     lock_drop(&lock);
+    if (i == CAPTURES)
+        diag_once(DIAG_ERROR, "more than 64 captures open at once: later ones are not minded");
+}
+
+/* Under the lock. */
+static void close_capture(struct capture *capture)
+{
+    for (uint32_t i = 0; i < capture->member_count; i++)
+        count(&capture->member[i], -1);
+    capture->open = 0;
+    __atomic_sub_fetch(&captures_open, 1, __ATOMIC_RELAXED);
+}
+
+void capture_stream_gone(const struct stream *stream)
+{
+    if (!capture_any())
+        return;
+    lock_take(&lock);
+    for (int i = 0; i < CAPTURES; i++) {
+        if (captures[i].open && captures[i].member[0].stream == stream)
+            close_capture(&captures[i]);
+    }
+    lock_drop(&lock);
+}
+
+void capture_context_gone(const struct context *context)
+{
+    if (!context || !capture_any())
+        return;
+    lock_take(&lock);
+    for (int i = 0; i < CAPTURES; i++) {
+        if (captures[i].open && captures[i].member[0].context == context)
+            close_capture(&captures[i]);
+    }
+    lock_drop(&lock);
+}
+
+int capture_has_per_thread(struct thread *thread)
+{
+    if (!capture_any())
+        return 0;
+    struct member member = {CU_STREAM_PER_THREAD, thread->uid, NULL, 1, NULL};
+    lock_take(&lock);
+    int found = with_member(&member) != NULL;
+    lock_drop(&lock);
+    return found;
 }
 
 /* EndCapture ends a capture also where it reports an error, but not from the wrong thread: the stream itself tells. */
@@ -135,12 +181,8 @@ void capture_ended(struct call *C, CUstream stream)
         return;
     lock_take(&lock);
     struct capture *capture = with_member(&origin);
-    if (capture) {
-        for (uint32_t i = 0; i < capture->member_count; i++)
-            count(&capture->member[i], -1);
-        capture->open = 0;
-        __atomic_sub_fetch(&captures_open, 1, __ATOMIC_RELAXED);
-    }
+    if (capture)
+        close_capture(capture);
     lock_drop(&lock);
 }
 

@@ -130,11 +130,9 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base)
     fp_object(C, op, base);
 }
 
-/* Function handles of the module may come back as others. */
-void objects_module_unloaded(struct call *C)
+void objects_functions_going(void)
 {
-    if (C->result == CUDA_SUCCESS)
-        footprint_kernels_forget();
+    footprint_kernels_forget();
 }
 
 void objects_handles_after_fork(void)

@@ -34,9 +34,20 @@ static struct map_entry *probe(const struct map_stripe *stripe, uint64_t key)
     }
 }
 
+/* Where most slots are deleted ones, the same size is enough for the rest. */
+static size_t next_capacity(const struct map_stripe *stripe)
+{
+    size_t live = 0;
+    for (size_t i = 0; i < stripe->capacity; i++)
+        live += stripe->entries[i].key != 0 && stripe->entries[i].key != DELETED;
+    if (stripe->capacity == 0)
+        return FIRST_CAPACITY;
+    return live * 4 <= stripe->capacity ? stripe->capacity : stripe->capacity * 2;
+}
+
 static int grow(struct map_stripe *stripe)
 {
-    struct map_stripe larger = {.capacity = stripe->capacity ? stripe->capacity * 2 : FIRST_CAPACITY};
+    struct map_stripe larger = {.capacity = next_capacity(stripe)};
     larger.entries = memory_pages(larger.capacity * sizeof *larger.entries);
     if (!larger.entries)
         return 0;

@@ -5,6 +5,7 @@
  */
 #include "interpose/state/objects.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "interpose/base/lock.h"
@@ -148,8 +149,10 @@ static int is_alive(const struct stream *stream)
 static struct stream *first_sight(struct thread *thread, CUstream handle, struct stream *known)
 {
     if (known && is_alive(known)) {
-        uint32_t kind = known->kind == PTDS_STREAM_UNKNOWN ? ask_kind(handle) : known->kind;
-        known->kind = kind;
+        if (known->kind == PTDS_STREAM_UNKNOWN)
+            known->kind = ask_kind(handle);
+        if (known->context == &no_context)
+            known->context = objects_context_now(thread);
         return known;
     }
     uint32_t kind = ask_kind(handle);
@@ -159,13 +162,19 @@ static struct stream *first_sight(struct thread *thread, CUstream handle, struct
     return stream;
 }
 
+/* Everything is known that can be. */
+static int is_settled(const struct stream *stream)
+{
+    return is_alive(stream) && stream->kind != PTDS_STREAM_UNKNOWN && stream->context != &no_context;
+}
+
 struct stream *objects_stream(struct thread *thread, CUstream handle)
 {
     struct stream *last = thread->last_stream;
-    if (__builtin_expect(last && last->handle == handle && is_alive(last) && last->kind != PTDS_STREAM_UNKNOWN, 1))
+    if (__builtin_expect(last && last->handle == handle && is_settled(last), 1))
         return last;
     struct stream *stream = find_stream(handle);
-    if (!stream || !is_alive(stream) || stream->kind == PTDS_STREAM_UNKNOWN)
+    if (!stream || !is_settled(stream))
         stream = first_sight(thread, handle, stream);
     thread->last_stream = stream;
     return stream;
@@ -199,7 +208,24 @@ void objects_stream_gone(struct call *C, CUstream handle)
     if (policy_current()->settle)
         policy_current()->settle(C, stream);
     record_stream(stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0, 0);
-    __atomic_store_n(&stream->gone, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&stream->gone, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&stream->pins, __ATOMIC_SEQ_CST))
+        sched_yield(); /* another thread's shim is making an edge with it, two short driver calls */
+    capture_stream_gone(stream);
+}
+
+int objects_stream_pin(struct stream *stream, uint32_t uid)
+{
+    __atomic_add_fetch(&stream->pins, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&stream->gone, __ATOMIC_SEQ_CST) && stream->uid == uid)
+        return 1;
+    objects_stream_unpin(stream);
+    return 0;
+}
+
+void objects_stream_unpin(struct stream *stream)
+{
+    __atomic_sub_fetch(&stream->pins, 1, __ATOMIC_SEQ_CST);
 }
 
 uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority)
@@ -245,12 +271,20 @@ void objects_context_current(struct call *C, CUcontext handle)
     offer_context(C, C->context);
 }
 
+/* Before the call, since afterwards the handle may be another context's at once. */
 void objects_context_gone(struct call *C, CUcontext handle)
 {
     C->context = handle ? find_context(handle) : NULL;
-    if (C->context)
-        C->context->target = NULL;
+    objects_functions_going();
+    capture_context_gone(C->context);
     forget_context(C->context);
+}
+
+/* After it: it did not go. */
+void objects_context_kept(struct call *C)
+{
+    if (C->result != CUDA_SUCCESS && C->context)
+        __atomic_store_n(&C->context->gone, 0, __ATOMIC_RELEASE);
 }
 
 void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
@@ -284,6 +318,13 @@ void objects_primary_leaving(struct call *C, CUdevice device)
     C->context = wanted.found;
 }
 
+static void primary_ended(struct context *context)
+{
+    objects_functions_going();
+    capture_context_gone(context);
+    forget_context(context);
+}
+
 /* A release only ends the context with the last reference; then its handle may come back for a new one. */
 void objects_primary_left(struct call *C, CUdevice device)
 {
@@ -291,7 +332,14 @@ void objects_primary_left(struct call *C, CUdevice device)
     int active = 1;
     if (C->result == CUDA_SUCCESS && C->context && driver.cuDevicePrimaryCtxGetState &&
         driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active)
-        forget_context(C->context);
+        primary_ended(C->context);
+}
+
+/* A reset ends what the context held, whoever still refers to it. */
+void objects_primary_reset(struct call *C)
+{
+    if (C->result == CUDA_SUCCESS)
+        primary_ended(C->context);
 }
 
 void objects_after_fork(void)

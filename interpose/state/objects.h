@@ -35,6 +35,7 @@ struct stream {
     uint32_t kind; /* enum ptds_stream_kind */
     uint32_t gone;
     uint32_t capturing;
+    uint32_t pins; /* edges being made with it */
     struct context *context;
     struct stream *next; /* in its hash chain */
 };
@@ -52,6 +53,11 @@ void objects_each_context(void (*each)(struct context *, void *), void *argument
  * with 0, 0x1 or 0x2. NULL only without memory. */
 struct stream *objects_stream(struct thread *thread, CUstream handle);
 
+/* Keeps a stream from being destroyed while the shim passes its handle to the driver, a thing that the program did not ask
+ * for at that moment. 0: it is gone, or another stream by now. Unpin soon. */
+int objects_stream_pin(struct stream *stream, uint32_t uid);
+void objects_stream_unpin(struct stream *stream);
+
 /* A new uid, from 1. Streams, events, kernels, graphs, contexts and memory each count on their own. */
 enum object_kind { OBJECT_CONTEXT, OBJECT_STREAM, OBJECT_EVENT, OBJECT_KERNEL, OBJECT_GRAPH, OBJECT_MEMORY, OBJECT_KINDS };
 uint32_t objects_uid(enum object_kind kind);
@@ -67,12 +73,15 @@ void objects_context_current(struct call *C, CUcontext context);
 void objects_context_gone(struct call *C, CUcontext context);
 void objects_primary_retained(struct call *C, const CUcontext *context, CUdevice device);
 void objects_primary_leaving(struct call *C, CUdevice device);
+void objects_context_kept(struct call *C);
 void objects_primary_left(struct call *C, CUdevice device);
+void objects_primary_reset(struct call *C);
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
 void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
                          uint64_t height);
 void objects_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size);
-void objects_module_unloaded(struct call *C);
+/* Function handles may come back as other functions: before a module or context goes. */
+void objects_functions_going(void);
 void objects_graph_exec(struct call *C, const CUgraphExec *graph);
 
 /* Registers a stream of the shim's own, so that reports can name it. Returns its uid. */

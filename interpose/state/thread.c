@@ -123,7 +123,7 @@ static struct thread_context *make_entry(struct context *context)
     struct thread_context *entry = take_retired(context);
     if (entry) {
         /* Its default stream is another one than the ended thread's, with no work on it yet. */
-        entry->default_dirty = entry->default_generation = entry->dirty_count = entry->used_count = entry->used_last = 0;
+        entry->default_dirty = entry->default_generation = entry->dirty_count = entry->used_count = entry->unjoined = 0;
     } else {
         entry = memory_keep(sizeof *entry);
     }

@@ -19,6 +19,8 @@ struct used_stream {
     uint32_t dirty;      /* has had work since the default stream last waited for it */
 };
 
+enum { USED_HINTS = 256 };
+
 /* The thread in one context. */
 struct thread_context {
     struct context *context;
@@ -30,8 +32,10 @@ struct thread_context {
     uint32_t default_dirty;      /* default-stream work since default_event was last recorded */
     uint32_t default_generation; /* times default_event was recorded */
     uint32_t dirty_count;
-    uint32_t used_count, used_capacity, used_last;
+    uint32_t unjoined; /* a destroyed stream held work that no event can be waited for any more */
+    uint32_t used_count, used_capacity;
     struct used_stream *used;
+    uint16_t used_hint[USED_HINTS]; /* by uid: where the entry was last */
     struct thread_context *next;
 };
 

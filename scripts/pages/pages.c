@@ -26,6 +26,7 @@ static const char *const route_names[] = {
     [ROUTE_UPLOAD] = "in the parameters",
     [ROUTE_KEEP] = "argument; 0 stays 0, it is refused",
     [ROUTE_KEEP_IF] = "argument; 0 stays 0 where it is refused",
+    [ROUTE_MULTI] = "in the parameters; never replaced",
     [ROUTE_LEGACY] = "always legacy; passed through",
     [ROUTE_IMPLICIT] = "implicit",
 };
