@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "interpose/base/memory.h"
+#include "interpose/doors/doors.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
@@ -24,6 +26,8 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+    memory_after_fork();
+    doors_after_fork();
     thread_after_fork();
     objects_after_fork();
     objects_handles_after_fork();

@@ -27,11 +27,17 @@ void memory_pages_free(void *pages, size_t size)
     errno = saved;
 }
 
+static struct lock lock;
+static uint8_t *arena;
+static size_t left;
+
+void memory_after_fork(void)
+{
+    lock.held = 0;
+}
+
 void *memory_keep(size_t size)
 {
-    static struct lock lock;
-    static uint8_t *arena;
-    static size_t left;
     size = (size + 15u) & ~(size_t)15u;
     if (size > ARENA_SIZE / 4)
         return memory_pages(size);

@@ -14,4 +14,7 @@ void *memory_keep(size_t size);
 void *memory_pages(size_t size);
 void memory_pages_free(void *pages, size_t size);
 
+/* In a forked child: another thread may have held the lock. */
+void memory_after_fork(void);
+
 #endif

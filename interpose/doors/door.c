@@ -82,10 +82,11 @@ static void go_direct(void)
     }
 }
 
+static struct lock opening;
+
 int door_open(void)
 {
     static uint32_t opened;
-    static struct lock opening;
     if (__builtin_expect(__atomic_load_n(&opened, __ATOMIC_ACQUIRE), 1))
         return 1;
     int saved = errno;
@@ -149,4 +150,11 @@ void *door_discovered(const char *name, void *legacy, void *twin, int cuda_versi
     if (record_on())
         door_report_discovered();
     return remap ? twin : legacy;
+}
+
+void doors_after_fork(void)
+{
+    opening.held = untabled_lock.held = 0;
+    for (int i = 0; i < UNTABLED; i++)
+        untabled[i].reported = 0; /* the child's trace is another one */
 }

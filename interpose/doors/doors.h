@@ -36,6 +36,9 @@ void door_report_discovered(void);
 /* After a cuGetProcAddress call: replaces *function by the answer. */
 void door_proc_address(struct call *C, const char *symbol, void **function, int cuda_version, cuuint64_t flags);
 
+/* In a forked child. */
+void doors_after_fork(void);
+
 /* 1 if calls from this address keep the legacy stream (PTDS_EXCLUDE, PTDS_INCLUDE). Any thread; cached. */
 int caller_excluded(const void *caller);
 

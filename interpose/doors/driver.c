@@ -66,11 +66,21 @@ static void learn(int id, int twin, const char *name)
     slots[at].address = (uintptr_t)address;
 }
 
+static uint8_t pinned;
+
+/* The object in use is no longer loaded. Before the first real call it may be unloaded again: nobody has pinned it. */
+static int has_left(void)
+{
+    struct elf_object there;
+    return !pinned && !(elf_containing((const void *)object.base, &there) && is_driver(&there));
+}
+
 static void adopt(const struct elf_object *found)
 {
     lock_take(&adopting);
-    if (!driver_ready()) {
+    if (!driver_ready() || has_left()) {
         object = *found;
+        memset(slots, 0, sizeof slots);
         for (int id = 0; id < API_COUNT; id++) {
             learn(id, 0, api_rows[id].symbol);
             if (api_rows[id].twin_symbol)
@@ -88,7 +98,9 @@ static void adopt(const struct elf_object *found)
 int driver_owns(const void *address)
 {
     struct elf_object candidate;
-    if (!driver_ready() && elf_containing(address, &candidate) && is_driver(&candidate))
+    if (driver_ready() && (uintptr_t)address >= object.base && (uintptr_t)address < object.end)
+        return 1;
+    if ((!driver_ready() || !pinned) && elf_containing(address, &candidate) && is_driver(&candidate))
         adopt(&candidate);
     return driver_ready() && (uintptr_t)address >= object.base && (uintptr_t)address < object.end;
 }
@@ -131,7 +143,6 @@ int driver_search(int may_load)
 
 void driver_pin(void)
 {
-    static uint8_t pinned;
     if (!driver_ready() || __atomic_exchange_n(&pinned, 1, __ATOMIC_ACQ_REL))
         return;
     if (!load(object.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))

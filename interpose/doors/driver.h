@@ -23,8 +23,8 @@ extern void *driver_real[API_COUNT][2];
     X(cuCtxGetDevice) \
     X(cuDevicePrimaryCtxGetState) \
     X(cuDriverGetVersion) \
-    X(cuPointerGetAttribute) X(cuFuncGetParamInfo) X(cuFuncGetName) X(cuKernelGetParamInfo) X(cuKernelGetName) \
-        X(cuStreamGetFlags)
+    X(cuPointerGetAttribute) \
+    X(cuFuncGetParamInfo) X(cuFuncGetName) X(cuKernelGetParamInfo) X(cuKernelGetName) X(cuStreamGetFlags)
 struct driver_calls {
 #define X(name) __typeof__(&name) name;
     DRIVER_CALLS(X)

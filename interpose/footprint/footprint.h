@@ -95,6 +95,7 @@ struct kernel {
 };
 const struct kernel *footprint_kernel(struct thread *thread, CUfunction function);
 void footprint_kernels_forget(void);
+void footprint_kernels_forget_cache(struct thread *thread);
 void footprint_after_fork(void);
 void footprint_kernels_after_fork(void);
 

@@ -99,6 +99,12 @@ void footprint_kernels_forget(void)
     __atomic_add_fetch(&kernels_forgotten, 1, __ATOMIC_RELEASE);
 }
 
+void footprint_kernels_forget_cache(struct thread *thread)
+{
+    if (thread->kernels)
+        memset(thread->kernels, 0, CACHE * sizeof *thread->kernels);
+}
+
 void footprint_kernels_after_fork(void)
 {
     map_reset(&kernels);

@@ -66,6 +66,16 @@ static const char *kernel_name(uint32_t uid)
     return name ? name : "";
 }
 
+/* Programs that close every descriptor they don't know (daemons do) start from the low ones. */
+static int out_of_the_way(int file)
+{
+    int high = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 900);
+    if (high < 0)
+        return file;
+    close(file);
+    return high;
+}
+
 void log_start(void)
 {
     const struct env_output_to *to = &env_get()->log;
@@ -76,7 +86,7 @@ void log_start(void)
         log_file = STDERR_FILENO;
     } else if (to->kind == ENV_OUTPUT_FILE) {
         path_expand(to->path, path, sizeof path);
-        log_file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+        log_file = out_of_the_way(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
         if (log_file < 0)
             diag_once(DIAG_ERROR, "PTDS_LOG: cannot write ", path, ": ", strerror(errno), "; the log is off");
     }

@@ -27,6 +27,9 @@ void record_finish(void);
 /* Writes buffers out where they are backed by a file (ptds_flush). */
 void record_flush(void);
 
+/* Empties what a thread state remembers of stacks and kernels, for its next thread. */
+void record_forget_caches(struct thread *thread);
+
 void record_thread_started(struct thread *thread);
 void record_thread_ended(struct thread *thread);
 

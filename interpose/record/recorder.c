@@ -12,6 +12,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
+#include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/doors/doors.h"
 #include "interpose/doors/driver.h"
@@ -72,6 +73,7 @@ void record_start(void)
         return;
     }
     clock_start();
+    stacks_warm_up();
     if (store_open(env_get()->trace, env_get()->trace_limit)) {
         fill_header(store_header());
         define_clocks();
@@ -89,6 +91,13 @@ void record_start(void)
     errno = saved;
 }
 
+static struct ptds_count *ended_counts;
+
+static struct ptds_chunk *count_chunk(struct ptds_count *counts)
+{
+    return (struct ptds_chunk *)((uint8_t *)counts - sizeof(struct ptds_chunk));
+}
+
 static void define_thread(const struct thread *thread, enum ptds_life state)
 {
     char name[17] = "";
@@ -98,18 +107,45 @@ static void define_thread(const struct thread *thread, enum ptds_life state)
     define(PTDS_REC_THREAD, &record, sizeof record, name, strlen(name));
 }
 
+void record_forget_caches(struct thread *thread)
+{
+    stacks_forget(thread);
+    footprint_kernels_forget_cache(thread);
+}
+
+/* record_start() and the thread itself may both come here. */
 void record_thread_started(struct thread *thread)
 {
-    if (!record_on() || thread->counts)
+    if (!record_on() || __atomic_exchange_n(&thread->counted, 1, __ATOMIC_ACQ_REL))
         return;
     struct ptds_chunk *chunk = store_chunk(PTDS_CHUNK_COUNTS, thread->uid);
     if (chunk) {
         chunk->committed = API_COUNT * 2 * sizeof(struct ptds_count);
         thread->counts = (struct ptds_count *)(chunk + 1);
+        thread->counts_in_chunk = 1;
     } else {
         thread->counts = memory_keep(API_COUNT * 2 * sizeof(struct ptds_count));
     }
     define_thread(thread, PTDS_LIFE_SEEN);
+}
+
+/* The counts of ended threads are one chunk's, so that a program which starts a thread a request does not run out of them.
+ */
+static void fold_counts(struct thread *thread)
+{
+    static struct lock lock;
+    lock_take(&lock);
+    if (!ended_counts) {
+        ended_counts = thread->counts;
+        count_chunk(ended_counts)->thread = 0;
+    } else {
+        const uint64_t *from = (const uint64_t *)thread->counts;
+        uint64_t *to = (uint64_t *)ended_counts;
+        for (size_t i = 0; i < API_COUNT * 2 * sizeof(struct ptds_count) / sizeof *to; i++)
+            to[i] += from[i];
+        store_chunk_back(count_chunk(thread->counts));
+    }
+    lock_drop(&lock);
 }
 
 void record_thread_ended(struct thread *thread)
@@ -120,6 +156,9 @@ void record_thread_ended(struct thread *thread)
     store_chunk_full(thread->chunk);
     thread->chunk = NULL;
     thread->chunk_at = thread->chunk_end = NULL;
+    if (thread->counts && thread->counts_in_chunk)
+        fold_counts(thread);
+    thread->counts = NULL;
 }
 
 static void next_chunk(struct thread *thread)
@@ -311,5 +350,6 @@ void record_after_fork(void)
     define_after_fork();
     stacks_after_fork();
     log_after_fork();
+    ended_counts = NULL;
     record_running = 0;
 }

@@ -17,14 +17,20 @@
 #define CACHE 512u
 #define CHECKED 6u /* outer return addresses that are compared on every use */
 #define FRAMES 48
-#define FIRST_USES 48u  /* unwinds granted to a call site that never blocks */
-#define SCAN_WORDS 2048 /* how far up the stack one frame's return address is looked for */
+#define FIRST_USES 48u        /* unwinds granted to a call site that never blocks */
+#define SCAN_WORDS 2048       /* how far up the stack one frame's return address is looked for */
+#define MAIN_STACK (1u << 20) /* of the main thread's stack, so much below its start is taken to be its own */
+#define PAGE 4096u
+#define REFUSED 256u /* calls that a refusal holds for */
+
+extern void *__libc_stack_end; /* ld.so's, since 2.1 */
 
 struct stack_entry {
     const void *caller;
     const void *const *frame;
     uint32_t id;
-    uint32_t checked;
+    uint16_t checked;
+    uint16_t refused; /* uses left before this place is asked about again; its id is a stack of one frame */
     const void *const *slot[CHECKED];
     const void *value[CHECKED];
 };
@@ -65,17 +71,27 @@ static int matches(const struct stack_entry *entry, const struct call *C)
     return 1;
 }
 
-/* Where the outer return addresses lie on the stack, so that the next call can be told to have come the same way. */
-static void find_slots(struct stack_entry *entry, void *const *frames, int count)
+/* How far up from here the stack is surely mapped, now and whenever this frame is in use: the main thread's is in one
+ * piece, of any other only the page is known, since a coroutine's may end anywhere. */
+static const void *const *readable_end(const struct call *C)
 {
-    const void *const *at = entry->frame;
+    uintptr_t frame = (uintptr_t)C->frame, top = (uintptr_t)__libc_stack_end;
+    if (frame < top && top - frame < MAIN_STACK)
+        return (const void *const *)top;
+    return (const void *const *)((frame | (PAGE - 1)) + 1);
+}
+
+/* Where the outer return addresses lie on the stack, so that the next call can be told to have come the same way. */
+static void find_slots(struct stack_entry *entry, const struct call *C, void *const *frames, int count)
+{
+    const void *const *at = entry->frame, *const *end = readable_end(C);
     entry->checked = 0;
     for (int i = 1; i < count && entry->checked < CHECKED; i++) {
         int left = SCAN_WORDS;
         do
             at++;
-        while (*at != frames[i] && --left > 0);
-        if (left == 0)
+        while (at < end && *at != frames[i] && --left > 0);
+        if (at >= end || left == 0)
             return;
         entry->slot[entry->checked] = at;
         entry->value[entry->checked++] = frames[i];
@@ -93,7 +109,10 @@ static int granted(const struct call *C)
 static uint32_t unwind(struct stack_entry *entry, const struct call *C)
 {
     void *frames[FRAMES];
-    int saved = errno, count = backtrace(frames, FRAMES), first = 0;
+    int saved = errno, first = 0;
+    C->thread->unwinding = 1; /* backtrace may allocate, and somebody's malloc may call CUDA */
+    int count = backtrace(frames, FRAMES);
+    C->thread->unwinding = 0;
     errno = saved;
     while (first < count && frames[first] != C->caller)
         first++;
@@ -104,7 +123,7 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
     }
     *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame};
     /* The last frames are the thread's start, below which the stack may end: nothing is looked for there. */
-    find_slots(entry, frames + first, count - first - 2);
+    find_slots(entry, C, frames + first, count - first - 2);
     entry->id = id_of(frames + first, count - first);
     return entry->id;
 }
@@ -116,12 +135,29 @@ uint32_t stacks_id(struct call *C, int worth)
         return 0;
     uint64_t key = (uint64_t)C->caller * 31 + (uint64_t)C->frame;
     struct stack_entry *entry = &thread->stacks[(key >> 3 ^ key >> 13) % CACHE];
-    if (__builtin_expect(matches(entry, C), 1))
-        return entry->id;
-    if (worth || granted(C))
+    if (__builtin_expect(matches(entry, C), 1)) {
+        if (__builtin_expect(!entry->refused, 1))
+            return entry->id;
+        if (!worth && --entry->refused)
+            return entry->id;
+    }
+    if (!thread->unwinding && (worth || granted(C)))
         return unwind(entry, C);
     void *caller = (void *)(uintptr_t)C->caller;
-    return id_of(&caller, 1);
+    *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame, .id = id_of(&caller, 1), .refused = REFUSED};
+    return entry->id;
+}
+
+void stacks_forget(struct thread *thread)
+{
+    if (thread->stacks)
+        memset(thread->stacks, 0, CACHE * sizeof *thread->stacks);
+}
+
+void stacks_warm_up(void)
+{
+    void *frame;
+    backtrace(&frame, 1);
 }
 
 void stacks_after_fork(void)

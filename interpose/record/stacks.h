@@ -12,6 +12,11 @@
  * call site still has some of its first uses left; else the id is that of the return address alone. */
 uint32_t stacks_id(struct call *C, int worth);
 
+void stacks_forget(struct thread *thread);
+
+/* Lets the unwinder load what it needs, once, away from the hot path. */
+void stacks_warm_up(void);
+
 void stacks_after_fork(void);
 
 #endif

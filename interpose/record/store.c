@@ -22,18 +22,20 @@
 #define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
 #define EXTENTS_MAX 65536u
 
-enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL };
+enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL, STATE_FREE };
 
 static struct {
     struct lock lock;
-    int file; /* -1: in memory */
-    char path[1024];
+    int in_file;
+    int lock_file;   /* holds the lock, nothing else: the program may close any descriptor and get its number for a file of
+                        its own */
+    char path[2048]; /* absolute */
     struct ptds_trace_header *header;
     uint8_t **extents;
-    uint8_t *states; /* enum state a chunk */
-    uint64_t chunks_max, handed, cursor, sequence;
+    uint8_t *states;                                     /* enum state a chunk */
+    uint64_t chunks_max, handed, cursor, sequence, free; /* free: chunks given back */
     uint32_t extent_count;
-} store = {.file = -1};
+} store;
 
 struct ptds_trace_header *store_header(void)
 {
@@ -42,13 +44,16 @@ struct ptds_trace_header *store_header(void)
 
 const char *store_path(void)
 {
-    return store.file >= 0 ? store.path : NULL;
+    return store.in_file ? store.path : NULL;
 }
 
 /* Makes the file's bytes [offset, offset + size) real; 0 if the disk refuses. */
 static int reserve(int file, off_t offset, size_t size)
 {
-    int error = posix_fallocate(file, offset, (off_t)size);
+    int error;
+    do
+        error = posix_fallocate(file, offset, (off_t)size);
+    while (error == EINTR);
     static const char zeros[4096];
     if (error != EOPNOTSUPP && error != EINVAL)
         return error == 0;
@@ -59,13 +64,23 @@ static int reserve(int file, off_t offset, size_t size)
     return 1;
 }
 
-/* All pages at once: taken one by one by the records, their faults would cost a record more than it costs itself. */
-static void *map(int file, off_t offset, size_t size)
+/* The file's bytes [offset, offset + size), real and mapped; opened anew each time, see lock_file. */
+static void *map_file(off_t offset, size_t size)
 {
-    int how = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE : MAP_SHARED | MAP_POPULATE;
-    if (file >= 0 && !reserve(file, offset, size))
+    int file = open(store.path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
         return NULL;
-    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, how, file, file < 0 ? 0 : offset);
+    void *pages = MAP_FAILED;
+    if (reserve(file, offset, size))
+        pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
+    close(file);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* All pages at once: taken one by one by the records, their faults would cost a record more than it costs itself. */
+static void *map_memory(size_t size)
+{
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }
 
@@ -88,19 +103,30 @@ static int open_file(const char *path)
     return file;
 }
 
+/* The program may change its directory. */
+static void make_absolute(const char *pattern)
+{
+    char expanded[1024];
+    path_expand(pattern, expanded, sizeof expanded);
+    store.path[0] = '\0';
+    if (expanded[0] != '/' && getcwd(store.path, sizeof store.path - sizeof expanded - 1))
+        strcat(store.path, "/");
+    strcat(store.path, expanded);
+}
+
 static void open_trace(const char *path)
 {
-    path_expand(path, store.path, sizeof store.path);
-    store.file = open_file(store.path);
-    if (store.file < 0) {
+    make_absolute(path);
+    store.lock_file = open_file(store.path);
+    if (store.lock_file < 0) {
         diag_once(DIAG_ERROR, "PTDS_TRACE: cannot write ", store.path, ": ", strerror(errno), "; recording in memory only");
         return;
     }
-    store.header = map(store.file, 0, PTDS_HEADER_SIZE);
-    if (!store.header) {
+    store.header = map_file(0, PTDS_HEADER_SIZE);
+    store.in_file = store.header != NULL;
+    if (!store.in_file) {
         diag_once(DIAG_ERROR, "PTDS_TRACE: no space for ", store.path, "; recording in memory only");
-        close(store.file);
-        store.file = -1;
+        close(store.lock_file);
     }
 }
 
@@ -134,7 +160,7 @@ const struct ptds_chunk *store_chunk_at(uint64_t i)
 static int grow(void)
 {
     off_t offset = (off_t)(PTDS_HEADER_SIZE + store.extent_count * EXTENT_SIZE);
-    uint8_t *extent = map(store.file, offset, EXTENT_SIZE);
+    uint8_t *extent = store.in_file ? map_file(offset, EXTENT_SIZE) : map_memory(EXTENT_SIZE);
     if (!extent)
         return 0;
     store.extents[store.extent_count++] = extent;
@@ -156,8 +182,22 @@ static struct ptds_chunk *take_back(uint64_t *index)
     return NULL;
 }
 
+static struct ptds_chunk *reuse(uint64_t *index)
+{
+    for (uint64_t i = 0; i < store.handed; i++) {
+        if (store.states[i] == STATE_FREE) {
+            store.free--;
+            *index = i;
+            return chunk_at(i);
+        }
+    }
+    return NULL;
+}
+
 static struct ptds_chunk *next_chunk(uint64_t *index)
 {
+    if (store.free)
+        return reuse(index);
     int room = store.handed < (uint64_t)store.extent_count * PTDS_EXTENT_CHUNKS;
     if (!room && store.handed < store.chunks_max)
         room = grow();
@@ -193,25 +233,39 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
     return chunk;
 }
 
+static void set_state(const struct ptds_chunk *chunk, enum state state)
+{
+    for (uint32_t e = 0; e < store.extent_count; e++) {
+        size_t offset = (size_t)((const uint8_t *)chunk - store.extents[e]);
+        if ((const uint8_t *)chunk >= store.extents[e] && offset < EXTENT_SIZE) {
+            store.states[e * PTDS_EXTENT_CHUNKS + offset / PTDS_CHUNK_SIZE] = (uint8_t)state;
+            return;
+        }
+    }
+}
+
 void store_chunk_full(struct ptds_chunk *chunk)
 {
     if (!chunk)
         return;
     lock_take(&store.lock);
-    for (uint32_t e = 0; e < store.extent_count; e++) {
-        size_t offset = (size_t)((uint8_t *)chunk - store.extents[e]);
-        if ((uint8_t *)chunk >= store.extents[e] && offset < EXTENT_SIZE) {
-            store.states[e * PTDS_EXTENT_CHUNKS + offset / PTDS_CHUNK_SIZE] = STATE_FULL;
-            break;
-        }
-    }
+    set_state(chunk, STATE_FULL);
+    lock_drop(&store.lock);
+}
+
+void store_chunk_back(struct ptds_chunk *chunk)
+{
+    lock_take(&store.lock);
+    chunk->kind = PTDS_CHUNK_FREE;
+    set_state(chunk, STATE_FREE);
+    store.free++;
     lock_drop(&store.lock);
 }
 
 void store_flush(void)
 {
     int saved = errno;
-    if (store.file >= 0) {
+    if (store.in_file) {
         msync(store.header, PTDS_HEADER_SIZE, MS_ASYNC);
         for (uint32_t e = 0; e < store.extent_count; e++)
             msync(store.extents[e], EXTENT_SIZE, MS_ASYNC);
@@ -221,8 +275,5 @@ void store_flush(void)
 
 void store_after_fork(void)
 {
-    if (store.file >= 0)
-        close(store.file);
     memset(&store, 0, sizeof store);
-    store.file = -1;
 }

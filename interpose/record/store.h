@@ -23,6 +23,9 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread);
 /* The thread will not write to this chunk again. NULL is fine. */
 void store_chunk_full(struct ptds_chunk *chunk);
 
+/* Nothing in it is needed any more: it may become any chunk. */
+void store_chunk_back(struct ptds_chunk *chunk);
+
 /* Chunk number i for readers in this process, NULL past the end. */
 const struct ptds_chunk *store_chunk_at(uint64_t i);
 

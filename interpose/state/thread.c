@@ -19,6 +19,7 @@ __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 uint32_t thread_fork_generation;
 
 static struct thread *all;
+static struct thread *ended; /* their states are used again */
 static uint32_t uids;
 static struct lock retired_lock;
 static struct thread_context *retired; /* of ended threads, their events are used again */
@@ -48,9 +49,13 @@ static void end(void *data)
     if (thread->fork_generation == thread_fork_generation) {
         record_thread_ended(thread);
         retire_contexts(thread);
-        thread->ended = 1;
         if (thread_self == thread)
             thread_self = NULL;
+        lock_take(&retired_lock);
+        thread->ended = 1;
+        thread->next_ended = ended;
+        ended = thread;
+        lock_drop(&retired_lock);
     }
     errno = saved;
 }
@@ -82,19 +87,44 @@ static void watch_end(struct thread *thread)
         pthread_setspecific(key, thread);
 }
 
+/* An ended thread's state, with its caches emptied; a process that starts a thread a request would leak them all. */
+static struct thread *take_ended(void)
+{
+    lock_take(&retired_lock);
+    struct thread *thread = ended;
+    if (thread)
+        ended = thread->next_ended;
+    lock_drop(&retired_lock);
+    if (thread) {
+        struct thread kept = *thread;
+        *thread = (struct thread){.next_all = kept.next_all, .stacks = kept.stacks, .kernels = kept.kernels};
+        record_forget_caches(thread);
+    }
+    return thread;
+}
+
+static struct thread *make_state(void)
+{
+    struct thread *thread = memory_keep(sizeof *thread), *head = thread_all();
+    if (!thread)
+        return NULL;
+    do
+        thread->next_all = head;
+    while (!__atomic_compare_exchange_n(&all, &head, thread, 1, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
+    return thread;
+}
+
 struct thread *thread_make(void)
 {
     int saved = errno;
-    struct thread *thread = memory_keep(sizeof *thread);
+    struct thread *thread = take_ended();
+    if (!thread)
+        thread = make_state();
     if (thread) {
         thread->uid = __atomic_add_fetch(&uids, 1, __ATOMIC_RELAXED);
         thread->tid = (uint32_t)syscall(SYS_gettid);
         thread->fork_generation = thread_fork_generation;
         thread_self = thread;
-        struct thread *head = thread_all();
-        do
-            thread->next_all = head;
-        while (!__atomic_compare_exchange_n(&all, &head, thread, 1, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE));
         watch_end(thread);
         record_thread_started(thread);
     }
@@ -157,6 +187,7 @@ void thread_after_fork(void)
     thread_fork_generation++;
     all = NULL;
     retired = NULL;
+    ended = NULL;
     retired_lock.held = 0;
     thread_self = NULL;
 }

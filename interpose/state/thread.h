@@ -47,7 +47,9 @@ struct thread {
     uint32_t tid;
     uint32_t fork_generation;
     uint32_t ended;
-    struct thread *next_all; /* every thread that was ever seen, for the summary */
+    uint32_t unwinding;      /* inside backtrace() */
+    struct thread *next_all; /* every state that was ever made */
+    struct thread *next_ended;
     struct thread_context *contexts;
     struct thread_context *last_context;
     struct stream *last_stream;
@@ -55,6 +57,7 @@ struct thread {
     CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */
     /* recording; see interpose/record */
     struct ptds_count *counts; /* API_COUNT * 2 */
+    uint32_t counted, counts_in_chunk;
     uint8_t *chunk_at, *chunk_end;
     struct ptds_chunk *chunk;
     uint64_t lost;
