@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "kernels.h"
+#include "tests/conformance/kernels.ptx.h"
 
 enum { BLOCK = 128, WARM_WORDS = 64 };
 
@@ -62,7 +62,7 @@ void app_start(struct app *app)
     CU(cuDeviceGet(&app->device, 0));
     CU(cuDevicePrimaryCtxRetain(&app->context, app->device));
     CU(cuCtxSetCurrent(app->context));
-    CU(cuModuleLoadData(&app->module, app_ptx));
+    CU(cuModuleLoadData(&app->module, ptds_test_ptx));
     CU(cuModuleGetFunction(&app->spin, app->module, "spin_ns"));
     CU(cuModuleGetFunction(&app->add_one, app->module, "add_one"));
     CU(cuModuleGetFunction(&app->hold, app->module, "gate"));

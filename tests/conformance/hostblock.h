@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between hostblock.c and the files of its cases: a case is a call and what it needs before the gate is closed.
+ */
+#ifndef PTDS_TESTS_CONFORMANCE_HOSTBLOCK_H
+#define PTDS_TESTS_CONFORMANCE_HOSTBLOCK_H
+
+#include "tests/conformance/conf.h"
+
+struct scene {
+    CUdeviceptr device, device2;       /* 1 MiB each */
+    char *pageable, *pinned, *pinned2; /* 1 MiB each */
+    CUstream busy;                     /* where the gate is */
+    CUstream other;                    /* made by the case */
+    CUevent event;
+    CUmodule module;
+    CUarray array;
+    CUdeviceptr made;
+    void *host;
+    CUgraph graph;
+    CUgraphExec exec;
+    size_t size;
+};
+extern struct scene scene;
+
+struct block_case {
+    const char *name;
+    void (*prepare)(void);
+    CUresult (*call)(void *);
+    void (*clean_up)(void);
+    size_t size;
+};
+
+extern const struct block_case copy_cases[], memory_cases[], other_cases[]; /* each ends with a NULL name */
+
+#define MIB ((size_t)1 << 20)
+
+#endif

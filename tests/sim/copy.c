@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Copies: what the host waits for. Called by all copy functions. The waits are the measured ones: a copy from pageable
+ * memory is staged (the synchronous form waits for its stream first, and then only for the staging), one that ends in
+ * host memory waits unless it is asynchronous and page-locked, one between device addresses never waits.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/sim.h"
+
+/* The rows, packed, as they are now. */
+static void stage(const struct copy *c, struct work *w)
+{
+    w->blob_size = c->width * c->height * c->depth;
+    w->blob = malloc(w->blob_size ? w->blob_size : 1);
+    if (!w->blob)
+        abort();
+    char *to = w->blob;
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++, to += c->width)
+            memcpy(to, c->src + z * c->src_slice + y * c->src_pitch, c->width);
+    w->copy.src = NULL;
+    w->copy.src_pitch = c->width;
+    w->copy.src_slice = c->width * c->height;
+}
+
+CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode)
+{
+    struct stream *s;
+    struct work w = {.kind = WORK_COPY, .copy = copy};
+    CUresult result = stream_find(handle, &s);
+    if (result == CUDA_SUCCESS && mode == COPY_SYNC)
+        result = capture_observe(s); /* captures of other streams do not mind */
+    if (result != CUDA_SUCCESS || !copy.width || !copy.height || !copy.depth)
+        return result;
+    bool to_host = !memory_on_device(dst), from_host = !memory_on_device(src);
+    if (s->capture || (!to_host && !from_host))
+        return stream_push(s, &w, NULL);
+    if (to_host) {
+        bool pageable = dst == MEMORY_PAGEABLE || (from_host && src == MEMORY_PAGEABLE);
+        return mode == COPY_SYNC || pageable ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
+    }
+    if (src != MEMORY_PAGEABLE)
+        return mode == COPY_SYNC ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
+    if (mode == COPY_SYNC)
+        stream_synchronize(s);
+    stage(&copy, &w);
+    return stream_push(s, &w, NULL);
+}
+
+CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode)
+{
+    CUresult result = memory_check(dst, size);
+    if (result == CUDA_SUCCESS)
+        result = memory_check(src, size);
+    if (result != CUDA_SUCCESS)
+        return result;
+    struct copy copy = {.dst = memory_bytes(dst), .src = memory_bytes(src), .width = size, .height = 1, .depth = 1};
+    return copy_issue(handle, copy, memory_kind_of(dst), memory_kind_of(src), mode);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The SIM_... variables and the in-process test interface do what README.md says.
+#include <time.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "interpose/api/cuda_abi.h"
+#include "tests/sim/child.h"
+#include "tests/sim/sim_test_api.h"
+
+namespace
+{
+
+std::string Start(Library library)
+{
+    CUcontext ctx;
+    REQUIRE(Symbol<CUresult(unsigned)>(library, "cuInit")(0) == CUDA_SUCCESS);
+    REQUIRE(Symbol<CUresult(CUcontext *, CUdevice)>(library, "cuDevicePrimaryCtxRetain")(&ctx, 0) == CUDA_SUCCESS);
+    REQUIRE(Symbol<CUresult(CUcontext)>(library, "cuCtxSetCurrent")(ctx) == CUDA_SUCCESS);
+    return "";
+}
+
+TEST(Knobs, FailNthCall)
+{
+    InChild({{"SIM_FAIL", "cuMemAlloc_v2:2:2,cuStreamQuery_ptsz:1:999"}}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        auto *alloc = Symbol<CUresult(CUdeviceptr *, size_t)>(library, "cuMemAlloc_v2");
+        CUdeviceptr p;
+        REQUIRE(alloc(&p, 16) == CUDA_SUCCESS);
+        REQUIRE(alloc(&p, 16) == CUDA_ERROR_OUT_OF_MEMORY);
+        REQUIRE(alloc(&p, 16) == CUDA_SUCCESS);
+        REQUIRE(Symbol<CUresult(CUstream)>(library, "cuStreamQuery")(nullptr) == CUDA_SUCCESS);
+        REQUIRE(Symbol<CUresult(CUstream)>(library, "cuStreamQuery_ptsz")(nullptr) == CUDA_ERROR_UNKNOWN);
+        Symbol<void(const char *, unsigned long, CUresult)>(library, "sim_fail")("cuMemAlloc_v2", 1, CUDA_ERROR_UNKNOWN);
+        REQUIRE(alloc(&p, 16) == CUDA_ERROR_UNKNOWN);
+        REQUIRE(alloc(&p, 16) == CUDA_SUCCESS);
+        return "";
+    });
+}
+
+TEST(Knobs, HideTakesASymbolAway)
+{
+    InChild({{"SIM_HIDE", "cuGetProcAddress_v2,cuMemAllocAsync"}}, [](Library library) -> std::string {
+        REQUIRE(!dlsym(library, "cuGetProcAddress_v2"));
+        REQUIRE(!dlsym(library, "cuMemAllocAsync"));
+        REQUIRE(dlsym(library, "cuMemAllocAsync_ptsz"));
+        REQUIRE(dlsym(library, "cuMemAlloc_v2"));
+        void *found = nullptr;
+        auto *get = Symbol<CUresult(const char *, void **, int, cuuint64_t)>(library, "cuGetProcAddress");
+        REQUIRE(get("cuMemAllocAsync", &found, 12000, 0) == CUDA_ERROR_NOT_FOUND);
+        return "";
+    });
+}
+
+TEST(Knobs, CountersAndLastStreamTellBaseFromTwin)
+{
+    InChild({}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        auto *calls = Symbol<unsigned long(const char *)>(library, "sim_calls");
+        auto *last = Symbol<uintptr_t(const char *)>(library, "sim_last_stream");
+        Symbol<CUresult(CUstream)>(library, "cuStreamQuery")(CU_STREAM_PER_THREAD);
+        REQUIRE(calls("cuStreamQuery") == 1 && calls("cuStreamQuery_ptsz") == 0 && last("cuStreamQuery") == 2);
+        return "";
+    });
+}
+
+TEST(Knobs, LogHasOneLineACall)
+{
+    std::string path = testing::TempDir() + "/sim.log." + std::to_string(getpid());
+    InChild({{"SIM_LOG", path}}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        Symbol<CUresult(CUstream)>(library, "cuStreamSynchronize_ptsz")(CU_STREAM_LEGACY);
+        return "";
+    });
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    EXPECT_EQ("cuInit - 1\ncuDevicePrimaryCtxRetain - 1\ncuCtxSetCurrent - 1\ncuStreamSynchronize_ptsz 0x1 1\n",
+              text.str());
+    unlink(path.c_str());
+}
+
+TEST(Knobs, DelayAndDevices)
+{
+    InChild({{"SIM_DELAY", "cuDeviceGetCount:3000000"}, {"SIM_DEVICES", "5"}}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        struct timespec a, b;
+        int count = 0;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        REQUIRE(Symbol<CUresult(int *)>(library, "cuDeviceGetCount")(&count) == CUDA_SUCCESS && count == 5);
+        clock_gettime(CLOCK_MONOTONIC, &b);
+        REQUIRE((b.tv_sec - a.tv_sec) * 1000000000LL + (b.tv_nsec - a.tv_nsec) >= 3000000);
+        return "";
+    });
+}
+
+TEST(Knobs, NothingWorksBeforeInitAndNoDeviceIsAnError)
+{
+    InChild({{"SIM_DEVICES", "0"}}, [](Library library) -> std::string {
+        int count;
+        REQUIRE(Symbol<CUresult(int *)>(library, "cuDeviceGetCount")(&count) == CUDA_ERROR_NOT_INITIALIZED);
+        REQUIRE(Symbol<CUresult(unsigned)>(library, "cuInit")(0) == CUDA_ERROR_NO_DEVICE);
+        return "";
+    });
+}
+
+TEST(Knobs, AChildProcessOfAnInitialisedOneIsRefused)
+{
+    InChild({}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(Symbol<CUresult()>(library, "cuCtxSynchronize")() == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+        int status = 1;
+        REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+        return "";
+    });
+}
+
+} // namespace

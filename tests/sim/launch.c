@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuLaunchKernel and its relatives. Called by programs. Parameters are copied during the call, as the driver does; an
+ * unknown kernel is refused here and never "run" as nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/launch.h"
+#include "tests/sim/sim.h"
+
+static bool fits(const struct kernel_work *k)
+{
+    uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2];
+    return k->grid[0] && k->grid[1] && k->grid[2] && k->grid[0] <= INT32_MAX && k->grid[1] <= 65535 &&
+           k->grid[2] <= 65535 && threads && threads <= 1024 && k->block[2] <= 64;
+}
+
+/* The parameters from a buffer (`extra`), or NULL. */
+static const void *buffer_of(void **extra, size_t *size)
+{
+    const void *buffer = NULL;
+    *size = 0;
+    for (size_t i = 0; extra && extra[i] != CU_LAUNCH_PARAM_END; i += 2)
+        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[i + 1];
+        else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            *size = *(const size_t *)extra[i + 1];
+    return buffer;
+}
+
+CUresult launch_work(CUfunction f, const struct kernel_work *shape, void **parameters, void **extra, struct work *w)
+{
+    struct function *fn = function_of(f);
+    size_t given;
+    const void *buffer = buffer_of(extra, &given);
+    if (!fn)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (!fits(shape) || (parameters && extra) || (fn->parameter_count && !parameters && !buffer))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!fn->run)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    *w = (struct work){.kind = WORK_KERNEL, .kernel = *shape, .blob_size = fn->parameter_bytes};
+    w->kernel.function = fn;
+    w->blob = calloc(1, fn->parameter_bytes + 1);
+    if (!w->blob)
+        abort();
+    if (buffer)
+        memcpy(w->blob, buffer, given < fn->parameter_bytes ? given : fn->parameter_bytes);
+    for (size_t i = 0; parameters && i < fn->parameter_count; i++)
+        memcpy((char *)w->blob + fn->parameters[i].offset, parameters[i], fn->parameters[i].size);
+    fn->launched = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch(CUfunction f, const struct kernel_work *shape, CUstream hStream, void **parameters, void **extra)
+{
+    struct stream *s;
+    struct work w;
+    sim_lock();
+    CUresult result = stream_find(hStream, &s);
+    if (result == CUDA_SUCCESS)
+        result = launch_work(f, shape, parameters, extra, &w);
+    if (result == CUDA_SUCCESS)
+        result = stream_push(s, &w, NULL);
+    sim_unlock();
+    return result;
+}
+
+CUresult impl_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                             unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                             unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
+{
+    const struct kernel_work shape = {
+        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+    return launch(f, &shape, hStream, kernelParams, extra);
+}
+
+CUresult impl_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                                        unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                                        unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
+{
+    const struct kernel_work shape = {
+        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+    return launch(f, &shape, hStream, kernelParams, NULL);
+}
+
+/* Attributes that change order are not simulated; those that only shape the launch are accepted. */
+static bool understood(const CUlaunchConfig *config)
+{
+    for (unsigned int i = 0; i < config->numAttrs; i++)
+        switch (config->attrs[i].id) {
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return false;
+        default: break;
+        }
+    return true;
+}
+
+CUresult impl_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+    if (!config)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!understood(config))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    const struct kernel_work shape = {NULL,
+                                      {config->gridDimX, config->gridDimY, config->gridDimZ},
+                                      {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                      config->sharedMemBytes};
+    return launch(f, &shape, config->hStream, kernelParams, extra);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory: what is allocated, of which kind, and where its bytes really are. Called by everything that touches memory.
+ * Device memory is a window of addresses that the program cannot touch (a host access faults, as it would with a GPU); the
+ * simulator reaches the same bytes through a second mapping. Locked, except for memory_bytes.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/sim/sim.h"
+
+#define WINDOW_BYTES (16ull << 30)
+#define GRANULE 512u
+
+struct window {
+    uint64_t base; /* what the program sees */
+    char *bytes;
+    int fd;
+    size_t used;
+};
+
+static struct window windows[MAX_DEVICES];
+static struct allocation *table; /* sorted by base */
+static size_t table_count, table_capacity;
+static uint64_t next_id = 1;
+
+static struct window *window_open(int device)
+{
+    struct window *w = &windows[device];
+    if (w->bytes)
+        return w;
+    w->fd = memfd_create("sim-device-memory", MFD_CLOEXEC);
+    if (w->fd < 0 || ftruncate(w->fd, (off_t)WINDOW_BYTES) != 0)
+        abort();
+    char *bytes = mmap(NULL, WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, w->fd, 0);
+    void *base = mmap(NULL, WINDOW_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bytes == MAP_FAILED || base == MAP_FAILED)
+        abort();
+    w->base = (uint64_t)(uintptr_t)base;
+    __atomic_store_n(&w->bytes, bytes, __ATOMIC_RELEASE);
+    return w;
+}
+
+void *memory_bytes(uint64_t address)
+{
+    for (int i = 0; i < MAX_DEVICES; i++) {
+        char *bytes = __atomic_load_n(&windows[i].bytes, __ATOMIC_ACQUIRE);
+        if (bytes && address - windows[i].base < WINDOW_BYTES)
+            return bytes + (address - windows[i].base);
+    }
+    return (void *)(uintptr_t)address;
+}
+
+static bool in_window(uint64_t address)
+{
+    return memory_bytes(address) != (void *)(uintptr_t)address;
+}
+
+/* ---- the table ---- */
+
+/* Of the first entry whose base is above the address. */
+static size_t above(uint64_t address)
+{
+    size_t low = 0, high = table_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct allocation *memory_find(uint64_t address)
+{
+    size_t i = above(address);
+    return i && address - table[i - 1].base < table[i - 1].size ? &table[i - 1] : NULL;
+}
+
+static void insert(struct allocation a)
+{
+    if (table_count == table_capacity) {
+        table_capacity = table_capacity ? table_capacity * 2 : 256;
+        table = realloc(table, table_capacity * sizeof *table);
+        if (!table)
+            abort();
+    }
+    size_t i = above(a.base);
+    memmove(&table[i + 1], &table[i], (table_count - i) * sizeof *table);
+    a.id = next_id++;
+    table[i] = a;
+    table_count++;
+}
+
+static size_t rounded(size_t size)
+{
+    return (size + GRANULE - 1) / GRANULE * GRANULE;
+}
+
+/* First fit between what the window holds. */
+static bool place(const struct window *w, size_t size, uint64_t *base)
+{
+    uint64_t at = w->base;
+    for (size_t i = above(w->base - 1); i < table_count && table[i].base < w->base + WINDOW_BYTES; i++) {
+        if (table[i].base - at >= size)
+            break;
+        at = table[i].base + rounded(table[i].size);
+    }
+    *base = at;
+    return at + size <= w->base + WINDOW_BYTES;
+}
+
+CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base)
+{
+    struct allocation a = {.size = size, .kind = kind, .device = ctx->device, .flags = flags, .ctx = ctx};
+    if (!size)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (kind == MEMORY_DEVICE || kind == MEMORY_POOL) {
+        struct window *w = window_open(ctx->device);
+        if (size > WINDOW_BYTES || !place(w, rounded(size), &a.base))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        w->used += rounded(size);
+    } else {
+        void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        a.base = (uint64_t)(uintptr_t)p;
+    }
+    insert(a);
+    *base = a.base;
+    return CUDA_SUCCESS;
+}
+
+CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int flags)
+{
+    uint64_t base = (uint64_t)(uintptr_t)p;
+    if (!p || !size)
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t next = above(base);
+    if (memory_find(base) || (next < table_count && table[next].base < base + size))
+        return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    insert((struct allocation){
+        .base = base, .size = size, .kind = MEMORY_REGISTERED, .device = ctx->device, .flags = flags, .ctx = ctx});
+    return CUDA_SUCCESS;
+}
+
+bool memory_is(uint64_t address, enum memory_kind kind)
+{
+    const struct allocation *a = memory_find(address);
+    return a && a->base == address && a->kind == kind;
+}
+
+void memory_free(uint64_t base)
+{
+    size_t i = above(base);
+    if (!i || table[i - 1].base != base)
+        return;
+    struct allocation a = table[i - 1];
+    memmove(&table[i - 1], &table[i], (table_count - i) * sizeof *table);
+    table_count--;
+    if (a.kind == MEMORY_DEVICE || a.kind == MEMORY_POOL) {
+        struct window *w = &windows[a.device];
+        w->used -= rounded(a.size);
+        if (a.size >= 1 << 20) { /* whole pages of it go back; small ones are soon used again */
+            uint64_t from = (a.base - w->base + 4095) & ~4095ull, to = (a.base - w->base + a.size) & ~4095ull;
+            if (to > from)
+                fallocate(w->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
+        }
+    } else if (a.kind != MEMORY_REGISTERED) {
+        munmap((void *)(uintptr_t)a.base, a.size);
+    }
+}
+
+void memory_free_context(struct context *ctx)
+{
+    for (size_t i = table_count; i-- > 0;)
+        if (table[i].ctx == ctx)
+            memory_free(table[i].base);
+}
+
+enum memory_kind memory_kind_of(uint64_t address)
+{
+    const struct allocation *a = memory_find(address);
+    return a ? a->kind : MEMORY_PAGEABLE;
+}
+
+CUresult memory_check(uint64_t address, size_t size)
+{
+    const struct allocation *a = memory_find(address);
+    if (!a)
+        return in_window(address) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return !memory_on_device(a->kind) || address - a->base + size <= a->size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+void memory_usage(int device, size_t *free_bytes, size_t *total)
+{
+    *total = WINDOW_BYTES;
+    *free_bytes = WINDOW_BYTES - windows[device].used;
+}

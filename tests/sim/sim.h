@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The simulated driver's own types and the functions its files share. Included by every .c here and by nobody else.
+ * One lock (`sim_lock`) guards everything; a function whose comment says "locked" is called with it held. Work of streams
+ * (copies, kernels, host functions) runs without it.
+ */
+#ifndef PTDS_TESTS_SIM_SIM_H
+#define PTDS_TESTS_SIM_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "impl.h"
+
+#define SIM_EXPORT __attribute__((visibility("default")))
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- work: what an operation does when its turn comes (work.c) ---- */
+
+enum work_kind { WORK_NONE, WORK_COPY, WORK_FILL, WORK_KERNEL, WORK_HOST, WORK_VALUE, WORK_FREE };
+
+/* Bytes to move; both sides are addresses that this process can reach. src NULL: from the staged bytes in the blob. */
+struct copy {
+    char *dst;
+    const char *src;
+    size_t width, height, depth;
+    size_t dst_pitch, dst_slice, src_pitch, src_slice;
+};
+
+struct fill {
+    char *dst;
+    size_t pitch, width, height; /* width in elements, pitch in bytes */
+    unsigned int value, element; /* element size: 1, 2 or 4 */
+};
+
+struct kernel_work {
+    const struct function *function; /* the parameters are in the blob */
+    unsigned int grid[3], block[3], shared;
+};
+
+struct host_work {
+    CUhostFn function;
+    CUstreamCallback callback;
+    CUstream stream;
+    void *data;
+};
+
+struct value_work {
+    void *address;
+    uint64_t value;
+    unsigned int flags;
+    bool wide, wait;
+};
+
+struct work {
+    enum work_kind kind;
+    union {
+        struct copy copy;
+        struct fill fill;
+        struct kernel_work kernel;
+        struct host_work host;
+        struct value_work value;
+        CUdeviceptr free_address;
+    };
+    void *blob; /* owned */
+    size_t blob_size;
+};
+
+void work_run(struct work *w); /* unlocked */
+struct work work_clone(const struct work *w);
+void work_clear(struct work *w);
+CUgraphNodeType work_node_type(const struct work *w);
+
+/* ---- operations and the threads that run them (engine.c) ---- */
+
+struct op {
+    struct work work;
+    unsigned int references, pending, waiters;
+    bool done;
+    uint64_t finished_ns;
+    struct op **dependents;
+    size_t dependent_count, dependent_capacity;
+    struct op *next;
+};
+
+void sim_lock(void);
+void sim_unlock(void);
+uint64_t sim_now_ns(void);
+void engine_after_fork(void);
+struct op *op_new(struct work *w);                /* takes the work over; held until it is done */
+void op_after(struct op *op, struct op *earlier); /* locked; earlier may be NULL or done */
+void op_submit(struct op *op);                    /* locked; no op_after on it any more */
+void op_wait(struct op *op);                      /* locked; gives the lock up while it waits */
+struct op *op_hold(struct op *op);                /* locked */
+void op_release(struct op *op);                   /* locked; NULL is fine */
+static inline bool op_busy(const struct op *op)
+{
+    return op && !op->done;
+}
+
+/* ---- handles (handles.c) ---- */
+
+enum handle_type {
+    HANDLE_CONTEXT = 1,
+    HANDLE_STREAM,
+    HANDLE_EVENT,
+    HANDLE_MODULE,
+    HANDLE_FUNCTION,
+    HANDLE_LIBRARY,
+    HANDLE_KERNEL,
+    HANDLE_GRAPH,
+    HANDLE_NODE,
+    HANDLE_EXEC,
+    HANDLE_ARRAY,
+    HANDLE_POOL,
+};
+
+void handle_add(const void *handle, enum handle_type type); /* locked, as the other two */
+void handle_remove(const void *handle);
+bool handle_is(const void *handle, enum handle_type type);
+
+/* ---- contexts and threads (context.c) ---- */
+
+#define MAX_DEVICES 8
+#define CONTEXT_STACK 32
+
+struct context {
+    int device;
+    unsigned int flags;
+    uint64_t id;
+    unsigned int retained; /* primary contexts only */
+    bool primary;
+    struct stream *legacy;
+    struct stream *streams; /* all of them, legacy and per-thread ones included */
+    size_t limits[16];
+    CUfunc_cache cache_config;
+};
+
+struct thread {
+    uint64_t id;
+    bool registered, twin, in_host_function;
+    struct context *stack[CONTEXT_STACK];
+    int depth;
+    CUstreamCaptureMode capture_mode;
+    struct stream *own_streams; /* this thread's per-thread streams, one per context */
+};
+
+struct thread *thread_self(void);
+struct context *context_current(void);
+CUresult context_need(struct context **ctx);   /* locked; 201 if none is current, else 0 */
+void context_synchronize(struct context *ctx); /* locked */
+int device_count(void);
+bool sim_initialised(void);
+
+/* ---- streams (stream.c) ---- */
+
+enum stream_kind { STREAM_LEGACY, STREAM_PER_THREAD, STREAM_BLOCKING, STREAM_NON_BLOCKING };
+
+struct node_set {
+    struct node **nodes;
+    size_t count, capacity;
+};
+
+struct stream {
+    struct context *ctx;
+    enum stream_kind kind;
+    int priority;
+    uint64_t id;
+    bool dead; /* destroyed, or its thread has ended: gone once it is idle */
+    struct op *tail;
+    struct capture *capture;
+    struct node_set capture_deps;
+    CUaccessPolicyWindow policy_window;
+    CUsynchronizationPolicy sync_policy;
+    struct stream *next, *next_own;
+};
+
+struct stream *stream_new(struct context *ctx, enum stream_kind kind, int priority); /* locked, as all of these */
+void stream_retire(struct stream *s);
+CUresult stream_find(CUstream handle, struct stream **out);
+CUresult stream_push(struct stream *s, struct work *w, struct op **held); /* takes the work over */
+CUresult stream_push_done(struct stream *s, struct work *w);              /* and waits until it is done */
+void stream_append(struct stream *s, struct op *op);
+void stream_order_after(struct stream *s, struct op *op);
+bool stream_busy(struct stream *s);
+void stream_synchronize(struct stream *s);
+void streams_free(struct context *ctx);
+CUstream stream_handle(struct stream *s);
+
+/* ---- events (event.c) ---- */
+
+struct event {
+    unsigned int flags;
+    uint64_t generation;
+    struct op *op;
+    uint64_t capture_id; /* not 0: last recorded in that capture */
+    struct node_set capture_deps;
+};
+
+/* ---- captures and graphs (capture.c, graph.c) ---- */
+
+struct node {
+    struct work work;
+    struct node_set deps;
+    size_t index; /* in its graph */
+};
+
+struct graph {
+    struct node_set nodes;
+};
+
+struct graph_exec {
+    struct graph *graph; /* a copy of its own */
+    struct op *last;
+    uint64_t flags;
+};
+
+struct capture {
+    uint64_t id;
+    CUstreamCaptureMode mode;
+    uint64_t thread;
+    bool invalid, borrowed_graph;
+    struct graph *graph;
+    struct stream *origin;
+    struct capture *next;
+};
+
+void node_set_add(struct node_set *set, struct node *node);
+void node_set_copy(struct node_set *to, const struct node_set *from);
+void node_set_clear(struct node_set *set);
+struct graph *graph_new(void);
+struct graph *graph_clone(const struct graph *graph);
+void graph_free(struct graph *graph);
+struct node *graph_add(struct graph *graph, struct work *w, const struct node_set *deps);
+CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s);
+
+CUresult capture_legacy_use(struct context *ctx);   /* 906 and invalidates, or 0 */
+CUresult capture_legacy_query(struct context *ctx); /* 906 without harm, or 0 */
+CUresult capture_unsafe(void);                      /* 900 and invalidates, or 0 */
+CUresult capture_add(struct stream *s, struct work *w);
+CUresult capture_add_graph(struct stream *s, const struct graph *graph);
+CUresult capture_forbid(struct stream *s); /* 900 and invalidates if s captures */
+CUresult capture_any(struct context *ctx); /* 900 and invalidates if anything of ctx captures */
+CUresult capture_record(struct stream *s, struct event *e);
+CUresult capture_wait(struct stream *s, struct event *e);
+CUresult capture_observe(struct stream *s);            /* 906 on legacy, 900 on a capturing one, both invalidate */
+CUresult capture_observe_event(const struct event *e); /* e was recorded in a capture: 907 and invalidates, or 1 */
+void capture_forget(struct stream *s);
+
+/* ---- memory (memory.c) ---- */
+
+enum memory_kind { MEMORY_PAGEABLE, MEMORY_DEVICE, MEMORY_POOL, MEMORY_PINNED, MEMORY_REGISTERED, MEMORY_MANAGED };
+
+struct allocation {
+    uint64_t base;
+    size_t size;
+    enum memory_kind kind;
+    int device;
+    unsigned int flags;
+    uint64_t id;
+    struct context *ctx;
+};
+
+CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base);
+CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int flags);
+const struct allocation *memory_find(uint64_t address);  /* the allocation that holds it, or NULL; locked */
+bool memory_is(uint64_t address, enum memory_kind kind); /* locked; address is the start of such an allocation */
+void memory_free(uint64_t base);                         /* locked */
+void memory_free_context(struct context *ctx);
+enum memory_kind memory_kind_of(uint64_t address);    /* locked */
+CUresult memory_check(uint64_t address, size_t size); /* locked; 1 if a device range is not all allocated */
+void *memory_bytes(uint64_t address);                 /* where the simulator reaches these bytes */
+void memory_usage(int device, size_t *free_bytes, size_t *total);
+static inline bool memory_on_device(enum memory_kind k)
+{
+    return k == MEMORY_DEVICE || k == MEMORY_POOL || k == MEMORY_MANAGED;
+}
+static inline bool memory_page_locked(enum memory_kind k)
+{
+    return k == MEMORY_PINNED || k == MEMORY_REGISTERED;
+}
+
+struct array_object {
+    size_t width, height, depth, element; /* element: bytes of one */
+    CUarray_format format;
+    unsigned int channels, flags;
+    uint64_t bytes;
+};
+
+/* ---- copies (copy.c) ---- */
+
+enum copy_mode { COPY_SYNC, COPY_ASYNC };
+
+CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode);
+CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode);
+
+/* ---- modules and kernels (module.c, kernels.c) ---- */
+
+#define MAX_PARAMETERS 32
+
+struct parameter {
+    size_t offset, size;
+};
+
+typedef void (*kernel_function)(const struct kernel_work *k, const unsigned char *parameters);
+
+struct function {
+    char name[128];
+    kernel_function run; /* NULL: no built-in kernel of this name; a launch answers NOT_SUPPORTED */
+    struct module *module;
+    struct parameter parameters[MAX_PARAMETERS];
+    size_t parameter_count, parameter_bytes;
+    bool launched;
+    int attributes[CU_FUNC_ATTRIBUTE_MAX];
+    struct function *next;
+};
+
+struct module {
+    struct context *ctx;
+    bool ptx;
+    struct function *functions;
+};
+
+struct module *module_parse(struct context *ctx, const void *image);
+void module_free(struct module *m);
+struct function *module_function(struct module *m, const char *name);
+struct function *function_of(CUfunction handle); /* either kind of handle; locked */
+kernel_function kernel_find(const char *name, const char **signature);
+
+/* ---- the knobs (knobs.c) ---- */
+
+struct entry {
+    const char *symbol;
+    void *address;
+    int since;
+    bool twin, has_twin, row;
+    unsigned long calls;
+    uintptr_t last_stream;
+    unsigned long fail_at;
+    CUresult fail_code;
+    uint64_t delay_ns;
+    bool hidden, before_init;
+};
+
+extern struct entry sim_entries[];
+extern const int sim_entry_count;
+
+#define NO_HANDLE ((uintptr_t)-1)
+
+CUresult call_enter(int entry, bool twin, uintptr_t stream);
+void knobs_load(void);
+int knob_driver_version(void);
+int knob_devices(void);
+uint64_t knob_launch_ns(void);
+void hide_symbol(void *address);
+
+#endif
