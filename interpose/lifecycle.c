@@ -10,6 +10,7 @@
 
 #include "interpose/base/memory.h"
 #include "interpose/doors/doors.h"
+#include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
@@ -28,6 +29,7 @@ static void in_child(void)
 {
     memory_after_fork();
     doors_after_fork();
+    enter_after_fork();
     thread_after_fork();
     objects_after_fork();
     objects_handles_after_fork();

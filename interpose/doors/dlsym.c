@@ -116,7 +116,7 @@ static int find_after_caller(const struct elf_object *object, void *data)
 static struct dlsym_answer for_address(void *found, const char *name, const void *caller)
 {
     if (!found)
-        return (struct dlsym_answer){1, NULL};
+        return go_on; /* once more, by the program itself: then dlerror names the object that asked */
     if (is_own(found))
         return for_export(name, caller);
     if (!driver_owns(found))
@@ -165,6 +165,6 @@ struct dlsym_answer ptds_dlvsym_decide(void *handle, const char *name, const cha
     if (!is_driver_name(name) || needs_callers_scope(handle, name))
         return go_on;
     if (handle == RTLD_NEXT)
-        return decide_next(name, caller);
+        return ptds_real_dlvsym(RTLD_DEFAULT, name, version) ? decide_next(name, caller) : go_on;
     return for_address(ptds_real_dlvsym(handle, name, version), name, caller);
 }

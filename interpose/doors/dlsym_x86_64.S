@@ -69,9 +69,9 @@ ptds_dlvsym_new:
     .size   ptds_dlvsym_old, .-ptds_dlvsym_old
     .size   ptds_dlvsym_new, .-ptds_dlvsym_new
 
-    .symver ptds_dlsym_old, dlsym@GLIBC_2.2.5
-    .symver ptds_dlsym_new, dlsym@@GLIBC_2.34
-    .symver ptds_dlvsym_old, dlvsym@GLIBC_2.2.5
-    .symver ptds_dlvsym_new, dlvsym@@GLIBC_2.34
+    .symver ptds_dlsym_old, dlsym@GLIBC_2.2.5, remove
+    .symver ptds_dlsym_new, dlsym@@GLIBC_2.34, remove
+    .symver ptds_dlvsym_old, dlvsym@GLIBC_2.2.5, remove
+    .symver ptds_dlvsym_new, dlvsym@@GLIBC_2.34, remove
 
     .section .note.GNU-stack, "", @progbits

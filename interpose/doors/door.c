@@ -90,6 +90,7 @@ int door_open(void)
     if (__builtin_expect(__atomic_load_n(&opened, __ATOMIC_ACQUIRE), 1))
         return 1;
     int saved = errno;
+    env_get(); /* before anything has something to say */
     int found = driver_search(1);
     if (found) {
         lock_take(&opening);
@@ -99,8 +100,7 @@ int door_open(void)
             __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);
         }
         lock_drop(&opening);
-        if (!inert())
-            driver_pin();
+        driver_pin(); /* also where nothing is remapped: wrappers hold its addresses */
     } else {
         diag_once(DIAG_ERROR, "no CUDA driver (libcuda.so.1) could be found");
     }

@@ -22,6 +22,13 @@ static enum enter absent(struct call *C, int driver_found)
     return ENTER_ABSENT;
 }
 
+static uint32_t started; /* first_time() has nothing left to do: recording runs, or is not wanted */
+
+void enter_after_fork(void)
+{
+    started = 0;
+}
+
 static enum enter first_time(struct call *C)
 {
     int found = door_open();
@@ -44,7 +51,6 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->flags = (twin ? PTDS_CALL_TWIN : 0u) | (api_rows[api].timed ? PTDS_CALL_TIMED : 0u);
     C->caller = caller;
     C->frame = frame;
-    static uint32_t started; /* everything below has run once, recording included or not wanted */
     if (__builtin_expect(!__atomic_load_n(&started, __ATOMIC_ACQUIRE) || !driver_real[api][twin], 0)) {
         enum enter enter = first_time(C);
         if (enter != ENTER_FULL)

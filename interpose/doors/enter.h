@@ -28,6 +28,9 @@ static inline void enter_real(struct call *C)
         log_entering(C);
 }
 
+/* In a forked child: recording starts anew. */
+void enter_after_fork(void);
+
 void leave_recorded(struct call *C);
 static inline void leave_call(struct call *C)
 {

@@ -68,6 +68,9 @@ static void route_per_thread(struct call *C)
 
 static void route_created(struct call *C, CUstream named)
 {
+    /* Where nobody looks at it, it was not seen being made either, and asking about it could end a capture. */
+    if (!C->enter && !policy_current()->created)
+        return;
     C->stream = objects_stream(C->thread, named);
     if (!C->stream)
         return;

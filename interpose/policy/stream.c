@@ -20,6 +20,17 @@
 
 static CUstream process_target;
 
+void target_gone(CUstream stream)
+{
+    CUstream expected = stream;
+    if (stream)
+        __atomic_compare_exchange_n(&process_target, &expected, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    for (struct thread *thread = thread_all(); thread; thread = thread->next_all) {
+        expected = stream;
+        __atomic_compare_exchange_n(&thread->own_target, &expected, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    }
+}
+
 void target_set_process(CUstream stream)
 {
     __atomic_store_n(&process_target, stream, __ATOMIC_RELEASE);

@@ -52,6 +52,7 @@ static void fill_header(struct ptds_trace_header *header)
     header->ranks = path_ranks();
     header->clock = clock_source;
     header->limit = env_get()->trace_limit;
+    header->born = path_process_born();
     gethostname(header->host, sizeof header->host - 1);
     if (readlink("/proc/self/exe", header->program, sizeof header->program - 1) < 0)
         header->program[0] = '\0';
@@ -61,9 +62,10 @@ static void fill_header(struct ptds_trace_header *header)
     memcpy((char *)header + header->schema_offset, schema, sizeof schema - 1);
 }
 
+static uint32_t starting; /* set once, by whoever starts */
+
 void record_start(void)
 {
-    static uint32_t starting;
     int saved = errno;
     if (!env_get()->recording || __atomic_load_n(&record_running, __ATOMIC_ACQUIRE) != 0)
         return;
@@ -80,17 +82,15 @@ void record_start(void)
         define_preamble();
         log_start();
         __atomic_store_n(&record_running, 1, __ATOMIC_RELEASE);
-        for (struct thread *thread = thread_all(); thread; thread = thread->next_all)
-            record_thread_started(thread);
         door_report_discovered();
     } else {
         diag_once(DIAG_ERROR, "no memory to record in");
         __atomic_store_n(&record_running, 2, __ATOMIC_RELEASE);
     }
-    starting = 0;
     errno = saved;
 }
 
+static struct lock ended_lock;
 static struct ptds_count *ended_counts;
 
 static struct ptds_chunk *count_chunk(struct ptds_count *counts)
@@ -113,10 +113,10 @@ void record_forget_caches(struct thread *thread)
     footprint_kernels_forget_cache(thread);
 }
 
-/* record_start() and the thread itself may both come here. */
+/* By the thread itself alone: a thread that was there before recording began comes here with its first recorded call. */
 void record_thread_started(struct thread *thread)
 {
-    if (!record_on() || __atomic_exchange_n(&thread->counted, 1, __ATOMIC_ACQ_REL))
+    if (!record_on())
         return;
     struct ptds_chunk *chunk = store_chunk(PTDS_CHUNK_COUNTS, thread->uid);
     if (chunk) {
@@ -133,8 +133,7 @@ void record_thread_started(struct thread *thread)
  */
 static void fold_counts(struct thread *thread)
 {
-    static struct lock lock;
-    lock_take(&lock);
+    lock_take(&ended_lock);
     if (!ended_counts) {
         ended_counts = thread->counts;
         count_chunk(ended_counts)->thread = 0;
@@ -145,7 +144,7 @@ static void fold_counts(struct thread *thread)
             to[i] += from[i];
         store_chunk_back(count_chunk(thread->counts));
     }
-    lock_drop(&lock);
+    lock_drop(&ended_lock);
 }
 
 void record_thread_ended(struct thread *thread)
@@ -350,6 +349,8 @@ void record_after_fork(void)
     define_after_fork();
     stacks_after_fork();
     log_after_fork();
+    ended_lock.held = 0;
     ended_counts = NULL;
+    starting = 0;
     record_running = 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "interpose/base/clock.h"
@@ -27,6 +28,7 @@ enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL, STATE_FREE };
 static struct {
     struct lock lock;
     int in_file;
+    int full; /* the disk has refused once: the chunks there are go round */
     int lock_file;   /* holds the lock, nothing else: the program may close any descriptor and get its number for a file of
                         its own */
     char path[2048]; /* absolute */
@@ -47,9 +49,18 @@ const char *store_path(void)
     return store.in_file ? store.path : NULL;
 }
 
+/* Past this the kernel does not refuse but kills (SIGXFSZ). */
+static int file_may_reach(off_t end)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || (uint64_t)end <= limit.rlim_cur;
+}
+
 /* Makes the file's bytes [offset, offset + size) real; 0 if the disk refuses. */
 static int reserve(int file, off_t offset, size_t size)
 {
+    if (!file_may_reach(offset + (off_t)size))
+        return 0;
     int error;
     do
         error = posix_fallocate(file, offset, (off_t)size);
@@ -84,12 +95,21 @@ static void *map_memory(size_t size)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
+/* A trace of this very process, from before it called exec. */
+static int is_own_past(int file)
+{
+    struct ptds_trace_header header;
+    return pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+           memcmp(header.magic, PTDS_TRACE_MAGIC, sizeof header.magic) == 0 && header.pid == (uint32_t)getpid() &&
+           header.born == path_process_born();
+}
+
 /* Another live process may be writing to this very path (a child started with the same environment): its lock says so, and
  * then this one writes beside it. */
 static int open_file(const char *path)
 {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (file >= 0 && (flock(file, LOCK_EX | LOCK_NB) != 0 || is_own_past(file))) {
         close(file);
         path_append_pid(store.path, sizeof store.path);
         file = open(store.path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -161,8 +181,10 @@ static int grow(void)
 {
     off_t offset = (off_t)(PTDS_HEADER_SIZE + store.extent_count * EXTENT_SIZE);
     uint8_t *extent = store.in_file ? map_file(offset, EXTENT_SIZE) : map_memory(EXTENT_SIZE);
-    if (!extent)
+    if (!extent) {
+        store.full = 1;
         return 0;
+    }
     store.extents[store.extent_count++] = extent;
     return 1;
 }
@@ -199,7 +221,7 @@ static struct ptds_chunk *next_chunk(uint64_t *index)
     if (store.free)
         return reuse(index);
     int room = store.handed < (uint64_t)store.extent_count * PTDS_EXTENT_CHUNKS;
-    if (!room && store.handed < store.chunks_max)
+    if (!room && !store.full && store.handed < store.chunks_max)
         room = grow();
     if (!room)
         return take_back(index);
@@ -227,8 +249,9 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
         store.header->refused++;
     }
     lock_drop(&store.lock);
-    if (!chunk)
-        diag_once(DIAG_ERROR, "no room for more of the trace; detail is dropped, counts stay");
+    if (!chunk || store.full)
+        diag_once(DIAG_ERROR, "no space for more of the trace; ",
+                  chunk ? "the oldest detail goes first, counts stay exact" : "detail is dropped, counts stay");
     errno = saved;
     return chunk;
 }

@@ -12,6 +12,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/doors/driver.h"
 #include "interpose/policy/policy.h"
+#include "interpose/policy/target.h"
 #include "interpose/record/record.h"
 #include "interpose/state/call.h"
 #include "interpose/state/capture.h"
@@ -205,6 +206,7 @@ void objects_stream_gone(struct call *C, CUstream handle)
         return;
     C->context = stream->context;
     C->stream_uid = C->target_uid = stream->uid;
+    target_gone(handle);
     if (policy_current()->settle)
         policy_current()->settle(C, stream);
     record_stream(stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0, 0);

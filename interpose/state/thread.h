@@ -57,7 +57,7 @@ struct thread {
     CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */
     /* recording; see interpose/record */
     struct ptds_count *counts; /* API_COUNT * 2 */
-    uint32_t counted, counts_in_chunk;
+    uint32_t counts_in_chunk;
     uint8_t *chunk_at, *chunk_end;
     struct ptds_chunk *chunk;
     uint64_t lost;

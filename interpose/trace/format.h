@@ -39,6 +39,7 @@ struct ptds_trace_header {
     uint64_t recycled;   /* chunks of old detail that were overwritten because of PTDS_TRACE_LIMIT */
     uint64_t refused;    /* records not kept because no chunk could be had (full disk, unwritable file) */
     uint64_t limit;      /* PTDS_TRACE_LIMIT, bytes */
+    uint64_t born;       /* when the process began, clock ticks since boot: with the pid, the same before and after exec */
     char host[64];
     char program[256];                   /* /proc/self/exe */
     char shim[32];                       /* version of libptds */
@@ -129,8 +130,9 @@ enum ptds_class {
     X(CONFIG) \
     X(CONTEXT) \
     X(COPY) \
-    X(ENTRY) X(EVENT) X(GRAPH) X(GRAPHICS) X(HOSTFUNC) X(INTEROP) X(LAUNCH) X(MEMOP) X(MEMSET) X(MODULE) X(PREFETCH) \
-        X(QUERY) X(SEMAPHORE) X(STREAM) X(SYNC)
+    X(ENTRY) \
+    X(EVENT) X(GRAPH) X(GRAPHICS) X(HOSTFUNC) X(INTEROP) X(LAUNCH) X(MEMOP) X(MEMSET) X(MODULE) X(PREFETCH) X(QUERY) \
+        X(SEMAPHORE) X(STREAM) X(SYNC)
 #define X(name) PTDS_CLASS_##name,
     PTDS_CLASSES(X)
 #undef X

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Captures: the shim makes no call of its own that could break one, and what a capture would have refused stays refused.
+ */
+#include "tests/interpose/steps_test.h"
+
+namespace ptds
+{
+namespace
+{
+
+TEST(CaptureOrdered, NothingInsideAndOwedAfterwards)
+{
+    expect_policy("ordered", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
+                                 /* Settled before: the event is recorded while it may be. */
+                                 {"begin@a", "cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(a)"},
+                                 {"launch@a", "cuLaunchKernel(a)"},
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"memset:D", "cuMemsetD8_v2"},
+                                 {"launch@a", "cuLaunchKernel(a)"},
+                                 {"end@a", "cuStreamEndCapture(a)"},
+                                 /* What was owed before is owed still, also to a graph launch. */
+                                 {"graph@a", "cuStreamWaitEvent(a;E1) cuGraphLaunch(a)"},
+                                 {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                             });
+}
+
+TEST(CaptureOrdered, SettlesEveryStreamBefore)
+{
+    expect_policy("ordered", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"stream:b", "cuStreamCreate"},
+                                 {"launch@b", "cuLaunchKernel(b)"},
+                                 {"launch@0", "cuEventCreate cuEventCreate cuEventRecord(b;E1) cuStreamWaitEvent(ptds;E1) "
+                                              "cuLaunchKernel(ptds)"},
+                                 {"launch@a", "cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a)"},
+                                 {"begin@a", "cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuStreamWaitEvent(b;E2) "
+                                             "cuStreamBeginCapture_v2(a)"},
+                                 {"launch@b", "cuLaunchKernel(b)"},
+                                 {"end@a", "cuStreamEndCapture(a)"},
+                                 {"launch@0", "cuEventRecord(b;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
+                             });
+}
+
+TEST(CaptureOrdered, ANonBlockingCaptureLetsDefaultWorkThrough)
+{
+    expect_policy("ordered", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"nbstream:n", "cuStreamCreate"},
+                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
+                                 {"begin@n", "cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(n)"},
+                                 {"launch@n", "cuLaunchKernel(n)"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 /* a takes no part, so it may wait. */
+                                 {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+                                 /* Something is owed now: the legacy stream waits for a by itself. */
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"end@n", "cuStreamEndCapture(n)"},
+                                 {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                             });
+}
+
+TEST(CaptureOrdered, EventsAreNotMadeInside)
+{
+    expect_policy("ordered", {
+                                 {"nbstream:n", "cuStreamCreate"},
+                                 {"begin@n", "cuStreamBeginCapture_v2(n)"},
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"copy:DH", "cuMemcpy"},
+                                 {"end@n", "cuStreamEndCapture(n)"},
+                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
+                             });
+}
+
+TEST(CaptureOrdered, StreamsThatJoinACapture)
+{
+    expect_policy("ordered", {
+                                 {"nbstream:n", "cuStreamCreate"},
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"event:e", "cuEventCreate"},
+                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
+                                 {"begin@n", "cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(n)"},
+                                 {"record:e@n", "cuEventRecord(n;e)"},
+                                 {"wait:e@a", "cuStreamWaitEvent(a;E1) cuStreamWaitEvent(a;e)"},
+                                 /* Blocking, and in the capture now. */
+                                 {"launch@a", "cuLaunchKernel(a)"},
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"end@n", "cuStreamEndCapture(n)"},
+                                 {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                             });
+}
+
+TEST(CaptureOrdered, ACaptureWhoseStreamIsDestroyed)
+{
+    expect_policy("ordered", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
+                                 {"begin@a", "cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(a)"},
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"destroy:a", "cuStreamDestroy_v2(a)"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                             });
+}
+
+/* Streams that the shim has not seen being made are not asked about inside a capture, under no policy. */
+TEST(Capture, NoQuestionsInside)
+{
+    for (const char *policy : {"observe", "per-thread", "ordered", "stream"}) {
+        SCOPED_TRACE(policy);
+        for (const char *record : {"off", "summary"}) {
+            Folder folder;
+            std::vector<Does> steps = {
+                {"stream:a", "cuStreamCreate"},
+                {"nbstream:n", "cuStreamCreate"},
+                {"begin@n", "cuStreamBeginCapture_v2(n)"},
+                {"launch@n", "cuLaunchKernel(n)"},
+                {"launch@a", "cuLaunchKernel(a)"},
+                {"attach@a", "cuStreamAttachMemAsync(a)"},
+                {"attach@n", "cuStreamAttachMemAsync(n)"},
+                {"end@n", "cuStreamEndCapture(n)"},
+            };
+            bool twins = strcmp(policy, "per-thread") == 0 && strcmp(record, "off") == 0;
+            if (twins) {
+                steps[3].driver = "cuLaunchKernel_ptsz(n)";
+                steps[4].driver = "cuLaunchKernel_ptsz(a)";
+            }
+            Settings settings = {{"PTDS_POLICY", policy}};
+            if (strcmp(record, "off") != 0)
+                settings["PTDS_TRACE"] = folder / "trace";
+            expect_steps(run(shimmed("steps_child", steps_of(steps), settings)), steps);
+        }
+    }
+}
+
+/* The program keeps its error: 0 and 0x1 can't be captured, and no policy makes them so. */
+TEST(Capture, TheLegacyStreamStaysRefused)
+{
+    for (const char *policy : {"observe", "per-thread", "ordered", "stream"}) {
+        SCOPED_TRACE(policy);
+        expect_policy(policy, {
+                                  {"begin@0", "cuStreamBeginCapture_v2(0) =900"},
+                                  {"begin@1", "cuStreamBeginCapture_v2(legacy) =900"},
+                                  {"end@0", "cuStreamEndCapture(0) =401"},
+                                  {"begin@2", "cuStreamBeginCapture_v2(ptds)"},
+                                  {"end@2", "cuStreamEndCapture(ptds)"},
+                                  {"twinbegin@0", "cuStreamBeginCapture_v2_ptsz(0)"},
+                                  {"twinend@0", "cuStreamEndCapture_ptsz(0)"},
+                                  {"copybatch@0", "cuMemcpyBatchAsync_v2(0)"},
+                                  {"copybatch@1", "cuMemcpyBatchAsync_v2(legacy)"},
+                                  {"copybatch@2", "cuMemcpyBatchAsync_v2(ptds)"},
+                                  {"single@0", "cuStreamAttachMemAsync(0)"},
+                              });
+    }
+}
+
+/* Legacy work while a blocking stream captures passes through, so that the program keeps its 906. */
+void expect_kept(const std::string &policy, const std::string &target, const Settings &settings = {})
+{
+    SCOPED_TRACE(policy);
+    std::string launch = "cuLaunchKernel(" + target + ")";
+    std::vector<Does> steps = {
+        {"stream:a", "cuStreamCreate"},
+        {"nbstream:n", "cuStreamCreate"},
+        {"launch@0", launch.c_str()},
+        {"begin@a", "cuStreamBeginCapture_v2(a)"},
+        {"launch@a", "cuLaunchKernel(a)"},
+        {"launch@0", "cuLaunchKernel(0)"},
+        {"memset:D", "cuMemsetD8_v2"},
+        {"t:launch@0", "cuLaunchKernel(0)"},
+        {"end@a", "cuStreamEndCapture(a)"},
+        {"launch@0", launch.c_str()},
+        {"twinbegin@0", "cuStreamBeginCapture_v2_ptsz(0)"},
+        {"launch@0", "cuLaunchKernel(0)"},
+        {"twinend@0", "cuStreamEndCapture_ptsz(0)"},
+        {"launch@0", launch.c_str()},
+        /* A non-blocking capture does not mind. */
+        {"begin@n", "cuStreamBeginCapture_v2(n)"},
+        {"launch@0", launch.c_str()},
+        {"end@n", "cuStreamEndCapture(n)"},
+        {"begin@a", "cuStreamBeginCapture_v2(a)"},
+        {"begin@n", "cuStreamBeginCapture_v2(n)"},
+        {"launch@0", "cuLaunchKernel(0)"},
+        {"end@a", "cuStreamEndCapture(a)"},
+        {"launch@0", launch.c_str()},
+        {"end@n", "cuStreamEndCapture(n)"},
+    };
+    expect_steps(run(shimmed("steps_child", steps_of(steps), settings)), steps);
+}
+
+TEST(Capture, LegacyWorkWhileABlockingStreamCaptures)
+{
+    Folder folder;
+    expect_kept("stream", "shim", {{"PTDS_POLICY", "stream"}});
+    expect_kept("stream", "shim", {{"PTDS_POLICY", "stream"}, {"PTDS_TRACE", folder / "stream"}});
+    expect_kept("per-thread", "ptds", {{"PTDS_POLICY", "per-thread"}, {"PTDS_TRACE", folder / "per-thread"}});
+    expect_kept("observe", "0", {{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", folder / "observe"}});
+}
+
+/* A wait of the shim's own would end a capture of the same thread. So meanwhile the synchronous forms stay as they are:
+ * with a blocking target the legacy stream keeps the order; with a non-blocking one the wait is made harmless. */
+TEST(Capture, SynchronousFormsWhileANonBlockingStreamCaptures)
+{
+    const std::vector<Does> legacy = {
+        {"nbstream:n", "cuStreamCreate"}, {"begin@n", "cuStreamBeginCapture_v2(n)"}, {"htod:H", "cuMemcpyHtoD_v2"},
+        {"memset:D", "cuMemsetD8_v2"},    {"end@n", "cuStreamEndCapture(n)"},
+    };
+    expect_policy("observe", legacy);
+    expect_policy("ordered", legacy);
+    expect_policy("stream", legacy);
+    expect_policy("stream",
+                  {
+                      {"nbstream:n", "cuStreamCreate"},
+                      {"begin@n", "cuStreamBeginCapture_v2(n)"},
+                      {"htod:H", "cuMemcpyHtoDAsync_v2(shim) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(shim) "
+                                 "cuThreadExchangeStreamCaptureMode"},
+                      {"memset:D", "cuMemsetD8Async(shim) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(shim) "
+                                   "cuThreadExchangeStreamCaptureMode"},
+                      {"end@n", "cuStreamEndCapture(n)"},
+                      {"memset:D", "cuMemsetD8Async(shim)"},
+                  },
+                  {{"PTDS_STREAM", "nonblocking"}});
+}
+
+/* Policy stream makes its stream early; where it could not, a capture is no time to catch up. */
+TEST(Capture, PolicyStreamMakesNoStreamInside)
+{
+    std::vector<Does> steps = {
+        {"context:second", "cuCtxCreate_v2 cuStreamCreate"},
+        {"launch@0", "cuLaunchKernel(shim)"},
+        {"nbstream:n", "cuStreamCreate"},
+        {"begin@n", "cuStreamBeginCapture_v2(n)"},
+        {"context:third", "cuCtxCreate_v2"},
+        {"launch@0", "cuLaunchKernel(0)"},
+        {"end@n", "cuStreamEndCapture(n)"},
+        {"launch@0", "cuStreamCreate cuLaunchKernel(shim)"},
+        {"launch@0", "cuLaunchKernel(shim)"},
+    };
+    expect_steps(run(shimmed("steps_child", steps_of(steps), {{"PTDS_POLICY", "stream"}})), steps);
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A CUDA program in every situation of a process's life; argv[1] says which. Prints what a test compares.
+ *
+ *     work N           N launches, exit status 5
+ *     _exit N          the same, past destructors and exit handlers
+ *     hold N           N launches, prints "ready", waits to be killed or, on a byte in the file argv[3], goes on and exits
+ *     fork-before N    forks before its first call; parent and child work
+ *     fork-after N     works, forks; the child works N+1 more, the parent N+2 more
+ *     fork-quiet N     works, forks; the child does nothing of CUDA
+ *     exec N           works, then becomes "work N"
+ *     exec-bare N      works, then becomes a program without CUDA
+ *     detached N       main ends while another thread goes on working
+ *     threads N        eight threads of N launches each, joined
+ *     race N           sixteen threads make the process's first calls together
+ *     churn N          two thousand threads, one after the other
+ *     unload N PATH    works through a library that brought the driver and is unloaded, twice
+ *     abort N          works, then abort()
+ */
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+extern "C" {
+#include "interpose/api/cuda_abi.h"
+}
+
+namespace
+{
+
+/* The driver is looked up, so that a mode can choose when it comes in. */
+struct Driver {
+    decltype(&cuInit) init;
+    decltype(&cuCtxCreate_v2) create;
+    decltype(&cuCtxSetCurrent) use;
+    decltype(&cuLaunchKernel) launch;
+    CUcontext context;
+} driver;
+
+template <class F> void look_up(void *library, F *function, const char *name)
+{
+    *function = reinterpret_cast<F>(dlsym(library, name));
+    if (!*function)
+        exit(90);
+}
+
+void start()
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library)
+        exit(91);
+    look_up(library, &driver.init, "cuInit");
+    look_up(library, &driver.create, "cuCtxCreate_v2");
+    look_up(library, &driver.use, "cuCtxSetCurrent");
+    look_up(library, &driver.launch, "cuLaunchKernel");
+    if (driver.init(0) || driver.create(&driver.context, 0, 0))
+        exit(92);
+}
+
+void work(int times)
+{
+    for (int i = 0; i < times; i++) {
+        if (driver.launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr))
+            exit(93);
+    }
+}
+
+void say(const char *text)
+{
+    printf("%s\n", text);
+    fflush(stdout);
+}
+
+int wait_for(pid_t child)
+{
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("child %d %d\n", child, WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+    return 5;
+}
+
+int fork_before(int times)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    start();
+    work(child ? times : times + 1);
+    return child ? wait_for(child) : 6;
+}
+
+int fork_after(int times, bool quiet)
+{
+    start();
+    work(times);
+    pid_t child = fork();
+    if (!child) {
+        if (!quiet) {
+            driver.create(&driver.context, 0, 0);
+            work(times + 1);
+        }
+        exit(6);
+    }
+    int status = wait_for(child);
+    work(times + 2);
+    return status;
+}
+
+int hold(int times, const char *go_on)
+{
+    struct stat unused;
+    start();
+    work(times);
+    say("ready");
+    while (!go_on || stat(go_on, &unused) != 0)
+        usleep(1000);
+    work(times);
+    return 5;
+}
+
+int detached(int times)
+{
+    static std::atomic<bool> running;
+    start();
+    std::thread([times] {
+        driver.use(driver.context);
+        for (;;) {
+            work(times);
+            running = true;
+        }
+    }).detach();
+    while (!running)
+        std::this_thread::yield();
+    return 5;
+}
+
+int threads(int times)
+{
+    std::vector<std::thread> all;
+    start();
+    for (int i = 0; i < 8; i++) {
+        all.emplace_back([times] {
+            driver.use(driver.context);
+            work(times);
+        });
+    }
+    for (std::thread &thread : all)
+        thread.join();
+    return 5;
+}
+
+int race(int times)
+{
+    static std::atomic<int> waiting{16};
+    std::vector<std::thread> all;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    for (int i = 0; i < 16; i++) {
+        all.emplace_back([library, times] {
+            CUcontext context;
+            waiting--;
+            while (waiting > 0)
+                std::this_thread::yield();
+            auto init = reinterpret_cast<decltype(&cuInit)>(dlsym(library, "cuInit"));
+            auto create = reinterpret_cast<decltype(&cuCtxCreate_v2)>(dlsym(library, "cuCtxCreate_v2"));
+            auto launch = reinterpret_cast<decltype(&cuLaunchKernel)>(dlsym(library, "cuLaunchKernel"));
+            if (init(0) || create(&context, 0, 0))
+                exit(92);
+            for (int k = 0; k < times; k++)
+                launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+        });
+    }
+    for (std::thread &thread : all)
+        thread.join();
+    return 5;
+}
+
+int churn(int times)
+{
+    start();
+    for (int i = 0; i < 2000; i++) {
+        std::thread([times] {
+            driver.use(driver.context);
+            work(times);
+        }).join();
+    }
+    return 5;
+}
+
+/* Where the driver was, another thing is now: it can't come back to the same place. */
+void occupy(void *base)
+{
+    if (base && dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) == nullptr)
+        mmap(base, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+}
+
+int unload(const char *path)
+{
+    for (int i = 0; i < 2; i++) {
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        auto use = reinterpret_cast<int (*)()>(library ? dlsym(library, "plugin_use") : nullptr);
+        void *inside = library ? dlsym(library, "fake_address") : nullptr;
+        Dl_info info = {};
+        if (!use || use() != 0 || !inside || !dladdr(inside, &info) || dlclose(library) != 0)
+            return 94;
+        occupy(info.dli_fbase);
+    }
+    return 5;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    std::string mode = argc > 1 ? argv[1] : "";
+    int times = argc > 2 ? atoi(argv[2]) : 0;
+    const char *argument = argc > 3 ? argv[3] : nullptr;
+    if (mode == "fork-before")
+        return fork_before(times);
+    if (mode == "fork-after" || mode == "fork-quiet")
+        return fork_after(times, mode == "fork-quiet");
+    if (mode == "hold")
+        return hold(times, argument);
+    if (mode == "detached")
+        return detached(times);
+    if (mode == "threads")
+        return threads(times);
+    if (mode == "race")
+        return race(times);
+    if (mode == "churn")
+        return churn(times);
+    if (mode == "unload")
+        return unload(argument);
+    start();
+    work(times);
+    if (mode == "_exit")
+        _exit(5);
+    if (mode == "abort")
+        abort();
+    if (mode == "exec")
+        execl(argv[0], argv[0], "work", argv[2], nullptr);
+    if (mode == "exec-bare")
+        execl("/bin/sh", "sh", "-c", "exit 5", nullptr);
+    return 5;
+}

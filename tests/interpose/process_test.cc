@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What happens to processes: fork, exec, the ways to end, threads that outlive main, libraries that go. The program's exit
+ * status is its own, and each process's trace is whole and its own.
+ */
+#include <csignal>
+#include <fstream>
+
+#include "tests/interpose/shim_test.h"
+#include "tests/interpose/trace_walk.h"
+
+namespace ptds
+{
+namespace
+{
+
+const char *const policies[] = {"ordered", "per-thread", "stream", "observe"};
+
+Command child(const std::string &mode, int times, const Settings &settings, const std::string &argument = "")
+{
+    std::vector<std::string> arguments = {mode, std::to_string(times)};
+    if (!argument.empty())
+        arguments.push_back(argument);
+    return shimmed("process_child", arguments, settings);
+}
+
+void expect_launches(const std::string &path, uint64_t launches, bool clean, int pid = 0)
+{
+    SCOPED_TRACE(path);
+    Walk trace = walk(path);
+    EXPECT_EQ(trace.calls("cuLaunchKernel"), launches);
+    EXPECT_EQ(trace.counts["cuLaunchKernel"], launches);
+    EXPECT_EQ(trace.header.clean_end, clean ? 1u : 0u);
+    EXPECT_TRUE(!pid || trace.header.pid == static_cast<uint32_t>(pid)) << trace.header.pid;
+}
+
+/* The pid that the program printed of its child, and that child's status. */
+std::pair<std::string, int> forked(const Outcome &outcome)
+{
+    int pid = 0, status = -1;
+    EXPECT_EQ(sscanf(outcome.out.c_str(), "child %d %d", &pid, &status), 2) << outcome;
+    return {std::to_string(pid), status};
+}
+
+TEST(Process, ExitStatusAndTrace)
+{
+    for (const char *policy : policies) {
+        Folder folder;
+        Outcome outcome = run(child("work", 100, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}}));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        EXPECT_EQ(outcome.err, "");
+        expect_launches(folder / "trace", 100, true, outcome.pid);
+        EXPECT_EQ(folder.files(), std::vector<std::string>{"trace"});
+    }
+}
+
+TEST(Process, NamesInTracePaths)
+{
+    Folder folder;
+    Settings settings = {{"PTDS_TRACE", folder / "t-%p-%r-%%-%q"}, {"SLURM_PROCID", "3"}};
+    Outcome outcome = run(child("work", 1, settings));
+    EXPECT_EQ(folder.files(), std::vector<std::string>{"t-" + std::to_string(outcome.pid) + "-3-%-%q"});
+}
+
+TEST(Process, WithoutCudaNothingHappens)
+{
+    Folder folder;
+    const Settings settings = {{"PTDS_TRACE", folder / "trace"},
+                               {"PTDS_REPORT", "summary"},
+                               {"PTDS_LOG", folder / "log"},
+                               {"PTDS_POLICY", "no such policy"}};
+    for (const std::vector<std::string> &argv :
+         {std::vector<std::string>{data_file("tests/interpose/loader_child"), "nothing"},
+          {"/bin/true"},
+          {"/bin/sh", "-c", "/bin/true; exit 0"}}) {
+        Command command;
+        command.argv = argv;
+        command.preload = {shim()};
+        command.env = settings;
+        Outcome outcome = run(command);
+        EXPECT_EQ(outcome.exit, 0) << outcome;
+        EXPECT_EQ(outcome.out + outcome.err, "");
+    }
+    EXPECT_TRUE(folder.files().empty());
+}
+
+/* Many programs ask whether there is a device and go on without. */
+TEST(Process, LookingAloneLeavesNothing)
+{
+    Folder folder;
+    Outcome outcome =
+        run(shimmed("loader_child", {"proc"}, {{"PTDS_TRACE", folder / "trace"}, {"PTDS_REPORT", "summary"}}));
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_TRUE(folder.files().empty());
+}
+
+TEST(Process, QuickEnds)
+{
+    Folder folder;
+    Outcome outcome = run(child("_exit", 50, {{"PTDS_TRACE", folder / "exit"}, {"PTDS_REPORT", "summary"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.err, "");
+    expect_launches(folder / "exit", 50, false);
+    outcome = run(child("abort", 50, {{"PTDS_TRACE", folder / "abort"}}));
+    EXPECT_EQ(outcome.signal, SIGABRT) << outcome;
+    expect_launches(folder / "abort", 50, false);
+}
+
+TEST(Process, KilledInTheMiddle)
+{
+    for (const char *policy : policies) {
+        Folder folder;
+        Running running(child("hold", 1234, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}}));
+        ASSERT_TRUE(running.wait_for("ready")) << running.end();
+        running.kill(SIGKILL);
+        EXPECT_EQ(running.end().signal, SIGKILL);
+        expect_launches(folder / "trace", 1234, false);
+    }
+}
+
+TEST(Process, ForkBeforeTheFirstCall)
+{
+    Folder folder;
+    Outcome outcome = run(child("fork-before", 20, {{"PTDS_TRACE", folder / "trace-%p"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(forked(outcome).second, 6);
+    expect_launches(folder / ("trace-" + std::to_string(outcome.pid)), 20, true, outcome.pid);
+    expect_launches(folder / ("trace-" + forked(outcome).first), 21, true, stoi(forked(outcome).first));
+}
+
+TEST(Process, ForkAfterWork)
+{
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        Folder folder;
+        Outcome outcome = run(child("fork-after", 20, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace-%p"}}));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        EXPECT_EQ(outcome.err, "");
+        EXPECT_EQ(forked(outcome).second, 6);
+        expect_launches(folder / ("trace-" + std::to_string(outcome.pid)), 42, true, outcome.pid);
+        expect_launches(folder / ("trace-" + forked(outcome).first), 21, true, stoi(forked(outcome).first));
+    }
+}
+
+TEST(Process, ForkAfterWorkWithOnePath)
+{
+    Folder folder;
+    Outcome outcome = run(child("fork-after", 20, {{"PTDS_TRACE", folder / "trace"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    expect_launches(folder / "trace", 42, true, outcome.pid);
+    expect_launches(folder / ("trace." + forked(outcome).first), 21, true, stoi(forked(outcome).first));
+}
+
+TEST(Process, AChildWithoutCudaLeavesNothing)
+{
+    Folder folder;
+    Outcome outcome = run(child("fork-quiet", 20, {{"PTDS_TRACE", folder / "trace"}, {"PTDS_REPORT", "summary"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(forked(outcome).second, 6);
+    expect_launches(folder / "trace", 42, true, outcome.pid);
+    EXPECT_EQ(folder.files(), std::vector<std::string>{"trace"});
+    EXPECT_EQ(outcome.err.find("pid " + forked(outcome).first), std::string::npos) << outcome;
+}
+
+/* What the process did before stays beside what it does as another program. */
+TEST(Process, Exec)
+{
+    Folder folder;
+    Outcome outcome = run(child("exec", 20, {{"PTDS_TRACE", folder / "trace"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.err, "");
+    expect_launches(folder / "trace", 20, false, outcome.pid);
+    expect_launches(folder / ("trace." + std::to_string(outcome.pid)), 20, true, outcome.pid);
+}
+
+TEST(Process, ExecOfAProgramWithoutCuda)
+{
+    Folder folder;
+    Outcome outcome = run(child("exec-bare", 20, {{"PTDS_TRACE", folder / "trace"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.err, "");
+    expect_launches(folder / "trace", 20, false, outcome.pid);
+}
+
+TEST(Process, AThreadThatOutlivesMain)
+{
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        for (int i = 0; i < 5; i++) {
+            Folder folder;
+            Outcome outcome = run(child(
+                "detached", 50, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}, {"PTDS_REPORT", "summary"}}));
+            ASSERT_EQ(outcome.exit, 5) << outcome;
+            EXPECT_GE(walk(folder / "trace").calls("cuLaunchKernel"), 50u);
+        }
+    }
+}
+
+TEST(Process, Threads)
+{
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        Folder folder;
+        Outcome outcome = run(child("threads", 5000, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}}));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        expect_launches(folder / "trace", 40000, true);
+        EXPECT_EQ(walk(folder / "trace").threads.size(), 9u);
+    }
+}
+
+TEST(Process, ManyThreadsMakeTheFirstCalls)
+{
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        for (int i = 0; i < 25; i++) {
+            Folder folder;
+            Outcome outcome = run(child("race", 20, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}}));
+            ASSERT_EQ(outcome.exit, 5) << outcome;
+            ASSERT_EQ(outcome.err, "");
+            expect_launches(folder / "trace", 320, true);
+        }
+    }
+}
+
+/* Ended threads leave no more behind than their counts. */
+TEST(Process, ThreadsComeAndGo)
+{
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        Folder folder;
+        Outcome outcome =
+            run(child("churn", 3, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}, {"PTDS_TRACE_LIMIT", "8M"}}));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        EXPECT_EQ(outcome.err, "");
+        EXPECT_EQ(walk(folder / "trace").counts["cuLaunchKernel"], 6000u);
+    }
+}
+
+TEST(Process, TheLibraryThatBroughtTheDriverIsUnloaded)
+{
+    std::string plugin = data_file("tests/interpose/libplugin.so");
+    EXPECT_EQ(run(plain("process_child", {"unload", "0", plugin})).exit, 5);
+    for (const char *policy : {"ordered", "per-thread", "stream", "observe", "none"}) {
+        SCOPED_TRACE(policy);
+        Folder folder;
+        Outcome outcome = run(child(
+            "unload", 0, {{"PTDS_POLICY", policy}, {"PTDS_REPORT", "summary"}, {"PTDS_TRACE", folder / "trace"}}, plugin));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+    }
+    EXPECT_EQ(run(child("unload", 0, {{"PTDS_DISABLE", "1"}}, plugin)).exit, 5);
+    EXPECT_EQ(run(child("unload", 0, {{"PTDS_POLICY", "per-thread"}}, plugin)).exit, 5);
+}
+
+TEST(Process, OldDrivers)
+{
+    for (const char *version : {"cuda12", "cuda11"}) {
+        for (const char *policy : policies) {
+            SCOPED_TRACE(std::string(version) + " " + policy);
+            Folder folder;
+            Command command = child("work", 10, {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}});
+            command.libraries = {fake_driver(version)};
+            Outcome outcome = run(command);
+            EXPECT_EQ(outcome.exit, 5) << outcome;
+            EXPECT_EQ(outcome.err, "");
+            expect_launches(folder / "trace", 10, true);
+        }
+    }
+}
+
+/* A program that is linked with what its driver lacks, and calls it. */
+TEST(Process, AFunctionThatTheDriverLacks)
+{
+    Command command =
+        shimmed("steps_child", {"launch@0", "absent", "absent", "launch@0", "exit:3"}, {{"PTDS_POLICY", "ordered"}});
+    command.libraries = {fake_driver("cuda12")};
+    Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 3) << outcome;
+    EXPECT_EQ(outcome.out, "cuEventCreate cuEventCreate cuLaunchKernel(ptds)\n=500\n=500\ncuLaunchKernel(ptds)\n");
+    EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome;
+    EXPECT_NE(outcome.err.find("cuStreamGetDevice"), std::string::npos) << outcome;
+}
+
+} // namespace
+} // namespace ptds

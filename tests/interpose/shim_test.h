@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the tests of whole processes share: a program of this folder under the shim on the fake driver.
+ */
+#ifndef PTDS_TESTS_SHIM_TEST_H
+#define PTDS_TESTS_SHIM_TEST_H
+
+#include <gtest/gtest.h>
+
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+
+using Settings = std::map<std::string, std::string>;
+
+/* "doors_child" with arguments, no shim. */
+inline Command plain(const std::string &program, const std::vector<std::string> &arguments = {})
+{
+    Command command;
+    command.argv = {data_file("tests/interpose/" + program)};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.libraries = {fake_driver()};
+    return command;
+}
+
+/* The same under the shim. Quiet unless the settings say otherwise. */
+inline Command shimmed(const std::string &program, const std::vector<std::string> &arguments = {},
+                       const Settings &settings = {})
+{
+    Command command = plain(program, arguments);
+    command.preload = {shim()};
+    command.env = settings;
+    command.env.insert({"PTDS_REPORT", "off"});
+    return command;
+}
+
+/* The address and thread sanitizers need their own start before any instrumented code, and the shim's dlsym runs before
+ * that. These builds have the units' tests. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+class NoSanitizers : public testing::Environment
+{
+    void SetUp() override
+    {
+        GTEST_SKIP() << "an instrumented library cannot be preloaded before the sanitizer's own";
+    }
+};
+inline testing::Environment *const no_sanitizers = testing::AddGlobalTestEnvironment(new NoSanitizers);
+#endif
+
+} // namespace ptds
+
+#endif
