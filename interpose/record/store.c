@@ -28,7 +28,7 @@ enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL, STATE_FREE };
 static struct {
     struct lock lock;
     int in_file;
-    int full; /* the disk has refused once: the chunks there are go round */
+    int full;        /* the disk has refused once: the chunks there are go round */
     int lock_file;   /* holds the lock, nothing else: the program may close any descriptor and get its number for a file of
                         its own */
     char path[2048]; /* absolute */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A libcuda.so.1 in which every function returns at once: what a call costs under the shim is then the shim's alone, without
- * the driver's own variation of hundreds of nanoseconds. For scripts/bench. Nothing works on it.
+ * A libcuda.so.1 in which every function returns at once: what a call costs under the shim is then the shim's alone,
+ * without the driver's own variation of hundreds of nanoseconds. For scripts/bench. Nothing works on it.
  */
 #include <string.h>
 
@@ -27,8 +27,10 @@
 #define cuModuleGetFunction empty_cuModuleGetFunction
 #define cuGetProcAddress_v2 empty_cuGetProcAddress_v2
 #define API(symbol, since, route, class_, timing, params, ...) EMPTY(symbol, params)
-#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, ...) EMPTY(symbol, params) EMPTY(symbol##_ptsz, params)
-#define API_PTDS(symbol, since, twin_since, form, class_, timing, params, ...) EMPTY(symbol, params) EMPTY(symbol##_ptds, params)
+#define API_PTSZ(symbol, since, twin_since, route, class_, timing, params, ...) \
+    EMPTY(symbol, params) EMPTY(symbol##_ptsz, params)
+#define API_PTDS(symbol, since, twin_since, form, class_, timing, params, ...) \
+    EMPTY(symbol, params) EMPTY(symbol##_ptds, params)
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "interpose/api/api.def"
 #undef cuStreamCreate
