@@ -75,5 +75,8 @@ int main(int argc, char **argv)
     int wrong = 0;
     for (unsigned i = 0; i < threads; i++)
         wrong += run.wrong[i];
-    return app_finish(wrong == 0, app_digest(APP_DIGEST, run.digests, threads * sizeof *run.digests), ms);
+    uint64_t digest = app_digest(APP_DIGEST, run.digests, threads * sizeof *run.digests);
+    free(run.wrong);
+    free(run.digests);
+    return app_finish(wrong == 0, digest, ms);
 }

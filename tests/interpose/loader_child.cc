@@ -138,9 +138,10 @@ int proc()
             CUresult result = v1 ? v1(ask.name, &found, ask.version, flags) : CUDA_ERROR_NOT_FOUND;
             printf("v1 \"%s\" %d %llu: %d %s\n", ask.name, ask.version, (unsigned long long)flags, result,
                    symbol_at(found).c_str());
-            CUdriverProcAddressQueryResult status = (CUdriverProcAddressQueryResult)7;
+            int status = 7; /* no value of the enum: seen if nobody writes it */
             found = (void *)&names;
-            result = v2 ? v2(ask.name, &found, ask.version, flags, &status) : CUDA_ERROR_NOT_FOUND;
+            result = v2 ? v2(ask.name, &found, ask.version, flags, (CUdriverProcAddressQueryResult *)&status)
+                        : CUDA_ERROR_NOT_FOUND;
             printf("v2 \"%s\" %d %llu: %d %s %d\n", ask.name, ask.version, (unsigned long long)flags, result,
                    symbol_at(found).c_str(), status);
             found = (void *)&names;
