@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# simulated_test.sh bare|policies: the programs of this folder on the simulated driver, by the same steps as `scripts/gpu apps`:
-# right without the shim; under the policies, as right as each promises. Run by Bazel.
+# simulated_test.sh bare|policies|old_drivers: the programs of this folder on the simulated driver, by the same steps as
+# `scripts/gpu apps`: right without the shim; under the policies, as right as each promises; and on drivers of all ages. Run
+# by Bazel.
 set -euo pipefail
 source tests/device/where.sh
 source tests/device/steps.sh
@@ -26,6 +27,20 @@ test_policies() {
     apps_right mixed_threads "none observe ordered"
     apps_right stream_handover "none observe ordered stream"
     apps_same capture "none observe ordered stream"
+}
+
+# The drivers 450 to 580, by the CUDA version of each: what came later is not there. Each line also says that work moved.
+test_old_drivers() {
+    local version summary
+    SHIM=$(find_shim)
+    for version in 11000 11020 11040 11060 11080 12000 12030 12050 12080 13000; do
+        export SIM_DRIVER_VERSION=$version
+        apps_right overlap "none observe per-thread ordered stream"
+        apps_right mixed_threads "ordered"
+        run_as 60 "moved.$version" ordered PTDS_REPORT=summary "$(find_program apps/overlap)" 2 4 1000 0
+        summary=$(grep -c ' [1-9][0-9]* remapped' "$WORK/moved.$version.err" || true)
+        verdict "$([[ $summary == 1 ]] && echo 0 || echo 1)" "CUDA $version: work was remapped"
+    done
 }
 
 begin_results
