@@ -83,7 +83,8 @@ static CUresult launch(CUstream s)
     ACT(cuFuncGetParamInfo, cuFuncGetParamInfo(conf.fill, 0, &size, &size2)) \
     ACT(cuLaunchHostFunc_0, cuLaunchHostFunc(NULL, nothing, NULL)) \
     ACT(cuStreamAddCallback_capturing, cuStreamAddCallback(capturing, callback, NULL, 0)) \
-    ACT(cuMemcpyBatchAsync_capturing, batch())
+    ACT(cuMemcpyBatchAsync_capturing, batch()) \
+    ACT(cuStreamBeginCapture_0, cuStreamBeginCapture_v2(NULL, CU_STREAM_CAPTURE_MODE_RELAXED))
 
 static CUevent event2;
 static unsigned long long number;

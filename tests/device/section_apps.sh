@@ -135,6 +135,16 @@ apps_right() {
     verdict "$status" "$name:$line"
 }
 
+# apps_simulated NAME: without the shim, the simulated driver prints what this GPU prints.
+apps_simulated() {
+    local name=$1 folder count
+    folder=$(find_simulator) || { note "     $1: no simulated driver to compare with"; return 0; }
+    run_as 60 "$name.bare" bare "$(find_program "apps/$name")"
+    run_as 60 "$name.simulated" bare "LD_LIBRARY_PATH=$folder" "$(find_program "apps/$name")"
+    count=$(differing_lines "$name" simulated)
+    verdict "$count" "$name: simulated and real driver, $count of $(grep -c . "$WORK/$name.bare.out") lines differ"
+}
+
 section_apps() {
     apps_overlap
     apps_right overlap "none observe per-thread ordered stream"
@@ -142,4 +152,6 @@ section_apps() {
     apps_right mixed_threads "ordered" "per-thread stream"
     apps_right stream_handover "ordered stream" "per-thread"
     apps_same capture "none observe ordered stream" "per-thread"
+    apps_simulated mixed_streams
+    apps_simulated capture
 }

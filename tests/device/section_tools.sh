@@ -21,9 +21,9 @@ tool_sanitizer() {
 
 tool_ncu() {
     local policy=$1 name=ncu.$1 status=0 profiled
-    # ncu has an LD_PRELOAD of its own for what it starts; ptds run adds to it.
-    run_as 120 "$name" bare "PTDS_REPORT=$WORK/$name.report" ncu --clock-control none --launch-count 4 --target-processes all \
-        --metrics gpu__time_duration.sum "$(find_command)" run --policy "$policy" -- "$PROGRAM" 2 5 20000
+    # ncu puts libraries of its own before LD_PRELOAD's, and they take the look-ups; it has an option for who must be first.
+    run_as 120 "$name" bare "PTDS_POLICY=$policy" "PTDS_REPORT=$WORK/$name.report" ncu --preload-library "$SHIM" \
+        --clock-control none --launch-count 4 --metrics gpu__time_duration.sum "$PROGRAM" 2 5 20000
     profiled=$(cat "$WORK/$name.out" "$WORK/$name.err" | grep -c 'gpu__time_duration.sum' || true)
     [[ $profiled -gt 0 ]] || status=1
     tool_row "$name" "$status" ", $profiled kernels profiled"

@@ -13,8 +13,10 @@ static CUresult begin(CUstream hStream, CUstreamCaptureMode mode, struct graph *
         return result;
     if (mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (s->kind == STREAM_LEGACY)
-        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (s->kind == STREAM_LEGACY) {
+        result = capture_legacy_use(s->ctx);
+        return result == CUDA_SUCCESS ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : result;
+    }
     if (s->capture)
         return CUDA_ERROR_ILLEGAL_STATE;
     capture_open(s, mode, graph);
