@@ -7,7 +7,7 @@
  *   - default-stream work first waits for every blocking stream that this thread has put work on since the last time;
  *   - work on a blocking stream first waits for the default-stream work that this thread has issued since that stream last
  *     waited.
- * Default-stream work that an event cannot order (inside a capture, before the events could be made, after a stream that
+ * Default-stream work that an event cannot order (inside a capture, where the driver refuses events, after a stream that
  * another thread destroyed) stays on the real legacy stream, which waits for everything and for which everything waits.
  *
  * The synchronous forms are complete on return, so that a hand-over to another thread by the host stays right.
@@ -72,12 +72,13 @@ static void leave_context(int entered)
         REAL(cuCtxPopCurrent_v2)(&popped);
 }
 
-/* The thread's two events here; made once, never inside a capture. */
+/* The thread's two events here, made when it first changes sides: the driver makes a new one wait for the kernels that run
+ * (measured: 10 ms and more), which a thread that never changes sides need not pay. Allowed inside a capture (measured). */
 static int have_events(struct thread_context *here)
 {
     if (__builtin_expect(here->events_made, 1))
         return 1;
-    if (here->events_refused || capture_any() || !REAL(cuEventCreate) || !REAL(cuEventRecord) || !REAL(cuStreamWaitEvent) ||
+    if (here->events_refused || !REAL(cuEventCreate) || !REAL(cuEventRecord) || !REAL(cuStreamWaitEvent) ||
         !REAL(cuStreamSynchronize))
         return 0;
     CUevent first = NULL, second = NULL;
@@ -110,7 +111,7 @@ static int alive(const struct used_stream *used)
 static int join_one(struct thread_context *here, struct used_stream *used)
 {
     int joined = 0;
-    if (alive(used) && objects_stream_pin(used->stream, used->uid)) {
+    if (alive(used) && have_events(here) && objects_stream_pin(used->stream, used->uid)) {
         joined = edge(here->other_event, used->stream->handle, CU_STREAM_PER_THREAD);
         objects_stream_unpin(used->stream);
     }
@@ -123,8 +124,8 @@ static int join_one(struct thread_context *here, struct used_stream *used)
  * of them can't be waited for by an event: then only the legacy stream can take the next default-stream work. */
 static int join_used(struct call *C, struct thread_context *here)
 {
-    int saved = errno;
-    for (uint32_t i = 0; i < here->used_count && here->dirty_count; i++) {
+    int saved = errno, able = have_events(here);
+    for (uint32_t i = 0; able && i < here->used_count && here->dirty_count; i++) {
         struct used_stream *used = &here->used[i];
         if (!used->dirty || used->stream->capturing)
             continue;
@@ -133,7 +134,7 @@ static int join_used(struct call *C, struct thread_context *here)
         C->flags |= PTDS_CALL_SHIM_EDGE;
     }
     errno = saved;
-    return !here->unjoined;
+    return able && !here->unjoined;
 }
 
 /* Copies between devices are in order with all three devices' work (cuda_runtime_api.h), and events of one context do not
@@ -147,7 +148,7 @@ static void finish_elsewhere(struct call *C, const struct thread_context *here)
         int entered = there == here || there->context->gone ? -1 : enter_context(there->context);
         if (entered < 0)
             continue;
-        if (there->events_made)
+        if (there->dirty_count)
             join_used(C, there);
         REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD);
         leave_context(entered);
@@ -181,7 +182,7 @@ static void legacy(struct call *C, int implicit)
         C->flags |= PTDS_CALL_KEPT_CAPTURE;
         return;
     }
-    if (!here || (implicit && !driver_real[C->api][1]) || !have_events(here)) {
+    if (!here || (implicit && !driver_real[C->api][1]) || here->events_refused) {
         C->flags |= PTDS_CALL_KEPT_NO_WAY;
         return;
     }
@@ -195,10 +196,14 @@ static void legacy(struct call *C, int implicit)
     }
 }
 
-/* default_event stands for the default-stream work so far. */
+/* default_event stands for the default-stream work so far. Without events the host waits for that work instead. */
 static void mark_default(struct thread_context *here)
 {
-    if (here->default_dirty && REAL(cuEventRecord)(here->default_event, CU_STREAM_PER_THREAD) == CUDA_SUCCESS) {
+    if (!here->default_dirty)
+        return;
+    if (!have_events(here)) {
+        here->default_dirty = capture_any() || REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD) != CUDA_SUCCESS;
+    } else if (REAL(cuEventRecord)(here->default_event, CU_STREAM_PER_THREAD) == CUDA_SUCCESS) {
         here->default_dirty = 0;
         here->default_generation++;
     }
@@ -278,7 +283,7 @@ static void follow_default(struct call *C, struct thread_context *here, struct u
         C->flags |= PTDS_CALL_SHIM_EDGE;
         leave_context(entered);
     }
-    if (entered < 0 || used->waited_for != here->default_generation)
+    if (entered < 0 || here->default_dirty || used->waited_for != here->default_generation)
         diag_once(DIAG_ERROR, "the driver refused an event that orders a stream after the default stream");
     errno = saved;
 }
@@ -333,7 +338,10 @@ static void settle(struct call *C, struct stream *leaving)
 {
     struct context *context = leaving ? leaving->context : objects_context_now(C->thread);
     struct thread_context *here = context ? thread_in(C->thread, context) : NULL;
-    if (!here || !here->events_made || (!here->dirty_count && !here->default_dirty) || capture_has_per_thread(C->thread))
+    if (!here || (!here->dirty_count && !here->default_dirty) || capture_has_per_thread(C->thread))
+        return;
+    /* A thread that has not changed sides yet has nothing that could not also stay on the legacy stream later. */
+    if (!here->events_made && (leaving || !here->default_dirty))
         return;
     int saved = errno, entered = enter_context(context);
     if (entered >= 0) {

@@ -27,6 +27,18 @@ test_policies() {
     apps_right mixed_threads "none observe ordered"
     apps_right stream_handover "none observe ordered stream"
     apps_same capture "none observe ordered stream"
+    refused_events
+}
+
+# The driver refuses one of the events that policy ordered makes: still right, on the legacy stream or by a wait of the host.
+refused_events() {
+    local n status
+    for n in 1 2 3 4 5 6; do
+        status=0
+        run_as 60 "refused.$n" ordered "SIM_FAIL=cuEventCreate:$n:2" "$(find_program apps/mixed_threads)"
+        said_ok "refused.$n" || status=1
+        verdict "$status" "mixed_threads, event $n refused: $(outcome "refused.$n")"
+    done
 }
 
 # The drivers 450 to 580, by the CUDA version of each: what came later is not there. Each line also says that work moved.

@@ -11,46 +11,50 @@ namespace
 
 TEST(Ordered, WaitsOnlyWhereTheThreadChangesSides)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                                 {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                                 {"launch@a", "cuLaunchKernel(a)"},
-                                 {"memset:D", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuMemsetD8_v2_ptds "
-                                              "cuStreamSynchronize(ptds)"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                                 {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                             });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+            {"launch@a", "cuLaunchKernel(a)"},
+            {"memset:D", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuMemsetD8_v2_ptds cuStreamSynchronize(ptds)"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+        });
 }
 
 TEST(Ordered, ABlockingStreamFirst)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"launch@a", "cuLaunchKernel(a)"},
-                                 {"launch@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) "
-                                              "cuLaunchKernel(ptds)"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                             });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@a", "cuLaunchKernel(a)"},
+            {"launch@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+        });
 }
 
 TEST(Ordered, SeveralStreams)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"stream:b", "cuStreamCreate"},
-                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                                 {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                                 {"launch@b", "cuStreamWaitEvent(b;E1) cuLaunchKernel(b)"},
-                                 {"launch@a", "cuLaunchKernel(a)"},
-                                 {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuEventRecord(b;E2) "
-                                              "cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
-                                 {"launch@b", "cuEventRecord(ptds;E1) cuStreamWaitEvent(b;E1) cuLaunchKernel(b)"},
-                                 /* Only b has had work since; a still has to wait for the default stream. */
-                                 {"launch@0", "cuEventRecord(b;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
-                                 {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                             });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"stream:b", "cuStreamCreate"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+            {"launch@b", "cuStreamWaitEvent(b;E1) cuLaunchKernel(b)"},
+            {"launch@a", "cuLaunchKernel(a)"},
+            {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuEventRecord(b;E2) cuStreamWaitEvent(ptds;E2) "
+                         "cuLaunchKernel(ptds)"},
+            {"launch@b", "cuEventRecord(ptds;E1) cuStreamWaitEvent(b;E1) cuLaunchKernel(b)"},
+            /* Only b has had work since; a still has to wait for the default stream. */
+            {"launch@0", "cuEventRecord(b;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+        });
 }
 
 TEST(Ordered, ManyStreams)
@@ -78,11 +82,11 @@ TEST(Ordered, NonBlockingStreamsAreNobodysBusiness)
     expect_policy("ordered",
                   {
                       {"nbstream:n", "cuStreamCreate"},
-                      {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
+                      {"launch@0", "cuLaunchKernel(ptds)"},
                       {"launch@n", "cuLaunchKernel(n)"},
                       {"launch@0", "cuLaunchKernel(ptds)"},
                       /* The program's own 0x2 work follows on the same stream; what others wait for ends here. */
-                      {"launch@2", "cuEventRecord(ptds;E1) cuLaunchKernel(ptds)"},
+                      {"launch@2", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuLaunchKernel(ptds)"},
                       {"twinlaunch@0", "cuLaunchKernel_ptsz(0)"},
                       {"launch@n", "cuLaunchKernel(n)"},
                   });
@@ -92,7 +96,7 @@ TEST(Ordered, AskingACreatedStreamIsNoWork)
 {
     expect_policy("ordered", {
                                  {"stream:a", "cuStreamCreate"},
-                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
                                  {"sync@a", "cuStreamSynchronize(a)"},
                                  {"query@a", "cuStreamQuery(a)"},
                                  {"flags@a", "cuStreamGetFlags(a)"},
@@ -103,17 +107,18 @@ TEST(Ordered, AskingACreatedStreamIsNoWork)
 
 TEST(Ordered, AskingTheDefaultStreamMeansTheBlockingOnesToo)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"launch@a", "cuLaunchKernel(a)"},
-                                 {"query@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) "
-                                             "cuStreamQuery(ptds)"},
-                                 {"sync@0", "cuStreamSynchronize(ptds)"},
-                                 /* Neither was work: a has nothing to wait for. */
-                                 {"launch@a", "cuLaunchKernel(a)"},
-                                 {"sync@0", "cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuStreamSynchronize(ptds)"},
-                                 {"flags@0", "cuStreamGetFlags(ptds)"},
-                             });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@a", "cuLaunchKernel(a)"},
+            {"query@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuStreamQuery(ptds)"},
+            {"sync@0", "cuStreamSynchronize(ptds)"},
+            /* Neither was work: a has nothing to wait for. */
+            {"launch@a", "cuLaunchKernel(a)"},
+            {"sync@0", "cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuStreamSynchronize(ptds)"},
+            {"flags@0", "cuStreamGetFlags(ptds)"},
+        });
 }
 
 TEST(Ordered, EventsOnTheDefaultStream)
@@ -123,8 +128,8 @@ TEST(Ordered, EventsOnTheDefaultStream)
                       {"stream:a", "cuStreamCreate"},
                       {"event:e", "cuEventCreate"},
                       {"launch@a", "cuLaunchKernel(a)"},
-                      {"record:e@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) "
-                                     "cuEventRecord(ptds;e)"},
+                      {"record:e@0",
+                       "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuEventRecord(ptds;e)"},
                       {"esync:e", "cuEventSynchronize(;e)"},
                       {"wait:e@0", "cuStreamWaitEvent(ptds;e)"},
                       {"launch@a", "cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a)"},
@@ -146,19 +151,20 @@ TEST(Ordered, ExplicitLegacyIsLeftToTheDriver)
 
 TEST(Ordered, ExplicitLegacyRemappedOnDemand)
 {
-    expect_policy("ordered",
-                  {
-                      {"stream:a", "cuStreamCreate"},
-                      {"launch@1", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                      {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                  },
-                  {{"PTDS_EXPLICIT_LEGACY", "remap"}});
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@1", "cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+        },
+        {{"PTDS_EXPLICIT_LEGACY", "remap"}});
 }
 
 TEST(Ordered, SynchronousFormsAreCompleteOnReturn)
 {
     expect_policy("ordered", {
-                                 {"memset:D", "cuEventCreate cuEventCreate cuMemsetD8_v2_ptds cuStreamSynchronize(ptds)"},
+                                 {"memset:D", "cuMemsetD8_v2_ptds cuStreamSynchronize(ptds)"},
                                  {"htod:H", "cuMemcpyHtoD_v2_ptds cuStreamSynchronize(ptds)"},
                                  {"htod:P", "cuMemcpyHtoD_v2_ptds cuStreamSynchronize(ptds)"},
                                  {"dtod", "cuMemcpyDtoD_v2_ptds cuStreamSynchronize(ptds)"},
@@ -173,29 +179,32 @@ TEST(Ordered, SynchronousFormsAreCompleteOnReturn)
 
 TEST(Ordered, DestroyedStreams)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                                 {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                                 /* What it still holds is owed to the default stream. */
-                                 {"destroy:a", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuStreamDestroy_v2(a)"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                                 /* The driver gives the same handle again: another stream, with no wait behind it. */
-                                 {"stream:b", "cuStreamCreate"},
-                                 {"launch@b", "cuEventRecord(ptds;E1) cuStreamWaitEvent(b;E1) cuLaunchKernel(b)"},
-                                 {"launch@0", "cuEventRecord(b;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
-                             });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+            /* What it still holds is owed to the default stream. */
+            {"destroy:a", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuStreamDestroy_v2(a)"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            /* The driver gives the same handle again: another stream, with no wait behind it. */
+            {"stream:b", "cuStreamCreate"},
+            {"launch@b", "cuEventRecord(ptds;E1) cuStreamWaitEvent(b;E1) cuLaunchKernel(b)"},
+            {"launch@0", "cuEventRecord(b;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+        });
 }
 
 TEST(Ordered, ADestroyedStreamThatOwesNothing)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"launch@a", "cuLaunchKernel(a)"},
-                                 {"launch@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) "
-                                              "cuLaunchKernel(ptds)"},
-                                 {"destroy:a", "cuStreamDestroy_v2(a)"},
-                             });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@a", "cuLaunchKernel(a)"},
+            {"launch@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
+            {"destroy:a", "cuStreamDestroy_v2(a)"},
+        });
 }
 
 TEST(Ordered, AStreamDestroyedBeforeTheFirstDefaultStreamWork)
@@ -212,64 +221,65 @@ TEST(Ordered, AStreamDestroyedBeforeTheFirstDefaultStreamWork)
 
 TEST(Ordered, AStreamDestroyedByAnotherThread)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                                 {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                                 {"t:destroy:a", "cuStreamDestroy_v2(a)"},
-                                 {"query@0", "cuStreamQuery(0)"},
-                                 {"launch@0", "cuLaunchKernel(0)"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                             });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+            {"t:destroy:a", "cuStreamDestroy_v2(a)"},
+            {"query@0", "cuStreamQuery(0)"},
+            {"launch@0", "cuLaunchKernel(0)"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+        });
 }
 
 TEST(Ordered, ThreadsKeepTheirOwnOrderOnly)
 {
-    expect_policy("ordered",
-                  {
-                      {"stream:a", "cuStreamCreate"},
-                      {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                      {"t:launch@a", "cuLaunchKernel(a)"},
-                      {"t:launch@0", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) "
-                                     "cuLaunchKernel(ptds)"},
-                      {"launch@0", "cuLaunchKernel(ptds)"},
-                      {"launch@a", "cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a)"},
-                      {"t:launch@a", "cuEventRecord(ptds;E3) cuStreamWaitEvent(a;E3) cuLaunchKernel(a)"},
-                  });
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"t:launch@a", "cuLaunchKernel(a)"},
+            {"t:launch@0",
+             "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
+            {"launch@0", "cuLaunchKernel(ptds)"},
+            {"launch@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a)"},
+            {"t:launch@a", "cuEventRecord(ptds;E3) cuStreamWaitEvent(a;E3) cuLaunchKernel(a)"},
+        });
 }
 
 TEST(Ordered, StreamsOfAnotherContext)
 {
-    expect_policy("ordered",
-                  {
-                      {"stream:a", "cuStreamCreate"},
-                      {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                      {"context:second", "cuCtxCreate_v2"},
-                      /* a belongs to the first context, whose default stream is what it waits for. */
-                      {"launch@a", "cuCtxPushCurrent_v2 cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuCtxPopCurrent_v2 "
-                                   "cuLaunchKernel(a)"},
-                      {"launch@a", "cuLaunchKernel(a)"},
-                      /* Another default stream: it owes a nothing. */
-                      {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                      {"use:first", "cuCtxSetCurrent"},
-                      {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
-                  });
+    expect_policy("ordered", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"context:second", "cuCtxCreate_v2"},
+                                 /* a belongs to the first context, whose default stream is what it waits for. */
+                                 {"launch@a", "cuCtxPushCurrent_v2 cuEventCreate cuEventCreate cuEventRecord(ptds;E1) "
+                                              "cuStreamWaitEvent(a;E1) cuCtxPopCurrent_v2 cuLaunchKernel(a)"},
+                                 {"launch@a", "cuLaunchKernel(a)"},
+                                 /* Another default stream: it owes a nothing. */
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"use:first", "cuCtxSetCurrent"},
+                                 {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                             });
 }
 
 /* A copy between devices is in order with the default streams of both, which events of one context do not reach. */
 TEST(Ordered, CopiesBetweenContexts)
 {
-    expect_policy("ordered",
-                  {
-                      {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                      {"peer", "cuMemcpyPeer_ptds cuStreamSynchronize(ptds)"},
-                      {"context:second", "cuCtxCreate_v2"},
-                      {"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"},
-                      {"use:first", "cuCtxSetCurrent"},
-                      {"peer", "cuCtxPushCurrent_v2 cuStreamSynchronize(ptds) cuCtxPopCurrent_v2 cuMemcpyPeer_ptds "
-                               "cuStreamSynchronize(ptds)"},
-                      {"dtod", "cuMemcpyDtoD_v2_ptds cuStreamSynchronize(ptds)"},
-                  });
+    expect_policy("ordered", {
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"peer", "cuMemcpyPeer_ptds cuStreamSynchronize(ptds)"},
+                                 {"context:second", "cuCtxCreate_v2"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"use:first", "cuCtxSetCurrent"},
+                                 {"peer", "cuCtxPushCurrent_v2 cuStreamSynchronize(ptds) cuCtxPopCurrent_v2 "
+                                          "cuMemcpyPeer_ptds cuStreamSynchronize(ptds)"},
+                                 {"dtod", "cuMemcpyDtoD_v2_ptds cuStreamSynchronize(ptds)"},
+                             });
 }
 
 /* The driver refuses the work, whichever stream it is for. */
@@ -277,9 +287,9 @@ TEST(Ordered, WithoutAContextNothingIsDone)
 {
     expect_policy("ordered", {
                                  {"nocontext", "cuCtxSetCurrent"},
-                                 {"launch@0", "cuEventCreate cuLaunchKernel(0)"},
-                                 {"launch@0", "cuLaunchKernel(0)"},
-                                 {"memset:D", "cuMemsetD8_v2"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"memset:D", "cuMemsetD8_v2_ptds cuStreamSynchronize(ptds)"},
                              });
 }
 
@@ -299,8 +309,7 @@ TEST(Ordered, ExcludedObjectsStayOnTheLegacyStream)
 TEST(Ordered, OnlyIncludedObjectsAreRemapped)
 {
     expect_policy("ordered", {{"launch@0", "cuLaunchKernel(0)"}}, {{"PTDS_INCLUDE", "libother*"}});
-    expect_policy("ordered", {{"launch@0", "cuEventCreate cuEventCreate cuLaunchKernel(ptds)"}},
-                  {{"PTDS_INCLUDE", "*/steps_child"}});
+    expect_policy("ordered", {{"launch@0", "cuLaunchKernel(ptds)"}}, {{"PTDS_INCLUDE", "*/steps_child"}});
 }
 
 } // namespace
