@@ -60,10 +60,10 @@ static int excluded_directly(const void *caller)
 void *door_answer(void *real, const void *caller)
 {
     int twin, id = driver_row(real, &twin);
-    if (id < 0)
+    if (id < 0 || inert() || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
         return real;
     int asks = id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2;
-    if (!asks && !inert() && excluded_directly(caller))
+    if (!asks && excluded_directly(caller))
         return real;
     void *direct = direct_for(id, twin);
     return direct ? direct : door_wrapper[id][twin];

@@ -5,6 +5,10 @@
  *
  * An address is a sound key: for all 637 exported names dlsym and cuGetProcAddress give the same one, and no two exported
  * functions share one (measured, drivers 450 to 580).
+ *
+ * A tool may stand in the driver's place: a library that exports the whole driver API and is what dlopen("libcuda.so.1")
+ * gives the program (Nsight Compute's is). Then that one is the driver here, so that the tool sees what the program sees,
+ * and the real one lies behind it: its addresses are known too.
  */
 #include "interpose/doors/driver.h"
 
@@ -18,7 +22,7 @@
 void *driver_real[API_COUNT][2];
 struct driver_calls driver;
 
-static struct elf_object object;
+static struct elf_object object, behind; /* behind.end 0: nothing is */
 static uint32_t ready;
 static struct lock adopting;
 
@@ -39,7 +43,12 @@ const char *driver_path(void)
     return driver_ready() ? object.path : "";
 }
 
-static int is_driver(const struct elf_object *candidate)
+static int contains(const struct elf_object *candidate, const void *address)
+{
+    return (uintptr_t)address >= candidate->base && (uintptr_t)address < candidate->end;
+}
+
+static int is_named_driver(const struct elf_object *candidate)
 {
     const char *slash = strrchr(candidate->path, '/');
     const char *file = slash ? slash + 1 : candidate->path;
@@ -48,22 +57,60 @@ static int is_driver(const struct elf_object *candidate)
     return named && (elf_symbol(candidate, "cuInit") || elf_symbol(candidate, "cuLaunchKernel"));
 }
 
+/* Twins included: a library that wraps a few calls is no driver. */
+static int stands_in(const struct elf_object *candidate)
+{
+    static const char *const whole[] = {"cuInit",
+                                        "cuDriverGetVersion",
+                                        "cuGetProcAddress_v2",
+                                        "cuLaunchKernel",
+                                        "cuLaunchKernel_ptsz",
+                                        "cuMemcpyDtoH_v2_ptds",
+                                        "cuStreamSynchronize_ptsz"};
+    if (contains(candidate, (const void *)&driver))
+        return 0;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!elf_symbol(candidate, whole[i]))
+            return 0;
+    return 1;
+}
+
+static int is_driver(const struct elf_object *candidate)
+{
+    return is_named_driver(candidate) || stands_in(candidate);
+}
+
 static uint32_t slot_of(uintptr_t address)
 {
     return (uint32_t)((address >> 4) * 2654435761u >> 16) % SLOTS;
 }
 
-static void learn(int id, int twin, const char *name)
+static void note(void *address, int id, int twin)
 {
-    void *address = elf_symbol(&object, name);
-    driver_real[id][twin] = address;
-    if (!address)
-        return;
     uint32_t at = slot_of((uintptr_t)address);
-    while (slots[at].address)
+    while (slots[at].address && slots[at].address != (uintptr_t)address)
         at = (at + 1) % SLOTS;
     slots[at].key = (uint32_t)(id * 2 + twin) + 1;
-    slots[at].address = (uintptr_t)address;
+    __atomic_store_n(&slots[at].address, (uintptr_t)address, __ATOMIC_RELEASE);
+}
+
+static void learn_name(const struct elf_object *from, int id, int twin, const char *name)
+{
+    void *address = elf_symbol(from, name);
+    if (!address)
+        return;
+    note(address, id, twin);
+    if (!driver_real[id][twin])
+        driver_real[id][twin] = address;
+}
+
+static void learn(const struct elf_object *from)
+{
+    for (int id = 0; id < API_COUNT; id++) {
+        learn_name(from, id, 0, api_rows[id].symbol);
+        if (api_rows[id].twin_symbol)
+            learn_name(from, id, 1, api_rows[id].twin_symbol);
+    }
 }
 
 static uint8_t pinned;
@@ -81,11 +128,8 @@ static void adopt(const struct elf_object *found)
     if (!driver_ready() || has_left()) {
         object = *found;
         memset(slots, 0, sizeof slots);
-        for (int id = 0; id < API_COUNT; id++) {
-            learn(id, 0, api_rows[id].symbol);
-            if (api_rows[id].twin_symbol)
-                learn(id, 1, api_rows[id].twin_symbol);
-        }
+        memset(driver_real, 0, sizeof driver_real);
+        learn(&object);
 #define X(name) driver.name = (__typeof__(driver.name))elf_symbol(&object, #name);
         DRIVER_CALLS(X)
 #undef X
@@ -95,14 +139,36 @@ static void adopt(const struct elf_object *found)
     lock_drop(&adopting);
 }
 
+/* The real driver behind a tool's. */
+static void adopt_behind(const struct elf_object *found)
+{
+    lock_take(&adopting);
+    if (!behind.end) {
+        learn(found);
+        behind = *found;
+        diag_once(DIAG_DEBUG, "behind it lies ", found->path);
+    }
+    lock_drop(&adopting);
+}
+
+static int owned(const void *address)
+{
+    return driver_ready() && (contains(&object, address) || contains(&behind, address));
+}
+
 int driver_owns(const void *address)
 {
     struct elf_object candidate;
-    if (driver_ready() && (uintptr_t)address >= object.base && (uintptr_t)address < object.end)
+    if (owned(address))
         return 1;
-    if ((!driver_ready() || !pinned) && elf_containing(address, &candidate) && is_driver(&candidate))
+    int open = !driver_ready() || !pinned;
+    if ((!open && is_named_driver(&object)) || !elf_containing(address, &candidate) || !is_driver(&candidate))
+        return 0;
+    if (open)
         adopt(&candidate);
-    return driver_ready() && (uintptr_t)address >= object.base && (uintptr_t)address < object.end;
+    if (!owned(address) && !is_named_driver(&object) && is_named_driver(&candidate))
+        adopt_behind(&candidate);
+    return owned(address);
 }
 
 static int adopt_first(const struct elf_object *candidate, void *unused)

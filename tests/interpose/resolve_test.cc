@@ -4,6 +4,7 @@
  * the same words, everybody else's symbols are their own, other hooks are passed through, and nothing waits for a
  * constructor.
  */
+#include <filesystem>
 #include <algorithm>
 
 #include "tests/interpose/shim_test.h"
@@ -146,6 +147,22 @@ TEST_P(Hooks, AnotherHookIsPassedThrough)
         std::vector<std::string> lines = lines_of(outcome.err);
         EXPECT_GE(std::count(lines.begin(), lines.end(), std::string("hook: ") + name), 1) << name << "\n" << outcome;
     }
+}
+
+/* A profiler's library that gives itself out for the driver: remapped all the same, and it sees what is remapped. */
+TEST_P(Hooks, AToolInTheDriversPlace)
+{
+    Folder folder;
+    Command command =
+        shimmed("process_child", {"work", "10"}, {{"PTDS_POLICY", "ordered"}, {"PTDS_TRACE", folder / "trace"}});
+    std::string tool = data_file("tests/support/fake_driver/libtool.so");
+    command.preload.insert(GetParam() ? command.preload.begin() : command.preload.end(), tool);
+    Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(walk(folder / "trace").calls("cuLaunchKernel"), 10u);
+    EXPECT_NE(read_file(folder / "trace").find("driver_path=" + std::filesystem::canonical(tool).string()),
+              std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Preloaded, Hooks, testing::Bool(),
