@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * With the fake driver's sources: a profiler's library that stands in the driver's place. Preloaded, it gives itself to
- * whoever opens libcuda.so.1. Like Nsight Compute's it is the first of the process to look something up in the driver behind
- * it. (A real one would go on to that driver; this one answers by itself.)
+ * whoever opens libcuda.so.1. Like Nsight Compute's it is the first of the process to look something up in the driver
+ * behind it. (A real one would go on to that driver; this one answers by itself.)
  */
 #include <cstdio>
 #include <cstring>
