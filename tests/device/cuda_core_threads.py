@@ -19,19 +19,20 @@ def main():
     device.set_current()
     options = core.ProgramOptions(arch=f"sm_{device.arch}")
     kernel = core.Program(SOURCE, "c++", options=options).compile("cubin").get_kernel("step")
-    cudart = side_by_side.need("cuda.bindings.driver")[0]
+    driver = side_by_side.need("cuda.bindings.driver")[0]
     results = [numpy.zeros(WORDS, numpy.uint32) for _ in range(4)]
 
     def lane(index):
         device.set_current()
         stream = device.default_stream
         memory = device.allocate(WORDS * 4, stream=stream)
-        cudart.cuMemcpyHtoD(int(memory.handle), numpy.full(WORDS, index + 1, numpy.uint32).ctypes.data, WORDS * 4)
+        first = numpy.full(WORDS, index + 1, numpy.uint32)
+        driver.cuMemcpyHtoD(int(memory.handle), first.ctypes.data, WORDS * 4)
         config = core.LaunchConfig(grid=WORDS // 256, block=256)
         for _ in range(ROUNDS):
             core.launch(stream, config, kernel, memory, numpy.uint32(WORDS), numpy.int64(200_000))
         stream.sync()
-        cudart.cuMemcpyDtoH(results[index].ctypes.data, int(memory.handle), WORDS * 4)
+        driver.cuMemcpyDtoH(results[index].ctypes.data, int(memory.handle), WORDS * 4)
         memory.close(stream)
 
     lane(0)
@@ -46,4 +47,5 @@ def main():
     side_by_side.finish(right, results, one=one, four=four)
 
 
-main()
+if __name__ == "__main__":
+    main()

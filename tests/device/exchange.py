@@ -100,4 +100,5 @@ def main():
     side_by_side.finish(not wrong, results, one=ms)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,18 +8,18 @@ stack_words() {
     "$PTDS" report --format json "$1" 2>/dev/null | python3 -c '
 import json, sys
 report = json.load(sys.stdin)
-stream = report["default_stream"]
-print("default stream %d, remapped %d;" % (stream["operations"], stream["remapped"]),
+totals = report["totals"]
+print("default stream %d, remapped %d;" % (totals["default_stream"], totals["remapped"]),
       ", ".join("%s %dx" % (f["rule"], f["count"]) for f in report["findings"][:4]))' 2>/dev/null || echo "no report"
 }
 
-# stack JUDGED NAME arguments...: JUDGED names the policies that must be right.
+# stack JUDGED NAME arguments...: JUDGED names the policies that must be right. SETTING is a variable for the runs with the shim.
 stack() {
     local judged=$1 name=$2 policy label line="" status=0 skip word
     shift 2
-    label=$name${1:+.$1}
+    label=$name${1:+.$1}${SETTING:+.$SETTING}
     for policy in bare observe ordered per-thread stream; do
-        run_as 120 "$label.$policy" "$policy" PYTHONDONTWRITEBYTECODE=1 python3 "tests/device/$name.py" "$@"
+        run_as 120 "$label.$policy" "$policy" PYTHONDONTWRITEBYTECODE=1 ${SETTING:+"$SETTING"} python3 "tests/device/$name.py" "$@"
         skip=$(said_skip "$label.$policy")
         if [[ -n $skip ]]; then
             note "     $label: skipped, $skip"
@@ -31,7 +31,7 @@ stack() {
         line+=" $policy $word $(milliseconds "$label.$policy" one)$(milliseconds "$label.$policy" four | sed 's|^|/|');"
     done
     verdict "$status" "$label:$line"
-    run_as 120 "$label.recorded" ordered PYTHONDONTWRITEBYTECODE=1 "PTDS_TRACE=$WORK/$label.ptds" \
+    run_as 120 "$label.recorded" ordered PYTHONDONTWRITEBYTECODE=1 ${SETTING:+"$SETTING"} "PTDS_TRACE=$WORK/$label.ptds" \
         python3 "tests/device/$name.py" "$@"
     note "       ordered: $(stack_words "$WORK/$label.ptds")"
     rm -f "$WORK/$label.ptds"*
@@ -47,9 +47,12 @@ section_stacks() {
     stack "observe stream" torch_compile
     stack "$all" torch_nccl
     stack "$all" cuda_bindings_threads
+    SETTING=CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1 stack "$all" cuda_bindings_threads
+    SETTING=NUMBA_CUDA_PER_THREAD_DEFAULT_STREAM=1 stack "$all" numba_threads
     stack "$all" cuda_core_threads
+    SETTING=PTDS_EXPLICIT_LEGACY=remap stack "$all" cuda_core_threads
     stack "$all" jax_threads
-    stack "$all" warp_threads
+    stack "$all" warp_loop
     stack "$all" quadrants_loop
     stack "$all" exchange
     stack "observe stream" exchange threads
