@@ -15,9 +15,10 @@ print("default stream %d, remapped %d;" % (totals["default_stream"], totals["rem
 
 # stack JUDGED NAME arguments...: JUDGED names the policies that must be right. SETTING is a variable for the runs with the shim.
 stack() {
+    [[ -z ${STACKS:-} || " $STACKS " == *" $2 "* ]] || return 0
     local judged=$1 name=$2 policy label line="" status=0 skip word
     shift 2
-    label=$name${1:+.$1}${SETTING:+.$SETTING}
+    label=$name${1:+.${1//\//_}}${SETTING:+.$SETTING}
     for policy in bare observe ordered per-thread stream; do
         run_as 120 "$label.$policy" "$policy" PYTHONDONTWRITEBYTECODE=1 ${SETTING:+"$SETTING"} python3 "tests/device/$name.py" "$@"
         skip=$(said_skip "$label.$policy")
@@ -35,6 +36,33 @@ stack() {
         python3 "tests/device/$name.py" "$@"
     note "       ordered: $(stack_words "$WORK/$label.ptds")"
     rm -f "$WORK/$label.ptds"*
+}
+
+# Two ranks, a trace each, one report.
+stack_ranks() {
+    local policy line="" status=0
+    [[ -z ${STACKS:-} || " $STACKS " == *" mpi_ranks "* ]] || return 0
+    command -v mpirun >/dev/null || { note "     mpi_ranks: no mpirun"; return 0; }
+    local mpi=(mpirun --allow-run-as-root --oversubscribe -n 2)
+    for policy in bare observe ordered per-thread stream; do
+        run_as 120 "mpi_ranks.$policy" "$policy" PYTHONDONTWRITEBYTECODE=1 "${mpi[@]}" python3 tests/device/mpi_ranks.py
+        said_ok "mpi_ranks.$policy" || status=1
+        line+=" $policy $(outcome "mpi_ranks.$policy") $(milliseconds "mpi_ranks.$policy" one);"
+    done
+    verdict "$status" "mpi_ranks:$line"
+    mkdir -p "$WORK/ranks"
+    run_as 120 mpi_ranks.recorded ordered PYTHONDONTWRITEBYTECODE=1 "PTDS_TRACE=$WORK/ranks/%r.%p.ptds" \
+        "${mpi[@]}" python3 tests/device/mpi_ranks.py
+    attempt 60 mpi_ranks.report "$PTDS" report "$WORK/ranks"
+    while IFS= read -r line; do note "       $line"; done < <(head -n 12 "$WORK/mpi_ranks.report.out")
+}
+
+# CUDARTS: CUDA runtime libraries of several versions, if somebody has put some there.
+stack_cudarts() {
+    local library
+    for library in ${CUDARTS:-}; do
+        stack "observe ordered per-thread stream" cudart_versions "$library"
+    done
 }
 
 section_stacks() {
@@ -56,4 +84,6 @@ section_stacks() {
     stack "$all" quadrants_loop
     stack "$all" exchange
     stack "observe stream" exchange threads
+    stack_ranks
+    stack_cudarts
 }
