@@ -118,6 +118,7 @@ void record_entering(struct call *C)
     struct ptds_now *now = thread->now;
     if (!now)
         return;
+    const struct context *context = C->context ? C->context : objects_context_now(thread);
     uint32_t stack = stacks_known(C);
     if (__builtin_expect(!stack, 0)) {
         stack = stacks_id(C, 0);
@@ -129,12 +130,15 @@ void record_entering(struct call *C)
     now->api = C->api;
     now->twin = C->twin;
     now->flags = C->flags;
-    now->context = C->context ? C->context->uid : 0;
+    now->context = context ? context->uid : 0;
     now->stream = C->stream_uid;
     now->target = C->target_uid;
     now->object = C->object;
     now->stack = stack;
     now->op = C->op;
+    now->kinds = C->kinds;
+    now->generation = C->generation;
+    now->word = C->words ? C->word[0] : 0;
     __atomic_store_n(&now->enter, C->enter, __ATOMIC_RELEASE);
 }
 

@@ -88,12 +88,15 @@ struct ptds_now {
     uint64_t enter;  /* ticks at entry, as in the CALL record to come; 0: in no such call */
     uint64_t caller; /* the return address */
     uint16_t api;
-    uint16_t twin; /* 1: the twin entry */
-    uint32_t flags;
-    uint32_t context, stream, target; /* uids, as in CALL */
-    uint32_t object;                  /* as in CALL */
-    uint32_t stack;                   /* STACK id; 0 this way here is new: `caller` is all there is */
-    uint32_t op;
+    uint16_t twin;                    /* 1: the twin entry */
+    uint32_t flags;                   /* this and the next ones as in CALL, as far as known before the call */
+    uint32_t context, stream, target; /* uids */
+    uint32_t object;
+    uint32_t stack; /* STACK id; 0 unknown: `caller` is all there is */
+    uint8_t op, kinds;
+    uint16_t unused;
+    uint32_t generation;
+    uint64_t word; /* the first one, 0 if there is none */
 };
 
 struct ptds_record {
@@ -169,8 +172,8 @@ enum ptds_class {
     X(ENTRY) \
     X(EVENT) \
     X(GRAPH) \
-    X(GRAPHICS) X(HOSTFUNC) X(INTEROP) X(LAUNCH) X(MEMOP) X(MEMSET) X(MODULE) X(PREFETCH) X(QUERY) X(SEMAPHORE) X(STREAM) \
-        X(SYNC)
+    X(GRAPHICS) \
+    X(HOSTFUNC) X(INTEROP) X(LAUNCH) X(MEMOP) X(MEMSET) X(MODULE) X(PREFETCH) X(QUERY) X(SEMAPHORE) X(STREAM) X(SYNC)
 #define X(name) PTDS_CLASS_##name,
     PTDS_CLASSES(X)
 #undef X
