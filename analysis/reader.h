@@ -88,9 +88,9 @@ static inline uint32_t launch_offset(uint64_t word)
     return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS) * 8;
 }
 
-/* Hands out the records of some kinds that lie among the threads' calls (CALL itself, REGION, HOST_RUN, EDGE), chunk by
- * chunk and in a thread's order: the fixed part, zero-filled to the size of its struct, and the uid of the thread whose
- * chunk it is in. kinds: a bit (1 << PTDS_REC_...) each. An EDGE is about the CALL that comes next in its thread. */
+/* Hands out the records of some kinds that lie among the threads' calls (CALL itself, REGION, HOST_RUN, EDGE, DEVICE_TIME),
+ * chunk by chunk and in a thread's order: the fixed part, zero-filled to the size of its struct, and the uid of the thread
+ * whose chunk it is in. kinds: a bit (1 << PTDS_REC_...) each. An EDGE is about the CALL that comes next in its thread. */
 typedef void (*trace_record_fn)(void *data, uint32_t thread, uint16_t kind, const void *fixed);
 void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_fn each, void *data);
 

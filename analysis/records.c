@@ -20,7 +20,7 @@ uint32_t record_fixed(const struct trace *trace, const struct ptds_record *recor
 
 bool record_is_among_calls(uint16_t kind)
 {
-    return kind == PTDS_REC_REGION || kind == PTDS_REC_HOST_RUN || kind == PTDS_REC_EDGE;
+    return kind == PTDS_REC_REGION || kind == PTDS_REC_HOST_RUN || kind == PTDS_REC_EDGE || kind == PTDS_REC_DEVICE_TIME;
 }
 
 void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_fn each, void *data)

@@ -12,7 +12,7 @@
 const char *const report_kept_names[KEPT_REASONS] = {
     "by the policy",  "a capture was open", "the function refuses the default stream",
     "excluded",       "no other way",       "explicit CU_STREAM_LEGACY",
-    "detail dropped",
+    "record dropped",
 };
 
 const char *report_stream_kind(uint32_t kind)

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "interpose/policy/policy.h"
+#include "interpose/record/devicetimes.h"
 #include "interpose/state/call.h"
 
 /* How a wrapper goes on. */
@@ -28,6 +29,15 @@ static inline void enter_real(struct call *C)
 {
     if ((C->flags & PTDS_CALL_TIMED) && C->enter)
         enter_timed(C);
+    if (__builtin_expect(device_times_on, 0))
+        device_times_before(C);
+}
+
+/* Right after it, where the stream is an argument. */
+static inline void leave_real(struct call *C)
+{
+    if (__builtin_expect(C->sample != NULL, 0))
+        device_times_after(C);
 }
 
 /* In a forked child: recording starts anew. */

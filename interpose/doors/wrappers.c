@@ -115,6 +115,7 @@
     before; \
     ROUTE_##route enter_real(C); \
     C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
+    leave_real(C); \
     BACK_##route LEAVE(after)
 
 #define IMPLICIT_BODY(symbol, args, async_form, before, after) \

@@ -16,6 +16,7 @@
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
 #include "interpose/record/definitions.h"
+#include "interpose/record/devicetimes.h"
 #include "interpose/record/log.h"
 #include "interpose/record/path.h"
 #include "interpose/record/stacks.h"
@@ -76,6 +77,7 @@ void record_start(void)
         define_clocks();
         define_preamble();
         log_start();
+        device_times_start();
         __atomic_store_n(&record_running, 1, __ATOMIC_RELEASE);
         door_report_discovered();
     } else {
@@ -263,6 +265,7 @@ void record_after_fork(void)
     define_after_fork();
     stacks_after_fork();
     log_after_fork();
+    device_times_after_fork();
     record_threads_after_fork();
     record_devices_after_fork();
     starting = 0;

@@ -19,6 +19,8 @@ struct used_stream {
     uint32_t dirty;      /* has had work since the default stream last waited for it */
 };
 
+struct device_pool;
+
 enum { USED_HINTS = 256, THREAD_REGIONS = 16 };
 
 /* The thread in one context. */
@@ -35,7 +37,8 @@ struct thread_context {
     uint32_t unjoined; /* a destroyed stream held work that no event can be waited for any more */
     uint32_t used_count, used_capacity;
     struct used_stream *used;
-    uint16_t used_hint[USED_HINTS]; /* by uid: where the entry was last */
+    uint16_t used_hint[USED_HINTS];  /* by uid: where the entry was last */
+    struct device_pool *device_pool; /* of record/devicetimes.c */
     struct thread_context *next;
 };
 

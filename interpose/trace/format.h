@@ -129,6 +129,10 @@ enum ptds_role { PTDS_ROLE_KERNEL = 1, PTDS_ROLE_REGION = 2, PTDS_ROLE_DOMAIN = 
 
 enum ptds_setting { PTDS_SETTING_SHIM = 1, PTDS_SETTING_ENVIRONMENT = 2, PTDS_SETTING_PROCESS = 3 };
 
+/* Where device times come from. EVENTS: a sample, from timing events on the operation's own stream, whose own cost is in
+ * them: some microseconds. */
+enum ptds_device_source { PTDS_DEVICE_EVENTS = 1, PTDS_DEVICE_CUPTI = 2 };
+
 enum ptds_life {
     PTDS_LIFE_SEEN = 1,
     PTDS_LIFE_CREATED = 2,

@@ -7,6 +7,7 @@
  *     hostfuncs       host functions and callbacks: plain, refused, captured, and many at once
  *     nvtx            ranges, domains, wide and registered texts, a thread's name; before and after the first CUDA call
  *     names           threads that change their names after their first call
+ *     spins N         N kernels of 20 us on a stream, with host functions and captures between them
  *     streams         default-stream work and work on two blocking streams in turn
  *     hang FILE       a kernel that waits, and a cuMemFree of another thread; goes on when FILE is there
  */
@@ -245,6 +246,35 @@ int two_streams()
     return 0;
 }
 
+/* Every 50th launch is captured instead, and a sync comes every 100. */
+int spins(int times)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUfunction spin = kernel("spin_ns");
+    uint64_t ns = 20000;
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 1; i <= times; i++) {
+        bool captured = i % 50 == 0;
+        if (captured)
+            CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        launch(spin, i % 3 || captured ? stream : nullptr, {&ns});
+        if (captured) {
+            size_t nodes = 0;
+            CU(cuStreamEndCapture(stream, &graph));
+            CU(cuGraphGetNodes(graph, nullptr, &nodes));
+            must(nodes == 1 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN, "one node in the graph");
+        }
+        if (i % 100 == 0)
+            CU(cuCtxSynchronize());
+    }
+    CU(cuCtxSynchronize());
+    for (int i = 0; i < 100; i++)
+        empty(stream);
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
 void free_one(CUdeviceptr memory)
 {
     pthread_setname_np(pthread_self(), "cleaner");
@@ -286,6 +316,8 @@ int main(int argc, char **argv)
         return names();
     if (mode == "streams")
         return two_streams();
+    if (mode == "spins" && argc > 2)
+        return spins(atoi(argv[2]));
     if (mode == "hang" && argc > 2)
         return hang(argv[2]);
     return 2;

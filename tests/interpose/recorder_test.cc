@@ -75,13 +75,13 @@ struct Recorded {
     }
 };
 
-Recorded record(const std::string &mode, const std::string &policy = "observe", const Settings &more = {})
+Recorded record(const std::vector<std::string> &mode, const std::string &policy = "observe", const Settings &more = {})
 {
     Folder folder;
     Recorded recorded;
     Settings settings = {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}};
     settings.insert(more.begin(), more.end());
-    Command command = shimmed("recorder_child", {mode}, settings);
+    Command command = shimmed("recorder_child", mode, settings);
     command.libraries = {folder_of(data_file("tests/sim/libcuda.so.1"))};
     recorded.outcome = run(command);
     EXPECT_EQ(recorded.outcome.exit, 0) << recorded.outcome;
@@ -101,7 +101,7 @@ std::vector<uint64_t> words_of(const std::string &record)
 
 TEST(Launches, PointersSayWhereTheyLay)
 {
-    Recorded recorded = record("launches");
+    Recorded recorded = record({"launches"});
     unsigned long long memory = 0;
     ASSERT_EQ(sscanf(recorded.outcome.out.c_str(), "memory %llx", &memory), 1);
     std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
@@ -120,7 +120,7 @@ TEST(HostFunctions, AreTimedWhereTheyRun)
 {
     for (const char *policy : {"observe", "ordered", "per-thread", "stream"}) {
         SCOPED_TRACE(policy);
-        Recorded recorded = record("hostfuncs", policy);
+        Recorded recorded = record({"hostfuncs"}, policy);
         EXPECT_EQ(recorded.outcome.out, "1 1 3 1 right\n");
         std::vector<ptds_rec_CALL> calls = recorded.calls(PTDS_OP_HOST_FUNCTION);
         std::vector<ptds_rec_HOST_RUN> runs = recorded.all<ptds_rec_HOST_RUN>(PTDS_REC_HOST_RUN);
@@ -153,7 +153,7 @@ TEST(HostFunctions, AreLeftAloneWithoutARecord)
 
 TEST(Nvtx, RangesAreRegions)
 {
-    Recorded recorded = record("nvtx", "observe", {{"NVTX_INJECTION64_PATH", shim()}});
+    Recorded recorded = record({"nvtx"}, "observe", {{"NVTX_INJECTION64_PATH", shim()}});
     std::vector<std::string> regions;
     for (const ptds_rec_CALL &call : recorded.calls(PTDS_OP_LAUNCH))
         regions.push_back(recorded.string(call.region));
@@ -190,7 +190,7 @@ TEST(Nvtx, NothingWithoutARecordOrThePreload)
 
 TEST(Threads, NamesGivenLater)
 {
-    Recorded recorded = record("names");
+    Recorded recorded = record({"names"});
     std::map<uint32_t, std::string> last;
     for (const auto &[kind, bytes] : recorded.trace.records) {
         ptds_rec_THREAD thread;
@@ -228,7 +228,7 @@ ptds_default_count default_counts(const std::string &bytes)
 
 TEST(DefaultStream, EdgesAndExactCounts)
 {
-    Recorded ordered = record("streams", "ordered");
+    Recorded ordered = record({"streams"}, "ordered");
     std::vector<ptds_rec_STREAM> streams = ordered.all<ptds_rec_STREAM>(PTDS_REC_STREAM);
     std::map<uint32_t, uint32_t> kinds;
     for (const ptds_rec_STREAM &stream : streams)
@@ -248,7 +248,7 @@ TEST(DefaultStream, EdgesAndExactCounts)
     EXPECT_EQ(counts.legacy, 2u);
     EXPECT_EQ(counts.kept, 0u);
     EXPECT_EQ(counts.failed, 1u);
-    counts = default_counts(record("streams", "observe").bytes);
+    counts = default_counts(record({"streams"}, "observe").bytes);
     EXPECT_EQ(counts.legacy, 2u);
     EXPECT_EQ(counts.kept, 1u);
     EXPECT_EQ(counts.failed, 1u);
@@ -256,7 +256,7 @@ TEST(DefaultStream, EdgesAndExactCounts)
 
 TEST(Settings, FactsAboutTheDevice)
 {
-    Recorded recorded = record("streams");
+    Recorded recorded = record({"streams"});
     EXPECT_TRUE(recorded.has_setting("device.0.compute_mode=default"));
     std::vector<std::string> texts = recorded.trace.texts(PTDS_REC_SETTING, sizeof(ptds_rec_SETTING));
     EXPECT_EQ(std::count_if(texts.begin(), texts.end(),
@@ -264,6 +264,65 @@ TEST(Settings, FactsAboutTheDevice)
               1);
     for (const ptds_rec_CONTEXT &context : recorded.all<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT))
         EXPECT_EQ(context.device, 0);
+}
+
+/* Ticks of the trace as nanoseconds, by its clock records. */
+struct Clock {
+    uint64_t ticks = 0;
+    double ns_a_tick = 0;
+    explicit Clock(const Recorded &recorded)
+    {
+        std::vector<ptds_rec_CLOCK> clocks = recorded.all<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
+        if (clocks.size() < 2)
+            return;
+        ticks = clocks.front().ticks;
+        ns_a_tick = static_cast<double>(clocks.back().monotonic - clocks.front().monotonic) /
+                    static_cast<double>(clocks.back().ticks - ticks);
+    }
+    double ns(uint64_t at) const
+    {
+        return (static_cast<double>(at) - static_cast<double>(ticks)) * ns_a_tick;
+    }
+};
+
+TEST(DeviceTimes, OneInAHundredAndWhenItRan)
+{
+    for (const char *policy : {"observe", "ordered", "per-thread", "stream"}) {
+        SCOPED_TRACE(policy);
+        Recorded recorded = record({"spins", "4000"}, policy, {{"PTDS_DEVICE_TIMES", "sampled"}});
+        std::vector<ptds_rec_DEVICE_TIME> times = recorded.all<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+        std::map<uint64_t, ptds_rec_CALL> calls;
+        for (const ptds_rec_CALL &call : recorded.calls(PTDS_OP_LAUNCH))
+            calls[call.enter] = call;
+        std::map<uint32_t, ptds_rec_DEVICE_BASE> bases;
+        for (const ptds_rec_DEVICE_BASE &base : recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE))
+            bases[base.id] = base;
+        EXPECT_GE(times.size(), 10u);
+        EXPECT_LE(times.size(), 41u) << "at most 1 % of the work is touched";
+        Clock clock(recorded);
+        for (const ptds_rec_DEVICE_TIME &time : times) {
+            ASSERT_EQ(calls.count(time.enter), 1u);
+            EXPECT_EQ(time.thread, 1u);
+            EXPECT_FALSE(calls[time.enter].flags & PTDS_CALL_CAPTURING);
+            ASSERT_EQ(bases.count(time.base), 1u);
+            const ptds_rec_DEVICE_BASE &base = bases[time.base];
+            EXPECT_LT(base.earliest, base.latest);
+            double start = static_cast<double>(static_cast<int64_t>(time.start));
+            double end = static_cast<double>(static_cast<int64_t>(time.end));
+            EXPECT_GE(end - start, 15000) << "the kernel runs for 20 us";
+            EXPECT_GE(clock.ns(base.latest) + start, clock.ns(time.enter) - 1000) << "it did not run before its call";
+        }
+    }
+}
+
+TEST(DeviceTimes, NotAskedForAndWrong)
+{
+    Recorded recorded = record({"spins", "1000"});
+    EXPECT_TRUE(recorded.all<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME).empty());
+    EXPECT_TRUE(recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).empty());
+    Command command = shimmed("recorder_child", {"streams"}, {{"PTDS_DEVICE_TIMES", "always"}});
+    command.libraries = {folder_of(data_file("tests/sim/libcuda.so.1"))};
+    EXPECT_NE(run(command).err.find("PTDS_DEVICE_TIMES=always is not allowed"), std::string::npos);
 }
 
 } // namespace
