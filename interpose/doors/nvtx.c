@@ -161,12 +161,15 @@ static nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t *attributes)
 /* One domain a name, as the headers' other users have it too. */
 static nvtxDomainHandle_t NVTX_API domain_create(const char *name)
 {
+    char text[sizeof domains->name] = "";
+    for (size_t i = 0; name && name[i] && i + 1 < sizeof text; i++)
+        text[i] = name[i];
     lock_take(&domains_lock);
     struct domain *found = domains;
-    while (found && strncmp(found->name, name ? name : "", sizeof found->name - 1) != 0)
+    while (found && strcmp(found->name, text) != 0)
         found = found->next;
     if (!found && (found = memory_keep(sizeof *found))) {
-        memcpy(found->name, name ? name : "", strnlen(name ? name : "", sizeof found->name - 1));
+        memcpy(found->name, text, sizeof text);
         found->next = domains;
         domains = found;
     }
