@@ -45,6 +45,9 @@ int driver_owns(const void *address);
  * may_load must be 0 inside dlsym. Returns driver_ready(). */
 int driver_search(int may_load);
 
+/* dlopen, wherever this libc has it. Not inside dlsym. */
+void *driver_load(const char *path, int flags);
+
 /* Keeps the driver loaded for good, since the shim holds its addresses. Not inside dlsym. */
 void driver_pin(void);
 

@@ -33,7 +33,7 @@ static inline void enter_real(struct call *C)
         device_times_before(C);
 }
 
-/* Right after it, where the stream is an argument. */
+/* Right after it. */
 static inline void leave_real(struct call *C)
 {
     if (__builtin_expect(C->sample != NULL, 0))

@@ -129,6 +129,7 @@
         C->result = async_form; \
     else \
         C->result = REAL(symbol) args; \
+    leave_real(C); \
     leave_implicit(C); \
     LEAVE(after)
 
@@ -137,6 +138,7 @@
     policy_route_implicit(C); \
     enter_real(C); \
     C->result = REAL_TWIN(symbol) args; \
+    leave_real(C); \
     LEAVE(after)
 
 #define API(symbol, since, route, class_, timing, params, args, before, after) \

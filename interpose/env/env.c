@@ -72,9 +72,9 @@ static int parse_diag(const char *value, enum env_diag *out)
 
 static int parse_device_times(const char *value, enum env_device_times *out)
 {
-    static const char *const words[] = {"off", "sampled"};
+    static const char *const words[] = {"off", "sampled", "cupti"};
     int chosen = 0;
-    if (!choose(value, words, 2, &chosen))
+    if (!choose(value, words, 3, &chosen))
         return 0;
     *out = (enum env_device_times)chosen;
     return 1;

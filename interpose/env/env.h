@@ -21,7 +21,7 @@ enum env_output { ENV_OUTPUT_OFF, ENV_OUTPUT_STDERR, ENV_OUTPUT_FILE };
 
 enum env_diag { ENV_DIAG_QUIET, ENV_DIAG_ERRORS, ENV_DIAG_DEBUG };
 
-enum env_device_times { ENV_DEVICE_TIMES_OFF, ENV_DEVICE_TIMES_SAMPLED };
+enum env_device_times { ENV_DEVICE_TIMES_OFF, ENV_DEVICE_TIMES_SAMPLED, ENV_DEVICE_TIMES_CUPTI };
 
 struct env_stream {
     int non_blocking;

@@ -16,6 +16,7 @@
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
 #include "interpose/record/definitions.h"
+#include "interpose/record/devicecupti.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
@@ -55,11 +56,21 @@ struct device_base {
 uint32_t device_times_on;
 static uint32_t base_ids;
 
-void device_times_start(void)
+static void start_sampling(void)
 {
     int can = REAL(cuEventCreate) && REAL(cuEventRecord) && REAL(cuEventQuery) && REAL(cuStreamCreate) &&
               REAL(cuEventElapsedTime);
-    __atomic_store_n(&device_times_on, env_get()->device_times == ENV_DEVICE_TIMES_SAMPLED && can, __ATOMIC_RELEASE);
+    if (can)
+        __atomic_store_n(&device_times_on, ENV_DEVICE_TIMES_SAMPLED, __ATOMIC_RELEASE);
+}
+
+void device_times_start(void)
+{
+    enum env_device_times wish = env_get()->device_times;
+    if (wish == ENV_DEVICE_TIMES_CUPTI && device_cupti_start())
+        __atomic_store_n(&device_times_on, wish, __ATOMIC_RELEASE);
+    if (wish == ENV_DEVICE_TIMES_SAMPLED)
+        start_sampling();
 }
 
 void device_times_after_fork(void)
@@ -249,6 +260,10 @@ static struct context *sampled_context(const struct call *C)
 
 void device_times_before(struct call *C)
 {
+    if (device_times_on == ENV_DEVICE_TIMES_CUPTI) {
+        device_cupti_before(C);
+        return;
+    }
     if (!C->enter)
         return;
     struct context *context = sampled_context(C);
@@ -266,6 +281,10 @@ void device_times_before(struct call *C)
 
 void device_times_after(struct call *C)
 {
+    if (device_times_on == ENV_DEVICE_TIMES_CUPTI) {
+        device_cupti_after(C);
+        return;
+    }
     int saved = errno;
     if (C->result == CUDA_SUCCESS && REAL(cuEventRecord)(C->sample->end, C->target) == CUDA_SUCCESS)
         C->sample_pool->pending++;

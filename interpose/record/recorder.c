@@ -77,8 +77,8 @@ void record_start(void)
         define_clocks();
         define_preamble();
         log_start();
-        device_times_start();
         __atomic_store_n(&record_running, 1, __ATOMIC_RELEASE);
+        device_times_start();
         door_report_discovered();
     } else {
         diag_once(DIAG_ERROR, "no memory to record in");

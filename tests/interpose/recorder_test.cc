@@ -75,6 +75,12 @@ struct Recorded {
     }
 };
 
+/* The folders of the simulated driver, and of what passes for CUPTI. */
+std::vector<std::string> simulator()
+{
+    return {folder_of(data_file("tests/sim/libcuda.so.1")), folder_of(data_file("tests/interpose/cupti/libcupti.so.13"))};
+}
+
 Recorded record(const std::vector<std::string> &mode, const std::string &policy = "observe", const Settings &more = {})
 {
     Folder folder;
@@ -82,7 +88,7 @@ Recorded record(const std::vector<std::string> &mode, const std::string &policy 
     Settings settings = {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}};
     settings.insert(more.begin(), more.end());
     Command command = shimmed("recorder_child", mode, settings);
-    command.libraries = {folder_of(data_file("tests/sim/libcuda.so.1"))};
+    command.libraries = simulator();
     recorded.outcome = run(command);
     EXPECT_EQ(recorded.outcome.exit, 0) << recorded.outcome;
     EXPECT_EQ(recorded.outcome.err, "");
@@ -147,7 +153,7 @@ TEST(HostFunctions, AreTimedWhereTheyRun)
 TEST(HostFunctions, AreLeftAloneWithoutARecord)
 {
     Command command = shimmed("recorder_child", {"hostfuncs"}, {{"PTDS_POLICY", "ordered"}});
-    command.libraries = {folder_of(data_file("tests/sim/libcuda.so.1"))};
+    command.libraries = simulator();
     EXPECT_EQ(run(command).out, "1 1 3 1 right\n");
 }
 
@@ -176,7 +182,7 @@ TEST(Nvtx, NothingWithoutARecordOrThePreload)
 {
     for (bool preloaded : {false, true}) {
         Command command = plain("recorder_child", {"nvtx"});
-        command.libraries = {folder_of(data_file("tests/sim/libcuda.so.1"))};
+        command.libraries = simulator();
         command.env = {{"NVTX_INJECTION64_PATH", shim()}};
         if (preloaded) {
             command.preload = {shim()};
@@ -315,13 +321,55 @@ TEST(DeviceTimes, OneInAHundredAndWhenItRan)
     }
 }
 
+TEST(DeviceTimes, FromCupti)
+{
+    for (const char *policy : {"observe", "ordered"}) {
+        SCOPED_TRACE(policy);
+        Recorded recorded = record({"spins", "300"}, policy, {{"PTDS_DEVICE_TIMES", "cupti"}});
+        std::map<std::pair<uint32_t, uint64_t>, ptds_rec_CALL> work;
+        for (uint8_t op = PTDS_OP_LAUNCH; op <= PTDS_OP_OPAQUE; op++)
+            for (const ptds_rec_CALL &call : recorded.calls(op))
+                work[{1u, call.enter}] = call;
+        EXPECT_EQ(work.size(), 400u);
+        std::map<uint32_t, ptds_rec_DEVICE_BASE> bases;
+        for (const ptds_rec_DEVICE_BASE &base : recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE)) {
+            EXPECT_EQ(base.source, static_cast<uint32_t>(PTDS_DEVICE_CUPTI));
+            bases[base.id] = base;
+        }
+        std::vector<ptds_rec_DEVICE_TIME> times = recorded.all<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+        EXPECT_EQ(times.size(), work.size()) << "one for each, those pending at the exit too";
+        Clock clock(recorded);
+        for (const ptds_rec_DEVICE_TIME &time : times) {
+            ASSERT_EQ(work.count({time.thread, time.enter}), 1u);
+            ASSERT_EQ(bases.count(time.base), 1u);
+            EXPECT_EQ(time.end - time.start, 1234u);
+            double start = static_cast<double>(static_cast<int64_t>(time.start));
+            double after = clock.ns(bases[time.base].latest) + start - clock.ns(time.enter);
+            EXPECT_GT(after, -100000);
+            EXPECT_LT(after, 50000000);
+        }
+    }
+}
+
+TEST(DeviceTimes, WithoutTheRightCupti)
+{
+    Command command = shimmed("recorder_child", {"streams"}, {{"PTDS_DEVICE_TIMES", "cupti"}});
+    command.env["FAKE_CUPTI_VERSION"] = "90000";
+    command.libraries = simulator();
+    command.env["PTDS_REPORT"] = "summary";
+    Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 0) << outcome;
+    EXPECT_NE(outcome.err.find("libcupti.so is of another CUDA release"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("; no device times\n"), std::string::npos) << outcome;
+}
+
 TEST(DeviceTimes, NotAskedForAndWrong)
 {
     Recorded recorded = record({"spins", "1000"});
     EXPECT_TRUE(recorded.all<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME).empty());
     EXPECT_TRUE(recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).empty());
     Command command = shimmed("recorder_child", {"streams"}, {{"PTDS_DEVICE_TIMES", "always"}});
-    command.libraries = {folder_of(data_file("tests/sim/libcuda.so.1"))};
+    command.libraries = simulator();
     EXPECT_NE(run(command).err.find("PTDS_DEVICE_TIMES=always is not allowed"), std::string::npos);
 }
 
