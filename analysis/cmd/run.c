@@ -27,8 +27,8 @@ static const char manual[] =
 /* An option's key is the index of its variable, plus FIRST_KEY. */
 enum { FIRST_KEY = 256, WATCHDOG_KEY = 512 };
 static const char *const variables[] = {
-    "PTDS_POLICY",          "PTDS_TRACE",   "PTDS_REPORT",  "PTDS_LOG",         "PTDS_STREAM",
-    "PTDS_EXPLICIT_LEGACY", "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG"};
+    "PTDS_POLICY",  "PTDS_TRACE",   "PTDS_REPORT",      "PTDS_LOG",  "PTDS_STREAM",      "PTDS_EXPLICIT_LEGACY",
+    "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG", "PTDS_DEVICE_TIMES"};
 static const struct argp_option options[] = {
     {"policy", FIRST_KEY, "P", 0, "ordered, per-thread, stream, observe or none", 0},
     {"trace", FIRST_KEY + 1, "FILE", 0, "keep the whole trace; %h host, %p process, %r rank", 0},
@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
     {"include", FIRST_KEY + 7, "GLOBS", 0, "only calls from these objects are remapped", 0},
     {"trace-limit", FIRST_KEY + 8, "BYTES", 0, "trace kept a process", 0},
     {"diag", FIRST_KEY + 9, "HOW", 0, "the shim's own messages: errors, quiet or debug", 0},
+    {"device-times", FIRST_KEY + 10, "HOW", 0, "device times of the work: off, sampled or cupti", 0},
     {"watchdog", WATCHDOG_KEY, "DURATION", 0, "say who waits for whom when a call takes longer (ptds watch)", 0},
     {0},
 };

@@ -114,8 +114,10 @@ static inline void count_default(const struct call *C)
 {
     struct ptds_default_count *count = &C->thread->defaults[C->api * 2 + C->twin];
     count->legacy++;
-    count->failed += C->result != CUDA_SUCCESS;
-    count->kept += C->result == CUDA_SUCCESS && !(C->flags & PTDS_CALL_REMAPPED);
+    if (__builtin_expect(C->result != CUDA_SUCCESS, 0))
+        count->failed++;
+    else if (!(C->flags & PTDS_CALL_REMAPPED))
+        count->kept++;
 }
 
 static inline void count(const struct call *C, uint64_t ticks)
