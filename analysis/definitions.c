@@ -98,6 +98,7 @@ static void add_thread(struct definitions *defs, const struct ptds_rec_THREAD *i
     if (defs->threads.count != known)
         *out = (struct thread_def){.id = in->id, .first = in->ticks, .gone = UINT64_MAX};
     out->tid = in->tid;
+    out->drivers |= in->state == PTDS_LIFE_DRIVERS;
     if (in->state == PTDS_LIFE_GONE)
         out->gone = in->ticks;
     if (bytes != 0)
@@ -175,6 +176,13 @@ static void add_process(struct definitions *defs, const struct ptds_rec_PROCESS 
         defs->out_of_memory = true;
 }
 
+static void add_device_base(struct definitions *defs, const struct ptds_rec_DEVICE_BASE *in)
+{
+    struct device_base_def *out = ITEM(defs, &defs->device_bases, PTDS_REC_DEVICE_BASE, in->id);
+    if (out != NULL)
+        *out = (struct device_base_def){in->earliest, in->latest, in->id, in->context, in->source};
+}
+
 static void add_untabled(struct definitions *defs, const struct ptds_rec_UNTABLED *in, const void *tail, size_t bytes)
 {
     if (!TABLE_ADD(&defs->untabled)) {
@@ -210,6 +218,7 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
     case PTDS_REC_STREAM: add_stream(defs, fixed); return true;
     case PTDS_REC_KERNEL: add_kernel(defs, fixed); return true;
     case PTDS_REC_PROCESS: add_process(defs, fixed); return true;
+    case PTDS_REC_DEVICE_BASE: add_device_base(defs, fixed); return true;
     case PTDS_REC_UNTABLED: add_untabled(defs, fixed, tail, bytes); return true;
     case PTDS_REC_BYPASS: add_bypass(defs, fixed, tail, bytes); return true;
     default: return false;
@@ -250,6 +259,11 @@ const struct stream_def *definitions_stream(const struct definitions *defs, uint
 const struct kernel_def *definitions_kernel(const struct definitions *defs, uint32_t uid)
 {
     return FIND(defs, kernels, PTDS_REC_KERNEL, uid);
+}
+
+const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id)
+{
+    return FIND(defs, device_bases, PTDS_REC_DEVICE_BASE, id);
 }
 
 const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc)
@@ -295,6 +309,7 @@ void definitions_free(struct definitions *defs)
     free(defs->streams.items);
     free(defs->kernels.items);
     free(defs->processes.items);
+    free(defs->device_bases.items);
     for (size_t i = 0; i < sizeof defs->by_id / sizeof defs->by_id[0]; i++)
         id_map_free(&defs->by_id[i]);
     *defs = (struct definitions){0};

@@ -62,7 +62,9 @@ static void put_default_stream(const struct report *report, struct text_sink *si
     line_add(&line, "ptds: default stream: %s operations, %s remapped", text_count(totals->default_stream).text,
              text_count(totals->remapped).text);
     for (unsigned i = 0; i < KEPT_REASONS; i++)
-        if (totals->kept[i] != 0)
+        if (totals->kept[i] != 0 && i == KEPT_DROPPED)
+            line_add(&line, "; %s more kept", text_count(totals->kept[i]).text);
+        else if (totals->kept[i] != 0)
             line_add(&line, "; %s kept (%s)", text_count(totals->kept[i]).text, report_kept_names[i]);
     if (totals->failed_default != 0)
         line_add(&line, "; %s failed", text_count(totals->failed_default).text);

@@ -23,6 +23,7 @@ enum ptds_exit {
 int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 
 /* The absolute path of libptds.so: $PTDS_LIBRARY, or beside this command as installed or as built. `path` has PATH_MAX
  * bytes. False with a message in `error` that names every place looked at. */

@@ -17,6 +17,7 @@ static const char manual[] =
     "Verbs:\n"
     "  run       run a program under libptds.so\n"
     "  report    what a trace shows\n"
+    "  watch     who waits for whom while a program hangs\n"
     "  doctor    is everything in place on this machine?\n"
     "\n"
     "`ptds VERB --help` tells more. Example:\n"
@@ -27,7 +28,7 @@ struct verb {
     int (*run)(int argc, char **argv);
 };
 
-static const struct verb verbs[] = {{"run", cmd_run}, {"report", cmd_report}, {"doctor", cmd_doctor}};
+static const struct verb verbs[] = {{"run", cmd_run}, {"report", cmd_report}, {"watch", cmd_watch}, {"doctor", cmd_doctor}};
 
 struct choice {
     const struct verb *verb;
@@ -38,14 +39,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct choice *choice = state->input;
     if (key == ARGP_KEY_NO_ARGS)
-        argp_error(state, "a verb is needed: run, report or doctor");
+        argp_error(state, "a verb is needed: run, report, watch or doctor");
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(arg, verbs[i].name) == 0)
             choice->verb = &verbs[i];
     if (choice->verb == NULL)
-        argp_error(state, "no verb \"%s\": run, report or doctor", arg);
+        argp_error(state, "no verb \"%s\": run, report, watch or doctor", arg);
     choice->first = state->next - 1;
     state->next = state->argc;
     return 0;

@@ -73,7 +73,7 @@ TEST(Command, HelpAndVersion)
     Ran version = Ptds("--version");
     EXPECT_EQ(0, version.status);
     EXPECT_TRUE(Has(version, "ptds ")) << version.out;
-    for (const char *verb : {"run", "report", "doctor"}) {
+    for (const char *verb : {"run", "report", "watch", "doctor"}) {
         Ran ran = Ptds(std::string(verb) + " --help");
         EXPECT_EQ(0, ran.status);
         EXPECT_TRUE(Has(ran, "Example")) << ran.out;
@@ -82,8 +82,9 @@ TEST(Command, HelpAndVersion)
 
 TEST(Command, UsageErrorsAreTwo)
 {
-    for (const char *wrong : {"", "frobnicate", "report", "report --format xml x", "report --frob x", "run", "run --policy",
-                              "report --summary --format json x", "doctor now"})
+    for (const char *wrong :
+         {"", "frobnicate", "report", "report --format xml x", "report --frob x", "run", "run --policy",
+          "report --summary --format json x", "doctor now", "watch", "watch a b", "run --watchdog soon true"})
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
 }
 

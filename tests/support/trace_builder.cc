@@ -200,6 +200,47 @@ void TraceBuilder::Count(uint32_t thread, uint32_t api, bool twin, const ptds_co
     counts[at] = count;
 }
 
+void TraceBuilder::DefaultCount(uint32_t thread, uint32_t api, bool twin, const ptds_default_count &count)
+{
+    auto &defaults = defaults_[thread];
+    size_t at = api * 2 + twin;
+    if (defaults.size() <= at)
+        defaults.resize(at + 1);
+    defaults[at] = count;
+}
+
+void TraceBuilder::Now(uint32_t thread, const ptds_now &now)
+{
+    now_[thread] = now;
+}
+
+/* The counts, and after them what else is known of the thread. */
+std::string TraceBuilder::Counts(uint32_t thread, const std::vector<ptds_count> &counts) const
+{
+    size_t bytes = counts.size() * sizeof counts[0];
+    std::string chunk =
+        Chunk(PTDS_CHUNK_COUNTS, thread, std::string(reinterpret_cast<const char *>(counts.data()), bytes), 0);
+    auto head = reinterpret_cast<ptds_chunk *>(&chunk[0]);
+    size_t at = sizeof(ptds_chunk) + bytes;
+    auto now = now_.find(thread);
+    if (now != now_.end()) {
+        head->now = static_cast<uint32_t>(at);
+        memcpy(&chunk.at(at + sizeof(ptds_now) - 1) - (sizeof(ptds_now) - 1), &now->second, sizeof(ptds_now));
+        at += sizeof(ptds_now);
+    }
+    auto defaults = defaults_.find(thread);
+    if (defaults != defaults_.end()) {
+        std::vector<ptds_default_count> all = defaults->second;
+        all.resize(counts.size());
+        size_t size = all.size() * sizeof all[0];
+        if (at + size > chunk.size())
+            throw std::invalid_argument("default counts do not fit into a chunk");
+        head->defaults = static_cast<uint32_t>(at);
+        memcpy(&chunk[at], all.data(), size);
+    }
+    return chunk;
+}
+
 void TraceBuilder::Lost(uint32_t thread, uint64_t records)
 {
     lost_[thread] = records;
@@ -251,10 +292,7 @@ std::string TraceBuilder::Bytes() const
         Split(&chunks, PTDS_CHUNK_CALLS, thread.first, thread.second, lost != lost_.end() ? lost->second : 0);
     }
     for (const auto &thread : counts_)
-        chunks += Chunk(
-            PTDS_CHUNK_COUNTS, thread.first,
-            std::string(reinterpret_cast<const char *>(thread.second.data()), thread.second.size() * sizeof(ptds_count)),
-            0);
+        chunks += Counts(thread.first, thread.second);
     ptds_trace_header filled = header;
     filled.chunk_size = chunk_size;
     filled.chunks = chunks.size() / chunk_size;

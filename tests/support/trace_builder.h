@@ -72,6 +72,9 @@ public:
     void Bypass(const std::string &object);
     void Call(const CallSpec &call);
     void Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count);
+    /* Both only of a thread that has counts. */
+    void DefaultCount(uint32_t thread, uint32_t api, bool twin, const ptds_default_count &count);
+    void Now(uint32_t thread, const ptds_now &now);
     void Lost(uint32_t thread, uint64_t records);
     void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */
 
@@ -83,7 +86,10 @@ private:
     void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
     std::string definitions_;
     std::map<uint32_t, std::string> calls_;
+    std::string Counts(uint32_t thread, const std::vector<ptds_count> &counts) const;
     std::map<uint32_t, std::vector<ptds_count>> counts_;
+    std::map<uint32_t, std::vector<ptds_default_count>> defaults_;
+    std::map<uint32_t, ptds_now> now_;
     std::map<uint32_t, uint64_t> lost_;
     mutable uint64_t sequence_ = 0;
 };
