@@ -72,13 +72,18 @@ static void describe(struct edge_pair *pair, const struct verdicts *v, const str
 static void doubt_older(struct verdicts *v, const struct blame *by, uint32_t about, uint64_t explicitly)
 {
     struct blame what = *by;
-    uint32_t lane = by->cover == NULL ? by->lane : HOST_LANE;
+    const uint32_t lanes[] = {HOST_LANE, by->lane};
     what.reason = by->verdict == VERDICT_LOAD_BEARING ? REASON_RACE : by->reason;
     what.verdict = VERDICT_UNKNOWN;
     what.partly = true;
-    for (uint32_t i = 0; about < lanes_at(v, lane)->brought_room && i < lanes_at(v, lane)->brought[about].count; i++)
-        if (lanes_at(v, lane)->brought[about].items[i].op > explicitly)
-            blame(v, &what, about, lanes_at(v, lane)->brought[about].items[i].op);
+    for (unsigned k = 0; k < (by->lane == HOST_LANE ? 1 : 2); k++) {
+        const struct lane *lane = lanes_at(v, lanes[k]);
+        for (uint32_t i = 0; about < lane->brought_room && i < lane->brought[about].count; i++)
+            if (lane->brought[about].items[i].op > explicitly)
+                blame(v, &what, about, lane->brought[about].items[i].op);
+    }
+    if (by->cover != NULL && about < by->cover->room && by->cover->full[about].op > explicitly)
+        blame(v, &what, about, by->cover->full[about].op);
 }
 
 static void race(struct verdicts *v, const struct blame *by, uint32_t about, uint64_t op, const struct edge_pair *pair)
@@ -123,13 +128,16 @@ void conflicts_touch(struct verdicts *v, const struct blame *by, struct memory *
     }
 }
 
-static bool covers(const struct touch *new, const struct touch *old)
+/* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
+static bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
 {
     if (strength(new->access) < strength(old->access))
         return false;
-    if (new->extent == EXTENT_EXACT)
-        return old->lo >= new->lo && (old->extent == EXTENT_FROM ? old->lo < new->hi : old->hi <= new->hi);
-    return new->extent == old->extent &&new->lo == old->lo &&new->hi == old->hi;
+    if (new->extent != EXTENT_EXACT)
+        return new->extent == old->extent &&new->lo == old->lo &&new->hi == old->hi;
+    if (old->extent == EXTENT_FROM)
+        return new->lo <= memory->base &&new->hi >= memory->end;
+    return new->lo <= old->lo &&new->hi >= old->hi;
 }
 
 /* Drops what the new access makes superfluous, and what everybody comes after anyway. */
@@ -139,7 +147,7 @@ static void make_room(struct verdicts *v, uint32_t lane, struct memory *memory, 
     size_t kept = 0;
     for (size_t i = 0; i < memory->list.count; i++) {
         const struct remembered *old = &memory->list.items[i];
-        if ((old->lane == lane && covers(touch, &old->touch)) || vclock_get(done, old->lane) >= old->op)
+        if ((old->lane == lane && covers(memory, touch, &old->touch)) || vclock_get(done, old->lane) >= old->op)
             continue;
         if (kept != i)
             memory->list.items[kept] = *old;

@@ -153,7 +153,7 @@ struct verdicts {
     TABLE_OF(struct signature) signatures;
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
     uint32_t near[256]; /* memories lately found, by a hash of the address */
-    uint64_t now, open, sweep_at;
+    uint64_t now, open, sweep_at, sweep_least;
     uint64_t fog;       /* an explicit order that cannot be seen was made here: no certainty across it */
     uint64_t soft;      /* ... a wait that may or may not have been one: no race is claimed across it */
     uint64_t lost_at;   /* records were missing here */

@@ -173,5 +173,5 @@ void sweep(struct verdicts *v)
         free(s.ops[i].items);
     free(s.ops);
     free(knowledge.items);
-    v->sweep_at = v->open < SWEEP_LEAST / 2 ? SWEEP_LEAST : v->open * 2;
+    v->sweep_at = v->sweep_least == 0 ? 0 : larger(v->sweep_least, v->open * 2);
 }

@@ -23,7 +23,7 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
         return NULL;
     v->trace = trace;
     v->sink = sink;
-    v->sweep_at = SWEEP_LEAST;
+    v->sweep_at = v->sweep_least = SWEEP_LEAST;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
     v->all_lost = trace->lost_chunks != 0 || trace->damaged != 0 || trace->header.refused != 0 || trace->out_of_memory;
     if (!begin(v)) {
@@ -31,6 +31,11 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
         return NULL;
     }
     return v;
+}
+
+void verdicts_sweep_always(struct verdicts *v)
+{
+    v->sweep_at = v->sweep_least = 0;
 }
 
 static struct edge_end end_of(const struct call_view *view)

@@ -40,6 +40,9 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
  * until the next call. */
 const struct edge_pair *verdicts_take(struct verdicts *verdicts, const struct call_view *view, bool gap);
 
+/* For tests: forget what can be forgotten after every call, not only when much is open. */
+void verdicts_sweep_always(struct verdicts *verdicts);
+
 /* Settles what is open and frees the engine. Accepts NULL. */
 void verdicts_end(struct verdicts *verdicts, struct verdict_totals *totals);
 

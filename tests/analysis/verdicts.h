@@ -21,7 +21,7 @@ namespace ptds
 class Judged : public edge_sink
 {
 public:
-    explicit Judged(const std::string &bytes) : memory_(bytes)
+    explicit Judged(const std::string &bytes, bool sweep_always = false) : memory_(bytes)
     {
         edge = [](edge_sink *sink, const struct edge *settled) { static_cast<Judged *>(sink)->edges.push_back(*settled); };
         struct trace trace;
@@ -31,6 +31,8 @@ public:
         EXPECT_EQ(0, trace_read(&trace, memory_.source(), error)) << error;
         model_begin(&model, &trace, false);
         verdicts *engine = verdicts_begin(&trace, this);
+        if (sweep_always)
+            verdicts_sweep_always(engine);
         EXPECT_EQ(0, merge_begin(&merged, &trace));
         while (const call *next = merge_next(&merged)) {
             call_view view;
