@@ -408,7 +408,7 @@ private:
 TEST(VerdictAgainstReference, SmallRandomTraces)
 {
     const char *only = getenv("SEED"), *more = getenv("SEEDS");
-    const uint32_t seeds = more != nullptr ? static_cast<uint32_t>(std::stoul(more)) : 20000;
+    const uint32_t seeds = more != nullptr ? static_cast<uint32_t>(std::stoul(more)) : 5000;
     uint64_t verdicts[VERDICTS] = {};
     for (uint32_t seed = 1; seed <= seeds; seed++) {
         if (only != nullptr && seed != std::stoul(only))
@@ -426,7 +426,7 @@ TEST(VerdictAgainstReference, SmallRandomTraces)
         }
     }
     for (uint64_t count : verdicts)
-        EXPECT_TRUE(only != nullptr || count > 5000) << count;
+        EXPECT_TRUE(only != nullptr || count > 1000) << count;
 }
 
 } // namespace
