@@ -3,15 +3,17 @@
  * Findings and their adding up. Called by the rules, one call at a time; must stay cheap (a long trace flags often) and
  * bounded (a damaged trace may name any number of call sites).
  */
-#include "analysis/finding.h"
+#include "analysis/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/text.h"
 
-const char *const finding_set_names[FINDING_SETS] = {"threads", "streams",           "waits_for",
-                                                     "kernels", "waits_for_kernels", "contexts"};
+const char *const severity_names[SEVERITIES] = {"note", "warning", "error"};
+const char *const finding_set_names[FINDING_SETS] = {
+    "threads", "streams", "waits_for", "kernels", "waits_for_kernels", "contexts", "held_threads",
+};
 
 static struct finding *new_finding(struct findings *findings, const struct rule *rule)
 {
@@ -22,6 +24,7 @@ static struct finding *new_finding(struct findings *findings, const struct rule 
         return NULL;
     }
     made->rule = rule;
+    made->severity = rule->severity;
     *TABLE_LAST(&findings->list) = made;
     return made;
 }
@@ -67,6 +70,12 @@ struct finding *finding_about(struct findings *findings, const struct rule *rule
     if (text != NULL)
         made->text = text_copy(text, strlen(text));
     return made;
+}
+
+void finding_severity(struct finding *finding, enum severity severity)
+{
+    if (finding != NULL)
+        finding->severity = severity;
 }
 
 void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
@@ -143,12 +152,29 @@ void finding_cost_of(struct finding *finding, const struct call_view *view)
         finding_cost_unknown(finding);
 }
 
+static void drop(struct finding *finding)
+{
+    free(finding->text);
+    free(finding);
+}
+
+void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding))
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < findings->list.count; i++) {
+        if (keep(findings->list.items[i]))
+            findings->list.items[kept++] = findings->list.items[i];
+        else
+            drop(findings->list.items[i]);
+    }
+    findings->list.count = kept;
+    id_map_free(&findings->by_key);
+}
+
 void findings_drop(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->list.count; i++) {
-        free(findings->list.items[i]->text);
-        free(findings->list.items[i]);
-    }
+    for (size_t i = 0; i < findings->list.count; i++)
+        drop(findings->list.items[i]);
     findings->list.count = 0;
     id_map_free(&findings->by_key);
 }

@@ -23,6 +23,35 @@ static void begin_rules(struct report *report, struct model *model)
     }
 }
 
+/* So that a call costs nothing at the rules that it does not concern. */
+static void sort_by_op(struct report *report)
+{
+    for (size_t i = 0; i < report->rules; i++) {
+        if (report->runs[i].rule == NULL || report->runs[i].rule->on_call == NULL)
+            continue;
+        uint64_t ops = report->runs[i].rule->ops;
+        for (unsigned op = 0; op < 64; op++)
+            if (ops == RULE_ALL || (ops & RULE_OP(op)))
+                report->wanting[op].run[report->wanting[op].count++] = (uint8_t)i;
+        if (ops == RULE_ALL)
+            report->everything.run[report->everything.count++] = (uint8_t)i;
+    }
+}
+
+static void run_rules(struct report *report, const struct call_view *view)
+{
+    unsigned op = view->call->r.op;
+    const uint8_t *run = op < 64 ? report->wanting[op].run : report->everything.run;
+    unsigned count = op < 64 ? report->wanting[op].count : report->everything.count;
+    for (unsigned i = 0; i < count; i++)
+        report->runs[run[i]].rule->on_call(&report->runs[run[i]], view);
+    if (view->held_by == NULL)
+        return;
+    for (size_t i = 0; i < report->rules; i++)
+        if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)
+            report->runs[i].rule->on_held(&report->runs[i], view);
+}
+
 static enum kept_reason kept_reason(uint32_t flags)
 {
     return flags & PTDS_CALL_KEPT_CAPTURE    ? KEPT_CAPTURE
@@ -73,9 +102,7 @@ static void run_calls(struct report *report, struct model *model, struct merge *
             continue;
         }
         count_call(report, &view);
-        for (size_t i = 0; i < report->rules; i++)
-            if (report->runs[i].rule != NULL)
-                report->runs[i].rule->on_call(&report->runs[i], &view);
+        run_rules(report, &view);
         model_leave(model, &view);
     }
 }
@@ -144,6 +171,16 @@ static void find_run_time(struct report *report, uint64_t first)
         report->totals.run_ns = trace_ns(trace, last - first);
 }
 
+size_t report_cover(const struct report *report, unsigned percent)
+{
+    uint64_t wanted = report->totals.host_ns / 100 * percent, seen = 0;
+    for (size_t i = 0; i < report->findings.count && report->totals.host_ns != 0; i++) {
+        if (__builtin_add_overflow(seen, report->findings.items[i]->host_ns, &seen) || seen >= wanted)
+            return i + 1;
+    }
+    return 0;
+}
+
 static uint64_t first_enter(const struct merge *merge)
 {
     return merge->count != 0 ? merge->cursors[merge->heap[0]].call.r.enter : UINT64_MAX;
@@ -159,6 +196,7 @@ int report_build(struct report *report, const struct trace_source *source, char 
     uint64_t first = UINT64_MAX;
     model_begin(&model, &report->trace, false);
     begin_rules(report, &model);
+    sort_by_op(report);
     if (merge_begin(&merge, &report->trace) == 0) {
         first = first_enter(&merge);
         run_calls(report, &model, &merge);

@@ -31,6 +31,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "capture-conflict",
+    .class_ = "H12",
+    .severity = SEVERITY_ERROR,
     .title = "default-stream work during a stream capture",
     .sentence =
         "While a stream is being captured, legacy default-stream work breaks the capture or is left out of the graph.",
@@ -44,6 +46,7 @@ static const struct rule rule = {
             "1@10 launch s=N1 k=a capturing capture-open\n"
             "1@20 capture-end s=N1\n"
             "1@30 launch s=L k=after\n",
+    .ops = RULE_ALL,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

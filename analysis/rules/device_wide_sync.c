@@ -7,7 +7,7 @@
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    if (view->call->r.op != PTDS_OP_CTX_SYNC || view->waits.count < 2 || (view->timed && !view->blocked))
+    if (view->waits.count < 2 || (view->timed && !view->blocked))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     finding_add_pending(finding, run->model, &view->waits);
@@ -17,6 +17,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "device-wide-sync",
+    .class_ = "H6",
+    .severity = SEVERITY_WARNING,
     .title = "a wait for the whole device while several streams were busy",
     .sentence = "cuCtxSynchronize waits for every stream of the context, other threads' and libraries' included.",
     .advice = "Wait for the stream or the event whose result is needed.",
@@ -29,6 +31,7 @@ static const struct rule rule = {
             "2@6005 launch s=N2 k=b\n"
             "1@6010+900 sync s=N1\n"
             "2@6011+900 sync s=N2\n",
+    .ops = RULE_OP(PTDS_OP_CTX_SYNC),
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -9,18 +9,27 @@
  *
  *   1@10+500 copy s=L implicit from=device to=pageable bytes=4
  *
- * A duration makes the call timed. Operations: launch copy memset record wait host-function graph-launch sync query
- * event-sync event-query ctx-sync free free-host unregister array-destroy module-load module-unload function-load
- * stream-create event-destroy ctx-limit capture-begin capture-end opaque none. Keys:
+ * A duration makes the call timed. Operations:
+ *   launch copy memset record wait host-function graph-launch sync query event-sync event-query elapsed ctx-sync
+ *   alloc alloc-host register alloc-async free-async free free-host unregister array-destroy
+ *   module-load module-unload function-load stream-create event-create event-destroy ctx-limit config
+ *   capture-begin capture-end opaque none
  *
- *   s=NAME        the stream as named: L legacy (sets LEGACY), P1 thread 1's per-thread, B1 blocking, N1 non-blocking, U1
- * unknown to=NAME       for stream operations: the stream it was sent to (sets REMAPPED if it differs); for copies and
- * memsets: the destination's memory kind; use target=NAME for the stream there from=KIND     device pageable pinned
- * registered managed array pool k=NAME        kernel          e=NAME        event; record counts its generation up, wait
- * and sync use the current one g=N           generation, instead           bytes=N ptr=N flags=N (stream-create, ctx-limit)
- * result=N    ctx=N site=NAME     a call stack of its own       words: implicit twin explicit capturing capture-open
- * kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait shim-edge api=NAME      the driver function, instead
- * of the operation's usual one
+ * Keys:
+ *   s=NAME      the stream as named: L legacy (sets LEGACY), P1 thread 1's per-thread, B1 blocking, N1 non-blocking,
+ *               S1 the shim's, U1 unknown
+ *   to=NAME     of stream operations: the stream it was sent to (sets REMAPPED if it differs); of copies and memsets: the
+ *               destination's memory kind, and target=NAME is the stream
+ *   from=KIND   device pageable pinned registered managed array pool unknown; kind=KIND of an allocation
+ *   k=NAME      kernel; ptrs=N,N its pointers
+ *   e=NAME      event; record counts its generation up, wait and sync use the current one; g=N another generation
+ *   ptr=N       the address, a copy's destination; src=N a copy's source; bytes=N; flags=N
+ *   result=N    ctx=N
+ *   site=NAME   a call stack of its own, in /opt/app/prog; NAME@OBJECT in /opt/app/OBJECT
+ *   api=NAME    the driver function, instead of the operation's usual one
+ * Words:
+ *   implicit twin explicit capturing capture-open kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait
+ *   shim-edge
  *
  * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "monotonic" (default) or "tsc" (3 ticks a
  * nanosecond).

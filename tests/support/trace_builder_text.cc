@@ -31,7 +31,15 @@ const Operation operations[] = {
     {"query", PTDS_OP_STREAM_QUERY, "cuStreamQuery"},
     {"event-sync", PTDS_OP_EVENT_SYNC, "cuEventSynchronize"},
     {"event-query", PTDS_OP_EVENT_QUERY, "cuEventQuery"},
+    {"event-create", PTDS_OP_EVENT_CREATE, "cuEventCreate"},
     {"event-destroy", PTDS_OP_EVENT_DESTROY, "cuEventDestroy_v2"},
+    {"elapsed", PTDS_OP_EVENT_ELAPSED, "cuEventElapsedTime"},
+    {"alloc", PTDS_OP_ALLOC, "cuMemAlloc_v2"},
+    {"alloc-host", PTDS_OP_ALLOC, "cuMemHostAlloc"},
+    {"register", PTDS_OP_ALLOC, "cuMemHostRegister_v2"},
+    {"alloc-async", PTDS_OP_ALLOC_ASYNC, "cuMemAllocAsync"},
+    {"free-async", PTDS_OP_FREE_ASYNC, "cuMemFreeAsync"},
+    {"config", PTDS_OP_CONFIG, "cuCtxSetFlags"},
     {"ctx-sync", PTDS_OP_CTX_SYNC, "cuCtxSynchronize"},
     {"free", PTDS_OP_FREE, "cuMemFree_v2"},
     {"free-host", PTDS_OP_FREE_HOST, "cuMemFreeHost"},
@@ -142,11 +150,18 @@ private:
 
     uint32_t StackId(const std::string &name)
     {
-        return Id(&stacks_, name, [&](uint32_t id) {
-            if (id == 1)
-                trace_.Object(1, "/opt/app/prog", 0x400000, 0x500000);
-            trace_.Stack(id, {0x400000 + id * 0x10u, 0x408000});
+        size_t at = name.find('@');
+        uint64_t base = ObjectBase(at == std::string::npos ? "prog" : name.substr(at + 1));
+        return Id(&stacks_, name, [&](uint32_t id) { trace_.Stack(id, {base + id * 0x10u, base + 0x8000}); });
+    }
+
+    uint64_t ObjectBase(const std::string &name)
+    {
+        uint64_t size = 0x100000;
+        uint32_t object = Id(&objects_, name, [&](uint32_t id) {
+            trace_.Object(id, "/opt/app/" + name, 0x300000 + id * size, 0x400000 + id * size);
         });
+        return 0x300000 + object * size;
     }
 
     void Line(const std::string &line)
@@ -233,9 +248,29 @@ private:
         uint32_t from = op == PTDS_OP_COPY ? Kinds().at(Take(pairs, "from", "device")) : 0;
         call->kinds = to | from << 4;
         if (op == PTDS_OP_COPY)
-            call->words = {pointer, 0x2000, bytes, 1, 0, 0};
+            call->words = {pointer, Number(pairs, "src", 0x2000), bytes, 1, 0, 0};
         else
             call->words = {pointer, bytes, 1, 0};
+    }
+
+    void FillAlloc(const std::string &name, Pairs *pairs, CallSpec *call)
+    {
+        const char *usual = name == "alloc-host"    ? "pinned"
+                            : name == "register"    ? "registered"
+                            : name == "alloc-async" ? "pool"
+                                                    : "device";
+        uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0);
+        call->words = {pointer, bytes, Kinds().at(Take(pairs, "kind", usual))};
+    }
+
+    /* ptrs=0x1000,0x2000: the pointers among a kernel's arguments, behind the words of its shape. */
+    void FillPointers(Pairs *pairs, CallSpec *call)
+    {
+        std::istringstream list(Take(pairs, "ptrs", ""));
+        std::string one;
+        call->words = {1, 1, 1};
+        while (std::getline(list, one, ','))
+            call->words.push_back(std::stoull(one, nullptr, 0));
     }
 
     void FillEvent(uint32_t op, Pairs *pairs, CallSpec *call)
@@ -278,6 +313,10 @@ private:
         bool memory = operation->op == PTDS_OP_COPY || operation->op == PTDS_OP_MEMSET;
         if (memory)
             FillMemory(operation->op, &pairs, call);
+        else if (operation->op == PTDS_OP_ALLOC || operation->op == PTDS_OP_ALLOC_ASYNC)
+            FillAlloc(name, &pairs, call);
+        else if (pairs.count("ptrs") != 0)
+            FillPointers(&pairs, call);
         else if (pairs.count("ptr") != 0)
             call->words = {Number(&pairs, "ptr", 0)};
         else if (pairs.count("flags") != 0)
@@ -295,7 +334,7 @@ private:
 
     TraceBuilder trace_;
     bool tsc_ = false;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, events_, generations_;
+    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_;
 };
 
 } // namespace
