@@ -171,6 +171,21 @@ void findings_keep(struct findings *findings, bool (*keep)(const struct finding 
     id_map_free(&findings->by_key);
 }
 
+void findings_move(struct findings *to, struct findings *from)
+{
+    for (size_t i = 0; i < from->list.count; i++) {
+        if (TABLE_ADD(&to->list)) {
+            *TABLE_LAST(&to->list) = from->list.items[i];
+        } else {
+            drop(from->list.items[i]);
+            to->refused++;
+        }
+    }
+    to->refused += from->refused;
+    from->list.count = 0;
+    findings_free(from);
+}
+
 void findings_drop(struct findings *findings)
 {
     for (size_t i = 0; i < findings->list.count; i++)

@@ -88,6 +88,8 @@ void finding_cost_unknown(struct finding *finding);
 /* The call's own loss if it is timed, else unknown. */
 void finding_cost_of(struct finding *finding, const struct call_view *view);
 
+/* Appends all of `from`, which is empty after. After the last call only. */
+void findings_move(struct findings *to, struct findings *from);
 void findings_drop(struct findings *findings); /* all of them */
 /* Drops those that `keep` says no to. After the last call only. */
 void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding));
