@@ -98,6 +98,7 @@ static void add_thread(struct definitions *defs, const struct ptds_rec_THREAD *i
     if (defs->threads.count != known)
         *out = (struct thread_def){.id = in->id, .first = in->ticks, .gone = UINT64_MAX};
     out->tid = in->tid;
+    out->drivers |= in->state == PTDS_LIFE_DRIVERS;
     if (in->state == PTDS_LIFE_GONE)
         out->gone = in->ticks;
     if (bytes != 0)

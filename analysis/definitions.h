@@ -35,7 +35,8 @@ struct clock_def {
 struct thread_def {
     uint64_t first, gone; /* ticks; gone UINT64_MAX: not seen to end */
     uint32_t id, tid;
-    char *text; /* may be NULL */
+    bool drivers; /* the driver's own: it ran host functions and made no call */
+    char *text;   /* may be NULL */
 };
 
 struct object_def {

@@ -48,6 +48,8 @@ struct trace {
     struct definitions defs;
     TABLE_OF(struct chunk_ref) chunks;  /* of calls; by thread, then sequence */
     TABLE_OF(struct ptds_count) counts; /* exact, of all threads; index api * 2 + twin; empty if the trace has none */
+    struct ptds_default_count defaults; /* exact, of all threads and calls */
+    bool has_defaults;                  /* every COUNTS chunk had them */
     TABLE_OF(struct durations) durations;
     TABLE_OF(struct damage) damages; /* the first 16 */
     uint64_t damaged;                /* how many there were */
@@ -75,6 +77,22 @@ uint64_t trace_quick_ticks(const struct trace *trace, uint32_t api, bool twin, u
 
 /* Word `index` of a call, 0 where it has fewer. */
 uint64_t call_word(const struct call *call, uint32_t index);
+
+/* A launch's pointer words: the address, and the byte offset of the word in the kernel's parameters (a multiple of 8). */
+static inline uint64_t launch_address(uint64_t word)
+{
+    return word & PTDS_LAUNCH_ADDRESS_MASK;
+}
+static inline uint32_t launch_offset(uint64_t word)
+{
+    return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS) * 8;
+}
+
+/* Hands out the records of some kinds that lie among the threads' calls (CALL itself, REGION, HOST_RUN, EDGE), chunk by
+ * chunk and in a thread's order: the fixed part, zero-filled to the size of its struct, and the uid of the thread whose
+ * chunk it is in. kinds: a bit (1 << PTDS_REC_...) each. An EDGE is about the CALL that comes next in its thread. */
+typedef void (*trace_record_fn)(void *data, uint32_t thread, uint16_t kind, const void *fixed);
+void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_fn each, void *data);
 
 /* All calls, by time of entry, ties by thread. Memory: one cursor a thread. */
 struct merge_cursor {

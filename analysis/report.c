@@ -80,7 +80,8 @@ static void count_call(struct report *report, const struct call_view *view)
     totals->recorded++;
     totals->opaque += view->work && is_opaque(report, view);
     totals->unknown_streams += view->work && view->target_kind == PTDS_STREAM_UNKNOWN;
-    bool operation = view->submits || (!view->succeeded && (flags & PTDS_CALL_LEGACY) && view->target != MODEL_NO_SLOT);
+    bool work = view->call->r.op >= PTDS_OP_LAUNCH && view->call->r.op <= PTDS_OP_OPAQUE; /* and events: no queries */
+    bool operation = view->submits || (work && !view->succeeded && view->target != MODEL_NO_SLOT);
     if (!operation || !(flags & PTDS_CALL_LEGACY))
         return;
     totals->default_stream++;
@@ -158,6 +159,25 @@ static void count_exactly(struct report *report)
     }
 }
 
+/* The trace's own counts of default-stream operations hold where records were dropped, too; why an operation was kept is
+ * known of the recorded ones only. */
+static void count_defaults_exactly(struct report *report)
+{
+    struct report_totals *totals = &report->totals;
+    const struct ptds_default_count *exact = &report->trace.defaults;
+    uint64_t kept = 0, gone = exact->kept + exact->failed;
+    if (!report->trace.has_defaults || gone > exact->legacy)
+        return;
+    for (size_t i = 0; i < KEPT_REASONS; i++)
+        kept += totals->kept[i];
+    if (kept > exact->kept)
+        return; /* the program went on meanwhile, or the counts are damaged */
+    totals->default_stream = exact->legacy;
+    totals->failed_default = exact->failed;
+    totals->remapped = exact->legacy - gone;
+    totals->kept[KEPT_DROPPED] = exact->kept - kept;
+}
+
 /* From the first clock reading (or call) to the last of either. */
 static void find_run_time(struct report *report, uint64_t first)
 {
@@ -212,6 +232,7 @@ int report_build(struct report *report, const struct trace_source *source, char 
     if (report->findings.count != 0)
         qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_cost);
     count_exactly(report);
+    count_defaults_exactly(report);
     find_run_time(report, first);
     report->out_of_memory |= report->trace.out_of_memory;
     return 0;

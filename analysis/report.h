@@ -28,14 +28,16 @@ enum kept_reason {
     KEPT_EXCLUDED,
     KEPT_NO_WAY,
     KEPT_EXPLICIT,
+    KEPT_DROPPED, /* counted, but its record is not there any more */
     KEPT_REASONS
 };
 
 struct report_totals {
-    uint64_t calls, failed;  /* exact if has_counts, else of the recorded calls */
-    uint64_t recorded;       /* calls whose records were looked at */
-    uint64_t default_stream; /* recorded operations that named the legacy stream */
-    uint64_t remapped;
+    uint64_t calls, failed; /* exact if has_counts, else of the recorded calls */
+    uint64_t recorded;      /* calls whose records were looked at */
+    uint64_t
+        default_stream; /* operations that named the legacy stream; exact if the trace counts them, else recorded ones */
+    uint64_t remapped;  /* of them, like the next two */
     uint64_t kept[KEPT_REASONS];
     uint64_t failed_default;  /* of default_stream: failed, so went nowhere */
     uint64_t opaque;          /* recorded operations that may touch memory the trace does not name */

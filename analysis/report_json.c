@@ -61,7 +61,8 @@ static json_t *meta(const struct report *report)
 }
 
 /* Keys of "kept", by enum kept_reason. */
-static const char *const kept_keys[KEPT_REASONS] = {"by_policy", "capture", "refused", "excluded", "no_way", "explicit"};
+static const char *const kept_keys[KEPT_REASONS] = {"by_policy", "capture",  "refused",       "excluded",
+                                                    "no_way",    "explicit", "detail_dropped"};
 
 static json_t *totals(const struct report *report)
 {

@@ -10,8 +10,9 @@
 #include "analysis/report.h"
 
 const char *const report_kept_names[KEPT_REASONS] = {
-    "by the policy", "a capture was open", "the function refuses the default stream",
-    "excluded",      "no other way",       "explicit CU_STREAM_LEGACY",
+    "by the policy",  "a capture was open", "the function refuses the default stream",
+    "excluded",       "no other way",       "explicit CU_STREAM_LEGACY",
+    "detail dropped",
 };
 
 const char *report_stream_kind(uint32_t kind)

@@ -21,6 +21,8 @@ extern void *driver_real[API_COUNT][2];
 #define DRIVER_CALLS(X) \
     X(cuCtxGetCurrent) \
     X(cuCtxGetDevice) \
+    X(cuDeviceGetAttribute) \
+    X(cuDeviceGetName) \
     X(cuDevicePrimaryCtxGetState) \
     X(cuDriverGetVersion) \
     X(cuPointerGetAttribute) \

@@ -13,6 +13,7 @@
 #include "interpose/doors/driver.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/record/hostfuncs.h"
 #include "interpose/state/capture.h"
 
 #define EXPORT __attribute__((visibility("default")))

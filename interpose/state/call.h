@@ -36,6 +36,8 @@ struct call {
     uint32_t stream_uid, target_uid;
     CUstream target;
     uint64_t enter;
+    struct hostfunc *hostfunc; /* of the calls that put one on a stream: its node, NULL none */
+    uint16_t edges;            /* EDGE records made for it */
     /* the footprint */
     uint8_t footprint; /* 1: somebody wants it */
     uint8_t op;        /* enum ptds_op */
