@@ -200,10 +200,45 @@ void TraceBuilder::Count(uint32_t thread, uint32_t api, bool twin, const ptds_co
     counts[at] = count;
 }
 
+void TraceBuilder::Now(uint32_t thread, const ptds_now &now)
+{
+    now_[thread] = now;
+    if (counts_[thread].empty())
+        counts_[thread].resize(2);
+}
+
+void TraceBuilder::HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid)
+{
+    auto record = Blank<ptds_rec_HOST_RUN>(PTDS_REC_HOST_RUN);
+    record.record.size = sizeof record;
+    record.thread = thread;
+    record.enter = enter;
+    record.begin = begin;
+    record.end = end;
+    record.stream = record.target = stream;
+    record.tid = tid;
+    Raw(thread, std::string(reinterpret_cast<const char *>(&record), sizeof record));
+}
+
 void TraceBuilder::Lost(uint32_t thread, uint64_t records)
 {
     lost_[thread] = records;
     calls_[thread];
+}
+
+std::string TraceBuilder::CountsChunk(uint32_t thread, const std::vector<ptds_count> &counts) const
+{
+    std::string records(reinterpret_cast<const char *>(counts.data()), counts.size() * sizeof(ptds_count));
+    ptds_chunk chunk;
+    auto now = now_.find(thread);
+    uint64_t committed = records.size();
+    if (now != now_.end())
+        records.append(reinterpret_cast<const char *>(&now->second), sizeof now->second);
+    std::string bytes = Chunk(PTDS_CHUNK_COUNTS, thread, records, 0);
+    memcpy(&chunk, bytes.data(), sizeof chunk);
+    chunk.committed = committed;
+    chunk.now = now != now_.end() ? static_cast<uint32_t>(sizeof chunk + committed) : 0;
+    return bytes.replace(0, sizeof chunk, reinterpret_cast<const char *>(&chunk), sizeof chunk);
 }
 
 std::string TraceBuilder::Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const
@@ -251,10 +286,7 @@ std::string TraceBuilder::Bytes() const
         Split(&chunks, PTDS_CHUNK_CALLS, thread.first, thread.second, lost != lost_.end() ? lost->second : 0);
     }
     for (const auto &thread : counts_)
-        chunks += Chunk(
-            PTDS_CHUNK_COUNTS, thread.first,
-            std::string(reinterpret_cast<const char *>(thread.second.data()), thread.second.size() * sizeof(ptds_count)),
-            0);
+        chunks += CountsChunk(thread.first, thread.second);
     ptds_trace_header filled = header;
     filled.chunk_size = chunk_size;
     filled.chunks = chunks.size() / chunk_size;

@@ -31,7 +31,10 @@
  *   implicit twin explicit capturing capture-open kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait
  *   shim-edge
  *
- * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "monotonic" (default) or "tsc" (3 ticks a
+ * A call that its thread is still in is written "in-flight" and then like a call. When a host function ran:
+ *   host-run THREAD@MICROSECONDS BEGIN+DURATION s=NAME [tid=N]      the first two are those of the call that put it there
+ *
+ * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "monotonic" (default) or "tsc" (3 ticks a
  * nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
@@ -81,6 +84,8 @@ public:
     void Bypass(const std::string &object);
     void Call(const CallSpec &call);
     void Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count);
+    void Now(uint32_t thread, const ptds_now &now); /* the call that the thread is in */
+    void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
     void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */
 
@@ -88,11 +93,13 @@ public:
     std::string Bytes() const;
 
 private:
+    std::string CountsChunk(uint32_t thread, const std::vector<ptds_count> &counts) const;
     std::string Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
     void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
     std::string definitions_;
     std::map<uint32_t, std::string> calls_;
     std::map<uint32_t, std::vector<ptds_count>> counts_;
+    std::map<uint32_t, ptds_now> now_;
     std::map<uint32_t, uint64_t> lost_;
     mutable uint64_t sequence_ = 0;
 };

@@ -2,6 +2,7 @@
 //
 // The text language of trace_builder.h. Used by tests only; throws on whatever it does not know, so that a typing mistake
 // in a rule's trace is no silent pass.
+#include <cstring>
 #include <sstream>
 #include <stdexcept>
 
@@ -176,8 +177,15 @@ private:
             first == "setting" ? trace_.Setting(rest) : first == "bypass" ? trace_.Bypass(rest) : trace_.Untabled(rest);
         } else if (first == "tsc" || first == "monotonic") {
             tsc_ = first == "tsc";
+        } else if (first == "killed") {
+            trace_.header.clean_end = 0;
+        } else if (first == "host-run") {
+            HostRun(&words, line);
+        } else if (first == "in-flight") {
+            words >> first;
+            InFlight(Parse(first, &words, line));
         } else {
-            Call(first, &words, line);
+            trace_.Call(Parse(first, &words, line));
         }
     }
 
@@ -186,7 +194,44 @@ private:
         return std::stoull(microseconds) * 1000 * (tsc_ ? 3 : 1);
     }
 
-    void Call(const std::string &when, std::istringstream *words, const std::string &line)
+    void HostRun(std::istringstream *words, const std::string &line)
+    {
+        std::string call, run, word;
+        uint32_t stream = 0, tid = 1;
+        *words >> call >> run;
+        size_t at = call.find('@'), plus = run.find('+');
+        if (at == std::string::npos || plus == std::string::npos)
+            Bad(line);
+        while (*words >> word) {
+            if (word.compare(0, 2, "s=") == 0)
+                stream = StreamId(word.substr(2), 1);
+            else if (word.compare(0, 4, "tid=") == 0)
+                tid = static_cast<uint32_t>(std::stoul(word.substr(4)));
+            else
+                Bad(line);
+        }
+        uint64_t begin = Ticks(run);
+        trace_.HostRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
+                       begin + Ticks(run.substr(plus + 1)), stream, tid);
+    }
+
+    void InFlight(const CallSpec &call)
+    {
+        ptds_now now;
+        memset(&now, 0, sizeof now);
+        now.enter = call.enter;
+        now.api = static_cast<uint16_t>(call.api);
+        now.flags = call.flags;
+        now.context = call.context;
+        now.stream = call.stream;
+        now.target = call.target;
+        now.object = call.object;
+        now.stack = call.stack;
+        now.op = call.op;
+        trace_.Now(call.thread, now);
+    }
+
+    CallSpec Parse(const std::string &when, std::istringstream *words, const std::string &line)
     {
         size_t at = when.find('@'), plus = when.find('+');
         std::string name, word;
@@ -210,7 +255,7 @@ private:
                 Bad(line);
         }
         Fill(name, pairs, &call, line);
-        trace_.Call(call);
+        return call;
     }
 
     std::string Take(Pairs *pairs, const std::string &key, const std::string &otherwise)
