@@ -104,6 +104,20 @@ void finding_add_pending(struct finding *finding, const struct model *model, con
         finding->sets[FINDING_WAITS_FOR].more = true;
 }
 
+void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need)
+{
+    for (uint32_t i = 0; i < judged->count; i++) {
+        const struct judged_stream *stream = &judged->stream[i];
+        if (need != NEED_OPEN && stream->need != need)
+            continue;
+        finding_add(finding, FINDING_WAITS_FOR, stream->uid);
+        if (stream->object != 0)
+            finding_add(finding, FINDING_WAITS_FOR_KERNELS, stream->object);
+    }
+    if (finding != NULL && judged->all > judged->count)
+        finding->sets[FINDING_WAITS_FOR].more = true;
+}
+
 static uint64_t *number(struct finding *finding, const char *key)
 {
     for (size_t i = 0; finding != NULL && i < FINDING_NUMBERS; i++) {

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_FINDING_H
 #define PTDS_ANALYSIS_FINDING_H
 
+#include "analysis/aftermath.h"
 #include "analysis/model.h"
 #include "analysis/table.h"
 
@@ -81,6 +82,8 @@ struct finding *finding_about(struct findings *findings, const struct rule *rule
 void finding_severity(struct finding *finding, enum severity severity);
 void finding_add(struct finding *finding, enum finding_set set, uint32_t id);
 void finding_add_pending(struct finding *finding, const struct model *model, const struct pending *pending);
+/* The streams with this need; NEED_OPEN: all of them. */
+void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need);
 void finding_count(struct finding *finding, const char *key, uint64_t more);
 void finding_most(struct finding *finding, const char *key, uint64_t value);
 void finding_cost(struct finding *finding, uint64_t host_ns);

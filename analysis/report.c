@@ -52,6 +52,14 @@ static void run_rules(struct report *report, const struct call_view *view)
             report->runs[i].rule->on_held(&report->runs[i], view);
 }
 
+static void judged(void *data, const struct judged *wait)
+{
+    struct report *report = data;
+    for (size_t i = 0; i < report->rules; i++)
+        if (report->runs[i].rule != NULL && report->runs[i].rule->on_judged != NULL)
+            report->runs[i].rule->on_judged(&report->runs[i], wait);
+}
+
 static enum kept_reason kept_reason(uint32_t flags)
 {
     return flags & PTDS_CALL_KEPT_CAPTURE    ? KEPT_CAPTURE
@@ -97,6 +105,10 @@ static void run_calls(struct report *report, struct model *model, struct merge *
 {
     const struct call *call;
     struct call_view view;
+    struct aftermath aftermath;
+    aftermath_begin(&aftermath, model, judged, report);
+    for (size_t i = 0; i < report->rules; i++)
+        report->runs[i].aftermath = &aftermath;
     while ((call = merge_next(merge)) != NULL) {
         if (!model_enter(model, call, &view)) {
             report->out_of_memory = true;
@@ -104,8 +116,12 @@ static void run_calls(struct report *report, struct model *model, struct merge *
         }
         count_call(report, &view);
         run_rules(report, &view);
+        aftermath_call(&aftermath, &view);
         model_leave(model, &view);
     }
+    aftermath_end(&aftermath);
+    for (size_t i = 0; i < report->rules; i++)
+        report->runs[i].aftermath = NULL;
 }
 
 static void end_rules(struct report *report)

@@ -20,6 +20,7 @@ struct rule_run {
     const struct rule *rule;
     struct model *model; /* to ask; a rule changes nothing in it */
     const struct trace *trace;
+    const struct aftermath *aftermath; /* to ask, likewise */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
 };
@@ -42,9 +43,10 @@ struct rule {
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */
     uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
     size_t state;
-    void (*on_call)(struct rule_run *run, const struct call_view *view); /* may be NULL */
-    void (*on_held)(struct rule_run *run, const struct call_view *view); /* a call with held_by; may be NULL */
-    void (*end)(struct rule_run *run);                                   /* after the last call; may be NULL */
+    void (*on_call)(struct rule_run *run, const struct call_view *view);  /* may be NULL */
+    void (*on_held)(struct rule_run *run, const struct call_view *view);  /* a call with held_by; may be NULL */
+    void (*on_judged)(struct rule_run *run, const struct judged *judged); /* a wait, some time after it; may be NULL */
+    void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
 };
 
 /* The section's bounds become __start_ptds_rules and __stop_ptds_rules. */

@@ -21,6 +21,7 @@ static uint64_t extent(uint64_t width, uint64_t height, uint64_t pitch)
 static unsigned launch(const struct call *call, struct touch out[TOUCH_MOST], bool *all)
 {
     unsigned count = 0;
+    *all &= call->words > LAUNCH_SHAPE_WORDS; /* a kernel that names no memory reaches it some other way */
     for (uint32_t i = LAUNCH_SHAPE_WORDS; i < call->words; i++) {
         if (count == TOUCH_MOST) {
             *all = false;
