@@ -59,7 +59,7 @@ static void end(struct rule_run *run)
         return;
     }
     for (size_t i = 0; i < run->findings.list.count; i++)
-        finding_most(run->findings.list.items[i], "waits_per_1000_operations", per_1000);
+        finding_most(run->findings.list.items[i], "waits_per_1000", per_1000);
 }
 
 #define TEN(x) x x x x x x x x x x
