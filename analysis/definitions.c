@@ -283,6 +283,20 @@ const struct object_def *definitions_object_at(const struct definitions *defs, u
     return NULL;
 }
 
+static bool is_cuda(const struct object_def *object)
+{
+    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
+    return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
+}
+
+uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack)
+{
+    uint32_t at = 0;
+    while (at + 1 < stack->count && is_cuda(definitions_object_at(defs, stack->pc[at])))
+        at++;
+    return at;
+}
+
 const char *definitions_setting(const struct definitions *defs, const char *name)
 {
     size_t size = strlen(name);

@@ -122,6 +122,9 @@ const struct device_base_def *definitions_device_base(const struct definitions *
 /* The object whose mapping holds an address; of several, the one defined last. NULL if none. */
 const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc);
 
+/* The frame of a stack that called CUDA: the first one outside the objects of CUDA's runtime and driver. */
+uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack);
+
 /* The value of a setting "name=value"; NULL if there is none. */
 const char *definitions_setting(const struct definitions *defs, const char *name);
 

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_FINDING_H
 #define PTDS_ANALYSIS_FINDING_H
 
+#include "analysis/aftermath.h"
 #include "analysis/model.h"
 #include "analysis/table.h"
 
@@ -23,9 +24,15 @@ enum finding_set {
     FINDING_KERNELS,           /* kernel uids: of the calls themselves */
     FINDING_WAITS_FOR_KERNELS, /* kernel uids: the last work on the pending streams */
     FINDING_CONTEXTS,          /* context uids */
+    FINDING_HELD,              /* thread uids: that the calls held up */
     FINDING_SETS
 };
 
+/* error: results may be wrong, or the process may stop for good. warning: time lost, or order that may be missed. note:
+ * worth knowing; may be meant. */
+enum severity { SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITIES };
+
+extern const char *const severity_names[SEVERITIES];
 extern const char *const finding_set_names[FINDING_SETS]; /* keys of the reports */
 
 enum { FINDING_IDS = 8, FINDING_NUMBERS = 6, FINDING_LIMIT = 4096 };
@@ -46,7 +53,8 @@ struct finding {
     uint32_t stack; /* STACK id, 0 not recorded */
     uint32_t api;
     bool has_api, twin;
-    uint32_t detail;             /* the rule's own */
+    uint32_t detail; /* the rule's own */
+    enum severity severity;
     uint64_t count;              /* calls */
     uint64_t first, last;        /* ticks of entry */
     uint64_t host_ns;            /* lost, by the calls whose loss is known */
@@ -72,8 +80,11 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
 struct finding *finding_about(struct findings *findings, const struct rule *rule, uint32_t detail, const char *text);
 
 /* All of these accept NULL for the finding. */
+void finding_severity(struct finding *finding, enum severity severity);
 void finding_add(struct finding *finding, enum finding_set set, uint32_t id);
 void finding_add_pending(struct finding *finding, const struct model *model, const struct pending *pending);
+/* The streams with this need; NEED_OPEN: all of them. */
+void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need);
 void finding_count(struct finding *finding, const char *key, uint64_t more);
 void finding_most(struct finding *finding, const char *key, uint64_t value);
 void finding_cost(struct finding *finding, uint64_t host_ns);
@@ -81,7 +92,11 @@ void finding_cost_unknown(struct finding *finding);
 /* The call's own loss if it is timed, else unknown. */
 void finding_cost_of(struct finding *finding, const struct call_view *view);
 
+/* Appends all of `from`, which is empty after. After the last call only. */
+void findings_move(struct findings *to, struct findings *from);
 void findings_drop(struct findings *findings); /* all of them */
+/* Drops those that `keep` says no to. After the last call only. */
+void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding));
 void findings_free(struct findings *findings);
 
 #ifdef __cplusplus

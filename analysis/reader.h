@@ -79,7 +79,9 @@ uint64_t trace_quick_ticks(const struct trace *trace, uint32_t api, bool twin, u
 /* Word `index` of a call, 0 where it has fewer. */
 uint64_t call_word(const struct call *call, uint32_t index);
 
-/* A launch's pointer words: the address, and the byte offset of the word in the kernel's parameters (a multiple of 8). */
+/* A launch's words: its shape, then a word a pointer. Of a pointer's word the address, and the byte offset of the word in
+ * the kernel's parameters (a multiple of 8; 0, too, in traces that do not tell). */
+enum { LAUNCH_WORDS_AT = 3 };
 static inline uint64_t launch_address(uint64_t word)
 {
     return word & PTDS_LAUNCH_ADDRESS_MASK;

@@ -23,6 +23,43 @@ static void begin_rules(struct report *report, struct model *model)
     }
 }
 
+/* So that a call costs nothing at the rules that it does not concern. */
+static void sort_by_op(struct report *report)
+{
+    for (size_t i = 0; i < report->rules; i++) {
+        if (report->runs[i].rule == NULL || report->runs[i].rule->on_call == NULL)
+            continue;
+        uint64_t ops = report->runs[i].rule->ops;
+        for (unsigned op = 0; op < 64; op++)
+            if (ops == RULE_ALL || (ops & RULE_OP(op)))
+                report->wanting[op].run[report->wanting[op].count++] = (uint8_t)i;
+        if (ops == RULE_ALL)
+            report->everything.run[report->everything.count++] = (uint8_t)i;
+    }
+}
+
+static void run_rules(struct report *report, const struct call_view *view)
+{
+    unsigned op = view->call->r.op;
+    const uint8_t *run = op < 64 ? report->wanting[op].run : report->everything.run;
+    unsigned count = op < 64 ? report->wanting[op].count : report->everything.count;
+    for (unsigned i = 0; i < count; i++)
+        report->runs[run[i]].rule->on_call(&report->runs[run[i]], view);
+    if (view->held_by == NULL)
+        return;
+    for (size_t i = 0; i < report->rules; i++)
+        if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)
+            report->runs[i].rule->on_held(&report->runs[i], view);
+}
+
+static void judged(void *data, const struct judged *wait)
+{
+    struct report *report = data;
+    for (size_t i = 0; i < report->rules; i++)
+        if (report->runs[i].rule != NULL && report->runs[i].rule->on_judged != NULL)
+            report->runs[i].rule->on_judged(&report->runs[i], wait);
+}
+
 static enum kept_reason kept_reason(uint32_t flags)
 {
     return flags & PTDS_CALL_KEPT_CAPTURE    ? KEPT_CAPTURE
@@ -64,27 +101,40 @@ static void count_call(struct report *report, const struct call_view *view)
         totals->kept[kept_reason(flags)]++;
 }
 
+static void run_call(struct report *report, struct verdicts *verdicts, struct aftermath *aftermath, struct call_view *view,
+                     bool gap)
+{
+    aftermath_look(aftermath, view);
+    if (verdicts != NULL)
+        view->unordered = verdicts_take(verdicts, view, gap);
+    count_call(report, view);
+    run_rules(report, view);
+    aftermath_call(aftermath, view);
+}
+
 static void run_calls(struct report *report, struct model *model, struct merge *merge)
 {
     const struct call *call;
     struct call_view view;
+    struct aftermath aftermath;
     struct verdicts *verdicts = verdicts_begin(&report->trace, &report->edges.sink);
     report->out_of_memory |= verdicts == NULL;
+    aftermath_begin(&aftermath, model, verdicts, judged, report);
+    for (size_t i = 0; i < report->rules; i++)
+        report->runs[i].aftermath = &aftermath;
     while ((call = merge_next(merge)) != NULL) {
         if (!model_enter(model, call, &view)) {
             report->out_of_memory = true;
             continue;
         }
-        if (verdicts != NULL)
-            view.unordered = verdicts_take(verdicts, &view, merge_in_gap(merge));
-        count_call(report, &view);
-        for (size_t i = 0; i < report->rules; i++)
-            if (report->runs[i].rule != NULL)
-                report->runs[i].rule->on_call(&report->runs[i], &view);
+        run_call(report, verdicts, &aftermath, &view, merge_in_gap(merge));
         model_leave(model, &view);
     }
+    aftermath_end(&aftermath);
     verdicts_end(verdicts, &report->edges.totals);
     edge_table_finish(&report->edges);
+    for (size_t i = 0; i < report->rules; i++)
+        report->runs[i].aftermath = NULL;
 }
 
 static void end_rules(struct report *report)
@@ -171,6 +221,16 @@ static void find_run_time(struct report *report, uint64_t first)
         report->totals.run_ns = trace_ns(trace, last - first);
 }
 
+size_t report_cover(const struct report *report, unsigned percent)
+{
+    uint64_t wanted = report->totals.host_ns / 100 * percent, seen = 0;
+    for (size_t i = 0; i < report->findings.count && report->totals.host_ns != 0; i++) {
+        if (__builtin_add_overflow(seen, report->findings.items[i]->host_ns, &seen) || seen >= wanted)
+            return i + 1;
+    }
+    return 0;
+}
+
 static uint64_t first_enter(const struct merge *merge)
 {
     return merge->count != 0 ? merge->cursors[merge->heap[0]].call.r.enter : UINT64_MAX;
@@ -187,6 +247,7 @@ int report_build(struct report *report, const struct trace_source *source, char 
     uint64_t first = UINT64_MAX;
     model_begin(&model, &report->trace, false);
     begin_rules(report, &model);
+    sort_by_op(report);
     if (merge_begin(&merge, &report->trace) == 0) {
         first = first_enter(&merge);
         run_calls(report, &model, &merge);

@@ -62,12 +62,18 @@ struct report {
     uint64_t refused;                    /* findings that were not kept */
     bool has_counts;
     bool out_of_memory;
+    struct {
+        uint8_t count, run[RULES_MOST]; /* indices of runs */
+    } wanting[64], everything;          /* the rules that want an operation, by enum ptds_op; that want all */
 };
 
 /* Reads the source and runs every rule over it. 0, or -1 with a message in `error` (TRACE_ERROR_SIZE) if the trace cannot
  * be read at all. The source must outlive the report. End with report_end in either case. One thread. */
 int report_build(struct report *report, const struct trace_source *source, char *error);
 void report_end(struct report *report);
+
+/* How many findings, from the top, hold at least `percent` of all host time lost; 0 if none is known to be lost. */
+size_t report_cover(const struct report *report, unsigned percent);
 
 /* Everything there is to say, for people. namer may be NULL. */
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);

@@ -84,6 +84,7 @@ static json_t *totals(const struct report *report)
     json_object_set_new(out, "remapped", number(totals->remapped));
     json_object_set_new(out, "kept", kept);
     json_object_set_new(out, "host_ns_lost", number_or_null(totals->costed != 0, totals->host_ns));
+    json_object_set_new(out, "findings_for_90_percent", number_or_null(totals->host_ns != 0, report_cover(report, 90)));
     return out;
 }
 
@@ -164,6 +165,9 @@ static json_t *one_finding(const struct report *report, struct site_namer *namer
     const struct rule *rule = finding->rule;
     json_t *out = json_object();
     json_object_set_new(out, "rule", json_string(rule->id));
+    json_object_set_new(out, "class", json_string(rule->class_));
+    json_object_set_new(out, "severity", json_string(severity_names[finding->severity]));
+    json_object_set_new(out, "banner", json_boolean(rule->banner));
     json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
     json_object_set_new(out, "count", number(finding->count));
     json_object_set_new(out, "cost", cost(finding));

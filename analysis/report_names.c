@@ -59,21 +59,12 @@ void report_frame(const struct report *report, struct site_namer *namer, uint64_
         snprintf(out, room, "%.80s+0x%" PRIx64, path, pc - object->bias);
 }
 
-static bool is_cuda(const struct object_def *object)
-{
-    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
-    return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
-}
-
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room)
 {
     const struct stack_def *frames = stack != 0 ? definitions_stack(&report->trace.defs, stack) : NULL;
     if (frames == NULL || frames->count == 0)
         return false;
-    uint32_t at = 0;
-    while (at + 1 < frames->count && is_cuda(definitions_object_at(&report->trace.defs, frames->pc[at])))
-        at++;
-    report_frame(report, namer, frames->pc[at], out, room);
+    report_frame(report, namer, frames->pc[definitions_caller(&report->trace.defs, frames)], out, room);
     return true;
 }
 

@@ -176,6 +176,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
     const struct finding *finding = report->findings.items[rank];
     const struct rule *rule = finding->rule;
     sink_printf(sink, "\n#%zu %s: %s\n", rank + 1, rule->id, rule->title);
+    sink_printf(sink, "    %-22s%s, class %s\n", "severity", severity_names[finding->severity], rule->class_);
     if (rule->details != NULL)
         sink_printf(sink, "    %-22s%s\n", "case", rule->details[finding->detail]);
     if (finding->text != NULL)
@@ -187,8 +188,9 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
     put_cost(finding, sink);
     put_verdicts(finding, sink);
     put_stack(report, namer, finding, sink);
-    for (unsigned set = 0; set < FINDING_CONTEXTS; set++)
-        put_set(report, finding, (enum finding_set)set, sink);
+    for (unsigned set = 0; set < FINDING_SETS; set++)
+        if (set != FINDING_CONTEXTS)
+            put_set(report, finding, (enum finding_set)set, sink);
     for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
         sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
     if (first_of_rule(report, rank))
@@ -206,6 +208,8 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         return;
     }
     sink_printf(sink, "\nFindings, by host time lost\n");
+    if (report->totals.host_ns != 0)
+        sink_printf(sink, "  the first %zu of %zu hold 90 %% of it\n", report_cover(report, 90), report->findings.count);
     for (size_t i = 0; i < report->findings.count; i++)
         put_finding(report, namer, i, sink);
 }
@@ -234,8 +238,22 @@ static void put_gaps(const struct report *report, struct text_sink *sink)
                     ways[trace->defs.bypasses.items[i].what < 4 ? trace->defs.bypasses.items[i].what : 0]);
 }
 
+/* What changes everything that follows, before anything else. */
+static void put_banners(const struct report *report, struct text_sink *sink)
+{
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (!finding->rule->banner)
+            continue;
+        sink_printf(sink, "!! %s: %s%s%s\n", finding->rule->id,
+                    finding->rule->details != NULL ? finding->rule->details[finding->detail] : finding->rule->title,
+                    finding->text != NULL ? ": " : "", finding->text != NULL ? finding->text : "");
+    }
+}
+
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
+    put_banners(report, sink);
     put_meta(report, sink);
     put_totals(report, sink);
     put_findings(report, namer, sink);

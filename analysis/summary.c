@@ -10,7 +10,7 @@
 
 #include "analysis/report.h"
 
-enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 8 };
+enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 7 };
 
 /* Cuts at COLUMNS, not inside a UTF-8 sequence. */
 static void put(struct text_sink *sink, struct line *line)
@@ -216,10 +216,25 @@ static void put_next(const struct report *report, struct text_sink *sink)
         put(sink, &line);
 }
 
+/* What changes everything that follows, in one line before anything else. */
+static void put_banners(const struct report *report, struct text_sink *sink)
+{
+    struct line line = {0};
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (finding->rule->banner && line.used < COLUMNS)
+            line_add(&line, "%s%.60s", line.used == 0 ? "ptds: !! all of this run is changed by " : ", ",
+                     finding->text != NULL ? finding->text : finding->rule->id);
+    }
+    if (line.used != 0)
+        put(sink, &line);
+}
+
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    /* 2 + 1 + 1 + (1 + MOST_RULES) + 1 + 1 */
-    _Static_assert(2 + 1 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    /* 1 + 2 + 1 + 1 + (1 + MOST_RULES) + 1 + 1 */
+    _Static_assert(1 + 2 + 1 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    put_banners(report, sink);
     put_run(report, sink);
     put_default_stream(report, sink);
     put_orders(report, sink);

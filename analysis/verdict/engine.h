@@ -122,6 +122,7 @@ struct remembered {
 struct memory {
     uint64_t base, end;
     uint32_t uid, context;
+    uint32_t kind;    /* enum ptds_memory_kind */
     unsigned classes; /* TOUCHES_ */
     TABLE_OF(struct remembered) list;
     bool used;

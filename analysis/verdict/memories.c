@@ -42,6 +42,19 @@ struct memory *memories_at(struct verdicts *v, uint64_t address)
     return &v->memories.items[*near];
 }
 
+bool verdicts_memory(struct verdicts *v, uint64_t address, struct verdict_memory *out)
+{
+    const struct memory *found = v != NULL ? memories_at(v, address) : NULL;
+    if (found != NULL)
+        *out = (struct verdict_memory){found->base, found->kind};
+    return found != NULL;
+}
+
+bool verdicts_memory_complete(const struct verdicts *v)
+{
+    return v != NULL && !v->limited;
+}
+
 struct memory *memories_elsewhere(struct verdicts *v)
 {
     return &v->memories.items[0];
@@ -118,6 +131,7 @@ struct memory *memories_add(struct verdicts *v, const struct call *call)
                             .end = base + bytes,
                             .uid = call->r.object,
                             .context = call->r.context,
+                            .kind = (uint32_t)kind,
                             .classes = classes_of(kind),
                             .used = true};
     v->by_base.count--;

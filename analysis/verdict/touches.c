@@ -6,8 +6,6 @@
  */
 #include "analysis/verdict/engine.h"
 
-#include "analysis/verdict/launch_word.h"
-
 enum { TOUCHES_MOST = 64 };
 
 /* CUarray handles live apart from addresses. */

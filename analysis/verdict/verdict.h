@@ -40,6 +40,16 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
  * until the next call. */
 const struct edge_pair *verdicts_take(struct verdicts *verdicts, const struct call_view *view, bool gap);
 
+/* The allocation alive that holds an address, as of the calls taken so far; false if none is known to. `verdicts` may be
+ * NULL. */
+struct verdict_memory {
+    uint64_t base;
+    uint32_t kind; /* enum ptds_memory_kind */
+};
+bool verdicts_memory(struct verdicts *verdicts, uint64_t address, struct verdict_memory *out);
+/* Whether every allocation seen is followed, so that an address in none is in none that the trace shows. */
+bool verdicts_memory_complete(const struct verdicts *verdicts);
+
 /* For tests: forget what can be forgotten after every call, not only when much is open. */
 void verdicts_sweep_always(struct verdicts *verdicts);
 

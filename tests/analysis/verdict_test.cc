@@ -12,7 +12,7 @@ namespace
 
 const char *const memory = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                            "1@0 alloc m=B ptr=0x20000 bytes=4096\n"
-                           "1@0 alloc m=H ptr=0x30000 bytes=4096 to=pinned\n";
+                           "1@0 alloc m=H ptr=0x30000 bytes=4096 kind=pinned\n";
 
 struct Case {
     const char *name, *trace, *edges;
@@ -117,7 +117,7 @@ SUITE(Conflicts, {"read_read", "1@1 launch s=B1 " R "A\n1@2 launch s=L " R "A\n"
        "1@1 launch s=B1 " W "A\n1@2+1 free m=A\n1@9 alloc m=C ptr=0x10000 bytes=4096\n1@10 launch s=L " W "C\n",
        "host 1>2 load-bearing"},
       {"a_copy_to_a_module_variable_and_any_kernel",
-       "1@0 alloc m=G ptr=0x50000 bytes=64 to=global\n1@1 copy s=B1 src=H from=pinned dst=G bytes=64\n1@2 launch s=L " EMPTY
+       "1@0 alloc m=G ptr=0x50000 bytes=64 kind=global\n1@1 copy s=B1 src=H from=pinned dst=G bytes=64\n1@2 launch s=L " EMPTY
        "\n",
        "fan-in 1>2 unknown(opaque)"});
 

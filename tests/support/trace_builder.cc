@@ -214,6 +214,8 @@ void TraceBuilder::DefaultCount(uint32_t thread, uint32_t api, bool twin, const 
 void TraceBuilder::Now(uint32_t thread, const ptds_now &now)
 {
     now_[thread] = now;
+    if (counts_[thread].empty())
+        counts_[thread].resize(2);
 }
 
 /* The counts, and after them what else is known of the thread. */
@@ -241,6 +243,19 @@ std::string TraceBuilder::Counts(uint32_t thread, const std::vector<ptds_count> 
         memcpy(&chunk[at], all.data(), size);
     }
     return chunk;
+}
+
+void TraceBuilder::HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid)
+{
+    auto record = Blank<ptds_rec_HOST_RUN>(PTDS_REC_HOST_RUN);
+    record.record.size = sizeof record;
+    record.thread = thread;
+    record.enter = enter;
+    record.begin = begin;
+    record.end = end;
+    record.stream = record.target = stream;
+    record.tid = tid;
+    Raw(thread, std::string(reinterpret_cast<const char *>(&record), sizeof record));
 }
 
 void TraceBuilder::Lost(uint32_t thread, uint64_t records)

@@ -2,6 +2,7 @@
 //
 // The text language of trace_builder.h. Used by tests only; throws on whatever it does not know, so that a typing mistake
 // in a rule's trace is no silent pass.
+#include <cstring>
 #include <sstream>
 #include <stdexcept>
 
@@ -31,11 +32,16 @@ const Operation operations[] = {
     {"query", PTDS_OP_STREAM_QUERY, "cuStreamQuery"},
     {"event-sync", PTDS_OP_EVENT_SYNC, "cuEventSynchronize"},
     {"event-query", PTDS_OP_EVENT_QUERY, "cuEventQuery"},
+    {"event-create", PTDS_OP_EVENT_CREATE, "cuEventCreate"},
     {"event-destroy", PTDS_OP_EVENT_DESTROY, "cuEventDestroy_v2"},
-    {"ctx-sync", PTDS_OP_CTX_SYNC, "cuCtxSynchronize"},
+    {"elapsed", PTDS_OP_EVENT_ELAPSED, "cuEventElapsedTime"},
     {"alloc", PTDS_OP_ALLOC, "cuMemAlloc_v2"},
+    {"alloc-host", PTDS_OP_ALLOC, "cuMemHostAlloc"},
+    {"register", PTDS_OP_ALLOC, "cuMemHostRegister_v2"},
     {"alloc-async", PTDS_OP_ALLOC_ASYNC, "cuMemAllocAsync"},
     {"free-async", PTDS_OP_FREE_ASYNC, "cuMemFreeAsync"},
+    {"config", PTDS_OP_CONFIG, "cuCtxSetFlags"},
+    {"ctx-sync", PTDS_OP_CTX_SYNC, "cuCtxSynchronize"},
     {"write-value", PTDS_OP_WRITE_VALUE, "cuStreamWriteValue32_v2"},
     {"wait-value", PTDS_OP_WAIT_VALUE, "cuStreamWaitValue32_v2"},
     {"free", PTDS_OP_FREE, "cuMemFree_v2"},
@@ -148,9 +154,11 @@ private:
         uint64_t ptr;
     };
 
-    // "A" or "A+16"
+    // "A", "A+16" or a number
     uint64_t Address(const std::string &place)
     {
+        if (place[0] >= '0' && place[0] <= '9')
+            return std::stoull(place, nullptr, 0);
         size_t plus = place.find('+');
         auto found = memories_.find(place.substr(0, plus));
         if (found == memories_.end())
@@ -158,19 +166,24 @@ private:
         return found->second.ptr + (plus != std::string::npos ? std::stoull(place.substr(plus + 1), nullptr, 0) : 0);
     }
 
-    void FillNamedMemory(uint32_t op, Pairs *pairs, CallSpec *call)
+    void FillAlloc(const std::string &name, Pairs *pairs, CallSpec *call)
+    {
+        const char *usual = name == "alloc-host"    ? "pinned"
+                            : name == "register"    ? "registered"
+                            : name == "alloc-async" ? "pool"
+                                                    : "device";
+        uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0);
+        call->words = {pointer, bytes, Kinds().at(Take(pairs, "kind", usual))};
+        if (pairs->count("m") != 0) {
+            call->object = ++memory_uids_;
+            memories_[Take(pairs, "m", "")] = Memory{call->object, pointer};
+        }
+    }
+
+    void FillFree(Pairs *pairs, CallSpec *call)
     {
         std::string name = Take(pairs, "m", "");
-        bool made = op == PTDS_OP_ALLOC || op == PTDS_OP_ALLOC_ASYNC;
-        if (made) {
-            uint64_t ptr = Number(pairs, "ptr", 0), bytes = Number(pairs, "bytes", 0);
-            uint32_t usual = op == PTDS_OP_ALLOC ? PTDS_MEMORY_DEVICE : PTDS_MEMORY_POOL;
-            std::string kind = Take(pairs, "to", "");
-            memories_[name] = Memory{++memory_uids_, ptr};
-            call->words = {ptr, bytes, kind.empty() ? usual : Kinds().at(kind)};
-        } else {
-            call->words = {Address(name)};
-        }
+        call->words = {Address(name)};
         call->object = memories_.at(name).uid;
     }
 
@@ -180,7 +193,7 @@ private:
         bool plain = Take(pairs, "words", "") == "plain";
         std::istringstream args(Take(pairs, "args", ""));
         std::string arg;
-        call->words = {1, 1, 1, 0};
+        call->words = {1, 1, 1};
         for (; std::getline(args, arg, ','); params++)
             if (arg != "-")
                 call->words.push_back(Address(arg) | (plain ? 0 : static_cast<uint64_t>(params) << 51));
@@ -195,11 +208,18 @@ private:
 
     uint32_t StackId(const std::string &name)
     {
-        return Id(&stacks_, name, [&](uint32_t id) {
-            if (id == 1)
-                trace_.Object(1, "/opt/app/prog", 0x400000, 0x500000);
-            trace_.Stack(id, {0x400000 + id * 0x10u, 0x408000});
+        size_t at = name.find('@');
+        uint64_t base = ObjectBase(at == std::string::npos ? "prog" : name.substr(at + 1));
+        return Id(&stacks_, name, [&](uint32_t id) { trace_.Stack(id, {base + id * 0x10u, base + 0x8000}); });
+    }
+
+    uint64_t ObjectBase(const std::string &name)
+    {
+        uint64_t size = 0x100000;
+        uint32_t object = Id(&objects_, name, [&](uint32_t id) {
+            trace_.Object(id, "/opt/app/" + name, 0x300000 + id * size, 0x400000 + id * size);
         });
+        return 0x300000 + object * size;
     }
 
     void Line(const std::string &line)
@@ -214,8 +234,15 @@ private:
             first == "setting" ? trace_.Setting(rest) : first == "bypass" ? trace_.Bypass(rest) : trace_.Untabled(rest);
         } else if (first == "tsc" || first == "monotonic") {
             tsc_ = first == "tsc";
+        } else if (first == "killed") {
+            trace_.header.clean_end = 0;
+        } else if (first == "host-run") {
+            HostRun(&words, line);
+        } else if (first == "in-flight") {
+            words >> first;
+            InFlight(Parse(first, &words, line));
         } else {
-            Call(first, &words, line);
+            trace_.Call(Parse(first, &words, line));
         }
     }
 
@@ -224,7 +251,44 @@ private:
         return std::stoull(microseconds) * 1000 * (tsc_ ? 3 : 1);
     }
 
-    void Call(const std::string &when, std::istringstream *words, const std::string &line)
+    void HostRun(std::istringstream *words, const std::string &line)
+    {
+        std::string call, run, word;
+        uint32_t stream = 0, tid = 1;
+        *words >> call >> run;
+        size_t at = call.find('@'), plus = run.find('+');
+        if (at == std::string::npos || plus == std::string::npos)
+            Bad(line);
+        while (*words >> word) {
+            if (word.compare(0, 2, "s=") == 0)
+                stream = StreamId(word.substr(2), 1);
+            else if (word.compare(0, 4, "tid=") == 0)
+                tid = static_cast<uint32_t>(std::stoul(word.substr(4)));
+            else
+                Bad(line);
+        }
+        uint64_t begin = Ticks(run);
+        trace_.HostRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
+                       begin + Ticks(run.substr(plus + 1)), stream, tid);
+    }
+
+    void InFlight(const CallSpec &call)
+    {
+        ptds_now now;
+        memset(&now, 0, sizeof now);
+        now.enter = call.enter;
+        now.api = static_cast<uint16_t>(call.api);
+        now.flags = call.flags;
+        now.context = call.context;
+        now.stream = call.stream;
+        now.target = call.target;
+        now.object = call.object;
+        now.stack = call.stack;
+        now.op = call.op;
+        trace_.Now(call.thread, now);
+    }
+
+    CallSpec Parse(const std::string &when, std::istringstream *words, const std::string &line)
     {
         size_t at = when.find('@'), plus = when.find('+');
         std::string name, word;
@@ -248,7 +312,7 @@ private:
                 Bad(line);
         }
         Fill(name, pairs, &call, line);
-        trace_.Call(call);
+        return call;
     }
 
     std::string Take(Pairs *pairs, const std::string &key, const std::string &otherwise)
@@ -338,8 +402,10 @@ private:
             FillMemory(operation->op, &pairs, call);
         else if (operation->op == PTDS_OP_LAUNCH)
             FillLaunch(&pairs, call);
+        else if (operation->op == PTDS_OP_ALLOC || operation->op == PTDS_OP_ALLOC_ASYNC)
+            FillAlloc(name, &pairs, call);
         else if (pairs.count("m") != 0)
-            FillNamedMemory(operation->op, &pairs, call);
+            FillFree(&pairs, call);
         else if (pairs.count("ptr") != 0)
             call->words = {Number(&pairs, "ptr", 0)};
         else if (pairs.count("flags") != 0)
@@ -357,7 +423,7 @@ private:
     bool tsc_ = false;
     uint32_t memory_uids_ = 0;
     std::map<std::string, Memory> memories_;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, events_, generations_;
+    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_;
 };
 
 } // namespace
