@@ -119,15 +119,6 @@ static void examine(struct verdicts *v, const struct blame *by, const struct mem
         race(v, &what, first->lane, first->op, &pair);
 }
 
-void conflicts_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
-{
-    for (size_t i = 0; i < memory->list.count; i++) {
-        const struct remembered *first = &memory->list.items[i];
-        if ((by->cover != NULL || first->lane != by->lane) && blame_explicit(v, by, first->lane) < first->op)
-            examine(v, by, memory, first, touch);
-    }
-}
-
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
 static bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
 {
@@ -140,25 +131,33 @@ static bool covers(const struct memory *memory, const struct touch *new, const s
     return new->lo <= old->lo &&new->hi >= old->hi;
 }
 
-/* Drops what the new access makes superfluous, and what everybody comes after anyway. */
-static void make_room(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch)
+/* Looks at what is remembered of the memory, and drops of it what everybody comes after anyway and what the new access of
+ * the same lane makes superfluous. */
+void conflicts_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
 {
-    const struct vclock *done = &lanes_at(v, HOST_LANE)->expl;
-    size_t kept = 0;
-    for (size_t i = 0; i < memory->list.count; i++) {
-        const struct remembered *old = &memory->list.items[i];
-        if ((old->lane == lane && covers(memory, touch, &old->touch)) || vclock_get(done, old->lane) >= old->op)
+    const struct lane *host = lanes_at(v, HOST_LANE), *lane = lanes_at(v, by->lane);
+    struct remembered *list = memory->list.items;
+    size_t kept = 0, count = memory->list.count;
+    for (size_t i = 0; i < count; i++) {
+        const struct remembered *old = &list[i];
+        if (vclock_get(&host->expl, old->lane) >= old->op)
             continue;
+        if (old->lane == by->lane) {
+            if (covers(memory, touch, &old->touch))
+                continue;
+        } else if (by->cover != NULL || vclock_get(&lane->expl, old->lane) < old->op) {
+            examine(v, by, memory, old, touch);
+        }
         if (kept != i)
-            memory->list.items[kept] = *old;
+            list[kept] = *old;
         kept++;
     }
     memory->list.count = kept;
 }
 
+/* After conflicts_touch with the same access. */
 void conflicts_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch)
 {
-    make_room(v, lane, memory, touch);
     if (memory->list.count >= ACCESSES_MOST) {
         blame_forgotten(v, memory->list.items[0].lane, memory->list.items[0].op);
         memory->list.count--;

@@ -152,6 +152,10 @@ struct verdicts {
     TABLE_OF(uint32_t) free_memories;
     TABLE_OF(uint32_t) by_base; /* memories, sorted */
     TABLE_OF(struct signature) signatures;
+    struct lately {
+        uint64_t key; /* plus one */
+        uint32_t at;
+    } lately_lanes[64], lately_kernels[256];
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
     uint32_t near[256]; /* memories lately found, by a hash of the address */
     uint64_t now, open, sweep_at, sweep_least;
@@ -172,7 +176,10 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* lanes.c */
-struct lane *lanes_at(const struct verdicts *v, uint32_t lane);
+static inline struct lane *lanes_at(const struct verdicts *v, uint32_t lane)
+{
+    return &v->lanes.items[lane];
+}
 uint32_t lanes_of_call(struct verdicts *v, const struct call_view *view, bool make);
 uint32_t lanes_context(struct verdicts *v, uint32_t uid);
 bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct lane *lanes_at(const struct verdicts *v, uint32_t lane)
-{
-    return &v->lanes.items[lane];
-}
-
 uint32_t lanes_context(struct verdicts *v, uint32_t uid)
 {
     uint32_t at;
@@ -74,6 +69,7 @@ static void close_lane(struct verdicts *v, uint32_t at)
     if (context->queue == at)
         context->queue = NO_LANE;
     id_map_remove(&v->lane_by_key, lane->key);
+    memset(v->lately_lanes, 0, sizeof v->lately_lanes);
     free_lane(v, lane);
 }
 
@@ -145,16 +141,12 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     return at;
 }
 
-/* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
-uint32_t lanes_of_call(struct verdicts *v, const struct call_view *view, bool make)
+static uint32_t find_lane(struct verdicts *v, const struct call *call, uint32_t stream, bool make)
 {
-    const struct call *call = view->call;
-    uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target, at;
-    if (stream == 0)
-        return NO_LANE;
     const struct stream_def *def = definitions_stream(&v->trace->defs, stream);
     bool legacy = def != NULL && def->kind == PTDS_STREAM_LEGACY;
     uint64_t key = stream | (legacy ? ((uint64_t)call->thread + 1) << 32 : 0);
+    uint32_t at;
     if (id_map_get(&v->lane_by_key, key, &at))
         return at;
     if (!make)
@@ -164,6 +156,23 @@ uint32_t lanes_of_call(struct verdicts *v, const struct call_view *view, bool ma
         v->limited = true;
         v->totals.unplaced++;
     }
+    return at;
+}
+
+/* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
+uint32_t lanes_of_call(struct verdicts *v, const struct call_view *view, bool make)
+{
+    const struct call *call = view->call;
+    uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target;
+    uint64_t key = (stream | (uint64_t)call->thread << 32) + 1;
+    struct lately *lately = &v->lately_lanes[(stream ^ call->thread * 7) % 64];
+    if (stream == 0)
+        return NO_LANE;
+    if (lately->key == key)
+        return lately->at;
+    uint32_t at = find_lane(v, call, stream, make);
+    if (at != NO_LANE)
+        *lately = (struct lately){key, at};
     return at;
 }
 

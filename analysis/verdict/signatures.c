@@ -40,12 +40,17 @@ static void read_name(struct verdicts *v, struct signature *signature, const str
 const struct signature *signatures_of(struct verdicts *v, uint32_t uid)
 {
     static const struct signature unknown = {.opaque = true};
+    struct lately *lately = &v->lately_kernels[uid % 256];
+    if (lately->key == (uint64_t)uid + 1)
+        return &v->signatures.items[lately->at];
     const struct kernel_def *kernel = definitions_kernel(&v->trace->defs, uid);
     uint32_t at;
     if (kernel == NULL || kernel->params == UINT32_MAX)
         return &unknown;
-    if (id_map_get(&v->signature_by_uid, uid, &at))
+    if (id_map_get(&v->signature_by_uid, uid, &at)) {
+        *lately = (struct lately){(uint64_t)uid + 1, at};
         return &v->signatures.items[at];
+    }
     if (!TABLE_ADD(&v->signatures))
         return &unknown;
     at = (uint32_t)v->signatures.count - 1;

@@ -151,10 +151,11 @@ void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t 
     operation.touches = operation.opaque = 0;
     operation.count = 0;
     gather(v, &operation, view->call);
-    for (size_t i = 0; i < operation.count; i++)
-        conflicts_touch(v, &operation.by, &v->memories.items[operation.list[i].memory], &operation.list[i].touch);
-    for (size_t i = 0; i < operation.count; i++)
-        conflicts_remember(v, lane, &v->memories.items[operation.list[i].memory], &operation.list[i].touch);
+    for (size_t i = 0; i < operation.count; i++) {
+        struct memory *memory = &v->memories.items[operation.list[i].memory];
+        conflicts_touch(v, &operation.by, memory, &operation.list[i].touch);
+        conflicts_remember(v, lane, memory, &operation.list[i].touch);
+    }
     if (operation.touches != 0 || operation.opaque != 0)
         conflicts_opaque(v, lane, operation.touches, operation.opaque);
     if (view->call->r.op == PTDS_OP_FREE_ASYNC && operation.count != 0)
