@@ -18,7 +18,7 @@ The lines of an expectation, one statement each; "#" begins a comment:
   edges KIND [CONDITION...]       the implicit edges of this kind (fan-in, fan-out, fifo, host, any), all groups together
 
 Conditions on findings: NAME=NUMBER, NAME>=NUMBER, NAME<=NUMBER for count, host_ns, how many threads,
-streams, waits-for (streams), waits-for-kernels it names, and other numbers that it gives; case=WORDS (joined by "_") for its case; in=OBJECT for the file name of an object in
+streams, waits-for (streams), waits-for-kernels it names, and other numbers that it gives; case=WORDS, joined by "_", that its case contains; in=OBJECT for the file name of an object in
 its call site; api=FUNCTION.
 Conditions on edges: the same comparisons for total, false, load-bearing, unknown and thread-pairs (how many pairs of
 different threads the edges go between); pair=ACCESS:WHAT,ACCESS:WHAT for a pair that some group shows, in the order of the
@@ -117,7 +117,7 @@ def finding_meets(finding, condition):
     if name == "api":
         return finding["api"] == wanted
     if name == "case":
-        return (finding["case"] or "") == wanted.replace("_", " ")
+        return wanted.replace("_", " ") in (finding["case"] or "")
     number = finding_number(finding, name)
     return number is not None and COMPARE[comparison](number, wanted)
 
