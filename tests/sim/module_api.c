@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/sim/sim.h"
 
 /* SIM_LOAD_HOLDS: not done for as long as a load waits. */
 static struct op *load_in_progress;
+enum { AFTER_A_LOAD_NS = 1000000 };
 
 static void wait_as_a_load(struct context *ctx)
 {
@@ -23,6 +25,9 @@ static void wait_as_a_load(struct context *ctx)
     load_in_progress = NULL;
     op_submit(load);
     op_release(load);
+    sim_unlock(); /* the others go on before the load returns */
+    nanosleep(&(struct timespec){0, AFTER_A_LOAD_NS}, NULL);
+    sim_lock();
 }
 
 void module_load_over(void)
