@@ -160,11 +160,20 @@ static void add_stream(struct definitions *defs, const struct ptds_rec_STREAM *i
         out->gone = in->ticks;
 }
 
-static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *in)
+static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *in, const void *tail, size_t bytes)
 {
     struct kernel_def *out = ITEM(defs, &defs->kernels, PTDS_REC_KERNEL, in->uid);
-    if (out != NULL)
-        *out = (struct kernel_def){.handle = in->handle, .uid = in->uid, .name = in->name, .params = in->params};
+    if (out == NULL)
+        return;
+    size_t size = (size_t)in->params * sizeof *out->layout;
+    bool whole = in->params != 0 && in->params != UINT32_MAX && size <= bytes;
+    uint32_t *layout = whole ? malloc(size) : NULL;
+    defs->out_of_memory |= whole && layout == NULL;
+    free(out->layout);
+    *out =
+        (struct kernel_def){.handle = in->handle, .uid = in->uid, .name = in->name, .params = in->params, .layout = layout};
+    if (layout != NULL)
+        memcpy(layout, tail, size);
 }
 
 static void add_process(struct definitions *defs, const struct ptds_rec_PROCESS *in)
@@ -208,7 +217,7 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
     case PTDS_REC_STACK: add_stack(defs, fixed, tail, bytes); return true;
     case PTDS_REC_CONTEXT: add_context(defs, fixed); return true;
     case PTDS_REC_STREAM: add_stream(defs, fixed); return true;
-    case PTDS_REC_KERNEL: add_kernel(defs, fixed); return true;
+    case PTDS_REC_KERNEL: add_kernel(defs, fixed, tail, bytes); return true;
     case PTDS_REC_PROCESS: add_process(defs, fixed); return true;
     case PTDS_REC_UNTABLED: add_untabled(defs, fixed, tail, bytes); return true;
     case PTDS_REC_BYPASS: add_bypass(defs, fixed, tail, bytes); return true;
@@ -293,6 +302,8 @@ void definitions_free(struct definitions *defs)
     free(defs->clocks.items);
     free(defs->contexts.items);
     free(defs->streams.items);
+    for (size_t i = 0; i < defs->kernels.count; i++)
+        free(defs->kernels.items[i].layout);
     free(defs->kernels.items);
     free(defs->processes.items);
     for (size_t i = 0; i < sizeof defs->by_id / sizeof defs->by_id[0]; i++)

@@ -46,11 +46,12 @@ struct finding {
     uint32_t stack; /* STACK id, 0 not recorded */
     uint32_t api;
     bool has_api, twin;
-    uint32_t detail;         /* the rule's own */
-    uint64_t count;          /* calls */
-    uint64_t first, last;    /* ticks of entry */
-    uint64_t host_ns;        /* lost, by the calls whose loss is known */
-    uint64_t known, unknown; /* calls whose loss is known, unknown. GPU time is never known so far */
+    uint32_t detail;             /* the rule's own */
+    uint64_t count;              /* calls */
+    uint64_t first, last;        /* ticks of entry */
+    uint64_t host_ns;            /* lost, by the calls whose loss is known */
+    uint64_t known, unknown;     /* calls whose loss is known, unknown. GPU time is never known so far */
+    uint64_t verdicts[VERDICTS]; /* of the implicit edges at this call site; all 0: none is known */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     char *text; /* what the finding is about where that is no id (an object, a function); owned, or NULL */

@@ -22,6 +22,8 @@ static bool advance(const struct trace *trace, struct merge_cursor *cursor)
                 continue;
             decode_call(trace, at, record.size, &cursor->call);
             cursor->call.thread = chunk->thread;
+            cursor->gap = chunk->lost > cursor->lost;
+            cursor->lost = chunk->lost > cursor->lost ? chunk->lost : cursor->lost;
             return true;
         }
         cursor->chunk++;
@@ -76,8 +78,10 @@ int merge_begin(struct merge *merge, const struct trace *trace)
             i++;
         cursor->last_chunk = i;
         cursor->offset = 0;
-        if (advance(trace, cursor))
+        if (advance(trace, cursor)) {
             merge->heap[merge->count++] = used;
+            merge->gaps += cursor->gap;
+        }
         used++;
     }
     for (uint32_t i = merge->count / 2; i-- > 0;)
@@ -89,7 +93,12 @@ int merge_begin(struct merge *merge, const struct trace *trace)
 const struct call *merge_next(struct merge *merge)
 {
     if (merge->handed && merge->count != 0) {
-        if (!advance(merge->trace, &merge->cursors[merge->heap[0]]))
+        struct merge_cursor *cursor = &merge->cursors[merge->heap[0]];
+        merge->gaps -= cursor->gap;
+        cursor->gap = false;
+        if (advance(merge->trace, cursor))
+            merge->gaps += cursor->gap;
+        else
             merge->heap[0] = merge->heap[--merge->count];
         sift_down(merge, 0);
     }

@@ -14,6 +14,7 @@
 #define PTDS_ANALYSIS_MODEL_H
 
 #include "analysis/completion.h"
+#include "analysis/edge.h"
 #include "analysis/order.h"
 #include "analysis/reader.h"
 
@@ -72,10 +73,12 @@ struct call_view {
     enum wait_scope scope; /* what it may wait for before it returns */
     bool completes;        /* everything in that scope is complete when it returns */
     bool own_only;         /* ... but only the stream's own operations */
+    bool by_shim;          /* ... because the shim waits; the program's own call would not have */
     struct pending waits;  /* the streams in that scope which had work pending */
     bool timed, blocked;
-    uint64_t ns;      /* duration; 0 unless timed */
-    uint64_t lost_ns; /* of it, lost to waiting: 0 unless blocked */
+    uint64_t ns;                       /* duration; 0 unless timed */
+    uint64_t lost_ns;                  /* of it, lost to waiting: 0 unless blocked */
+    const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (verdict/verdict.h) */
 };
 
 struct model {

@@ -186,8 +186,8 @@ static void keep_chunk(struct trace *trace, uint64_t index, const struct ptds_ch
         trace->out_of_memory = true;
         return;
     }
-    *TABLE_LAST(&trace->chunks) =
-        (struct chunk_ref){.thread = chunk->thread, .bytes = bytes, .sequence = chunk->sequence, .index = index};
+    *TABLE_LAST(&trace->chunks) = (struct chunk_ref){
+        .thread = chunk->thread, .bytes = bytes, .sequence = chunk->sequence, .index = index, .lost = chunk->lost};
 }
 
 /* The records' bytes as far as they are there. */

@@ -40,6 +40,7 @@ struct chunk_ref {
     uint32_t thread;
     uint32_t bytes; /* of valid records */
     uint64_t sequence, index;
+    uint64_t lost; /* records that the thread had given up before this chunk */
 };
 
 struct trace {
@@ -80,6 +81,8 @@ uint64_t call_word(const struct call *call, uint32_t index);
 struct merge_cursor {
     uint32_t chunk, last_chunk; /* positions in trace->chunks: now, and one past this thread's last */
     uint32_t offset;            /* in the chunk's records */
+    uint64_t lost;              /* the thread had given up so many records before the call */
+    bool gap;                   /* some of them since the call before */
     struct call call;
 };
 
@@ -88,13 +91,19 @@ struct merge {
     struct merge_cursor *cursors;
     uint32_t *heap;
     uint32_t count;
-    bool handed; /* the heap's top has been handed out */
+    uint32_t gaps; /* cursors whose next call has a gap before it */
+    bool handed;   /* the heap's top has been handed out */
 };
 
 /* 0, or -1 without memory. End with merge_end in either case. */
 int merge_begin(struct merge *merge, const struct trace *trace);
 /* The next call, valid until the next merge_next; NULL at the end. */
 const struct call *merge_next(struct merge *merge);
+/* Whether records are missing between the calls handed out so far and some call still to come. */
+static inline bool merge_in_gap(const struct merge *merge)
+{
+    return merge->gaps != 0;
+}
 void merge_end(struct merge *merge);
 
 /* For reader and merge: takes the record at `offset` of a chunk's records apart.

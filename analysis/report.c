@@ -67,17 +67,23 @@ static void run_calls(struct report *report, struct model *model, struct merge *
 {
     const struct call *call;
     struct call_view view;
+    struct verdicts *verdicts = verdicts_begin(&report->trace, &report->edges.sink);
+    report->out_of_memory |= verdicts == NULL;
     while ((call = merge_next(merge)) != NULL) {
         if (!model_enter(model, call, &view)) {
             report->out_of_memory = true;
             continue;
         }
+        if (verdicts != NULL)
+            view.unordered = verdicts_take(verdicts, &view, merge_in_gap(merge));
         count_call(report, &view);
         for (size_t i = 0; i < report->rules; i++)
             if (report->runs[i].rule != NULL)
                 report->runs[i].rule->on_call(&report->runs[i], &view);
         model_leave(model, &view);
     }
+    verdicts_end(verdicts, &report->edges.totals);
+    edge_table_finish(&report->edges);
 }
 
 static void end_rules(struct report *report)
@@ -89,6 +95,7 @@ static void end_rules(struct report *report)
         run->model = NULL;
         report->refused += run->findings.refused;
         for (size_t j = 0; j < run->findings.list.count; j++) {
+            edge_table_judge(&report->edges, run->findings.list.items[j]);
             if (TABLE_ADD(&report->findings))
                 *TABLE_LAST(&report->findings) = run->findings.list.items[j];
             else
@@ -152,6 +159,7 @@ static uint64_t first_enter(const struct merge *merge)
 int report_build(struct report *report, const struct trace_source *source, char *error)
 {
     *report = (struct report){0};
+    edge_table_begin(&report->edges);
     if (trace_read(&report->trace, source, error) != 0)
         return -1;
     struct model model;
@@ -186,6 +194,7 @@ void report_end(struct report *report)
         free(report->runs[i].state);
     }
     free(report->findings.items);
+    edge_table_free(&report->edges);
     trace_close(&report->trace);
     *report = (struct report){0};
 }

@@ -7,6 +7,7 @@
 #define PTDS_ANALYSIS_REPORT_H
 
 #include "analysis/reader.h"
+#include "analysis/report_edges.h"
 #include "analysis/rule.h"
 #include "analysis/text.h"
 
@@ -54,6 +55,7 @@ struct report {
     struct rule_run runs[RULES_MOST];
     size_t rules;
     struct report_totals totals;
+    struct edge_table edges;
     TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
     uint64_t refused;                    /* findings that were not kept */
     bool has_counts;
@@ -67,6 +69,9 @@ void report_end(struct report *report);
 
 /* Everything there is to say, for people. namer may be NULL. */
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
+/* For report_text: the section about implicit edges. */
+void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
 /* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/report_edges_json.h"
+
 static json_t *number(uint64_t value)
 {
     return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
@@ -169,6 +171,7 @@ static json_t *one_finding(const struct report *report, struct site_namer *namer
     json_object_set_new(out, "object", text_or_null(finding->text));
     json_object_set_new(out, "callsite", call_site(report, namer, finding));
     json_object_set_new(out, "values", values(report, finding));
+    json_object_set_new(out, "verdicts", report_verdicts_json(finding->verdicts));
     json_object_set_new(out, "title", json_string(rule->title));
     json_object_set_new(out, "text", json_string(rule->sentence));
     json_object_set_new(out, "advice", json_string(rule->advice));
@@ -188,6 +191,7 @@ static json_t *document(const struct report *report, struct site_namer *namer)
     json_object_set_new(out, "totals", totals(report));
     json_object_set_new(out, "rules", rules);
     json_object_set_new(out, "findings", findings);
+    json_object_set_new(out, "edges", report_edges_json(report, namer));
     json_object_set_new(out, "completeness", completeness(report));
     return out;
 }

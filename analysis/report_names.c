@@ -165,6 +165,8 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
         text_count(totals->unplaced).text, MODEL_MOST_STREAMS);
     gap(&gaps, totals->unknown_generations, "%s waits for event recordings that the trace does not hold",
         text_count(totals->unknown_generations).text);
+    gap(&gaps, report->edges.totals.unplaced, "%s calls on streams too many to say what depends on their order",
+        text_count(report->edges.totals.unplaced).text);
     gap(&gaps, totals->opaque, "%s operations with memory use unknown (opaque)", text_count(totals->opaque).text);
     return gaps.lines;
 }

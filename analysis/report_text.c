@@ -153,6 +153,15 @@ static void put_cost(const struct finding *finding, struct text_sink *sink)
     sink_printf(sink, "\n    %-22sunknown\n", "gpu time lost");
 }
 
+static void put_verdicts(const struct finding *finding, struct text_sink *sink)
+{
+    const uint64_t *verdicts = finding->verdicts;
+    if (verdicts[0] + verdicts[1] + verdicts[2] != 0)
+        sink_printf(sink, "    %-22s%s false, %s load-bearing, %s unknown\n", "implicit orders here",
+                    text_count(verdicts[VERDICT_FALSE]).text, text_count(verdicts[VERDICT_LOAD_BEARING]).text,
+                    text_count(verdicts[VERDICT_UNKNOWN]).text);
+}
+
 /* What a rule is about is said once, at its costliest finding. */
 static bool first_of_rule(const struct report *report, size_t rank)
 {
@@ -176,6 +185,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
+    put_verdicts(finding, sink);
     put_stack(report, namer, finding, sink);
     for (unsigned set = 0; set < FINDING_CONTEXTS; set++)
         put_set(report, finding, (enum finding_set)set, sink);
@@ -229,6 +239,7 @@ void report_text(const struct report *report, struct site_namer *namer, struct t
     put_meta(report, sink);
     put_totals(report, sink);
     put_findings(report, namer, sink);
+    report_edges_text(report, namer, sink);
     put_counts(report, sink);
     put_gaps(report, sink);
 }

@@ -69,6 +69,19 @@ static void put_default_stream(const struct report *report, struct text_sink *si
     put(sink, &line);
 }
 
+static void put_orders(const struct report *report, struct text_sink *sink)
+{
+    const struct edge_table *edges = &report->edges;
+    struct line line = {0};
+    uint64_t needless = edge_table_count(edges, VERDICT_FALSE), needed = edge_table_count(edges, VERDICT_LOAD_BEARING),
+             unknown = edge_table_count(edges, VERDICT_UNKNOWN);
+    if (needless + needed + unknown == 0)
+        return;
+    line_add(&line, "ptds: orders: %s false, %s load-bearing, %s unknown", text_count(needless).text,
+             text_count(needed).text, text_count(unknown).text);
+    put(sink, &line);
+}
+
 /* All findings of one rule. */
 struct by_rule {
     const struct rule *rule;
@@ -203,10 +216,11 @@ static void put_next(const struct report *report, struct text_sink *sink)
 
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    /* 2 + 1 + (1 + MOST_RULES) + 1 + 1 */
-    _Static_assert(2 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    /* 2 + 1 + 1 + (1 + MOST_RULES) + 1 + 1 */
+    _Static_assert(2 + 1 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
     put_run(report, sink);
     put_default_stream(report, sink);
+    put_orders(report, sink);
     put_findings(report, namer, sink);
     put_gaps(report, sink);
     put_next(report, sink);

@@ -22,6 +22,12 @@
  * kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait shim-edge api=NAME      the driver function, instead
  * of the operation's usual one
  *
+ * Memory has names: "alloc m=A ptr=N bytes=N [to=KIND]" (also alloc-async) makes one, "free m=A" (free-host, unregister,
+ * free-async) ends it, and then
+ *
+ *   dst=A[+N] src=A[+N]   of copies and memsets, with bytes= (of a row), height=N, pitch=N (both sides)
+ *   args=A[+N],-,...      of launches: 8-byte parameters, "-" for no pointer; words=plain leaves their places out
+ *
  * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "monotonic" (default) or "tsc" (3 ticks a
  * nanosecond).
  */
@@ -67,7 +73,7 @@ public:
     void Context(uint32_t uid);
     void Stream(uint32_t uid, uint32_t kind, uint32_t context = 1, uint32_t thread = 0);
     void StreamGone(uint32_t uid, uint64_t ticks);
-    void Kernel(uint32_t uid, uint32_t name);
+    void Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout = {});
     void Untabled(const std::string &name);
     void Bypass(const std::string &object);
     void Call(const CallSpec &call);

@@ -33,6 +33,11 @@ const Operation operations[] = {
     {"event-query", PTDS_OP_EVENT_QUERY, "cuEventQuery"},
     {"event-destroy", PTDS_OP_EVENT_DESTROY, "cuEventDestroy_v2"},
     {"ctx-sync", PTDS_OP_CTX_SYNC, "cuCtxSynchronize"},
+    {"alloc", PTDS_OP_ALLOC, "cuMemAlloc_v2"},
+    {"alloc-async", PTDS_OP_ALLOC_ASYNC, "cuMemAllocAsync"},
+    {"free-async", PTDS_OP_FREE_ASYNC, "cuMemFreeAsync"},
+    {"write-value", PTDS_OP_WRITE_VALUE, "cuStreamWriteValue32_v2"},
+    {"wait-value", PTDS_OP_WAIT_VALUE, "cuStreamWaitValue32_v2"},
     {"free", PTDS_OP_FREE, "cuMemFree_v2"},
     {"free-host", PTDS_OP_FREE_HOST, "cuMemFreeHost"},
     {"unregister", PTDS_OP_UNREGISTER, "cuMemHostUnregister"},
@@ -66,7 +71,7 @@ const std::map<std::string, uint32_t> &Kinds()
     static const std::map<std::string, uint32_t> kinds = {
         {"unknown", PTDS_MEMORY_UNKNOWN},       {"pageable", PTDS_MEMORY_PAGEABLE}, {"pinned", PTDS_MEMORY_PINNED},
         {"registered", PTDS_MEMORY_REGISTERED}, {"device", PTDS_MEMORY_DEVICE},     {"pool", PTDS_MEMORY_POOL},
-        {"managed", PTDS_MEMORY_MANAGED},       {"array", PTDS_MEMORY_ARRAY},
+        {"managed", PTDS_MEMORY_MANAGED},       {"array", PTDS_MEMORY_ARRAY},       {"global", PTDS_MEMORY_GLOBAL},
     };
     return kinds;
 }
@@ -127,12 +132,60 @@ private:
         });
     }
 
-    uint32_t KernelId(const std::string &name)
+    uint32_t KernelId(const std::string &name, uint32_t params)
     {
         return Id(&kernels_, name, [&](uint32_t id) {
+            std::vector<uint32_t> layout;
+            for (uint32_t i = 0; i < params; i++)
+                layout.push_back(i * 8 << 16 | 8);
             trace_.String(id, name);
-            trace_.Kernel(id, id);
+            trace_.Kernel(id, id, layout);
         });
+    }
+
+    struct Memory {
+        uint32_t uid;
+        uint64_t ptr;
+    };
+
+    // "A" or "A+16"
+    uint64_t Address(const std::string &place)
+    {
+        size_t plus = place.find('+');
+        auto found = memories_.find(place.substr(0, plus));
+        if (found == memories_.end())
+            Bad("no memory " + place);
+        return found->second.ptr + (plus != std::string::npos ? std::stoull(place.substr(plus + 1), nullptr, 0) : 0);
+    }
+
+    void FillNamedMemory(uint32_t op, Pairs *pairs, CallSpec *call)
+    {
+        std::string name = Take(pairs, "m", "");
+        bool made = op == PTDS_OP_ALLOC || op == PTDS_OP_ALLOC_ASYNC;
+        if (made) {
+            uint64_t ptr = Number(pairs, "ptr", 0), bytes = Number(pairs, "bytes", 0);
+            uint32_t usual = op == PTDS_OP_ALLOC ? PTDS_MEMORY_DEVICE : PTDS_MEMORY_POOL;
+            std::string kind = Take(pairs, "to", "");
+            memories_[name] = Memory{++memory_uids_, ptr};
+            call->words = {ptr, bytes, kind.empty() ? usual : Kinds().at(kind)};
+        } else {
+            call->words = {Address(name)};
+        }
+        call->object = memories_.at(name).uid;
+    }
+
+    void FillLaunch(Pairs *pairs, CallSpec *call)
+    {
+        uint32_t params = 0;
+        bool plain = Take(pairs, "words", "") == "plain";
+        std::istringstream args(Take(pairs, "args", ""));
+        std::string arg;
+        call->words = {1, 1, 1, 0};
+        for (; std::getline(args, arg, ','); params++)
+            if (arg != "-")
+                call->words.push_back(Address(arg) | (plain ? 0 : static_cast<uint64_t>(params) << 51));
+        if (pairs->count("k") != 0)
+            call->object = KernelId(Take(pairs, "k", ""), params);
     }
 
     uint32_t ApiId(const std::string &name)
@@ -228,14 +281,19 @@ private:
 
     void FillMemory(uint32_t op, Pairs *pairs, CallSpec *call)
     {
-        uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0);
+        uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0), source = 0x2000;
+        uint64_t height = Number(pairs, "height", 1), pitch = Number(pairs, "pitch", 0);
+        if (pairs->count("dst") != 0)
+            pointer = Address(Take(pairs, "dst", ""));
+        if (pairs->count("src") != 0)
+            source = Address(Take(pairs, "src", ""));
         uint32_t to = Kinds().at(Take(pairs, "to", "device"));
         uint32_t from = op == PTDS_OP_COPY ? Kinds().at(Take(pairs, "from", "device")) : 0;
         call->kinds = to | from << 4;
         if (op == PTDS_OP_COPY)
-            call->words = {pointer, 0x2000, bytes, 1, 0, 0};
+            call->words = {pointer, source, bytes, height, pitch, pitch};
         else
-            call->words = {pointer, bytes, 1, 0};
+            call->words = {pointer, bytes, height, pitch};
     }
 
     void FillEvent(uint32_t op, Pairs *pairs, CallSpec *call)
@@ -278,14 +336,16 @@ private:
         bool memory = operation->op == PTDS_OP_COPY || operation->op == PTDS_OP_MEMSET;
         if (memory)
             FillMemory(operation->op, &pairs, call);
+        else if (operation->op == PTDS_OP_LAUNCH)
+            FillLaunch(&pairs, call);
+        else if (pairs.count("m") != 0)
+            FillNamedMemory(operation->op, &pairs, call);
         else if (pairs.count("ptr") != 0)
             call->words = {Number(&pairs, "ptr", 0)};
         else if (pairs.count("flags") != 0)
             call->words = {Number(&pairs, "flags", 0)};
         FillStreams(&pairs, call, memory);
         FillEvent(operation->op, &pairs, call);
-        if (pairs.count("k") != 0)
-            call->object = KernelId(Take(&pairs, "k", ""));
         if (pairs.count("site") != 0)
             call->stack = StackId(Take(&pairs, "site", ""));
         call->api = ApiId(Take(&pairs, "api", UsualApi(*operation, *call)));
@@ -295,6 +355,8 @@ private:
 
     TraceBuilder trace_;
     bool tsc_ = false;
+    uint32_t memory_uids_ = 0;
+    std::map<std::string, Memory> memories_;
     std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, events_, generations_;
 };
 
