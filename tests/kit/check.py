@@ -20,10 +20,10 @@ The lines of an expectation, one statement each; "#" begins a comment:
 Conditions on findings: NAME=NUMBER, NAME>=NUMBER, NAME<=NUMBER for count, host_ns, how many threads,
 streams, waits-for (streams), waits-for-kernels it names, and other numbers that it gives; case=WORDS, joined by "_", that its case contains; in=OBJECT for the file name of an object in
 its call site; api=FUNCTION.
-Conditions on edges: the same comparisons for total, false, load-bearing, unknown and thread-pairs (how many pairs of
-different threads the edges go between); pair=ACCESS:WHAT,ACCESS:WHAT for a pair that some group shows, in the order of the
-two operations: ACCESS is read, write or unknown, WHAT is kernel, copy, memset or another operation; reason=WORDS for the
-reason of an unknown verdict.
+Conditions on edges: the same comparisons for total, false, load-bearing, unknown and thread-pairs (pairs of
+different threads, as far as the groups show them: each shows one of its edges); pair=ACCESS:WHAT,ACCESS:WHAT for a pair that some group shows, in the order of the
+two operations: ACCESS is read, write or unknown, WHAT is kernel, copy, memset, free or a function; reason=WORD for the reason
+of an unknown verdict; unordered-conflicts and possible-unordered-conflicts, of kind any, for pairs that nothing orders.
 """
 import json
 import os
@@ -168,24 +168,34 @@ def check_top(report, statement):
 
 
 def edge_groups(report, kind):
-    return [g for g in report["edges"]["groups"] if kind in ("any", g["kind"])]
+    return [g for g in report["edges"]["groups"] if kind in ("any", g["kind"].replace("_", "-"))]
+
+
+def thread_pair(group):
+    """The threads of a group, which shows one of its edges."""
+    return group["from"]["thread"]["id"], group["to"]["thread"]["id"]
 
 
 def edge_number(report, kind, name):
     groups = edge_groups(report, kind)
     if name == "thread-pairs":
-        return len({(g["from"]["thread"], g["to"]["thread"]) for g in groups if g["from"]["thread"] != g["to"]["thread"]})
+        return len({pair for pair in map(thread_pair, groups) if pair[0] != pair[1]})
     counts = {v: sum(g[v.replace("-", "_")] for g in groups) for v in VERDICTS}
     counts["total"] = sum(counts.values())
+    if kind == "any" and name in ("unordered-conflicts", "possible-unordered-conflicts"):
+        return report["edges"][name.replace("-", "_")]
     if name not in counts:
         raise Misunderstood(f"edges have no {name}")
     return counts[name]
 
 
+OPERATIONS = (("cuLaunch", "kernel"), ("cuMemcpy", "copy"), ("cuMemset", "memset"), ("cuMemFree", "free"))
+
+
 def end_words(end):
     """ACCESS:WHAT of one operation of a pair."""
-    what = end["op"]
-    return f"{end['access']}:{'kernel' if what == 'launch' else what}"
+    what = next((word for start, word in OPERATIONS if (end["api"] or "").startswith(start)), end["api"])
+    return f"{end['access']}:{what}"
 
 
 def pair_words(pair):
@@ -198,7 +208,7 @@ def edges_meet(report, kind, condition):
     if name == "pair":
         return any(g["pair"] and g["load_bearing"] and pair_words(g["pair"]) == wanted for g in groups)
     if name == "reason":
-        return any(g["unknown"] and (g["reason"] or "").replace(" ", "_") == wanted for g in groups)
+        return any(g["unknown"] and g["reason"] == wanted for g in groups)
     return COMPARE[comparison](edge_number(report, kind, name), wanted)
 
 

@@ -20,20 +20,21 @@ FINDING = {
 CHEAP = dict(FINDING, rule="sync-copy", cost={"host_ns": None})
 
 
-def end(op, access):
-    return {"op": op, "access": access}
+def end(api, access):
+    return {"api": api, "access": access}
 
 
+ONE, TWO = {"thread": {"id": 1, "name": "one"}}, {"thread": {"id": 2, "name": "two"}}
 GROUPS = [
-    {"kind": "fan-in", "from": {"thread": 1}, "to": {"thread": 1}, "false": 3, "load_bearing": 0, "unknown": 0,
+    {"kind": "fan_in", "from": ONE, "to": ONE, "false": 3, "load_bearing": 0, "unknown": 0,
      "pair": None, "reason": None},
-    {"kind": "fifo", "from": {"thread": 1}, "to": {"thread": 2}, "false": 0, "load_bearing": 2, "unknown": 1,
-     "pair": {"first": end("copy", "write"), "second": end("launch", "read")}, "reason": "not seen"},
+    {"kind": "fifo", "from": ONE, "to": TWO, "false": 0, "load_bearing": 2, "unknown": 1,
+     "pair": {"first": end("cuMemcpyHtoDAsync_v2", "write"), "second": end("cuLaunchKernel", "read")}, "reason": "access"},
 ]
 REPORT = {
     "rules": ["blocking-free", "sync-copy", "legacy-barrier"],
     "findings": [FINDING, CHEAP],
-    "edges": {"total": 6, "groups": GROUPS},
+    "edges": {"total": 6, "groups": GROUPS, "unordered_conflicts": 1, "possible_unordered_conflicts": 0},
     "completeness": {"clean_end": True, "lost_records": 0, "lost_chunks": 0, "damages": []},
 }
 
@@ -94,8 +95,10 @@ class Checker(unittest.TestCase):
 
     def test_edges(self):
         self.met("edges fan-in false=3 load-bearing=0 unknown=0 total=3 thread-pairs=0\n")
-        self.met("edges fifo load-bearing>=2 thread-pairs=1 pair=write:copy,read:kernel reason=not_seen\nedges host total=0\n")
+        self.met("edges fifo load-bearing>=2 thread-pairs=1 pair=write:copy,read:kernel reason=access\nedges host total=0\n")
         self.met("edges any total=6 false=3 load-bearing=2 unknown=1\n")
+        self.met("edges any unordered-conflicts=1 possible-unordered-conflicts=0\n")
+        self.missed("edges any unordered-conflicts=0\n")
         for line in ("fan-in false=2", "fan-in load-bearing>=1", "fifo unknown=0", "fifo pair=read:kernel,write:copy",
                      "fan-in pair=write:copy,read:kernel", "fifo thread-pairs=2", "fifo reason=lost", "fan-out false>=1"):
             self.missed("edges " + line + "\n", says="it has false")
@@ -119,7 +122,7 @@ class Checker(unittest.TestCase):
     def test_expectations_that_make_no_sense(self):
         for text in ("", "policy observe\n", "finding\n", "edges any\n", "edges sideways total=0\n", "finding x count>=many\n",
                      "finding x count\n", "policy unheard-of\nfinding sync-copy\n", "right\nfinding sync-copy\n",
-                     "env A\nfinding sync-copy\n", "findings sync-copy\n", "edges any sum=0\n"):
+                     "env A\nfinding sync-copy\n", "findings sync-copy\n", "edges any sum=0\n", "edges fifo unordered-conflicts=1\n"):
             self.misunderstood(text)
 
     def test_every_difference_has_a_line(self):
