@@ -21,6 +21,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "unordered-conflict",
+    .class_ = "R5",
     .title = "two operations on the same memory that nothing orders",
     .sentence = "Both touch the same memory, one of them writes it, and neither streams, events nor the host order them.",
     .advice = "Record an event after the first and wait for it before the second. If threads hand the memory over in a way "
@@ -33,6 +34,8 @@ static const struct rule rule = {
             "1@2 record s=N1 e=E\n"
             "1@3 wait s=L e=E\n"
             "1@4+1 copy s=L implicit src=A to=pageable bytes=64\n",
+    .severity = SEVERITY_ERROR,
+    .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER),
     .on_call = on_call,
 };
 PTDS_RULE(rule);
