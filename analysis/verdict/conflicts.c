@@ -78,9 +78,11 @@ static void doubt_older(struct verdicts *v, const struct blame *by, uint32_t abo
     what.partly = true;
     for (unsigned k = 0; k < (by->lane == HOST_LANE ? 1 : 2); k++) {
         const struct lane *lane = lanes_at(v, lanes[k]);
-        for (uint32_t i = 0; about < lane->brought_room && i < lane->brought[about].count; i++)
-            if (lane->brought[about].items[i].op > explicitly)
-                blame(v, &what, about, lane->brought[about].items[i].op);
+        if (about >= lane->brought_room)
+            continue;
+        const struct known_list *list = &lane->brought[about];
+        for (uint32_t i = list->count; i-- > 0 && list->items[i].op > explicitly;)
+            blame(v, &what, about, list->items[i].op);
     }
     if (by->cover != NULL && about < by->cover->room && by->cover->full[about].op > explicitly)
         blame(v, &what, about, by->cover->full[about].op);

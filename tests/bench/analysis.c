@@ -126,12 +126,12 @@ static uint64_t some_memory(uint32_t thread, uint32_t i)
 
 static void launch(unsigned char *chunk, uint32_t thread, uint32_t stream, uint32_t i)
 {
-    struct ptds_rec_CALL *record = call(chunk, LAUNCH_API, PTDS_OP_LAUNCH, stream, 7);
+    struct ptds_rec_CALL *record = call(chunk, LAUNCH_API, PTDS_OP_LAUNCH, stream, LAUNCH_WORDS_AT + 3);
     record->object = i % KERNELS + 1;
-    for (uint32_t k = 0; k < 4; k++)
+    for (uint32_t k = 0; k < LAUNCH_WORDS_AT; k++)
         record->word[k] = 1;
     for (uint32_t k = 0; k < 3; k++)
-        record->word[4 + k] = some_memory(thread, i * 3 + k) | (uint64_t)k << 51;
+        record->word[LAUNCH_WORDS_AT + k] = some_memory(thread, i * 3 + k) | (uint64_t)k << PTDS_LAUNCH_ADDRESS_BITS;
 }
 
 static void copy(unsigned char *chunk, uint16_t api, uint32_t thread, uint32_t stream, uint32_t i, bool back)
