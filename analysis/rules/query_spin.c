@@ -89,8 +89,9 @@ static void end(struct rule_run *run)
     EVERY_10_US(QUERY, "6") \
     EVERY_10_US(QUERY, "7") \
     EVERY_10_US(QUERY, "8") \
-    EVERY_10_US(QUERY, "9") EVERY_10_US(QUERY, "1" \
-                                               "0")
+    EVERY_10_US(QUERY, "9") \
+    EVERY_10_US(QUERY, "1" \
+                       "0")
 
 static const struct rule rule = {
     .id = "query-spin",

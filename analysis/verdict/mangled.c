@@ -226,7 +226,10 @@ static struct type read_any(struct reader *r)
             return fail(r);
         r->at++;
         return (struct type){0};
-    default: return strchr(builtin, c) != NULL ? (struct type){0} : fail(r);
+    default:
+        if (strchr(builtin, c) == NULL)
+            return fail(r);
+        return (struct type){0};
     }
 }
 
