@@ -188,6 +188,8 @@ static void trim(struct verdicts *v, struct known_list *list, uint64_t done)
     uint32_t dead = 0;
     while (dead < list->count && list->items[dead].op <= done)
         edges_drop(v, list->items[dead++].edge);
+    if (dead == 0)
+        return;
     list->count -= dead;
     memmove(list->items, list->items + dead, list->count * sizeof *list->items);
 }
