@@ -33,7 +33,9 @@ const ptds = {};
   }
 
   function count(number) {
-    return number === null || number === undefined ? "unknown" : String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+    if (number === null || number === undefined) return "unknown";
+    const digits = String(number);
+    return digits.length > 4 ? digits.replace(/\B(?=(\d{3})+$)/g, "\u202f") : digits;
   }
 
   const plural = (number, word) => count(number) + " " + word + (number === 1 ? "" : "s");
