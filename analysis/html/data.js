@@ -100,7 +100,8 @@
     const rows = [];
     for (const [number, { list }] of lists)
       rows.push(makeRow(data.op, { kind, number, label: number === 65535 ? "others" : label(table[number - 1]) }, list));
-    return { title, kind, rows };
+    const id = ({ number }) => (number === 65535 ? Infinity : table[number - 1].id);
+    return { title, kind, rows: rows.sort((a, b) => id(a) - id(b)) };
   }
 
   function groups(data, tables) {

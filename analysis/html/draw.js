@@ -2,15 +2,22 @@
 // Draws the timeline on its canvas. Reads the view, changes nothing in it. What is narrower than a pixel and a half is
 // gathered into columns of one pixel, from the coarsest summary that is that narrow.
 {
-  const { classes, opClass, flags, CHILDREN, time } = ptds;
+  const { classes, opClass, flags, CHILDREN } = ptds;
   const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, EDGES_MOST = 4000;
   const verdictNames = ["false", "load-bearing", "unknown"], dashes = [[], [], [4, 3]];
 
+  // Black or white, whichever can be read on a colour.
+  function inkOn(color) {
+    const linear = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? "#000000" : "#ffffff";
+  }
+
   function palette() {
     const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue("--" + name).trim();
+    const kinds = classes.map((name) => color("c-" + name));
     return {
       ground: color("ground"), panel: color("panel"), line: color("line"), text: color("text"), soft: color("soft"), mark: color("mark"),
-      blocked: color("blocked"), focus: color("focus"), kinds: classes.map((name) => color("c-" + name)), verdicts: verdictNames.map((name) => color("v-" + name)),
+      blocked: color("blocked"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: verdictNames.map((name) => color("v-" + name)),
     };
   }
 
@@ -36,6 +43,12 @@
     return power * ([1, 2, 5].find((factor) => factor * power >= rough) || 10);
   }
 
+  // Labels of one unit, with as many digits as tell neighbours apart.
+  function axisLabel(at, by, most) {
+    const [unit, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]].find(([one]) => most >= one) || [1, "ns"];
+    return (at / unit).toFixed(Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / by) - 1e-9)))) + " " + name;
+  }
+
   function drawAxis(c, view, colors) {
     const { tables } = view.data, start = tables.start_ns || 0, unit = tables.unit_ns;
     const from = start + view.from * unit, span = (view.to - view.from) * unit, by = step(span, view.plot);
@@ -43,16 +56,15 @@
     c.fillRect(0, 0, view.width, AXIS);
     c.font = "11px system-ui, sans-serif";
     c.textBaseline = "middle";
-    const digits = Math.max(0, Math.ceil(Math.log10(Math.max(from + span, 1) / by)) - 3);
-    for (let at = Math.ceil(from / by) * by; at <= from + span; at += by) {
-      const x = Math.round(view.gutter + ((at - from) / span) * view.plot) + 0.5;
+    for (let i = Math.max(0, Math.ceil(from / by)); i * by <= from + span; i++) {
+      const x = Math.round(view.gutter + ((i * by - from) / span) * view.plot) + 0.5, label = axisLabel(i * by, by, from + span);
       c.strokeStyle = colors.line;
       c.beginPath();
       c.moveTo(x, AXIS - 5);
       c.lineTo(x, view.height);
       c.stroke();
       c.fillStyle = colors.soft;
-      if (tables.has_time) c.fillText(time(Math.round(at), Math.min(digits, 5)), x + 3, AXIS / 2);
+      if (tables.has_time && x + 3 + c.measureText(label).width < view.width) c.fillText(label, x + 3, AXIS / 2);
     }
   }
 
@@ -77,8 +89,8 @@
       c.strokeStyle = colors.text;
       c.strokeRect(x0 + 0.5, y + 0.5, Math.max(1, x1 - x0 - 1.5), height - 1);
     }
-    if (x1 - x0 > 44) {
-      c.fillStyle = colors.ground;
+    if (x1 - x0 > 44 && !dim) {
+      c.fillStyle = op.lost[at] * 2 > op.length[at] ? inkOn(colors.blocked) : colors.inks[opClass[op.op[at]]];
       const name = op.kernel[at] ? view.kernelName(op.kernel[at]) : view.apiName(op.api[at]);
       c.fillText(fit(c, name, x1 - x0 - 8), x0 + 4, y + height / 2 + 0.5);
     }
@@ -162,6 +174,15 @@
       seen.add(key);
       drawn.push({ i, verdict: edge.verdict[i], x0: view.gutter + x0, y0: rows[0].y + ROW / 2 - view.scroll, x1: view.gutter + x1, y1: rows[1].y + ROW / 2 - view.scroll });
     }
+    c.strokeStyle = colors.halo;
+    c.lineWidth = 4;
+    c.globalAlpha = drawn.length > 400 ? 0 : 0.6;
+    c.beginPath();
+    for (const one of drawn) {
+      c.moveTo(one.x0, one.y0);
+      c.lineTo(one.x1, one.y1);
+    }
+    c.stroke();
     for (let verdict = 0; verdict < verdictNames.length; verdict++) {
       c.strokeStyle = c.fillStyle = colors.verdicts[verdict];
       c.setLineDash(dashes[verdict]);

@@ -72,13 +72,16 @@
       (!verdict || (verdict === "none" ? !one.finding.verdicts : one.finding.verdicts && one.finding.verdicts[verdict] > 0)));
   }
 
-  const ROWS_MOST = 1000;
+  // The timeline should not be far below; everything is one press away.
+  const ROWS_FIRST = 25;
+  let all = false;
 
   function draw(focus) {
-    const list = chosen().sort(compare);
-    replace(byId("list").tBodies[0], list.slice(0, ROWS_MOST).map(rows).flat());
-    const left = list.length > ROWS_MOST ? `; the first ${count(ROWS_MOST)} are listed, filter for the others` : "";
-    byId("shown").textContent = `${count(list.length)} of ${plural(findings.length, "finding")}${left}`;
+    const list = chosen().sort(compare), shown = all ? list : list.slice(0, ROWS_FIRST);
+    replace(byId("list").tBodies[0], shown.map(rows).flat());
+    byId("shown").textContent = `${count(list.length)} of ${plural(findings.length, "finding")}`;
+    byId("all").hidden = shown.length === list.length;
+    byId("all").textContent = `Show all ${count(list.length)}`;
     for (const th of byId("list").tHead.rows[0].cells) {
       if (th.firstElementChild.dataset.sort === sorted.key) th.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
       else th.removeAttribute("aria-sort");
@@ -94,6 +97,7 @@
 
   ptds.openFinding = (number) => {
     byId("filter").value = byId("class").value = byId("verdict").value = "";
+    all = true;
     open.add(number);
     draw(number);
     byId("finding-" + number)?.scrollIntoView({ block: "start" });
@@ -111,6 +115,7 @@
     if (!report.edges) byId("verdict").append(el("option", { value: "none" }, "not analysed"));
     for (const id of ["filter", "class", "verdict"]) byId(id).addEventListener("input", () => draw());
     byId("list").tHead.addEventListener("click", (event) => event.target.dataset.sort && sortBy(event.target.dataset.sort));
+    byId("all").addEventListener("click", () => { all = true; draw(); });
     draw();
   };
 }

@@ -180,6 +180,7 @@ TEST(Page, KeysAndPointerChangeTheView)
     std::string details = browser.Run("document.getElementById('details').textContent");
     for (const char *part : {"cuLaunchKernel", "softmax", "thread 3", "sent to", "default stream"})
         EXPECT_NE(std::string::npos, details.find(part)) << part << "\n" << details;
+    browser.Picture("chosen.png", false);
     browser.Key("Escape");
     EXPECT_EQ("\"\"", browser.Run("document.getElementById('details').textContent"));
     EXPECT_EQ("", Errors(browser));
@@ -330,6 +331,37 @@ TEST(Page, AnExcerptSaysSo)
     EXPECT_NE(std::string::npos, text.find("excerpt")) << text;
     EXPECT_NE(std::string::npos, text.find("5000 operations")) << text;
     EXPECT_EQ("\"800\"", browser.Run("document.getElementById('stage').dataset.operations"));
+    EXPECT_EQ("", Errors(browser));
+}
+
+/* The least contrast of any text colour on any ground that it is used on, for the theme that is on. */
+const char least_contrast[] = R"((() => {
+    const style = getComputedStyle(document.documentElement);
+    const light = (name) => {
+        const hex = style.getPropertyValue('--' + name).trim();
+        const parts = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
+        const linear = parts.map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+    };
+    let least = 99;
+    for (const ground of ['ground', 'panel', 'row'])
+        for (const text of ['text', 'soft', 'link', 'v-false', 'v-load-bearing', 'v-unknown']) {
+            const [a, b] = [light(ground), light(text)].sort((x, y) => y - x);
+            least = Math.min(least, (a + 0.05) / (b + 0.05));
+        }
+    return least;
+})())";
+
+TEST(Page, BothThemesCanBeRead)
+{
+    NEEDS_A_BROWSER();
+    Page page(BuildTrace(Program(false)), nullptr);
+    Browser browser(1280, 900);
+    browser.Open(page.path);
+    EXPECT_GE(Number(browser.Run(least_contrast)), 4.5);
+    browser.Run("document.getElementById('theme').click()");
+    EXPECT_EQ("\"dark\"", browser.Run("document.documentElement.dataset.theme"));
+    EXPECT_GE(Number(browser.Run(least_contrast)), 4.5);
     EXPECT_EQ("", Errors(browser));
 }
 
