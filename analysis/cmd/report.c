@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/terminal.h"
@@ -157,10 +158,26 @@ static bool close_output(FILE *file, const char *path)
     return false;
 }
 
+/* Whether a report would overwrite a trace that it is made of. */
+static bool overwrites(const struct report_options *options)
+{
+    struct stat output, trace;
+    if (options->output == NULL || stat(options->output, &output) != 0 || !S_ISREG(output.st_mode))
+        return false;
+    for (int i = 0; i < options->count; i++)
+        if (stat(options->traces[i], &trace) == 0 && trace.st_dev == output.st_dev && trace.st_ino == output.st_ino)
+            return true;
+    return false;
+}
+
 int cmd_report(int argc, char **argv)
 {
     struct report_options options;
     report_options_parse(&options, argc, argv);
+    if (overwrites(&options)) {
+        fprintf(stderr, "ptds report: -o %s: that is the trace\n", options.output);
+        return EXIT_USAGE;
+    }
     FILE *file = options.output != NULL ? fopen(options.output, "w") : stdout;
     if (file == NULL) {
         fprintf(stderr, "ptds report: %s: %s\n", options.output, strerror(errno));

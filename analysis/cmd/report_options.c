@@ -17,7 +17,7 @@ static const char manual[] =
     "--thread, --stream, --from and --to select calls; findings and costs are then of these calls alone. "
     "Findings are folded into one sequence where, in most calls of the first, the thread's next blocked call belonged to "
     "the second and began sooner than the first one's wait had lasted: removing the first wait only exposes the second.\n"
-    "Exit status: 0 no findings, 1 findings, 2 usage, 3 a trace could not be read or the report not be written. JSON: one "
+    "Exit status: 0 no findings, 1 findings, 2 usage, 3 a trace could not be read, has no such thread, stream or finding, or the report could not be written. JSON: one "
     "document a trace, in order; analysis/report.schema.json describes it.\n"
     "\n"
     "Examples:\n"

@@ -18,12 +18,9 @@
   const deviceNote = "Device times are not recorded. A box on a stream is the call that submitted the work: it begins when the call was entered and is as long as the call took on the host, not as long as the work ran.";
 
   function line(verdict) {
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-    svg.setAttribute("width", "28");
-    svg.setAttribute("height", "10");
-    path.setAttribute("d", "M0 5H22M22 1L28 5L22 9Z");
-    path.setAttribute("style", `stroke:var(--v-${verdict});fill:var(--v-${verdict});stroke-width:1.6;stroke-dasharray:${ptds.dashes[ptds.verdictNames.indexOf(verdict)].join(" ") || "none"}`);
-    svg.append(path);
+    const svg = byId("arrow").content.firstElementChild.cloneNode(true);
+    const dash = ptds.dashes[ptds.verdictNames.indexOf(verdict)].join(" ") || "none";
+    svg.firstElementChild.setAttribute("style", `stroke:var(--v-${verdict});fill:var(--v-${verdict});stroke-dasharray:${dash}`);
     return svg;
   }
 
