@@ -47,6 +47,8 @@ struct finding {
     uint32_t api;
     bool has_api, twin;
     uint32_t detail;         /* the rule's own */
+    uint32_t serial;         /* in order of the first call, from 1; 0: no call stands for it */
+    uint32_t sequence;       /* counted from 1, see fold.h; 0: stands alone */
     uint64_t count;          /* calls */
     uint64_t first, last;    /* ticks of entry */
     uint64_t host_ns;        /* lost, by the calls whose loss is known */
@@ -60,6 +62,9 @@ struct findings {
     TABLE_OF(struct finding *) list;
     struct id_map by_key;
     uint64_t refused; /* beyond FINDING_LIMIT, or without memory */
+    /* For report.c: a muted list takes no call in (the rule still sees it); the finding that the last call went to. */
+    bool muted;
+    struct finding *flagged;
 };
 
 /* The finding of this rule for the call's site, made if new; counts the call, its thread, stream and kernel. NULL: refused.

@@ -63,19 +63,56 @@ static void count_call(struct report *report, const struct call_view *view)
         totals->kept[kept_reason(flags)]++;
 }
 
-static void run_calls(struct report *report, struct model *model, struct merge *merge)
+/* Every rule sees every call; only selected ones count. Returns the finding that the call went to, the costliest of
+ * several.
+ */
+static struct finding *run_rules(struct report *report, const struct call_view *view, bool selected)
+{
+    struct finding *costliest = NULL;
+    for (size_t i = 0; i < report->rules; i++) {
+        struct rule_run *run = &report->runs[i];
+        if (run->rule == NULL)
+            continue;
+        run->findings.muted = !selected;
+        run->findings.flagged = NULL;
+        run->rule->on_call(run, view);
+        struct finding *flagged = run->findings.flagged;
+        if (flagged != NULL && (costliest == NULL || flagged->host_ns > costliest->host_ns))
+            costliest = flagged;
+    }
+    if (costliest != NULL && costliest->serial == 0)
+        costliest->serial = ++report->serials;
+    return costliest;
+}
+
+static void take_call(struct report *report, struct report_watch *watch, const struct call_view *view, bool selected)
+{
+    struct finding *finding = run_rules(report, view, selected);
+    uint32_t serial = finding != NULL ? finding->serial : 0;
+    if (!selected)
+        return;
+    count_call(report, view);
+    report->selected_last = view->call->r.enter;
+    fold_call(&report->folds, &report->trace, view, serial);
+    if (watch != NULL && watch->call != NULL)
+        watch->call(watch, report, view, serial);
+}
+
+enum { PROGRESS_CALLS = 1 << 16 };
+
+static void run_calls(struct report *report, struct model *model, struct merge *merge, const struct selected *selected,
+                      struct report_watch *watch)
 {
     const struct call *call;
     struct call_view view;
-    while ((call = merge_next(merge)) != NULL) {
+    for (uint64_t done = 0; (call = merge_next(merge)) != NULL; done++) {
+        if (done % PROGRESS_CALLS == 0 && watch != NULL && watch->progress != NULL)
+            watch->progress(watch, done, report->trace.calls);
         if (!model_enter(model, call, &view)) {
             report->out_of_memory = true;
             continue;
         }
-        count_call(report, &view);
-        for (size_t i = 0; i < report->rules; i++)
-            if (report->runs[i].rule != NULL)
-                report->runs[i].rule->on_call(&report->runs[i], &view);
+        take_call(report, watch, &view, selected_has(selected, &report->trace, call));
         model_leave(model, &view);
     }
 }
@@ -84,6 +121,7 @@ static void end_rules(struct report *report)
 {
     for (size_t i = 0; i < report->rules; i++) {
         struct rule_run *run = &report->runs[i];
+        run->findings.muted = false;
         if (run->rule != NULL && run->rule->end != NULL)
             run->rule->end(run);
         run->model = NULL;
@@ -131,52 +169,116 @@ static void count_exactly(struct report *report)
     }
 }
 
-/* From the first clock reading (or call) to the last of either. */
-static void find_run_time(struct report *report, uint64_t first)
-{
-    const struct trace *trace = &report->trace;
-    uint64_t last = trace->last_ticks;
-    if (trace->defs.clocks.count == 2) {
-        first = trace->defs.clocks.items[0].ticks < first ? trace->defs.clocks.items[0].ticks : first;
-        last = trace->defs.clocks.items[1].ticks > last ? trace->defs.clocks.items[1].ticks : last;
-    }
-    if (last > first)
-        report->totals.run_ns = trace_ns(trace, last - first);
-}
-
 static uint64_t first_enter(const struct merge *merge)
 {
     return merge->count != 0 ? merge->cursors[merge->heap[0]].call.r.enter : UINT64_MAX;
 }
 
-int report_build(struct report *report, const struct trace_source *source, char *error)
+/* From the first clock reading (or call) to the last of either. */
+static void find_run_time(struct report *report, const struct merge *merge)
 {
-    *report = (struct report){0};
-    if (trace_read(&report->trace, source, error) != 0)
-        return -1;
+    const struct trace *trace = &report->trace;
+    uint64_t last = trace->last_ticks, first = first_enter(merge);
+    if (trace->defs.clocks.count == 2) {
+        first = trace->defs.clocks.items[0].ticks < first ? trace->defs.clocks.items[0].ticks : first;
+        last = trace->defs.clocks.items[1].ticks > last ? trace->defs.clocks.items[1].ticks : last;
+    }
+    report->start = first;
+    if (last > first)
+        report->totals.run_ns = trace_ns(trace, last - first);
+}
+
+/* Numbers the sequences in the order of their costliest findings. */
+static void find_sequences(struct report *report)
+{
+    struct id_map by_leader = {0};
+    fold_decide(&report->folds);
+    for (size_t i = 0; i < report->findings.count; i++) {
+        struct finding *finding = report->findings.items[i];
+        uint32_t leader = fold_leader(&report->folds, finding->serial), at;
+        if (leader == 0)
+            continue;
+        if (!id_map_get(&by_leader, leader, &at)) {
+            if (!TABLE_ADD(&report->sequences))
+                break;
+            at = (uint32_t)report->sequences.count - 1;
+            report->sequences.items[at] = (struct sequence){.first = i};
+            if (!id_map_put(&by_leader, leader, at))
+                break;
+        }
+        struct sequence *sequence = &report->sequences.items[at];
+        finding->sequence = at + 1;
+        sequence->findings++;
+        if (__builtin_add_overflow(sequence->host_ns, finding->host_ns, &sequence->host_ns))
+            sequence->host_ns = UINT64_MAX;
+    }
+    id_map_free(&by_leader);
+}
+
+/* A finding alone is no sequence. */
+static void drop_single_sequences(struct report *report)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < report->sequences.count; i++) {
+        struct sequence sequence = report->sequences.items[i];
+        uint32_t number = sequence.findings > 1 ? kept + 1 : 0;
+        if (number != 0)
+            report->sequences.items[kept++] = sequence;
+        for (size_t j = sequence.first; j < report->findings.count && sequence.findings != 0; j++) {
+            if (report->findings.items[j]->sequence != i + 1)
+                continue;
+            report->findings.items[j]->sequence = number;
+            sequence.findings--;
+        }
+    }
+    report->sequences.count = kept;
+}
+
+static int build(struct report *report, struct merge *merge, struct report_watch *watch, char *error)
+{
+    struct selected selected;
     struct model model;
-    struct merge merge;
-    uint64_t first = UINT64_MAX;
+    find_run_time(report, merge);
+    if (selected_begin(&selected, &report->selection, &report->trace, report->start, error) != 0) {
+        selected_end(&selected);
+        return -1;
+    }
     model_begin(&model, &report->trace, false);
     begin_rules(report, &model);
-    if (merge_begin(&merge, &report->trace) == 0) {
-        first = first_enter(&merge);
-        run_calls(report, &model, &merge);
-    } else {
-        report->out_of_memory = true;
-    }
-    merge_end(&merge);
+    run_calls(report, &model, merge, &selected, watch);
     end_rules(report);
     report->totals.untimed_waits = model.untimed_waits;
     report->totals.unplaced = model.unplaced;
     report->totals.unknown_generations = model.order[ORDER_REAL].unknown_generations;
     model_end(&model);
+    selected_end(&selected);
+    return 0;
+}
+
+int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
+                         struct report_watch *watch, char *error)
+{
+    *report = (struct report){.selection = selection != NULL ? *selection : (struct selection){0}};
+    if (trace_read(&report->trace, source, error) != 0)
+        return -1;
+    struct merge merge;
+    report->out_of_memory |= merge_begin(&merge, &report->trace) != 0;
+    int status = build(report, &merge, watch, error);
+    merge_end(&merge);
+    if (status != 0)
+        return status;
     if (report->findings.count != 0)
         qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_cost);
+    find_sequences(report);
+    drop_single_sequences(report);
     count_exactly(report);
-    find_run_time(report, first);
     report->out_of_memory |= report->trace.out_of_memory;
     return 0;
+}
+
+int report_build(struct report *report, const struct trace_source *source, char *error)
+{
+    return report_build_watched(report, source, NULL, NULL, error);
 }
 
 void report_end(struct report *report)
@@ -186,6 +288,8 @@ void report_end(struct report *report)
         free(report->runs[i].state);
     }
     free(report->findings.items);
+    free(report->sequences.items);
+    folds_free(&report->folds);
     trace_close(&report->trace);
     *report = (struct report){0};
 }

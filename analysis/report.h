@@ -6,8 +6,11 @@
 #ifndef PTDS_ANALYSIS_REPORT_H
 #define PTDS_ANALYSIS_REPORT_H
 
+#include "analysis/edge_list.h"
+#include "analysis/fold.h"
 #include "analysis/reader.h"
 #include "analysis/rule.h"
+#include "analysis/selection.h"
 #include "analysis/text.h"
 
 #ifdef __cplusplus
@@ -49,24 +52,56 @@ struct report_totals {
     uint64_t costed;                                     /* calls whose loss is known; 0: host_ns says nothing */
 };
 
+/* Findings of one sequence (fold.h), by their rank. */
+struct sequence {
+    uint64_t host_ns;
+    size_t first; /* the rank of its costliest finding */
+    size_t findings;
+};
+
 struct report {
     struct trace trace;
+    struct selection selection;
+    uint64_t start;         /* ticks: the first clock reading, or the first call if that came earlier */
+    uint64_t selected_last; /* ticks of the last call that the report is about */
     struct rule_run runs[RULES_MOST];
     size_t rules;
     struct report_totals totals;
     TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
-    uint64_t refused;                    /* findings that were not kept */
+    TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
+    const struct edge_list *edges;       /* the caller's; NULL: implicit edges were not analysed */
+    struct folds folds;
+    uint32_t serials;
+    uint64_t refused; /* findings that were not kept */
     bool has_counts;
     bool out_of_memory;
+};
+
+/* Looks on while a report is built. Both may be NULL. */
+struct report_watch {
+    /* Each call that the report is about, after the rules; serial: of the finding that it belongs to (the costliest so far,
+     * if several), 0 none. */
+    void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
+    /* Now and then: calls looked at, of how many. */
+    void (*progress)(struct report_watch *watch, uint64_t done, uint64_t total);
 };
 
 /* Reads the source and runs every rule over it. 0, or -1 with a message in `error` (TRACE_ERROR_SIZE) if the trace cannot
  * be read at all. The source must outlive the report. End with report_end in either case. One thread. */
 int report_build(struct report *report, const struct trace_source *source, char *error);
+/* The same for a part of the trace, watched. selection and watch may be NULL; -1 also if the trace has no such part. */
+int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
+                         struct report_watch *watch, char *error);
 void report_end(struct report *report);
 
 /* Everything there is to say, for people. namer may be NULL. */
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
+/* One finding, by rank from 0, with its call site, its advice and all its values. */
+void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink);
+
+/* What could not be analysed, damage with its offsets included. */
+void report_gaps_text(const struct report *report, struct text_sink *sink);
 
 /* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);
@@ -75,6 +110,13 @@ void report_summary(const struct report *report, struct site_namer *namer, struc
  * driver's own objects; ids as names. All write terminated text. */
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
+/* A finding's own id: the same for the same site of the same build, run after run. */
+enum { FINDING_ID_SIZE = 17 };
+void report_finding_id(const struct report *report, const struct finding *finding, char id[FINDING_ID_SIZE]);
+/* The verdicts of the implicit edges that a finding stands for; false: not analysed. */
+bool report_finding_verdicts(const struct report *report, const struct finding *finding, uint64_t verdicts[VERDICTS]);
+/* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
+struct line report_verdicts(const uint64_t *verdicts);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);
 const char *report_policy(const struct report *report);

@@ -5,7 +5,6 @@
  */
 #include "analysis/report_json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +38,20 @@ static json_t *clean_string(const char *text)
     return json_string(clean);
 }
 
+/* Null: the report is about the whole trace. */
+static json_t *selection(const struct report *report)
+{
+    const struct selection *selection = &report->selection;
+    if (selection_is_all(selection))
+        return json_null();
+    json_t *out = json_object();
+    json_object_set_new(out, "thread", selection->thread != NULL ? clean_string(selection->thread) : json_null());
+    json_object_set_new(out, "stream", number_or_null(selection->stream != 0, selection->stream));
+    json_object_set_new(out, "from_ns", number_or_null(selection->has_from, selection->from_ns));
+    json_object_set_new(out, "to_ns", number_or_null(selection->has_to, selection->to_ns));
+    return out;
+}
+
 static json_t *meta(const struct report *report)
 {
     const struct ptds_trace_header *header = &report->trace.header;
@@ -57,6 +70,7 @@ static json_t *meta(const struct report *report)
     json_object_set_new(meta, "policy", json_string(report_policy(report)));
     json_object_set_new(meta, "run_ns", number_or_null(report->totals.run_ns != 0, report->totals.run_ns));
     json_object_set_new(meta, "settings", settings);
+    json_object_set_new(meta, "selection", selection(report));
     return meta;
 }
 
@@ -146,6 +160,13 @@ static json_t *values(const struct report *report, const struct finding *finding
     return out;
 }
 
+static json_t *since_start(const struct report *report, bool known, uint64_t ticks)
+{
+    const struct trace *trace = &report->trace;
+    known &= trace_has_time(trace);
+    return number_or_null(known, ticks > report->start ? trace_ns(trace, ticks - report->start) : 0);
+}
+
 static json_t *cost(const struct finding *finding)
 {
     json_t *out = json_object();
@@ -156,14 +177,56 @@ static json_t *cost(const struct finding *finding)
     return out;
 }
 
+/* By verdict; the keys of an object cannot have the hyphen of the word. */
+static const char *const verdict_keys[VERDICTS] = {"false", "load_bearing", "unknown"};
+
+static json_t *verdicts(const uint64_t *counts)
+{
+    if (counts == NULL)
+        return json_null();
+    json_t *out = json_object();
+    for (unsigned i = 0; i < VERDICTS; i++)
+        json_object_set_new(out, verdict_keys[i], number(counts[i]));
+    return out;
+}
+
+static json_t *edges(const struct report *report)
+{
+    if (report->edges == NULL)
+        return json_null();
+    json_t *kinds = json_object(), *reasons = json_object(), *out = json_object();
+    for (unsigned i = 0; i < EDGE_KINDS; i++)
+        json_object_set_new(kinds, edge_kind_names[i], number(report->edges->by_kind[i]));
+    for (unsigned i = 1; i < VERDICT_REASONS; i++)
+        json_object_set_new(reasons, verdict_reason_names[i], number(report->edges->by_reason[i]));
+    json_object_set_new(out, "total", number(report->edges->total));
+    json_object_set_new(out, "by_verdict", verdicts(report->edges->by_verdict));
+    json_object_set_new(out, "by_kind", kinds);
+    json_object_set_new(out, "by_reason", reasons);
+    return out;
+}
+
+static json_t *finding_verdicts(const struct report *report, const struct finding *finding)
+{
+    uint64_t counts[VERDICTS];
+    return verdicts(report_finding_verdicts(report, finding, counts) ? counts : NULL);
+}
+
 static json_t *one_finding(const struct report *report, struct site_namer *namer, const struct finding *finding)
 {
     const struct rule *rule = finding->rule;
     json_t *out = json_object();
+    char id[FINDING_ID_SIZE];
+    report_finding_id(report, finding, id);
+    json_object_set_new(out, "id", json_string(id));
     json_object_set_new(out, "rule", json_string(rule->id));
     json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
     json_object_set_new(out, "count", number(finding->count));
     json_object_set_new(out, "cost", cost(finding));
+    json_object_set_new(out, "verdicts", finding_verdicts(report, finding));
+    json_object_set_new(out, "sequence", number_or_null(finding->sequence != 0, finding->sequence));
+    json_object_set_new(out, "first_ns", since_start(report, finding->count != 0, finding->first));
+    json_object_set_new(out, "last_ns", since_start(report, finding->count != 0, finding->last));
     json_object_set_new(out, "api", finding->has_api ? json_string(report_api(report, finding)) : json_null());
     json_object_set_new(out, "twin", json_boolean(finding->twin));
     json_object_set_new(out, "object", text_or_null(finding->text));
@@ -175,7 +238,16 @@ static json_t *one_finding(const struct report *report, struct site_namer *namer
     return out;
 }
 
-static json_t *document(const struct report *report, struct site_namer *namer)
+static json_t *sequences(const struct report *report)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < report->sequences.count; i++)
+        json_array_append_new(out, json_pack("{s:o, s:o}", "host_ns", number(report->sequences.items[i].host_ns),
+                                             "findings", number(report->sequences.items[i].findings)));
+    return out;
+}
+
+json_t *report_json_document(const struct report *report, struct site_namer *namer)
 {
     json_t *findings = json_array(), *rules = json_array(), *out = json_object();
     for (size_t i = 0; i < report->findings.count; i++)
@@ -188,6 +260,8 @@ static json_t *document(const struct report *report, struct site_namer *namer)
     json_object_set_new(out, "totals", totals(report));
     json_object_set_new(out, "rules", rules);
     json_object_set_new(out, "findings", findings);
+    json_object_set_new(out, "edges", edges(report));
+    json_object_set_new(out, "sequences", sequences(report));
     json_object_set_new(out, "completeness", completeness(report));
     return out;
 }
@@ -201,7 +275,7 @@ static int to_sink(const char *text, size_t size, void *data)
 
 int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    json_t *out = document(report, namer);
+    json_t *out = report_json_document(report, namer);
     int status = out != NULL ? json_dump_callback(out, to_sink, sink, JSON_INDENT(2)) : -1;
     json_decref(out);
     if (status == 0)

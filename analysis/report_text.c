@@ -51,6 +51,8 @@ static void put_totals(const struct report *report, struct text_sink *sink)
         sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
     sink_printf(sink, "  host time lost       %s (in calls that waited; GPU time is not recorded)\n",
                 report_host_time(report).text);
+    sink_printf(sink, "  implicit edges       %s\n",
+                report_verdicts(report->edges != NULL ? report->edges->by_verdict : NULL).text);
 }
 
 struct busiest {
@@ -162,10 +164,33 @@ static bool first_of_rule(const struct report *report, size_t rank)
     return true;
 }
 
-static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+/* The findings of a sequence name each other. */
+static void put_sequence(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    if (finding->sequence == 0)
+        return;
+    sink_printf(sink, "    %-22s%s in all; removing one wait exposes the next:", "sequence",
+                text_ns(report->sequences.items[finding->sequence - 1].host_ns).text);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i]->sequence == finding->sequence)
+            sink_printf(sink, " #%zu", i + 1);
+    sink_printf(sink, "\n");
+}
+
+static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    uint64_t verdicts[VERDICTS];
+    bool analysed = report_finding_verdicts(report, finding, verdicts);
+    sink_printf(sink, "    %-22s%s\n", "implicit edges", report_verdicts(analysed ? verdicts : NULL).text);
+}
+
+static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,
+                        struct text_sink *sink)
 {
     const struct finding *finding = report->findings.items[rank];
     const struct rule *rule = finding->rule;
+    char id[FINDING_ID_SIZE];
+    report_finding_id(report, finding, id);
     sink_printf(sink, "\n#%zu %s: %s\n", rank + 1, rule->id, rule->title);
     if (rule->details != NULL)
         sink_printf(sink, "    %-22s%s\n", "case", rule->details[finding->detail]);
@@ -176,12 +201,15 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
+    put_verdicts(report, finding, sink);
+    put_sequence(report, finding, sink);
     put_stack(report, namer, finding, sink);
     for (unsigned set = 0; set < FINDING_CONTEXTS; set++)
         put_set(report, finding, (enum finding_set)set, sink);
     for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
         sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
-    if (first_of_rule(report, rank))
+    sink_printf(sink, "    %-22s%s\n", "id", id);
+    if (advice)
         sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, rule->advice);
 }
 
@@ -197,7 +225,12 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
     }
     sink_printf(sink, "\nFindings, by host time lost\n");
     for (size_t i = 0; i < report->findings.count; i++)
-        put_finding(report, namer, i, sink);
+        put_finding(report, namer, i, first_of_rule(report, i), sink);
+}
+
+void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+{
+    put_finding(report, namer, rank, true, sink);
 }
 
 static void put_gap(void *data, const char *line)
@@ -205,7 +238,7 @@ static void put_gap(void *data, const char *line)
     sink_printf(data, "  %s\n", line);
 }
 
-static void put_gaps(const struct report *report, struct text_sink *sink)
+void report_gaps_text(const struct report *report, struct text_sink *sink)
 {
     const struct trace *trace = &report->trace;
     sink_printf(sink, "\nWhat could not be analysed\n");
@@ -230,5 +263,5 @@ void report_text(const struct report *report, struct site_namer *namer, struct t
     put_totals(report, sink);
     put_findings(report, namer, sink);
     put_counts(report, sink);
-    put_gaps(report, sink);
+    report_gaps_text(report, sink);
 }
