@@ -13,11 +13,15 @@
 static const char manual[] =
     "Reports what traces show: hazards ranked by the host time they cost, with their call sites, and what could not be "
     "analysed.\v"
-    "Exit status: 0 no findings, 1 findings, 3 a trace could not be read. JSON: one document a trace, in order.\n"
+    "Several traces, and folders of them, are one report: processes and ranks side by side, the same finding of all of "
+    "them "
+    "as one.\n"
+    "Exit status: 0 no findings, 1 findings, 3 a trace could not be read. JSON: one document.\n"
     "\n"
     "Example:\n"
     "  ptds report app.ptds\n"
-    "  ptds report --format json rank*.ptds > ranks.json";
+    "  ptds report --format json rank*.ptds > ranks.json\n"
+    "  ptds report traces/";
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORM", 0, "text (default) or json", 0},
@@ -57,6 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int write_report(const struct arguments *arguments, const struct report *report, struct site_namer *namer)
 {
     struct text_sink sink = stdout_sink();
+    symbols_of(namer, report);
     if (arguments->summary)
         report_summary(report, namer, &sink);
     else if (!arguments->json)
@@ -88,15 +93,18 @@ static int report_one(const struct arguments *arguments, const char *path, struc
 
 int cmd_report(int argc, char **argv)
 {
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE...", .doc = manual};
+    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
     struct arguments arguments = {0};
     char name[] = "ptds report";
     argv[0] = name;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct report *report = calloc(1, sizeof *report);
     struct site_namer *namer = symbols_begin();
+    bool many = !arguments.summary && is_many(arguments.traces, arguments.count);
     int worst = report != NULL ? EXIT_CLEAN : EXIT_UNREADABLE;
-    for (int i = 0; report != NULL && i < arguments.count; i++) {
+    if (many)
+        worst = report_many(arguments.traces, arguments.count, arguments.json, namer);
+    for (int i = 0; !many && report != NULL && i < arguments.count; i++) {
         int status = report_one(&arguments, arguments.traces[i], namer, report);
         worst = status > worst ? status : worst;
     }
