@@ -30,7 +30,7 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-    {"run", cmd_run}, {"report", cmd_report}, {"export", cmd_export}, {"doctor", cmd_doctor}};
+    {"run", cmd_run}, {"report", cmd_report}, {"check", cmd_check}, {"export", cmd_export}, {"doctor", cmd_doctor}};
 
 struct choice {
     const struct verb *verb;

@@ -5,6 +5,7 @@
  */
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/export/export.h"
 #include "analysis/symbols/symbols.h"
@@ -73,19 +74,31 @@ static json_t *location(const struct export_job *job, const struct site_place *p
     return out;
 }
 
-/* All places of the call site with a file and a line, innermost first. The first of them is the result's own: the system's
- * libraries come without lines, so it is mostly the program's. */
-static json_t *locations(const struct export_job *job, const struct report *report, const struct finding *finding)
+/* A place that the reader can open: its source is here, or below the root that was named. */
+static bool is_ours(const struct export_job *job, const struct site_place *place)
+{
+    const char *root = job->source_root;
+    bool below = root != NULL && root[0] != 0 && strncmp(place->file, root, strlen(root)) == 0;
+    return place->file[0] != 0 && place->line > 0 && (below || (root == NULL && access(place->file, R_OK) == 0));
+}
+
+/* All places of the call site with a source, innermost first; *own: the first of them that the reader can open, -1 none. */
+static json_t *locations(const struct export_job *job, const struct report *report, const struct finding *finding, int *own)
 {
     const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
     json_t *out = json_array();
+    *own = -1;
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
         struct site_place places[PLACES_MOST];
         const struct object_def *object = definitions_object_at(&report->trace.defs, stack->pc[i]);
         size_t count = job->namer->places(job->namer, object, stack->pc[i], places, PLACES_MOST);
-        for (size_t j = 0; j < count; j++)
-            if (places[j].file[0] != 0 && places[j].line > 0)
-                json_array_append_new(out, location(job, &places[j]));
+        for (size_t j = 0; j < count; j++) {
+            if (places[j].file[0] == 0 || places[j].line <= 0)
+                continue;
+            if (*own < 0 && is_ours(job, &places[j]))
+                *own = (int)json_array_size(out);
+            json_array_append_new(out, location(job, &places[j]));
+        }
     }
     return out;
 }
@@ -115,7 +128,7 @@ static json_t *stack_of(json_t *places)
     return stack;
 }
 
-static json_t *result(const struct export_job *job, const struct folded *folded, json_t *places)
+static json_t *result(const struct export_job *job, const struct folded *folded, json_t *places, int at)
 {
     const struct report *report = &job->traces->list.items[folded->process]->report;
     const struct finding *finding = folded->finding;
@@ -129,7 +142,7 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
     json_object_set_new(prints, "ptdsFindingId/v1", json_string(folded->id.text));
     if (place.text[0] != 0)
         json_object_set_new(prints, "ptdsPlaceId/v1", json_string(place.text));
-    json_array_append(own, json_array_get(places, 0));
+    json_array_append(own, json_array_get(places, (size_t)at));
     json_array_append_new(stacks, stack_of(places));
     json_object_set_new(properties, "count", json_integer((json_int_t)(folded->count & INT64_MAX)));
     json_object_set_new(properties, "hostNsLost",
@@ -179,9 +192,10 @@ static json_t *results(const struct export_job *job)
         const struct folded *folded = &job->folds->list.items[i];
         const struct report *report = &job->traces->list.items[folded->process]->report;
         symbols_of(job->namer, report);
-        json_t *places = locations(job, report, folded->finding);
-        if (json_array_size(places) != 0)
-            json_array_append_new(out, result(job, folded, places));
+        int own;
+        json_t *places = locations(job, report, folded->finding, &own);
+        if (own >= 0)
+            json_array_append_new(out, result(job, folded, places, own));
         else
             without++;
         json_decref(places);
