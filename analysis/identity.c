@@ -65,7 +65,7 @@ static const struct stack_def *stack_of(const struct report *report, const struc
     return finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
 }
 
-struct finding_id finding_id(const struct report *report, const struct finding *finding)
+struct finding_id identity_of(const struct report *report, const struct finding *finding)
 {
     const struct stack_def *stack = stack_of(report, finding);
     struct hash hash = begin(report, finding);
@@ -94,7 +94,7 @@ static bool mix_place(struct hash *hash, struct site_namer *namer, const struct 
     return false;
 }
 
-struct finding_id finding_place_id(const struct report *report, struct site_namer *namer, const struct finding *finding)
+struct finding_id identity_of_place(const struct report *report, struct site_namer *namer, const struct finding *finding)
 {
     const struct stack_def *stack = namer != NULL ? stack_of(report, finding) : NULL;
     struct hash hash = begin(report, finding);

@@ -19,11 +19,11 @@ struct finding_id {
 /* From the rule, its case, the driver function and each frame of the call site as (build id, or the object's base name
  * where it has none; offset). The same for the same binaries. Code outside every object (from a just-in-time compiler)
  * counts as a frame without a place. */
-struct finding_id finding_id(const struct report *report, const struct finding *finding);
+struct finding_id identity_of(const struct report *report, const struct finding *finding);
 
 /* The same, but with the frames' function names instead of offsets: survives a rebuild. Frames without a name count by
  * their object's base name. None if no frame has a name. */
-struct finding_id finding_place_id(const struct report *report, struct site_namer *namer, const struct finding *finding);
+struct finding_id identity_of_place(const struct report *report, struct site_namer *namer, const struct finding *finding);
 
 #ifdef __cplusplus
 }

@@ -183,9 +183,9 @@ static json_t *cost(const struct finding *finding)
 json_t *report_json_finding(const struct report *report, struct site_namer *namer, const struct finding *finding)
 {
     const struct rule *rule = finding->rule;
-    struct finding_id place = finding_place_id(report, namer, finding);
+    struct finding_id place = identity_of_place(report, namer, finding);
     json_t *out = json_object();
-    json_object_set_new(out, "id", json_string(finding_id(report, finding).text));
+    json_object_set_new(out, "id", json_string(identity_of(report, finding).text));
     json_object_set_new(out, "place_id", place.text[0] != 0 ? json_string(place.text) : json_null());
     json_object_set_new(out, "rule", json_string(rule->id));
     json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));

@@ -145,7 +145,7 @@ static void check_findings(struct check *check)
             continue;
         symbols_of(check->namer, report);
         if (check->has_baseline)
-            says = baseline_ask(&check->baseline, folded, finding_place_id(report, check->namer, folded->finding).text,
+            says = baseline_ask(&check->baseline, folded, identity_of_place(report, check->namer, folded->finding).text,
                                 check->growth);
         if (says == BASELINE_KNOWN) {
             check->held_back++;

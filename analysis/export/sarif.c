@@ -132,7 +132,7 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
 {
     const struct report *report = &job->traces->list.items[folded->process]->report;
     const struct finding *finding = folded->finding;
-    struct finding_id place = finding_place_id(report, job->namer, finding);
+    struct finding_id place = identity_of_place(report, job->namer, finding);
     char text[1024];
     snprintf(text, sizeof text, "%s: %s, %s times, host time lost: %s. %s", finding->rule->title,
              report_api(report, finding), text_count(folded->count).text,

@@ -277,7 +277,7 @@ static void add_finding(struct database *database, const struct finding *finding
     const struct report *report = &database->traced->report;
     begin_row(database, FINDING);
     put_number(database, database->process);
-    put_text(database, finding_id(report, finding).text);
+    put_text(database, identity_of(report, finding).text);
     put_text(database, finding->rule->id);
     put_text(database, finding->rule->details != NULL ? finding->rule->details[finding->detail] : NULL);
     put_text(database, finding->has_api ? report_api(report, finding) : NULL);

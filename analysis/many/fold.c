@@ -41,7 +41,7 @@ static struct folded *folded_of(struct folds *folds, struct id_map *by_id, const
 static bool take(struct folds *folds, struct id_map *by_id, const struct report *report, size_t process,
                  const struct finding *finding)
 {
-    struct folded first = {.id = finding_id(report, finding), .finding = finding, .process = process};
+    struct folded first = {.id = identity_of(report, finding), .finding = finding, .process = process};
     struct folded *folded = folded_of(folds, by_id, &first);
     struct share *share = folded != NULL ? share_of(folded, process) : NULL;
     if (share == NULL)
