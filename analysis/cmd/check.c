@@ -121,10 +121,10 @@ static void put_finding(const struct check *check, const struct folded *folded, 
     printf("FAIL %s [%s]", finding->rule->id, folded->id.text);
     if (check->has_baseline)
         printf(" %s:", baseline_words[says]);
-    printf(" %s lost in %s calls", folded->known != 0 ? text_ns(folded->host_ns).text : "unknown time",
-           text_count(folded->count).text);
+    printf(" %s lost in %s call%s", folded->known != 0 ? text_ns(folded->host_ns).text : "unknown time",
+           text_count(folded->count).text, folded->count == 1 ? "" : "s");
     if (check->traces.list.count > 1)
-        printf(" of %zu processes", folded->shares.count);
+        printf(" of %zu process%s", folded->shares.count, folded->shares.count == 1 ? "" : "es");
     if (finding->has_api)
         printf(", %s at %s", report_api(report, finding),
                site_of(check, folded->process, finding->stack, site, sizeof site));
@@ -164,10 +164,10 @@ static void put_breaks(const struct check *check)
         const struct traced *traced = check->traces.list.items[one->process];
         const struct api_def *api = definitions_api(&traced->report.trace.defs, one->api);
         traced_name(traced, who, sizeof who);
-        printf("FAIL region %s blocked: %s waited %s times, %s in all, %s at most, at %s (%s)\n",
+        printf("FAIL region %s blocked: %s waited %s time%s, %s in all, %s at most, at %s (%s)\n",
                check->regions.rules.items[one->rule].name, api != NULL && api->text != NULL ? api->text : "(unnamed call)",
-               text_count(one->count).text, text_ns(one->all_ns).text, text_ns(one->most_ns).text,
-               site_of(check, one->process, one->stack, site, sizeof site), who);
+               text_count(one->count).text, one->count == 1 ? "" : "s", text_ns(one->all_ns).text,
+               text_ns(one->most_ns).text, site_of(check, one->process, one->stack, site, sizeof site), who);
     }
     for (size_t i = 0; i < check->edges.breaks.count; i++) {
         const struct edge_break *one = &check->edges.breaks.items[i];

@@ -101,8 +101,9 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
     if (finding->text != NULL)
         sink_printf(sink, "    %-22s%s\n", "object", finding->text);
     if (finding->has_api)
-        sink_printf(sink, "    %-22s%s%s, %s times\n", "call", report_api(report, finding),
-                    finding->twin ? " (per-thread twin)" : "", text_count(folded->count).text);
+        sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_api(report, finding),
+                    finding->twin ? " (per-thread twin)" : "", text_count(folded->count).text,
+                    folded->count == 1 ? "" : "s");
     put_shares(traces, folded, sink);
     symbols_of(namer, report);
     put_stack(report, namer, finding, sink);
