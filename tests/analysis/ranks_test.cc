@@ -55,6 +55,7 @@ json_t *At(json_t *object, const char *key)
 
 TEST(Ranks, AreOneReport)
 {
+    NEEDS_A_PLAIN_SHIM();
     NEEDS_MPIRUN();
     Folder folder;
     Outcome ran = Launch(folder);
@@ -96,6 +97,7 @@ TEST(Ranks, AreOneReport)
 
 TEST(Ranks, AreCheckedAndExportedTogether)
 {
+    NEEDS_A_PLAIN_SHIM();
     NEEDS_MPIRUN();
     Folder folder;
     ASSERT_EQ(0, Launch(folder).exit);
