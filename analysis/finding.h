@@ -48,7 +48,7 @@ struct finding {
     bool has_api, twin;
     uint32_t detail;         /* the rule's own */
     uint32_t serial;         /* in order of the first call, from 1; 0: no call stands for it */
-    uint32_t sequence;       /* counted from 1, see fold.h; 0: stands alone */
+    uint32_t sequence;       /* counted from 1, see sequence.h; 0: stands alone */
     uint64_t count;          /* calls */
     uint64_t first, last;    /* ticks of entry */
     uint64_t host_ns;        /* lost, by the calls whose loss is known */

@@ -8,6 +8,20 @@
 
 #include "analysis/reader.h"
 
+static void take_region(const struct trace *trace, struct regions *regions, const unsigned char *bytes, uint32_t size)
+{
+    struct ptds_rec_REGION record = {0};
+    uint32_t fixed = trace->fixed[PTDS_REC_REGION] < size ? trace->fixed[PTDS_REC_REGION] : size;
+    memcpy(&record, bytes, fixed < sizeof record ? fixed : sizeof record);
+    if (record.name == 0) {
+        regions->depth -= regions->depth != 0;
+        return;
+    }
+    if (regions->depth < REGIONS_KEPT)
+        regions->name[regions->depth] = record.name;
+    regions->depth += regions->depth != UINT32_MAX;
+}
+
 /* Moves to the thread's next call; false at its end. */
 static bool advance(const struct trace *trace, struct merge_cursor *cursor)
 {
@@ -18,10 +32,13 @@ static bool advance(const struct trace *trace, struct merge_cursor *cursor)
         while (records != NULL && record_at(records, chunk->bytes, cursor->offset, &record) > 0) {
             const unsigned char *at = records + cursor->offset;
             cursor->offset += record.size;
+            if (record.kind == PTDS_REC_REGION)
+                take_region(trace, &cursor->regions, at, record.size);
             if (record.kind != PTDS_REC_CALL)
                 continue;
             decode_call(trace, at, record.size, &cursor->call);
             cursor->call.thread = chunk->thread;
+            cursor->call.regions = &cursor->regions;
             return true;
         }
         cursor->chunk++;

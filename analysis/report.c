@@ -93,7 +93,7 @@ static void take_call(struct report *report, struct report_watch *watch, const s
         return;
     count_call(report, view);
     report->selected_last = view->call->r.enter;
-    fold_call(&report->folds, &report->trace, view, serial);
+    sequence_call(&report->search, &report->trace, view, serial);
     if (watch != NULL && watch->call != NULL)
         watch->call(watch, report, view, serial);
 }
@@ -192,10 +192,10 @@ static void find_run_time(struct report *report, const struct merge *merge)
 static void find_sequences(struct report *report)
 {
     struct id_map by_leader = {0};
-    fold_decide(&report->folds);
+    sequence_decide(&report->search);
     for (size_t i = 0; i < report->findings.count; i++) {
         struct finding *finding = report->findings.items[i];
-        uint32_t leader = fold_leader(&report->folds, finding->serial), at;
+        uint32_t leader = sequence_leader(&report->search, finding->serial), at;
         if (leader == 0)
             continue;
         if (!id_map_get(&by_leader, leader, &at)) {
@@ -289,7 +289,7 @@ void report_end(struct report *report)
     }
     free(report->findings.items);
     free(report->sequences.items);
-    folds_free(&report->folds);
+    sequence_search_free(&report->search);
     trace_close(&report->trace);
     *report = (struct report){0};
 }

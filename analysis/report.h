@@ -7,7 +7,7 @@
 #define PTDS_ANALYSIS_REPORT_H
 
 #include "analysis/edge_list.h"
-#include "analysis/fold.h"
+#include "analysis/sequence.h"
 #include "analysis/reader.h"
 #include "analysis/rule.h"
 #include "analysis/selection.h"
@@ -17,11 +17,25 @@
 extern "C" {
 #endif
 
-/* Puts a name to a code address, or does not. `symbol` gets a terminated text ("function+0x12 file.c:3" or so). Returns
- * whether it wrote one. Called on the thread that writes the report. */
+/* One function that a code address is in, and where in the source that is. */
+struct site_place {
+    char function[256]; /* demangled; empty: unknown */
+    char file[512];     /* empty: unknown */
+    int line;           /* 0: unknown */
+    bool inlined;       /* into the place that follows */
+};
+
+/* Puts names to code addresses, which are return addresses. `object` is NULL for code outside of all objects, which only a
+ * just-in-time compiler's own list of names can tell. All are called on the thread that writes the report. */
 struct site_namer {
+    /* `symbol` gets a terminated text ("function+0x12 (file.c:3)" or so), or why there is no name. Whether it wrote one. */
     bool (*name)(struct site_namer *namer, const struct object_def *object, uint64_t pc, char *symbol, size_t room);
     void *data;
+    /* The functions at an address, the innermost inlined one first; how many, 0 unknown. May be NULL. */
+    size_t (*places)(struct site_namer *namer, const struct object_def *object, uint64_t pc, struct site_place *out,
+                     size_t most);
+    /* Why an object's names are not to be had ("changed since the trace"); NULL if they are. May be NULL. */
+    const char *(*trouble)(struct site_namer *namer, const struct object_def *object);
 };
 
 enum kept_reason {
@@ -52,7 +66,7 @@ struct report_totals {
     uint64_t costed;                                     /* calls whose loss is known; 0: host_ns says nothing */
 };
 
-/* Findings of one sequence (fold.h), by their rank. */
+/* Findings of one sequence (sequence.h), by their rank. */
 struct sequence {
     uint64_t host_ns;
     size_t first; /* the rank of its costliest finding */
@@ -70,7 +84,7 @@ struct report {
     TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
     TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
     const struct edge_list *edges;       /* the caller's; NULL: implicit edges were not analysed */
-    struct folds folds;
+    struct sequence_search search;
     uint32_t serials;
     uint64_t refused; /* findings that were not kept */
     bool has_counts;
@@ -110,9 +124,6 @@ void report_summary(const struct report *report, struct site_namer *namer, struc
  * driver's own objects; ids as names. All write terminated text. */
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
-/* A finding's own id: the same for the same site of the same build, run after run. */
-enum { FINDING_ID_SIZE = 17 };
-void report_finding_id(const struct report *report, const struct finding *finding, char id[FINDING_ID_SIZE]);
 /* The verdicts of the implicit edges that a finding stands for; false: not analysed. */
 bool report_finding_verdicts(const struct report *report, const struct finding *finding, uint64_t verdicts[VERDICTS]);
 /* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */

@@ -46,9 +46,12 @@ const char *report_api(const struct report *report, const struct finding *findin
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)
 {
     const struct object_def *object = definitions_object_at(&report->trace.defs, pc);
-    char symbol[160];
+    char symbol[240];
     if (object == NULL) {
-        snprintf(out, room, "0x%" PRIx64, pc);
+        if (namer != NULL && namer->places != NULL && namer->name(namer, NULL, pc, symbol, sizeof symbol))
+            snprintf(out, room, "0x%" PRIx64 " %s", pc, symbol);
+        else
+            snprintf(out, room, "0x%" PRIx64, pc);
         return;
     }
     const char *path = object->text != NULL ? text_base(object->text) : "?";

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/identity.h"
 #include "analysis/report.h"
 
 enum { STACK_FRAMES_SHOWN = 12 };
@@ -189,8 +190,6 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
 {
     const struct finding *finding = report->findings.items[rank];
     const struct rule *rule = finding->rule;
-    char id[FINDING_ID_SIZE];
-    report_finding_id(report, finding, id);
     sink_printf(sink, "\n#%zu %s: %s\n", rank + 1, rule->id, rule->title);
     if (rule->details != NULL)
         sink_printf(sink, "    %-22s%s\n", "case", rule->details[finding->detail]);
@@ -208,7 +207,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
         put_set(report, finding, (enum finding_set)set, sink);
     for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
         sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
-    sink_printf(sink, "    %-22s%s\n", "id", id);
+    sink_printf(sink, "    %-22s%s\n", "id", identity_of(report, finding).text);
     if (advice)
         sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, rule->advice);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `ptds report`: traces in, text, JSON or a page out. A trace that cannot be read does not keep the others from being
- * reported. Asking for what is not there (a thread, a finding, a form) is an error, never an empty report.
+ * `ptds report`: traces in, text, JSON or a page out; several traces are report_many.c's. Asking for what is not there (a
+ * thread, a finding, a form) is an error, never an empty report.
  */
 #include <argp.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/terminal.h"
 #include "analysis/html/report_html.h"
+#include "analysis/identity.h"
 #include "analysis/report_json.h"
 #include "analysis/report_screen.h"
 
@@ -48,9 +49,8 @@ static bool find_finding(const struct making *making, size_t *rank)
     }
     size_t found = 0;
     for (size_t i = 0; i < report->findings.count; i++) {
-        char id[FINDING_ID_SIZE];
-        report_finding_id(report, report->findings.items[i], id);
-        if (strncmp(id, asked, strlen(asked)) == 0 && found++ == 0)
+        struct finding_id id = identity_of(report, report->findings.items[i]);
+        if (strncmp(id.text, asked, strlen(asked)) == 0 && found++ == 0)
             *rank = i;
     }
     return found == 1;
@@ -89,6 +89,7 @@ static int put_text(const struct making *making, struct site_namer *namer, struc
 static int put_report(struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
     int status = 0;
+    symbols_of(namer, &making->report);
     if (making->options->form == FORM_TEXT)
         return put_text(making, namer, sink);
     if (making->options->form == FORM_JSON) {
@@ -158,16 +159,31 @@ static bool close_output(FILE *file, const char *path)
     return false;
 }
 
-/* Whether a report would overwrite a trace that it is made of. */
+/* Whether a report would overwrite a trace: one that it is made of, or, in a folder, may be. */
 static bool overwrites(const struct report_options *options)
 {
     struct stat output, trace;
     if (options->output == NULL || stat(options->output, &output) != 0 || !S_ISREG(output.st_mode))
         return false;
+    if (traces_is_trace(options->output))
+        return true;
     for (int i = 0; i < options->count; i++)
         if (stat(options->traces[i], &trace) == 0 && trace.st_dev == output.st_dev && trace.st_ino == output.st_ino)
             return true;
     return false;
+}
+
+/* Several traces are one report, but for their summaries. */
+static int report_all(const struct report_options *options, struct site_namer *namer, struct text_sink *sink)
+{
+    int worst = EXIT_CLEAN;
+    if (!options->summary && is_many(options->traces, options->count))
+        return report_many(options, namer, sink);
+    for (int i = 0; i < options->count; i++) {
+        int status = report_one(options, options->traces[i], namer, sink);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }
 
 int cmd_report(int argc, char **argv)
@@ -175,7 +191,7 @@ int cmd_report(int argc, char **argv)
     struct report_options options;
     report_options_parse(&options, argc, argv);
     if (overwrites(&options)) {
-        fprintf(stderr, "ptds report: -o %s: that is the trace\n", options.output);
+        fprintf(stderr, "ptds report: -o %s: that is a trace\n", options.output);
         return EXIT_USAGE;
     }
     FILE *file = options.output != NULL ? fopen(options.output, "w") : stdout;
@@ -187,11 +203,7 @@ int cmd_report(int argc, char **argv)
     options.rows = terminal_rows() != 0 ? terminal_rows() : SCREEN_MOST_ROWS;
     struct text_sink sink = {.write = write_file, .data = file};
     struct site_namer *namer = symbols_begin();
-    int worst = EXIT_CLEAN;
-    for (int i = 0; i < options.count; i++) {
-        int status = report_one(&options, options.traces[i], namer, &sink);
-        worst = status > worst ? status : worst;
-    }
+    int worst = report_all(&options, namer, &sink);
     symbols_end(namer);
     if (!pager_end() || !close_output(file, options.output != NULL ? options.output : "stdout"))
         return EXIT_UNREADABLE;

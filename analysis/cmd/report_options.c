@@ -17,15 +17,20 @@ static const char manual[] =
     "--thread, --stream, --from and --to select calls; findings and costs are then of these calls alone. "
     "Findings are folded into one sequence where, in most calls of the first, the thread's next blocked call belonged to "
     "the second and began sooner than the first one's wait had lasted: removing the first wait only exposes the second.\n"
-    "Exit status: 0 no findings, 1 findings, 2 usage, 3 a trace could not be read, has no such thread, stream or finding, or the report could not be written. JSON: one "
-    "document a trace, in order; analysis/report.schema.json describes it.\n"
+    "Several traces, and folders of them, are one report: processes and ranks side by side, the same finding of all of "
+    "them "
+    "as one.\n"
+    "Exit status: 0 no findings, 1 findings, 2 usage, 3 a trace could not be read, has no such thread, stream or finding, "
+    "or "
+    "the report could not be written. JSON: one document; analysis/report.schema.json describes it.\n"
     "\n"
     "Examples:\n"
     "  ptds report app.ptds\n"
     "  ptds report --finding 1 app.ptds\n"
     "  ptds report --thread worker --from 1.5s --to 2s app.ptds\n"
     "  ptds report --format html -o app.html app.ptds\n"
-    "  ptds report --format json rank*.ptds > ranks.json";
+    "  ptds report --format json rank*.ptds > ranks.json\n"
+    "  ptds report traces/";
 
 enum { KEY_FINDING = 256, KEY_THREAD, KEY_STREAM, KEY_FROM, KEY_TO, KEY_ALL, KEY_NO_PAGER, KEY_NO_PROGRESS };
 
@@ -85,7 +90,7 @@ static uint32_t stream_of(const char *arg, struct argp_state *state)
 
 static void check(const struct report_options *out, struct argp_state *state)
 {
-    bool selects = !selection_is_all(&out->selection);
+    bool selects = !selection_is_all(&out->selection), many = is_many(out->traces, out->count);
     if (out->form != FORM_TEXT && (out->summary || out->all || out->finding != NULL))
         argp_error(state, "--summary, --all and --finding are of the text report: leave out --format");
     if (out->summary + out->all + (out->finding != NULL) > 1)
@@ -94,8 +99,10 @@ static void check(const struct report_options *out, struct argp_state *state)
         argp_error(state, "--summary is of the whole trace: leave out --thread, --stream, --from and --to");
     if (out->form == FORM_HTML && out->output == NULL)
         argp_error(state, "--format html needs -o FILE");
-    if (out->form == FORM_HTML && out->count > 1)
+    if (many && out->form == FORM_HTML)
         argp_error(state, "--format html: one trace a page");
+    if (many && (selects || out->all || out->finding != NULL))
+        argp_error(state, "--all, --finding, --thread, --stream, --from and --to are of one trace");
     if (out->selection.has_from && out->selection.has_to && out->selection.from_ns >= out->selection.to_ns)
         argp_error(state, "--from must be before --to");
 }
@@ -145,7 +152,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 void report_options_parse(struct report_options *out, int argc, char **argv)
 {
-    static const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE...", .doc = manual};
+    static const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
     static char name[] = "ptds report";
     *out = (struct report_options){.pager = true, .progress = true};
     argv[0] = name;

@@ -257,18 +257,6 @@ TEST(Report, NamesSitesOfObjectsThatAreThere)
     EXPECT_TRUE(Has(ran, " ptds_summary")) << ran.out;
 }
 
-/* A shim that is built with a sanitizer cannot be preloaded into a plain shell. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define NEEDS_A_PLAIN_SHIM() GTEST_SKIP() << "the shim is built with a sanitizer"
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define NEEDS_A_PLAIN_SHIM() GTEST_SKIP() << "the shim is built with a sanitizer"
-#endif
-#endif
-#ifndef NEEDS_A_PLAIN_SHIM
-#define NEEDS_A_PLAIN_SHIM() (void)0
-#endif
-
 /* As built: analysis/ptds finds interpose/libptds.so by itself; its real path is what the program gets. */
 std::string Library()
 {

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "analysis/identity.h"
 #include "analysis/report_screen.h"
 #include "tests/analysis/page_support.h"
 
@@ -283,10 +284,8 @@ TEST(FindingId, IsTheSameForTheSameSite)
 {
     auto id = [](const std::string &text) {
         Selected report(BuildTrace(text));
-        char out[FINDING_ID_SIZE] = "";
         EXPECT_NE(0u, report.report->findings.count);
-        report_finding_id(report.report.get(), report.report->findings.items[0], out);
-        return std::string(out);
+        return std::string(identity_of(report.report.get(), report.report->findings.items[0]).text);
     };
     std::string one = id("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=x\n");
     EXPECT_EQ(16u, one.size());

@@ -22,6 +22,8 @@
  * kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait shim-edge api=NAME      the driver function, instead
  * of the operation's usual one
  *
+ * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost.
+ *
  * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "monotonic" (default) or "tsc" (3 ticks a
  * nanosecond).
  */
@@ -57,12 +59,13 @@ public:
     uint32_t chunk_size = PTDS_CHUNK_SIZE;
 
     void Definition(uint16_t kind, const void *fixed, size_t fixed_bytes, const std::string &tail = "");
-    void String(uint32_t id, const std::string &text);
+    void String(uint32_t id, const std::string &text, uint32_t role = 0);
     void Api(uint32_t api, const std::string &name, bool twin = false);
     void Setting(const std::string &text);
     void Clock(uint64_t ticks, uint64_t monotonic);
+    void Clock(uint64_t ticks, uint64_t monotonic, uint64_t realtime);
     void Thread(uint32_t id, const std::string &name);
-    void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end);
+    void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id = "");
     void Stack(uint32_t id, const std::vector<uint64_t> &pc);
     void Context(uint32_t uid);
     void Stream(uint32_t uid, uint32_t kind, uint32_t context = 1, uint32_t thread = 0);
@@ -73,7 +76,8 @@ public:
     void Call(const CallSpec &call);
     void Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count);
     void Lost(uint32_t thread, uint64_t records);
-    void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */
+    void Region(uint32_t thread, uint64_t ticks, uint32_t name); /* a STRING id; 0 ends the innermost */
+    void Raw(uint32_t thread, const std::string &record);        /* any record, into a thread's chunk of calls */
 
     /* The whole trace as a file would hold it. */
     std::string Bytes() const;

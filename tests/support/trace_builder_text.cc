@@ -127,6 +127,12 @@ private:
         });
     }
 
+    /* Far from the ids of kernels' names. */
+    uint32_t RegionId(const std::string &name)
+    {
+        return 1000000 + Id(&regions_, name, [&](uint32_t id) { trace_.String(1000000 + id, name, PTDS_ROLE_REGION); });
+    }
+
     uint32_t KernelId(const std::string &name)
     {
         return Id(&kernels_, name, [&](uint32_t id) {
@@ -180,6 +186,13 @@ private:
         CallSpec call;
         call.thread = static_cast<uint32_t>(std::stoul(when.substr(0, at)));
         call.enter = Ticks(when.substr(at + 1));
+        if (name == "region" || name == "region-end") {
+            *words >> word;
+            if (word.empty() != (name == "region-end"))
+                Bad(line);
+            trace_.Region(call.thread, call.enter, word.empty() ? 0 : RegionId(word));
+            return;
+        }
         if (plus != std::string::npos) {
             call.leave = call.enter + Ticks(when.substr(plus + 1));
             call.flags |= PTDS_CALL_TIMED;
@@ -295,7 +308,7 @@ private:
 
     TraceBuilder trace_;
     bool tsc_ = false;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, events_, generations_;
+    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, events_, generations_, regions_;
 };
 
 } // namespace

@@ -5,8 +5,8 @@
  * after the first had returned than the first one's wait had lasted: without the first wait, the second would have been
  * longer by nearly as much.
  */
-#ifndef PTDS_ANALYSIS_FOLD_H
-#define PTDS_ANALYSIS_FOLD_H
+#ifndef PTDS_ANALYSIS_SEQUENCE_H
+#define PTDS_ANALYSIS_SEQUENCE_H
 
 #include "analysis/model.h"
 #include "analysis/table.h"
@@ -15,37 +15,38 @@
 extern "C" {
 #endif
 
-enum { FOLD_PAIRS = 65536 };
+enum { SEQUENCE_PAIRS = 65536 };
 
-struct fold_thread {
+struct sequence_thread {
     uint64_t left, lost_ns; /* of its last blocked call */
     uint32_t serial;
 };
 
-struct fold_pair {
+struct sequence_pair {
     uint32_t first, second; /* serials */
     uint64_t count;
 };
 
-struct folds {
-    TABLE_OF(struct fold_thread) threads;
+struct sequence_search {
+    TABLE_OF(struct sequence_thread) threads;
     struct id_map thread_at;
-    TABLE_OF(struct fold_pair) pairs;
+    TABLE_OF(struct sequence_pair) pairs;
     struct id_map pair_at;
     TABLE_OF(uint64_t) blocked; /* calls by serial */
-    TABLE_OF(uint32_t) leader;  /* by serial, after fold_decide; a serial that leads itself alone is in no sequence */
+    TABLE_OF(uint32_t) leader;  /* by serial, after sequence_decide; a serial that leads itself alone is in no sequence */
 };
 
 /* A call that some finding stands for; serials are numbered from 1. Calls that did not block say nothing here. */
-void fold_call(struct folds *folds, const struct trace *trace, const struct call_view *view, uint32_t serial);
+void sequence_call(struct sequence_search *search, const struct trace *trace, const struct call_view *view,
+                   uint32_t serial);
 
 /* After the last call. */
-void fold_decide(struct folds *folds);
+void sequence_decide(struct sequence_search *search);
 
-/* The same number for all findings of a sequence; 0 for serial 0 and for those that the fold never saw. */
-uint32_t fold_leader(const struct folds *folds, uint32_t serial);
+/* The same number for all findings of a sequence; 0 for serial 0 and for those that the search never saw. */
+uint32_t sequence_leader(const struct sequence_search *search, uint32_t serial);
 
-void folds_free(struct folds *folds);
+void sequence_search_free(struct sequence_search *search);
 
 #ifdef __cplusplus
 }
