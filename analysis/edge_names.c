@@ -9,10 +9,10 @@ const char *const edge_kind_names[EDGE_KINDS] = {"fan-in", "fan-out", "fifo", "h
 const char *const verdict_names[VERDICTS] = {"false", "load-bearing", "unknown"};
 const char *const verdict_reason_names[VERDICT_REASONS] = {
     "",
-    "An operation on one side may touch memory that the trace does not name.",
-    "Both sides use the same memory; whether either writes it cannot be seen.",
-    "Both sides use one allocation at different addresses; how far each reaches cannot be seen.",
-    "The two sides conflict with work that nothing orders, even today.",
-    "Records are missing, or the trace ended while the edge was open to more.",
-    "More was open at once than is followed.",
+    "an operation on one side may touch memory that the trace does not name",
+    "both sides use the same memory; whether either writes it cannot be seen",
+    "both sides use the same allocation; how far each reaches cannot be seen",
+    "one side conflicts with work that nothing orders, even today",
+    "records are missing, or an order between the two sides cannot be seen",
+    "more was open at once than is followed",
 };

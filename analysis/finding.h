@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_FINDING_H
 #define PTDS_ANALYSIS_FINDING_H
 
+#include "analysis/edge.h"
 #include "analysis/model.h"
 #include "analysis/table.h"
 
@@ -46,13 +47,14 @@ struct finding {
     uint32_t stack; /* STACK id, 0 not recorded */
     uint32_t api;
     bool has_api, twin;
-    uint32_t detail;         /* the rule's own */
-    uint32_t serial;         /* in order of the first call, from 1; 0: no call stands for it */
-    uint32_t sequence;       /* counted from 1, see sequence.h; 0: stands alone */
-    uint64_t count;          /* calls */
-    uint64_t first, last;    /* ticks of entry */
-    uint64_t host_ns;        /* lost, by the calls whose loss is known */
-    uint64_t known, unknown; /* calls whose loss is known, unknown. GPU time is never known so far */
+    uint32_t detail;             /* the rule's own */
+    uint32_t serial;             /* in order of the first call, from 1; 0: no call stands for it */
+    uint32_t sequence;           /* counted from 1, see sequence.h; 0: stands alone */
+    uint64_t count;              /* calls */
+    uint64_t first, last;        /* ticks of entry */
+    uint64_t host_ns;            /* lost, by the calls whose loss is known */
+    uint64_t known, unknown;     /* calls whose loss is known, unknown. GPU time is never known so far */
+    uint64_t verdicts[VERDICTS]; /* of the implicit edges at this call site; all 0: none is known */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     char *text; /* what the finding is about where that is no id (an object, a function); owned, or NULL */

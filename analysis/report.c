@@ -115,6 +115,7 @@ static void run_calls(struct report *report, struct model *model, struct merge *
         take_call(report, watch, &view, selected_has(selected, &report->trace, call));
         model_leave(model, &view);
     }
+    edge_table_finish(&report->edges);
 }
 
 static void end_rules(struct report *report)
@@ -127,6 +128,7 @@ static void end_rules(struct report *report)
         run->model = NULL;
         report->refused += run->findings.refused;
         for (size_t j = 0; j < run->findings.list.count; j++) {
+            edge_table_judge(&report->edges, run->findings.list.items[j]);
             if (TABLE_ADD(&report->findings))
                 *TABLE_LAST(&report->findings) = run->findings.list.items[j];
             else
@@ -259,6 +261,7 @@ int report_build_watched(struct report *report, const struct trace_source *sourc
                          struct report_watch *watch, char *error)
 {
     *report = (struct report){.selection = selection != NULL ? *selection : (struct selection){0}};
+    edge_table_begin(&report->edges);
     if (trace_read(&report->trace, source, error) != 0)
         return -1;
     struct merge merge;
@@ -289,6 +292,7 @@ void report_end(struct report *report)
     }
     free(report->findings.items);
     free(report->sequences.items);
+    edge_table_free(&report->edges);
     sequence_search_free(&report->search);
     trace_close(&report->trace);
     *report = (struct report){0};

@@ -6,9 +6,9 @@
 #ifndef PTDS_ANALYSIS_REPORT_H
 #define PTDS_ANALYSIS_REPORT_H
 
-#include "analysis/edge_list.h"
 #include "analysis/sequence.h"
 #include "analysis/reader.h"
+#include "analysis/report_edges.h"
 #include "analysis/rule.h"
 #include "analysis/selection.h"
 #include "analysis/text.h"
@@ -83,7 +83,7 @@ struct report {
     struct report_totals totals;
     TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
     TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
-    const struct edge_list *edges;       /* the caller's; NULL: implicit edges were not analysed */
+    struct edge_table edges;
     struct sequence_search search;
     uint32_t serials;
     uint64_t refused; /* findings that were not kept */
@@ -117,6 +117,9 @@ void report_finding_text(const struct report *report, struct site_namer *namer, 
 /* What could not be analysed, damage with its offsets included. */
 void report_gaps_text(const struct report *report, struct text_sink *sink);
 
+/* For report_text: the section about implicit edges. Nothing where they were not analysed. */
+void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
 /* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
@@ -124,8 +127,9 @@ void report_summary(const struct report *report, struct site_namer *namer, struc
  * driver's own objects; ids as names. All write terminated text. */
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
-/* The verdicts of the implicit edges that a finding stands for; false: not analysed. */
-bool report_finding_verdicts(const struct report *report, const struct finding *finding, uint64_t verdicts[VERDICTS]);
+/* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
+const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);
+const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
 /* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
 struct line report_verdicts(const uint64_t *verdicts);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);

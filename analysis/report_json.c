@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/identity.h"
+#include "analysis/report_edges_json.h"
 #include "analysis/report_json_parts.h"
 
 static json_t *number(uint64_t value)
@@ -203,41 +204,6 @@ static json_t *cost(const struct finding *finding)
     return out;
 }
 
-/* By verdict; the keys of an object cannot have the hyphen of the word. */
-static const char *const verdict_keys[VERDICTS] = {"false", "load_bearing", "unknown"};
-
-static json_t *verdicts(const uint64_t *counts)
-{
-    if (counts == NULL)
-        return json_null();
-    json_t *out = json_object();
-    for (unsigned i = 0; i < VERDICTS; i++)
-        json_object_set_new(out, verdict_keys[i], number(counts[i]));
-    return out;
-}
-
-static json_t *edges(const struct report *report)
-{
-    if (report->edges == NULL)
-        return json_null();
-    json_t *kinds = json_object(), *reasons = json_object(), *out = json_object();
-    for (unsigned i = 0; i < EDGE_KINDS; i++)
-        json_object_set_new(kinds, edge_kind_names[i], number(report->edges->by_kind[i]));
-    for (unsigned i = 1; i < VERDICT_REASONS; i++)
-        json_object_set_new(reasons, verdict_reason_names[i], number(report->edges->by_reason[i]));
-    json_object_set_new(out, "total", number(report->edges->total));
-    json_object_set_new(out, "by_verdict", verdicts(report->edges->by_verdict));
-    json_object_set_new(out, "by_kind", kinds);
-    json_object_set_new(out, "by_reason", reasons);
-    return out;
-}
-
-static json_t *finding_verdicts(const struct report *report, const struct finding *finding)
-{
-    uint64_t counts[VERDICTS];
-    return verdicts(report_finding_verdicts(report, finding, counts) ? counts : NULL);
-}
-
 json_t *report_json_finding(const struct report *report, struct site_namer *namer, const struct finding *finding)
 {
     const struct rule *rule = finding->rule;
@@ -249,7 +215,7 @@ json_t *report_json_finding(const struct report *report, struct site_namer *name
     json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
     json_object_set_new(out, "count", number(finding->count));
     json_object_set_new(out, "cost", cost(finding));
-    json_object_set_new(out, "verdicts", finding_verdicts(report, finding));
+    json_object_set_new(out, "verdicts", report_verdicts_json(report_finding_verdicts(report, finding)));
     json_object_set_new(out, "sequence", number_or_null(finding->sequence != 0, finding->sequence));
     json_object_set_new(out, "first_ns", since_start(report, finding->count != 0, finding->first));
     json_object_set_new(out, "last_ns", since_start(report, finding->count != 0, finding->last));
@@ -296,7 +262,7 @@ json_t *report_json_document(const struct report *report, struct site_namer *nam
     json_object_set_new(out, "totals", totals(report));
     json_object_set_new(out, "rules", rules);
     json_object_set_new(out, "findings", findings);
-    json_object_set_new(out, "edges", edges(report));
+    json_object_set_new(out, "edges", report_edges_json(report, namer));
     json_object_set_new(out, "sequences", sequences(report));
     json_object_set_new(out, "completeness", completeness(report));
     return out;

@@ -129,12 +129,9 @@ static void put_classes(struct screen *screen)
 
 static void put_verdicts(struct screen *screen)
 {
-    const struct edge_list *edges = screen->report->edges;
+    uint64_t verdicts[VERDICTS];
     struct line line = {0};
-    if (edges == NULL)
-        line_add(&line, "Implicit edges: not analysed");
-    else
-        line_add(&line, "Implicit edges: %s: %s", text_count(edges->total).text, report_verdicts(edges->by_verdict).text);
+    line_add(&line, "Implicit edges: %s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text);
     put(screen, &line);
 }
 
@@ -266,13 +263,11 @@ static void put_entry(struct screen *screen, const struct entry *entry)
 {
     const struct report *report = screen->report;
     const struct finding *finding = report->findings.items[entry->first];
-    uint64_t verdicts[VERDICTS];
-    bool analysed = report_finding_verdicts(report, finding, verdicts);
     struct line line = {0};
     line_add(&line, "#%-4zu %-25.25s", entry->first + 1, finding->rule->id);
     line_add(&line, " %9s %8sx", finding->known != 0 ? text_ns(entry->host_ns).text : "unknown",
              text_count(finding->count).text);
-    line_add(&line, "  %s", report_verdicts(analysed ? verdicts : NULL).text);
+    line_add(&line, "  %s", report_verdicts(report_finding_verdicts(report, finding)).text);
     put(screen, &line);
     line_add(&line, "      ");
     add_site(screen, finding, &line);

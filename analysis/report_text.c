@@ -33,6 +33,7 @@ static void put_meta(const struct report *report, struct text_sink *sink)
 static void put_totals(const struct report *report, struct text_sink *sink)
 {
     const struct report_totals *totals = &report->totals;
+    uint64_t verdicts[VERDICTS];
     sink_printf(sink, "\nWhat was looked at\n");
     sink_printf(sink, "  driver calls         %s%s, %s failed\n", text_count(totals->calls).text,
                 report->has_counts ? "" : " (recorded ones only)", text_count(totals->failed).text);
@@ -52,8 +53,7 @@ static void put_totals(const struct report *report, struct text_sink *sink)
         sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
     sink_printf(sink, "  host time lost       %s (in calls that waited; GPU time is not recorded)\n",
                 report_host_time(report).text);
-    sink_printf(sink, "  implicit edges       %s\n",
-                report_verdicts(report->edges != NULL ? report->edges->by_verdict : NULL).text);
+    sink_printf(sink, "  implicit edges       %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
 }
 
 struct busiest {
@@ -180,9 +180,7 @@ static void put_sequence(const struct report *report, const struct finding *find
 
 static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
 {
-    uint64_t verdicts[VERDICTS];
-    bool analysed = report_finding_verdicts(report, finding, verdicts);
-    sink_printf(sink, "    %-22s%s\n", "implicit edges", report_verdicts(analysed ? verdicts : NULL).text);
+    sink_printf(sink, "    %-22s%s\n", "implicit edges", report_verdicts(report_finding_verdicts(report, finding)).text);
 }
 
 static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,
@@ -261,6 +259,7 @@ void report_text(const struct report *report, struct site_namer *namer, struct t
     put_meta(report, sink);
     put_totals(report, sink);
     put_findings(report, namer, sink);
+    report_edges_text(report, namer, sink);
     put_counts(report, sink);
     report_gaps_text(report, sink);
 }

@@ -5,14 +5,16 @@
  */
 #include "analysis/report.h"
 
-bool report_finding_verdicts(const struct report *report, const struct finding *finding, uint64_t verdicts[VERDICTS])
+const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS])
 {
     for (unsigned i = 0; i < VERDICTS; i++)
-        verdicts[i] = 0;
-    if (report->edges == NULL || !finding->has_api)
-        return false;
-    edge_list_site(report->edges, finding->stack, finding->api, finding->twin, verdicts);
-    return true;
+        verdicts[i] = edge_table_count(&report->edges, (enum verdict)i);
+    return report->edges.analysed ? verdicts : NULL;
+}
+
+const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding)
+{
+    return report->edges.analysed && finding->has_api ? finding->verdicts : NULL;
 }
 
 struct line report_verdicts(const uint64_t *verdicts)

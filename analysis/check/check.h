@@ -5,7 +5,6 @@
 #ifndef PTDS_ANALYSIS_CHECK_CHECK_H
 #define PTDS_ANALYSIS_CHECK_CHECK_H
 
-#include "analysis/edge.h"
 #include "analysis/many/fold.h"
 
 #ifdef __cplusplus
@@ -79,22 +78,23 @@ bool regions_add(struct regions_check *check, const char *text, char *error);
 bool regions_look(struct regions_check *check, const struct traced *traced, size_t process);
 void regions_free(struct regions_check *check);
 
-/* Edges whose verdict is among the conditions', those between the same two places as one. */
+/* Edges between the same two places whose verdict is among the conditions'. */
 struct edge_break {
-    struct edge edge; /* the first of them */
+    const struct edge *edge; /* one of them, the report's */
+    enum verdict verdict;
     size_t process;
     uint64_t count;
 };
 
 struct edges_check {
-    struct edge_sink sink; /* feed edges to it */
-    const struct conditions *conditions;
-    size_t process; /* whose edges come now */
     TABLE_OF(struct edge_break) breaks;
-    bool out_of_memory;
+    uint64_t ungrouped; /* edges whose places the report does not tell apart */
+    size_t unjudged;    /* processes whose edges were not analysed */
 };
 
-void edges_begin(struct edges_check *check, const struct conditions *conditions);
+/* Looks through the edges of one process. False without memory. */
+bool edges_look(struct edges_check *check, const struct conditions *conditions, const struct report *report,
+                size_t process);
 void edges_free(struct edges_check *check);
 
 #ifdef __cplusplus

@@ -1,39 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Implicit edges that fail a check by their verdict. Fed by whatever judges edges, for cmd/check.c.
+ * Implicit edges that fail a check by their verdict: those between the same two places, which the report has added up.
+ * Called by cmd/check.c.
  */
 #include <stdlib.h>
 
 #include "analysis/check/check.h"
 
-static bool same_end(const struct edge_end *one, const struct edge_end *two)
+static bool add_break(struct edges_check *check, const struct edge_group *group, enum verdict verdict, size_t process)
 {
-    return one->stack == two->stack && one->api == two->api;
+    if (!TABLE_ADD(&check->breaks))
+        return false;
+    *TABLE_LAST(&check->breaks) = (struct edge_break){
+        .edge = &group->example, .verdict = verdict, .process = process, .count = group->counts[verdict]};
+    return true;
 }
 
-static void take(struct edge_sink *sink, const struct edge *edge)
+bool edges_look(struct edges_check *check, const struct conditions *conditions, const struct report *report, size_t process)
 {
-    struct edges_check *check = (struct edges_check *)sink;
-    if (edge->verdict >= VERDICTS || !check->conditions->verdict[edge->verdict])
-        return;
-    for (size_t i = check->breaks.count; i-- > 0 && check->breaks.items[i].process == check->process;) {
-        struct edge_break *one = &check->breaks.items[i];
-        if (one->edge.kind == edge->kind && one->edge.verdict == edge->verdict && same_end(&one->edge.from, &edge->from) &&
-            same_end(&one->edge.to, &edge->to)) {
-            one->count++;
-            return;
-        }
+    for (size_t i = 0; i < report->edges.groups.count; i++) {
+        const struct edge_group *group = &report->edges.groups.items[i];
+        for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
+            if (conditions->verdict[verdict] && group->counts[verdict] != 0 &&
+                !add_break(check, group, (enum verdict)verdict, process))
+                return false;
     }
-    if (check->breaks.count >= FINDING_LIMIT || !TABLE_ADD(&check->breaks)) {
-        check->out_of_memory = true;
-        return;
-    }
-    *TABLE_LAST(&check->breaks) = (struct edge_break){.edge = *edge, .process = check->process, .count = 1};
-}
-
-void edges_begin(struct edges_check *check, const struct conditions *conditions)
-{
-    *check = (struct edges_check){.sink = {.edge = take}, .conditions = conditions};
+    check->ungrouped += report->edges.ungrouped;
+    check->unjudged += !report->edges.analysed;
+    return true;
 }
 
 void edges_free(struct edges_check *check)

@@ -11,7 +11,6 @@
 
 #include "analysis/check/check.h"
 #include "analysis/cmd/cmd.h"
-#include "analysis/export/export.h"
 
 static const char manual[] =
     "Fails if traces show certain findings: a line each on stdout, and a last line with the counts. Several traces, and "
@@ -99,8 +98,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!check->has_conditions && check->regions.rules.count == 0)
             check->conditions.any = true;
-        if (conditions_want_verdicts(&check->conditions) && edge_feed_of_build() == NULL)
-            argp_error(state, "verdict=: this ptds does not judge implicit edges");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -171,9 +168,10 @@ static void put_breaks(const struct check *check)
     }
     for (size_t i = 0; i < check->edges.breaks.count; i++) {
         const struct edge_break *one = &check->edges.breaks.items[i];
-        printf("FAIL %s edge, %s, %s times: from %s", edge_kind_names[one->edge.kind], verdict_names[one->edge.verdict],
-               text_count(one->count).text, site_of(check, one->process, one->edge.from.stack, site, sizeof site));
-        printf(" to %s\n", site_of(check, one->process, one->edge.to.stack, site, sizeof site));
+        printf("FAIL %s edge, %s, %s time%s: from %s", edge_kind_names[one->edge->kind], verdict_names[one->verdict],
+               text_count(one->count).text, one->count == 1 ? "" : "s",
+               site_of(check, one->process, one->edge->from.stack, site, sizeof site));
+        printf(" to %s\n", site_of(check, one->process, one->edge->to.stack, site, sizeof site));
     }
 }
 
@@ -195,18 +193,27 @@ static void check_regions_seen(struct check *check)
     }
 }
 
+static void check_edges_seen(struct check *check)
+{
+    if (check->edges.unjudged != 0)
+        fprintf(stderr, "ptds check: incomplete: implicit edges were not analysed, so they have no verdicts\n");
+    if (check->edges.ungrouped != 0)
+        fprintf(stderr, "ptds check: incomplete: %s implicit edges are between places beyond the first %d pairs\n",
+                text_count(check->edges.ungrouped).text, EDGE_GROUPS_MOST);
+    check->incomplete |= check->edges.unjudged != 0 || check->edges.ungrouped != 0;
+}
+
 static bool check_processes(struct check *check)
 {
-    struct edge_feed *feed = conditions_want_verdicts(&check->conditions) ? edge_feed_of_build() : NULL;
+    bool verdicts = conditions_want_verdicts(&check->conditions);
     for (size_t i = 0; i < check->traces.list.count; i++) {
         struct traced *traced = check->traces.list.items[i];
         check->incomplete |= traced_incomplete(traced, say_incomplete, traced->path) != 0;
-        check->edges.process = i;
         if (!regions_look(&check->regions, traced, i) ||
-            (feed != NULL && feed->run(feed, &traced->report, &check->edges.sink) != 0))
+            (verdicts && !edges_look(&check->edges, &check->conditions, &traced->report, i)))
             return false;
     }
-    return !check->edges.out_of_memory;
+    return true;
 }
 
 static int conclude(const struct check *check)
@@ -219,7 +226,7 @@ static int conclude(const struct check *check)
                check->held_back);
     if (check->regions.rules.count != 0)
         printf(", %zu places block in regions", check->regions.breaks.count);
-    if (check->edges.conditions != NULL && conditions_want_verdicts(&check->conditions))
+    if (conditions_want_verdicts(&check->conditions))
         printf(", %zu edges fail", check->edges.breaks.count);
     printf("; %zu process%s", check->traces.list.count, check->traces.list.count == 1 ? "" : "es");
     printf("%s\n", check->incomplete ? ", incomplete" : "");
@@ -232,7 +239,6 @@ static int run_check(struct check *check, char *name)
 {
     if (!traces_take(&check->traces, name, check->paths, check->count))
         return EXIT_UNREADABLE;
-    edges_begin(&check->edges, &check->conditions);
     folds_make(&check->folds, &check->traces);
     if (!check_processes(check) || check->folds.out_of_memory) {
         fprintf(stderr, "%s: no memory for all of it\n", name);
@@ -241,6 +247,7 @@ static int run_check(struct check *check, char *name)
     check_findings(check);
     put_breaks(check);
     check_regions_seen(check);
+    check_edges_seen(check);
     int status = conclude(check);
     if (fflush(stdout) == 0)
         return status;

@@ -12,6 +12,7 @@
 
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/terminal.h"
+#include "analysis/edge_feed.h"
 #include "analysis/html/report_html.h"
 #include "analysis/identity.h"
 #include "analysis/report_json.h"
@@ -24,6 +25,7 @@ struct making {
     struct progress progress;
     struct call_stats stats;
     struct timeline timeline;
+    struct edge_list edges;
 };
 
 static void stats_progress(struct report_watch *watch, uint64_t done, uint64_t total)
@@ -86,18 +88,26 @@ static int put_text(const struct making *making, struct site_namer *namer, struc
     return 0;
 }
 
+static int put_page(struct making *making, struct site_namer *namer, struct text_sink *sink)
+{
+    struct edge_feed *feed = edge_feed_of_build();
+    edge_list_begin(&making->edges);
+    timeline_decide(&making->timeline);
+    if (feed != NULL && feed->run(feed, &making->report, &making->edges.sink) != 0)
+        return -1;
+    return report_html(&making->report, &making->timeline, &making->edges, namer, sink);
+}
+
 static int put_report(struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
     int status = 0;
     symbols_of(namer, &making->report);
     if (making->options->form == FORM_TEXT)
         return put_text(making, namer, sink);
-    if (making->options->form == FORM_JSON) {
+    if (making->options->form == FORM_JSON)
         status = report_json(&making->report, namer, sink);
-    } else {
-        timeline_decide(&making->timeline);
-        status = report_html(&making->report, &making->timeline, namer, sink);
-    }
+    else
+        status = put_page(making, namer, sink);
     if (status != 0)
         fprintf(stderr, "ptds report: %s: no memory for the report\n", making->report.trace.source.name);
     return status;
@@ -139,6 +149,7 @@ static int report_one(const struct report_options *options, const char *path, st
     report_end(&making->report);
     call_stats_end(&making->stats);
     timeline_end(&making->timeline);
+    edge_list_end(&making->edges);
     trace_source_close(&source);
     free(making);
     return status;

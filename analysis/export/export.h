@@ -7,22 +7,12 @@
 
 #include <stdio.h>
 
-#include "analysis/edge.h"
+#include "analysis/edge_feed.h"
 #include "analysis/many/fold.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Where implicit edges and their verdicts come from: passes each edge of a report's trace to the sink. 0, or -1 if not all
- * of them could be had. */
-struct edge_feed {
-    int (*run)(struct edge_feed *feed, const struct report *report, struct edge_sink *sink);
-    void *data;
-};
-
-/* The one of this build; NULL if it has none, and exports then say that there are no verdicts. */
-struct edge_feed *edge_feed_of_build(void);
 
 enum { EXPORT_ERROR_SIZE = 512 };
 

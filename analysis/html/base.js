@@ -44,6 +44,15 @@ const ptds = {};
   const verdictKeys = ["false", "load_bearing", "unknown"];
   const verdictWords = { false: "false", load_bearing: "load-bearing", unknown: "unknown" };
 
+  const reasonWords = {
+    opaque: "an operation on one side may touch memory that the trace does not name",
+    access: "both sides use the same memory; whether either writes it cannot be seen",
+    extent: "both sides use the same allocation; how far each reaches cannot be seen",
+    race: "one side conflicts with work that nothing orders, even today",
+    lost: "records are missing, or an order between the two sides cannot be seen",
+    limit: "more was open at once than is followed",
+  };
+
   // Tags for counts by verdict; null: nobody looked.
   function verdictTags(verdicts) {
     if (!verdicts) return [el("span", { class: "v-none" }, "not analysed")];
@@ -89,5 +98,5 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, verdictTags, frame, site, names, startTheme });
+  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, verdictTags, frame, site, names, startTheme });
 }

@@ -280,36 +280,36 @@ static bool in_stretch(const struct timeline *timeline, const struct edge *edge)
            edge->from.ticks <= timeline_at(timeline, count - 1)->enter;
 }
 
-static bool pick_edges(struct edge_list *picked, const struct report *report, const struct timeline *timeline)
+static bool pick_edges(struct edge_list *picked, const struct edge_list *edges, const struct timeline *timeline)
 {
     *picked = (struct edge_list){0};
-    for (size_t i = 0; report->edges != NULL && i < report->edges->kept.count; i++) {
-        if (!in_stretch(timeline, &report->edges->kept.items[i]))
+    for (size_t i = 0; i < edges->kept.count; i++) {
+        if (!in_stretch(timeline, &edges->kept.items[i]))
             continue;
         if (!TABLE_ADD(&picked->kept))
             return false;
-        *TABLE_LAST(&picked->kept) = report->edges->kept.items[i];
+        *TABLE_LAST(&picked->kept) = edges->kept.items[i];
     }
     return true;
 }
 
 int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,
-                      struct text_sink *sink)
+                      const struct edge_list *edges, struct text_sink *sink)
 {
     struct packer packer = {.sink = sink};
-    struct edge_list edges;
-    struct packing packing = {.tables = tables, .report = report, .timeline = timeline, .edges = &edges};
+    struct edge_list picked;
+    struct packing packing = {.tables = tables, .report = report, .timeline = timeline, .edges = &picked};
     int64_t count = -1;
-    if (pick_edges(&edges, report, timeline) && deflateInit(&packer.z, 6) == Z_OK) {
+    if (pick_edges(&picked, edges, timeline) && deflateInit(&packer.z, 6) == Z_OK) {
         packer.z.next_out = packer.out;
         packer.z.avail_out = sizeof packer.out;
         for (unsigned i = 0; i < COLUMNS; i++)
             put_column(&packer, &columns[i], &packing,
-                       strcmp(columns[i].of, "op") == 0 ? timeline_count(timeline) : edges.kept.count);
+                       strcmp(columns[i].of, "op") == 0 ? timeline_count(timeline) : picked.kept.count);
         deflate_some(&packer, Z_FINISH);
         deflateEnd(&packer.z);
-        count = (int64_t)edges.kept.count;
+        count = (int64_t)picked.kept.count;
     }
-    edge_list_end(&edges);
+    edge_list_end(&picked);
     return count;
 }

@@ -36,10 +36,11 @@ static int put_json(json_t *value, struct text_sink *sink)
 struct page {
     const struct report *report;
     const struct timeline *timeline;
+    const struct edge_list *edges;
     struct site_namer *namer;
     struct text_sink *sink;
     struct tables tables;
-    int64_t edges;
+    int64_t drawn; /* edges in the columns */
     int status;
 };
 
@@ -65,15 +66,16 @@ static void put_report(struct page *page)
 
 static void put_columns(struct page *page)
 {
-    page->edges = columns_write(&page->tables, page->report, page->timeline, page->sink);
-    page->status |= page->edges < 0 ? -1 : 0;
+    page->drawn = columns_write(&page->tables, page->report, page->timeline, page->edges, page->sink);
+    page->status |= page->drawn < 0 ? -1 : 0;
 }
 
 static void put_tables(struct page *page)
 {
-    page->status |= put_json(
-        tables_json(&page->tables, page->report, page->timeline, page->namer, page->edges > 0 ? (uint64_t)page->edges : 0),
-        page->sink);
+    json_t *tables = tables_json(&page->tables, page->report, page->timeline, page->namer);
+    json_object_set_new(tables, "edges", json_integer(page->drawn > 0 ? page->drawn : 0));
+    json_object_set_new(tables, "edges_left_out", json_integer((json_int_t)page->edges->dropped));
+    page->status |= put_json(tables, page->sink);
 }
 
 /* The places in page.html; columns come before the tables that name their numbers. */
@@ -85,10 +87,10 @@ static const struct place {
     {"@TABLES@", put_tables}, {"@SCRIPT@", put_script},
 };
 
-int report_html(const struct report *report, const struct timeline *timeline, struct site_namer *namer,
-                struct text_sink *sink)
+int report_html(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
+                struct site_namer *namer, struct text_sink *sink)
 {
-    struct page page = {.report = report, .timeline = timeline, .namer = namer, .sink = sink};
+    struct page page = {.report = report, .timeline = timeline, .edges = edges, .namer = namer, .sink = sink};
     const unsigned char *from = page_html, *end = page_html + sizeof page_html;
     tables_begin(&page.tables, report, timeline);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

@@ -34,11 +34,11 @@ void tables_begin(struct tables *tables, const struct report *report, const stru
 void tables_end(struct tables *tables);
 /* The page's own JSON: what the columns are and what their numbers mean. After columns_write. */
 json_t *tables_json(const struct tables *tables, const struct report *report, const struct timeline *timeline,
-                    struct site_namer *namer, uint64_t edges);
+                    struct site_namer *namer);
 
 /* The columns, deflated and in base64, to the sink. Returns how many edges are in them, or -1 without memory. */
 int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,
-                      struct text_sink *sink);
+                      const struct edge_list *edges, struct text_sink *sink);
 /* Their names and types, in order: [{"of":"op","name":"enter","type":"u32"}, ...] */
 json_t *columns_json(void);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary at the top of the page, from the JSON report alone.
 {
-  const { byId, el, replace, time, count, plural, percent, verdictTags, verdictKeys, site, names } = ptds;
+  const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names } = ptds;
 
   const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
   const sum = (object) => Object.values(object).reduce((all, one) => all + one, 0);
@@ -76,7 +76,7 @@
       byId("verdicts"),
       el("p", {}, plural(edges.total, "implicit edge") + ": ", verdictTags(edges.by_verdict)),
       el("p", { class: "note" }, "False: orders nothing that shares memory. Load-bearing: two operations that share memory have no other order. Unknown: neither can be said."),
-      reasons.length ? el("ul", {}, reasons.map(([reason, number]) => el("li", {}, count(number) + " unknown: " + reason))) : null,
+      reasons.length ? el("ul", {}, reasons.map(([reason, number]) => el("li", {}, count(number) + " unknown: " + (reasonWords[reason] || reason)))) : null,
     );
   }
 

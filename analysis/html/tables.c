@@ -131,14 +131,13 @@ static json_t *since_start(const struct report *report, uint64_t ticks)
 }
 
 json_t *tables_json(const struct tables *tables, const struct report *report, const struct timeline *timeline,
-                    struct site_namer *namer, uint64_t edges)
+                    struct site_namer *namer)
 {
     uint64_t count = timeline_count(timeline);
     json_t *out = json_object();
     json_object_set_new(out, "operations", json_integer((json_int_t)count));
     json_object_set_new(out, "operations_seen", json_integer((json_int_t)timeline->seen));
     json_object_set_new(out, "out_of_memory", json_boolean(timeline->out_of_memory));
-    json_object_set_new(out, "edges", json_integer((json_int_t)edges));
     json_object_set_new(out, "has_time", json_boolean(trace_has_time(&report->trace)));
     json_object_set_new(out, "unit_ns", json_real(tables->unit_ns));
     json_object_set_new(out, "start_ns", since_start(report, tables->first));

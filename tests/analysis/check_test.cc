@@ -221,20 +221,30 @@ TEST(Edges, FailByTheirVerdict)
     char error[CHECK_ERROR_SIZE];
     conditions conditions = {};
     ASSERT_TRUE(conditions_add(&conditions, "verdict=load-bearing,verdict=unknown", error)) << error;
-    edges_check check;
-    edges_begin(&check, &conditions);
-    edge edge = {};
-    edge.verdict = VERDICT_FALSE;
-    check.sink.edge(&check.sink, &edge);
+    MemoryTrace trace(BuildTrace(both));
+    struct report report;
+    ASSERT_EQ(0, report_build(&report, trace.source(), error)) << error;
+    edges_check check = {};
+    ASSERT_TRUE(edges_look(&check, &conditions, &report, 0));
     EXPECT_EQ(0u, check.breaks.count);
-    edge.verdict = VERDICT_LOAD_BEARING;
-    edge.from.stack = 1;
-    check.sink.edge(&check.sink, &edge);
-    check.sink.edge(&check.sink, &edge);
-    edge.to.stack = 2;
-    check.sink.edge(&check.sink, &edge);
-    ASSERT_EQ(2u, check.breaks.count) << "those between the same places are one";
-    EXPECT_EQ(2u, check.breaks.items[0].count);
+    EXPECT_EQ(1u, check.unjudged) << "no edges is not the same as nobody looked";
+    std::vector<edge> edges(4);
+    edges[0].verdict = VERDICT_FALSE;
+    for (size_t i = 1; i < 4; i++) {
+        edges[i].verdict = VERDICT_LOAD_BEARING;
+        edges[i].from.stack = 1;
+    }
+    edges[3].to.stack = 2;
+    Judge(&report, edges);
+    edges_check judged = {};
+    ASSERT_TRUE(edges_look(&judged, &conditions, &report, 0));
+    EXPECT_EQ(0u, judged.unjudged);
+    ASSERT_EQ(2u, judged.breaks.count) << "those between the same places are one";
+    EXPECT_EQ(2u, judged.breaks.items[0].count);
+    EXPECT_EQ(VERDICT_LOAD_BEARING, judged.breaks.items[0].verdict);
+    EXPECT_EQ(2u, judged.breaks.items[1].edge->to.stack);
+    edges_free(&judged);
+    report_end(&report);
     edges_free(&check);
     conditions_free(&conditions);
 }

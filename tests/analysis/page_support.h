@@ -42,10 +42,11 @@ public:
         timeline_begin(&timeline_, most);
         status = report_build_watched(report_.get(), trace_.source(), nullptr, &timeline_.watch, error);
         timeline_decide(&timeline_);
-        report_->edges = edges != nullptr ? &edges_ : nullptr;
+        if (edges != nullptr)
+            Judge(report_.get(), *edges);
         TextOf out;
         if (status == 0)
-            status = report_html(report_.get(), &timeline_, nullptr, &out);
+            status = report_html(report_.get(), &timeline_, &edges_, nullptr, &out);
         html = out.text;
         path = WriteTemporary(html);
         std::string named = path + ".html";

@@ -95,10 +95,9 @@ TEST(Schema, HoldsWithEdgesSequencesAndASelection)
         text += "1@" + std::to_string(i * 3000 + 1030) + "+1000 copy s=L implicit from=device to=pageable bytes=4 site=y\n";
     }
     MemoryTrace trace(BuildTrace(text));
-    struct edge_list edges;
-    edge_list_begin(&edges);
-    struct edge edge = Edge(EDGE_HOST, VERDICT_UNKNOWN, 0, 1, 1, 10, 1, 0);
-    edges.sink.edge(&edges.sink, &edge);
+    std::vector<struct edge> edges = {Edge(EDGE_HOST, VERDICT_UNKNOWN, 0, 1, 1, 10, 1, 0),
+                                      Edge(EDGE_FAN_IN, VERDICT_LOAD_BEARING, 0, 1, 2, 10, 1, 1)};
+    edges[1].pair = {edges[1].from, edges[1].to, ACCESS_WRITE, ACCESS_UNKNOWN, 0x1000, 16, 3};
     struct selection selection = {};
     selection.thread = "1";
     selection.has_to = true;
@@ -106,13 +105,13 @@ TEST(Schema, HoldsWithEdgesSequencesAndASelection)
     std::unique_ptr<struct report> report(new struct report);
     char error[TRACE_ERROR_SIZE];
     ASSERT_EQ(0, report_build_watched(report.get(), trace.source(), &selection, nullptr, error)) << error;
-    report->edges = &edges;
+    Judge(report.get(), edges);
+    EXPECT_EQ(2u, report->edges.groups.count);
     EXPECT_EQ(1u, report->sequences.count);
     Files files;
     files.Add(Json(report.get()));
     EXPECT_EQ(0, Validate(files.all));
     report_end(report.get());
-    edge_list_end(&edges);
 }
 
 TEST(Schema, ABrokenReportIsRefused)

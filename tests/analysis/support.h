@@ -29,6 +29,19 @@
 namespace ptds
 {
 
+/* Gives the report these edges, as its own analysis of edges would have. */
+inline void Judge(struct report *report, const std::vector<struct edge> &edges)
+{
+    edge_table_free(&report->edges);
+    edge_table_begin(&report->edges);
+    for (const struct edge &edge : edges)
+        report->edges.sink.edge(&report->edges.sink, &edge);
+    edge_table_finish(&report->edges);
+    report->edges.analysed = true;
+    for (size_t i = 0; i < report->findings.count; i++)
+        edge_table_judge(&report->edges, report->findings.items[i]);
+}
+
 struct TextOf : text_sink {
     TextOf()
     {
