@@ -103,7 +103,11 @@ TEST(Command, UsageErrorsAreTwo)
                               "report --stream L x",
                               "report --stream 0 x",
                               "report --summary --thread 1 x",
-                              "report --finding= x"})
+                              "report --finding= x",
+                              "report --all x y",
+                              "report --thread 1 x y",
+                              "report --finding 1 /tmp",
+                              "report --format html -o p /tmp"})
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
 }
 
@@ -183,6 +187,23 @@ TEST(Report, AnOutputThatCannotBeWrittenIsAnError)
     Ran itself = Ptds("report -o " + trace.path + " " + trace.path);
     EXPECT_EQ(2, itself.status) << "a report does not overwrite the trace that it is of";
     EXPECT_EQ(1, Ptds("report " + trace.path).status);
+}
+
+TEST(Report, SeveralTracesAreOne)
+{
+    TraceFile one(BuildTrace(with_finding)), two(BuildTrace(with_finding)), out("");
+    std::string both = one.path + " " + two.path;
+    EXPECT_TRUE(Has(Ptds("report " + both), "report on 2 processes"));
+    EXPECT_EQ(1, Ptds("report --format json -o " + out.path + " " + both).status);
+    Ran json = Shell("cat " + out.path);
+    size_t first = json.out.find("\"ptds_report_version\"");
+    ASSERT_NE(std::string::npos, first) << json.out;
+    EXPECT_EQ(first, json.out.rfind("\"ptds_report_version\"")) << "one document";
+    Ran summaries = Ptds("report --summary " + both);
+    EXPECT_NE(summaries.out.find("ptds: next"), summaries.out.rfind("ptds: next")) << "each its own: " << summaries.out;
+    Ran over = Ptds("report -o " + two.path + " " + one.path);
+    EXPECT_EQ(2, over.status) << "a trace is not overwritten, not even another one";
+    EXPECT_EQ(1, Ptds("report " + two.path).status);
 }
 
 TEST(Report, EmptyAndDamagedTraces)

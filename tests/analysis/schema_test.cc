@@ -7,7 +7,9 @@
 
 #include <cstdlib>
 
+#include "analysis/many/many.h"
 #include "analysis/report_json.h"
+#include "tests/analysis/exported.h"
 #include "tests/analysis/page_support.h"
 
 namespace ptds
@@ -112,6 +114,24 @@ TEST(Schema, HoldsWithEdgesSequencesAndASelection)
     files.Add(Json(report.get()));
     EXPECT_EQ(0, Validate(files.all));
     report_end(report.get());
+}
+
+TEST(Schema, HoldsForSeveralProcesses)
+{
+    NEEDS_A_VALIDATOR();
+    const rule *rules[RULES_MOST];
+    std::vector<std::string> traces = {TraceBuilder().Bytes()};
+    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        traces.push_back(BuildTrace(rules[i]->bad));
+    Opened opened(traces);
+    TextOf json;
+    ASSERT_EQ(0, many_json(&opened.traces, &opened.folds, opened.namer, &json));
+    Files files, broken;
+    files.Add(json.text);
+    EXPECT_EQ(0, Validate(files.all));
+    json.text.replace(json.text.find("\"values_of_process\""), 19, "\"values_of_nobody\"");
+    broken.Add(json.text);
+    EXPECT_EQ(1, Validate(broken.all + " >/dev/null"));
 }
 
 TEST(Schema, ABrokenReportIsRefused)

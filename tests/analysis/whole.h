@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace through everything that reads one: reader, model, rules, reports, exports, checks. For fuzzing.
+ * A trace through everything that reads one: reader, model, rules, reports, the page, exports, checks. For fuzzing.
  */
 #ifndef PTDS_TESTS_ANALYSIS_WHOLE_H
 #define PTDS_TESTS_ANALYSIS_WHOLE_H
@@ -9,8 +9,10 @@
 
 #include "analysis/check/check.h"
 #include "analysis/export/export.h"
+#include "analysis/html/report_html.h"
 #include "analysis/many/many.h"
 #include "analysis/report_json.h"
+#include "analysis/report_screen.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -72,6 +74,37 @@ inline void ExportAll(const struct traces *traces, const struct folds *folds, si
     }
 }
 
+/* The second half of its calls, as the terminal and the page show them. */
+inline void ShowPart(const struct trace_source *source, site_namer *namer)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct timeline timeline;
+    struct call_stats stats;
+    struct edge_list edges;
+    std::unique_ptr<struct report> report(new struct report);
+    struct selection selection = {};
+    TextOf out;
+    edge_list_begin(&edges);
+    timeline_begin(&timeline, 80);
+    if (report_build_watched(report.get(), source, nullptr, &timeline.watch, error) == 0) {
+        timeline_decide(&timeline);
+        OneEdgeEach(nullptr, report.get(), &edges.sink);
+        report_screen(report.get(), namer, SCREEN_LEAST_ROWS, &out);
+        if (report_html(report.get(), &timeline, &edges, namer, &out) != 0)
+            throw std::runtime_error("the page could not be written");
+        selection.has_from = trace_has_time(&report->trace);
+        selection.from_ns = report->totals.run_ns / 2;
+    }
+    report_end(report.get());
+    timeline_end(&timeline);
+    edge_list_end(&edges);
+    call_stats_begin(&stats);
+    if (report_build_watched(report.get(), source, &selection, &stats.watch, error) == 0)
+        report_details(report.get(), &stats, namer, SIZE_MAX, &out);
+    report_end(report.get());
+    call_stats_end(&stats);
+}
+
 inline void CheckAll(const struct traces *traces)
 {
     char error[CHECK_ERROR_SIZE];
@@ -113,6 +146,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
             whole.ids.push_back(folds.list.items[i].id.text);
         ExportAll(&traces, &folds, &namer, sqlite, scratch);
         CheckAll(&traces);
+        ShowPart(&traces.list.items[0]->source, &namer);
     }
     folds_free(&folds);
     traces_free(&traces);
