@@ -123,6 +123,9 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
 /* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
+/* For report.c. */
+void report_find_sequences(struct report *report);
+
 /* For the writers. A frame of a stack as "libfoo.so+0x41a0 symbol"; a stack's first frame outside the CUDA runtime's and
  * driver's own objects; ids as names. All write terminated text. */
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);

@@ -97,7 +97,8 @@ static size_t classes(const struct report *report, struct by_class classes[RULES
         if (__builtin_add_overflow(classes[at].host_ns, finding->host_ns, &classes[at].host_ns))
             classes[at].host_ns = UINT64_MAX;
     }
-    qsort(classes, count, sizeof classes[0], by_cost);
+    if (count != 0)
+        qsort(classes, count, sizeof classes[0], by_cost);
     return count;
 }
 
