@@ -237,7 +237,7 @@ static int conclude(const struct check *check)
 
 static int run_check(struct check *check, char *name)
 {
-    if (!traces_take(&check->traces, name, check->paths, check->count))
+    if (!traces_take(&check->traces, name, check->paths, check->count, true))
         return EXIT_UNREADABLE;
     folds_make(&check->folds, &check->traces);
     if (!check_processes(check) || check->folds.out_of_memory) {

@@ -38,8 +38,8 @@ bool library_find(char *path, char *error);
 bool library_preload(const char *path, char *error);
 
 /* Opens what a verb was given; troubles go to stderr under the verb's name, which must stay alive. False without memory.
- * traces_free in either case. */
-bool traces_take(struct traces *traces, char *verb, char **paths, int count);
+ * traces_free in either case. progress: a line of it, on a terminal. */
+bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress);
 
 /* Whether these are to be reported as several: more than one, or a folder. */
 bool is_many(char **paths, int count);

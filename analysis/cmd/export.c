@@ -173,7 +173,7 @@ int cmd_export(int argc, char **argv)
     argv[0] = name;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     struct site_namer *namer = symbols_begin();
-    bool opened = traces_take(&traces, name, arguments.traces, arguments.count);
+    bool opened = traces_take(&traces, name, arguments.traces, arguments.count, true);
     if (opened && namer != NULL && traces.list.count != 0) {
         status = export_all(&arguments, &traces, namer);
         if (traces.unreadable != 0)

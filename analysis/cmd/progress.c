@@ -44,8 +44,12 @@ static const void *chunk(const struct trace_source *source, uint64_t index, size
 
 void progress_begin(struct progress *progress, const struct trace_source *source, bool on)
 {
-    *progress = (struct progress){.source = *source, .inner = source, .name = source->name, .began = now()};
+    *progress = (struct progress){.inner = source, .began = now()};
     progress->on = on && isatty(STDERR_FILENO);
+    if (source == NULL)
+        return;
+    progress->source = *source;
+    progress->name = source->name;
     if (progress->on) {
         progress->source.chunk = chunk;
         progress->source.data = progress;

@@ -15,17 +15,32 @@ static void say_trouble(void *verb, const char *line)
     fprintf(stderr, "%s: %s\n", (const char *)verb, line);
 }
 
-bool traces_take(struct traces *traces, char *verb, char **paths, int count)
+struct taking {
+    struct report_watch watch; /* first */
+    struct progress progress;
+};
+
+static void on_progress(struct report_watch *watch, uint64_t done, uint64_t total)
 {
-    *traces = (struct traces){.trouble = say_trouble, .data = verb};
-    for (int i = 0; i < count; i++) {
-        if (!traces_add(traces, paths[i])) {
+    progress_calls(&((struct taking *)watch)->progress, done, total);
+}
+
+bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
+{
+    struct taking taking = {.watch = {.progress = on_progress}};
+    bool sound = true;
+    *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch};
+    progress_begin(&taking.progress, NULL, progress);
+    for (int i = 0; i < count && sound; i++) {
+        taking.progress.name = paths[i];
+        sound = traces_add(traces, paths[i]);
+        if (!sound)
             fprintf(stderr, "%s: %s: no memory for the trace\n", verb, paths[i]);
-            return false;
-        }
     }
+    progress_end(&taking.progress);
+    traces->watch = NULL;
     traces_order(traces);
-    return true;
+    return sound;
 }
 
 bool is_many(char **paths, int count)
@@ -41,7 +56,7 @@ int report_many(const struct report_options *options, struct site_namer *namer, 
     struct traces traces;
     struct folds folds = {0};
     int status = EXIT_UNREADABLE;
-    if (traces_take(&traces, verb, options->traces, options->count) && traces.list.count != 0) {
+    if (traces_take(&traces, verb, options->traces, options->count, options->progress) && traces.list.count != 0) {
         folds_make(&folds, &traces);
         status = folds.list.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
         if (!json && options->pager)

@@ -60,7 +60,7 @@ static bool add_file(struct traces *traces, const char *path)
         return false;
     }
     if (trace_source_open(&traced->source, traced->path, error) == 0 &&
-        report_build(&traced->report, &traced->source, error) == 0) {
+        report_build_watched(&traced->report, &traced->source, NULL, traces->watch, error) == 0) {
         if (keep(traces, traced))
             return true;
         drop(traced);

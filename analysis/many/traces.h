@@ -25,6 +25,7 @@ struct traces {
     unsigned unreadable; /* named on the command line, or found in a folder, and not to be read */
     void (*trouble)(void *data, const char *line);
     void *data;
+    struct report_watch *watch; /* looks on while each is built; may be NULL */
 };
 
 /* Adds a trace, or the traces in a folder (not below it). What cannot be read is counted and told to `trouble`; so are
