@@ -95,7 +95,7 @@ struct edges_check {
 /* Looks through the edges of one process. False without memory. */
 bool edges_look(struct edges_check *check, const struct conditions *conditions, const struct report *report,
                 size_t process);
-void edges_free(struct edges_check *check);
+void edges_check_free(struct edges_check *check);
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,7 @@ bool edges_look(struct edges_check *check, const struct conditions *conditions, 
     return true;
 }
 
-void edges_free(struct edges_check *check)
+void edges_check_free(struct edges_check *check)
 {
     free(check->breaks.items);
     *check = (struct edges_check){0};

@@ -266,7 +266,7 @@ int cmd_check(int argc, char **argv)
     int status = run_check(&check, name);
     folds_free(&check.folds);
     traces_free(&check.traces);
-    edges_free(&check.edges);
+    edges_check_free(&check.edges);
     regions_free(&check.regions);
     conditions_free(&check.conditions);
     baseline_free(&check.baseline);

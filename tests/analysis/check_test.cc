@@ -224,6 +224,7 @@ TEST(Edges, FailByTheirVerdict)
     MemoryTrace trace(BuildTrace(both));
     struct report report;
     ASSERT_EQ(0, report_build(&report, trace.source(), error)) << error;
+    report.edges.analysed = false;
     edges_check check = {};
     ASSERT_TRUE(edges_look(&check, &conditions, &report, 0));
     EXPECT_EQ(0u, check.breaks.count);
@@ -243,9 +244,9 @@ TEST(Edges, FailByTheirVerdict)
     EXPECT_EQ(2u, judged.breaks.items[0].count);
     EXPECT_EQ(VERDICT_LOAD_BEARING, judged.breaks.items[0].verdict);
     EXPECT_EQ(2u, judged.breaks.items[1].edge->to.stack);
-    edges_free(&judged);
+    edges_check_free(&judged);
     report_end(&report);
-    edges_free(&check);
+    edges_check_free(&check);
     conditions_free(&conditions);
 }
 

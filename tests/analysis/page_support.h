@@ -29,7 +29,7 @@ inline struct edge Edge(edge_kind kind, enum verdict verdict, uint64_t from_us, 
     return edge;
 }
 
-/* The page's text, and a file that holds it as long as this lives. */
+/* The page's text, and a file that holds it as long as this lives. Without `edges` nobody judged any. */
 class Page
 {
 public:
@@ -44,6 +44,8 @@ public:
         timeline_decide(&timeline_);
         if (edges != nullptr)
             Judge(report_.get(), *edges);
+        else
+            report_->edges.analysed = false;
         TextOf out;
         if (status == 0)
             status = report_html(report_.get(), &timeline_, &edges_, nullptr, &out);

@@ -142,7 +142,7 @@ TEST(Schema, ABrokenReportIsRefused)
     std::string without = text, with = text, unknown = text;
     without.replace(text.find("\"completeness\""), 14, "\"completion\"");
     with.replace(text.find("\"rules\""), 7, "\"invented\": 1, \"rules\"");
-    unknown.replace(text.find("\"edges\": null"), 13, "\"edges\": 0");
+    unknown.replace(text.find("\"sequences\": []"), 15, "\"sequences\": 0");
     fewer.Add(without);
     more.Add(with);
     zero.Add(unknown);

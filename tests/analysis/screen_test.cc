@@ -125,6 +125,7 @@ TEST(Screen, FitsWhateverTheTraceSays)
 TEST(Screen, SaysWhatTheShownFindingsCover)
 {
     Selected report(BuildTrace(Copies(30, 10000)));
+    report.report->edges.analysed = false;
     std::string screen = report.Screen();
     ExpectFits(screen, 40);
     EXPECT_TRUE(Has(screen, "Top findings: 10 of 30, ")) << screen;
