@@ -16,11 +16,19 @@
 extern "C" {
 #endif
 
+/* The regions (ptds.h, NVTX) that a thread was in, outermost first. */
+enum { REGIONS_KEPT = 16 };
+struct regions {
+    uint32_t depth;                                    /* may be more than are kept */
+    uint32_t name[REGIONS_KEPT], domain[REGIONS_KEPT]; /* STRING ids */
+};
+
 /* One driver call. `r` is zero in the fields that the trace's version did not have. */
 struct call {
     uint32_t thread;
-    uint32_t words;            /* how many r.word there are; read them with call_word */
-    const unsigned char *word; /* inside the source */
+    uint32_t words;                /* how many r.word there are; read them with call_word */
+    const unsigned char *word;     /* inside the source */
+    const struct regions *regions; /* of a call that merge_next gave; else NULL */
     struct ptds_rec_CALL r;
 };
 
@@ -103,6 +111,7 @@ struct merge_cursor {
     uint32_t offset;            /* in the chunk's records */
     uint64_t lost;              /* the thread had given up so many records before the call */
     bool gap;                   /* some of them since the call before */
+    struct regions regions;
     struct call call;
 };
 

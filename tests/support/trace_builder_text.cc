@@ -138,6 +138,12 @@ private:
         });
     }
 
+    /* Far from the ids of kernels' names. */
+    uint32_t RegionId(const std::string &name)
+    {
+        return 1000000 + Id(&regions_, name, [&](uint32_t id) { trace_.String(1000000 + id, name, PTDS_ROLE_REGION); });
+    }
+
     uint32_t KernelId(const std::string &name, uint32_t params)
     {
         return Id(&kernels_, name, [&](uint32_t id) {
@@ -241,7 +247,7 @@ private:
         } else if (first == "in-flight") {
             words >> first;
             InFlight(Parse(first, &words, line));
-        } else {
+        } else if (!Region(first, line)) {
             trace_.Call(Parse(first, &words, line));
         }
     }
@@ -249,6 +255,22 @@ private:
     uint64_t Ticks(const std::string &microseconds)
     {
         return std::stoull(microseconds) * 1000 * (tsc_ ? 3 : 1);
+    }
+
+    /* Whether the line is about a region. */
+    bool Region(const std::string &when, const std::string &line)
+    {
+        std::istringstream words(line);
+        std::string first, what, name;
+        words >> first >> what >> name;
+        size_t at = when.find('@');
+        if (at == std::string::npos || (what != "region" && what != "region-end"))
+            return false;
+        if (name.empty() != (what == "region-end"))
+            Bad(line);
+        trace_.Region(static_cast<uint32_t>(std::stoul(when)), Ticks(when.substr(at + 1)),
+                      name.empty() ? 0 : RegionId(name));
+        return true;
     }
 
     void HostRun(std::istringstream *words, const std::string &line)
@@ -423,7 +445,7 @@ private:
     bool tsc_ = false;
     uint32_t memory_uids_ = 0;
     std::map<std::string, Memory> memories_;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_;
+    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_, regions_;
 };
 
 } // namespace
