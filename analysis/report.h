@@ -143,11 +143,16 @@ const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdic
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
 /* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
 struct line report_verdicts(const uint64_t *verdicts);
+/* Whether an order at the finding's call site is load-bearing. Then its advice alone would mislead, and this is said, too.
+ */
+bool report_needed(const struct report *report, const struct finding *finding);
+#define REPORT_NEEDED "results depend on this order: put an event in its place before it goes"
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);
 const char *report_policy(const struct report *report);
 const char *report_stream_kind(uint32_t kind);
 struct small_text report_host_time(const struct report *report); /* lost in all; "unknown", "none" */
+struct line report_banner(const struct report *report); /* what changes the whole run, to be said first; empty: nothing */
 extern const char *const report_kept_names[KEPT_REASONS];
 
 /* What could not be analysed, one line a reason. Returns how many lines were passed to `each`. */

@@ -110,6 +110,18 @@ void report_id(const struct report *report, enum finding_set set, uint32_t id, c
         snprintf(out, room, "%u", id);
 }
 
+struct line report_banner(const struct report *report)
+{
+    struct line line = {0};
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (finding->rule->banner)
+            line_add(&line, "%s%.60s", line.used == 0 ? "all of this run is changed by " : ", ",
+                     finding->text != NULL ? finding->text : finding->rule->id);
+    }
+    return line;
+}
+
 struct gaps {
     void (*each)(void *data, const char *line);
     void *data;

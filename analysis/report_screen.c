@@ -3,23 +3,15 @@
  * The first screen of `ptds report`. Called by the command only. Must keep to its rows and columns whatever the trace says;
  * what does not fit is counted, never dropped silently.
  */
-#include "analysis/report_screen.h"
+#include "analysis/report_screen_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CLASSES = 8, MOST_CLASSES_SMALL = 4, MOST_GAPS = 3, MOST_GAPS_SMALL = 1, ADVICE_LINES = 2 };
-
-struct screen {
-    const struct report *report;
-    struct site_namer *namer;
-    struct text_sink *sink;
-    unsigned rows; /* left */
-    bool small;
-};
+enum { MOST_CLASSES = 8, MOST_CLASSES_SMALL = 4, MOST_GAPS = 3, MOST_GAPS_SMALL = 1 };
 
 /* Writes a line, cut at the screen's edge and not inside a UTF-8 sequence. */
-static void put(struct screen *screen, struct line *line)
+void screen_put(struct screen *screen, struct line *line)
 {
     size_t size = line->used;
     if (size > SCREEN_COLUMNS) {
@@ -33,16 +25,25 @@ static void put(struct screen *screen, struct line *line)
     *line = (struct line){0};
 }
 
-static void put_blank(struct screen *screen)
+void screen_put_blank(struct screen *screen)
 {
     struct line line = {0};
     if (!screen->small)
-        put(screen, &line);
+        screen_put(screen, &line);
 }
 
-static unsigned percent(uint64_t part, uint64_t whole)
+unsigned screen_percent(uint64_t part, uint64_t whole)
 {
     return whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
+}
+
+static void put_banner(struct screen *screen)
+{
+    struct line line = {0}, banner = report_banner(screen->report);
+    if (banner.used == 0)
+        return;
+    line_add(&line, "!! %s", banner.text);
+    screen_put(screen, &line);
 }
 
 static void put_head(struct screen *screen)
@@ -58,13 +59,13 @@ static void put_head(struct screen *screen)
     line_add(&line, ", policy %.12s: ran %s, %u thread%s", report_policy(report),
              totals->run_ns != 0 ? text_ns(totals->run_ns).text : "an unknown time", report->trace.threads,
              report->trace.threads == 1 ? "" : "s");
-    put(screen, &line);
+    screen_put(screen, &line);
     for (unsigned i = 0; i < KEPT_REASONS; i++)
         kept += totals->kept[i];
     line_add(&line, "%s driver calls%s; default stream: %s operations, %s remapped, %s kept",
              text_count(totals->calls).text, report->has_counts ? "" : " recorded", text_count(totals->default_stream).text,
              text_count(totals->remapped).text, text_count(kept).text);
-    put(screen, &line);
+    screen_put(screen, &line);
 }
 
 struct by_class {
@@ -108,32 +109,32 @@ static void put_classes(struct screen *screen)
     struct line line = {0};
     size_t count = classes(screen->report, all), most = screen->small ? MOST_CLASSES_SMALL : MOST_CLASSES;
     size_t shown = count <= most ? count : most - 1;
-    put_blank(screen);
-    line_add(&line, "Host time lost: %-13s %9s %10s %6s %9s", report_host_time(screen->report).text, "lost", "calls",
-             "sites", "GPU lost");
-    put(screen, &line);
+    screen_put_blank(screen);
+    line_add(&line, "Host time lost: %-10s %5s %9s %10s %6s", report_host_time(screen->report).text, "class", "lost",
+             "calls", "sites");
+    screen_put(screen, &line);
     for (size_t i = 0; i < shown; i++) {
-        line_add(&line, "  %-27.27s %9s %10s %6s %9s", all[i].rule->id,
+        line_add(&line, "  %-24.24s %5s %9s %10s %6s", all[i].rule->id, all[i].rule->class_,
                  all[i].known != 0 ? text_ns(all[i].host_ns).text : "unknown", text_count(all[i].count).text,
-                 text_count(all[i].findings).text, "unknown");
+                 text_count(all[i].findings).text);
         if (all[i].known != 0 && screen->report->totals.host_ns != 0)
-            line_add(&line, "  %3u %%", percent(all[i].host_ns, screen->report->totals.host_ns));
-        put(screen, &line);
+            line_add(&line, "  %3u %%", screen_percent(all[i].host_ns, screen->report->totals.host_ns));
+        screen_put(screen, &line);
     }
     if (shown == count)
         return;
     line_add(&line, "  and %zu more:", count - shown);
     for (size_t i = shown; i < count; i++)
         line_add(&line, " %s", all[i].rule->id);
-    put(screen, &line);
+    screen_put(screen, &line);
 }
 
 static void put_verdicts(struct screen *screen)
 {
     uint64_t verdicts[VERDICTS];
     struct line line = {0};
-    line_add(&line, "Implicit edges: %s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text);
-    put(screen, &line);
+    line_add(&line, "Implicit orders: %s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text);
+    screen_put(screen, &line);
 }
 
 /* Rows for what comes after the findings: gaps, their title and the next command. */
@@ -154,7 +155,7 @@ static void put_gap(void *data, const char *text)
     struct line line = {0};
     if (gaps->count++ < gaps->most) {
         line_add(&line, "%s %s", gaps->count == 1 ? "Not analysed:" : "             ", text);
-        put(gaps->screen, &line);
+        screen_put(gaps->screen, &line);
     }
 }
 
@@ -181,184 +182,22 @@ static void put_gaps(struct screen *screen)
     if (gaps.count <= gaps.most)
         return;
     line_add(&line, "              and %u more: ptds report --all", gaps.count - gaps.most);
-    put(screen, &line);
-}
-
-/* An entry of the list: a finding, or all of a sequence. */
-struct entry {
-    size_t first; /* rank of its costliest finding */
-    size_t findings;
-    uint64_t host_ns;
-};
-
-static size_t entries(const struct report *report, struct entry *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report->findings.count; i++) {
-        const struct finding *finding = report->findings.items[i];
-        const struct sequence *sequence = finding->sequence != 0 ? &report->sequences.items[finding->sequence - 1] : NULL;
-        if (sequence == NULL)
-            out[count++] = (struct entry){i, 1, finding->host_ns};
-        else if (sequence->first == i)
-            out[count++] = (struct entry){i, sequence->findings, sequence->host_ns};
-    }
-    return count;
-}
-
-/* Ranks keep the order of findings that cost the same. */
-static int entry_by_cost(const void *a, const void *b)
-{
-    const struct entry *one = a, *two = b;
-    if (one->host_ns != two->host_ns)
-        return one->host_ns > two->host_ns ? -1 : 1;
-    return one->first < two->first ? -1 : one->first > two->first;
-}
-
-static void add_site(const struct screen *screen, const struct finding *finding, struct line *line)
-{
-    const struct report *report = screen->report;
-    char text[200];
-    if (finding->text != NULL)
-        line_add(line, "%.60s", finding->text);
-    else if (finding->has_api)
-        line_add(line, "%.32s", report_api(report, finding));
-    if (report_site(report, screen->namer, finding->stack, text, sizeof text))
-        line_add(line, " at %.60s", text);
-    enum finding_set set =
-        finding->sets[FINDING_WAITS_FOR_KERNELS].count != 0 ? FINDING_WAITS_FOR_KERNELS : FINDING_KERNELS;
-    if (finding->sets[set].count == 0)
-        return;
-    report_id(report, set, finding->sets[set].id[0], text, sizeof text);
-    line_add(line, "%s %.40s", set == FINDING_KERNELS ? ", kernel" : ", behind", text);
-}
-
-/* A sentence over at most ADVICE_LINES lines, broken between words. */
-static unsigned put_wrapped(struct screen *screen, const char *text, bool count_only)
-{
-    enum { WIDTH = SCREEN_COLUMNS - 9 };
-    unsigned lines = 0;
-    while (*text != 0 && lines < ADVICE_LINES) {
-        struct line line = {0};
-        size_t size = strlen(text);
-        if (size > WIDTH)
-            for (size = WIDTH; size > 1 && text[size] != ' ';)
-                size--;
-        bool cut = ++lines == ADVICE_LINES && text[size] != 0;
-        line_add(&line, "      %s%.*s%s", lines == 1 ? "-> " : "   ", (int)(cut ? size - 3 : size), text, cut ? "..." : "");
-        if (!count_only)
-            put(screen, &line);
-        text += size + (text[size] == ' ');
-    }
-    return lines;
-}
-
-static bool advised(const struct report *report, const struct entry *before, size_t count, const struct rule *rule)
-{
-    for (size_t i = 0; i < count; i++)
-        if (report->findings.items[before[i].first]->rule == rule)
-            return true;
-    return false;
-}
-
-static void put_entry(struct screen *screen, const struct entry *entry)
-{
-    const struct report *report = screen->report;
-    const struct finding *finding = report->findings.items[entry->first];
-    struct line line = {0};
-    line_add(&line, "#%-4zu %-25.25s", entry->first + 1, finding->rule->id);
-    line_add(&line, " %9s %8sx", finding->known != 0 ? text_ns(entry->host_ns).text : "unknown",
-             text_count(finding->count).text);
-    line_add(&line, "  %s", report_verdicts(report_finding_verdicts(report, finding)).text);
-    put(screen, &line);
-    line_add(&line, "      ");
-    add_site(screen, finding, &line);
-    put(screen, &line);
-    if (entry->findings < 2)
-        return;
-    line_add(&line, "      with");
-    for (size_t i = 0; i < report->findings.count; i++)
-        if (i != entry->first && report->findings.items[i]->sequence == finding->sequence)
-            line_add(&line, " #%zu", i + 1);
-    line_add(&line, ": one sequence, removing one wait exposes the next");
-    put(screen, &line);
-}
-
-/* How many entries fit into `rows`. */
-static size_t fitting(struct screen *screen, const struct entry *list, size_t count, unsigned rows)
-{
-    const struct report *report = screen->report;
-    size_t fit = 0;
-    unsigned used = 0;
-    for (; fit < count && fit < SCREEN_FINDINGS; fit++) {
-        const struct rule *rule = report->findings.items[list[fit].first]->rule;
-        unsigned need = 2 + (list[fit].findings > 1);
-        if (!advised(report, list, fit, rule))
-            need += put_wrapped(screen, rule->advice, true);
-        if (used + need > rows)
-            break;
-        used += need;
-    }
-    return fit;
-}
-
-static void put_list(struct screen *screen, const struct entry *list, size_t count, unsigned after)
-{
-    const struct report *report = screen->report;
-    struct line line = {0};
-    uint64_t covered = 0;
-    size_t shown = fitting(screen, list, count, screen->rows > after + 1 ? screen->rows - after - 1 : 0);
-    size_t findings = 0;
-    for (size_t i = 0; i < shown; i++) {
-        covered += list[i].host_ns;
-        findings += list[i].findings;
-    }
-    line_add(&line, "Top findings: %zu of %zu", findings, report->findings.count);
-    if (report->totals.host_ns != 0)
-        line_add(&line, ", %u %% of the host time lost", percent(covered, report->totals.host_ns));
-    line_add(&line, "%s", findings < report->findings.count ? "; the others: --all" : "");
-    put(screen, &line);
-    for (size_t i = 0; i < shown; i++) {
-        const struct rule *rule = report->findings.items[list[i].first]->rule;
-        put_entry(screen, &list[i]);
-        if (!advised(report, list, i, rule))
-            put_wrapped(screen, rule->advice, false);
-    }
-}
-
-static void put_findings(struct screen *screen, unsigned after)
-{
-    const struct report *report = screen->report;
-    struct line line = {0};
-    struct entry *list = report->findings.count != 0 ? calloc(report->findings.count, sizeof *list) : NULL;
-    put_blank(screen);
-    if (list != NULL) {
-        size_t count = entries(report, list);
-        qsort(list, count, sizeof *list, entry_by_cost);
-        put_list(screen, list, count, after);
-        free(list);
-        return;
-    }
-    if (report->findings.count != 0)
-        line_add(&line, "No memory to list the %zu findings", report->findings.count);
-    else
-        line_add(&line, "No hazards found: %zu rules over %s recorded calls", report->rules,
-                 text_count(report->totals.recorded).text);
-    put(screen, &line);
+    screen_put(screen, &line);
 }
 
 static void put_next(struct screen *screen)
 {
     const char *file = screen->report->trace.source.file;
     struct line line = {0};
+    const char *html = ", or --format html -o FILE.html";
     if (file == NULL)
         file = "TRACE";
-    if (strlen(file) > 24)
+    if (strlen(file) > 40) /* half a path helps nobody */
         file = text_base(file);
-    if (screen->report->findings.count != 0)
-        line_add(&line, "Next: ptds report --finding %zu %.24s, or --format html -o FILE.html", (size_t)1, file);
-    else
-        line_add(&line, "Next: ptds report --all %.40s", file);
-    put(screen, &line);
+    line_add(&line, "Next: ptds report %s %s", screen->report->findings.count != 0 ? "--finding 1" : "--all", file);
+    if (line.used + strlen(html) <= SCREEN_COLUMNS)
+        line_add(&line, "%s", html);
+    screen_put(screen, &line);
 }
 
 void report_screen(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
@@ -366,13 +205,14 @@ void report_screen(const struct report *report, struct site_namer *namer, unsign
     rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
     struct screen screen = {.report = report, .namer = namer, .sink = sink, .rows = rows - 1, .small = rows < 32};
     struct gap_lines gaps;
+    put_banner(&screen);
     put_head(&screen);
     if (report->findings.count != 0)
         put_classes(&screen);
     put_verdicts(&screen);
     unsigned after = gap_rows(&screen, &gaps) + 1 + !screen.small;
-    put_findings(&screen, after);
-    put_blank(&screen);
+    screen_put_findings(&screen, after);
+    screen_put_blank(&screen);
     put_gaps(&screen);
     put_next(&screen);
 }

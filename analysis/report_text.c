@@ -53,7 +53,7 @@ static void put_totals(const struct report *report, struct text_sink *sink)
         sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
     sink_printf(sink, "  host time lost       %s (in calls that waited; GPU time is not recorded)\n",
                 report_host_time(report).text);
-    sink_printf(sink, "  implicit edges       %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
+    sink_printf(sink, "  implicit orders      %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
 }
 
 struct busiest {
@@ -180,7 +180,10 @@ static void put_sequence(const struct report *report, const struct finding *find
 
 static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
 {
-    sink_printf(sink, "    %-22s%s\n", "implicit edges", report_verdicts(report_finding_verdicts(report, finding)).text);
+    sink_printf(sink, "    %-22s%s\n", "implicit orders here",
+                report_verdicts(report_finding_verdicts(report, finding)).text);
+    if (report_needed(report, finding))
+        sink_printf(sink, "    !! " REPORT_NEEDED "\n");
 }
 
 static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,

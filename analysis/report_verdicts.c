@@ -17,6 +17,11 @@ const uint64_t *report_finding_verdicts(const struct report *report, const struc
     return report->edges.analysed && finding->has_api ? finding->verdicts : NULL;
 }
 
+bool report_needed(const struct report *report, const struct finding *finding)
+{
+    return report->edges.analysed && finding->verdicts[VERDICT_LOAD_BEARING] != 0;
+}
+
 struct line report_verdicts(const uint64_t *verdicts)
 {
     struct line line = {0};
@@ -24,6 +29,6 @@ struct line report_verdicts(const uint64_t *verdicts)
         if (verdicts[i] != 0)
             line_add(&line, "%s%s %s", line.used != 0 ? ", " : "", text_count(verdicts[i]).text, verdict_names[i]);
     if (line.used == 0)
-        line_add(&line, "%s", verdicts != NULL ? "no edges" : "not analysed");
+        line_add(&line, "%s", verdicts != NULL ? "none" : "not analysed");
     return line;
 }

@@ -44,6 +44,8 @@ const ptds = {};
   const verdictKeys = ["false", "load_bearing", "unknown"];
   const verdictWords = { false: "false", load_bearing: "load-bearing", unknown: "unknown" };
 
+  const needed = "Results depend on this order: put an event in its place before it goes.";
+
   const reasonWords = {
     opaque: "an operation on one side may touch memory that the trace does not name",
     access: "both sides use the same memory; whether either writes it cannot be seen",
@@ -57,9 +59,12 @@ const ptds = {};
   function verdictTags(verdicts) {
     if (!verdicts) return [el("span", { class: "v-none" }, "not analysed")];
     const some = verdictKeys.filter((key) => verdicts[key] > 0);
-    if (some.length === 0) return [el("span", { class: "v-none" }, "no edges")];
+    if (some.length === 0) return [el("span", { class: "v-none" }, "none")];
     return some.map((key) => el("span", { class: "tag v-" + verdictWords[key] }, count(verdicts[key]) + " " + verdictWords[key]));
   }
+
+  const severities = ["note", "warning", "error"];
+  const severityTag = (finding) => el("span", { class: "tag s-" + finding.severity }, finding.severity);
 
   function frame(one) {
     const object = one.object ? one.object.split("/").pop() : null;
@@ -98,5 +103,5 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, verdictTags, frame, site, names, startTheme });
+  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, verdictTags, severities, severityTag, frame, site, names, startTheme });
 }

@@ -9,6 +9,7 @@
   const keys = {
     number: (one) => one.number,
     rule: (one) => one.finding.rule,
+    severity: (one) => ptds.severities.indexOf(one.finding.severity),
     cost: (one) => one.finding.cost.host_ns,
     count: (one) => one.finding.count,
     verdict: (one) => ptds.verdictOrder(one.finding),
@@ -24,11 +25,12 @@
   }
 
   const setNames = [["threads", "threads"], ["streams", "streams"], ["waits_for", "waits for streams"], ["kernels", "kernels"],
-    ["waits_for_kernels", "behind kernels"], ["contexts", "contexts"]];
+    ["waits_for_kernels", "behind kernels"], ["held_threads", "threads held up"], ["contexts", "contexts"]];
 
   function details({ finding, number }) {
     const rows = [];
     const row = (name, value) => value !== null && value !== undefined && rows.push(el("dt", {}, name), el("dd", {}, value));
+    row("severity", `${finding.severity}, class ${finding.class}`);
     row("case", finding.case);
     row("object", finding.object);
     row("call", finding.api && finding.api + (finding.twin ? " (per-thread twin)" : ""));
@@ -36,7 +38,8 @@
       : `${time(finding.cost.host_ns)} in ${plural(finding.cost.host_known_calls, "call")}` +
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
     row("GPU time lost", time(finding.cost.gpu_ns));
-    row("implicit edges", el("span", {}, verdictTags(finding.verdicts)));
+    row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
+    if (finding.verdicts && finding.verdicts.load_bearing) row("but", ptds.needed);
     if (finding.sequence !== null) {
       const mates = findings.filter((one) => one.finding.sequence === finding.sequence && one.number !== number).map((one) => "#" + one.number);
       row("sequence", `with ${mates.join(", ")}: removing one wait exposes the next`);
@@ -57,11 +60,11 @@
     const cost = finding.cost.host_ns;
     const share = cost && total ? ` (${percent(cost, total)})` : "";
     const row = el("tr", { class: "finding", id: "finding-" + number },
-      el("td", {}, toggle), el("td", {}, finding.rule),
+      el("td", {}, toggle), el("td", {}, finding.rule), el("td", {}, ptds.severityTag(finding)),
       el("td", { class: "n", "data-label": "lost" }, time(cost) + share), el("td", { class: "n", "data-label": "calls" }, count(finding.count)),
       el("td", {}, verdictTags(finding.verdicts)), el("td", { class: "site" }, finding.api || finding.object || ""),
       el("td", { class: "site" }, one.site || (finding.api ? "not recorded" : "")));
-    const more = el("tr", { class: "more", hidden: !isOpen && "" }, el("td", { colspan: 7 }, isOpen ? details(one) : null));
+    const more = el("tr", { class: "more", hidden: !isOpen && "" }, el("td", { colspan: 8 }, isOpen ? details(one) : null));
     return [row, more];
   }
 
@@ -90,7 +93,7 @@
   }
 
   function sortBy(key) {
-    const first = key === "cost" || key === "count"; /* numbers begin with the largest */
+    const first = key === "cost" || key === "count" || key === "severity"; /* these begin with the largest */
     sorted = { key, down: sorted.key === key ? !sorted.down : first };
     draw();
   }

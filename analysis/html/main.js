@@ -30,7 +30,7 @@
     boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
     const edges = report.edges
       ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", checked: "", onchange: (event) => ptds.setVerdict(at, event.target.checked) }), " ", line(name), name + " edge"))
-      : [el("span", {}, "implicit edges: not analysed")];
+      : [el("span", {}, "implicit orders: not analysed")];
     replace(byId("legend"), boxes, edges);
   }
 

@@ -23,6 +23,13 @@
     replace(byId("settings"), m.settings.map((text) => el("li", {}, el("code", {}, text))));
   }
 
+  // What changes the whole run is said before anything else.
+  function banner(report) {
+    const found = report.findings.filter((one) => one.banner).map((one) => one.object || one.rule);
+    byId("banner").hidden = found.length === 0;
+    byId("banner").textContent = "All of this run is changed by " + found.join(", ");
+  }
+
   function cards(report) {
     const t = report.totals, kept = sum(t.kept);
     replace(
@@ -44,7 +51,7 @@
   function byClass(report) {
     const classes = new Map();
     for (const finding of report.findings) {
-      const one = classes.get(finding.rule) || { rule: finding.rule, ns: null, calls: 0, sites: 0 };
+      const one = classes.get(finding.rule) || { rule: finding.rule, class: finding.class, ns: null, calls: 0, sites: 0 };
       if (finding.cost.host_ns !== null) one.ns = (one.ns || 0) + finding.cost.host_ns;
       one.calls += finding.count;
       one.sites++;
@@ -59,22 +66,22 @@
     const rows = byClass(report).map((one) => {
       const part = one.ns && all ? (one.ns / all) * 100 : 0;
       const bar = el("span", { class: "share", title: percent(one.ns || 0, all) }, el("i", { style: `width:${part.toFixed(1)}%` }));
-      return el("tr", {}, el("td", {}, one.rule), el("td", { class: "n" }, time(one.ns)), el("td", {}, one.ns === null ? "" : bar),
+      return el("tr", {}, el("td", {}, one.rule), el("td", {}, one.class), el("td", { class: "n" }, time(one.ns)), el("td", {}, one.ns === null ? "" : bar),
         el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.sites)));
     });
     if (rows.length === 0)
-      rows.push(el("tr", {}, el("td", { colspan: 5 }, `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.`)));
+      rows.push(el("tr", {}, el("td", { colspan: 6 }, `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.`)));
     replace(body, rows);
   }
 
   function verdicts(report) {
     const edges = report.edges;
     if (!edges)
-      return replace(byId("verdicts"), el("p", { class: "note" }, "Not analysed in this report: no verdict is given, for any edge."));
+      return replace(byId("verdicts"), el("p", { class: "note" }, "Not analysed in this report: no verdict is given, for any order."));
     const reasons = Object.entries(edges.by_reason || {}).filter(([, number]) => number > 0);
     replace(
       byId("verdicts"),
-      el("p", {}, plural(edges.total, "implicit edge") + ": ", verdictTags(edges.by_verdict)),
+      el("p", {}, plural(edges.total, "implicit order") + ": ", verdictTags(edges.by_verdict)),
       el("p", { class: "note" }, "False: orders nothing that shares memory. Load-bearing: two operations that share memory have no other order. Unknown: neither can be said."),
       reasons.length ? el("ul", {}, reasons.map(([reason, number]) => el("li", {}, count(number) + " unknown: " + (reasonWords[reason] || reason)))) : null,
     );
@@ -99,8 +106,8 @@
       const advice = advised.has(finding.rule) ? null : el("div", { class: "note" }, finding.advice);
       advised.add(finding.rule);
       const behind = names(finding, "waits_for_kernels");
-      const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`);
-      return el("li", {}, link, `: ${time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
+      const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`), severity = finding.severity === "error" ? ptds.severityTag(finding) : null;
+      return el("li", {}, link, severity && " ", severity, `: ${time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);
     };
@@ -120,6 +127,7 @@
 
   ptds.startSummary = (report) => {
     meta(report);
+    banner(report);
     cards(report);
     classTable(report);
     verdicts(report);

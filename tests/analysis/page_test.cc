@@ -112,7 +112,7 @@ TEST(Page, OpensSortsAndFilters)
     EXPECT_EQ(
         "true",
         browser.Run(
-            "(() => { const n = [...document.querySelectorAll('#list tr.finding td:nth-child(4)')].map((td) => "
+            "(() => { const n = [...document.querySelectorAll('#list tr.finding td.n[data-label=calls]')].map((td) => "
             "+td.textContent.replace(/\\D/g, '')); return n.length > 2 && n.every((v, i) => !i || v <= n[i - 1]); })()"));
     browser.Run("document.querySelector('[data-sort=count]').click()");
     EXPECT_NE(by_count, browser.Run(costs));

@@ -120,6 +120,7 @@ TEST(Screen, FitsWhateverTheTraceSays)
     Selected report(BuildTrace(text));
     ASSERT_EQ(0, report.status);
     EXPECT_GE(report.report->findings.count, 10u);
+    EXPECT_EQ(0u, report.Screen(24).find("!! all of this run is changed by ")) << report.Screen(24);
     for (unsigned rows : {0u, 24u, 30u, 33u, 40u, 500u})
         ExpectFits(report.Screen(rows), rows < 24 ? 24 : rows > 40 ? 40 : rows);
     EXPECT_TRUE(Has(report.Screen(24), "Not analysed:")) << report.Screen(24);
@@ -136,7 +137,7 @@ TEST(Screen, SaysWhatTheShownFindingsCover)
     /* Costs fall from 4.0 to 1.1 ms: the first ten are 35.5 of 76.5. */
     EXPECT_TRUE(Has(screen, "46 % of the host time lost") || Has(screen, "47 % of the host time lost")) << screen;
     for (const char *part : {"sync-copy", "cuMemcpyDtoH_v2 at prog+0x", "behind k0", "-> Use the Async form",
-                             "Next: ptds report", "Implicit edges: not analysed", "policy observe", "Not analysed:"})
+                             "Next: ptds report", "Implicit orders: not analysed", "policy observe", "Not analysed:"})
         EXPECT_TRUE(Has(screen, part)) << part << "\n" << screen;
 }
 
@@ -177,9 +178,9 @@ TEST(Screen, VerdictsWhereThereAreEdges)
     edge.to.stack = 77;
     report.Feed(edge);
     std::string screen = report.Screen();
-    EXPECT_TRUE(Has(screen, "Implicit edges: 1 false, 1 load-bearing, 1 unknown")) << screen;
-    EXPECT_TRUE(Has(screen, "1 false, 1 load-bearing\n")) << screen;
-    EXPECT_TRUE(Has(screen, "no edges")) << "of the other finding\n" << screen;
+    EXPECT_TRUE(Has(screen, "Implicit orders: 1 false, 1 load-bearing, 1 unknown")) << screen;
+    EXPECT_TRUE(Has(screen, "  warning, 1 load-bearing\n      cu")) << screen;
+    EXPECT_TRUE(Has(screen, "  warning\n")) << "the other finding has none\n" << screen;
 }
 
 TEST(EdgeList, GivesUpFalseOnesFirst)
