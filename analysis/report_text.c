@@ -180,6 +180,8 @@ static void put_sequence(const struct report *report, const struct finding *find
 
 static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
 {
+    if (!finding->has_api)
+        return; /* no call, so no order that ends at it */
     sink_printf(sink, "    %-22s%s\n", "implicit orders here",
                 report_verdicts(report_finding_verdicts(report, finding)).text);
     if (report_needed(report, finding))
@@ -227,7 +229,7 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
     }
     sink_printf(sink, "\nFindings, by host time lost\n");
     if (report->totals.host_ns != 0)
-        sink_printf(sink, "  the first %zu of %zu hold 90 %% of it\n", report_cover(report, 90), report->findings.count);
+        sink_printf(sink, "  the first %zu of %zu: 90 %% of it\n", report_cover(report, 90), report->findings.count);
     for (size_t i = 0; i < report->findings.count; i++)
         put_finding(report, namer, i, first_of_rule(report, i), sink);
 }

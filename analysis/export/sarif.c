@@ -103,11 +103,13 @@ static json_t *locations(const struct export_job *job, const struct report *repo
     return out;
 }
 
-/* Of the run of the process that it cost most: a twentieth is an error, a thousandth a warning. Unknown is no small cost.
- */
+/* As severe as it is for what the program computes; what only costs time, by the share of the run of the process that it
+ * cost most: a twentieth is an error, a thousandth a warning. Unknown is no small cost. */
 static const char *level_of(const struct folded *folded, const struct report *report)
 {
     uint64_t run = report->totals.run_ns, lost = folded->finding->host_ns;
+    if (folded->finding->severity != SEVERITY_WARNING)
+        return severity_names[folded->finding->severity];
     if (folded->known == 0 || run == 0)
         return "warning";
     return lost >= run / 20 ? "error" : lost >= run / 1000 ? "warning" : "note";

@@ -29,7 +29,7 @@ static const char schema[] =
     " region TEXT, blocked INTEGER, lost_ns INTEGER, waits_for INTEGER, PRIMARY KEY(process, correlationId)) WITHOUT ROWID;"
     "CREATE TABLE PTDS_FRAME(process INTEGER, stack INTEGER, depth INTEGER, object TEXT, offset INTEGER, symbol TEXT);"
     "CREATE TABLE PTDS_FINDING(process INTEGER, id TEXT, rule TEXT, detail TEXT, api TEXT, stack INTEGER, count INTEGER,"
-    " host_ns INTEGER, host_unknown_calls INTEGER, object TEXT);"
+    " host_ns INTEGER, host_unknown_calls INTEGER, object TEXT, class TEXT, severity TEXT);"
     "CREATE TABLE PTDS_EDGE(process INTEGER, kind TEXT, verdict TEXT, reason TEXT, from_ns INTEGER, from_thread INTEGER,"
     " from_stream INTEGER, from_stack INTEGER, to_ns INTEGER, to_thread INTEGER, to_stream INTEGER, to_stack INTEGER,"
     " address INTEGER, size INTEGER, allocation INTEGER);";
@@ -45,7 +45,7 @@ static const char *const inserts[STATEMENTS] = {
     "INSERT INTO PTDS_STREAM VALUES(?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_CALL VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_FRAME VALUES(?,?,?,?,?,?)",
-    "INSERT INTO PTDS_FINDING VALUES(?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO PTDS_FINDING VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_EDGE VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 
@@ -286,6 +286,8 @@ static void add_finding(struct database *database, const struct finding *finding
     put_number_if(database, finding->known != 0, finding->host_ns);
     put_number(database, finding->unknown);
     put_text(database, finding->text);
+    put_text(database, finding->rule->class_);
+    put_text(database, severity_names[finding->severity]);
     end_row(database);
 }
 

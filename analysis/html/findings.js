@@ -38,7 +38,7 @@
       : `${time(finding.cost.host_ns)} in ${plural(finding.cost.host_known_calls, "call")}` +
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
     row("GPU time lost", time(finding.cost.gpu_ns));
-    row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
+    if (finding.api) row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
     if (finding.verdicts && finding.verdicts.load_bearing) row("but", ptds.needed);
     if (finding.sequence !== null) {
       const mates = findings.filter((one) => one.finding.sequence === finding.sequence && one.number !== number).map((one) => "#" + one.number);
@@ -62,7 +62,7 @@
     const row = el("tr", { class: "finding", id: "finding-" + number },
       el("td", {}, toggle), el("td", {}, finding.rule), el("td", {}, ptds.severityTag(finding)),
       el("td", { class: "n", "data-label": "lost" }, time(cost) + share), el("td", { class: "n", "data-label": "calls" }, count(finding.count)),
-      el("td", {}, verdictTags(finding.verdicts)), el("td", { class: "site" }, finding.api || finding.object || ""),
+      el("td", {}, finding.api ? verdictTags(finding.verdicts) : ""), el("td", { class: "site" }, finding.api || finding.object || ""),
       el("td", { class: "site" }, one.site || (finding.api ? "not recorded" : "")));
     const more = el("tr", { class: "more", hidden: !isOpen && "" }, el("td", { colspan: 8 }, isOpen ? details(one) : null));
     return [row, more];

@@ -282,6 +282,54 @@ TEST(Selection, RulesSeeWhatIsNotSelected)
     EXPECT_STREQ("sync-copy", report.report->findings.items[0]->rule->id);
 }
 
+TEST(Selection, OfCallsThatRulesSpeakOfLater)
+{
+    /* The wait is judged at the second one, and the allocation flagged when another thread's call turns out to be held. */
+    const rule *rules[RULES_MOST];
+    unsigned judged = 0;
+    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+        if (rules[i]->on_judged == nullptr && rules[i]->on_held == nullptr)
+            continue;
+        auto of_rule = [&](const Selected &report) {
+            uint64_t calls = 0;
+            for (size_t j = 0; j < report.report->findings.count; j++)
+                calls += report.report->findings.items[j]->rule == rules[i] ? report.report->findings.items[j]->count : 0;
+            return calls;
+        };
+        uint64_t all = of_rule(Selected(BuildTrace(rules[i]->bad))), parts = 0;
+        EXPECT_NE(0u, all) << rules[i]->id;
+        for (const char *thread : {"1", "2", "3", "4", "5", "6"}) {
+            struct selection selection = {};
+            selection.thread = thread;
+            Selected part(BuildTrace(rules[i]->bad), selection);
+            if (part.status == 0)
+                parts += of_rule(part);
+        }
+        EXPECT_EQ(all, parts) << rules[i]->id << ": each call belongs to one thread";
+        struct selection late = {};
+        late.has_from = true;
+        late.from_ns = UINT64_MAX / 2;
+        EXPECT_EQ(0u, Selected(BuildTrace(rules[i]->bad), late).report->findings.count) << rules[i]->id;
+        judged++;
+    }
+    EXPECT_GE(judged, 5u);
+}
+
+TEST(Selection, AnOrderCountsByTheEndThatWaits)
+{
+    const char *text = "1@0 launch s=L k=a\n2@10 launch s=L k=b\n";
+    for (const char *thread : {"1", "2"}) {
+        struct selection selection = {};
+        selection.thread = thread;
+        Selected report(BuildTrace(text), selection);
+        uint64_t verdicts[VERDICTS], all = 0;
+        ASSERT_NE(nullptr, report_all_verdicts(report.report.get(), verdicts));
+        for (uint64_t count : verdicts)
+            all += count;
+        EXPECT_EQ(thread[0] == '2' ? 1u : 0u, all) << thread;
+    }
+}
+
 TEST(FindingId, IsTheSameForTheSameSite)
 {
     auto id = [](const std::string &text) {
