@@ -169,18 +169,30 @@ static int scopes_at(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
     return count > 0 ? count : 0;
 }
 
+/* Without the index of addresses that gcc writes and clang does not, every unit is asked. */
+static Dwarf_Die *unit_at(const struct object_file *file, GElf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(file->module, address, bias);
+    if (unit != NULL)
+        return unit;
+    while ((unit = dwfl_module_nextcu(file->module, unit, bias)) != NULL)
+        if (dwarf_haspc(unit, address - *bias) > 0)
+            return unit;
+    return NULL;
+}
+
 static size_t dwarf_places(const struct object_file *file, GElf_Addr address, struct site_place *out, size_t most)
 {
     Dwarf_Addr bias;
-    Dwarf_Die *unit = dwfl_module_addrdie(file->module, address, &bias), *scopes = NULL;
+    Dwarf_Die *unit = unit_at(file, address, &bias), *scopes = NULL;
     int line = 0;
     if (unit == NULL)
         return 0;
-    Dwfl_Line *at = dwfl_module_getsrc(file->module, address);
-    const char *source = at != NULL ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
+    Dwarf_Line *at = dwarf_getsrc_die(unit, address - bias);
+    const char *source = at != NULL ? dwarf_linesrc(at, NULL, NULL) : NULL;
     if (source != NULL) {
         set_file(&out[0], unit, source);
-        out[0].line = line;
+        out[0].line = dwarf_lineno(at, &line) == 0 ? line : 0;
     }
     int count = scopes_at(unit, address - bias, &scopes);
     size_t used = places_in(unit, scopes, count, out, most);
