@@ -2,61 +2,16 @@
  *
  * `ptds export --to perfetto`: each process with a track a host thread, a track a stream as the program named it and a
  * track a stream as the work was sent to; flows from calls to their work and along implicit edges; counters of streams with
- * pending work. Streams, packet by packet. Must not show a duration that nobody measured: a call that was not timed and
- * work on streams are instants.
+ * pending work. Streams, packet by packet. Must not show a duration that nobody measured: a call that was not timed, and
+ * work on streams whose device time was not recorded, are instants.
  */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-#include "analysis/export/export.h"
-#include "analysis/export/perfetto_packets.h"
+#include "analysis/export/perfetto_writer.h"
 #include "analysis/symbols/symbols.h"
 #include "analysis/walk.h"
-
-enum track_kind {
-    TRACK_SELF = 1,
-    TRACK_HOST_THREAD,
-    TRACK_ASKED,
-    TRACK_SENT,
-    TRACK_PENDING,
-    TRACK_GROUP_ASKED,
-    TRACK_GROUP_SENT,
-    TRACK_NOTES
-};
-
-/* What a number of NAMES_EVENT or NAMES_VALUE belongs to; the other half of the key is an id of the trace. */
-enum text_kind {
-    TEXT_API = 1,
-    TEXT_KERNEL,
-    TEXT_COPY,
-    TEXT_OP,
-    TEXT_RECORD,
-    TEXT_WAIT,
-    TEXT_GRAPH,
-    TEXT_STREAM,
-    TEXT_SITE,
-    TEXT_EDGE,
-    TEXT_NOTE,
-    TEXT_PENDING
-};
-
-struct writer {
-    struct packets packets;
-    struct export_job *job;
-    const struct traced *traced;
-    const struct report *report;
-    uint64_t base;                       /* CLOCK_REALTIME of time 0 */
-    uint64_t process;                    /* from 1 */
-    bool own_pid;                        /* no other process here has this pid */
-    struct id_map tracks, tids, pending; /* described; taken; the counters' last values */
-    uint64_t flows;
-};
-
-static uint64_t key_of(unsigned kind, uint32_t id)
-{
-    return (uint64_t)kind << 32 | id;
-}
 
 /* Process and track of it, unlike any other. */
 static uint64_t uuid_of(const struct writer *writer, enum track_kind kind, uint32_t id)
@@ -110,102 +65,39 @@ static uint64_t track_of(struct writer *writer, enum track_kind kind, uint32_t i
     return uuid_of(writer, kind, id);
 }
 
-static void name_api(struct writer *writer, uint32_t api)
-{
-    bool fresh;
-    uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_API, api), &fresh);
-    const struct api_def *def = definitions_api(&writer->report->trace.defs, api);
-    if (fresh)
-        packet_define(&writer->packets, NAMES_EVENT, number,
-                      def != NULL && def->text != NULL ? def->text : "(unnamed call)");
-    event_name(&writer->packets, number);
-}
-
-static uint64_t work_key(const struct ptds_rec_CALL *call)
-{
-    switch (call->op) {
-    case PTDS_OP_LAUNCH: return key_of(TEXT_KERNEL, call->object);
-    case PTDS_OP_COPY: return key_of(TEXT_COPY, call->kinds);
-    case PTDS_OP_EVENT_RECORD: return key_of(TEXT_RECORD, call->object);
-    case PTDS_OP_EVENT_WAIT: return key_of(TEXT_WAIT, call->object);
-    case PTDS_OP_GRAPH_LAUNCH: return key_of(TEXT_GRAPH, call->object);
-    case PTDS_OP_MEMSET:
-    case PTDS_OP_HOST_FUNCTION: return key_of(TEXT_OP, call->op);
-    default: return key_of(TEXT_API, call->api);
-    }
-}
-
-static void name_work(struct writer *writer, const struct call_view *view)
-{
-    char text[300];
-    bool fresh;
-    uint32_t number = packet_name(&writer->packets, NAMES_EVENT, work_key(&view->call->r), &fresh);
-    if (fresh) {
-        export_work_name(writer->report, view, text, sizeof text);
-        packet_define(&writer->packets, NAMES_EVENT, number, text);
-    }
-    event_name(&writer->packets, number);
-}
-
-static void stream_argument(struct writer *writer, const char *key, uint32_t uid)
-{
-    char text[100];
-    bool fresh;
-    if (uid == 0)
-        return;
-    uint32_t number = packet_name(&writer->packets, NAMES_VALUE, key_of(TEXT_STREAM, uid), &fresh);
-    if (fresh) {
-        report_id(writer->report, FINDING_STREAMS, uid, text, sizeof text);
-        packet_define(&writer->packets, NAMES_VALUE, number, text);
-    }
-    event_text(&writer->packets, key, number);
-}
-
-static void kernel_argument(struct writer *writer, uint32_t uid)
-{
-    char text[300];
-    bool fresh;
-    uint32_t number = packet_name(&writer->packets, NAMES_VALUE, key_of(TEXT_KERNEL, uid), &fresh);
-    if (fresh) {
-        report_id(writer->report, FINDING_KERNELS, uid, text, sizeof text);
-        packet_define(&writer->packets, NAMES_VALUE, number, text);
-    }
-    event_text(&writer->packets, "kernel", number);
-}
-
-static void site_argument(struct writer *writer, uint32_t stack)
-{
-    char text[400];
-    bool fresh;
-    if (stack == 0)
-        return;
-    uint32_t number = packet_name(&writer->packets, NAMES_VALUE, key_of(TEXT_SITE, stack), &fresh);
-    if (fresh) {
-        bool known = report_site(writer->report, writer->job->namer, stack, text, sizeof text);
-        packet_define(&writer->packets, NAMES_VALUE, number, known ? text : "unknown");
-    }
-    event_text(&writer->packets, "site", number);
-}
-
 static void call_arguments(struct writer *writer, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     uint64_t bytes = export_bytes(view->call);
-    stream_argument(writer, "stream", call->stream);
-    stream_argument(writer, "target", call->target);
+    writer_stream_argument(writer, "stream", call->stream);
+    writer_stream_argument(writer, "target", call->target);
     if (call->op == PTDS_OP_LAUNCH)
-        kernel_argument(writer, call->object);
+        writer_kernel_argument(writer, call->object);
     if (bytes != 0)
         event_number(&writer->packets, "bytes", bytes);
     event_number(&writer->packets, "result", call->result);
     if (view->blocked)
         event_number(&writer->packets, "lost_ns", view->lost_ns);
-    site_argument(writer, call->stack);
+    writer_site_argument(writer, call->stack);
     if (!view->timed)
         event_words(&writer->packets, "duration", "not recorded");
 }
 
-/* The flow's ends must come in order of time: the call, the stream as named, the stream it was sent to. */
+static void put_end(struct writer *writer, uint64_t track, uint64_t time)
+{
+    event_begin(&writer->packets, EVENT_END, track, time);
+    event_end(&writer->packets);
+}
+
+/* Device times are known as exactly as their base is; none is before the call, which would turn the flow round. */
+static uint64_t device_time_of(const struct writer *writer, const struct device_run *run, int64_t ns, uint64_t least)
+{
+    uint64_t time = time_of(writer, run->base) + (uint64_t)ns;
+    return (int64_t)(time - least) > 0 ? time : least;
+}
+
+/* The flow's ends must come in order of time: the call, the stream as named, the stream it was sent to. Where the work ran
+ * is the latter: there it has its duration, if that was recorded. */
 static void put_work(struct writer *writer, const struct call_view *view, uint64_t time, uint64_t flow)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -216,13 +108,17 @@ static void put_work(struct writer *writer, const struct call_view *view, uint64
         if (uid == 0)
             continue;
         uint64_t track = track_of(writer, kinds[i], uid);
-        event_begin(&writer->packets, EVENT_INSTANT, track, time);
+        const struct device_run *run = i == 1 ? device_times_of(&writer->device, view->call) : NULL;
+        uint64_t start = run != NULL ? device_time_of(writer, run, run->start, time) : time;
+        event_begin(&writer->packets, run != NULL ? EVENT_BEGIN : EVENT_INSTANT, track, start);
         event_category(&writer->packets, "work");
-        name_work(writer, view);
+        writer_name_work(writer, view);
         event_flow(&writer->packets, flow, i == 1);
         event_number(&writer->packets, "thread", view->call->thread);
-        stream_argument(writer, i == 0 ? "target" : "stream", i == 0 ? sent : call->stream);
+        writer_stream_argument(writer, i == 0 ? "target" : "stream", i == 0 ? sent : call->stream);
         event_end(&writer->packets);
+        if (run != NULL)
+            put_end(writer, track, device_time_of(writer, run, run->end, start));
     }
 }
 
@@ -249,17 +145,15 @@ static void put_call(struct walker *walker, struct model *model, const struct ca
     put_pending(writer, model, view->context, time);
     event_begin(&writer->packets, view->timed ? EVENT_BEGIN : EVENT_INSTANT, track, time);
     event_category(&writer->packets, view->blocked ? "blocked" : "call");
-    name_api(writer, call->api);
+    writer_name_api(writer, call->api);
     if (view->submits)
         event_flow(&writer->packets, flow, false);
     call_arguments(writer, view);
     event_end(&writer->packets);
     if (view->submits)
         put_work(writer, view, time, flow);
-    if (view->timed) {
-        event_begin(&writer->packets, EVENT_END, track, time_of(writer, call->leave));
-        event_end(&writer->packets);
-    }
+    if (view->timed)
+        put_end(writer, track, time_of(writer, call->leave));
 }
 
 static void after_call(struct walker *walker, struct model *model, const struct call_view *view)
@@ -293,8 +187,8 @@ static void put_edge_end(struct writer *writer, const struct edge *edge, bool is
     if (edge->verdict == VERDICT_UNKNOWN && edge->reason < VERDICT_REASONS)
         event_words(&writer->packets, "reason", verdict_reason_names[edge->reason]);
     if (end->object != 0 && end->op == PTDS_OP_LAUNCH)
-        kernel_argument(writer, end->object);
-    site_argument(writer, end->stack);
+        writer_kernel_argument(writer, end->object);
+    writer_site_argument(writer, end->stack);
     if (edge->pair.address != 0) {
         event_number(&writer->packets, "address", edge->pair.address);
         event_number(&writer->packets, "size", edge->pair.size);
@@ -366,14 +260,16 @@ static int write_process(struct writer *writer)
     struct edge_feed *feed = writer->job->edges;
     packets_begin(&writer->packets, writer->job->out, (uint32_t)writer->process);
     put_process(writer);
+    device_times_begin(&writer->device, &writer->report->trace);
     int status = report_walk(writer->report, &walker);
     if (status == 0 && feed != NULL)
         status = feed->run(feed, writer->report, &edges.sink);
-    bool broken = writer->packets.broken;
+    bool broken = writer->packets.broken || writer->device.out_of_memory;
     packets_end(&writer->packets);
     id_map_free(&writer->tracks);
     id_map_free(&writer->tids);
     id_map_free(&writer->pending);
+    device_times_end(&writer->device);
     return broken || status != 0 ? export_failed(writer->job, "%s: not all of it could be written", writer->traced->path)
                                  : 0;
 }

@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "analysis/export/device_times.h"
 #include "analysis/export/export.h"
 #include "analysis/symbols/symbols.h"
 #include "analysis/walk.h"
@@ -26,7 +27,8 @@ static const char schema[] =
     " name TEXT, PRIMARY KEY(process, uid));"
     "CREATE TABLE PTDS_CALL(process INTEGER, correlationId INTEGER, thread INTEGER, op INTEGER, work TEXT, context INTEGER,"
     " stream INTEGER, target INTEGER, stack INTEGER, object INTEGER, generation INTEGER, bytes INTEGER, flags INTEGER,"
-    " region TEXT, blocked INTEGER, lost_ns INTEGER, waits_for INTEGER, PRIMARY KEY(process, correlationId)) WITHOUT ROWID;"
+    " region TEXT, blocked INTEGER, lost_ns INTEGER, waits_for INTEGER, device_start INTEGER, device_end INTEGER,"
+    " PRIMARY KEY(process, correlationId)) WITHOUT ROWID;"
     "CREATE TABLE PTDS_FRAME(process INTEGER, stack INTEGER, depth INTEGER, object TEXT, offset INTEGER, symbol TEXT);"
     "CREATE TABLE PTDS_FINDING(process INTEGER, id TEXT, rule TEXT, detail TEXT, api TEXT, stack INTEGER, count INTEGER,"
     " host_ns INTEGER, host_unknown_calls INTEGER, object TEXT, class TEXT, severity TEXT);"
@@ -43,7 +45,7 @@ static const char *const inserts[STATEMENTS] = {
     "INSERT INTO PTDS_META VALUES(?,?,?)",
     "INSERT INTO PTDS_PROCESS VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_STREAM VALUES(?,?,?,?,?,?,?)",
-    "INSERT INTO PTDS_CALL VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO PTDS_CALL VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_FRAME VALUES(?,?,?,?,?,?)",
     "INSERT INTO PTDS_FINDING VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_EDGE VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -61,6 +63,7 @@ struct database {
     uint64_t correlation;
     int64_t strings;
     struct id_map names; /* of this process: api -> StringIds */
+    struct device_times device;
     sqlite3_stmt *row;
     int column;
 };
@@ -186,6 +189,9 @@ static void add_call(struct walker *walker, struct model *model, const struct ca
     put_number_if(database, view->timed, view->blocked);
     put_number_if(database, view->timed, view->lost_ns);
     put_number(database, view->waits.count);
+    const struct device_run *run = device_times_of(&database->device, view->call);
+    put_number_if(database, run != NULL, run != NULL ? time_of(database, run->base) + (uint64_t)run->start : 0);
+    put_number_if(database, run != NULL, run != NULL ? time_of(database, run->base) + (uint64_t)run->end : 0);
     end_row(database);
 }
 
@@ -330,10 +336,12 @@ static int write_process(struct database *database)
         add_stack(database, &report->trace.defs.stacks.items[i]);
     for (size_t i = 0; i < report->findings.count; i++)
         add_finding(database, report->findings.items[i]);
-    int status = report_walk(report, &walker);
+    device_times_begin(&database->device, &report->trace);
+    int status = database->device.out_of_memory ? -1 : report_walk(report, &walker);
     if (status == 0 && feed != NULL)
         status = feed->run(feed, report, &database->sink);
     id_map_free(&database->names);
+    device_times_end(&database->device);
     return status;
 }
 

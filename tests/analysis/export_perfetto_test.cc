@@ -201,6 +201,18 @@ TEST(Perfetto, CallsAreSlicesOnlyWhereTheyWereTimed)
     EXPECT_EQ(expected, ends);
 }
 
+TEST(Perfetto, WorkIsASliceWhereItsDeviceTimeIsKnown)
+{
+    Opened opened({BuildTrace("1@0 launch s=N1 k=a\n1@10 launch s=N1 k=b\ndevice-run 1@10 30+400\n")});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    uint64_t start = trace.Named("cuLaunchKernel")[0]->time;
+    std::vector<std::pair<uint64_t, uint64_t>> seen,
+        expected = {{INSTANT, start}, {SLICE_BEGIN, start + 30000}, {SLICE_END, start + 430000}};
+    for (const Event *event : trace.On("sent to #2 (non-blocking)"))
+        seen.emplace_back(event->type, event->time);
+    EXPECT_EQ(expected, seen);
+}
+
 TEST(Perfetto, SlicesNestAndEndOnTheirTrack)
 {
     Opened opened({BuildTrace(text)});

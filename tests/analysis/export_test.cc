@@ -85,6 +85,15 @@ TEST(Sqlite, HasCallsFindingsAndNotes)
     EXPECT_EQ("-\n", database.Ask("SELECT rank FROM PTDS_PROCESS"));
 }
 
+TEST(Sqlite, HasDeviceTimesWhereThereAre)
+{
+    Opened opened({BuildTrace("1@0 launch s=L k=a\n1@10 launch s=L k=b\n1@20 launch s=L k=c\ndevice-run 1@10 30+400\n")});
+    Database database(opened.Export("sqlite"));
+    EXPECT_EQ("-|-\n30000|400000\n-|-\n",
+              database.Ask("SELECT device_start - (SELECT min(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME), device_end - "
+                           "device_start FROM PTDS_CALL ORDER BY correlationId"));
+}
+
 TEST(Sqlite, TakesEdgesFromAFeed)
 {
     Opened opened({BuildTrace(text)});

@@ -202,11 +202,28 @@ void TraceBuilder::Raw(uint32_t thread, const std::string &record)
     calls_[thread] += record;
 }
 
-void TraceBuilder::Region(uint32_t thread, uint64_t ticks, uint32_t name)
+/* The device's time 0 is tick 0. */
+void TraceBuilder::DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns)
+{
+    auto base = Blank<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE);
+    base.id = 1;
+    base.source = PTDS_DEVICE_EVENTS;
+    Definition(PTDS_REC_DEVICE_BASE, &base, sizeof base);
+    auto record = Blank<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+    record.enter = enter;
+    record.thread = thread;
+    record.start = start_ns;
+    record.end = end_ns;
+    record.base = 1;
+    Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
+}
+
+void TraceBuilder::Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain)
 {
     auto record = Blank<ptds_rec_REGION>(PTDS_REC_REGION);
     record.ticks = ticks;
     record.name = name;
+    record.domain = domain;
     Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
 }
 

@@ -39,7 +39,11 @@
  * A call that its thread is still in is written "in-flight" and then like a call. When a host function ran:
  *   host-run THREAD@MICROSECONDS BEGIN+DURATION s=NAME [tid=N]      the first two are those of the call that put it there
  *
- * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost.
+ * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost; both
+ * may have "domain=NAME" after it.
+ *
+ * When an operation ran on its device, from tick 0 on:
+ *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
  * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "monotonic" (default) or
  * "tsc" (3 ticks a nanosecond).
@@ -97,8 +101,9 @@ public:
     void Now(uint32_t thread, const ptds_now &now); /* the call that the thread is in */
     void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
-    void Region(uint32_t thread, uint64_t ticks, uint32_t name); /* a STRING id; 0 ends the innermost */
-    void Raw(uint32_t thread, const std::string &record);        /* any record, into a thread's chunk of calls */
+    void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns);
+    void Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain = 0); /* STRING ids; no name: an end */
+    void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */
 
     /* The whole trace as a file would hold it. */
     std::string Bytes() const;

@@ -244,6 +244,8 @@ private:
             trace_.header.clean_end = 0;
         } else if (first == "host-run") {
             HostRun(&words, line);
+        } else if (first == "device-run") {
+            DeviceRun(&words, line);
         } else if (first == "in-flight") {
             words >> first;
             InFlight(Parse(first, &words, line));
@@ -261,15 +263,19 @@ private:
     bool Region(const std::string &when, const std::string &line)
     {
         std::istringstream words(line);
-        std::string first, what, name;
+        std::string first, what, name, domain;
         words >> first >> what >> name;
+        if (name.compare(0, 7, "domain=") == 0)
+            name.swap(domain);
+        else
+            words >> domain;
         size_t at = when.find('@');
         if (at == std::string::npos || (what != "region" && what != "region-end"))
             return false;
         if (name.empty() != (what == "region-end"))
             Bad(line);
         trace_.Region(static_cast<uint32_t>(std::stoul(when)), Ticks(when.substr(at + 1)),
-                      name.empty() ? 0 : RegionId(name));
+                      name.empty() ? 0 : RegionId(name), domain.empty() ? 0 : RegionId(domain.substr(7)));
         return true;
     }
 
@@ -292,6 +298,18 @@ private:
         uint64_t begin = Ticks(run);
         trace_.HostRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
                        begin + Ticks(run.substr(plus + 1)), stream, tid);
+    }
+
+    void DeviceRun(std::istringstream *words, const std::string &line)
+    {
+        std::string call, run;
+        *words >> call >> run;
+        size_t at = call.find('@'), plus = run.find('+');
+        if (at == std::string::npos || plus == std::string::npos)
+            Bad(line);
+        uint64_t begin = std::stoull(run) * 1000;
+        trace_.DeviceRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
+                         begin + std::stoull(run.substr(plus + 1)) * 1000);
     }
 
     void InFlight(const CallSpec &call)
