@@ -205,6 +205,20 @@ TEST(Check, RegionsThatMustNotBlock)
     EXPECT_NE(std::string::npos, typo.err.find("no region \"stepp\"")) << typo.err;
 }
 
+TEST(Check, ARegionEndsWithItsDomain)
+{
+    Traces traces;
+    std::string trace = traces("app.ptds", "1@0 region outer domain=lib\n"
+                                           "1@1 region inner\n"
+                                           "1@2 region-end domain=lib\n"
+                                           "1@3 launch s=L k=a\n"
+                                           "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=copy\n"
+                                           "1@6000 region-end\n"
+                                           "1@6001 region-end domain=lib\n");
+    EXPECT_EQ(0, traces.Check({trace, "--no-block-in", "outer"}).exit);
+    EXPECT_EQ(1, traces.Check({trace, "--no-block-in", "inner"}).exit);
+}
+
 TEST(Check, ARegionWithCallsThatWereNotTimedIsNotProven)
 {
     Traces traces;
