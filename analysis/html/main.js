@@ -16,7 +16,7 @@
     return out;
   }
 
-  const deviceNote = "Device times are not recorded. A box on a stream is the call that submitted the work: it begins when the call was entered and is as long as the call took on the host, not as long as the work ran.";
+  const deviceNote = "Device times are not part of this timeline. A box on a stream is the call that submitted the work: it begins when the call was entered and is as long as the call took on the host, not as long as the work ran.";
 
   function line(verdict) {
     const svg = byId("arrow").content.firstElementChild.cloneNode(true);
