@@ -49,6 +49,9 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
                     time_lost(report->totals.run_ns != 0, report->totals.run_ns).text,
                     text_count(report->totals.calls).text, report->findings.count, report_host_time(report).text, name,
                     text_base(report->trace.header.program));
+        struct line banner = report_banner(report);
+        if (banner.used != 0)
+            sink_printf(sink, "      !! %s\n", banner.text);
     }
 }
 
@@ -96,6 +99,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
     for (size_t i = 0; i < rank; i++)
         first &= folds->list.items[i].finding->rule != finding->rule;
     sink_printf(sink, "\n#%zu %s: %s [%s]\n", rank + 1, finding->rule->id, finding->rule->title, folded->id.text);
+    sink_printf(sink, "    %-22s%s, class %s\n", "severity", severity_names[finding->severity], finding->rule->class_);
     if (finding->rule->details != NULL)
         sink_printf(sink, "    %-22s%s\n", "case", finding->rule->details[finding->detail]);
     if (finding->text != NULL)

@@ -146,7 +146,7 @@ TEST(Many, TextSaysWhoAndHowUnevenly)
     many_text(&opened.traces, &opened.folds, opened.namer, &out);
     for (const char *part :
          {"report on 2 processes", "the first one begun at 1970-01-01 00:00:05 UTC", "+2.5 ms", "node1 rank 1 pid 4001",
-          "max 7.0 ms (node1 rank 1 pid 4001)", "2 of 2:", "[7a0454db0d0eec41]", "prog+0x1234"})
+          "max 7.0 ms (node1 rank 1 pid 4001)", "2 of 2:", "warning, class H3", "[7a0454db0d0eec41]", "prog+0x1234"})
         EXPECT_NE(std::string::npos, out.text.find(part)) << part << "\n" << out.text;
 }
 
