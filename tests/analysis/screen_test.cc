@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "analysis/edge_feed.h"
+#include "analysis/edge_list.h"
 #include "analysis/identity.h"
 #include "analysis/report_screen.h"
 #include "tests/analysis/page_support.h"
@@ -327,6 +329,11 @@ TEST(Selection, AnOrderCountsByTheEndThatWaits)
         for (uint64_t count : verdicts)
             all += count;
         EXPECT_EQ(thread[0] == '2' ? 1u : 0u, all) << thread;
+        edge_list single;
+        edge_list_begin(&single);
+        EXPECT_EQ(0, edge_feed_of_build()->run(edge_feed_of_build(), report.report.get(), &single.sink));
+        EXPECT_EQ(all, single.kept.count) << "those drawn are those counted";
+        edge_list_end(&single);
     }
 }
 
