@@ -208,7 +208,7 @@ TEST(Perfetto, WorkIsASliceWhereItsDeviceTimeIsKnown)
     uint64_t start = trace.Named("cuLaunchKernel")[0]->time;
     std::vector<std::pair<uint64_t, uint64_t>> seen,
         expected = {{INSTANT, start}, {SLICE_BEGIN, start + 30000}, {SLICE_END, start + 430000}};
-    for (const Event *event : trace.On("sent to #2 (non-blocking)"))
+    for (const Event *event : trace.On("sent to #1 (non-blocking)"))
         seen.emplace_back(event->type, event->time);
     EXPECT_EQ(expected, seen);
 }
