@@ -12,6 +12,7 @@
 #include "interpose/doors/doors.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
@@ -37,6 +38,7 @@ static void in_child(void)
     footprint_after_fork();
     footprint_kernels_after_fork();
     record_after_fork();
+    hostfuncs_after_fork();
 }
 
 void lifecycle_start(void)

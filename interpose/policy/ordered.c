@@ -19,6 +19,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/doors/driver.h"
 #include "interpose/policy/policy.h"
+#include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
 #include <errno.h>
@@ -108,13 +109,15 @@ static int alive(const struct used_stream *used)
 }
 
 /* The default stream waits for one used stream. 0 if no event can do that: the stream is gone, by another thread's hand. */
-static int join_one(struct thread_context *here, struct used_stream *used)
+static int join_one(struct call *C, struct thread_context *here, struct used_stream *used)
 {
     int joined = 0;
     if (alive(used) && have_events(here) && objects_stream_pin(used->stream, used->uid)) {
         joined = edge(here->other_event, used->stream->handle, CU_STREAM_PER_THREAD);
         objects_stream_unpin(used->stream);
     }
+    if (joined)
+        record_edge(C, here->per_thread_uid, used->uid);
     used->dirty = 0;
     here->dirty_count--;
     return joined;
@@ -129,9 +132,8 @@ static int join_used(struct call *C, struct thread_context *here)
         struct used_stream *used = &here->used[i];
         if (!used->dirty || used->stream->capturing)
             continue;
-        if (!join_one(here, used))
+        if (!join_one(C, here, used))
             here->unjoined = 1;
-        C->flags |= PTDS_CALL_SHIM_EDGE;
     }
     errno = saved;
     return able && !here->unjoined;
@@ -268,6 +270,14 @@ static struct used_stream *entry_for(struct thread_context *here, struct stream 
     return &here->used[place];
 }
 
+static void wait_for_default(struct call *C, struct thread_context *here, struct used_stream *used)
+{
+    if (REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) != CUDA_SUCCESS)
+        return;
+    used->waited_for = here->default_generation;
+    record_edge(C, used->uid, here->per_thread_uid);
+}
+
 /* The stream waits for the thread's default-stream work that it has not waited for yet. Where that fails it stays owed and
  * is tried again; a driver that refuses an event has given up on the context. A capturing 0x2 must not be recorded from:
  * that would draw the stream into the capture. Nothing new can be on it then, see settle. */
@@ -277,10 +287,8 @@ static void follow_default(struct call *C, struct thread_context *here, struct u
     if (entered >= 0) {
         if (!capture_has_per_thread(C->thread))
             mark_default(here);
-        if (used->waited_for != here->default_generation &&
-            REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
-            used->waited_for = here->default_generation;
-        C->flags |= PTDS_CALL_SHIM_EDGE;
+        if (used->waited_for != here->default_generation)
+            wait_for_default(C, here, used);
         leave_context(entered);
     }
     if (entered < 0 || here->default_dirty || used->waited_for != here->default_generation)
@@ -315,8 +323,7 @@ static void settle_all(struct call *C, struct thread_context *here)
         if (used->waited_for == here->default_generation || used->stream->capturing || !alive(used) ||
             !objects_stream_pin(used->stream, used->uid))
             continue;
-        if (REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
-            used->waited_for = here->default_generation;
+        wait_for_default(C, here, used);
         objects_stream_unpin(used->stream);
     }
 }
@@ -327,9 +334,8 @@ static void settle_one(struct call *C, struct thread_context *here, struct strea
     for (uint32_t i = 0; i < here->used_count; i++) {
         struct used_stream *used = &here->used[i];
         if (used->dirty && is_entry_of(used, leaving) && !leaving->capturing) {
-            if (!join_one(here, used))
+            if (!join_one(C, here, used))
                 here->unjoined = 1;
-            C->flags |= PTDS_CALL_SHIM_EDGE;
         }
     }
 }
