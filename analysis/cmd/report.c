@@ -60,7 +60,7 @@ static bool find_finding(const struct making *making, size_t *rank)
 
 static int put_finding(const struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
-    size_t rank;
+    size_t rank = 0;
     if (!find_finding(making, &rank)) {
         fprintf(stderr, "ptds report: %s: no finding \"%s\": it has %zu, numbered from 1, or by id\n",
                 making->report.trace.source.name, making->options->finding, making->report.findings.count);
