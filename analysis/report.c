@@ -9,10 +9,13 @@
 
 #include "analysis/report_pass.h"
 
-/* By host time lost; findings whose cost nobody knows come before those known to cost nothing, then by number of calls. */
+/* Errors first. Then by host time lost; findings whose cost nobody knows come before those known to cost nothing, then by
+ * number of calls. */
 static int by_cost(const void *a, const void *b)
 {
     const struct finding *one = *(struct finding *const *)a, *two = *(struct finding *const *)b;
+    if ((one->severity == SEVERITY_ERROR) != (two->severity == SEVERITY_ERROR))
+        return one->severity == SEVERITY_ERROR ? -1 : 1;
     if (one->host_ns != two->host_ns)
         return one->host_ns > two->host_ns ? -1 : 1;
     bool one_unknown = one->unknown != 0, two_unknown = two->unknown != 0;

@@ -143,10 +143,9 @@ const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdic
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
 /* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
 struct line report_verdicts(const uint64_t *verdicts);
-/* Whether an order at the finding's call site is load-bearing. Then its advice alone would mislead, and this is said, too.
- */
-bool report_needed(const struct report *report, const struct finding *finding);
-#define REPORT_NEEDED "results depend on this order: put an event in its place before it goes"
+/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing; else
+ * NULL. */
+const char *report_needed(const struct report *report, const struct finding *finding);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);
 const char *report_policy(const struct report *report);

@@ -187,9 +187,12 @@ static void end_rule(struct report *report, struct rule_run *run)
     run->findings.selected = NULL;
     report->refused += run->findings.refused;
     for (size_t i = 0; i < run->findings.list.count; i++) {
-        edge_table_judge(&report->edges, run->findings.list.items[i]);
+        struct finding *finding = run->findings.list.items[i];
+        edge_table_judge(&report->edges, finding);
+        if (run->rule->order_gone && finding->verdicts[VERDICT_LOAD_BEARING] != 0)
+            finding_severity(finding, SEVERITY_ERROR);
         if (TABLE_ADD(&report->findings))
-            *TABLE_LAST(&report->findings) = run->findings.list.items[i];
+            *TABLE_LAST(&report->findings) = finding;
         else
             report->out_of_memory = true;
     }

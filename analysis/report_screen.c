@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CLASSES = 8, MOST_CLASSES_SMALL = 4, MOST_GAPS = 3, MOST_GAPS_SMALL = 1 };
+enum {
+    MOST_CLASSES = 8,
+    MOST_CLASSES_SMALL = 4,
+    MOST_GAPS = 3,
+    MOST_GAPS_SMALL = 1,
+    MOST_NEEDED = 2,
+    MOST_NEEDED_SMALL = 1
+};
 
 /* Writes a line, cut at the screen's edge and not inside a UTF-8 sequence. */
 void screen_put(struct screen *screen, struct line *line)
@@ -129,12 +136,52 @@ static void put_classes(struct screen *screen)
     screen_put(screen, &line);
 }
 
+static void add_end(const struct screen *screen, const struct edge_end *end, enum access access, struct line *line)
+{
+    const struct api_def *api = definitions_api(&screen->report->trace.defs, end->api);
+    char text[300];
+    if (end->object != 0) {
+        report_id(screen->report, FINDING_KERNELS, end->object, text, sizeof text);
+        line_add(line, "%.34s", text_function(text).text);
+    } else {
+        line_add(line, "%.34s", api != NULL && api->text != NULL ? api->text : "(unnamed call)");
+    }
+    report_id(screen->report, FINDING_THREADS, end->thread, text, sizeof text);
+    line_add(line, " %s in thread %.20s",
+             access == ACCESS_WRITE  ? "writes"
+             : access == ACCESS_READ ? "reads"
+                                     : "uses",
+             text);
+}
+
+/* The orders that results depend on, by an example each: what a remap has to be afraid of. */
+static void put_needed(struct screen *screen)
+{
+    const struct edge_table *edges = &screen->report->edges;
+    struct line line = {0};
+    size_t most = screen->small ? MOST_NEEDED_SMALL : MOST_NEEDED;
+    for (size_t i = 0; edges->analysed && i < edges->groups.count && i < most; i++) {
+        const struct edge_group *group = &edges->groups.items[i];
+        const struct edge_pair *pair = &group->example.pair;
+        if (group->example.verdict != VERDICT_LOAD_BEARING || pair->first.ticks == 0)
+            return;
+        line_add(&line, "  %sx ", text_count(group->counts[VERDICT_LOAD_BEARING]).text);
+        add_end(screen, &pair->first, pair->first_access, &line);
+        line_add(&line, ", then");
+        screen_put(screen, &line);
+        line_add(&line, "        ");
+        add_end(screen, &pair->second, pair->second_access, &line);
+        screen_put(screen, &line);
+    }
+}
+
 static void put_verdicts(struct screen *screen)
 {
     uint64_t verdicts[VERDICTS];
     struct line line = {0};
     line_add(&line, "Implicit orders: %s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text);
     screen_put(screen, &line);
+    put_needed(screen);
 }
 
 /* Rows for what comes after the findings: gaps, their title and the next command. */

@@ -8,13 +8,15 @@
 
 #include "analysis/report_screen_parts.h"
 
-enum { ADVICE_LINES = 2 };
+enum { ADVICE_LINES = 2, PLACES_APART = 2 };
 
-/* An entry of the list: a finding, or all of a sequence. */
+/* An entry of the list: a finding, or all of a sequence, or the same at several places. */
 struct entry {
     size_t first; /* rank of its costliest finding */
     size_t findings;
-    uint64_t host_ns;
+    size_t places; /* findings of the first one's rule and call, one a place; sequences where more than 1 are not named */
+    uint64_t host_ns, calls;
+    bool error;
 };
 
 static size_t entries(const struct report *report, struct entry *out)
@@ -23,18 +25,57 @@ static size_t entries(const struct report *report, struct entry *out)
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
         const struct sequence *sequence = finding->sequence != 0 ? &report->sequences.items[finding->sequence - 1] : NULL;
+        bool error = finding->severity == SEVERITY_ERROR;
         if (sequence == NULL)
-            out[count++] = (struct entry){i, 1, finding->host_ns};
+            out[count++] = (struct entry){i, 1, 1, finding->host_ns, finding->count, error};
         else if (sequence->first == i)
-            out[count++] = (struct entry){i, sequence->findings, sequence->host_ns};
+            out[count++] = (struct entry){i, sequence->findings, 1, sequence->host_ns, finding->count, error};
     }
     return count;
 }
 
-/* Ranks keep the order of findings that cost the same. */
+static bool alike(const struct finding *one, const struct finding *two)
+{
+    return one->rule == two->rule && one->has_api && two->has_api && one->api == two->api && one->twin == two->twin &&
+           one->severity == two->severity && one->detail == two->detail;
+}
+
+static uint64_t sum(uint64_t one, uint64_t two)
+{
+    uint64_t both;
+    return __builtin_add_overflow(one, two, &both) ? UINT64_MAX : both;
+}
+
+/* One cause may show at many places, as lazy loading does: the costliest are entries of their own, the rest is one. */
+static size_t fold(const struct report *report, struct entry *list, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        unsigned same = 0;
+        for (; at < kept; at++) {
+            same += alike(report->findings.items[list[at].first], report->findings.items[list[i].first]);
+            if (same > PLACES_APART)
+                break;
+        }
+        if (at == kept) {
+            list[kept++] = list[i];
+            continue;
+        }
+        list[at].findings += list[i].findings;
+        list[at].places++;
+        list[at].host_ns = sum(list[at].host_ns, list[i].host_ns);
+        list[at].calls = sum(list[at].calls, list[i].calls);
+    }
+    return kept;
+}
+
+/* Errors first; ranks keep the order of findings that cost the same. */
 static int entry_by_cost(const void *a, const void *b)
 {
     const struct entry *one = a, *two = b;
+    if (one->error != two->error)
+        return one->error ? -1 : 1;
     if (one->host_ns != two->host_ns)
         return one->host_ns > two->host_ns ? -1 : 1;
     return one->first < two->first ? -1 : one->first > two->first;
@@ -55,7 +96,7 @@ static void add_site(const struct screen *screen, const struct finding *finding,
     if (finding->sets[set].count == 0)
         return;
     report_id(report, set, finding->sets[set].id[0], text, sizeof text);
-    line_add(line, "%s %.40s", set == FINDING_KERNELS ? ", kernel" : ", behind", text);
+    line_add(line, "%s %.40s", set == FINDING_KERNELS ? ", kernel" : ", behind", text_function(text).text);
 }
 
 /* A sentence over at most ADVICE_LINES lines, broken between words. */
@@ -106,21 +147,25 @@ static void put_entry(struct screen *screen, const struct entry *entry)
 {
     const struct report *report = screen->report;
     const struct finding *finding = report->findings.items[entry->first];
+    const char *needed = report_needed(report, finding);
     struct line line = {0};
     line_add(&line, "#%-3zu %-24.24s", entry->first + 1, finding->rule->id);
     line_add(&line, " %9s %7sx", finding->known != 0 ? text_ns(entry->host_ns).text : "unknown",
-             text_count(finding->count).text);
+             text_count(entry->calls).text);
     line_add(&line, "  %s", severity_names[finding->severity]);
-    add_verdicts(report, finding, &line);
+    if (entry->places > 1)
+        line_add(&line, ", %zu more places", entry->places);
+    else
+        add_verdicts(report, finding, &line);
     screen_put(screen, &line);
     line_add(&line, "      ");
     add_site(screen, finding, &line);
     screen_put(screen, &line);
-    if (report_needed(report, finding)) {
-        line_add(&line, "      !! " REPORT_NEEDED);
+    if (needed != NULL) {
+        line_add(&line, "      !! %s", needed);
         screen_put(screen, &line);
     }
-    if (entry->findings < 2)
+    if (entry->findings < 2 || entry->places > 1)
         return;
     line_add(&line, "      with");
     for (size_t i = 0; i < report->findings.count; i++)
@@ -139,7 +184,7 @@ static size_t fitting(struct screen *screen, const struct entry *list, size_t co
     for (; fit < count && fit < SCREEN_FINDINGS; fit++) {
         const struct finding *finding = report->findings.items[list[fit].first];
         const struct rule *rule = finding->rule;
-        unsigned need = 2 + (list[fit].findings > 1) + report_needed(report, finding);
+        unsigned need = 2 + (list[fit].findings > 1 && list[fit].places == 1) + (report_needed(report, finding) != NULL);
         if (!advised(report, list, fit, rule))
             need += put_wrapped(screen, rule->advice, true);
         if (used + need > rows)
@@ -181,6 +226,8 @@ void screen_put_findings(struct screen *screen, unsigned after)
     screen_put_blank(screen);
     if (list != NULL) {
         size_t count = entries(report, list);
+        qsort(list, count, sizeof *list, entry_by_cost);
+        count = fold(report, list, count);
         qsort(list, count, sizeof *list, entry_by_cost);
         put_list(screen, list, count, after);
         free(list);

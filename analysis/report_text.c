@@ -184,8 +184,9 @@ static void put_verdicts(const struct report *report, const struct finding *find
         return; /* no call, so no order that ends at it */
     sink_printf(sink, "    %-22s%s\n", "implicit orders here",
                 report_verdicts(report_finding_verdicts(report, finding)).text);
-    if (report_needed(report, finding))
-        sink_printf(sink, "    !! " REPORT_NEEDED "\n");
+    const char *needed = report_needed(report, finding);
+    if (needed != NULL)
+        sink_printf(sink, "    !! %s\n", needed);
 }
 
 static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,

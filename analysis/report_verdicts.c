@@ -4,6 +4,7 @@
  * "not analysed", never a number.
  */
 #include "analysis/report.h"
+#include "analysis/rule.h"
 
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS])
 {
@@ -17,9 +18,12 @@ const uint64_t *report_finding_verdicts(const struct report *report, const struc
     return report->edges.analysed && finding->has_api ? finding->verdicts : NULL;
 }
 
-bool report_needed(const struct report *report, const struct finding *finding)
+const char *report_needed(const struct report *report, const struct finding *finding)
 {
-    return report->edges.analysed && finding->verdicts[VERDICT_LOAD_BEARING] != 0;
+    if (!report->edges.analysed || finding->verdicts[VERDICT_LOAD_BEARING] == 0)
+        return NULL;
+    return finding->rule->order_gone ? "results depend on this order, which is gone: they may be wrong"
+                                     : "results depend on this order: put an event in its place before it goes";
 }
 
 struct line report_verdicts(const uint64_t *verdicts)

@@ -78,13 +78,15 @@ static bool try_debug_files(struct object_file *file, const struct object_def *o
     return try_file(file, object, path);
 }
 
+const char object_file_absent[] = "no such file here";
+
 void object_file_open(struct object_file *file, const struct object_def *object)
 {
     *file = (struct object_file){.path = strdup(object->text), .build_id_size = object->build_id_size};
     memcpy(file->build_id, object->build_id, sizeof file->build_id);
     if (try_file(file, object, object->text) || try_debug_files(file, object))
         return;
-    file->trouble = !is_plain(object->text)      ? "no such file here"
+    file->trouble = !is_plain(object->text)      ? object_file_absent
                     : object->build_id_size != 0 ? "changed since the trace"
                                                  : "not an object file";
 }

@@ -19,6 +19,8 @@ struct object_file {
     const char *trouble; /* why */
 };
 
+extern const char object_file_absent[]; /* the trouble of a file that is not here */
+
 void object_file_open(struct object_file *file, const struct object_def *object);
 void object_file_close(struct object_file *file);
 

@@ -121,12 +121,12 @@ static bool name_site(struct site_namer *namer, const struct object_def *object,
     uint64_t offset;
     const char *why = trouble(namer, object);
     size_t count = places(namer, object, pc, found, PLACES_MOST);
-    if (why != NULL)
-        line_add(&line, "(%s)", why);
     for (size_t i = 0; i < count; i++) {
         line_add(&line, "%s", i != 0 ? ", inlined into " : "");
         put_place(&line, &found[i]);
     }
+    if (why != NULL && why != object_file_absent) /* that a file is elsewhere says nothing about the place */
+        line_add(&line, "(%s)", why);
     if (count == 1 && found[0].file[0] == 0 && object != NULL &&
         object_file_symbol(file_of(namer->data, object), call_address(object, pc), found[0].function,
                            sizeof found[0].function, &offset))
