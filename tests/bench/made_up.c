@@ -186,7 +186,7 @@ struct trace_source made_up_begin(const struct workload *workload, uint64_t reco
         made->lay_out(thread);
         a_unit += counts[thread];
     }
-    uint64_t units = (records + a_unit - 1) / a_unit;
+    uint64_t units = a_unit != 0 ? (records + a_unit - 1) / a_unit : 0;
     header.chunks = FIRST_CALLS + units * made->threads;
     return (struct trace_source){
         .name = made->name, .header = &header, .header_bytes = sizeof header, .chunks = header.chunks, .chunk = next_chunk};
