@@ -79,7 +79,7 @@ extern const char *const verdict_reason_names[VERDICT_REASONS]; /* "an operation
 /* What the edges do not say. */
 struct verdict_totals {
     uint64_t races;          /* conflicts that nothing orders, one side surely writes */
-    uint64_t possible_races; /* ... where that cannot be said */
+    uint64_t possible_races; /* ... where that cannot be said; not counted again while the two learn nothing new */
     uint64_t dropped;        /* accesses beyond what is followed */
     uint64_t unplaced;       /* calls on streams beyond what is followed */
 };

@@ -9,6 +9,8 @@
 #ifndef PTDS_ANALYSIS_READER_H
 #define PTDS_ANALYSIS_READER_H
 
+#include <string.h>
+
 #include "analysis/definitions.h"
 #include "analysis/source.h"
 
@@ -85,7 +87,13 @@ bool trace_has_time(const struct trace *trace);
 uint64_t trace_quick_ticks(const struct trace *trace, uint32_t api, bool twin, unsigned percent);
 
 /* Word `index` of a call, 0 where it has fewer. */
-uint64_t call_word(const struct call *call, uint32_t index);
+static inline uint64_t call_word(const struct call *call, uint32_t index)
+{
+    uint64_t word = 0;
+    if (index < call->words)
+        memcpy(&word, call->word + index * sizeof word, sizeof word);
+    return word;
+}
 
 /* A launch's words: its shape, then a word a pointer. Of a pointer's word the address, and the byte offset of the word in
  * the kernel's parameters (a multiple of 8; 0, too, in traces that do not tell). */
