@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Policy ordered, the default: per-thread streams that keep each thread's own legacy order.
+ * Policy ordered, the default: per-thread streams that keep each thread's own legacy order. Called by policy.c for every
+ * call with a stream. The order of what threads hand over to each other is in ordered_threads.c.
  *
  * In one thread, legacy order is: default-stream work waits for the blocking streams, and they wait for it. Here the
  * thread's 0x2 stands for the default stream, and the two waits are made with events, only when the thread changes sides:
@@ -248,8 +249,9 @@ static void after_implicit(struct call *C)
 
 const struct policy policy_ordered = {
     .name = "ordered",
-    .sentence = "per-thread streams that keep each thread's own legacy order, by events where it changes streams",
-    .gives_up = "order between different threads' unsynchronised default-stream work",
+    .sentence =
+        "per-thread streams that keep, by events, each thread's own legacy order and that of what threads hand over",
+    .gives_up = "order between threads that hand over by no pthread means: atomics, futexes, pipes, a mutex alone",
     .remaps = 1,
     .legacy = legacy,
     .created = created,

@@ -190,7 +190,8 @@ static int wait_for_kind(struct thread_context *here, const struct clocks *known
         int i = __builtin_ctzll(left);
         uint32_t handed = known->count[kind][i];
         /* Legacy order is within a context, and a thread's own is kept elsewhere. */
-        if ((i + 1 == (int)here->lane && !here->lane_inherited) || __atomic_load_n(&lanes[i].context_uid, __ATOMIC_ACQUIRE) != here->context_uid ||
+        if ((i + 1 == (int)here->lane && !here->lane_inherited) ||
+            __atomic_load_n(&lanes[i].context_uid, __ATOMIC_ACQUIRE) != here->context_uid ||
             clocks_know(&here->waited, kind, i, handed))
             continue;
         if (wait_for(here, &lanes[i], kind, handed)) {
