@@ -18,7 +18,7 @@ static uintptr_t keys[BUCKETS][PLACES] __attribute__((aligned(64)));
 static struct bucket {
     struct lock lock;
     uint8_t spared;       /* the spare carries something */
-    uint8_t used[PLACES]; /* looked up since the last search for a place */
+    uint8_t used[PLACES]; /* more than once since the last search for a place */
     uint8_t hand;
 } buckets[BUCKETS];
 static struct clocks carried[BUCKETS][PLACES + 1]; /* the last is the spare */
@@ -46,7 +46,7 @@ int objects_known(uintptr_t object)
     return place_of(bucket, object) >= 0 || __atomic_load_n(&buckets[bucket].spared, __ATOMIC_RELAXED);
 }
 
-/* Under the lock: a place for one more object, the one that was not looked up for longest. */
+/* Under the lock: a place for one more object, if need be that of one that was not used again for long. */
 static int make_place(uint32_t bucket)
 {
     struct bucket *b = &buckets[bucket];
@@ -83,7 +83,7 @@ static int give(uintptr_t object, const struct clocks *known, int may_insert)
         place = insert(bucket, object);
     if (place >= 0) {
         clocks_merge(&carried[bucket][place], known);
-        buckets[bucket].used[place] = 1;
+        buckets[bucket].used[place] = !inserted;
     }
     lock_drop(&buckets[bucket].lock);
     return inserted;
