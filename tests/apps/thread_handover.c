@@ -31,6 +31,7 @@ struct handover {
     sem_t first, second;
     pthread_barrier_t both;
     pthread_t worker;
+    pthread_key_t late;
     unsigned step; // by plain stores: tells the threads' turns and hands over nothing
 };
 
@@ -219,6 +220,27 @@ static void exit_b(struct handover *h)
     read_words(h);
 }
 
+// A's last work comes from a destructor at the thread's very end.
+static void write_late(void *argument)
+{
+    write_words(argument);
+}
+
+static void *leave_late_work(void *argument)
+{
+    struct handover *h = argument;
+    app_thread(&h->app);
+    pthread_setspecific(h->late, h);
+    return NULL;
+}
+
+static void late_b(struct handover *h)
+{
+    pthread_create(&h->worker, NULL, leave_late_work, h);
+    pthread_join(h->worker, NULL);
+    read_words(h);
+}
+
 static void barrier_a(struct handover *h)
 {
     write_words(h);
@@ -298,6 +320,7 @@ static const struct way {
     {"create", {create_a, create_b}, 0, 0},
     {"join", {join_b}, 0, 0},
     {"exit-and-join", {exit_b}, 0, 0},
+    {"late-work-and-join", {late_b}, 0, 0},
     {"barrier", {barrier_a, barrier_b}, 0, 0},
     {"chain", {semaphore_a, chain_b, chain_c}, 0, 0},
     {"ended", {ended_a, ended_b}, 0, 0},
@@ -305,6 +328,7 @@ static const struct way {
     {"from-blocking", {semaphore_a, semaphore_b}, 1, 0},
     {"to-blocking", {semaphore_a, semaphore_b}, 0, 2},
     {"join-from-blocking", {join_b}, 1, 0},
+    {"late-join-to-blocking", {late_b}, 0, 2},
     {"chain-to-blocking", {semaphore_a, chain_b, chain_c}, 0, 2},
 };
 
@@ -331,6 +355,7 @@ static void setup(struct handover *h, unsigned ms)
     sem_init(&h->first, 0, 0);
     sem_init(&h->second, 0, 0);
     pthread_barrier_init(&h->both, NULL, 2);
+    pthread_key_create(&h->late, write_late);
 }
 
 static unsigned count_parts(const struct way *way)
