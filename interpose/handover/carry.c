@@ -32,13 +32,20 @@ void handover_start(void)
         __atomic_store_n(&handover_on, 1, __ATOMIC_RELEASE);
 }
 
-/* Begins whatever is done here. 0: already inside, by way of a tool in the driver or a signal handler. */
+/* In a forked child all of it is the parent's. */
+static void settle(struct handover_self *self)
+{
+    if (__builtin_expect(self->forks != thread_fork_generation, 0))
+        *self = (struct handover_self){.forks = thread_fork_generation, .busy = self->busy};
+}
+
+/* Begins whatever is done here. 0: inside the driver or here already, by way of a tool's callback or a signal handler; the
+ * driver's locks may be held then, and nobody hands over the program's work. */
 static int enter(struct handover_self *self)
 {
     if (self->busy)
         return 0;
-    if (__builtin_expect(self->forks != thread_fork_generation, 0))
-        *self = (struct handover_self){.forks = thread_fork_generation};
+    settle(self);
     self->busy = 1;
     return 1;
 }
@@ -98,10 +105,8 @@ static void give(struct handover_self *self, const void *object)
 
 const struct clocks *handover_known(void)
 {
-    if (enter(&handover_self)) {
-        take_converted(&handover_self);
-        handover_self.busy = 0;
-    }
+    settle(&handover_self);
+    take_converted(&handover_self);
     return &handover_self.known;
 }
 

@@ -18,7 +18,7 @@ struct handover_self {
     uint32_t news;      /* bumped when `known` learns from others */
     uint32_t seen;      /* conversions looked at so far */
     uintptr_t mutex;    /* the last one locked or unlocked */
-    uint32_t busy;      /* inside this folder: what the driver and its tools lock meanwhile is nobody's hand-over */
+    uint32_t busy;      /* inside this folder or a wrapper: what the driver and its tools lock there is no hand-over */
     uint32_t forks;     /* thread_fork_generation that the rest belongs to */
     uint64_t locked[8]; /* which mutexes were locked, by hash, that belonged to no condition then */
     struct clocks known;
@@ -36,7 +36,7 @@ static inline int handover_pending(uint32_t news)
         (handover_self.news ^ news) | (handover_self.seen ^ __atomic_load_n(&objects_converted, __ATOMIC_RELAXED)), 0);
 }
 
-/* Everything that this thread has taken over until now. */
+/* Everything that this thread has taken over until now. For the policy, inside a wrapper. */
 const struct clocks *handover_known(void);
 
 /* The thread itself has put more into its lane. */
