@@ -62,7 +62,7 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->thread = thread_get();
     if (__builtin_expect(!C->thread, 0))
         return ENTER_PASS;
-    handover_self.busy++;
+    handover_self.busy = 1;
     C->context = NULL;
     C->stream = NULL;
     C->target = NULL;

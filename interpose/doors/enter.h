@@ -37,7 +37,7 @@ static inline void leave_call(struct call *C)
 {
     if (C->enter)
         leave_recorded(C);
-    handover_self.busy--;
+    handover_self.busy = 0;
 }
 
 /* After an implicit call: the host wait that the policy owes. */
