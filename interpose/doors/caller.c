@@ -35,14 +35,14 @@ static int glob_matches(const char *list, const char *path)
     return 0;
 }
 
-static int decide(const void *caller)
+static int decide(const struct elf_object *object, const void *caller)
 {
     const struct env *env = env_get();
-    struct elf_object object;
     char program[512];
-    if (!elf_containing(caller, &object))
+    (void)caller;
+    if (!object)
         return env->include != NULL; /* generated code belongs to no object, so it is in no list */
-    const char *path = elf_path(&object, program, sizeof program);
+    const char *path = elf_path(object, program, sizeof program);
     if (env->exclude && glob_matches(env->exclude, path))
         return 1;
     return env->include && !glob_matches(env->include, path);

@@ -22,17 +22,16 @@ static int is_python(const struct elf_object *object)
     return strncmp(file, "python", 6) == 0 || strncmp(file, "libpython", 9) == 0;
 }
 
-static int decide(const void *caller)
+static int decide(const struct elf_object *object, const void *caller)
 {
-    struct elf_object object;
+    uintptr_t own = (uintptr_t)&decide;
     if (driver_owns(caller))
         return NEVER;
-    if (!elf_containing(caller, &object))
+    if (!object)
         return COUNTS;
-    uintptr_t own = (uintptr_t)&decide;
-    if (own >= object.base && own < object.end)
+    if (own >= object->base && own < object->end)
         return NEVER;
-    return is_python(&object) ? PYTHON : COUNTS;
+    return is_python(object) ? PYTHON : COUNTS;
 }
 
 static struct sites sites;
