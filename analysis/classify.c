@@ -127,8 +127,10 @@ void model_classify(struct call_view *view)
     case PTDS_OP_FUNCTION_LOAD: set(view, WAIT_CONTEXT, false); break; /* model_cost: complete if it was seen to wait */
     default: break;
     }
-    if ((call->flags & PTDS_CALL_SHIM_WAIT) && view->scope == WAIT_NONE)
+    if ((call->flags & PTDS_CALL_SHIM_WAIT) && view->scope == WAIT_NONE) {
         set(view, WAIT_STREAM, true);
+        view->by_shim = true;
+    }
     if (view->target == MODEL_NO_SLOT && view->scope == WAIT_STREAM)
         set(view, WAIT_NONE, false);
 }

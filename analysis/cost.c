@@ -7,6 +7,8 @@
 #include "analysis/model.h"
 
 enum { QUICK_PERCENT = 5, MOST_QUICK_NS = 20000, MOST_QUICK_LOAD_NS = 200000, COPY_BYTES_A_NS = 8, SLACK_NS = 5000 };
+/* Slow machines' figures: pinning touches every page, device memory is mapped in large ones. */
+enum { ALLOC_BYTES_A_NS = 64, PINNED_NS_A_BYTE = 1 };
 
 void model_cost_begin(struct model *model)
 {
@@ -49,6 +51,25 @@ static uint64_t baseline(const struct model *model, const struct call_view *view
     if (at < model->idle.count && model->idle.items[at] > quick)
         quick = model->idle.items[at] - 1;
     return quick;
+}
+
+uint64_t model_alloc_ns(const struct call *call)
+{
+    uint64_t kind = call_word(call, 2), bytes = call_word(call, 1) & (UINT64_MAX >> 1);
+    if (call->r.op != PTDS_OP_ALLOC)
+        return 0;
+    return kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED ? bytes * PINNED_NS_A_BYTE
+                                                                        : bytes / ALLOC_BYTES_A_NS;
+}
+
+uint64_t model_usual_ns(const struct model *model, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    size_t at = (size_t)call->api * 2 + (call->flags & PTDS_CALL_TWIN ? 1 : 0);
+    uint64_t ns = at < model->quick.count ? model->quick.items[at] : UINT64_MAX;
+    if (ns == UINT64_MAX || __builtin_add_overflow(ns, copy_ns(view->call) + model_alloc_ns(view->call), &ns))
+        return UINT64_MAX;
+    return ns;
 }
 
 void model_cost(struct model *model, struct call_view *view)

@@ -98,6 +98,7 @@ static void add_thread(struct definitions *defs, const struct ptds_rec_THREAD *i
     if (defs->threads.count != known)
         *out = (struct thread_def){.id = in->id, .first = in->ticks, .gone = UINT64_MAX};
     out->tid = in->tid;
+    out->drivers |= in->state == PTDS_LIFE_DRIVERS;
     if (in->state == PTDS_LIFE_GONE)
         out->gone = in->ticks;
     if (bytes != 0)
@@ -160,11 +161,20 @@ static void add_stream(struct definitions *defs, const struct ptds_rec_STREAM *i
         out->gone = in->ticks;
 }
 
-static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *in)
+static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *in, const void *tail, size_t bytes)
 {
     struct kernel_def *out = ITEM(defs, &defs->kernels, PTDS_REC_KERNEL, in->uid);
-    if (out != NULL)
-        *out = (struct kernel_def){.handle = in->handle, .uid = in->uid, .name = in->name, .params = in->params};
+    if (out == NULL)
+        return;
+    size_t size = (size_t)in->params * sizeof *out->layout;
+    bool whole = in->params != 0 && in->params != UINT32_MAX && size <= bytes;
+    uint32_t *layout = whole ? malloc(size) : NULL;
+    defs->out_of_memory |= whole && layout == NULL;
+    free(out->layout);
+    *out =
+        (struct kernel_def){.handle = in->handle, .uid = in->uid, .name = in->name, .params = in->params, .layout = layout};
+    if (layout != NULL)
+        memcpy(layout, tail, size);
 }
 
 static void add_process(struct definitions *defs, const struct ptds_rec_PROCESS *in)
@@ -173,6 +183,13 @@ static void add_process(struct definitions *defs, const struct ptds_rec_PROCESS 
         *TABLE_LAST(&defs->processes) = (struct process_def){.ticks = in->ticks, .what = in->what, .pid = in->pid};
     else
         defs->out_of_memory = true;
+}
+
+static void add_device_base(struct definitions *defs, const struct ptds_rec_DEVICE_BASE *in)
+{
+    struct device_base_def *out = ITEM(defs, &defs->device_bases, PTDS_REC_DEVICE_BASE, in->id);
+    if (out != NULL)
+        *out = (struct device_base_def){in->earliest, in->latest, in->id, in->context, in->source};
 }
 
 static void add_untabled(struct definitions *defs, const struct ptds_rec_UNTABLED *in, const void *tail, size_t bytes)
@@ -208,8 +225,9 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
     case PTDS_REC_STACK: add_stack(defs, fixed, tail, bytes); return true;
     case PTDS_REC_CONTEXT: add_context(defs, fixed); return true;
     case PTDS_REC_STREAM: add_stream(defs, fixed); return true;
-    case PTDS_REC_KERNEL: add_kernel(defs, fixed); return true;
+    case PTDS_REC_KERNEL: add_kernel(defs, fixed, tail, bytes); return true;
     case PTDS_REC_PROCESS: add_process(defs, fixed); return true;
+    case PTDS_REC_DEVICE_BASE: add_device_base(defs, fixed); return true;
     case PTDS_REC_UNTABLED: add_untabled(defs, fixed, tail, bytes); return true;
     case PTDS_REC_BYPASS: add_bypass(defs, fixed, tail, bytes); return true;
     default: return false;
@@ -252,12 +270,31 @@ const struct kernel_def *definitions_kernel(const struct definitions *defs, uint
     return FIND(defs, kernels, PTDS_REC_KERNEL, uid);
 }
 
+const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id)
+{
+    return FIND(defs, device_bases, PTDS_REC_DEVICE_BASE, id);
+}
+
 const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc)
 {
     for (size_t i = defs->objects.count; i-- > 0;)
         if (pc >= defs->objects.items[i].base && pc < defs->objects.items[i].end)
             return &defs->objects.items[i];
     return NULL;
+}
+
+static bool is_cuda(const struct object_def *object)
+{
+    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
+    return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
+}
+
+uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack)
+{
+    uint32_t at = 0;
+    while (at + 1 < stack->count && is_cuda(definitions_object_at(defs, stack->pc[at])))
+        at++;
+    return at;
 }
 
 const char *definitions_setting(const struct definitions *defs, const char *name)
@@ -293,8 +330,11 @@ void definitions_free(struct definitions *defs)
     free(defs->clocks.items);
     free(defs->contexts.items);
     free(defs->streams.items);
+    for (size_t i = 0; i < defs->kernels.count; i++)
+        free(defs->kernels.items[i].layout);
     free(defs->kernels.items);
     free(defs->processes.items);
+    free(defs->device_bases.items);
     for (size_t i = 0; i < sizeof defs->by_id / sizeof defs->by_id[0]; i++)
         id_map_free(&defs->by_id[i]);
     *defs = (struct definitions){0};

@@ -35,7 +35,8 @@ struct clock_def {
 struct thread_def {
     uint64_t first, gone; /* ticks; gone UINT64_MAX: not seen to end */
     uint32_t id, tid;
-    char *text; /* may be NULL */
+    bool drivers; /* the driver's own: it ran host functions and made no call */
+    char *text;   /* may be NULL */
 };
 
 struct object_def {
@@ -65,6 +66,12 @@ struct stream_def {
 struct kernel_def {
     uint64_t handle;
     uint32_t uid, name, params;
+    uint32_t *layout; /* of each parameter offset << 16 | size; NULL if not recorded or not for all */
+};
+
+struct device_base_def {
+    uint64_t earliest, latest; /* ticks */
+    uint32_t id, context, source;
 };
 
 struct process_def {
@@ -96,7 +103,8 @@ struct definitions {
     TABLE_OF(struct process_def) processes;
     TABLE_OF(struct untabled_def) untabled;
     TABLE_OF(struct bypass_def) bypasses;
-    struct id_map by_id[16]; /* by record kind: id -> position in its table */
+    TABLE_OF(struct device_base_def) device_bases;
+    struct id_map by_id[32]; /* by record kind: id -> position in its table */
     bool out_of_memory;
 };
 
@@ -109,8 +117,13 @@ const struct context_def *definitions_context(const struct definitions *defs, ui
 const struct stream_def *definitions_stream(const struct definitions *defs, uint32_t uid);
 const struct kernel_def *definitions_kernel(const struct definitions *defs, uint32_t uid);
 
+const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id);
+
 /* The object whose mapping holds an address; of several, the one defined last. NULL if none. */
 const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc);
+
+/* The frame of a stack that called CUDA: the first one outside the objects of CUDA's runtime and driver. */
+uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack);
 
 /* The value of a setting "name=value"; NULL if there is none. */
 const char *definitions_setting(const struct definitions *defs, const char *name);

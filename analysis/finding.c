@@ -3,15 +3,17 @@
  * Findings and their adding up. Called by the rules, one call at a time; must stay cheap (a long trace flags often) and
  * bounded (a damaged trace may name any number of call sites).
  */
-#include "analysis/finding.h"
+#include "analysis/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/text.h"
 
-const char *const finding_set_names[FINDING_SETS] = {"threads", "streams",           "waits_for",
-                                                     "kernels", "waits_for_kernels", "contexts"};
+const char *const severity_names[SEVERITIES] = {"note", "warning", "error"};
+const char *const finding_set_names[FINDING_SETS] = {
+    "threads", "streams", "waits_for", "kernels", "waits_for_kernels", "contexts", "held_threads",
+};
 
 static struct finding *new_finding(struct findings *findings, const struct rule *rule)
 {
@@ -22,6 +24,7 @@ static struct finding *new_finding(struct findings *findings, const struct rule 
         return NULL;
     }
     made->rule = rule;
+    made->severity = rule->severity;
     *TABLE_LAST(&findings->list) = made;
     return made;
 }
@@ -30,6 +33,8 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
                            uint32_t detail)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
+    if (findings->selected != NULL && !selected_has(findings->selected, view->call))
+        return NULL;
     bool twin = (call->flags & PTDS_CALL_TWIN) != 0;
     uint64_t key = call->stack | (uint64_t)call->api << 32 | (uint64_t)twin << 48 | (uint64_t)(detail & 127) << 49;
     uint32_t at;
@@ -49,6 +54,7 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
     }
     found->count++;
     found->last = call->enter;
+    finding_flag(findings, found, view);
     finding_add(found, FINDING_THREADS, view->call->thread);
     finding_add(found, FINDING_CONTEXTS, call->context);
     if (call->target != 0 || call->stream != 0)
@@ -67,6 +73,12 @@ struct finding *finding_about(struct findings *findings, const struct rule *rule
     if (text != NULL)
         made->text = text_copy(text, strlen(text));
     return made;
+}
+
+void finding_severity(struct finding *finding, enum severity severity)
+{
+    if (finding != NULL)
+        finding->severity = severity;
 }
 
 void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
@@ -92,6 +104,20 @@ void finding_add_pending(struct finding *finding, const struct model *model, con
             finding_add(finding, FINDING_WAITS_FOR_KERNELS, stream->last_object);
     }
     if (finding != NULL && pending->count > PENDING_KEPT)
+        finding->sets[FINDING_WAITS_FOR].more = true;
+}
+
+void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need)
+{
+    for (uint32_t i = 0; i < judged->count; i++) {
+        const struct judged_stream *stream = &judged->stream[i];
+        if (need != NEED_OPEN && stream->need != need)
+            continue;
+        finding_add(finding, FINDING_WAITS_FOR, stream->uid);
+        if (stream->object != 0)
+            finding_add(finding, FINDING_WAITS_FOR_KERNELS, stream->object);
+    }
+    if (finding != NULL && judged->all > judged->count)
         finding->sets[FINDING_WAITS_FOR].more = true;
 }
 
@@ -143,12 +169,44 @@ void finding_cost_of(struct finding *finding, const struct call_view *view)
         finding_cost_unknown(finding);
 }
 
+static void drop(struct finding *finding)
+{
+    free(finding->text);
+    free(finding);
+}
+
+void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding))
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < findings->list.count; i++) {
+        if (keep(findings->list.items[i]))
+            findings->list.items[kept++] = findings->list.items[i];
+        else
+            drop(findings->list.items[i]);
+    }
+    findings->list.count = kept;
+    id_map_free(&findings->by_key);
+}
+
+void findings_move(struct findings *to, struct findings *from)
+{
+    for (size_t i = 0; i < from->list.count; i++) {
+        if (TABLE_ADD(&to->list)) {
+            *TABLE_LAST(&to->list) = from->list.items[i];
+        } else {
+            drop(from->list.items[i]);
+            to->refused++;
+        }
+    }
+    to->refused += from->refused;
+    from->list.count = 0;
+    findings_free(from);
+}
+
 void findings_drop(struct findings *findings)
 {
-    for (size_t i = 0; i < findings->list.count; i++) {
-        free(findings->list.items[i]->text);
-        free(findings->list.items[i]);
-    }
+    for (size_t i = 0; i < findings->list.count; i++)
+        drop(findings->list.items[i]);
     findings->list.count = 0;
     id_map_free(&findings->by_key);
 }

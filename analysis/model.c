@@ -252,6 +252,7 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
     model_classify(view);
     find_waits(model, view);
     model_cost(model, view);
+    hold_enter(model, view);
     return true;
 }
 
@@ -341,6 +342,7 @@ void model_leave(struct model *model, const struct call_view *view)
         learn(model, view);
     if (view->completes && view->own_only)
         settle_own(model, view);
+    hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
         for (unsigned i = 0; i < ORDER_COUNT; i++)
             order_forget_event(&model->order[i], call->object);
@@ -353,6 +355,7 @@ void model_end(struct model *model)
     for (size_t i = 0; i < model->contexts.count; i++)
         free(model->contexts.items[i].busy.items);
     completions_free(&model->completions);
+    free(model->holds.kept);
     free(model->contexts.items);
     free(model->streams.items);
     free(model->threads.items);

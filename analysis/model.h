@@ -14,6 +14,8 @@
 #define PTDS_ANALYSIS_MODEL_H
 
 #include "analysis/completion.h"
+#include "analysis/edge.h"
+#include "analysis/hold.h"
 #include "analysis/order.h"
 #include "analysis/reader.h"
 
@@ -72,10 +74,14 @@ struct call_view {
     enum wait_scope scope; /* what it may wait for before it returns */
     bool completes;        /* everything in that scope is complete when it returns */
     bool own_only;         /* ... but only the stream's own operations */
+    bool by_shim;          /* ... because the shim waits; the program's own call would not have */
     struct pending waits;  /* the streams in that scope which had work pending */
     bool timed, blocked;
-    uint64_t ns;      /* duration; 0 unless timed */
-    uint64_t lost_ns; /* of it, lost to waiting: 0 unless blocked */
+    uint64_t ns;          /* duration; 0 unless timed */
+    uint64_t lost_ns;     /* of it, lost to waiting: 0 unless blocked */
+    struct hold *held_by; /* another thread's call that kept this one waiting, NULL none */
+    uint64_t held_ns;
+    const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (verdict/verdict.h) */
 };
 
 struct model {
@@ -90,6 +96,7 @@ struct model {
     struct completions completions; /* of calls in flight */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
+    struct holds holds;             /* calls in flight that may hold others up */
     uint64_t op;                    /* operations so far */
     uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
     uint64_t untimed_waits;         /* calls that may have waited but are not timed */
@@ -118,6 +125,11 @@ void model_classify(struct call_view *view);
 /* For model_enter: blocked, lost_ns, from ns and waits. */
 void model_cost(struct model *model, struct call_view *view);
 void model_cost_begin(struct model *model);
+/* What such a call takes when nothing keeps it, going by the quick ones of the whole trace and the bytes it is about.
+ * UINT64_MAX: not known. Unlike the baseline of `blocked` it is not capped, so it may itself be the time of slow calls. */
+uint64_t model_usual_ns(const struct model *model, const struct call_view *view);
+/* What an allocation of this size may take on a slow machine, beyond a small one; 0 of other calls. */
+uint64_t model_alloc_ns(const struct call *call);
 /* Host memory of some kind that the driver cannot reach without the host's help or staging. */
 bool model_is_host(unsigned memory_kind);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/records.h"
 #include "analysis/text.h"
 
 enum { DAMAGES_KEPT = 16, MAX_COUNTS = 65536 * 2 };
@@ -117,23 +118,10 @@ static void take_call(struct trace *trace, const unsigned char *record, uint32_t
 
 static void take_definition(struct trace *trace, const struct ptds_record *record, const unsigned char *bytes)
 {
-    union {
-#define F(type, name, doc)
-#define TAIL(type, name, doc)
-#define REC(NAME, id, doc, fields) struct ptds_rec_##NAME NAME;
-#include "interpose/trace/records.def"
-    } fixed;
-    uint16_t size = record->kind < 32 ? trace->fixed[record->kind] : 0;
-    if (size == 0) {
-        trace->unknown_records++;
-        return;
-    }
-    if (size > record->size)
-        size = record->size;
-    memset(&fixed, 0, sizeof fixed);
-    memcpy(&fixed, bytes, size < sizeof fixed ? size : sizeof fixed);
-    if (!definitions_add(&trace->defs, record->kind, &fixed, bytes + size, record->size - size) &&
-        record->kind != PTDS_REC_REGION)
+    union any_record fixed;
+    uint32_t size = record_fixed(trace, record, bytes, &fixed);
+    if (size == 0 || (!definitions_add(&trace->defs, record->kind, &fixed, bytes + size, record->size - size) &&
+                      !record_is_among_calls(record->kind)))
         trace->unknown_records++;
 }
 
@@ -155,6 +143,21 @@ static uint32_t take_records(struct trace *trace, uint64_t index, const unsigned
                     bytes - offset >= sizeof record ? record.size : 0, bytes - offset);
     }
     return offset;
+}
+
+/* What follows the counts, as far as the chunk says that it is there. */
+static void take_defaults(struct trace *trace, const unsigned char *chunk, uint32_t at, size_t count, size_t readable)
+{
+    const size_t size = sizeof(struct ptds_default_count);
+    bool there = at >= sizeof(struct ptds_chunk) && at <= readable && count <= (readable - at) / size;
+    trace->has_defaults = there && (trace->has_defaults || trace->counts.count == 0);
+    for (size_t i = 0; there && i < count; i++) {
+        struct ptds_default_count one;
+        memcpy(&one, chunk + at + i * size, size);
+        trace->defaults.legacy += one.legacy;
+        trace->defaults.kept += one.kept;
+        trace->defaults.failed += one.failed;
+    }
 }
 
 static void take_counts(struct trace *trace, const unsigned char *records, uint32_t bytes)
@@ -186,8 +189,8 @@ static void keep_chunk(struct trace *trace, uint64_t index, const struct ptds_ch
         trace->out_of_memory = true;
         return;
     }
-    *TABLE_LAST(&trace->chunks) =
-        (struct chunk_ref){.thread = chunk->thread, .bytes = bytes, .sequence = chunk->sequence, .index = index};
+    *TABLE_LAST(&trace->chunks) = (struct chunk_ref){
+        .thread = chunk->thread, .bytes = bytes, .sequence = chunk->sequence, .index = index, .lost = chunk->lost};
 }
 
 /* The records' bytes as far as they are there. */
@@ -241,6 +244,7 @@ static void read_chunk(struct trace *trace, struct lost *lost, uint64_t index)
     uint32_t sound = sound_bytes(trace, index, chunk.committed, readable);
     const unsigned char *records = bytes + sizeof chunk;
     if (chunk.kind == PTDS_CHUNK_COUNTS) {
+        take_defaults(trace, bytes, chunk.defaults, sound / sizeof(struct ptds_count), readable);
         take_counts(trace, records, sound);
         return;
     }
@@ -273,7 +277,8 @@ static void read_chunks(struct trace *trace)
     id_map_free(&lost.threads);
     if (trace->chunks.count != 0)
         qsort(trace->chunks.items, trace->chunks.count, sizeof *trace->chunks.items, by_thread_and_sequence);
-    trace->threads = (uint32_t)trace->defs.threads.count;
+    for (size_t i = 0; i < trace->defs.threads.count; i++)
+        trace->threads += !trace->defs.threads.items[i].drivers;
     for (size_t i = 0; i < trace->chunks.count; i++)
         if ((i == 0 || trace->chunks.items[i].thread != trace->chunks.items[i - 1].thread) &&
             definitions_thread(&trace->defs, trace->chunks.items[i].thread) == NULL)

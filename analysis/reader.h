@@ -16,11 +16,19 @@
 extern "C" {
 #endif
 
+/* The regions (ptds.h, NVTX) that a thread was in, outermost first. */
+enum { REGIONS_KEPT = 16 };
+struct regions {
+    uint32_t depth;                                    /* may be more than are kept */
+    uint32_t name[REGIONS_KEPT], domain[REGIONS_KEPT]; /* STRING ids */
+};
+
 /* One driver call. `r` is zero in the fields that the trace's version did not have. */
 struct call {
     uint32_t thread;
-    uint32_t words;            /* how many r.word there are; read them with call_word */
-    const unsigned char *word; /* inside the source */
+    uint32_t words;                /* how many r.word there are; read them with call_word */
+    const unsigned char *word;     /* inside the source */
+    const struct regions *regions; /* of a call that merge_next gave; else NULL */
     struct ptds_rec_CALL r;
 };
 
@@ -40,6 +48,7 @@ struct chunk_ref {
     uint32_t thread;
     uint32_t bytes; /* of valid records */
     uint64_t sequence, index;
+    uint64_t lost; /* records that the thread had given up before this chunk */
 };
 
 struct trace {
@@ -48,6 +57,8 @@ struct trace {
     struct definitions defs;
     TABLE_OF(struct chunk_ref) chunks;  /* of calls; by thread, then sequence */
     TABLE_OF(struct ptds_count) counts; /* exact, of all threads; index api * 2 + twin; empty if the trace has none */
+    struct ptds_default_count defaults; /* exact, of all threads and calls */
+    bool has_defaults;                  /* every COUNTS chunk had them */
     TABLE_OF(struct durations) durations;
     TABLE_OF(struct damage) damages; /* the first 16 */
     uint64_t damaged;                /* how many there were */
@@ -76,10 +87,31 @@ uint64_t trace_quick_ticks(const struct trace *trace, uint32_t api, bool twin, u
 /* Word `index` of a call, 0 where it has fewer. */
 uint64_t call_word(const struct call *call, uint32_t index);
 
+/* A launch's words: its shape, then a word a pointer. Of a pointer's word the address, and the byte offset of the word in
+ * the kernel's parameters (a multiple of 8; 0, too, in traces that do not tell). */
+enum { LAUNCH_WORDS_AT = 3 };
+static inline uint64_t launch_address(uint64_t word)
+{
+    return word & PTDS_LAUNCH_ADDRESS_MASK;
+}
+static inline uint32_t launch_offset(uint64_t word)
+{
+    return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS) * 8;
+}
+
+/* Hands out the records of some kinds that lie among the threads' calls (CALL itself, REGION, HOST_RUN, EDGE, DEVICE_TIME),
+ * chunk by chunk and in a thread's order: the fixed part, zero-filled to the size of its struct, and the uid of the thread
+ * whose chunk it is in. kinds: a bit (1 << PTDS_REC_...) each. An EDGE is about the CALL that comes next in its thread. */
+typedef void (*trace_record_fn)(void *data, uint32_t thread, uint16_t kind, const void *fixed);
+void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_fn each, void *data);
+
 /* All calls, by time of entry, ties by thread. Memory: one cursor a thread. */
 struct merge_cursor {
     uint32_t chunk, last_chunk; /* positions in trace->chunks: now, and one past this thread's last */
     uint32_t offset;            /* in the chunk's records */
+    uint64_t lost;              /* the thread had given up so many records before the call */
+    bool gap;                   /* some of them since the call before */
+    struct regions regions;
     struct call call;
 };
 
@@ -88,13 +120,19 @@ struct merge {
     struct merge_cursor *cursors;
     uint32_t *heap;
     uint32_t count;
-    bool handed; /* the heap's top has been handed out */
+    uint32_t gaps; /* cursors whose next call has a gap before it */
+    bool handed;   /* the heap's top has been handed out */
 };
 
 /* 0, or -1 without memory. End with merge_end in either case. */
 int merge_begin(struct merge *merge, const struct trace *trace);
 /* The next call, valid until the next merge_next; NULL at the end. */
 const struct call *merge_next(struct merge *merge);
+/* Whether records are missing between the calls handed out so far and some call still to come. */
+static inline bool merge_in_gap(const struct merge *merge)
+{
+    return merge->gaps != 0;
+}
 void merge_end(struct merge *merge);
 
 /* For reader and merge: takes the record at `offset` of a chunk's records apart.

@@ -10,8 +10,9 @@
 #include "analysis/report.h"
 
 const char *const report_kept_names[KEPT_REASONS] = {
-    "by the policy", "a capture was open", "the function refuses the default stream",
-    "excluded",      "no other way",       "explicit CU_STREAM_LEGACY",
+    "by the policy",  "a capture was open", "the function refuses the default stream",
+    "excluded",       "no other way",       "explicit CU_STREAM_LEGACY",
+    "record dropped",
 };
 
 const char *report_stream_kind(uint32_t kind)
@@ -46,9 +47,12 @@ const char *report_api(const struct report *report, const struct finding *findin
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)
 {
     const struct object_def *object = definitions_object_at(&report->trace.defs, pc);
-    char symbol[160];
+    char symbol[240];
     if (object == NULL) {
-        snprintf(out, room, "0x%" PRIx64, pc);
+        if (namer != NULL && namer->places != NULL && namer->name(namer, NULL, pc, symbol, sizeof symbol))
+            snprintf(out, room, "0x%" PRIx64 " %s", pc, symbol);
+        else
+            snprintf(out, room, "0x%" PRIx64, pc);
         return;
     }
     const char *path = object->text != NULL ? text_base(object->text) : "?";
@@ -58,21 +62,12 @@ void report_frame(const struct report *report, struct site_namer *namer, uint64_
         snprintf(out, room, "%.80s+0x%" PRIx64, path, pc - object->bias);
 }
 
-static bool is_cuda(const struct object_def *object)
-{
-    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
-    return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
-}
-
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room)
 {
     const struct stack_def *frames = stack != 0 ? definitions_stack(&report->trace.defs, stack) : NULL;
     if (frames == NULL || frames->count == 0)
         return false;
-    uint32_t at = 0;
-    while (at + 1 < frames->count && is_cuda(definitions_object_at(&report->trace.defs, frames->pc[at])))
-        at++;
-    report_frame(report, namer, frames->pc[at], out, room);
+    report_frame(report, namer, frames->pc[definitions_caller(&report->trace.defs, frames)], out, room);
     return true;
 }
 
@@ -103,7 +98,8 @@ static void kernel_name(const struct report *report, uint32_t uid, char *out, si
 
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room)
 {
-    const struct thread_def *thread = set == FINDING_THREADS ? definitions_thread(&report->trace.defs, id) : NULL;
+    bool is_thread = set == FINDING_THREADS || set == FINDING_HELD;
+    const struct thread_def *thread = is_thread ? definitions_thread(&report->trace.defs, id) : NULL;
     if (set == FINDING_STREAMS || set == FINDING_WAITS_FOR)
         stream_name(report, id, out, room);
     else if (set == FINDING_KERNELS || set == FINDING_WAITS_FOR_KERNELS)
@@ -112,6 +108,18 @@ void report_id(const struct report *report, enum finding_set set, uint32_t id, c
         snprintf(out, room, "%u (%s)", id, thread->text);
     else
         snprintf(out, room, "%u", id);
+}
+
+struct line report_banner(const struct report *report)
+{
+    struct line line = {0};
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (finding->rule->banner)
+            line_add(&line, "%s%.60s", line.used == 0 ? "all of this run is changed by " : ", ",
+                     finding->text != NULL ? finding->text : finding->rule->id);
+    }
+    return line;
 }
 
 struct gaps {
@@ -165,6 +173,8 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
         text_count(totals->unplaced).text, MODEL_MOST_STREAMS);
     gap(&gaps, totals->unknown_generations, "%s waits for event recordings that the trace does not hold",
         text_count(totals->unknown_generations).text);
+    gap(&gaps, report->edges.totals.unplaced, "%s calls on streams too many to say what depends on their order",
+        text_count(report->edges.totals.unplaced).text);
     gap(&gaps, totals->opaque, "%s operations with memory use unknown (opaque)", text_count(totals->opaque).text);
     return gaps.lines;
 }

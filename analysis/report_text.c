@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/identity.h"
 #include "analysis/report.h"
 
 enum { STACK_FRAMES_SHOWN = 12 };
@@ -32,6 +33,7 @@ static void put_meta(const struct report *report, struct text_sink *sink)
 static void put_totals(const struct report *report, struct text_sink *sink)
 {
     const struct report_totals *totals = &report->totals;
+    uint64_t verdicts[VERDICTS];
     sink_printf(sink, "\nWhat was looked at\n");
     sink_printf(sink, "  driver calls         %s%s, %s failed\n", text_count(totals->calls).text,
                 report->has_counts ? "" : " (recorded ones only)", text_count(totals->failed).text);
@@ -51,6 +53,7 @@ static void put_totals(const struct report *report, struct text_sink *sink)
         sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
     sink_printf(sink, "  host time lost       %s (in calls that waited; GPU time is not recorded)\n",
                 report_host_time(report).text);
+    sink_printf(sink, "  implicit orders      %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
 }
 
 struct busiest {
@@ -162,11 +165,36 @@ static bool first_of_rule(const struct report *report, size_t rank)
     return true;
 }
 
-static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+/* The findings of a sequence name each other. */
+static void put_sequence(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    if (finding->sequence == 0)
+        return;
+    sink_printf(sink, "    %-22s%s in all; removing one wait exposes the next:", "sequence",
+                text_ns(report->sequences.items[finding->sequence - 1].host_ns).text);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i]->sequence == finding->sequence)
+            sink_printf(sink, " #%zu", i + 1);
+    sink_printf(sink, "\n");
+}
+
+static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    if (!finding->has_api)
+        return; /* no call, so no order that ends at it */
+    sink_printf(sink, "    %-22s%s\n", "implicit orders here",
+                report_verdicts(report_finding_verdicts(report, finding)).text);
+    if (report_needed(report, finding))
+        sink_printf(sink, "    !! " REPORT_NEEDED "\n");
+}
+
+static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,
+                        struct text_sink *sink)
 {
     const struct finding *finding = report->findings.items[rank];
     const struct rule *rule = finding->rule;
     sink_printf(sink, "\n#%zu %s: %s\n", rank + 1, rule->id, rule->title);
+    sink_printf(sink, "    %-22s%s, class %s\n", "severity", severity_names[finding->severity], rule->class_);
     if (rule->details != NULL)
         sink_printf(sink, "    %-22s%s\n", "case", rule->details[finding->detail]);
     if (finding->text != NULL)
@@ -176,12 +204,16 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
+    put_verdicts(report, finding, sink);
+    put_sequence(report, finding, sink);
     put_stack(report, namer, finding, sink);
-    for (unsigned set = 0; set < FINDING_CONTEXTS; set++)
-        put_set(report, finding, (enum finding_set)set, sink);
+    for (unsigned set = 0; set < FINDING_SETS; set++)
+        if (set != FINDING_CONTEXTS)
+            put_set(report, finding, (enum finding_set)set, sink);
     for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
         sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
-    if (first_of_rule(report, rank))
+    sink_printf(sink, "    %-22s%s\n", "id", identity_of(report, finding).text);
+    if (advice)
         sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, rule->advice);
 }
 
@@ -196,8 +228,15 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         return;
     }
     sink_printf(sink, "\nFindings, by host time lost\n");
+    if (report->totals.host_ns != 0)
+        sink_printf(sink, "  the first %zu of %zu: 90 %% of it\n", report_cover(report, 90), report->findings.count);
     for (size_t i = 0; i < report->findings.count; i++)
-        put_finding(report, namer, i, sink);
+        put_finding(report, namer, i, first_of_rule(report, i), sink);
+}
+
+void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+{
+    put_finding(report, namer, rank, true, sink);
 }
 
 static void put_gap(void *data, const char *line)
@@ -205,7 +244,7 @@ static void put_gap(void *data, const char *line)
     sink_printf(data, "  %s\n", line);
 }
 
-static void put_gaps(const struct report *report, struct text_sink *sink)
+void report_gaps_text(const struct report *report, struct text_sink *sink)
 {
     const struct trace *trace = &report->trace;
     sink_printf(sink, "\nWhat could not be analysed\n");
@@ -224,11 +263,26 @@ static void put_gaps(const struct report *report, struct text_sink *sink)
                     ways[trace->defs.bypasses.items[i].what < 4 ? trace->defs.bypasses.items[i].what : 0]);
 }
 
+/* What changes everything that follows, before anything else. */
+static void put_banners(const struct report *report, struct text_sink *sink)
+{
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (!finding->rule->banner)
+            continue;
+        sink_printf(sink, "!! %s: %s%s%s\n", finding->rule->id,
+                    finding->rule->details != NULL ? finding->rule->details[finding->detail] : finding->rule->title,
+                    finding->text != NULL ? ": " : "", finding->text != NULL ? finding->text : "");
+    }
+}
+
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
+    put_banners(report, sink);
     put_meta(report, sink);
     put_totals(report, sink);
     put_findings(report, namer, sink);
+    report_edges_text(report, namer, sink);
     put_counts(report, sink);
-    put_gaps(report, sink);
+    report_gaps_text(report, sink);
 }

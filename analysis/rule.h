@@ -20,20 +20,33 @@ struct rule_run {
     const struct rule *rule;
     struct model *model; /* to ask; a rule changes nothing in it */
     const struct trace *trace;
+    const struct aftermath *aftermath; /* to ask, likewise */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
 };
 
+/* For `ops`: the calls that a rule wants to see, by enum ptds_op. */
+#define RULE_OP(op) (UINT64_C(1) << (op))
+/* All that puts something on a stream: work, and event records and waits. */
+#define RULE_SUBMITS (RULE_OP(PTDS_OP_OPAQUE + 1) - RULE_OP(PTDS_OP_LAUNCH))
+#define RULE_ALL UINT64_C(0)
+
 struct rule {
     const char *id;             /* words, never renumbered */
+    const char *class_;         /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
     const char *title;          /* a headline */
     const char *sentence;       /* what the hazard is */
     const char *advice;         /* what to do about it */
     const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
     const char *bad, *good;
+    enum severity severity; /* of its findings, unless the rule says otherwise for one */
+    bool banner;            /* what it finds changes the whole run: reports say it before anything else */
+    uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
     size_t state;
-    void (*on_call)(struct rule_run *run, const struct call_view *view);
-    void (*end)(struct rule_run *run); /* after the last call; may be NULL */
+    void (*on_call)(struct rule_run *run, const struct call_view *view);  /* may be NULL */
+    void (*on_held)(struct rule_run *run, const struct call_view *view);  /* a call with held_by; may be NULL */
+    void (*on_judged)(struct rule_run *run, const struct judged *judged); /* a wait, some time after it; may be NULL */
+    void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
 };
 
 /* The section's bounds become __start_ptds_rules and __stop_ptds_rules. */

@@ -10,7 +10,7 @@
 
 #include "analysis/report.h"
 
-enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 8 };
+enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 7 };
 
 /* Cuts at COLUMNS, not inside a UTF-8 sequence. */
 static void put(struct text_sink *sink, struct line *line)
@@ -62,10 +62,25 @@ static void put_default_stream(const struct report *report, struct text_sink *si
     line_add(&line, "ptds: default stream: %s operations, %s remapped", text_count(totals->default_stream).text,
              text_count(totals->remapped).text);
     for (unsigned i = 0; i < KEPT_REASONS; i++)
-        if (totals->kept[i] != 0)
+        if (totals->kept[i] != 0 && i == KEPT_DROPPED)
+            line_add(&line, "; %s more kept", text_count(totals->kept[i]).text);
+        else if (totals->kept[i] != 0)
             line_add(&line, "; %s kept (%s)", text_count(totals->kept[i]).text, report_kept_names[i]);
     if (totals->failed_default != 0)
         line_add(&line, "; %s failed", text_count(totals->failed_default).text);
+    put(sink, &line);
+}
+
+static void put_orders(const struct report *report, struct text_sink *sink)
+{
+    const struct edge_table *edges = &report->edges;
+    struct line line = {0};
+    uint64_t needless = edge_table_count(edges, VERDICT_FALSE), needed = edge_table_count(edges, VERDICT_LOAD_BEARING),
+             unknown = edge_table_count(edges, VERDICT_UNKNOWN);
+    if (needless + needed + unknown == 0)
+        return;
+    line_add(&line, "ptds: orders: %s false, %s load-bearing, %s unknown", text_count(needless).text,
+             text_count(needed).text, text_count(unknown).text);
     put(sink, &line);
 }
 
@@ -201,12 +216,24 @@ static void put_next(const struct report *report, struct text_sink *sink)
         put(sink, &line);
 }
 
+/* What changes everything that follows, in one line before anything else. */
+static void put_banners(const struct report *report, struct text_sink *sink)
+{
+    struct line line = {0}, banner = report_banner(report);
+    if (banner.used == 0)
+        return;
+    line_add(&line, "ptds: !! %s", banner.text);
+    put(sink, &line);
+}
+
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    /* 2 + 1 + (1 + MOST_RULES) + 1 + 1 */
-    _Static_assert(2 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    /* 1 + 2 + 1 + 1 + (1 + MOST_RULES) + 1 + 1 */
+    _Static_assert(1 + 2 + 1 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    put_banners(report, sink);
     put_run(report, sink);
     put_default_stream(report, sink);
+    put_orders(report, sink);
     put_findings(report, namer, sink);
     put_gaps(report, sink);
     put_next(report, sink);

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *table_grow(void *items, size_t *room, size_t need, size_t size)
+void *table_grow_more(void *items, size_t *room, size_t need, size_t size)
 {
-    if (need <= *room && items != NULL)
-        return items;
     size_t wanted = *room * 2 > need ? *room * 2 : need;
     if (wanted < 8)
         wanted = 8;
@@ -25,15 +23,9 @@ void *table_grow(void *items, size_t *room, size_t need, size_t size)
     return grown;
 }
 
-static size_t home(const struct id_map *map, uint64_t stored)
-{
-    uint64_t mixed = stored * 0x9e3779b97f4a7c15u;
-    return (size_t)(mixed ^ mixed >> 29) & (map->room - 1);
-}
-
 static size_t place(const struct id_map *map, uint64_t stored)
 {
-    size_t at = home(map, stored);
+    size_t at = id_map_home(map, stored);
     while (map->keys[at] != 0 && map->keys[at] != stored)
         at = (at + 1) & (map->room - 1);
     return at;
@@ -72,17 +64,6 @@ bool id_map_put(struct id_map *map, uint64_t key, uint32_t value)
     return true;
 }
 
-bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value)
-{
-    if (map->room == 0 || key == UINT64_MAX)
-        return false;
-    size_t at = place(map, key + 1);
-    if (map->keys[at] == 0)
-        return false;
-    *value = map->values[at];
-    return true;
-}
-
 /* Moves later entries of the same run back over the hole, so that no search ends early at it. */
 void id_map_remove(struct id_map *map, uint64_t key)
 {
@@ -92,7 +73,7 @@ void id_map_remove(struct id_map *map, uint64_t key)
     if (map->keys[hole] == 0)
         return;
     for (size_t at = (hole + 1) & mask; map->keys[at] != 0; at = (at + 1) & mask) {
-        if (((at - home(map, map->keys[at])) & mask) < ((at - hole) & mask))
+        if (((at - id_map_home(map, map->keys[at])) & mask) < ((at - hole) & mask))
             continue;
         map->keys[hole] = map->keys[at];
         map->values[hole] = map->values[at];

@@ -17,7 +17,11 @@ extern "C" {
 /* Makes room for `need` items of `size` bytes. `items` is the array so far (may be NULL), *room how many it can hold.
  * Returns the array, perhaps moved, with the new part zeroed; NULL when there is no memory, and then `items` is still
  * valid. */
-void *table_grow(void *items, size_t *room, size_t need, size_t size);
+void *table_grow_more(void *items, size_t *room, size_t need, size_t size);
+static inline void *table_grow(void *items, size_t *room, size_t need, size_t size)
+{
+    return need <= *room && items != NULL ? items : table_grow_more(items, room, need, size);
+}
 
 /* Appends room for one item to an array {items, count, room}; evaluates to whether that worked. */
 #define TABLE_ADD(list) \
@@ -48,7 +52,23 @@ struct id_map {
 
 /* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and is refused. */
 bool id_map_put(struct id_map *map, uint64_t key, uint32_t value);
-bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value);
+static inline size_t id_map_home(const struct id_map *map, uint64_t stored)
+{
+    uint64_t mixed = stored * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(mixed ^ mixed >> 29) & (map->room - 1);
+}
+static inline bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value)
+{
+    if (map->room == 0 || key == UINT64_MAX)
+        return false;
+    size_t at = id_map_home(map, key + 1);
+    while (map->keys[at] != 0 && map->keys[at] != key + 1)
+        at = (at + 1) & (map->room - 1);
+    if (map->keys[at] == 0)
+        return false;
+    *value = map->values[at];
+    return true;
+}
 void id_map_remove(struct id_map *map, uint64_t key);
 void id_map_free(struct id_map *map);
 

@@ -14,6 +14,7 @@
 #include "interpose/footprint/footprint.h"
 #include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
+#include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
@@ -42,6 +43,7 @@ static void in_child(void)
     footprint_after_fork();
     footprint_kernels_after_fork();
     record_after_fork();
+    hostfuncs_after_fork();
 }
 
 void lifecycle_start(void)

@@ -40,20 +40,14 @@ int ptds_api_use_stream_in_thread(CUstream stream)
 
 int ptds_api_region_push(const char *name)
 {
-    struct thread *thread = record_on() && name ? thread_get() : NULL;
-    if (!thread)
-        return 0;
-    record_region_push(thread, name);
-    return 1;
+    struct thread *thread = env_get()->recording && name ? thread_get() : NULL;
+    return thread ? record_region_push(thread, name, NULL) : 0;
 }
 
 int ptds_api_region_pop(void)
 {
-    struct thread *thread = record_on() ? thread_get() : NULL;
-    if (!thread)
-        return 0;
-    record_region_pop(thread);
-    return 1;
+    struct thread *thread = env_get()->recording ? thread_get() : NULL;
+    return thread ? record_region_pop(thread, NULL) : 0;
 }
 
 int ptds_api_flush(void)

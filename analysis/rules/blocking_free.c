@@ -7,13 +7,6 @@
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    switch (view->call->r.op) {
-    case PTDS_OP_FREE:
-    case PTDS_OP_FREE_HOST:
-    case PTDS_OP_UNREGISTER:
-    case PTDS_OP_ARRAY_DESTROY: break;
-    default: return;
-    }
     if (view->waits.count == 0 || (view->timed && !view->blocked))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
@@ -24,6 +17,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "blocking-free",
+    .class_ = "H5",
+    .severity = SEVERITY_WARNING,
     .title = "freeing memory waited for the whole context",
     .sentence =
         "cuMemFree, cuMemFreeHost, cuMemHostUnregister and cuArrayDestroy return only when no stream has work left.",
@@ -36,6 +31,8 @@ static const struct rule rule = {
             "1@2000 launch s=N1 k=long\n"
             "1@2010+2 free ptr=0\n"
             "1@2020+900 sync s=N1\n",
+    .ops =
+        RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER) | RULE_OP(PTDS_OP_ARRAY_DESTROY),
     .on_call = on_call,
 };
 PTDS_RULE(rule);

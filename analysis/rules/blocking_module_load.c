@@ -8,13 +8,6 @@
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    switch (view->call->r.op) {
-    case PTDS_OP_MODULE_LOAD:
-    case PTDS_OP_MODULE_UNLOAD:
-    case PTDS_OP_FUNCTION_LOAD:
-    case PTDS_OP_CTX_LIMIT: break;
-    default: return;
-    }
     if (view->waits.count == 0 || (view->timed && !view->blocked))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
@@ -24,6 +17,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "blocking-module-load",
+    .class_ = "H8",
+    .severity = SEVERITY_WARNING,
     .title = "loading code waited for the whole context",
     .sentence = "Loading or unloading a module, or resizing the device stack, waits for all work of the context.",
     .advice = "Load before the work starts: warm each kernel up once, or set CUDA_MODULE_LOADING=EAGER.",
@@ -33,6 +28,8 @@ static const struct rule rule = {
             "1@3100 launch s=N1 k=long\n"
             "1@3200+40 module-load\n"
             "1@3300+900 sync s=N1\n",
+    .ops = RULE_OP(PTDS_OP_MODULE_LOAD) | RULE_OP(PTDS_OP_MODULE_UNLOAD) | RULE_OP(PTDS_OP_FUNCTION_LOAD) |
+           RULE_OP(PTDS_OP_CTX_LIMIT),
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -9,8 +9,7 @@ enum { NON_BLOCKING = 1 };
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    const struct ptds_rec_CALL *call = &view->call->r;
-    if (call->op != PTDS_OP_STREAM_CREATE || !view->succeeded || (call_word(view->call, 0) & NON_BLOCKING))
+    if (!view->succeeded || (call_word(view->call, 0) & NON_BLOCKING))
         return;
     finding_cost_unknown(finding_at(&run->findings, run->rule, view, 0));
 }
@@ -36,6 +35,8 @@ static void end(struct rule_run *run)
 
 static const struct rule rule = {
     .id = "blocking-stream-created",
+    .class_ = "H7",
+    .severity = SEVERITY_NOTE,
     .title = "a stream that the default stream blocks",
     .sentence = "Streams created with flag 0 have implicit order with the legacy default stream, which this program uses.",
     .advice =
@@ -46,6 +47,7 @@ static const struct rule rule = {
             "1@20 launch s=L k=a\n"
             "1@30+10 stream-create s=B1 flags=0 ctx=2\n"
             "1@50 launch s=B1 k=a ctx=2\n",
+    .ops = RULE_OP(PTDS_OP_STREAM_CREATE),
     .on_call = on_call,
     .end = end,
 };

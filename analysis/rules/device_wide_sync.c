@@ -1,22 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device-wide-sync: waiting for the whole context while several streams had work pending. Run by report.c for every call.
- * With one busy stream a wait for the context is as narrow as a wait for that stream, and no finding.
+ * device-wide-sync: waiting for the whole context while several streams had work pending. Run by report.c for such waits
+ * once it is known what became of the results (aftermath.h): where some streams were shown not to be needed the wait is
+ * over-wide-sync's. With one busy stream a wait for the context is as narrow as a wait for that stream, and no finding.
  */
 #include "analysis/rule.h"
 
+static void on_judged(struct rule_run *run, const struct judged *judged)
+{
+    if (judged->view->call->r.op != PTDS_OP_CTX_SYNC || judged->all < 2)
+        return;
+    for (uint32_t i = 0; i < judged->count; i++)
+        if (judged->stream[i].need == NOT_NEEDED)
+            return;
+    struct finding *finding = finding_at(&run->findings, run->rule, judged->view, 0);
+    finding_add_judged(finding, judged, NEED_OPEN);
+    finding_most(finding, "streams_at_once", judged->all);
+    finding_cost_of(finding, judged->view);
+}
+
+/* Waits that are not timed are not judged: that they blocked is not known. */
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    if (view->call->r.op != PTDS_OP_CTX_SYNC || view->waits.count < 2 || (view->timed && !view->blocked))
+    if (view->timed || view->waits.count < 2)
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     finding_add_pending(finding, run->model, &view->waits);
     finding_most(finding, "streams_at_once", view->waits.count);
-    finding_cost_of(finding, view);
+    finding_cost_unknown(finding);
 }
 
 static const struct rule rule = {
     .id = "device-wide-sync",
+    .class_ = "H6",
+    .severity = SEVERITY_WARNING,
     .title = "a wait for the whole device while several streams were busy",
     .sentence = "cuCtxSynchronize waits for every stream of the context, other threads' and libraries' included.",
     .advice = "Wait for the stream or the event whose result is needed.",
@@ -29,6 +46,8 @@ static const struct rule rule = {
             "2@6005 launch s=N2 k=b\n"
             "1@6010+900 sync s=N1\n"
             "2@6011+900 sync s=N2\n",
+    .ops = RULE_OP(PTDS_OP_CTX_SYNC),
     .on_call = on_call,
+    .on_judged = on_judged,
 };
 PTDS_RULE(rule);

@@ -72,6 +72,8 @@ static void end(struct rule_run *run)
 
 static const struct rule rule = {
     .id = "half-remapped",
+    .class_ = "R8",
+    .severity = SEVERITY_ERROR,
     .title = "only part of the default-stream work was remapped",
     .sentence = "Default-stream work that stayed has lost its order with the work that was moved: results may be wrong.",
     .advice =
@@ -83,6 +85,7 @@ static const struct rule rule = {
             "1@10 launch s=L to=P1 k=b\n"
             "1@20+40 sync s=L to=P1\n",
     .state = sizeof(struct state),
+    .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC),
     .on_call = on_call,
     .end = end,
 };

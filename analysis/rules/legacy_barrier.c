@@ -65,6 +65,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "legacy-barrier",
+    .class_ = "H1",
+    .severity = SEVERITY_WARNING,
     .title = "the default stream is a barrier between streams",
     .sentence = "Work on the legacy default stream waits for all blocking streams of its context, and they wait for it.",
     .advice = "Give the work a stream of its own, or run with a policy that remaps (ptds run --policy ordered).",
@@ -81,6 +83,7 @@ static const struct rule rule = {
             "1@2000 launch s=B1 k=long\n"
             "1@2010+900 sync s=B1\n"
             "1@3000 launch s=L k=short\n",
+    .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC),
     .on_call = on_call,
 };
 PTDS_RULE(rule);

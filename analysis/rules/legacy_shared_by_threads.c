@@ -21,6 +21,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "legacy-shared-by-threads",
+    .class_ = "H2",
+    .severity = SEVERITY_WARNING,
     .title = "threads queue behind each other on the default stream",
     .sentence =
         "The legacy default stream is one queue for all threads of the process: their work runs one after the other.",
@@ -32,6 +34,7 @@ static const struct rule rule = {
             "1@20+900 sync s=L\n"
             "2@1000 launch s=L k=b\n"
             "2@1010 launch s=L k=b\n",
+    .ops = RULE_SUBMITS,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

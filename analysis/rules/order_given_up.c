@@ -40,6 +40,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "order-given-up",
+    .class_ = "R1",
+    .severity = SEVERITY_WARNING,
     .title = "threads' default-stream work is no longer ordered with each other",
     .sentence =
         "Work of one thread was still unfinished when another's began; the legacy stream would have run them in turn.",
@@ -51,6 +53,7 @@ static const struct rule rule = {
             "1@10+900 sync s=L to=P1\n"
             "2@1000 launch s=L to=P2 k=b\n",
     .state = sizeof(struct state),
+    .ops = RULE_SUBMITS,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

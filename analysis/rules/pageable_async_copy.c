@@ -9,7 +9,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     bool to = (call->kinds & 15) == PTDS_MEMORY_PAGEABLE, from = call->kinds >> 4 == PTDS_MEMORY_PAGEABLE;
-    if (call->op != PTDS_OP_COPY || (call->flags & PTDS_CALL_IMPLICIT) || !view->work || (!to && !from))
+    if ((call->flags & PTDS_CALL_IMPLICIT) || !view->work || (!to && !from))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, to ? 0 : 1);
     finding_add_pending(finding, run->model, &view->waits);
@@ -23,6 +23,8 @@ static const char *const details[] = {"to pageable memory: returns when the copy
 
 static const struct rule rule = {
     .id = "pageable-async-copy",
+    .class_ = "H4",
+    .severity = SEVERITY_WARNING,
     .title = "an asynchronous copy of pageable memory",
     .sentence = "Copies of memory that is not pinned are staged: to the host they block, from the host they read at once.",
     .advice = "Pin the memory (cudaHostAlloc, cudaHostRegister), or use the synchronous form if that is what is meant.",
@@ -33,6 +35,7 @@ static const struct rule rule = {
             "1@10+8 copy s=N1 from=device to=pinned bytes=4\n"
             "1@20+8 copy s=N1 from=registered to=device bytes=4\n"
             "1@30+900 sync s=N1\n",
+    .ops = RULE_OP(PTDS_OP_COPY),
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -8,9 +8,7 @@
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if ((call->op != PTDS_OP_COPY && call->op != PTDS_OP_MEMSET) || !(call->flags & PTDS_CALL_IMPLICIT))
-        return;
-    if (view->waits.count == 0 || (view->timed && !view->blocked))
+    if (!(call->flags & PTDS_CALL_IMPLICIT) || view->waits.count == 0 || (view->timed && !view->blocked))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     bool others = view->waits.count > 1 || view->waits.slot[0] != view->target;
@@ -22,6 +20,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static const struct rule rule = {
     .id = "sync-copy",
+    .class_ = "H3",
+    .severity = SEVERITY_WARNING,
     .title = "a synchronous copy kept its thread waiting",
     .sentence = "The copy and memset calls without a stream return only when the work before them is done.",
     .advice = "Use the Async form with pinned memory on a stream, and wait where the data is needed.",
@@ -33,6 +33,7 @@ static const struct rule rule = {
             "1@2000 launch s=L k=long\n"
             "1@2010+4 copy s=L implicit from=device to=device bytes=4096\n"
             "1@2020+3 memset s=L implicit to=device bytes=4096\n",
+    .ops = RULE_OP(PTDS_OP_COPY) | RULE_OP(PTDS_OP_MEMSET),
     .on_call = on_call,
 };
 PTDS_RULE(rule);

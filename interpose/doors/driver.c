@@ -192,7 +192,7 @@ static int find_dlopen(const struct elf_object *candidate, void *out)
     return found != NULL && *(void **)out != NULL;
 }
 
-static void *load(const char *path, int flags)
+void *driver_load(const char *path, int flags)
 {
     void *function = NULL;
     if (!elf_each(find_dlopen, &function))
@@ -204,7 +204,7 @@ int driver_search(int may_load)
 {
     if (driver_ready() || elf_each(adopt_first, NULL))
         return 1;
-    if (may_load && load("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
+    if (may_load && driver_load("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
         elf_each(adopt_first, NULL);
     return driver_ready();
 }
@@ -213,7 +213,7 @@ void driver_pin(void)
 {
     if (!driver_ready() || __atomic_exchange_n(&pinned, 1, __ATOMIC_ACQ_REL))
         return;
-    if (!load(object.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
+    if (!driver_load(object.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE))
         diag_once(DIAG_DEBUG, "could not pin ", object.path);
 }
 

@@ -21,6 +21,8 @@ extern void *driver_real[API_COUNT][2];
 #define DRIVER_CALLS(X) \
     X(cuCtxGetCurrent) \
     X(cuCtxGetDevice) \
+    X(cuDeviceGetAttribute) \
+    X(cuDeviceGetName) \
     X(cuDevicePrimaryCtxGetState) \
     X(cuDriverGetVersion) \
     X(cuPointerGetAttribute) \
@@ -42,6 +44,9 @@ int driver_owns(const void *address);
 /* Finds the driver among the loaded objects; with may_load also loads libcuda.so.1 as an ELF-linked program would have.
  * may_load must be 0 inside dlsym. Returns driver_ready(). */
 int driver_search(int may_load);
+
+/* dlopen, wherever this libc has it. Not inside dlsym. */
+void *driver_load(const char *path, int flags);
 
 /* Keeps the driver loaded for good, since the shim holds its addresses. Not inside dlsym. */
 void driver_pin(void);

@@ -11,6 +11,7 @@
 #include "interpose/env/env.h"
 #include "interpose/handover/handover.h"
 #include "interpose/lifecycle.h"
+#include "interpose/record/log.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
@@ -68,10 +69,19 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->target = NULL;
     C->stream_uid = C->target_uid = C->object = C->generation = 0;
     C->op = C->kinds = C->words = 0;
+    C->edges = 0;
+    C->sample = NULL;
     int recording = record_on();
     C->footprint = (uint8_t)(recording || policy_current()->wants_footprint);
     C->enter = recording ? clock_ticks() : 0;
     return ENTER_FULL;
+}
+
+void enter_timed(struct call *C)
+{
+    if (__builtin_expect(log_on(), 0))
+        log_entering(C);
+    record_entering(C);
 }
 
 void leave_recorded(struct call *C)

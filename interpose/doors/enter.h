@@ -9,7 +9,7 @@
 
 #include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
-#include "interpose/record/log.h"
+#include "interpose/record/devicetimes.h"
 #include "interpose/state/call.h"
 
 /* How a wrapper goes on. */
@@ -22,11 +22,23 @@ enum enter {
 /* Fills in C for a call of row api that returns to `caller`, a return address that lies at `frame`. */
 enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller, const void *const *frame);
 
+/* A recorded call that may block. */
+void enter_timed(struct call *C);
+
 /* The last thing before the real call, and the last thing after it. */
 static inline void enter_real(struct call *C)
 {
-    if (__builtin_expect(log_on(), 0) && (C->flags & PTDS_CALL_TIMED))
-        log_entering(C);
+    if ((C->flags & PTDS_CALL_TIMED) && C->enter)
+        enter_timed(C);
+    if (__builtin_expect(device_times_on, 0))
+        device_times_before(C);
+}
+
+/* Right after it. */
+static inline void leave_real(struct call *C)
+{
+    if (__builtin_expect(C->sample != NULL, 0))
+        device_times_after(C);
 }
 
 /* In a forked child: recording starts anew. */

@@ -13,6 +13,7 @@
 #include "interpose/doors/driver.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/record/hostfuncs.h"
 #include "interpose/state/capture.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -114,6 +115,7 @@
     before; \
     ROUTE_##route enter_real(C); \
     C->result = ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
+    leave_real(C); \
     BACK_##route LEAVE(after)
 
 #define IMPLICIT_BODY(symbol, args, async_form, before, after) \
@@ -127,6 +129,7 @@
         C->result = async_form; \
     else \
         C->result = REAL(symbol) args; \
+    leave_real(C); \
     leave_implicit(C); \
     LEAVE(after)
 
@@ -135,6 +138,7 @@
     policy_route_implicit(C); \
     enter_real(C); \
     C->result = REAL_TWIN(symbol) args; \
+    leave_real(C); \
     LEAVE(after)
 
 #define API(symbol, since, route, class_, timing, params, args, before, after) \

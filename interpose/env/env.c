@@ -70,6 +70,16 @@ static int parse_diag(const char *value, enum env_diag *out)
     return 1;
 }
 
+static int parse_device_times(const char *value, enum env_device_times *out)
+{
+    static const char *const words[] = {"off", "sampled", "cupti"};
+    int chosen = 0;
+    if (!choose(value, words, 3, &chosen))
+        return 0;
+    *out = (enum env_device_times)chosen;
+    return 1;
+}
+
 static int parse_integer(const char *value, long *out)
 {
     char *end = NULL;

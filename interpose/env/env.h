@@ -21,6 +21,8 @@ enum env_output { ENV_OUTPUT_OFF, ENV_OUTPUT_STDERR, ENV_OUTPUT_FILE };
 
 enum env_diag { ENV_DIAG_QUIET, ENV_DIAG_ERRORS, ENV_DIAG_DEBUG };
 
+enum env_device_times { ENV_DEVICE_TIMES_OFF, ENV_DEVICE_TIMES_SAMPLED, ENV_DEVICE_TIMES_CUPTI };
+
 struct env_stream {
     int non_blocking;
     int has_priority;
@@ -40,6 +42,7 @@ struct env {
     struct env_output_to report, log;
     const char *trace; /* NULL: none */
     uint64_t trace_limit;
+    enum env_device_times device_times;
     int disable;
     enum env_diag diag;
     int recording; /* anything wants records: report, log or trace, under a policy other than none */

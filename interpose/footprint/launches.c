@@ -110,7 +110,8 @@ void footprint_kernels_after_fork(void)
     map_reset(&kernels);
 }
 
-static void keep_pointers(struct call *C, const uint8_t *bytes, size_t size)
+/* `offset`: where in the kernel's parameter space the bytes lie. */
+static void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset)
 {
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
@@ -121,7 +122,7 @@ static void keep_pointers(struct call *C, const uint8_t *bytes, size_t size)
             C->flags |= PTDS_CALL_OPAQUE;
             return;
         }
-        C->word[C->words++] = word;
+        C->word[C->words++] = word | (uint64_t)((offset + at) / 8) << PTDS_LAUNCH_ADDRESS_BITS;
     }
 }
 
@@ -139,7 +140,7 @@ static int scan_buffer(struct call *C, void *const *extra)
             return 0;
     }
     if (buffer)
-        keep_pointers(C, buffer, size);
+        keep_pointers(C, buffer, size, 0);
     return buffer != NULL;
 }
 
@@ -150,7 +151,7 @@ static int scan_params(struct call *C, const struct kernel *kernel, void *const 
         return 0;
     for (uint32_t i = 0; i < kernel->params; i++) {
         if (params[i])
-            keep_pointers(C, params[i], kernel->layout[i] & 0xffffu);
+            keep_pointers(C, params[i], kernel->layout[i] & 0xffffu, kernel->layout[i] >> 16);
     }
     return 1;
 }

@@ -21,6 +21,7 @@
 #include "interpose/handover/handover.h"
 #include "interpose/policy/ordered.h"
 #include "interpose/policy/policy.h"
+#include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static void finish_elsewhere(struct call *C, const struct thread_context *here)
         if (entered < 0)
             continue;
         if (there->dirty_count)
-            ordered_join(there);
+            ordered_join(C, there);
         REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD);
         ordered_leave(entered);
     }
@@ -87,9 +88,7 @@ static int order_default(struct call *C, struct thread_context *here)
         C->flags |= PTDS_CALL_KEPT_CAPTURE;
         return 0;
     }
-    if (here->dirty_count)
-        C->flags |= PTDS_CALL_SHIM_EDGE;
-    if ((here->dirty_count || here->unjoined) && !ordered_join(here)) {
+    if ((here->dirty_count || here->unjoined) && !ordered_join(C, here)) {
         /* On the legacy stream this work is in order, and with it all that follows; a query is no such work. */
         here->unjoined = !is_work(C->api);
         C->flags |= PTDS_CALL_KEPT_NO_WAY;
@@ -137,6 +136,14 @@ static void per_thread(struct call *C)
     errno = saved;
 }
 
+static void wait_for_default(struct call *C, struct thread_context *here, struct used_stream *used)
+{
+    if (REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) != CUDA_SUCCESS)
+        return;
+    used->waited_for = here->default_generation;
+    record_edge(C, used->uid, here->per_thread_uid);
+}
+
 /* The stream waits for the thread's default-stream work that it has not waited for yet. Where that fails it stays owed and
  * is tried again; a driver that refuses an event has given up on the context. A capturing 0x2 must not be recorded from:
  * that would draw the stream into the capture. Nothing new can be on it then, see settle. */
@@ -146,10 +153,8 @@ static void follow_default(struct call *C, struct thread_context *here, struct u
     if (entered >= 0) {
         if (!capture_has_per_thread(C->thread))
             ordered_mark(here);
-        if (used->waited_for != here->default_generation &&
-            REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
-            used->waited_for = here->default_generation;
-        C->flags |= PTDS_CALL_SHIM_EDGE;
+        if (used->waited_for != here->default_generation)
+            wait_for_default(C, here, used);
         ordered_leave(entered);
     }
     if (entered < 0 || (here->default_dirty & OWED_STREAMS) || used->waited_for != here->default_generation)
@@ -177,17 +182,16 @@ static void created(struct call *C)
 }
 
 /* Before a capture: everything owed among this thread's streams is put in, since afterwards it can't be. */
-static void settle_all(struct thread_context *here)
+static void settle_all(struct call *C, struct thread_context *here)
 {
-    ordered_join(here);
+    ordered_join(C, here);
     ordered_mark(here);
     for (uint32_t i = 0; i < here->used_count; i++) {
         struct used_stream *used = &here->used[i];
         if (used->waited_for == here->default_generation || used->stream->capturing || !ordered_alive(used) ||
             !objects_stream_pin(used->stream, used->uid))
             continue;
-        if (REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) == CUDA_SUCCESS)
-            used->waited_for = here->default_generation;
+        wait_for_default(C, here, used);
         objects_stream_unpin(used->stream);
     }
 }
@@ -198,9 +202,8 @@ static void settle_one(struct call *C, struct thread_context *here, struct strea
     for (uint32_t i = 0; i < here->used_count; i++) {
         struct used_stream *used = &here->used[i];
         if (used->dirty && ordered_is_entry(used, leaving) && !leaving->capturing) {
-            if (!ordered_join_one(here, used))
+            if (!ordered_join_one(C, here, used))
                 here->unjoined = 1;
-            C->flags |= PTDS_CALL_SHIM_EDGE;
         }
     }
 }
@@ -219,7 +222,7 @@ static void settle(struct call *C, struct stream *leaving)
         if (leaving)
             settle_one(C, here, leaving);
         else
-            settle_all(here);
+            settle_all(C, here);
         ordered_leave(entered);
     }
     errno = saved;

@@ -19,11 +19,12 @@ int ordered_events(struct thread_context *here);
 int ordered_edge(CUevent event, CUstream on, CUstream waiting);
 
 /* The default stream waits for one used stream. 0 if no event can do that: the stream is gone, by another thread's hand. */
-int ordered_join_one(struct thread_context *here, struct used_stream *used);
+int ordered_join_one(struct call *C, struct thread_context *here, struct used_stream *used);
 
 /* The default stream waits for every stream used since it last did; a capturing one has nothing to wait for yet. 0 if one
- * of them can't be waited for by an event: then only the legacy stream can take the next default-stream work. */
-int ordered_join(struct thread_context *here);
+ * of them can't be waited for by an event: then only the legacy stream can take the next default-stream work. C is NULL
+ * where no call of the program's is the reason, and its record can't tell. */
+int ordered_join(struct call *C, struct thread_context *here);
 
 /* default_event stands for the default-stream work so far. Without events the host waits for that work instead. */
 void ordered_mark(struct thread_context *here);

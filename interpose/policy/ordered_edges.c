@@ -7,6 +7,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/doors/driver.h"
 #include "interpose/policy/ordered.h"
+#include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
 #include <errno.h>
@@ -61,27 +62,29 @@ int ordered_alive(const struct used_stream *used)
     return !stream->gone && stream->uid == used->uid && !(stream->context && stream->context->gone);
 }
 
-int ordered_join_one(struct thread_context *here, struct used_stream *used)
+int ordered_join_one(struct call *C, struct thread_context *here, struct used_stream *used)
 {
     int joined = 0;
     if (ordered_alive(used) && ordered_events(here) && objects_stream_pin(used->stream, used->uid)) {
         joined = ordered_edge(here->other_event, used->stream->handle, CU_STREAM_PER_THREAD);
         objects_stream_unpin(used->stream);
     }
+    if (joined && C)
+        record_edge(C, here->per_thread_uid, used->uid);
     used->dirty = 0;
     here->dirty_count--;
     here->default_dirty |= OWED_JOINED;
     return joined;
 }
 
-int ordered_join(struct thread_context *here)
+int ordered_join(struct call *C, struct thread_context *here)
 {
     int saved = errno, able = ordered_events(here);
     for (uint32_t i = 0; able && i < here->used_count && here->dirty_count; i++) {
         struct used_stream *used = &here->used[i];
         if (!used->dirty || used->stream->capturing)
             continue;
-        if (!ordered_join_one(here, used))
+        if (!ordered_join_one(C, here, used))
             here->unjoined = 1;
     }
     errno = saved;

@@ -18,6 +18,7 @@
 #include "interpose/handover/handover.h"
 #include "interpose/policy/ordered.h"
 #include "interpose/policy/policy.h"
+#include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@
 static struct lane {
     struct context *context;
     uint32_t context_uid;
+    uint32_t stream_uid; /* of the 0x2 that was recorded last */
     CUevent event[HANDED_KINDS];
     uint32_t handed[HANDED_KINDS];   /* times that work of this kind was handed over; the owner's */
     uint32_t recorded[HANDED_KINDS]; /* of these, what the event stands for; anybody reads it */
@@ -92,6 +94,7 @@ static int record(struct thread_context *here, int kind, uint32_t owed)
     if (REAL(cuEventRecord)(lane->event[kind], CU_STREAM_PER_THREAD) != CUDA_SUCCESS)
         return 0;
     count(here, kind);
+    __atomic_store_n(&lane->stream_uid, here->per_thread_uid, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->recorded[kind], lane->handed[kind], __ATOMIC_RELEASE);
     here->default_dirty &= ~owed;
     return 1;
@@ -101,7 +104,7 @@ static int record(struct thread_context *here, int kind, uint32_t owed)
 static int join(struct thread_context *here)
 {
     if (here->dirty_count)
-        ordered_join(here);
+        ordered_join(NULL, here);
     if (here->unjoined && wait_for_all(here)) {
         here->unjoined = 0;
         here->default_dirty |= OWED_JOINED;
@@ -176,14 +179,21 @@ void ordered_hand_over(struct thread *thread, int may_call)
     errno = saved;
 }
 
-static int wait_for(struct thread_context *here, const struct lane *lane, int kind, uint32_t handed)
+static int wait_for(struct call *C, struct thread_context *here, const struct lane *lane, int kind, uint32_t handed)
 {
-    if (clocks_newer(handed, __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE)))
-        return wait_for_all(here);
-    return REAL(cuStreamWaitEvent)(CU_STREAM_PER_THREAD, lane->event[kind], 0) == CUDA_SUCCESS;
+    uint32_t behind = __atomic_load_n(&lane->stream_uid, __ATOMIC_RELAXED);
+    if (clocks_newer(handed, __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE))) {
+        if (!wait_for_all(here))
+            return 0;
+        behind = here->context->legacy_uid;
+    } else if (REAL(cuStreamWaitEvent)(CU_STREAM_PER_THREAD, lane->event[kind], 0) != CUDA_SUCCESS) {
+        return 0;
+    }
+    record_edge(C, here->per_thread_uid, behind);
+    return 1;
 }
 
-static int wait_for_kind(struct thread_context *here, const struct clocks *known, int kind)
+static int wait_for_kind(struct call *C, struct thread_context *here, const struct clocks *known, int kind)
 {
     int waited = 1;
     for (uint64_t left = known->have[kind]; left; left &= left - 1) {
@@ -194,7 +204,7 @@ static int wait_for_kind(struct thread_context *here, const struct clocks *known
             __atomic_load_n(&lanes[i].context_uid, __ATOMIC_ACQUIRE) != here->context_uid ||
             clocks_know(&here->waited, kind, i, handed))
             continue;
-        if (wait_for(here, &lanes[i], kind, handed)) {
+        if (wait_for(C, here, &lanes[i], kind, handed)) {
             clocks_set(&here->waited, kind, i, handed);
             here->default_dirty |= OWED_STREAMS;
         } else {
@@ -212,13 +222,12 @@ int ordered_take(struct call *C, struct thread_context *here, int kinds)
         return 0;
     int saved = errno, entered = ordered_enter(here->context), waited = entered >= 0;
     for (int kind = 0; entered >= 0 && kind < kinds; kind++) {
-        int kind_waited = wait_for_kind(here, known, kind);
+        int kind_waited = wait_for_kind(C, here, known, kind);
         if (kind_waited)
             here->news[kind] = news;
         waited &= kind_waited;
     }
     ordered_leave(entered);
-    C->flags |= PTDS_CALL_SHIM_EDGE;
     errno = saved;
     return waited;
 }

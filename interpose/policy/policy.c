@@ -59,6 +59,7 @@ static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 static void route_per_thread(struct call *C)
 {
     C->context = objects_context_now(C->thread);
+    C->target = CU_STREAM_PER_THREAD;
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     if (here)
         C->stream_uid = C->target_uid = here->per_thread_uid;
@@ -72,6 +73,7 @@ static void route_created(struct call *C, CUstream named)
     if (!C->enter && !policy_current()->created)
         return;
     C->stream = objects_stream(C->thread, named);
+    C->target = named;
     if (!C->stream)
         return;
     C->context = C->stream->context;

@@ -28,26 +28,56 @@ static struct {
     uintptr_t base, end;
 } objects[OBJECTS];
 
+/* Under the lock. */
+static void append(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size)
+{
+    size_t whole = (size + tail_size + 7) & ~(size_t)7;
+    if (!chunk || chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
+        chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0);
+    if (!chunk)
+        return;
+    uint8_t *at = (uint8_t *)(chunk + 1) + chunk->committed;
+    *(struct ptds_record *)record = (struct ptds_record){(uint16_t)kind, (uint16_t)whole, 0};
+    memcpy(at, record, size);
+    if (tail_size)
+        memcpy(at + size, tail, tail_size);
+    memset(at + size + tail_size, 0, whole - size - tail_size);
+    __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
+}
+
+static struct ptds_rec_CLOCK clocks_now(void)
+{
+    struct ptds_rec_CLOCK record = {.ticks = clock_ticks()};
+    record.monotonic = clock_nanoseconds(CLOCK_MONOTONIC);
+    record.realtime = clock_nanoseconds(CLOCK_REALTIME);
+    return record;
+}
+
+/* A process that is killed writes no clocks at its end, and ticks are nothing without two readings: each definition that
+ * comes some time after the last reading brings another. */
+#define CLOCK_NS 50000000u
+static uint64_t last_clock;
+
+static void append_clock_if_due(void)
+{
+    struct ptds_rec_CLOCK record = clocks_now();
+    if (record.monotonic - last_clock < CLOCK_NS)
+        return;
+    last_clock = record.monotonic;
+    append(PTDS_REC_CLOCK, &record, sizeof record, NULL, 0);
+}
+
 int define(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size)
 {
     size_t largest = PTDS_CHUNK_SIZE - sizeof *chunk - size - 8;
     if (tail_size > largest)
         tail_size = largest & ~(size_t)7;
-    size_t whole = (size + tail_size + 7) & ~(size_t)7;
     lock_take(&lock);
-    if (!chunk || chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
-        chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0);
-    if (chunk) {
-        uint8_t *at = (uint8_t *)(chunk + 1) + chunk->committed;
-        *(struct ptds_record *)record = (struct ptds_record){(uint16_t)kind, (uint16_t)whole, 0};
-        memcpy(at, record, size);
-        if (tail_size)
-            memcpy(at + size, tail, tail_size);
-        memset(at + size + tail_size, 0, whole - size - tail_size);
-        __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
-    }
+    append(kind, record, size, tail, tail_size);
+    append_clock_if_due();
+    int kept = chunk != NULL;
     lock_drop(&lock);
-    return chunk != NULL;
+    return kept;
 }
 
 uint32_t define_string(enum ptds_role role, const char *text)
@@ -114,11 +144,16 @@ uint32_t define_stack(void *const *frames, uint32_t count)
     return record.id;
 }
 
+void define_clocks_if_due(void)
+{
+    lock_take(&lock);
+    append_clock_if_due();
+    lock_drop(&lock);
+}
+
 void define_clocks(void)
 {
-    struct ptds_rec_CLOCK record = {.ticks = clock_ticks()};
-    record.monotonic = clock_nanoseconds(CLOCK_MONOTONIC);
-    record.realtime = clock_nanoseconds(CLOCK_REALTIME);
+    struct ptds_rec_CLOCK record = clocks_now();
     define(PTDS_REC_CLOCK, &record, sizeof record, NULL, 0);
 }
 
@@ -179,6 +214,7 @@ void define_after_fork(void)
 {
     lock.held = 0;
     chunk = NULL;
+    last_clock = 0;
     string_count = stack_count = object_count = 0;
     map_reset(&strings);
 }

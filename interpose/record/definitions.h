@@ -23,8 +23,9 @@ uint32_t define_stack(void *const *frames, uint32_t count);
 /* What every trace starts with: the table's names, settings, launcher variables, facts about the process. */
 void define_preamble(void);
 
-/* The three clocks, now. */
+/* The three clocks, now; or only if the last reading is some time ago. */
 void define_clocks(void);
+void define_clocks_if_due(void);
 
 void define_after_fork(void);
 

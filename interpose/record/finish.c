@@ -102,6 +102,7 @@ void record_finish(void)
     if (!record_on())
         return;
     elf_each(note_bypass, &drivers);
+    record_thread_names();
     record_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());
     define_clocks();
     log_finish();

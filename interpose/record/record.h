@@ -33,10 +33,24 @@ void record_forget_caches(struct thread *thread);
 void record_thread_started(struct thread *thread);
 void record_thread_ended(struct thread *thread);
 
+/* The program's own name for a thread, from that thread or another. */
+void record_thread_named(struct thread *thread, const char *name);
+
+/* At exit: the names that threads have by now. */
+void record_thread_names(void);
+
+/* A timed call on its way into the driver: from here to record_call it shows as the call that its thread is in. */
+void record_entering(struct call *C);
+
 /* One finished call, and the thread's exact counts. */
 void record_call(struct call *C);
 
+/* The shim made a stream wait for another, by uids. */
+void record_edge(struct call *C, uint32_t waits, uint32_t behind);
+
 void record_context(const struct context *context, enum ptds_life state);
+/* Once a device; -1 unknown. */
+void record_device(int device);
 void record_stream(uint32_t uid, CUstream handle, const struct context *context, uint32_t kind, enum ptds_life state,
                    int priority, uint32_t stack);
 void record_kernel(const struct kernel *kernel, const char *name);
@@ -44,14 +58,22 @@ void record_untabled(const char *name, int handed_twin, int cuda_version);
 void record_bypass(enum ptds_bypass what, const char *object);
 void record_process(enum ptds_process what, uint32_t pid);
 
-/* Regions of ptds.h. */
-void record_region_push(struct thread *thread, const char *name);
-void record_region_pop(struct thread *thread);
+/* Regions of a thread, and ranges of the process, which may end in another thread. domain: of NVTX; NULL the default one
+ * and ptds.h. 0: nothing is recorded or going to be. */
+int record_region_push(struct thread *thread, const char *name, const char *domain);
+int record_region_pop(struct thread *thread, const char *domain);
+uint64_t record_range_start(struct thread *thread, const char *name, const char *domain);
+void record_range_end(struct thread *thread, uint64_t range);
+
+/* The thread's recording begins: with the regions that it is in. */
+void record_regions_started(struct thread *thread);
 
 /* The id of the call's stack. */
 uint32_t record_stack(struct call *C);
 
 /* In a forked child: the parent's trace is the parent's. */
 void record_after_fork(void);
+void record_threads_after_fork(void);
+void record_devices_after_fork(void);
 
 #endif

@@ -7,17 +7,16 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
-#include "interpose/base/lock.h"
-#include "interpose/base/memory.h"
 #include "interpose/doors/doors.h"
 #include "interpose/doors/driver.h"
 #include "interpose/env/env.h"
+#include "interpose/record/append.h"
 #include "interpose/record/definitions.h"
+#include "interpose/record/devicetimes.h"
 #include "interpose/record/log.h"
 #include "interpose/record/path.h"
 #include "interpose/record/stacks.h"
@@ -25,9 +24,6 @@
 #include "interpose/version.h"
 
 uint32_t record_running;
-
-#define CHUNK_ROOM (PTDS_CHUNK_SIZE - sizeof(struct ptds_chunk))
-_Static_assert(API_COUNT * 2 * sizeof(struct ptds_count) <= CHUNK_ROOM, "a COUNTS chunk holds every row");
 
 /* The text of records.def, so that a trace tells its own layout. */
 static const char schema[] =
@@ -82,6 +78,7 @@ void record_start(void)
         define_preamble();
         log_start();
         __atomic_store_n(&record_running, 1, __ATOMIC_RELEASE);
+        device_times_start();
         door_report_discovered();
     } else {
         diag_once(DIAG_ERROR, "no memory to record in");
@@ -90,79 +87,16 @@ void record_start(void)
     errno = saved;
 }
 
-static struct lock ended_lock;
-static struct ptds_count *ended_counts;
-
-static struct ptds_chunk *count_chunk(struct ptds_count *counts)
-{
-    return (struct ptds_chunk *)((uint8_t *)counts - sizeof(struct ptds_chunk));
-}
-
-static void define_thread(const struct thread *thread, enum ptds_life state)
-{
-    char name[17] = "";
-    struct ptds_rec_THREAD record = {.ticks = clock_ticks(), .id = thread->uid, .tid = thread->tid, .state = state};
-    if (thread == thread_self)
-        prctl(PR_GET_NAME, name);
-    define(PTDS_REC_THREAD, &record, sizeof record, name, strlen(name));
-}
-
 void record_forget_caches(struct thread *thread)
 {
     stacks_forget(thread);
     footprint_kernels_forget_cache(thread);
 }
 
-/* By the thread itself alone: a thread that was there before recording began comes here with its first recorded call. */
-void record_thread_started(struct thread *thread)
-{
-    if (!record_on())
-        return;
-    struct ptds_chunk *chunk = store_chunk(PTDS_CHUNK_COUNTS, thread->uid);
-    if (chunk) {
-        chunk->committed = API_COUNT * 2 * sizeof(struct ptds_count);
-        thread->counts = (struct ptds_count *)(chunk + 1);
-        thread->counts_in_chunk = 1;
-    } else {
-        thread->counts = memory_keep(API_COUNT * 2 * sizeof(struct ptds_count));
-    }
-    define_thread(thread, PTDS_LIFE_SEEN);
-}
-
-/* The counts of ended threads are one chunk's, so that a program which starts a thread a request does not run out of them.
- */
-static void fold_counts(struct thread *thread)
-{
-    lock_take(&ended_lock);
-    if (!ended_counts) {
-        ended_counts = thread->counts;
-        count_chunk(ended_counts)->thread = 0;
-    } else {
-        const uint64_t *from = (const uint64_t *)thread->counts;
-        uint64_t *to = (uint64_t *)ended_counts;
-        for (size_t i = 0; i < API_COUNT * 2 * sizeof(struct ptds_count) / sizeof *to; i++)
-            to[i] += from[i];
-        store_chunk_back(count_chunk(thread->counts));
-    }
-    lock_drop(&ended_lock);
-}
-
-void record_thread_ended(struct thread *thread)
-{
-    if (!record_on())
-        return;
-    define_thread(thread, PTDS_LIFE_GONE);
-    store_chunk_full(thread->chunk);
-    thread->chunk = NULL;
-    thread->chunk_at = thread->chunk_end = NULL;
-    if (thread->counts && thread->counts_in_chunk)
-        fold_counts(thread);
-    thread->counts = NULL;
-}
-
-static void next_chunk(struct thread *thread)
+void append_next_chunk(struct thread *thread)
 {
     store_chunk_full(thread->chunk);
+    define_clocks_if_due();
     thread->chunk = store_chunk(PTDS_CHUNK_CALLS, thread->uid);
     thread->chunk_at = thread->chunk ? (uint8_t *)(thread->chunk + 1) : NULL;
     thread->chunk_end = thread->chunk ? (uint8_t *)thread->chunk + PTDS_CHUNK_SIZE : NULL;
@@ -170,24 +104,20 @@ static void next_chunk(struct thread *thread)
         thread->chunk->lost = thread->lost;
 }
 
-static inline void *reserve(struct thread *thread, enum ptds_record_kind kind, size_t size)
+/* Work, event records and waits: what a default stream has of operations. */
+static inline int is_operation(const struct call *C)
 {
-    if (__builtin_expect((size_t)(thread->chunk_end - thread->chunk_at) < size, 0))
-        next_chunk(thread);
-    if (__builtin_expect(!thread->chunk, 0)) {
-        thread->lost++;
-        return NULL;
-    }
-    struct ptds_record *record = (struct ptds_record *)thread->chunk_at;
-    *record = (struct ptds_record){(uint16_t)kind, (uint16_t)size, 0};
-    thread->chunk_at += size;
-    return record;
+    return C->op >= PTDS_OP_LAUNCH && C->op <= PTDS_OP_OPAQUE;
 }
 
-static inline void commit(struct thread *thread)
+static inline void count_default(const struct call *C)
 {
-    __atomic_store_n(&thread->chunk->committed, (uint64_t)(thread->chunk_at - (uint8_t *)(thread->chunk + 1)),
-                     __ATOMIC_RELEASE);
+    struct ptds_default_count *count = &C->thread->defaults[C->api * 2 + C->twin];
+    count->legacy++;
+    if (__builtin_expect(C->result != CUDA_SUCCESS, 0))
+        count->failed++;
+    else if (!(C->flags & PTDS_CALL_REMAPPED))
+        count->kept++;
 }
 
 static inline void count(const struct call *C, uint64_t ticks)
@@ -197,16 +127,16 @@ static inline void count(const struct call *C, uint64_t ticks)
     count->failed += C->result != CUDA_SUCCESS && C->result != CUDA_ERROR_NOT_READY;
     count->remapped += (C->flags & PTDS_CALL_REMAPPED) != 0;
     count->ticks += ticks;
+    if ((C->flags & PTDS_CALL_LEGACY) && is_operation(C))
+        count_default(C);
 }
 
 /* A call that took this long has blocked, or is worth a stack all the same. */
 #define WORTH_TICKS 60000u
 
-#define REGIONS (sizeof((struct thread *)0)->regions / sizeof(uint32_t))
-
 static inline uint32_t innermost_region(const struct thread *thread)
 {
-    uint32_t depth = thread->region_depth < REGIONS ? thread->region_depth : REGIONS;
+    uint32_t depth = thread->region_depth < THREAD_REGIONS ? thread->region_depth : THREAD_REGIONS;
     return depth ? thread->regions[depth - 1] : 0;
 }
 
@@ -215,12 +145,14 @@ void record_call(struct call *C)
     struct thread *thread = C->thread;
     uint64_t leave = C->flags & PTDS_CALL_TIMED ? clock_ticks() : 0;
     uint64_t ticks = leave ? leave - C->enter : 0;
+    if (leave && thread->now)
+        __atomic_store_n(&thread->now->enter, 0, __ATOMIC_RELEASE);
     if (__builtin_expect(!thread->counts, 0))
         record_thread_started(thread);
     if (thread->counts)
         count(C, ticks);
     uint32_t stack = stacks_id(C, ticks > WORTH_TICKS);
-    struct ptds_rec_CALL *record = reserve(thread, PTDS_REC_CALL, sizeof *record + C->words * sizeof C->word[0]);
+    struct ptds_rec_CALL *record = append_reserve(thread, PTDS_REC_CALL, sizeof *record + C->words * sizeof C->word[0]);
     if (__builtin_expect(record != NULL, 1)) {
         record->enter = C->enter;
         record->leave = leave;
@@ -229,7 +161,7 @@ void record_call(struct call *C)
         record->flags = C->flags;
         record->op = C->op;
         record->kinds = C->kinds;
-        record->streams = 0;
+        record->streams = C->edges;
         record->context = C->context ? C->context->uid : 0;
         record->stream = C->stream_uid;
         record->target = C->target_uid;
@@ -239,10 +171,24 @@ void record_call(struct call *C)
         record->region = innermost_region(thread);
         for (unsigned i = 0; i < C->words; i++)
             record->word[i] = C->word[i];
-        commit(thread);
+        append_commit(thread);
     }
     if (__builtin_expect(log_on(), 0))
         log_call(C, ticks, stack);
+}
+
+void record_edge(struct call *C, uint32_t waits, uint32_t behind)
+{
+    C->flags |= PTDS_CALL_SHIM_EDGE;
+    if (!C->enter || !record_on())
+        return;
+    struct ptds_rec_EDGE *record = append_reserve(C->thread, PTDS_REC_EDGE, sizeof *record);
+    if (!record)
+        return;
+    record->waits = waits;
+    record->behind = behind;
+    append_commit(C->thread);
+    C->edges += C->edges < UINT16_MAX;
 }
 
 uint32_t record_stack(struct call *C)
@@ -259,6 +205,8 @@ void record_context(const struct context *context, enum ptds_life state)
     record.state = state;
     record.kind = context->kind;
     define(PTDS_REC_CONTEXT, &record, sizeof record, NULL, 0);
+    if (state != PTDS_LIFE_GONE)
+        record_device(context->device);
 }
 
 void record_stream(uint32_t uid, CUstream handle, const struct context *context, uint32_t kind, enum ptds_life state,
@@ -307,36 +255,6 @@ void record_process(enum ptds_process what, uint32_t pid)
         define(PTDS_REC_PROCESS, &record, sizeof record, NULL, 0);
 }
 
-static void region(struct thread *thread, uint32_t name)
-{
-    struct ptds_rec_REGION *record = reserve(thread, PTDS_REC_REGION, sizeof *record);
-    if (!record)
-        return;
-    record->ticks = clock_ticks();
-    record->name = name;
-    record->unused = 0;
-    commit(thread);
-}
-
-void record_region_push(struct thread *thread, const char *name)
-{
-    if (!record_on())
-        return;
-    uint32_t id = define_string(PTDS_ROLE_REGION, name);
-    if (thread->region_depth < REGIONS)
-        thread->regions[thread->region_depth] = id;
-    thread->region_depth++;
-    region(thread, id);
-}
-
-void record_region_pop(struct thread *thread)
-{
-    if (!record_on() || !thread->region_depth)
-        return;
-    thread->region_depth--;
-    region(thread, 0);
-}
-
 void record_flush(void)
 {
     if (record_on())
@@ -349,8 +267,9 @@ void record_after_fork(void)
     define_after_fork();
     stacks_after_fork();
     log_after_fork();
-    ended_lock.held = 0;
-    ended_counts = NULL;
+    device_times_after_fork();
+    record_threads_after_fork();
+    record_devices_after_fork();
     starting = 0;
     record_running = 0;
 }

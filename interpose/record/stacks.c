@@ -128,13 +128,24 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
     return entry->id;
 }
 
+static struct stack_entry *entry_of(const struct call *C)
+{
+    uint64_t key = (uint64_t)C->caller * 31 + (uint64_t)C->frame;
+    return &C->thread->stacks[(key >> 3 ^ key >> 13) % CACHE];
+}
+
+uint32_t stacks_known(const struct call *C)
+{
+    const struct stack_entry *entry = C->thread->stacks ? entry_of(C) : NULL;
+    return entry && matches(entry, C) ? entry->id : 0;
+}
+
 uint32_t stacks_id(struct call *C, int worth)
 {
     struct thread *thread = C->thread;
     if (!thread->stacks && !(thread->stacks = memory_keep(CACHE * sizeof *thread->stacks)))
         return 0;
-    uint64_t key = (uint64_t)C->caller * 31 + (uint64_t)C->frame;
-    struct stack_entry *entry = &thread->stacks[(key >> 3 ^ key >> 13) % CACHE];
+    struct stack_entry *entry = entry_of(C);
     if (__builtin_expect(matches(entry, C), 1)) {
         if (__builtin_expect(!entry->refused, 1))
             return entry->id;

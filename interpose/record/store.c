@@ -237,7 +237,8 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
     struct ptds_chunk *chunk = next_chunk(&index);
     if (chunk) {
         __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
-        *chunk = (struct ptds_chunk){PTDS_CHUNK_MAGIC, kind, thread, 0, ++store.sequence, 0, 0, {0}};
+        *chunk =
+            (struct ptds_chunk){.magic = PTDS_CHUNK_MAGIC, .kind = kind, .thread = thread, .sequence = ++store.sequence};
         if (kind == PTDS_CHUNK_COUNTS)
             memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
         store.states[index] = STATE_ACTIVE;

@@ -36,6 +36,10 @@ struct call {
     uint32_t stream_uid, target_uid;
     CUstream target;
     uint64_t enter;
+    struct hostfunc *hostfunc;    /* of the calls that put one on a stream: its node, NULL none */
+    struct device_sample *sample; /* device_times: events around this call; NULL none */
+    struct device_pool *sample_pool;
+    uint16_t edges; /* EDGE records made for it */
     /* the footprint */
     uint8_t footprint; /* 1: somebody wants it */
     uint8_t op;        /* enum ptds_op */

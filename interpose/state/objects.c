@@ -36,8 +36,21 @@ static struct context *find_context(CUcontext handle)
     return context;
 }
 
+/* The device of a context that is current here; a question to no stream, but none is asked during a capture. */
+static int32_t device_of(CUcontext handle)
+{
+    CUcontext now = NULL;
+    CUdevice device = -1;
+    if (capture_any() || !driver.cuCtxGetCurrent || !driver.cuCtxGetDevice ||
+        driver.cuCtxGetCurrent(&now) != CUDA_SUCCESS || now != handle || driver.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return -1;
+    return device;
+}
+
 static struct context *make_context(CUcontext handle, uint32_t kind, int32_t device)
 {
+    if (device < 0 && record_on() && !find_context(handle))
+        device = device_of(handle);
     lock_take(&contexts_lock);
     struct context *context = find_context(handle);
     int fresh = !context && (context = memory_keep(sizeof *context));

@@ -13,6 +13,7 @@
 #include "interpose/trace/format.h"
 
 struct call;
+struct device_base;
 struct thread;
 
 struct context {
@@ -26,6 +27,7 @@ struct context {
     CUstream target;            /* policy stream: the stream made for this context; NULL none yet */
     uint32_t target_uid;
     uint32_t target_refused; /* creation failed once: do not try again */
+    struct device_base *device_base;
     struct context *next;
 };
 

@@ -99,7 +99,8 @@ static struct thread *take_ended(void)
     lock_drop(&retired_lock);
     if (thread) {
         struct thread kept = *thread;
-        *thread = (struct thread){.next_all = kept.next_all, .stacks = kept.stacks, .kernels = kept.kernels};
+        *thread =
+            (struct thread){.next_all = kept.next_all, .stacks = kept.stacks, .kernels = kept.kernels, .early = kept.early};
         record_forget_caches(thread);
     }
     return thread;
@@ -116,7 +117,12 @@ static struct thread *make_state(void)
     return thread;
 }
 
-struct thread *thread_make(void)
+uint32_t thread_tid(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+static struct thread *make(uint32_t drivers)
 {
     int saved = errno;
     struct thread *thread = take_ended();
@@ -124,7 +130,8 @@ struct thread *thread_make(void)
         thread = make_state();
     if (thread) {
         thread->uid = __atomic_add_fetch(&uids, 1, __ATOMIC_RELAXED);
-        thread->tid = (uint32_t)syscall(SYS_gettid);
+        thread->tid = thread_tid();
+        thread->drivers = drivers;
         thread->fork_generation = thread_fork_generation;
         thread_self = thread;
         watch_end(thread);
@@ -132,6 +139,17 @@ struct thread *thread_make(void)
     }
     errno = saved;
     return thread;
+}
+
+struct thread *thread_make(void)
+{
+    return make(0);
+}
+
+struct thread *thread_get_as_drivers(void)
+{
+    struct thread *self = thread_self;
+    return self && self->fork_generation == thread_fork_generation ? self : make(1);
 }
 
 /* An ended thread's entry for the context, for the sake of its two events; its streams are forgotten. */

@@ -20,7 +20,9 @@ struct used_stream {
     uint32_t dirty;      /* has had work since the default stream last waited for it */
 };
 
-enum { USED_HINTS = 256 };
+struct device_pool;
+
+enum { USED_HINTS = 256, THREAD_REGIONS = 16 };
 
 /* What a thread owes of its default stream's work; see thread_context.default_dirty. */
 enum owed {
@@ -43,16 +45,18 @@ struct thread_context {
     uint32_t unjoined; /* a destroyed stream held work that no event can be waited for any more */
     uint32_t used_count, used_capacity;
     struct used_stream *used;
-    uint16_t used_hint[USED_HINTS]; /* by uid: where the entry was last */
-    uint32_t lane;                  /* number + 1 in what threads hand over; 0 none yet */
-    uint32_t lane_inherited;        /* another thread, which ended, had it before */
-    uint32_t news[HANDED_KINDS];    /* handover_self.news when the default stream last waited for what was taken over */
-    struct clocks waited;           /* the lanes that it has waited for */
+    uint16_t used_hint[USED_HINTS];  /* by uid: where the entry was last */
+    uint32_t lane;                   /* number + 1 in what threads hand over; 0 none yet */
+    uint32_t lane_inherited;         /* another thread, which ended, had it before */
+    uint32_t news[HANDED_KINDS];     /* handover_self.news when the default stream last waited for what was taken over */
+    struct clocks waited;            /* the lanes that it has waited for */
+    struct device_pool *device_pool; /* of record/devicetimes.c */
     struct thread_context *next;
 };
 
 struct stack_entry;
 struct kernel_entry;
+struct early_region;
 
 struct thread {
     uint32_t uid;
@@ -69,18 +73,31 @@ struct thread {
     CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */
     /* recording; see interpose/record */
     struct ptds_count *counts; /* API_COUNT * 2 */
+    struct ptds_default_count *defaults;
+    struct ptds_now *now;
     uint32_t counts_in_chunk;
     uint8_t *chunk_at, *chunk_end;
     struct ptds_chunk *chunk;
     uint64_t lost;
-    uint32_t regions[16];
+    uint32_t regions[THREAD_REGIONS], region_domains[THREAD_REGIONS];
     uint32_t region_depth;
+    uint32_t early_depth; /* regions begun before recording was */
+    struct early_region *early;
+    uint32_t named;   /* the program gave the name, through NVTX */
+    uint32_t drivers; /* a thread of the driver's, seen running a host function */
+    char name[64];
     struct stack_entry *stacks;
     struct kernel_entry *kernels;
 };
 
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */
 struct thread *thread_make(void);
+
+/* The same, on a thread of the driver's own; the mark stays where the thread has a state already. */
+struct thread *thread_get_as_drivers(void);
+
+/* The kernel's id of the calling thread. */
+uint32_t thread_tid(void);
 
 extern __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 

@@ -59,15 +59,44 @@ struct ptds_chunk {
     uint64_t sequence;  /* order in which chunks were begun; rises within a thread */
     uint64_t committed; /* bytes of valid records after this header */
     uint64_t lost;      /* records of this thread that were overwritten or refused before this chunk */
-    uint64_t reserved[3];
+    uint32_t now;       /* COUNTS: where struct ptds_now lies, bytes from the chunk's start; 0: the trace has none */
+    uint32_t defaults;  /* COUNTS: where the array of struct ptds_default_count lies, likewise */
+    uint64_t reserved[2];
 };
 
-/* A COUNTS chunk is an array of these after the header, index = api * 2 + (1 for the twin entry). Exact at any moment. */
+/* A COUNTS chunk is an array of these after the header, index = api * 2 + (1 for the twin entry). Exact at any moment.
+ * `committed` covers this array alone; what follows it is found by the header's `now` and `defaults`. */
 struct ptds_count {
     uint64_t calls;
     uint64_t failed;   /* result other than CUDA_SUCCESS and CUDA_ERROR_NOT_READY */
     uint64_t remapped; /* sent to another stream than the program named */
     uint64_t ticks;    /* host time inside the call, where it is timed */
+};
+
+/* Of a COUNTS chunk, same index and number of items as the array of struct ptds_count. Operations are work and event
+ * records and waits: PTDS_OP_LAUNCH to PTDS_OP_OPAQUE. */
+struct ptds_default_count {
+    uint64_t legacy; /* operations that named the legacy stream: 0 at a plain entry, 0x1, or implicit */
+    uint64_t kept;   /* of them: succeeded, and stayed on the legacy stream */
+    uint64_t failed; /* of them: failed, so went nowhere; the rest was sent to another stream */
+};
+
+/* Of a COUNTS chunk: the TIMED call that its thread is in. Written by plain stores in this order: enter = 0, the other
+ * fields, enter. A reader in another process takes enter, the fields, and enter again; if both are the same and not 0, the
+ * fields are that call's. */
+struct ptds_now {
+    uint64_t enter;  /* ticks at entry, as in the CALL record to come; 0: in no such call */
+    uint64_t caller; /* the return address */
+    uint16_t api;
+    uint16_t twin;                    /* 1: the twin entry */
+    uint32_t flags;                   /* this and the next ones as in CALL, as far as known before the call */
+    uint32_t context, stream, target; /* uids */
+    uint32_t object;
+    uint32_t stack; /* STACK id; 0 unknown: `caller` is all there is */
+    uint8_t op, kinds;
+    uint16_t unused;
+    uint32_t generation;
+    uint64_t word; /* the first one, 0 if there is none */
 };
 
 struct ptds_record {
@@ -96,11 +125,21 @@ enum ptds_record_kind {
 #include "interpose/trace/records.def"
 };
 
-enum ptds_role { PTDS_ROLE_KERNEL = 1, PTDS_ROLE_REGION = 2 };
+enum ptds_role { PTDS_ROLE_KERNEL = 1, PTDS_ROLE_REGION = 2, PTDS_ROLE_DOMAIN = 3 };
 
 enum ptds_setting { PTDS_SETTING_SHIM = 1, PTDS_SETTING_ENVIRONMENT = 2, PTDS_SETTING_PROCESS = 3 };
 
-enum ptds_life { PTDS_LIFE_SEEN = 1, PTDS_LIFE_CREATED = 2, PTDS_LIFE_GONE = 3, PTDS_LIFE_NAMED = 4 };
+/* Where device times come from. EVENTS: a sample, from timing events on the operation's own stream, whose own cost is in
+ * them: some microseconds. */
+enum ptds_device_source { PTDS_DEVICE_EVENTS = 1, PTDS_DEVICE_CUPTI = 2 };
+
+enum ptds_life {
+    PTDS_LIFE_SEEN = 1,
+    PTDS_LIFE_CREATED = 2,
+    PTDS_LIFE_GONE = 3,
+    PTDS_LIFE_NAMED = 4,  /* THREAD: it has another name now */
+    PTDS_LIFE_DRIVERS = 5 /* THREAD: one of the driver's own, seen running a host function */
+};
 
 enum ptds_context_kind {
     PTDS_CONTEXT_UNKNOWN = 0,
@@ -118,6 +157,10 @@ enum ptds_stream_kind {
     PTDS_STREAM_SHIM_BLOCKING = 5, /* made by policy stream */
     PTDS_STREAM_SHIM_NON_BLOCKING = 6
 };
+
+/* A launch's pointer word, see PTDS_OP_LAUNCH. */
+#define PTDS_LAUNCH_ADDRESS_BITS 51
+#define PTDS_LAUNCH_ADDRESS_MASK ((UINT64_C(1) << PTDS_LAUNCH_ADDRESS_BITS) - 1)
 
 enum ptds_process { PTDS_PROCESS_FORK = 1, PTDS_PROCESS_EXIT = 2, PTDS_PROCESS_FORKED = 3 };
 
@@ -178,7 +221,10 @@ enum ptds_op {
     PTDS_OP_NONE = 0,          /* - */
     PTDS_OP_LAUNCH = 1,        /* grid x | y << 32, grid z | dynamic shared bytes << 32, block x | y << 16 | z << 32 |
                                   attributes << 48 (enum ptds_launch_attribute), then every
-                                  8-byte word of the arguments that lies inside the range of known allocations */
+                                  8-byte word of the arguments that lies inside the range of known allocations: bits 0..50
+                                  the address, bits 51..63 where in the kernel's parameters the word lies, in units of 8
+                                  bytes (rounded down; CUDA addresses are below 2^49 and parameters below 32 KiB). Traces
+                                  written before that have 0 there */
     PTDS_OP_COPY = 2,          /* dst PTR, src PTR, width N, height, dst pitch N, src pitch N (height 1: plain) */
     PTDS_OP_MEMSET = 3,        /* dst PTR, width N, height, pitch N */
     PTDS_OP_EVENT_RECORD = 4,  /* - ; object, generation */

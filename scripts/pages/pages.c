@@ -73,7 +73,9 @@ static void print_format(void)
         "thread's calls, or one thread's exact counts. Records are little-endian, a multiple of 8 bytes, and start with "
         "`u16 kind, u16 size, u32 0`. A reader skips records that it does not know and ignores fields past those that it "
         "knows. *Ticks* are the trace's own clock (`header.clock`); CLOCK records tie it to CLOCK_MONOTONIC and "
-        "CLOCK_REALTIME.\n",
+        "CLOCK_REALTIME. A chunk of counts also says how much of the default stream's work was kept, and which call its "
+        "thread is "
+        "in: `struct ptds_default_count`, `struct ptds_now`.\n",
         PTDS_TRACE_VERSION, PTDS_HEADER_SIZE, PTDS_CHUNK_SIZE);
 #define REC(NAME, id, doc, fields) \
     printf("\n## %s (%d)\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", #NAME, id, doc); \

@@ -52,6 +52,10 @@ TEST(Json, HasItsVersionAndTheFinding)
     json_t *finding = json_array_get(findings, 0);
     EXPECT_STREQ("sync-copy", json_string_value(json_object_get(finding, "rule")));
     EXPECT_EQ(1, json_integer_value(json_object_get(finding, "count")));
+    EXPECT_STREQ("H3", json_string_value(json_object_get(finding, "class")));
+    EXPECT_STREQ("warning", json_string_value(json_object_get(finding, "severity")));
+    EXPECT_TRUE(json_is_false(json_object_get(finding, "banner")));
+    EXPECT_EQ(1, json_integer_value(json.At("totals", "findings_for_90_percent")));
     json_t *cost = json_object_get(finding, "cost");
     EXPECT_NEAR(5e6, static_cast<double>(json_integer_value(json_object_get(cost, "host_ns"))), 25000);
     EXPECT_TRUE(json_is_null(json_object_get(cost, "gpu_ns")));
@@ -73,6 +77,7 @@ TEST(Json, UnknownIsNull)
     EXPECT_TRUE(json_is_null(json.At("meta", "run_ns")));
     EXPECT_TRUE(json_is_null(json.At("meta", "rank")));
     EXPECT_TRUE(json_is_null(json.At("totals", "host_ns_lost")));
+    EXPECT_TRUE(json_is_null(json.At("totals", "findings_for_90_percent")));
     EXPECT_TRUE(json_is_false(json.At("totals", "calls_exact")));
     EXPECT_NE(0u, json_array_size(json.At("completeness", "gaps")));
 }

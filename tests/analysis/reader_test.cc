@@ -16,6 +16,11 @@ namespace ptds
 namespace
 {
 
+template <class Record> std::string Bytes(const Record &record)
+{
+    return std::string(reinterpret_cast<const char *>(&record), sizeof record);
+}
+
 std::string Small()
 {
     TraceBuilder builder;
@@ -43,6 +48,18 @@ std::string Small()
     ptds_count count = {12, 1, 0, 120};
     builder.Count(1, 1, false, count);
     builder.Count(2, 1, true, count);
+    for (uint32_t thread = 1; thread <= 2; thread++) {
+        builder.DefaultCount(thread, 1, thread == 2, {40, 30, 3});
+        ptds_now now = {};
+        now.enter = 5000 + thread;
+        builder.Now(thread, now);
+    }
+    ptds_rec_EDGE edge = {{PTDS_REC_EDGE, sizeof edge, 0}, 3, 4};
+    builder.Raw(2, Bytes(edge));
+    ptds_rec_HOST_RUN ran = {};
+    ran.record = {PTDS_REC_HOST_RUN, sizeof ran, 0};
+    ran.begin = 77;
+    builder.Raw(1, Bytes(ran));
     return builder.Bytes();
 }
 
@@ -133,6 +150,61 @@ TEST(Reader, AFileIsReadLikeMemory)
     trace_close(&trace);
     trace_source_close(&source);
     unlink(path.c_str());
+}
+
+TEST(Reader, CountsOfTheDefaultStreamOfAllThreads)
+{
+    Read read(Small());
+    ASSERT_TRUE(read.trace.has_defaults);
+    EXPECT_EQ(80u, read.trace.defaults.legacy);
+    EXPECT_EQ(60u, read.trace.defaults.kept);
+    EXPECT_EQ(6u, read.trace.defaults.failed);
+    TraceBuilder older; /* one thread's chunk has none: what the others say is not all */
+    older.Count(1, 1, false, {1, 0, 0, 0});
+    older.DefaultCount(1, 1, false, {1, 1, 0});
+    older.Count(2, 1, false, {1, 0, 0, 0});
+    EXPECT_FALSE(Read(older.Bytes()).trace.has_defaults);
+}
+
+TEST(Reader, TheSummaryIsExactWhereRecordsWereDropped)
+{
+    Built report(Small());
+    EXPECT_EQ(80u, report->totals.default_stream);
+    EXPECT_EQ(6u, report->totals.failed_default);
+    EXPECT_EQ(14u, report->totals.remapped);
+    uint64_t kept = 0;
+    for (uint64_t of_reason : report->totals.kept)
+        kept += of_reason;
+    EXPECT_EQ(60u, kept);
+    EXPECT_EQ(36u, report->totals.kept[KEPT_DROPPED]);
+}
+
+TEST(Reader, RecordsAmongTheCalls)
+{
+    Read read(Small());
+    EXPECT_EQ(0u, read.trace.unknown_records);
+    struct Seen {
+        std::vector<std::string> records;
+    } seen;
+    trace_each_record(
+        &read.trace, 1u << PTDS_REC_EDGE | 1u << PTDS_REC_HOST_RUN,
+        [](void *data, uint32_t thread, uint16_t kind, const void *fixed) {
+            std::string text = std::to_string(thread) + " " + std::to_string(kind);
+            if (kind == PTDS_REC_EDGE)
+                text += " " + std::to_string(static_cast<const ptds_rec_EDGE *>(fixed)->behind);
+            else
+                text += " " + std::to_string(static_cast<const ptds_rec_HOST_RUN *>(fixed)->begin);
+            static_cast<Seen *>(data)->records.push_back(text);
+        },
+        &seen);
+    EXPECT_EQ((std::vector<std::string>{"1 16 77", "2 17 4"}), seen.records);
+}
+
+TEST(Reader, LaunchWordsHaveAnAddressAndAPlace)
+{
+    uint64_t word = (UINT64_C(0x1ffffffffffff) & ~UINT64_C(7)) | UINT64_C(33) << PTDS_LAUNCH_ADDRESS_BITS;
+    EXPECT_EQ(UINT64_C(0x1fffffffffff8), launch_address(word));
+    EXPECT_EQ(264u, launch_offset(word));
 }
 
 TEST(Reader, OlderCallRecordsAreShorter)

@@ -4,6 +4,7 @@
 // rule file shows up here by itself.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "tests/analysis/support.h"
@@ -44,7 +45,25 @@ TEST_P(Rules, SaysWhatItIs)
 {
     for (const char *text : {GetParam()->title, GetParam()->sentence, GetParam()->advice})
         EXPECT_GT(std::string(text).size(), 10u);
+    std::string name = GetParam()->class_;
+    int number = std::atoi(name.c_str() + 1);
+    EXPECT_EQ(name[0] + std::to_string(number), name);
+    EXPECT_TRUE(number >= 1 && ((name[0] == 'H' && number <= 16) || (name[0] == 'R' && number <= 8))) << name;
+    EXPECT_LT(GetParam()->severity, SEVERITIES);
     EXPECT_EQ(std::string::npos, std::string(GetParam()->id).find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
+}
+
+/* The README's table is where users look a finding up. */
+TEST_P(Rules, IsInTheReadme)
+{
+    std::ifstream file("README.md");
+    ASSERT_TRUE(file.good());
+    std::string row = std::string("| `") + GetParam()->id + "` |", line;
+    bool found = false;
+    while (std::getline(file, line))
+        found |= line.compare(0, row.size(), row) == 0 &&
+                 line.find(std::string("| ") + GetParam()->class_ + " |") != std::string::npos;
+    EXPECT_TRUE(found) << "no row " << row << " ... | " << GetParam()->class_ << " |";
 }
 
 std::string NameOf(const testing::TestParamInfo<const rule *> &info)
@@ -63,9 +82,32 @@ TEST(RuleList, HoldsTheOnesUsersRelyOn)
     std::set<std::string> ids;
     for (const rule *one : All())
         ids.insert(one->id);
-    for (const char *id :
-         {"legacy-barrier", "legacy-shared-by-threads", "sync-copy", "pageable-async-copy", "blocking-free",
-          "blocking-module-load", "device-wide-sync", "blocking-stream-created", "capture-conflict", "half-remapped"})
+    for (const char *id : {"legacy-barrier",
+                           "legacy-shared-by-threads",
+                           "sync-copy",
+                           "pageable-async-copy",
+                           "blocking-free",
+                           "blocking-module-load",
+                           "device-wide-sync",
+                           "blocking-stream-created",
+                           "capture-conflict",
+                           "half-remapped",
+                           "over-wide-sync",
+                           "useless-sync",
+                           "blocking-alloc",
+                           "blocking-pin",
+                           "lazy-load-holds-others",
+                           "lock-contention",
+                           "host-function-serialises",
+                           "hardware-queues",
+                           "process-switch",
+                           "deadlock-risk",
+                           "event-misuse",
+                           "query-spin",
+                           "stream-switching",
+                           "mixed-build",
+                           "thread-relative-handle",
+                           "order-given-up"})
         EXPECT_EQ(1u, ids.count(id)) << id;
 }
 

@@ -46,6 +46,10 @@ TEST(Summary, FitsWhenEveryRuleHasFindingsAndEverythingIsMissing)
         std::istringstream bad(rules[i]->bad);
         for (std::string line; std::getline(bad, line);) {
             size_t at = line.find('@');
+            if (line[0] < '0' || line[0] > '9') {
+                text += line + "\n";
+                continue;
+            }
             size_t end = line.find_first_of("+ ", at);
             unsigned time = static_cast<unsigned>(std::stoul(line.substr(at + 1, end - at - 1)));
             text += line.substr(0, at + 1) + std::to_string(start + time) + line.substr(end) + " site=s" +

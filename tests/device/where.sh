@@ -17,7 +17,7 @@ first_of() {
 }
 
 find_shim() { first_of "${PTDS_LIBRARY:-}" lib/libptds.so interpose/libptds.so bazel-bin/interpose/libptds.so; }
-find_command() { first_of bin/ptds bazel-bin/analysis/ptds; }
+find_command() { first_of bin/ptds analysis/ptds bazel-bin/analysis/ptds; }
 
 # A test program by its path below tests/; BUILT is where scripts/gpu puts what it compiled itself.
 find_program() { first_of "tests/$1" "bazel-bin/tests/$1" ${BUILT:+"$BUILT/$(basename "$1")"}; }

@@ -54,6 +54,19 @@ TEST(Process, ExitStatusAndTrace)
     }
 }
 
+/* What was dropped is still counted: the summary's line about the default stream is exact. */
+TEST(Process, SummaryIsExactBeyondTheLimit)
+{
+    for (auto [policy, line] :
+         std::map<std::string, std::string>{{"observe", "default stream: 160 000 operations, 0 remapped; "},
+                                            {"ordered", "default stream: 160 000 operations, 160 000 remapped\n"}}) {
+        Outcome outcome =
+            run(child("threads", 20000, {{"PTDS_POLICY", policy}, {"PTDS_TRACE_LIMIT", "1M"}, {"PTDS_REPORT", "summary"}}));
+        EXPECT_NE(outcome.err.find(line), std::string::npos) << outcome;
+        EXPECT_EQ(outcome.err.find(" more kept\n") != std::string::npos, policy == "observe") << outcome;
+    }
+}
+
 TEST(Process, NamesInTracePaths)
 {
     Folder folder;

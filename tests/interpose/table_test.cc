@@ -140,7 +140,7 @@ TEST(Library, ExportsTheTableAndLittleElse)
 {
     Names expected = table(false), seen;
     for (const char *name : {"dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread",
-                             "ptds_api_region_push", "ptds_api_region_pop", "ptds_api_flush"})
+                             "ptds_api_region_push", "ptds_api_region_pop", "ptds_api_flush", "InitializeInjectionNvtx2"})
         expected.insert(name);
     expected.insert({"pthread_create", "pthread_exit"});
 #define FUNCTION(name, ...) expected.insert(#name);

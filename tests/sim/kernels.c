@@ -130,10 +130,23 @@ struct kernel {
 };
 
 static struct kernel kernels[128] = {
-    {"empty", "", enter_empty, NULL},   {"gate", "p", enter_gate, NULL},        {"spin", "q", enter_spin, NULL},
-    {"spin_ns", "q", enter_spin, NULL}, {"mark", "pd", enter_mark, NULL},       {"ticket", "pp", enter_ticket, NULL},
-    {"fill", "pdd", enter_fill, NULL},  {"add_one", "pd", enter_add_one, NULL}, {"copy", "ppd", enter_copy, NULL},
-    {"add", "pppd", enter_add, NULL},   {"saxpy", "ppfd", enter_saxpy, NULL},
+    {"empty", "", enter_empty, NULL},
+    {"gate", "p", enter_gate, NULL},
+    {"spin", "q", enter_spin, NULL},
+    {"spin_ns", "q", enter_spin, NULL},
+    {"mark", "pd", enter_mark, NULL},
+    {"ticket", "pp", enter_ticket, NULL},
+    {"fill", "pdd", enter_fill, NULL},
+    {"add_one", "pd", enter_add_one, NULL},
+    {"copy", "ppd", enter_copy, NULL},
+    {"add", "pppd", enter_add, NULL},
+    {"saxpy", "ppfd", enter_saxpy, NULL},
+    /* the same under C++ names: tests/kit/kernels.ptx.h */
+    {"_Z5emptyv", "", enter_empty, NULL},
+    {"_Z4gatePKj", "p", enter_gate, NULL},
+    {"_Z4fillPjjj", "pdd", enter_fill, NULL},
+    {"_Z7add_onePjj", "pd", enter_add_one, NULL},
+    {"_Z4copyPjPKjj", "ppd", enter_copy, NULL},
 };
 
 static struct kernel *slot_of(const char *name)

@@ -19,7 +19,8 @@
 static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
-} knob = {13000, 2, -1, 0};
+    bool load_holds;
+} knob = {13000, 2, -1, 0, false};
 
 int knob_driver_version(void)
 {
@@ -32,6 +33,10 @@ int knob_devices(void)
 uint64_t knob_launch_ns(void)
 {
     return knob.launch_ns;
+}
+bool knob_load_holds(void)
+{
+    return knob.load_holds;
 }
 
 static struct entry *entry_named(const char *symbol, size_t length)
@@ -91,6 +96,7 @@ static void load(void)
     if (knob.devices < 0 || knob.devices > MAX_DEVICES)
         fprintf(stderr, "sim: SIM_DEVICES is 0 to %d\n", MAX_DEVICES), abort();
     knob.launch_ns = (uint64_t)number("SIM_LAUNCH_NS", 0);
+    knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
     for_each("SIM_HIDE", set_hidden);
     for_each("SIM_FAIL", set_fail);
     for_each("SIM_DELAY", set_delay);

@@ -3,8 +3,10 @@
 // The SIM_... variables and the in-process test interface do what README.md says.
 #include <time.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "interpose/api/cuda_abi.h"
 #include "tests/sim/child.h"
@@ -100,6 +102,72 @@ TEST(Knobs, DelayAndDevices)
         REQUIRE(Symbol<CUresult(int *)>(library, "cuDeviceGetCount")(&count) == CUDA_SUCCESS && count == 5);
         clock_gettime(CLOCK_MONOTONIC, &b);
         REQUIRE((b.tv_sec - a.tv_sec) * 1000000000LL + (b.tv_nsec - a.tv_nsec) >= 3000000);
+        return "";
+    });
+}
+
+int host_gate;
+
+void WaitForGate(void *)
+{
+    while (!__atomic_load_n(&host_gate, __ATOMIC_ACQUIRE))
+        usleep(100);
+}
+
+long long NowNs()
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+// One thread loads a module while a host function keeps a stream busy; the others' longest call on a stream of their own.
+long long LongestCallDuringALoad(Library library)
+{
+    CUcontext ctx;
+    CUstream busy, own;
+    Symbol<CUresult(CUcontext *)>(library, "cuCtxGetCurrent")(&ctx);
+    auto *create = Symbol<CUresult(CUstream *, unsigned)>(library, "cuStreamCreate");
+    create(&busy, CU_STREAM_NON_BLOCKING);
+    create(&own, CU_STREAM_NON_BLOCKING);
+    Symbol<CUresult(CUstream, CUhostFn, void *)>(library, "cuLaunchHostFunc")(busy, WaitForGate, nullptr);
+    std::thread loader([=] {
+        CUmodule module;
+        Symbol<CUresult(CUcontext)>(library, "cuCtxSetCurrent")(ctx);
+        Symbol<CUresult(CUmodule *, const void *)>(library, "cuModuleLoadData")(&module, ".version 7.0");
+    });
+    std::thread opener([] {
+        usleep(100000);
+        __atomic_store_n(&host_gate, 1, __ATOMIC_RELEASE);
+    });
+    auto *write = Symbol<CUresult(CUdeviceptr, unsigned, size_t, CUstream)>(library, "cuMemsetD32Async");
+    CUdeviceptr p;
+    Symbol<CUresult(CUdeviceptr *, size_t)>(library, "cuMemAlloc_v2")(&p, 4);
+    long long longest = 0;
+    while (!__atomic_load_n(&host_gate, __ATOMIC_ACQUIRE)) {
+        long long start = NowNs();
+        write(p, 1, 1, own);
+        longest = std::max(longest, NowNs() - start);
+    }
+    loader.join();
+    opener.join();
+    return longest;
+}
+
+TEST(Knobs, LoadHoldsOtherThreads)
+{
+    InChild({{"SIM_LOAD_HOLDS", "1"}}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        REQUIRE(LongestCallDuringALoad(library) >= 40000000);
+        return "";
+    });
+    InChild({}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        REQUIRE(LongestCallDuringALoad(library) < 90000000);
         return "";
     });
 }

@@ -5,8 +5,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/sim/sim.h"
+
+/* SIM_LOAD_HOLDS: not done for as long as a load waits. */
+static struct op *load_in_progress;
+enum { AFTER_A_LOAD_NS = 1000000 };
+
+static void wait_as_a_load(struct context *ctx)
+{
+    struct work nothing = {.kind = WORK_NONE};
+    module_load_over();
+    struct op *load = knob_load_holds() ? op_hold(op_new(&nothing)) : NULL;
+    load_in_progress = load;
+    context_synchronize(ctx);
+    if (!load)
+        return;
+    load_in_progress = NULL;
+    op_submit(load);
+    op_release(load);
+    sim_unlock(); /* the others go on before the load returns */
+    nanosleep(&(struct timespec){0, AFTER_A_LOAD_NS}, NULL);
+    sim_lock();
+}
+
+void module_load_over(void)
+{
+    while (load_in_progress)
+        op_wait(load_in_progress);
+}
 
 CUresult impl_cuModuleLoadData(CUmodule *module, const void *image)
 {
@@ -16,7 +44,7 @@ CUresult impl_cuModuleLoadData(CUmodule *module, const void *image)
     sim_lock();
     CUresult result = context_need(&ctx);
     if (result == CUDA_SUCCESS) { /* a capture does not mind loading, but unloading */
-        context_synchronize(ctx);
+        wait_as_a_load(ctx);
         struct module *m = module_parse(ctx, image);
         if (m) {
             handle_add(m, HANDLE_MODULE);

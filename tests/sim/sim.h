@@ -325,6 +325,7 @@ struct module {
 struct module *module_parse(struct context *ctx, const void *image);
 void module_free(struct module *m);
 struct function *module_function(struct module *m, const char *name);
+void module_load_over(void); /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
 struct function *function_of(CUfunction handle); /* either kind of handle; locked */
 kernel_function kernel_find(const char *name, const char **signature);
 
@@ -353,6 +354,7 @@ void knobs_load(void);
 int knob_driver_version(void);
 int knob_devices(void);
 uint64_t knob_launch_ns(void);
+bool knob_load_holds(void);
 void hide_symbol(void *address);
 
 #endif

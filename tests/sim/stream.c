@@ -135,6 +135,7 @@ CUresult stream_push(struct stream *s, struct work *w, struct op **held)
     CUresult result = s->kind == STREAM_LEGACY ? capture_legacy_use(s->ctx) : CUDA_SUCCESS;
     if (held)
         *held = NULL;
+    module_load_over();
     if (result == CUDA_SUCCESS && s->capture)
         return capture_add(s, w);
     if (result != CUDA_SUCCESS) {

@@ -57,9 +57,10 @@ void TraceBuilder::Definition(uint16_t kind, const void *fixed, size_t fixed_byt
     definitions_ += Padded(record + tail);
 }
 
-void TraceBuilder::String(uint32_t id, const std::string &text)
+void TraceBuilder::String(uint32_t id, const std::string &text, uint32_t role)
 {
     auto record = Blank<ptds_rec_STRING>(PTDS_REC_STRING);
+    record.role = role;
     record.id = id;
     Definition(PTDS_REC_STRING, &record, sizeof record, text);
 }
@@ -81,9 +82,15 @@ void TraceBuilder::Setting(const std::string &text)
 
 void TraceBuilder::Clock(uint64_t ticks, uint64_t monotonic)
 {
+    Clock(ticks, monotonic, monotonic);
+}
+
+void TraceBuilder::Clock(uint64_t ticks, uint64_t monotonic, uint64_t realtime)
+{
     auto record = Blank<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
     record.ticks = ticks;
-    record.monotonic = record.realtime = monotonic;
+    record.monotonic = monotonic;
+    record.realtime = realtime;
     Definition(PTDS_REC_CLOCK, &record, sizeof record);
 }
 
@@ -96,12 +103,14 @@ void TraceBuilder::Thread(uint32_t id, const std::string &name)
     Definition(PTDS_REC_THREAD, &record, sizeof record, name);
 }
 
-void TraceBuilder::Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end)
+void TraceBuilder::Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id)
 {
     auto record = Blank<ptds_rec_OBJECT>(PTDS_REC_OBJECT);
     record.id = id;
     record.base = record.bias = base;
     record.end = end;
+    record.build_id_size = static_cast<uint32_t>(build_id.size());
+    memcpy(record.build_id, build_id.data(), build_id.size());
     Definition(PTDS_REC_OBJECT, &record, sizeof record, path);
 }
 
@@ -142,12 +151,14 @@ void TraceBuilder::StreamGone(uint32_t uid, uint64_t ticks)
     Definition(PTDS_REC_STREAM, &record, sizeof record);
 }
 
-void TraceBuilder::Kernel(uint32_t uid, uint32_t name)
+void TraceBuilder::Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout)
 {
     auto record = Blank<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
     record.uid = uid;
     record.name = name;
-    Definition(PTDS_REC_KERNEL, &record, sizeof record);
+    record.params = static_cast<uint32_t>(layout.size());
+    Definition(PTDS_REC_KERNEL, &record, sizeof record,
+               std::string(reinterpret_cast<const char *>(layout.data()), layout.size() * sizeof(uint32_t)));
 }
 
 void TraceBuilder::Untabled(const std::string &name)
@@ -191,6 +202,31 @@ void TraceBuilder::Raw(uint32_t thread, const std::string &record)
     calls_[thread] += record;
 }
 
+/* The device's time 0 is tick 0. */
+void TraceBuilder::DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns)
+{
+    auto base = Blank<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE);
+    base.id = 1;
+    base.source = PTDS_DEVICE_EVENTS;
+    Definition(PTDS_REC_DEVICE_BASE, &base, sizeof base);
+    auto record = Blank<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+    record.enter = enter;
+    record.thread = thread;
+    record.start = start_ns;
+    record.end = end_ns;
+    record.base = 1;
+    Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
+}
+
+void TraceBuilder::Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain)
+{
+    auto record = Blank<ptds_rec_REGION>(PTDS_REC_REGION);
+    record.ticks = ticks;
+    record.name = name;
+    record.domain = domain;
+    Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
+}
+
 void TraceBuilder::Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count)
 {
     auto &counts = counts_[thread];
@@ -198,6 +234,62 @@ void TraceBuilder::Count(uint32_t thread, uint32_t api, bool twin, const ptds_co
     if (counts.size() <= at)
         counts.resize(at + 1);
     counts[at] = count;
+}
+
+void TraceBuilder::DefaultCount(uint32_t thread, uint32_t api, bool twin, const ptds_default_count &count)
+{
+    auto &defaults = defaults_[thread];
+    size_t at = api * 2 + twin;
+    if (defaults.size() <= at)
+        defaults.resize(at + 1);
+    defaults[at] = count;
+}
+
+void TraceBuilder::Now(uint32_t thread, const ptds_now &now)
+{
+    now_[thread] = now;
+    if (counts_[thread].empty())
+        counts_[thread].resize(2);
+}
+
+/* The counts, and after them what else is known of the thread. */
+std::string TraceBuilder::Counts(uint32_t thread, const std::vector<ptds_count> &counts) const
+{
+    size_t bytes = counts.size() * sizeof counts[0];
+    std::string chunk =
+        Chunk(PTDS_CHUNK_COUNTS, thread, std::string(reinterpret_cast<const char *>(counts.data()), bytes), 0);
+    auto head = reinterpret_cast<ptds_chunk *>(&chunk[0]);
+    size_t at = sizeof(ptds_chunk) + bytes;
+    auto now = now_.find(thread);
+    if (now != now_.end()) {
+        head->now = static_cast<uint32_t>(at);
+        memcpy(&chunk.at(at + sizeof(ptds_now) - 1) - (sizeof(ptds_now) - 1), &now->second, sizeof(ptds_now));
+        at += sizeof(ptds_now);
+    }
+    auto defaults = defaults_.find(thread);
+    if (defaults != defaults_.end()) {
+        std::vector<ptds_default_count> all = defaults->second;
+        all.resize(counts.size());
+        size_t size = all.size() * sizeof all[0];
+        if (at + size > chunk.size())
+            throw std::invalid_argument("default counts do not fit into a chunk");
+        head->defaults = static_cast<uint32_t>(at);
+        memcpy(&chunk[at], all.data(), size);
+    }
+    return chunk;
+}
+
+void TraceBuilder::HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid)
+{
+    auto record = Blank<ptds_rec_HOST_RUN>(PTDS_REC_HOST_RUN);
+    record.record.size = sizeof record;
+    record.thread = thread;
+    record.enter = enter;
+    record.begin = begin;
+    record.end = end;
+    record.stream = record.target = stream;
+    record.tid = tid;
+    Raw(thread, std::string(reinterpret_cast<const char *>(&record), sizeof record));
 }
 
 void TraceBuilder::Lost(uint32_t thread, uint64_t records)
@@ -251,10 +343,7 @@ std::string TraceBuilder::Bytes() const
         Split(&chunks, PTDS_CHUNK_CALLS, thread.first, thread.second, lost != lost_.end() ? lost->second : 0);
     }
     for (const auto &thread : counts_)
-        chunks += Chunk(
-            PTDS_CHUNK_COUNTS, thread.first,
-            std::string(reinterpret_cast<const char *>(thread.second.data()), thread.second.size() * sizeof(ptds_count)),
-            0);
+        chunks += Counts(thread.first, thread.second);
     ptds_trace_header filled = header;
     filled.chunk_size = chunk_size;
     filled.chunks = chunks.size() / chunk_size;

@@ -9,21 +9,44 @@
  *
  *   1@10+500 copy s=L implicit from=device to=pageable bytes=4
  *
- * A duration makes the call timed. Operations: launch copy memset record wait host-function graph-launch sync query
- * event-sync event-query ctx-sync free free-host unregister array-destroy module-load module-unload function-load
- * stream-create event-destroy ctx-limit capture-begin capture-end opaque none. Keys:
+ * A duration makes the call timed. Operations:
+ *   launch copy memset record wait host-function graph-launch sync query event-sync event-query elapsed ctx-sync
+ *   alloc alloc-host register alloc-async free-async free free-host unregister array-destroy write-value wait-value
+ *   module-load module-unload function-load stream-create event-create event-destroy ctx-limit config
+ *   capture-begin capture-end opaque none
  *
- *   s=NAME        the stream as named: L legacy (sets LEGACY), P1 thread 1's per-thread, B1 blocking, N1 non-blocking, U1
- * unknown to=NAME       for stream operations: the stream it was sent to (sets REMAPPED if it differs); for copies and
- * memsets: the destination's memory kind; use target=NAME for the stream there from=KIND     device pageable pinned
- * registered managed array pool k=NAME        kernel          e=NAME        event; record counts its generation up, wait
- * and sync use the current one g=N           generation, instead           bytes=N ptr=N flags=N (stream-create, ctx-limit)
- * result=N    ctx=N site=NAME     a call stack of its own       words: implicit twin explicit capturing capture-open
- * kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait shim-edge api=NAME      the driver function, instead
- * of the operation's usual one
+ * Keys:
+ *   s=NAME      the stream as named: L legacy (sets LEGACY), P1 thread 1's per-thread, B1 blocking, N1 non-blocking,
+ *               S1 the shim's, U1 unknown
+ *   to=NAME     of stream operations: the stream it was sent to (sets REMAPPED if it differs); of copies and memsets: the
+ *               destination's memory kind, and target=NAME is the stream
+ *   from=KIND   device pageable pinned registered managed array pool unknown; kind=KIND of an allocation
+ *   k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer
+ *   e=NAME      event; record counts its generation up, wait and sync use the current one; g=N another generation
+ *   ptr=N       the address; dst=PLACE or ptr=N a copy's or memset's destination, src=PLACE a copy's source
+ *   bytes=N     of a row, with height=N and pitch=N (both sides)
+ *   m=NAME      a name for the memory of an allocation, and the memory that a free frees
+ *   flags=N
+ *   result=N    ctx=N
+ *   site=NAME   a call stack of its own, in /opt/app/prog; NAME@OBJECT in /opt/app/OBJECT
+ *   api=NAME    the driver function, instead of the operation's usual one
+ * Words:
+ *   implicit twin explicit capturing capture-open kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait
+ *   shim-edge; words=plain: a launch does not say where in its parameters a pointer lay
  *
- * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "monotonic" (default) or "tsc" (3 ticks a
- * nanosecond).
+ * A PLACE is a number, or memory by its name, A or A+16.
+ *
+ * A call that its thread is still in is written "in-flight" and then like a call. When a host function ran:
+ *   host-run THREAD@MICROSECONDS BEGIN+DURATION s=NAME [tid=N]      the first two are those of the call that put it there
+ *
+ * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost; both
+ * may have "domain=NAME" after it.
+ *
+ * When an operation ran on its device, from tick 0 on:
+ *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
+ *
+ * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "monotonic" (default) or
+ * "tsc" (3 ticks a nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
 #define PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
@@ -57,22 +80,29 @@ public:
     uint32_t chunk_size = PTDS_CHUNK_SIZE;
 
     void Definition(uint16_t kind, const void *fixed, size_t fixed_bytes, const std::string &tail = "");
-    void String(uint32_t id, const std::string &text);
+    void String(uint32_t id, const std::string &text, uint32_t role = 0);
     void Api(uint32_t api, const std::string &name, bool twin = false);
     void Setting(const std::string &text);
     void Clock(uint64_t ticks, uint64_t monotonic);
+    void Clock(uint64_t ticks, uint64_t monotonic, uint64_t realtime);
     void Thread(uint32_t id, const std::string &name);
-    void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end);
+    void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id = "");
     void Stack(uint32_t id, const std::vector<uint64_t> &pc);
     void Context(uint32_t uid);
     void Stream(uint32_t uid, uint32_t kind, uint32_t context = 1, uint32_t thread = 0);
     void StreamGone(uint32_t uid, uint64_t ticks);
-    void Kernel(uint32_t uid, uint32_t name);
+    void Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout = {});
     void Untabled(const std::string &name);
     void Bypass(const std::string &object);
     void Call(const CallSpec &call);
     void Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count);
+    /* Only of a thread that has counts. */
+    void DefaultCount(uint32_t thread, uint32_t api, bool twin, const ptds_default_count &count);
+    void Now(uint32_t thread, const ptds_now &now); /* the call that the thread is in */
+    void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
+    void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns);
+    void Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain = 0); /* STRING ids; no name: an end */
     void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */
 
     /* The whole trace as a file would hold it. */
@@ -83,7 +113,10 @@ private:
     void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
     std::string definitions_;
     std::map<uint32_t, std::string> calls_;
+    std::string Counts(uint32_t thread, const std::vector<ptds_count> &counts) const;
     std::map<uint32_t, std::vector<ptds_count>> counts_;
+    std::map<uint32_t, std::vector<ptds_default_count>> defaults_;
+    std::map<uint32_t, ptds_now> now_;
     std::map<uint32_t, uint64_t> lost_;
     mutable uint64_t sequence_ = 0;
 };

@@ -2,6 +2,7 @@
 //
 // The text language of trace_builder.h. Used by tests only; throws on whatever it does not know, so that a typing mistake
 // in a rule's trace is no silent pass.
+#include <cstring>
 #include <sstream>
 #include <stdexcept>
 
@@ -31,8 +32,18 @@ const Operation operations[] = {
     {"query", PTDS_OP_STREAM_QUERY, "cuStreamQuery"},
     {"event-sync", PTDS_OP_EVENT_SYNC, "cuEventSynchronize"},
     {"event-query", PTDS_OP_EVENT_QUERY, "cuEventQuery"},
+    {"event-create", PTDS_OP_EVENT_CREATE, "cuEventCreate"},
     {"event-destroy", PTDS_OP_EVENT_DESTROY, "cuEventDestroy_v2"},
+    {"elapsed", PTDS_OP_EVENT_ELAPSED, "cuEventElapsedTime"},
+    {"alloc", PTDS_OP_ALLOC, "cuMemAlloc_v2"},
+    {"alloc-host", PTDS_OP_ALLOC, "cuMemHostAlloc"},
+    {"register", PTDS_OP_ALLOC, "cuMemHostRegister_v2"},
+    {"alloc-async", PTDS_OP_ALLOC_ASYNC, "cuMemAllocAsync"},
+    {"free-async", PTDS_OP_FREE_ASYNC, "cuMemFreeAsync"},
+    {"config", PTDS_OP_CONFIG, "cuCtxSetFlags"},
     {"ctx-sync", PTDS_OP_CTX_SYNC, "cuCtxSynchronize"},
+    {"write-value", PTDS_OP_WRITE_VALUE, "cuStreamWriteValue32_v2"},
+    {"wait-value", PTDS_OP_WAIT_VALUE, "cuStreamWaitValue32_v2"},
     {"free", PTDS_OP_FREE, "cuMemFree_v2"},
     {"free-host", PTDS_OP_FREE_HOST, "cuMemFreeHost"},
     {"unregister", PTDS_OP_UNREGISTER, "cuMemHostUnregister"},
@@ -66,7 +77,7 @@ const std::map<std::string, uint32_t> &Kinds()
     static const std::map<std::string, uint32_t> kinds = {
         {"unknown", PTDS_MEMORY_UNKNOWN},       {"pageable", PTDS_MEMORY_PAGEABLE}, {"pinned", PTDS_MEMORY_PINNED},
         {"registered", PTDS_MEMORY_REGISTERED}, {"device", PTDS_MEMORY_DEVICE},     {"pool", PTDS_MEMORY_POOL},
-        {"managed", PTDS_MEMORY_MANAGED},       {"array", PTDS_MEMORY_ARRAY},
+        {"managed", PTDS_MEMORY_MANAGED},       {"array", PTDS_MEMORY_ARRAY},       {"global", PTDS_MEMORY_GLOBAL},
     };
     return kinds;
 }
@@ -127,12 +138,73 @@ private:
         });
     }
 
-    uint32_t KernelId(const std::string &name)
+    /* Far from the ids of kernels' names. */
+    uint32_t RegionId(const std::string &name)
+    {
+        return 1000000 + Id(&regions_, name, [&](uint32_t id) { trace_.String(1000000 + id, name, PTDS_ROLE_REGION); });
+    }
+
+    uint32_t KernelId(const std::string &name, uint32_t params)
     {
         return Id(&kernels_, name, [&](uint32_t id) {
+            std::vector<uint32_t> layout;
+            for (uint32_t i = 0; i < params; i++)
+                layout.push_back(i * 8 << 16 | 8);
             trace_.String(id, name);
-            trace_.Kernel(id, id);
+            trace_.Kernel(id, id, layout);
         });
+    }
+
+    struct Memory {
+        uint32_t uid;
+        uint64_t ptr;
+    };
+
+    // "A", "A+16" or a number
+    uint64_t Address(const std::string &place)
+    {
+        if (place[0] >= '0' && place[0] <= '9')
+            return std::stoull(place, nullptr, 0);
+        size_t plus = place.find('+');
+        auto found = memories_.find(place.substr(0, plus));
+        if (found == memories_.end())
+            Bad("no memory " + place);
+        return found->second.ptr + (plus != std::string::npos ? std::stoull(place.substr(plus + 1), nullptr, 0) : 0);
+    }
+
+    void FillAlloc(const std::string &name, Pairs *pairs, CallSpec *call)
+    {
+        const char *usual = name == "alloc-host"    ? "pinned"
+                            : name == "register"    ? "registered"
+                            : name == "alloc-async" ? "pool"
+                                                    : "device";
+        uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0);
+        call->words = {pointer, bytes, Kinds().at(Take(pairs, "kind", usual))};
+        if (pairs->count("m") != 0) {
+            call->object = ++memory_uids_;
+            memories_[Take(pairs, "m", "")] = Memory{call->object, pointer};
+        }
+    }
+
+    void FillFree(Pairs *pairs, CallSpec *call)
+    {
+        std::string name = Take(pairs, "m", "");
+        call->words = {Address(name)};
+        call->object = memories_.at(name).uid;
+    }
+
+    void FillLaunch(Pairs *pairs, CallSpec *call)
+    {
+        uint32_t params = 0;
+        bool plain = Take(pairs, "words", "") == "plain";
+        std::istringstream args(Take(pairs, "args", ""));
+        std::string arg;
+        call->words = {1, 1, 1};
+        for (; std::getline(args, arg, ','); params++)
+            if (arg != "-")
+                call->words.push_back(Address(arg) | (plain ? 0 : static_cast<uint64_t>(params) << 51));
+        if (pairs->count("k") != 0)
+            call->object = KernelId(Take(pairs, "k", ""), params);
     }
 
     uint32_t ApiId(const std::string &name)
@@ -142,11 +214,18 @@ private:
 
     uint32_t StackId(const std::string &name)
     {
-        return Id(&stacks_, name, [&](uint32_t id) {
-            if (id == 1)
-                trace_.Object(1, "/opt/app/prog", 0x400000, 0x500000);
-            trace_.Stack(id, {0x400000 + id * 0x10u, 0x408000});
+        size_t at = name.find('@');
+        uint64_t base = ObjectBase(at == std::string::npos ? "prog" : name.substr(at + 1));
+        return Id(&stacks_, name, [&](uint32_t id) { trace_.Stack(id, {base + id * 0x10u, base + 0x8000}); });
+    }
+
+    uint64_t ObjectBase(const std::string &name)
+    {
+        uint64_t size = 0x100000;
+        uint32_t object = Id(&objects_, name, [&](uint32_t id) {
+            trace_.Object(id, "/opt/app/" + name, 0x300000 + id * size, 0x400000 + id * size);
         });
+        return 0x300000 + object * size;
     }
 
     void Line(const std::string &line)
@@ -161,8 +240,17 @@ private:
             first == "setting" ? trace_.Setting(rest) : first == "bypass" ? trace_.Bypass(rest) : trace_.Untabled(rest);
         } else if (first == "tsc" || first == "monotonic") {
             tsc_ = first == "tsc";
-        } else {
-            Call(first, &words, line);
+        } else if (first == "killed") {
+            trace_.header.clean_end = 0;
+        } else if (first == "host-run") {
+            HostRun(&words, line);
+        } else if (first == "device-run") {
+            DeviceRun(&words, line);
+        } else if (first == "in-flight") {
+            words >> first;
+            InFlight(Parse(first, &words, line));
+        } else if (!Region(first, line)) {
+            trace_.Call(Parse(first, &words, line));
         }
     }
 
@@ -171,7 +259,76 @@ private:
         return std::stoull(microseconds) * 1000 * (tsc_ ? 3 : 1);
     }
 
-    void Call(const std::string &when, std::istringstream *words, const std::string &line)
+    /* Whether the line is about a region. */
+    bool Region(const std::string &when, const std::string &line)
+    {
+        std::istringstream words(line);
+        std::string first, what, name, domain;
+        words >> first >> what >> name;
+        if (name.compare(0, 7, "domain=") == 0)
+            name.swap(domain);
+        else
+            words >> domain;
+        size_t at = when.find('@');
+        if (at == std::string::npos || (what != "region" && what != "region-end"))
+            return false;
+        if (name.empty() != (what == "region-end"))
+            Bad(line);
+        trace_.Region(static_cast<uint32_t>(std::stoul(when)), Ticks(when.substr(at + 1)),
+                      name.empty() ? 0 : RegionId(name), domain.empty() ? 0 : RegionId(domain.substr(7)));
+        return true;
+    }
+
+    void HostRun(std::istringstream *words, const std::string &line)
+    {
+        std::string call, run, word;
+        uint32_t stream = 0, tid = 1;
+        *words >> call >> run;
+        size_t at = call.find('@'), plus = run.find('+');
+        if (at == std::string::npos || plus == std::string::npos)
+            Bad(line);
+        while (*words >> word) {
+            if (word.compare(0, 2, "s=") == 0)
+                stream = StreamId(word.substr(2), 1);
+            else if (word.compare(0, 4, "tid=") == 0)
+                tid = static_cast<uint32_t>(std::stoul(word.substr(4)));
+            else
+                Bad(line);
+        }
+        uint64_t begin = Ticks(run);
+        trace_.HostRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
+                       begin + Ticks(run.substr(plus + 1)), stream, tid);
+    }
+
+    void DeviceRun(std::istringstream *words, const std::string &line)
+    {
+        std::string call, run;
+        *words >> call >> run;
+        size_t at = call.find('@'), plus = run.find('+');
+        if (at == std::string::npos || plus == std::string::npos)
+            Bad(line);
+        uint64_t begin = std::stoull(run) * 1000;
+        trace_.DeviceRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
+                         begin + std::stoull(run.substr(plus + 1)) * 1000);
+    }
+
+    void InFlight(const CallSpec &call)
+    {
+        ptds_now now;
+        memset(&now, 0, sizeof now);
+        now.enter = call.enter;
+        now.api = static_cast<uint16_t>(call.api);
+        now.flags = call.flags;
+        now.context = call.context;
+        now.stream = call.stream;
+        now.target = call.target;
+        now.object = call.object;
+        now.stack = call.stack;
+        now.op = call.op;
+        trace_.Now(call.thread, now);
+    }
+
+    CallSpec Parse(const std::string &when, std::istringstream *words, const std::string &line)
     {
         size_t at = when.find('@'), plus = when.find('+');
         std::string name, word;
@@ -195,7 +352,7 @@ private:
                 Bad(line);
         }
         Fill(name, pairs, &call, line);
-        trace_.Call(call);
+        return call;
     }
 
     std::string Take(Pairs *pairs, const std::string &key, const std::string &otherwise)
@@ -228,14 +385,19 @@ private:
 
     void FillMemory(uint32_t op, Pairs *pairs, CallSpec *call)
     {
-        uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0);
+        uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0), source = 0x2000;
+        uint64_t height = Number(pairs, "height", 1), pitch = Number(pairs, "pitch", 0);
+        if (pairs->count("dst") != 0)
+            pointer = Address(Take(pairs, "dst", ""));
+        if (pairs->count("src") != 0)
+            source = Address(Take(pairs, "src", ""));
         uint32_t to = Kinds().at(Take(pairs, "to", "device"));
         uint32_t from = op == PTDS_OP_COPY ? Kinds().at(Take(pairs, "from", "device")) : 0;
         call->kinds = to | from << 4;
         if (op == PTDS_OP_COPY)
-            call->words = {pointer, 0x2000, bytes, 1, 0, 0};
+            call->words = {pointer, source, bytes, height, pitch, pitch};
         else
-            call->words = {pointer, bytes, 1, 0};
+            call->words = {pointer, bytes, height, pitch};
     }
 
     void FillEvent(uint32_t op, Pairs *pairs, CallSpec *call)
@@ -278,14 +440,18 @@ private:
         bool memory = operation->op == PTDS_OP_COPY || operation->op == PTDS_OP_MEMSET;
         if (memory)
             FillMemory(operation->op, &pairs, call);
+        else if (operation->op == PTDS_OP_LAUNCH)
+            FillLaunch(&pairs, call);
+        else if (operation->op == PTDS_OP_ALLOC || operation->op == PTDS_OP_ALLOC_ASYNC)
+            FillAlloc(name, &pairs, call);
+        else if (pairs.count("m") != 0)
+            FillFree(&pairs, call);
         else if (pairs.count("ptr") != 0)
             call->words = {Number(&pairs, "ptr", 0)};
         else if (pairs.count("flags") != 0)
             call->words = {Number(&pairs, "flags", 0)};
         FillStreams(&pairs, call, memory);
         FillEvent(operation->op, &pairs, call);
-        if (pairs.count("k") != 0)
-            call->object = KernelId(Take(&pairs, "k", ""));
         if (pairs.count("site") != 0)
             call->stack = StackId(Take(&pairs, "site", ""));
         call->api = ApiId(Take(&pairs, "api", UsualApi(*operation, *call)));
@@ -295,7 +461,9 @@ private:
 
     TraceBuilder trace_;
     bool tsc_ = false;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, events_, generations_;
+    uint32_t memory_uids_ = 0;
+    std::map<std::string, Memory> memories_;
+    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_, regions_;
 };
 
 } // namespace

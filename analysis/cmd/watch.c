@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds watch`: looks at a trace while its program runs, and says who waits for whom when a call does not return. A program
+ * that hangs can't be asked and writes no report; its trace file says which calls its threads are in. No thread, signal or
+ * breakpoint touches the program.
+ */
+#include "analysis/cmd/watch.h"
+
+#include <argp.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char manual[] =
+    "Watches the trace of a running program; when a driver call has been in flight for longer than a limit, says who waits "
+    "for whom: the call with its thread and stack, what was pending, and where the other threads are. Again when that "
+    "changes; ends with the program.\v"
+    "Of a program that has been killed it says which calls it was in. Only calls that may block are watched; the program's "
+    "children are not. Exit status: 0 every call returned in time, 1 one did not, 3 the trace could not be read.\n"
+    "\n"
+    "Example:\n"
+    "  ptds run --trace app.ptds -- ./app &  ptds watch app.ptds --after 30s\n"
+    "  ptds run --watchdog 30s -- ./app      (the same in one)";
+
+static const struct argp_option options[] = {
+    {"after", 'a', "DURATION", 0, "how long a call may take: 500ms, 10s (default), 2m", 0},
+    {0},
+};
+
+enum { DEFAULT_SECONDS = 10, LONGEST_PAUSE_MS = 200 };
+
+bool watch_duration(const char *text, uint64_t *ns)
+{
+    char *end = NULL;
+    double number = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
+    double unit = end == NULL                                     ? 0
+                  : strcmp(end, "s") == 0 || strcmp(end, "") == 0 ? 1e9
+                  : strcmp(end, "ms") == 0                        ? 1e6
+                  : strcmp(end, "m") == 0                         ? 60e9
+                                                                  : 0;
+    if (!(number * unit >= 1e6 && number * unit <= 1e17))
+        return false;
+    *ns = (uint64_t)(number * unit);
+    return true;
+}
+
+struct watcher {
+    uint64_t after_ns;
+    double ns_a_tick;
+    struct flights flights;
+    uint64_t told; /* which overdue calls the last report was about; 0 none */
+    bool found;    /* any */
+    bool warned;
+};
+
+uint64_t watch_age(const struct watch_view *view, const struct ptds_now *now)
+{
+    double ns = view->now > now->enter ? (double)(view->now - now->enter) * view->ns_a_tick : 0;
+    return ns < 1e18 ? (uint64_t)ns : (uint64_t)1e18;
+}
+
+/* Changes when a call becomes overdue or an overdue one returns. */
+static uint64_t overdue(const struct watch_view *view)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < view->flights->list.count; i++) {
+        const struct in_flight *flight = &view->flights->list.items[i];
+        if (view->ended || watch_age(view, &flight->now) >= view->after_ns)
+            sum += (flight->now.enter ^ (uint64_t)flight->thread << 40) * 0x9e3779b97f4a7c15u | 1;
+    }
+    return sum;
+}
+
+static void look(struct watcher *watcher, const struct trace_source *source, bool ended)
+{
+    const struct ptds_trace_header *header = source->header;
+    struct watch_view view = {.source = source, .flights = &watcher->flights, .after_ns = watcher->after_ns};
+    if (watcher->ns_a_tick == 0 && !ended)
+        watcher->ns_a_tick = live_ns_a_tick(header->clock);
+    if (!flights_read(&watcher->flights, source)) {
+        fprintf(stderr, "ptds watch: no memory\n");
+        return;
+    }
+    if (source->chunks != 0 && !watcher->flights.recorded && !watcher->warned && watcher->flights.list.count == 0 &&
+        ended) {
+        fprintf(stderr, "ptds watch: %s does not say which calls are in flight\n", source->name);
+        watcher->warned = true;
+    }
+    view.now = live_ticks(header->clock);
+    view.ns_a_tick = watcher->ns_a_tick;
+    view.ended = ended;
+    uint64_t now_overdue = ended && header->clean_end == 1 ? 0 : overdue(&view);
+    if (now_overdue != 0 && (now_overdue != watcher->told || ended)) {
+        watch_report(&view);
+        watcher->found = true;
+    } else if (now_overdue == 0 && watcher->told != 0 && !ended) {
+        fprintf(stderr, "ptds: watch: every call in flight that was too long has returned\n");
+    }
+    watcher->told = now_overdue;
+}
+
+/* Until the process ends, but not for long. */
+static void pause_watching(pid_t pid, uint64_t after_ns)
+{
+    int ms = after_ns / 4000000 < LONGEST_PAUSE_MS ? (int)(after_ns / 4000000) + 1 : LONGEST_PAUSE_MS;
+    struct pollfd end = {.fd = -1, .events = POLLIN};
+#ifdef SYS_pidfd_open
+    end.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+#endif
+    poll(&end, 1, ms);
+    if (end.fd >= 0)
+        close(end.fd);
+}
+
+/* One look; whether the process was alive before it. -1: unreadable, with a message in `error`. */
+static int look_at_file(struct watcher *watcher, const char *path, pid_t *pid, char *error)
+{
+    struct trace_source source;
+    if (trace_source_open(&source, path, error) != 0)
+        return -1;
+    const struct ptds_trace_header *header = source.header;
+    if (memcmp(header->magic, PTDS_TRACE_MAGIC, sizeof header->magic) != 0) {
+        snprintf(error, TRACE_ERROR_SIZE, "%s: offset 0: this is no libptds trace; nothing could be read", path);
+        trace_source_close(&source);
+        return -1;
+    }
+    bool alive = live_process(header);
+    *pid = (pid_t)header->pid;
+    if (!alive) { /* what it wrote between the look and its end */
+        trace_source_close(&source);
+        if (trace_source_open(&source, path, error) != 0)
+            return -1;
+    }
+    look(watcher, &source, !alive);
+    trace_source_close(&source);
+    return alive;
+}
+
+static int finish(struct watcher *watcher)
+{
+    flights_free(&watcher->flights);
+    return watcher->found ? EXIT_FINDINGS : EXIT_CLEAN;
+}
+
+int watch_trace(const char *path, uint64_t after_ns)
+{
+    struct watcher watcher = {.after_ns = after_ns};
+    char error[TRACE_ERROR_SIZE];
+    pid_t pid = 0;
+    int alive;
+    while ((alive = look_at_file(&watcher, path, &pid, error)) > 0)
+        pause_watching(pid, after_ns);
+    if (alive < 0) {
+        fprintf(stderr, "ptds watch: %s\n", error);
+        flights_free(&watcher.flights);
+        return EXIT_UNREADABLE;
+    }
+    return finish(&watcher);
+}
+
+static bool is_running(pid_t pid)
+{
+    struct ptds_trace_header only_pid = {.pid = (uint32_t)pid};
+    return live_process(&only_pid);
+}
+
+int watch_process(pid_t pid, uint64_t after_ns)
+{
+    struct watcher watcher = {.after_ns = after_ns};
+    char path[PATH_MAX] = "", now[PATH_MAX], error[TRACE_ERROR_SIZE];
+    while (is_running(pid)) {
+        /* After an exec it is another file. */
+        if (live_trace_of(pid, now))
+            memcpy(path, now, sizeof path);
+        pid_t its_own = pid;
+        if (path[0] != 0 && look_at_file(&watcher, path, &its_own, error) == 0)
+            return finish(&watcher);
+        pause_watching(pid, after_ns);
+    }
+    if (path[0] != 0)
+        look_at_file(&watcher, path, &pid, error);
+    return finish(&watcher);
+}
+
+struct arguments {
+    const char *trace;
+    uint64_t after_ns;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case 'a':
+        if (!watch_duration(arg, &arguments->after_ns))
+            argp_error(state, "--after %s: a duration such as 500ms, 10s or 2m", arg);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->trace != NULL)
+            argp_error(state, "one trace at a time");
+        arguments->trace = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "which trace? ptds watch TRACE"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cmd_watch(int argc, char **argv)
+{
+    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE", .doc = manual};
+    struct arguments arguments = {.after_ns = (uint64_t)DEFAULT_SECONDS * 1000000000u};
+    char name[] = "ptds watch";
+    argv[0] = name;
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    return watch_trace(arguments.trace, arguments.after_ns);
+}

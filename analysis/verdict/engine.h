@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of analysis/verdict/ share; nobody else includes it.
+ *
+ * A lane is a stream as the program named it; the legacy stream is a lane for each thread that uses it. Lane 0 is the host:
+ * what is known there, every later call comes after. Every call has a number, rising; a lane's `last` is its last
+ * operation's, so "up to operation n of lane A" is one number.
+ *
+ * Each lane keeps two clocks: `expl`, what its last operation comes after by explicit order, and `full`, by explicit and
+ * implicit order. What the host knows is not copied into them. Beside `full` it keeps how each piece of that knowledge
+ * arrived (struct known), as long as somebody may ask: that is what blames an edge for an order.
+ */
+#ifndef PTDS_ANALYSIS_VERDICT_ENGINE_H
+#define PTDS_ANALYSIS_VERDICT_ENGINE_H
+
+#include "analysis/verdict/verdict.h"
+
+#include "analysis/clock.h"
+#include "analysis/table.h"
+
+/* Limits; reached, edges become unknown (REASON_LIMIT), never false. */
+enum {
+    LANES_MOST = 1024,       /* streams, and threads on the legacy stream, alive at once */
+    ACCESSES_MOST = 128,     /* remembered of one allocation */
+    MEMORIES_MOST = 1 << 18, /* allocations alive at once */
+    EVENTS_MOST = 1 << 16,
+    COVERS_MOST = 4096,  /* host waits in flight */
+    MARKS_MOST = 4096,   /* a lane's */
+    OPEN_MOST = 1 << 16, /* edges */
+    SWEEP_LEAST = 2048
+};
+
+#define HOST_LANE 0u
+#define NO_LANE UINT32_MAX
+#define NO_EDGE UINT32_MAX
+
+/* Up to operation `op` of some lane is known since operation `at`; it came from lane `from`, whose last operation then was
+ * `via`, over an edge or (NO_EDGE) by explicit order. */
+struct known {
+    uint64_t op, via, at;
+    uint32_t from, edge;
+};
+
+struct known_list {
+    struct known *items; /* rising in op and at */
+    uint32_t count, room;
+};
+
+/* Operations that touch memory: of runs that nobody looked into, only the last. */
+struct mark {
+    uint64_t op;
+    struct edge_end end;
+};
+struct marks {
+    struct mark *items;
+    size_t count, room;
+};
+/* Kinds of memory. Any kernel may use its module's variables, which are no arguments. */
+enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, CLASSES = 3 };
+
+struct lane {
+    struct vclock expl, full;
+    struct known_list *brought; /* by lane: how `full` grew */
+    size_t brought_room;
+    struct marks access[CLASSES], opaque[CLASSES];
+    struct edge_end end; /* of `last` */
+    uint64_t last, born; /* call numbers */
+    uint64_t snapped;    /* when somebody last took over its clocks */
+    uint64_t foreign_at; /* when `full` last grew about lanes that have no implicit order with this one */
+    uint64_t dropped;    /* an access of this lane, up to here, was forgotten for lack of room */
+    uint64_t gone;       /* ticks */
+    uint64_t key;
+    uint32_t stream, context;
+    enum order_role role;
+    bool open, sure; /* sure: its kind is known */
+};
+
+struct context {
+    TABLE_OF(uint32_t) legacy, blocking, all; /* lanes */
+    uint64_t blocking_at;                     /* the last operation of any blocking lane */
+    uint32_t queue;                           /* the lane of the last legacy operation, NO_LANE none */
+    uint32_t uid;
+};
+
+struct open_edge {
+    struct edge edge;
+    uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
+    bool used, limited, lost, raced;
+    uint64_t made;
+};
+
+/* What a host wait will have made known when it returns. */
+struct cover {
+    uint64_t ticks;
+    struct vclock expl;
+    struct known *full; /* by lane; op 0: nothing */
+    size_t room;
+};
+
+struct event {
+    struct vclock expl, full;
+    uint64_t op;
+    uint32_t lane, generation;
+    bool used;
+};
+
+enum extent { EXTENT_FROM, EXTENT_EXACT, EXTENT_HOLES }; /* from lo on; all of lo..hi; some of lo..hi */
+
+struct touch {
+    uint64_t lo, hi;
+    enum access access;
+    enum extent extent;
+};
+
+struct remembered {
+    struct touch touch;
+    uint64_t op;
+    uint32_t lane;
+    struct edge_end end;
+};
+
+struct memory {
+    uint64_t base, end;
+    uint32_t uid, context;
+    uint32_t kind;    /* enum ptds_memory_kind */
+    unsigned classes; /* TOUCHES_ */
+    TABLE_OF(struct remembered) list;
+    bool used;
+};
+
+/* Kinds of a kernel's parameters, from its signature. */
+struct signature {
+    const uint32_t *layout; /* the definition's */
+    uint8_t *access;        /* enum access, a parameter each */
+    uint32_t params;
+    bool opaque, known;
+};
+
+struct verdicts {
+    const struct trace *trace;
+    struct edge_sink *sink;
+    struct verdict_totals totals;
+    TABLE_OF(struct lane) lanes;
+    TABLE_OF(struct context) contexts;
+    TABLE_OF(struct open_edge) edges;
+    TABLE_OF(uint32_t) free_edges;
+    TABLE_OF(uint32_t) fresh; /* edges made by the call at hand */
+    TABLE_OF(struct event) events;
+    TABLE_OF(uint32_t) free_events;
+    TABLE_OF(struct cover) covers; /* a heap by ticks */
+    TABLE_OF(struct memory) memories;
+    TABLE_OF(uint32_t) free_memories;
+    TABLE_OF(uint32_t) by_base; /* memories, sorted */
+    TABLE_OF(struct signature) signatures;
+    struct lately {
+        uint64_t key; /* plus one */
+        uint32_t at;
+    } lately_lanes[64], lately_kernels[256];
+    struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
+    uint32_t near[256]; /* memories lately found, by a hash of the address */
+    uint64_t now, open, sweep_at, sweep_least;
+    uint64_t fog;       /* an explicit order that cannot be seen was made here: no certainty across it */
+    uint64_t soft;      /* ... a wait that may or may not have been one: no race is claimed across it */
+    uint64_t lost_at;   /* records were missing here */
+    uint64_t opaque_at; /* some lane's last opaque operation */
+    uint64_t forgotten; /* how earlier operations' orders arrived is forgotten */
+    bool all_lost, limited, offsets_seen, globals_seen;
+    struct edge_end end; /* the call at hand */
+    struct edge_pair race;
+    bool raced;
+};
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* lanes.c */
+static inline struct lane *lanes_at(const struct verdicts *v, uint32_t lane)
+{
+    return &v->lanes.items[lane];
+}
+uint32_t lanes_of_call(struct verdicts *v, const struct call_view *view, bool make);
+uint32_t lanes_context(struct verdicts *v, uint32_t uid);
+bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
+void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
+bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
+void lanes_free(struct verdicts *v);
+static inline uint64_t lanes_explicit(const struct lane *lane, const struct lane *host, uint32_t about)
+{
+    return larger(vclock_get(&lane->expl, about), vclock_get(&host->expl, about));
+}
+static inline uint64_t lanes_full(const struct lane *lane, const struct lane *host, uint32_t about)
+{
+    return larger(vclock_get(&lane->full, about), vclock_get(&host->full, about));
+}
+
+/* joins.c */
+void joins_implicit(struct verdicts *v, uint32_t lane);
+void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane);
+const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation);
+void events_wait(struct verdicts *v, const struct event *event, uint32_t lane);
+void events_forget(struct verdicts *v, uint32_t uid);
+void events_free(struct verdicts *v);
+
+/* waits.c */
+bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover);
+void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks);
+void waits_until(struct verdicts *v, uint64_t ticks);
+void waits_free(struct verdicts *v);
+
+/* edges.c */
+uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from);
+void edges_keep(struct verdicts *v, uint32_t edge);
+void edges_drop(struct verdicts *v, uint32_t edge);
+void edges_end_call(struct verdicts *v, bool raced);
+void edges_settle_all(struct verdicts *v);
+void edges_free(struct verdicts *v);
+
+/* blame.c: where an order came from. `cover`: of the host wait at hand, NULL for an operation of `lane` */
+struct blame {
+    uint32_t lane;
+    const struct cover *cover;
+    enum verdict verdict;
+    enum verdict_reason reason;
+    const struct edge_pair *pair; /* may be NULL */
+    bool partly;                  /* of a way that may be remembered in part only */
+};
+void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
+uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about);
+uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about);
+
+/* memories.c */
+struct memory *memories_at(struct verdicts *v, uint64_t address);
+struct memory *memories_elsewhere(struct verdicts *v);
+struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address);
+struct memory *memories_add(struct verdicts *v, const struct call *call);
+void memories_remove(struct verdicts *v, struct memory *memory);
+void memories_free(struct verdicts *v);
+
+/* touches.c */
+void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane);
+void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover);
+
+/* conflicts.c */
+void conflicts_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
+void conflicts_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch);
+void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
+
+/* signatures.c */
+const struct signature *signatures_of(struct verdicts *v, uint32_t kernel);
+void signatures_free(struct verdicts *v);
+
+/* sweep.c: forgets what nothing can depend on any more */
+void sweep(struct verdicts *v);
+
+#endif

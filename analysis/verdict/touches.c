@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What memory an operation touches, and how. Called once an operation that runs. Words come from the trace: any number may
+ * be in them. A launch's words count only where they lie in an allocation; what a kernel does there says its signature, or
+ * nobody.
+ */
+#include "analysis/verdict/engine.h"
+
+enum { TOUCHES_MOST = 64 };
+
+/* CUarray handles live apart from addresses. */
+#define ARRAYS ((uint64_t)1 << 62)
+
+struct operation {
+    struct blame by;
+    unsigned touches, opaque; /* classes of memory */
+    size_t count;
+    struct {
+        struct touch touch;
+        uint32_t memory; /* position */
+    } list[TOUCHES_MOST];
+};
+
+static void add(struct verdicts *v, struct operation *operation, const struct memory *memory, const struct touch *touch)
+{
+    if (operation->count == TOUCHES_MOST) {
+        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+        return;
+    }
+    operation->touches |= memory->classes;
+    operation->list[operation->count].touch = *touch;
+    operation->list[operation->count++].memory = (uint32_t)(memory - v->memories.items);
+}
+
+/* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. */
+static void add_range(struct verdicts *v, struct operation *operation, uint64_t address, const uint64_t size[3],
+                      unsigned kind, enum access access)
+{
+    uint64_t width = size[0], height = size[1] != 0 ? size[1] : 1, pitch = size[2], rows, bytes;
+    struct touch touch = {.lo = address, .access = access, .extent = EXTENT_EXACT};
+    if (width == 0 || address == 0)
+        return;
+    if (kind == PTDS_MEMORY_ARRAY) {
+        touch = (struct touch){ARRAYS | address, (ARRAYS | address) + 1, access, EXTENT_HOLES};
+    } else {
+        if (height != 1 && pitch != width)
+            touch.extent = pitch < width ? EXTENT_FROM : EXTENT_HOLES;
+        if (__builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_add_overflow(rows, width, &bytes) ||
+            __builtin_add_overflow(address, bytes, &touch.hi))
+            touch.hi = UINT64_MAX;
+    }
+    struct memory *memory = memories_at(v, touch.lo);
+    if (memory == NULL || (touch.extent != EXTENT_FROM && touch.hi > memory->end))
+        memory = memories_elsewhere(v);
+    if (touch.extent == EXTENT_FROM)
+        touch.hi = memory->end;
+    if (memory->classes == TOUCHES_GLOBAL)
+        operation->opaque |= TOUCHES_GLOBAL;
+    add(v, operation, memory, &touch);
+    if (model_is_host(kind))
+        operation->touches |= TOUCHES_HOST;
+}
+
+/* Pageable memory is read while the call runs, before anything else can happen to it. */
+static void add_copy(struct verdicts *v, struct operation *operation, const struct call *call)
+{
+    unsigned to = call->r.kinds & 15, from = call->r.kinds >> 4;
+    uint64_t width = call_word(call, 2), height = call_word(call, 3);
+    if (from != PTDS_MEMORY_PAGEABLE)
+        add_range(v, operation, call_word(call, 1), (uint64_t[]){width, height, call_word(call, 5)}, from, ACCESS_READ);
+    add_range(v, operation, call_word(call, 0), (uint64_t[]){width, height, call_word(call, 4)}, to, ACCESS_WRITE);
+}
+
+static void add_whole(struct verdicts *v, struct operation *operation, const struct memory *memory)
+{
+    if (memory != NULL)
+        add(v, operation, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
+}
+
+/* The parameter that holds the byte at `offset`. */
+static enum access access_at(const struct signature *signature, uint32_t offset)
+{
+    for (uint32_t i = 0; i < signature->params; i++)
+        if (offset == signature->layout[i] >> 16)
+            return (enum access)signature->access[i];
+    return ACCESS_UNKNOWN;
+}
+
+/* Does the launch say where its words come from? One at place 0 alone may be of a trace that never says. */
+static bool places_known(struct verdicts *v, const struct call *call, const struct signature *signature)
+{
+    uint32_t wide = 0;
+    for (uint32_t i = LAUNCH_WORDS_AT; !v->offsets_seen && i < call->words; i++)
+        v->offsets_seen = launch_offset(call_word(call, i)) != 0;
+    for (uint32_t i = 0; !v->offsets_seen && i < signature->params; i++)
+        wide += (signature->layout[i] & 0xffff) >= 8;
+    return v->offsets_seen || (wide == 1 && (signature->layout[0] & 0xffff) >= 8);
+}
+
+static void add_launch(struct verdicts *v, struct operation *operation, const struct call *call)
+{
+    const struct signature *signature = signatures_of(v, call->r.object);
+    operation->touches |= TOUCHES_GLOBAL;
+    if (signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE))
+        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+    bool known = signature->known && places_known(v, call, signature);
+    for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
+        uint64_t word = call_word(call, i), address = launch_address(word);
+        const struct memory *memory = memories_at(v, address);
+        if (memory == NULL)
+            continue;
+        struct touch touch = {address, memory->end, ACCESS_UNKNOWN, EXTENT_FROM};
+        if (known)
+            touch.access = access_at(signature, launch_offset(word));
+        add(v, operation, memory, &touch);
+    }
+}
+
+static void gather(struct verdicts *v, struct operation *operation, const struct call *call)
+{
+    uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
+    if ((call->r.flags & PTDS_CALL_OPAQUE) && call->r.op != PTDS_OP_LAUNCH && call->r.op != PTDS_OP_HOST_FUNCTION)
+        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+    switch (call->r.op) {
+    case PTDS_OP_LAUNCH: add_launch(v, operation, call); break;
+    case PTDS_OP_COPY: add_copy(v, operation, call); break;
+    case PTDS_OP_MEMSET:
+        add_range(v, operation, address, (uint64_t[]){bytes, call_word(call, 2), call_word(call, 3)}, call->r.kinds & 15,
+                  ACCESS_WRITE);
+        break;
+    case PTDS_OP_WRITE_VALUE: add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_WRITE); break;
+    case PTDS_OP_WAIT_VALUE:
+        add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_READ);
+        v->fog = v->now; /* who wrote it came before, by order that nobody sees */
+        break;
+    case PTDS_OP_ALLOC_ASYNC: add_whole(v, operation, memories_add(v, call)); break;
+    case PTDS_OP_FREE_ASYNC: add_whole(v, operation, memories_of(v, call->r.object, address)); break;
+    case PTDS_OP_HOST_FUNCTION: operation->opaque |= TOUCHES_HOST; break;
+    case PTDS_OP_GRAPH_LAUNCH:
+    case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST; break;
+    default: break;
+    }
+    if ((operation->opaque & TOUCHES_DEVICE) && v->globals_seen)
+        operation->opaque |= TOUCHES_GLOBAL;
+}
+
+void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
+{
+    struct operation operation;
+    operation.by = (struct blame){.lane = lane};
+    operation.touches = operation.opaque = 0;
+    operation.count = 0;
+    gather(v, &operation, view->call);
+    for (size_t i = 0; i < operation.count; i++) {
+        struct memory *memory = &v->memories.items[operation.list[i].memory];
+        conflicts_touch(v, &operation.by, memory, &operation.list[i].touch);
+        conflicts_remember(v, lane, memory, &operation.list[i].touch);
+    }
+    if (operation.touches != 0 || operation.opaque != 0)
+        conflicts_opaque(v, lane, operation.touches, operation.opaque);
+    if (view->call->r.op == PTDS_OP_FREE_ASYNC && operation.count != 0)
+        memories_remove(v, &v->memories.items[operation.list[0].memory]);
+}
+
+/* A free is the host's own act: it touches all of the memory, after what the call has waited for. */
+void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover)
+{
+    const struct call *call = view->call;
+    struct memory *memory = memories_of(v, call->r.object, call_word(call, 0));
+    struct blame by = {.lane = HOST_LANE, .cover = cover};
+    if (memory == NULL)
+        return;
+    if (cover != NULL)
+        conflicts_touch(v, &by, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
+    memories_remove(v, memory);
+}

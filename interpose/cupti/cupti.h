@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between libptds.so and libptds_cupti.so, which it loads where PTDS_DEVICE_TIMES=cupti asks for it: so that the shim
+ * itself needs only libc. Both come from one build, so there are no versions but the size.
+ */
+#ifndef PTDS_CUPTI_H
+#define PTDS_CUPTI_H
+
+#include <stdint.h>
+
+/* What the shim offers. Any thread. */
+struct cupti_shim {
+    uint32_t size; /* of this struct */
+    uint64_t (*ticks)(void);
+    /* A moment of CUPTI's clock lay between these ticks; the number to give with what counts from it, 0 none. */
+    uint32_t (*base)(uint64_t earliest, uint64_t latest);
+    /* An operation, by the id that was pushed around its call, ran then: ns after the base, perhaps before it. */
+    void (*operation)(uint64_t id, uint32_t base, int64_t start, int64_t end);
+};
+
+/* What it gets. push and pop: on the thread that makes the call between them. */
+struct cupti_tool {
+    void (*push)(uint64_t id);
+    void (*pop)(void);
+};
+
+/* NULL, with *tool filled in; or why there will be no device times. */
+typedef const char *(*cupti_start_function)(const struct cupti_shim *shim, struct cupti_tool *tool);
+
+__attribute__((visibility("default"))) const char *ptds_cupti_start(const struct cupti_shim *shim, struct cupti_tool *tool);
+
+#endif

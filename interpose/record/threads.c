@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread's beginning, end and names in the record, its exact counts, and the call that it is in right now. Called by
+ * thread.c, by every timed call on its way into the driver, and at exit. Must not call the driver: a thread's end comes
+ * below main's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "interpose/base/clock.h"
+#include "interpose/base/lock.h"
+#include "interpose/base/memory.h"
+#include "interpose/record/definitions.h"
+#include "interpose/record/path.h"
+#include "interpose/record/record.h"
+#include "interpose/record/stacks.h"
+#include "interpose/record/store.h"
+
+/* What a COUNTS chunk holds, and where. */
+#define ROWS (API_COUNT * 2)
+#define COUNTS_AT sizeof(struct ptds_chunk)
+#define NOW_AT (COUNTS_AT + ROWS * sizeof(struct ptds_count))
+#define DEFAULTS_AT (NOW_AT + sizeof(struct ptds_now))
+#define COUNTS_END (DEFAULTS_AT + ROWS * sizeof(struct ptds_default_count))
+_Static_assert(COUNTS_END <= PTDS_CHUNK_SIZE, "a COUNTS chunk holds every row");
+
+static struct lock ended_lock;
+static struct ptds_chunk *ended_counts;
+
+static void own_name(struct thread *thread)
+{
+    char name[17] = "";
+    if (thread->named || thread != thread_self || prctl(PR_GET_NAME, name) != 0)
+        return;
+    memcpy(thread->name, name, sizeof name);
+}
+
+static void define_thread(struct thread *thread, enum ptds_life state)
+{
+    struct ptds_rec_THREAD record = {.ticks = clock_ticks(), .id = thread->uid, .tid = thread->tid, .state = state};
+    own_name(thread);
+    define(PTDS_REC_THREAD, &record, sizeof record, thread->name, strlen(thread->name));
+}
+
+/* By the thread itself alone: a thread that was there before recording began comes here with its first recorded call. */
+void record_thread_started(struct thread *thread)
+{
+    if (!record_on())
+        return;
+    struct ptds_chunk *chunk = store_chunk(PTDS_CHUNK_COUNTS, thread->uid);
+    uint8_t *base = chunk ? (uint8_t *)chunk : memory_keep(COUNTS_END);
+    if (base) {
+        thread->counts = (struct ptds_count *)(base + COUNTS_AT);
+        thread->defaults = (struct ptds_default_count *)(base + DEFAULTS_AT);
+        thread->now = (struct ptds_now *)(base + NOW_AT);
+        thread->counts_in_chunk = chunk != NULL;
+    }
+    if (chunk) {
+        chunk->now = NOW_AT;
+        chunk->defaults = DEFAULTS_AT;
+        __atomic_store_n(&chunk->committed, ROWS * sizeof(struct ptds_count), __ATOMIC_RELEASE);
+    }
+    define_thread(thread, thread->drivers ? PTDS_LIFE_DRIVERS : PTDS_LIFE_SEEN);
+    record_regions_started(thread);
+}
+
+static void add_up(void *to, const void *from, size_t size)
+{
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++)
+        ((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
+}
+
+/* The counts of ended threads are one chunk's, so that a program which starts a thread a request does not run out of them.
+ */
+static void fold_counts(struct ptds_chunk *chunk)
+{
+    lock_take(&ended_lock);
+    if (!ended_counts) {
+        ended_counts = chunk;
+        chunk->thread = 0;
+    } else {
+        add_up((uint8_t *)ended_counts + COUNTS_AT, (uint8_t *)chunk + COUNTS_AT, NOW_AT - COUNTS_AT);
+        add_up((uint8_t *)ended_counts + DEFAULTS_AT, (uint8_t *)chunk + DEFAULTS_AT, COUNTS_END - DEFAULTS_AT);
+        store_chunk_back(chunk);
+    }
+    lock_drop(&ended_lock);
+}
+
+void record_thread_ended(struct thread *thread)
+{
+    if (!record_on())
+        return;
+    define_thread(thread, PTDS_LIFE_GONE);
+    store_chunk_full(thread->chunk);
+    thread->chunk = NULL;
+    thread->chunk_at = thread->chunk_end = NULL;
+    if (thread->now)
+        thread->now->enter = 0;
+    if (thread->counts && thread->counts_in_chunk)
+        fold_counts((struct ptds_chunk *)((uint8_t *)thread->counts - COUNTS_AT));
+    thread->counts = NULL;
+    thread->defaults = NULL;
+    thread->now = NULL;
+}
+
+/* A new way into the driver has its stack taken here rather than afterwards, so that whoever looks at a call that does not
+ * return sees where it came from; the time that takes is not the call's. */
+void record_entering(struct call *C)
+{
+    struct thread *thread = C->thread;
+    if (!record_on())
+        return;
+    if (__builtin_expect(!thread->counts, 0))
+        record_thread_started(thread);
+    struct ptds_now *now = thread->now;
+    if (!now)
+        return;
+    const struct context *context = C->context ? C->context : objects_context_now(thread);
+    uint32_t stack = stacks_known(C);
+    if (__builtin_expect(!stack, 0)) {
+        stack = stacks_id(C, 0);
+        C->enter = clock_ticks();
+    }
+    __atomic_store_n(&now->enter, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    now->caller = (uint64_t)C->caller;
+    now->api = C->api;
+    now->twin = C->twin;
+    now->flags = C->flags;
+    now->context = context ? context->uid : 0;
+    now->stream = C->stream_uid;
+    now->target = C->target_uid;
+    now->object = C->object;
+    now->stack = stack;
+    now->op = C->op;
+    now->kinds = C->kinds;
+    now->generation = C->generation;
+    now->word = C->words ? C->word[0] : 0;
+    __atomic_store_n(&now->enter, C->enter, __ATOMIC_RELEASE);
+}
+
+void record_thread_named(struct thread *thread, const char *name)
+{
+    size_t size = strnlen(name, sizeof thread->name - 1);
+    memcpy(thread->name, name, size);
+    thread->name[size] = '\0';
+    thread->named = 1;
+    if (record_on() && thread->counts)
+        define_thread(thread, PTDS_LIFE_NAMED);
+}
+
+/* The name that the kernel has of another thread now; its length, 0 unknown. */
+static size_t name_now(uint32_t tid, char name[17])
+{
+    char path[64] = "/proc/self/task/";
+    size_t used = strlen(path);
+    used += path_decimal(tid, path + used);
+    memcpy(path + used, "/comm", 6);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? 0 : read(file, name, 16);
+    if (file >= 0)
+        close(file);
+    while (size > 0 && name[size - 1] == '\n')
+        size--;
+    name[size > 0 ? size : 0] = '\0';
+    return size > 0 ? (size_t)size : 0;
+}
+
+void record_thread_names(void)
+{
+    char name[17];
+    int saved = errno;
+    for (struct thread *thread = thread_all(); thread; thread = thread->next_all) {
+        if (thread->fork_generation != thread_fork_generation || __atomic_load_n(&thread->ended, __ATOMIC_ACQUIRE) ||
+            thread->named || !thread->counts || !name_now(thread->tid, name) || strcmp(name, thread->name) == 0)
+            continue;
+        struct ptds_rec_THREAD record = {.ticks = clock_ticks(), .id = thread->uid, .tid = thread->tid};
+        record.state = PTDS_LIFE_NAMED;
+        define(PTDS_REC_THREAD, &record, sizeof record, name, strlen(name));
+    }
+    errno = saved;
+}
+
+void record_threads_after_fork(void)
+{
+    ended_lock.held = 0;
+    ended_counts = NULL;
+}

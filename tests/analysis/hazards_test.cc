@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the rules about waits, locks, events and threads promise beyond their own two traces: the cases next to the hazard
+// that must stay silent, the costs, and whom they charge.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+namespace
+{
+
+uint64_t Number(const finding *finding, const std::string &key)
+{
+    for (const finding_number &number : finding->numbers)
+        if (number.key != nullptr && key == number.key)
+            return number.value;
+    return 0;
+}
+
+std::string Case(const finding *finding)
+{
+    return finding->rule->details != nullptr ? finding->rule->details[finding->detail] : "";
+}
+
+bool HasId(const finding *finding, finding_set set, uint32_t id)
+{
+    const finding_ids &ids = finding->sets[set];
+    return std::find(ids.id, ids.id + ids.count, id) != ids.id + ids.count;
+}
+
+std::string Repeat(const std::string &text, unsigned times)
+{
+    std::string all;
+    while (times-- != 0)
+        all += text;
+    return all;
+}
+
+const char two_streams[] = "1@0+5 alloc ptr=0x10000 bytes=4096\n"
+                           "1@10+5 alloc ptr=0x20000 bytes=4096\n"
+                           "1@20 launch s=N1 k=mine args=0x10000\n"
+                           "2@25 launch s=N2 k=theirs args=0x20000\n"
+                           "1@30+5000 ctx-sync\n";
+
+TEST(OverWideSync, NamesTheStreamThatWasNotNeededAndTakesTheCost)
+{
+    Built report(BuildTrace(std::string(two_streams) + "1@5100 launch s=N3 k=next args=0x10100\n"
+                                                       "2@5200+3 sync s=N2\n"));
+    auto findings = report.Of("over-wide-sync");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(1u, findings[0]->sets[FINDING_WAITS_FOR].count);
+    EXPECT_TRUE(HasId(findings[0], FINDING_WAITS_FOR, 2));
+    EXPECT_EQ(1u, Number(findings[0], "streams_needed"));
+    EXPECT_EQ(1u, Number(findings[0], "streams_not_needed"));
+    EXPECT_NEAR(5e6, static_cast<double>(findings[0]->host_ns), 25000);
+    EXPECT_TRUE(report.Of("device-wide-sync").empty()) << "no time is counted twice";
+}
+
+TEST(OverWideSync, AStreamWhoseMemoryIsUsedAfterwardsWasNeeded)
+{
+    for (const char *use : {"1@5100 launch s=N3 k=next args=0x20010\n",
+                            "1@5100+30 copy s=L implicit from=device to=pageable src=0x20800 ptr=0x7f0000000000 bytes=4\n",
+                            "1@5100+10 free ptr=0x20000\n"}) {
+        Built report(BuildTrace(two_streams + std::string(use) + "2@5200+3 sync s=N2\n1@5300+3 sync s=N1\n"));
+        auto findings = report.Of("over-wide-sync");
+        ASSERT_EQ(1u, findings.size()) << use;
+        EXPECT_FALSE(HasId(findings[0], FINDING_WAITS_FOR, 2)) << use;
+        EXPECT_EQ(1u, Number(findings[0], "streams_needed")) << use;
+    }
+}
+
+TEST(OverWideSync, WhatCannotBeKnownIsNotSaid)
+{
+    for (const char *unknown :
+         {"", /* the trace ends */
+          "1@5100 graph-launch s=N3 opaque\n2@5200+3 sync s=N2\n", "1@5100 launch s=N3 k=hides\n2@5200+3 sync s=N2\n"}) {
+        Built report(BuildTrace(std::string(two_streams) + unknown));
+        EXPECT_TRUE(report.Of("over-wide-sync").empty()) << unknown;
+        EXPECT_EQ(1u, report.Of("device-wide-sync").size()) << unknown;
+    }
+}
+
+/* The host may read what a kernel or a copy left in host memory, and no trace shows that. */
+TEST(OverWideSync, HostMemoryKeepsAStreamUnknownOnceItHasNewWork)
+{
+    std::string pinned = "1@0+5 alloc-host ptr=0x7f0000000000 bytes=4096\n"
+                         "1@20 launch s=N1 k=a args=0x7f0000000000\n"
+                         "2@25 launch s=N2 k=b args=0x7f0000000000\n"
+                         "1@30+5000 ctx-sync\n";
+    Built more(BuildTrace(pinned + "1@5100 launch s=N1 k=a\n1@5110+900 sync s=N1\n"));
+    EXPECT_TRUE(more.Of("over-wide-sync").empty()) << more.Text();
+    Built again(BuildTrace(pinned + "1@5110+3 sync s=N1\n2@5200+3 sync s=N2\n"));
+    EXPECT_EQ(1u, again.Of("over-wide-sync").size()) << again.Text();
+    EXPECT_TRUE(again.Of("useless-sync").empty()) << "the narrow waits are not the useless ones";
+}
+
+TEST(OverWideSync, AReadTimeIsAUse)
+{
+    Built report(BuildTrace(std::string(two_streams) + "1@5100 elapsed e=E\n2@5200+3 sync s=N2\n1@5300+3 sync s=N1\n"));
+    EXPECT_TRUE(report.Of("over-wide-sync").empty()) << report.Text();
+}
+
+TEST(OverWideSync, TheLegacyStreamIsAWaitForOthers)
+{
+    Built report(BuildTrace("1@0+5 alloc ptr=0x10000 bytes=4096\n"
+                            "1@10+5 alloc ptr=0x20000 bytes=4096\n"
+                            "1@20 launch s=L k=mine args=0x10000\n"
+                            "2@25 launch s=B1 k=theirs args=0x20000\n"
+                            "1@30+5000 sync s=L\n"
+                            "2@5200+3 sync s=B1\n"));
+    auto findings = report.Of("over-wide-sync");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_NE(std::string::npos, Case(findings[0]).find("legacy"));
+}
+
+TEST(UselessSync, ASecondWaitCostsWhatItTakes)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=a\n"
+                            "1@10+900 sync s=N1\n"
+                            "1@1000+30 ctx-sync\n"
+                            "1@2000+20 sync s=N1\n"));
+    auto findings = report.Of("useless-sync");
+    ASSERT_EQ(2u, findings.size()) << report.Text();
+    EXPECT_EQ(50000u, findings[0]->host_ns + findings[1]->host_ns);
+}
+
+TEST(UselessSync, TheFirstWaitOfAnotherThreadIsNotUseless)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=a\n"
+                            "1@10+900 sync s=N1\n"
+                            "2@1000+3 sync s=N1\n"
+                            "2@1100+3 sync s=N1\n"));
+    auto findings = report.Of("useless-sync");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(1u, findings[0]->count);
+}
+
+TEST(UselessSync, AWaitThatBringsInAnotherStreamIsNotUseless)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=a\n"
+                            "1@10+900 sync s=N1\n"
+                            "1@1000 launch s=N2 k=b\n"
+                            "1@1001 record s=N2 e=E\n"
+                            "1@1002 wait s=N1 e=E\n"
+                            "1@1010+900 sync s=N1\n"));
+    EXPECT_TRUE(report.Of("useless-sync").empty()) << report.Text();
+}
+
+TEST(UselessSync, BetweenKernelsOfOneStreamOnDeviceMemory)
+{
+    Built report(BuildTrace("1@0+5 alloc ptr=0x10000 bytes=4096\n"
+                            "1@10 launch s=N1 k=a args=0x10000\n"
+                            "1@20+900 sync s=N1\n"
+                            "1@1000 launch s=N1 k=a args=0x10000\n"
+                            "1@1010+900 copy s=N1 to=pageable src=0x10000 ptr=0x7f0000000000 bytes=4096\n"));
+    auto findings = report.Of("useless-sync");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_NE(std::string::npos, Case(findings[0]).find("nothing used"));
+    EXPECT_EQ(SEVERITY_NOTE, findings[0]->severity);
+}
+
+TEST(UselessSync, SaysNothingOfATraceWithGaps)
+{
+    TraceBuilder builder;
+    builder.Api(1, "cuStreamSynchronize");
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    CallSpec launch, sync;
+    launch.op = PTDS_OP_LAUNCH;
+    sync.op = PTDS_OP_STREAM_SYNC;
+    launch.stream = launch.target = sync.stream = sync.target = 1;
+    launch.enter = 1;
+    builder.Call(launch);
+    for (sync.enter = 2; sync.enter < 4; sync.enter++)
+        builder.Call(sync);
+    EXPECT_EQ(1u, Built(builder.Bytes()).Of("useless-sync").size());
+    builder.Lost(1, 3);
+    EXPECT_TRUE(Built(builder.Bytes()).Of("useless-sync").empty());
+}
+
+TEST(LazyLoad, ChargesTheLoadWithWhatOthersLost)
+{
+    Built report(BuildTrace("2@0+4 copy s=N1 from=device to=pinned bytes=4\n"
+                            "2@20+4 sync s=N1\n"
+                            "3@30+4 memset s=N2 to=device bytes=4\n"
+                            "1@100+30000 module-load site=load\n"
+                            "2@200+29903 copy s=N1 from=device to=pinned bytes=4 site=victim\n"
+                            "3@20100+10004 memset s=N3 to=device bytes=4\n"));
+    auto findings = report.Of("lazy-load-holds-others");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(1u, findings[0]->count) << "one load";
+    EXPECT_EQ(2u, Number(findings[0], "held_calls"));
+    EXPECT_TRUE(HasId(findings[0], FINDING_HELD, 2));
+    EXPECT_TRUE(HasId(findings[0], FINDING_HELD, 3));
+    EXPECT_TRUE(HasId(findings[0], FINDING_THREADS, 1));
+    EXPECT_NEAR(39.9e6, static_cast<double>(findings[0]->host_ns), 0.2e6);
+    EXPECT_NE(std::string::npos, report.Text().find("held_threads"));
+}
+
+TEST(LazyLoad, AWaitForTheGpuIsNoVictim)
+{
+    Built report(BuildTrace("2@0+4 sync s=N1\n"
+                            "2@10 launch s=N1 k=long\n"
+                            "1@100+30000 module-load\n"
+                            "2@200+29903 sync s=N1\n"));
+    EXPECT_TRUE(report.Of("lazy-load-holds-others").empty()) << report.Text();
+}
+
+TEST(BlockingPin, SizeCountsAndSoDoVictims)
+{
+    Built report(BuildTrace("2@0+4 copy s=N1 from=device to=pinned bytes=4\n"
+                            "2@20+4 sync s=N1\n"
+                            "1@100+90000 alloc-host ptr=0x7f0000000000 bytes=80000000 site=pin\n"
+                            "2@200+89903 copy s=N1 from=device to=pinned bytes=4\n"));
+    auto findings = report.Of("blocking-pin");
+    ASSERT_EQ(2u, findings.size()) << report.Text();
+    for (const finding *finding : findings) {
+        bool held = Case(finding).find("held up") != std::string::npos;
+        EXPECT_EQ(held ? 0u : 80000000u, Number(finding, "largest_bytes"));
+        EXPECT_NEAR(held ? 89.9e6 : 89.8e6, static_cast<double>(finding->host_ns), 0.2e6);
+    }
+    EXPECT_TRUE(report.Of("lock-contention").empty());
+    EXPECT_TRUE(report.Of("blocking-alloc").empty());
+}
+
+TEST(BlockingAlloc, LongWithNothingPendingIsANote)
+{
+    Built report(BuildTrace("1@0+20000 alloc ptr=0x10000 bytes=4096\n"));
+    auto findings = report.Of("blocking-alloc");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(SEVERITY_NOTE, findings[0]->severity);
+    EXPECT_NE(std::string::npos, Case(findings[0]).find("nothing pending"));
+}
+
+TEST(LockContention, OnceMayBeChance)
+{
+    std::string once = "1@0+2 copy s=N1 from=device to=pinned bytes=4\n"
+                       "2@10+2 memset s=N2 to=device bytes=4\n"
+                       "1@20+3 sync s=N1\n"
+                       "2@30+3 sync s=N2\n"
+                       "1@100+800 copy s=N1 from=device to=pinned bytes=4\n"
+                       "2@150+752 memset s=N2 to=device bytes=4\n";
+    EXPECT_TRUE(Built(BuildTrace(once)).Of("lock-contention").empty());
+    Built twice(BuildTrace(once + "1@1000+800 copy s=N1 from=device to=pinned bytes=4\n"
+                                  "2@1150+652 memset s=N2 to=device bytes=4\n"));
+    auto findings = twice.Of("lock-contention");
+    ASSERT_EQ(1u, findings.size()) << twice.Text();
+    EXPECT_NEAR(1.4e6, static_cast<double>(findings[0]->host_ns), 10000);
+}
+
+TEST(LockContention, WhatIsAlwaysSlowIsNotHeldUp)
+{
+    Built report(BuildTrace("1@0+800 memset s=N1 to=device bytes=4\n2@50+752 alloc ptr=0x1000 bytes=8\n"
+                            "1@1000+800 memset s=N1 to=device bytes=4\n2@1050+752 alloc ptr=0x1000 bytes=8\n"));
+    EXPECT_TRUE(report.Of("lock-contention").empty()) << report.Text();
+}
+
+TEST(HostFunction, HeldStreamsAreNamedWhereTheRunsShowIt)
+{
+    const char calls[] = "1@0 host-function s=N1 site=slow\n"
+                         "1@20 host-function s=N2 site=quick\n";
+    std::string one_thread = "host-run 1@0 5+3000 s=N1 tid=7\nhost-run 1@20 3010+2 s=N2 tid=7\n";
+    std::string two_threads = "host-run 1@0 5+3000 s=N1 tid=7\nhost-run 1@20 3010+2 s=N2 tid=8\n";
+    Built held(BuildTrace(calls + one_thread));
+    auto findings = held.Of("host-function-serialises");
+    ASSERT_EQ(1u, findings.size()) << held.Text();
+    EXPECT_TRUE(HasId(findings[0], FINDING_STREAMS, 2));
+    EXPECT_EQ(3000000u, Number(findings[0], "longest_run_ns"));
+    EXPECT_TRUE(Built(BuildTrace(calls + two_threads)).Of("host-function-serialises").empty());
+}
+
+TEST(HostFunction, WithoutRunsItIsStructure)
+{
+    Built report(BuildTrace("1@0 host-function s=N1\n1@10 launch s=N1 k=after\n1@20 launch s=N1 k=after\n"));
+    auto findings = report.Of("host-function-serialises");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(1u, findings[0]->count);
+    EXPECT_EQ(1u, Number(findings[0], "not_seen_to_run"));
+    EXPECT_EQ(0u, findings[0]->known);
+}
+
+TEST(HardwareQueues, TheSettingDecides)
+{
+    std::string four;
+    for (unsigned i = 1; i <= 4; i++)
+        four += "1@" + std::to_string(i) + " launch s=N" + std::to_string(i) + " k=a\n";
+    EXPECT_TRUE(Built(BuildTrace(four)).Of("hardware-queues").empty());
+    EXPECT_TRUE(Built(BuildTrace("setting CUDA_DEVICE_MAX_CONNECTIONS=4\n" + four)).Of("hardware-queues").empty());
+    Built three(BuildTrace("setting CUDA_DEVICE_MAX_CONNECTIONS=3\n" + four));
+    auto findings = three.Of("hardware-queues");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(4u, Number(findings[0], "streams_at_once"));
+    EXPECT_EQ(3u, Number(findings[0], "queues"));
+}
+
+TEST(ProcessSwitch, IsABannerInEveryReport)
+{
+    Built report(BuildTrace("setting CUDA_LAUNCH_BLOCKING=1\n1@0 launch s=N1 k=a\n"));
+    EXPECT_EQ(0u, report.Text().find("!! process-switch: every launch waits for its kernel: CUDA_LAUNCH_BLOCKING=1"));
+    EXPECT_EQ(0u, report.Summary().find("ptds: !! all of this run is changed by CUDA_LAUNCH_BLOCKING=1"));
+}
+
+TEST(ProcessSwitch, ToolsAndContextFlags)
+{
+    Built tools(BuildTrace("setting CUDA_INJECTION64_PATH=/opt/tool.so\n"
+                           "setting LD_PRELOAD=/opt/nsys/libToolsInjectionProxy64.so\n"));
+    EXPECT_EQ(2u, tools.Of("process-switch").size());
+    Built flags(BuildTrace("1@0 config flags=0x80\n1@10 config flags=0x88 result=1\n"
+                           "1@20 config api=cuPointerSetAttribute flags=6\n"));
+    EXPECT_EQ(2u, flags.Of("process-switch").size()) << flags.Text();
+}
+
+TEST(DeadlockRisk, OnlyWhatWaitsUnasked)
+{
+    EXPECT_EQ(1u, Built(BuildTrace("1@0 launch s=B1 k=my_persistent_loop\n"
+                                   "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"))
+                      .Of("deadlock-risk")
+                      .size());
+    for (const char *silent : {"1@10+5000 sync s=N1\n", "1@10+5000 ctx-sync\n", "1@10+9 free ptr=0x1000\n"})
+        EXPECT_TRUE(Built(BuildTrace(std::string("1@0 launch s=N1 k=ncclKernel_x\n") + silent)).Of("deadlock-risk").empty())
+            << silent;
+}
+
+TEST(DeadlockRisk, AKernelThatMuchLaterWorkHasOvertaken)
+{
+    std::string others;
+    for (unsigned i = 0; i < 300; i++)
+        others += "1@" + std::to_string(10 + i) + " launch s=N2 k=short\n";
+    Built report(BuildTrace("1@0 launch s=N1 k=unnamed\n" + others + "1@400+30 sync s=N2\n1@500+5000 free ptr=0x1000\n"));
+    auto findings = report.Of("deadlock-risk");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_NE(std::string::npos, Case(findings[0]).find("overtaken"));
+    Built recent(BuildTrace(others + "1@400+30 sync s=N2\n1@450 launch s=N1 k=unnamed\n1@500+5000 free ptr=0x1000\n"));
+    EXPECT_TRUE(recent.Of("deadlock-risk").empty());
+}
+
+TEST(DeadlockRisk, ACallThatNeverReturned)
+{
+    const char hung[] = "1@0 launch s=N1 k=spin\n"
+                        "killed\n"
+                        "in-flight 1@10 free site=stuck\n";
+    Built report(BuildTrace(std::string(hung) + "2@2000000 none\n"));
+    auto findings = report.Of("deadlock-risk");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(SEVERITY_ERROR, findings[0]->severity);
+    EXPECT_TRUE(HasId(findings[0], FINDING_WAITS_FOR, 1));
+    EXPECT_TRUE(Built(BuildTrace(std::string(hung) + "2@2000 none\n")).Of("deadlock-risk").empty())
+        << "two milliseconds are no hang";
+}
+
+TEST(EventMisuse, ThreeCases)
+{
+    Built report(BuildTrace("1@0 event-create e=E flags=2\n"
+                            "1@10 wait s=N1 e=E\n"
+                            "1@20 record s=N1 e=E\n"
+                            "2@30 record s=N2 e=E\n"
+                            "1@40+3 event-sync e=E\n"
+                            "1@50 event-create e=T flags=0\n" +
+                            Repeat("1@60 record s=N1 e=T\n1@60 wait s=N2 e=T\n", 20)));
+    EXPECT_EQ(3u, report.Of("event-misuse").size()) << report.Text();
+}
+
+TEST(EventMisuse, RecordedAgainOnTheSameStreamCoversTheFirst)
+{
+    Built report(BuildTrace("1@20 record s=N1 e=E\n2@30 record s=N1 e=E\n1@40 wait s=N3 e=E\n"));
+    EXPECT_TRUE(report.Of("event-misuse").empty()) << report.Text();
+}
+
+TEST(EventMisuse, AProgramThatReadsTimesKeepsThem)
+{
+    Built report(BuildTrace("1@50 event-create e=T flags=0\n" + Repeat("1@60 record s=N1 e=T\n1@60 wait s=N2 e=T\n", 20) +
+                            "1@70 elapsed e=Other\n"));
+    EXPECT_TRUE(report.Of("event-misuse").empty()) << report.Text();
+}
+
+TEST(QuerySpin, CountsAndTimes)
+{
+    std::string spin = "1@0 launch s=N1 k=a\n";
+    for (unsigned i = 0; i < 500; i++)
+        spin += "1@" + std::to_string(10 + i * 2) + " query s=N1 result=600\n";
+    Built report(BuildTrace(spin + "1@2000 query s=N1\n"));
+    auto findings = report.Of("query-spin");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ(500u, Number(findings[0], "queries"));
+    EXPECT_EQ(1u, Number(findings[0], "spins"));
+    EXPECT_EQ(998000u, findings[0]->host_ns);
+}
+
+TEST(StreamSwitching, OverlapIsAReason)
+{
+    std::string in_turn = Repeat("1@10 launch s=N1 k=a\n1@10 record s=N1 e=A\n1@10 wait s=N2 e=A\n"
+                                 "1@10 launch s=N2 k=b\n1@10 record s=N2 e=B\n1@10 wait s=N1 e=B\n",
+                                 60);
+    Built report(BuildTrace(in_turn));
+    auto findings = report.Of("stream-switching");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(120u, findings[0]->count);
+    EXPECT_EQ(1000u, Number(findings[0], "waits_per_1000"));
+    EXPECT_TRUE(Built(BuildTrace("1@0 launch s=N3 k=beside\n" + in_turn)).Of("stream-switching").empty());
+    EXPECT_TRUE(Built(BuildTrace(in_turn.substr(0, in_turn.size() / 2))).Of("stream-switching").empty())
+        << "too few to say";
+}
+
+TEST(MixedBuild, NamesEachObjectAndItsSide)
+{
+    Built report(BuildTrace("1@0 launch s=L k=a site=a@libplain.so\n"
+                            "1@5 launch s=L k=a site=b@libplain.so\n"
+                            "1@10 launch s=P1 k=b twin site=c@libtwin.so\n"));
+    auto findings = report.Of("mixed-build");
+    ASSERT_EQ(2u, findings.size()) << report.Text();
+    for (const finding *finding : findings) {
+        bool plain = std::string(finding->text) == "/opt/app/libplain.so";
+        EXPECT_EQ(plain ? 2u : 1u, finding->count);
+        EXPECT_NE(std::string::npos, Case(finding).find(plain ? "legacy" : "per thread"));
+    }
+}
+
+TEST(ThreadRelativeHandle, OnlySharedMemoryIsProof)
+{
+    std::string wrong_wait = "1@0 launch s=P1 k=producer args=0x10000\n2@10+3 sync s=P2\n";
+    Built shared(BuildTrace(wrong_wait + "2@20 launch s=N1 k=consumer args=0x10000\n"));
+    ASSERT_EQ(1u, shared.Of("thread-relative-handle").size()) << shared.Text();
+    EXPECT_TRUE(HasId(shared.Of("thread-relative-handle")[0], FINDING_THREADS, 1));
+    for (const char *silent : {"2@20 launch s=N1 k=consumer args=0x90000\n", /* other memory */
+                               "2@15+900 ctx-sync\n2@1000 launch s=N1 k=consumer args=0x10000\n",
+                               "1@15 record s=P1 e=E\n2@16 wait s=N1 e=E\n2@20 launch s=N1 k=consumer args=0x10000\n",
+                               "2@20 launch s=L k=consumer args=0x10000\n"})
+        EXPECT_TRUE(Built(BuildTrace(wrong_wait + silent)).Of("thread-relative-handle").empty()) << silent;
+}
+
+TEST(CaptureConflict, WhoCapturedDecides)
+{
+    Built report(BuildTrace("1@0 capture-begin s=N1\n"
+                            "1@10 launch s=L k=mine capture-open site=mine\n"
+                            "2@20 launch s=L k=theirs capture-open site=theirs\n"
+                            "2@30+3 ctx-sync capture-open result=900 site=sync\n"
+                            "1@40 capture-end s=N1 result=901 site=end\n"
+                            "2@50 launch s=L k=later\n"));
+    auto findings = report.Of("capture-conflict");
+    ASSERT_EQ(4u, findings.size()) << report.Text();
+    for (const finding *finding : findings) {
+        bool others = Case(finding).find("another thread had open") != std::string::npos;
+        EXPECT_EQ(others ? SEVERITY_WARNING : SEVERITY_ERROR, finding->severity) << Case(finding);
+        EXPECT_TRUE(HasId(finding, FINDING_THREADS, 1)) << "the capturing thread is named: " << Case(finding);
+    }
+}
+
+} // namespace
+} // namespace ptds

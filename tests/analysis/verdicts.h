@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace run through model and verdict engine, and the edges that came out. Shared by the verdict tests.
+ */
+#ifndef PTDS_TESTS_ANALYSIS_VERDICTS_H
+#define PTDS_TESTS_ANALYSIS_VERDICTS_H
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <string>
+#include <vector>
+
+#include "analysis/verdict/verdict.h"
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+
+class Judged : public edge_sink
+{
+public:
+    explicit Judged(const std::string &bytes, bool sweep_always = false) : memory_(bytes)
+    {
+        edge = [](edge_sink *sink, const struct edge *settled) { static_cast<Judged *>(sink)->edges.push_back(*settled); };
+        struct trace trace;
+        struct model model;
+        merge merged;
+        char error[TRACE_ERROR_SIZE];
+        EXPECT_EQ(0, trace_read(&trace, memory_.source(), error)) << error;
+        model_begin(&model, &trace, false);
+        verdicts *engine = verdicts_begin(&trace, this);
+        if (sweep_always)
+            verdicts_sweep_always(engine);
+        EXPECT_EQ(0, merge_begin(&merged, &trace));
+        while (const call *next = merge_next(&merged)) {
+            call_view view;
+            EXPECT_TRUE(model_enter(&model, next, &view));
+            const edge_pair *race = verdicts_take(engine, &view, merge_in_gap(&merged));
+            if (race != nullptr)
+                races.push_back(*race);
+            model_leave(&model, &view);
+        }
+        verdicts_end(engine, &totals);
+        merge_end(&merged);
+        model_end(&model);
+        trace_close(&trace);
+    }
+    Judged(const Judged &) = delete;
+
+    /* All edges, each as "kind microsecond>microsecond verdict", the reason's number behind "unknown", in order. */
+    std::string Text() const
+    {
+        std::vector<std::string> lines;
+        for (const struct edge &one : edges) {
+            std::string line = std::string(edge_kind_names[one.kind]) + " " + std::to_string(one.from.ticks / 1000) + ">" +
+                               std::to_string(one.to.ticks / 1000) + " " + verdict_names[one.verdict];
+            if (one.verdict == VERDICT_UNKNOWN)
+                line += "(" + std::string(Reason(one.reason)) + ")";
+            lines.push_back(line);
+        }
+        std::sort(lines.begin(), lines.end());
+        std::string text;
+        for (const std::string &line : lines)
+            text += (text.empty() ? "" : "; ") + line;
+        return text;
+    }
+
+    static const char *Reason(verdict_reason reason)
+    {
+        static const char *const names[VERDICT_REASONS] = {"none", "opaque", "access", "extent", "race", "lost", "limit"};
+        return names[reason];
+    }
+
+    std::vector<struct edge> edges;
+    std::vector<edge_pair> races;
+    verdict_totals totals = {};
+
+private:
+    MemoryTrace memory_;
+};
+
+} // namespace ptds
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `ptds watch` on traces of processes that are no more, as a test makes them: what was in flight, and any damage.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+namespace
+{
+
+struct Ran {
+    int status;
+    std::string said;
+};
+
+Ran Watch(const std::string &bytes)
+{
+    std::string path = WriteTemporary(bytes), line = "analysis/ptds watch " + path + " 2>&1";
+    Ran ran = {-1, ""};
+    FILE *pipe = popen(line.c_str(), "r");
+    char text[4096];
+    for (size_t size; pipe != nullptr && (size = fread(text, 1, sizeof text, pipe)) != 0;)
+        ran.said.append(text, size);
+    int status = pipe != nullptr ? pclose(pipe) : -1;
+    ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    unlink(path.c_str());
+    return ran;
+}
+
+/* A process that was killed in a cuMemFree of thread 2, behind a kernel that thread 1 put on a stream. */
+std::string Killed(bool ended_well = false)
+{
+    TraceBuilder builder;
+    builder.chunk_size = 1024;
+    builder.header.pid = 0; /* nobody alive */
+    builder.header.clean_end = ended_well;
+    builder.Api(1, "cuLaunchKernel", true);
+    builder.Api(2, "cuMemFree_v2");
+    builder.Thread(1, "main");
+    builder.Thread(2, "cleaner");
+    builder.Context(1);
+    builder.Stream(5, PTDS_STREAM_NON_BLOCKING);
+    builder.String(1, "persistent");
+    builder.Kernel(1, 1);
+    builder.Object(1, "/opt/app/prog", 0x1000, 0x2000);
+    builder.Stack(1, {0x1010, 0x1020});
+    CallSpec launch;
+    launch.enter = 100;
+    launch.op = PTDS_OP_LAUNCH;
+    launch.stream = launch.target = 5;
+    launch.object = launch.stack = 1;
+    builder.Call(launch);
+    builder.Count(1, 2, false, {});
+    builder.Count(2, 2, false, {});
+    ptds_now now = {};
+    now.enter = 200;
+    now.api = 2;
+    now.context = 1;
+    now.op = PTDS_OP_FREE;
+    now.word = 0x7f0000000000;
+    now.stack = 1;
+    builder.Now(1, {});
+    builder.Now(2, now);
+    return builder.Bytes();
+}
+
+TEST(WatchDead, WhatWasInFlight)
+{
+    Ran ran = Watch(Killed());
+    EXPECT_EQ(1, ran.status);
+    for (const char *part : {"cuMemFree_v2 of thread ", "\"cleaner\" had not returned when the process ended",
+                             "at prog+0x10", "it waits for everything in its context",
+                             "stream #5 (non-blocking), last work: kernel persistent, put there by thread ", "\"main\""})
+        EXPECT_NE(std::string::npos, ran.said.find(part)) << part << "\n" << ran.said;
+}
+
+TEST(WatchDead, NothingToTell)
+{
+    EXPECT_EQ(0, Watch(Killed(true)).status);
+    Ran older = Watch(BuildTrace("1@0 launch s=N1 k=a\n"));
+    EXPECT_NE(1, older.status);
+    EXPECT_EQ(std::string::npos, older.said.find("had not returned")) << older.said;
+}
+
+TEST(WatchDead, Damage)
+{
+    const std::string whole = Killed();
+    std::mt19937 random(20261121);
+    for (int round = 0; round < 150; round++) {
+        std::string bytes = whole;
+        for (unsigned i = 0, n = 1 + random() % 8; i < n; i++) {
+            size_t at = random() % (bytes.size() - 8);
+            if (round % 2 != 0)
+                at = bytes.size() - 1 - random() % 2048 - 8; /* the counts */
+            uint64_t values[] = {0, UINT64_MAX, random(), 1, 0x7fffffff, 0x80000000u};
+            memcpy(&bytes[at], &values[random() % 6], 1 + random() % 8);
+        }
+        uint32_t nobody = 0;
+        memcpy(&bytes[offsetof(ptds_trace_header, pid)], &nobody, sizeof nobody);
+        if (round % 5 == 0)
+            bytes.resize(random() % bytes.size());
+        Ran ran = Watch(bytes);
+        EXPECT_TRUE(ran.status == 0 || ran.status == 1 || ran.status == 3) << ran.status << "\n" << ran.said;
+    }
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * As much of a libcupti as libptds_cupti.so asks for: each call between a push and a pop becomes a driver call with one
+ * kernel, which runs for 1234 ns from the pop on. FAKE_CUPTI_VERSION: what it says it is.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cupti.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t *buffer;
+static size_t size, used;
+static uint32_t correlation, enabled;
+static __thread uint64_t pushed;
+
+static uint64_t now(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (uint64_t)at.tv_sec * 1000000000u + (uint64_t)at.tv_nsec;
+}
+
+EXPORT CUptiResult cuptiGetVersion(uint32_t *version)
+{
+    const char *other = getenv("FAKE_CUPTI_VERSION");
+    *version = other ? (uint32_t)atoi(other) : CUPTI_API_VERSION;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetTimestamp(uint64_t *timestamp)
+{
+    *timestamp = now();
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc give,
+                                                  CUpti_BuffersCallbackCompleteFunc take)
+{
+    request = give;
+    complete = take;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+    enabled += kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION || kind == CUPTI_ACTIVITY_KIND_DRIVER ||
+               kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityFlushPeriod(uint32_t time)
+{
+    (void)time;
+    return CUPTI_SUCCESS;
+}
+
+/* Under the lock. */
+static void hand_over(void)
+{
+    uint8_t *full = buffer;
+    buffer = NULL;
+    if (full)
+        complete(NULL, 0, full, size, used);
+    used = 0;
+}
+
+EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag)
+{
+    (void)flag;
+    pthread_mutex_lock(&lock);
+    hand_over();
+    pthread_mutex_unlock(&lock);
+    return CUPTI_SUCCESS;
+}
+
+static size_t size_of(const CUpti_Activity *record)
+{
+    return record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION ? sizeof(CUpti_ActivityExternalCorrelation)
+                                                                    : sizeof(CUpti_ActivityKernel10);
+}
+
+EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *from, size_t valid, CUpti_Activity **record)
+{
+    uint8_t *next = *record ? (uint8_t *)*record + size_of(*record) : from;
+    if (next >= from + valid)
+        return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = (CUpti_Activity *)next;
+    return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
+{
+    pushed = kind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0 ? id : 0;
+    return CUPTI_SUCCESS;
+}
+
+/* Under the lock. */
+static void append(const void *record, size_t bytes)
+{
+    memcpy(buffer + used, record, bytes);
+    used += bytes;
+}
+
+EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *id)
+{
+    CUpti_ActivityExternalCorrelation pair = {.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+    CUpti_ActivityKernel10 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+    size_t most = 0;
+    if (!pushed || enabled != 3)
+        return CUPTI_ERROR_QUEUE_EMPTY;
+    pthread_mutex_lock(&lock);
+    if (buffer && size - used < sizeof pair + sizeof kernel)
+        hand_over();
+    if (!buffer)
+        request(&buffer, &size, &most);
+    pair.externalKind = kind;
+    pair.externalId = *id = pushed;
+    pair.correlationId = kernel.correlationId = ++correlation;
+    kernel.start = now();
+    kernel.end = kernel.start + 1234;
+    append(&kernel, sizeof kernel);
+    append(&pair, sizeof pair);
+    pthread_mutex_unlock(&lock);
+    pushed = 0;
+    return CUPTI_SUCCESS;
+}

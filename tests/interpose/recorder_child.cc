@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An ordinary program for the simulated driver, in the situations that the recorder writes down; argv[1] says which. Knows
+ * nothing of the shim but, through NVTX, that somebody may listen.
+ *
+ *     launches        kernels with pointers at several places of their parameters, also by a buffer
+ *     hostfuncs       host functions and callbacks: plain, refused, captured, and many at once
+ *     nvtx            ranges, domains, wide and registered texts, a thread's name; before and after the first CUDA call
+ *     names           threads that change their names after their first call
+ *     spins N         N kernels of 20 us on a stream, with host functions and captures between them
+ *     streams         default-stream work and work on two blocking streams in turn
+ *     hang FILE       a kernel that waits, and a cuMemFree of another thread; goes on when FILE is there
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <cuda.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include "tests/conformance/kernels.ptx.h"
+
+#define CU(call) must((call), #call)
+
+namespace
+{
+
+void must(CUresult result, const char *call)
+{
+    if (result == CUDA_SUCCESS)
+        return;
+    printf("WRONG %s -> %d\n", call, static_cast<int>(result));
+    fflush(stdout);
+    _exit(1);
+}
+
+void say(const char *text)
+{
+    printf("%s\n", text);
+    fflush(stdout);
+}
+
+CUcontext context;
+CUmodule module;
+
+void start()
+{
+    CU(cuInit(0));
+    CU(cuDevicePrimaryCtxRetain(&context, 0));
+    CU(cuCtxSetCurrent(context));
+    CU(cuModuleLoadData(&module, ptds_test_ptx));
+}
+
+CUfunction kernel(const char *name)
+{
+    CUfunction function;
+    CU(cuModuleGetFunction(&function, module, name));
+    return function;
+}
+
+void launch(CUfunction function, CUstream stream, std::vector<void *> params)
+{
+    CU(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, params.data(), nullptr));
+}
+
+struct Gate {
+    uint32_t *flag;
+    CUdeviceptr address;
+    Gate()
+    {
+        void *memory;
+        CU(cuMemHostAlloc(&memory, 64, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE));
+        CU(cuMemHostGetDevicePointer(&address, memory, 0));
+        flag = static_cast<uint32_t *>(memory);
+        *flag = 0;
+    }
+    void shut(CUstream stream)
+    {
+        launch(kernel("gate"), stream, {&address});
+    }
+    void open()
+    {
+        __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+    }
+};
+
+int launches()
+{
+    CUdeviceptr memory;
+    uint32_t count = 4;
+    CU(cuMemAlloc(&memory, 4096));
+    CUdeviceptr c = memory, a = memory + 1024, b = memory + 2048;
+    printf("memory %llx\n", static_cast<unsigned long long>(memory));
+    CU(cuMemsetD8(memory, 0, 4096));
+    launch(kernel("add"), nullptr, {&c, &a, &b, &count});
+    /* The same by a buffer: three pointers and a count, as the kernel's parameters lie. */
+    struct {
+        CUdeviceptr c, a, b;
+        uint32_t count;
+    } buffer = {memory, memory + 1024, memory + 2048, 4};
+    size_t size = sizeof buffer;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    CU(cuLaunchKernel(kernel("add"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
+int ran[4];
+bool right = true;
+
+void CUDA_CB count_one(void *data)
+{
+    __atomic_add_fetch(static_cast<int *>(data), 1, __ATOMIC_RELAXED);
+}
+
+void CUDA_CB called_back(CUstream stream, CUresult status, void *data)
+{
+    right = right && status == CUDA_SUCCESS && stream != nullptr;
+    count_one(data);
+}
+
+int many_at_once(CUstream stream)
+{
+    static int order[3000], at;
+    Gate gate;
+    gate.shut(stream);
+    for (int &place : order)
+        CU(cuLaunchHostFunc(
+            stream, [](void *data) { *static_cast<int *>(data) = at++; }, &place));
+    gate.open();
+    CU(cuStreamSynchronize(stream));
+    for (int i = 0; i < 3000; i++)
+        right = right && order[i] == i;
+    return 3000;
+}
+
+int hostfuncs()
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(cuLaunchHostFunc(stream, count_one, &ran[0]));
+    CU(cuStreamAddCallback(stream, called_back, &ran[1], 0));
+    CU(cuStreamSynchronize(stream));
+    right = right && cuLaunchHostFunc(stream, nullptr, &ran[0]) != CUDA_SUCCESS;
+    right = right && cuStreamAddCallback(stream, called_back, &ran[0], 77) != CUDA_SUCCESS;
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CU(cuLaunchHostFunc(stream, count_one, &ran[2]));
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 3; i++)
+        CU(cuGraphLaunch(exec, stream));
+    CU(cuLaunchHostFunc(nullptr, count_one, &ran[3]));
+    CU(cuCtxSynchronize());
+    many_at_once(stream);
+    printf("%d %d %d %d %s\n", ran[0], ran[1], ran[2], ran[3], right ? "right" : "WRONG");
+    return 0;
+}
+
+void empty(CUstream stream)
+{
+    launch(kernel("empty"), stream, {});
+}
+
+nvtxEventAttributes_t attributes(nvtxStringHandle_t registered)
+{
+    nvtxEventAttributes_t made = {};
+    made.version = NVTX_VERSION;
+    made.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    made.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    made.message.registered = registered;
+    return made;
+}
+
+int nvtx()
+{
+    nvtxRangePushA("whole");
+    nvtxRangePushA("begun and ended before");
+    nvtxRangePop();
+    nvtxNameOsThreadA(static_cast<uint32_t>(gettid()), "the one that works");
+    start();
+    CUfunction function = kernel("empty");
+    launch(function, nullptr, {}); /* whole */
+    nvtxRangePushW(L"gr\u00f6\u00dfer \U0001f600");
+    launch(function, nullptr, {}); /* the wide one */
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("library"), again = nvtxDomainCreateA("library");
+    nvtxStringHandle_t text = nvtxDomainRegisterStringA(domain, "solve");
+    nvtxEventAttributes_t event = attributes(text);
+    nvtxRangeId_t range = nvtxRangeStartA("step 1");
+    nvtxDomainRangePushEx(domain, &event);
+    launch(function, nullptr, {}); /* solve@library */
+    nvtxRangePop();                /* the wide one, though a range of the domain was begun later */
+    launch(function, nullptr, {}); /* solve@library */
+    nvtxDomainRangePop(again);
+    launch(function, nullptr, {}); /* whole */
+    nvtxRangePop();
+    nvtxRangePop();                /* one too many */
+    launch(function, nullptr, {}); /* none */
+    std::thread([range] { nvtxRangeEnd(range); }).join();
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
+int names()
+{
+    sem_t begun, finish;
+    sem_init(&begun, 0, 0);
+    sem_init(&finish, 0, 0);
+    std::thread ends([] {
+        CU(cuCtxSetCurrent(context));
+        empty(nullptr);
+        pthread_setname_np(pthread_self(), "named at end");
+    });
+    ends.join();
+    std::thread stays([&] {
+        CU(cuCtxSetCurrent(context));
+        empty(nullptr);
+        pthread_setname_np(pthread_self(), "named at exit");
+        sem_post(&begun);
+        sem_wait(&finish);
+    });
+    stays.detach();
+    sem_wait(&begun);
+    exit(0);
+}
+
+int two_streams()
+{
+    CUstream a, b;
+    CU(cuStreamCreate(&a, CU_STREAM_DEFAULT));
+    CU(cuStreamCreate(&b, CU_STREAM_DEFAULT));
+    empty(a);
+    empty(b);
+    empty(nullptr); /* waits for both */
+    empty(a);       /* waits for the default stream */
+    CU(cuStreamSynchronize(nullptr));
+    CU(cuStreamQuery(nullptr));
+    cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); /* refused */
+    return 0;
+}
+
+/* Every 50th launch is captured instead, and a sync comes every 100. */
+int spins(int times)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUfunction spin = kernel("spin_ns");
+    uint64_t ns = 20000;
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 1; i <= times; i++) {
+        bool captured = i % 50 == 0;
+        if (captured)
+            CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        launch(spin, i % 3 || captured ? stream : nullptr, {&ns});
+        if (captured) {
+            size_t nodes = 0;
+            CU(cuStreamEndCapture(stream, &graph));
+            CU(cuGraphGetNodes(graph, nullptr, &nodes));
+            must(nodes == 1 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN, "one node in the graph");
+        }
+        if (i % 100 == 0)
+            CU(cuCtxSynchronize());
+    }
+    CU(cuCtxSynchronize());
+    for (int i = 0; i < 100; i++)
+        empty(stream);
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
+void free_one(CUdeviceptr memory)
+{
+    pthread_setname_np(pthread_self(), "cleaner");
+    CU(cuCtxSetCurrent(context));
+    CU(cuMemFree(memory));
+}
+
+int hang(const char *go_on)
+{
+    CUstream stream;
+    CUdeviceptr memory;
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(cuMemAlloc(&memory, 4096));
+    Gate gate;
+    gate.shut(stream);
+    std::thread cleaner(free_one, memory);
+    say("ready");
+    while (access(go_on, F_OK) != 0)
+        usleep(1000);
+    gate.open();
+    cleaner.join();
+    say("done");
+    return 3;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    std::string mode = argc > 1 ? argv[1] : "";
+    if (mode == "nvtx")
+        return nvtx();
+    start();
+    if (mode == "launches")
+        return launches();
+    if (mode == "hostfuncs")
+        return hostfuncs();
+    if (mode == "names")
+        return names();
+    if (mode == "streams")
+        return two_streams();
+    if (mode == "spins" && argc > 2)
+        return spins(atoi(argv[2]));
+    if (mode == "hang" && argc > 2)
+        return hang(argv[2]);
+    return 2;
+}

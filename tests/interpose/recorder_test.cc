@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the recorder writes of real work, on the simulated driver: pointers with their places, host functions when they ran,
+ * NVTX ranges, names, the shim's own edges, exact counts of default-stream operations, facts about the device.
+ */
+#include <algorithm>
+
+#include "tests/interpose/shim_test.h"
+#include "tests/interpose/trace_walk.h"
+
+namespace ptds
+{
+namespace
+{
+
+std::string folder_of(const std::string &file)
+{
+    return file.substr(0, file.rfind('/'));
+}
+
+struct Recorded {
+    Outcome outcome;
+    Walk trace;
+    std::string bytes;
+
+    template <class Record> std::vector<Record> all(uint16_t kind) const
+    {
+        std::vector<Record> found;
+        for (const auto &[k, record] : trace.records) {
+            if (k != kind)
+                continue;
+            found.emplace_back();
+            memcpy(&found.back(), record.data(), sizeof(Record));
+        }
+        return found;
+    }
+    std::vector<std::string> calls_bytes(uint8_t op) const
+    {
+        std::vector<std::string> found;
+        for (const auto &[k, record] : trace.records) {
+            ptds_rec_CALL call;
+            if (k != PTDS_REC_CALL)
+                continue;
+            memcpy(&call, record.data(), sizeof call);
+            if (call.op == op)
+                found.push_back(record);
+        }
+        return found;
+    }
+    std::vector<ptds_rec_CALL> calls(uint8_t op) const
+    {
+        std::vector<ptds_rec_CALL> found;
+        for (const std::string &bytes_of : calls_bytes(op)) {
+            found.emplace_back();
+            memcpy(&found.back(), bytes_of.data(), sizeof(ptds_rec_CALL));
+        }
+        return found;
+    }
+    std::string string(uint32_t id) const
+    {
+        for (const auto &[k, record] : trace.records) {
+            ptds_rec_STRING text;
+            if (k != PTDS_REC_STRING)
+                continue;
+            memcpy(&text, record.data(), sizeof text);
+            if (text.id == id)
+                return record.substr(sizeof text).c_str();
+        }
+        return id ? "?" : "";
+    }
+    bool has_setting(const std::string &wanted) const
+    {
+        std::vector<std::string> texts = trace.texts(PTDS_REC_SETTING, sizeof(ptds_rec_SETTING));
+        return std::count(texts.begin(), texts.end(), wanted) > 0;
+    }
+};
+
+/* The folders of the simulated driver, and of what passes for CUPTI. */
+std::vector<std::string> simulator()
+{
+    return {folder_of(data_file("tests/sim/libcuda.so.1")), folder_of(data_file("tests/interpose/cupti/libcupti.so.13"))};
+}
+
+Recorded record(const std::vector<std::string> &mode, const std::string &policy = "observe", const Settings &more = {})
+{
+    Folder folder;
+    Recorded recorded;
+    Settings settings = {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}};
+    settings.insert(more.begin(), more.end());
+    Command command = shimmed("recorder_child", mode, settings);
+    command.libraries = simulator();
+    recorded.outcome = run(command);
+    EXPECT_EQ(recorded.outcome.exit, 0) << recorded.outcome;
+    EXPECT_EQ(recorded.outcome.err, "");
+    EXPECT_EQ(recorded.outcome.out.find("WRONG"), std::string::npos) << recorded.outcome;
+    recorded.trace = walk(folder / "trace");
+    recorded.bytes = read_file(folder / "trace");
+    return recorded;
+}
+
+std::vector<uint64_t> words_of(const std::string &record)
+{
+    std::vector<uint64_t> words((record.size() - sizeof(ptds_rec_CALL)) / 8);
+    memcpy(words.data(), record.data() + sizeof(ptds_rec_CALL), words.size() * 8);
+    return words;
+}
+
+TEST(Launches, PointersSayWhereTheyLay)
+{
+    Recorded recorded = record({"launches"});
+    unsigned long long memory = 0;
+    ASSERT_EQ(sscanf(recorded.outcome.out.c_str(), "memory %llx", &memory), 1);
+    std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
+    ASSERT_EQ(launches.size(), 2u);
+    for (const std::string &launch : launches) { /* by parameters, then by a buffer */
+        std::vector<uint64_t> words = words_of(launch);
+        ASSERT_EQ(words.size(), 6u);
+        for (uint64_t i = 0; i < 3; i++) {
+            EXPECT_EQ(words[3 + i] & PTDS_LAUNCH_ADDRESS_MASK, memory + 1024 * i);
+            EXPECT_EQ(words[3 + i] >> PTDS_LAUNCH_ADDRESS_BITS, i);
+        }
+    }
+}
+
+TEST(HostFunctions, AreTimedWhereTheyRun)
+{
+    for (const char *policy : {"observe", "ordered", "per-thread", "stream"}) {
+        SCOPED_TRACE(policy);
+        Recorded recorded = record({"hostfuncs"}, policy);
+        EXPECT_EQ(recorded.outcome.out, "1 1 3 1 right\n");
+        std::vector<ptds_rec_CALL> calls = recorded.calls(PTDS_OP_HOST_FUNCTION);
+        std::vector<ptds_rec_HOST_RUN> runs = recorded.all<ptds_rec_HOST_RUN>(PTDS_REC_HOST_RUN);
+        EXPECT_EQ(calls.size(), 3006u); /* two of them refused, one captured */
+        EXPECT_EQ(runs.size(), 3003u);
+        std::map<uint64_t, ptds_rec_CALL> by_enter;
+        for (const ptds_rec_CALL &call : calls)
+            by_enter[call.enter] = call;
+        for (const ptds_rec_HOST_RUN &ran : runs) {
+            ASSERT_EQ(by_enter.count(ran.enter), 1u);
+            const ptds_rec_CALL &call = by_enter[ran.enter];
+            EXPECT_LT(ran.enter, ran.begin);
+            EXPECT_LE(ran.begin, ran.end);
+            EXPECT_EQ(ran.thread, 1u);
+            EXPECT_EQ(ran.stream, call.stream);
+            EXPECT_EQ(ran.target, call.target);
+            EXPECT_EQ(ran.context, call.context);
+            EXPECT_EQ(ran.stack, call.stack);
+            EXPECT_NE(ran.tid, 0u);
+        }
+    }
+}
+
+TEST(HostFunctions, AreLeftAloneWithoutARecord)
+{
+    Command command = shimmed("recorder_child", {"hostfuncs"}, {{"PTDS_POLICY", "ordered"}});
+    command.libraries = simulator();
+    EXPECT_EQ(run(command).out, "1 1 3 1 right\n");
+}
+
+TEST(Nvtx, RangesAreRegions)
+{
+    Recorded recorded = record({"nvtx"}, "observe", {{"NVTX_INJECTION64_PATH", shim()}});
+    std::vector<std::string> regions;
+    for (const ptds_rec_CALL &call : recorded.calls(PTDS_OP_LAUNCH))
+        regions.push_back(recorded.string(call.region));
+    EXPECT_EQ(regions, (std::vector<std::string>{"whole", "gr\u00f6\u00dfer \U0001f600", "solve@library", "solve@library",
+                                                 "whole", ""}));
+    std::vector<std::string> seen;
+    for (const ptds_rec_REGION &region : recorded.all<ptds_rec_REGION>(PTDS_REC_REGION)) {
+        std::string text = region.name ? "+" + recorded.string(region.name) : "-";
+        text += region.domain ? " of " + recorded.string(region.domain) : "";
+        seen.push_back(text + (region.range ? " #" + std::to_string(region.range) : ""));
+    }
+    /* The range ends in another thread. */
+    EXPECT_EQ(seen, (std::vector<std::string>{"+whole", "+gr\u00f6\u00dfer \U0001f600", "+step 1 #1",
+                                              "+solve@library of library", "-", "- of library", "-", "- #1"}));
+    std::vector<std::string> names = recorded.trace.texts(PTDS_REC_THREAD, sizeof(ptds_rec_THREAD));
+    EXPECT_EQ(std::count(names.begin(), names.end(), "the one that works"), 1);
+}
+
+TEST(Nvtx, NothingWithoutARecordOrThePreload)
+{
+    for (bool preloaded : {false, true}) {
+        Command command = plain("recorder_child", {"nvtx"});
+        command.libraries = simulator();
+        command.env = {{"NVTX_INJECTION64_PATH", shim()}};
+        if (preloaded) {
+            command.preload = {shim()};
+            command.env["PTDS_REPORT"] = "off";
+        }
+        Outcome outcome = run(command);
+        EXPECT_EQ(outcome.exit, 0) << outcome;
+        EXPECT_EQ(outcome.out + outcome.err, "");
+    }
+}
+
+TEST(Threads, NamesGivenLater)
+{
+    Recorded recorded = record({"names"});
+    std::map<uint32_t, std::string> last;
+    for (const auto &[kind, bytes] : recorded.trace.records) {
+        ptds_rec_THREAD thread;
+        if (kind != PTDS_REC_THREAD)
+            continue;
+        memcpy(&thread, bytes.data(), sizeof thread);
+        last[thread.id] = bytes.substr(sizeof thread).c_str();
+    }
+    std::vector<std::string> names;
+    for (const auto &[id, name] : last)
+        names.push_back(name);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "named at end"), 1);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "named at exit"), 1);
+}
+
+ptds_default_count default_counts(const std::string &bytes)
+{
+    ptds_default_count sum = {};
+    for (size_t at = PTDS_HEADER_SIZE; at + PTDS_CHUNK_SIZE <= bytes.size(); at += PTDS_CHUNK_SIZE) {
+        ptds_chunk chunk;
+        memcpy(&chunk, bytes.data() + at, sizeof chunk);
+        if (chunk.kind != PTDS_CHUNK_COUNTS)
+            continue;
+        EXPECT_NE(chunk.defaults, 0u);
+        for (size_t i = 0; i < chunk.committed / sizeof(ptds_count); i++) {
+            ptds_default_count one;
+            memcpy(&one, bytes.data() + at + chunk.defaults + i * sizeof one, sizeof one);
+            sum.legacy += one.legacy;
+            sum.kept += one.kept;
+            sum.failed += one.failed;
+        }
+    }
+    return sum;
+}
+
+TEST(DefaultStream, EdgesAndExactCounts)
+{
+    Recorded ordered = record({"streams"}, "ordered");
+    std::vector<ptds_rec_STREAM> streams = ordered.all<ptds_rec_STREAM>(PTDS_REC_STREAM);
+    std::map<uint32_t, uint32_t> kinds;
+    for (const ptds_rec_STREAM &stream : streams)
+        kinds[stream.uid] = stream.kind;
+    std::vector<std::pair<uint32_t, uint32_t>> edges;
+    for (const ptds_rec_EDGE &edge : ordered.all<ptds_rec_EDGE>(PTDS_REC_EDGE))
+        edges.push_back({kinds[edge.waits], kinds[edge.behind]});
+    EXPECT_EQ(edges, (std::vector<std::pair<uint32_t, uint32_t>>{{PTDS_STREAM_PER_THREAD, PTDS_STREAM_BLOCKING},
+                                                                 {PTDS_STREAM_PER_THREAD, PTDS_STREAM_BLOCKING},
+                                                                 {PTDS_STREAM_BLOCKING, PTDS_STREAM_PER_THREAD},
+                                                                 {PTDS_STREAM_PER_THREAD, PTDS_STREAM_BLOCKING}}));
+    std::vector<unsigned> joined;
+    for (const ptds_rec_CALL &call : ordered.calls(PTDS_OP_LAUNCH))
+        joined.push_back(call.streams);
+    EXPECT_EQ(joined, (std::vector<unsigned>{0, 0, 2, 1, 0}));
+    ptds_default_count counts = default_counts(ordered.bytes);
+    EXPECT_EQ(counts.legacy, 2u);
+    EXPECT_EQ(counts.kept, 0u);
+    EXPECT_EQ(counts.failed, 1u);
+    counts = default_counts(record({"streams"}, "observe").bytes);
+    EXPECT_EQ(counts.legacy, 2u);
+    EXPECT_EQ(counts.kept, 1u);
+    EXPECT_EQ(counts.failed, 1u);
+}
+
+TEST(Settings, FactsAboutTheDevice)
+{
+    Recorded recorded = record({"streams"});
+    EXPECT_TRUE(recorded.has_setting("device.0.compute_mode=default"));
+    std::vector<std::string> texts = recorded.trace.texts(PTDS_REC_SETTING, sizeof(ptds_rec_SETTING));
+    EXPECT_EQ(std::count_if(texts.begin(), texts.end(),
+                            [](const std::string &text) { return text.rfind("device.0.name=", 0) == 0; }),
+              1);
+    for (const ptds_rec_CONTEXT &context : recorded.all<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT))
+        EXPECT_EQ(context.device, 0);
+}
+
+/* Ticks of the trace as nanoseconds, by its clock records. */
+struct Clock {
+    uint64_t ticks = 0;
+    double ns_a_tick = 0;
+    explicit Clock(const Recorded &recorded)
+    {
+        std::vector<ptds_rec_CLOCK> clocks = recorded.all<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
+        if (clocks.size() < 2)
+            return;
+        ticks = clocks.front().ticks;
+        ns_a_tick = static_cast<double>(clocks.back().monotonic - clocks.front().monotonic) /
+                    static_cast<double>(clocks.back().ticks - ticks);
+    }
+    double ns(uint64_t at) const
+    {
+        return (static_cast<double>(at) - static_cast<double>(ticks)) * ns_a_tick;
+    }
+};
+
+TEST(DeviceTimes, OneInAHundredAndWhenItRan)
+{
+    for (const char *policy : {"observe", "ordered", "per-thread", "stream"}) {
+        SCOPED_TRACE(policy);
+        Recorded recorded = record({"spins", "4000"}, policy, {{"PTDS_DEVICE_TIMES", "sampled"}});
+        std::vector<ptds_rec_DEVICE_TIME> times = recorded.all<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+        std::map<uint64_t, ptds_rec_CALL> calls;
+        for (const ptds_rec_CALL &call : recorded.calls(PTDS_OP_LAUNCH))
+            calls[call.enter] = call;
+        std::map<uint32_t, ptds_rec_DEVICE_BASE> bases;
+        for (const ptds_rec_DEVICE_BASE &base : recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE))
+            bases[base.id] = base;
+        EXPECT_GE(times.size(), 10u);
+        EXPECT_LE(times.size(), 41u) << "at most 1 % of the work is touched";
+        Clock clock(recorded);
+        for (const ptds_rec_DEVICE_TIME &time : times) {
+            ASSERT_EQ(calls.count(time.enter), 1u);
+            EXPECT_EQ(time.thread, 1u);
+            EXPECT_FALSE(calls[time.enter].flags & PTDS_CALL_CAPTURING);
+            ASSERT_EQ(bases.count(time.base), 1u);
+            const ptds_rec_DEVICE_BASE &base = bases[time.base];
+            EXPECT_LT(base.earliest, base.latest);
+            double start = static_cast<double>(static_cast<int64_t>(time.start));
+            double end = static_cast<double>(static_cast<int64_t>(time.end));
+            EXPECT_GE(end - start, 15000) << "the kernel runs for 20 us";
+            EXPECT_GE(clock.ns(base.latest) + start, clock.ns(time.enter) - 1000) << "it did not run before its call";
+        }
+    }
+}
+
+TEST(DeviceTimes, FromCupti)
+{
+    for (const char *policy : {"observe", "ordered"}) {
+        SCOPED_TRACE(policy);
+        Recorded recorded = record({"spins", "300"}, policy, {{"PTDS_DEVICE_TIMES", "cupti"}});
+        std::map<std::pair<uint32_t, uint64_t>, ptds_rec_CALL> work;
+        for (uint8_t op = PTDS_OP_LAUNCH; op <= PTDS_OP_OPAQUE; op++)
+            for (const ptds_rec_CALL &call : recorded.calls(op))
+                work[{1u, call.enter}] = call;
+        EXPECT_EQ(work.size(), 400u);
+        std::map<uint32_t, ptds_rec_DEVICE_BASE> bases;
+        for (const ptds_rec_DEVICE_BASE &base : recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE)) {
+            EXPECT_EQ(base.source, static_cast<uint32_t>(PTDS_DEVICE_CUPTI));
+            bases[base.id] = base;
+        }
+        std::vector<ptds_rec_DEVICE_TIME> times = recorded.all<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+        EXPECT_EQ(times.size(), work.size()) << "one for each, those pending at the exit too";
+        Clock clock(recorded);
+        for (const ptds_rec_DEVICE_TIME &time : times) {
+            ASSERT_EQ(work.count({time.thread, time.enter}), 1u);
+            ASSERT_EQ(bases.count(time.base), 1u);
+            EXPECT_EQ(time.end - time.start, 1234u);
+            double start = static_cast<double>(static_cast<int64_t>(time.start));
+            double after = clock.ns(bases[time.base].latest) + start - clock.ns(time.enter);
+            EXPECT_GT(after, -100000);
+            EXPECT_LT(after, 50000000);
+        }
+    }
+}
+
+TEST(DeviceTimes, WithoutTheRightCupti)
+{
+    Command command = shimmed("recorder_child", {"streams"}, {{"PTDS_DEVICE_TIMES", "cupti"}});
+    command.env["FAKE_CUPTI_VERSION"] = "90000";
+    command.libraries = simulator();
+    command.env["PTDS_REPORT"] = "summary";
+    Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 0) << outcome;
+    EXPECT_NE(outcome.err.find("libcupti.so is of another CUDA release"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("; no device times\n"), std::string::npos) << outcome;
+}
+
+TEST(DeviceTimes, NotAskedForAndWrong)
+{
+    Recorded recorded = record({"spins", "1000"});
+    EXPECT_TRUE(recorded.all<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME).empty());
+    EXPECT_TRUE(recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).empty());
+    Command command = shimmed("recorder_child", {"streams"}, {{"PTDS_DEVICE_TIMES", "always"}});
+    command.libraries = simulator();
+    EXPECT_NE(run(command).err.find("PTDS_DEVICE_TIMES=always is not allowed"), std::string::npos);
+}
+
+} // namespace
+} // namespace ptds
