@@ -144,6 +144,17 @@ static void promise(struct thread_context *here)
         count(here, HANDED_JOINED);
 }
 
+/* Work that is done needs no event: mostly the program has waited for it. Asking is cheaper than an event, whose first
+ * making would wait for everybody's kernels. */
+static int is_done(struct thread_context *here)
+{
+    if (here->dirty_count || here->unjoined || capture_any() || !REAL(cuStreamQuery) ||
+        REAL(cuStreamQuery)(CU_STREAM_PER_THREAD) != CUDA_SUCCESS)
+        return 0;
+    here->default_dirty &= ~(OWED_THREADS | OWED_JOINED);
+    return 1;
+}
+
 static void publish(struct thread *thread, struct thread_context *here)
 {
     if (capture_has_per_thread(thread)) {
@@ -153,6 +164,10 @@ static void publish(struct thread *thread, struct thread_context *here)
     int entered = ordered_enter(here->context);
     if (entered < 0)
         return;
+    if (is_done(here)) {
+        ordered_leave(entered);
+        return;
+    }
     int published = !here->events_refused && REAL(cuEventCreate) && have_lane(here) && follow_predecessor(here) &&
                     record(here, HANDED_DEFAULT, OWED_THREADS) && join(here) && record(here, HANDED_JOINED, OWED_JOINED);
     if (!published)

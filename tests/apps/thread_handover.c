@@ -220,10 +220,13 @@ static void exit_b(struct handover *h)
     read_words(h);
 }
 
-// A's last work comes from a destructor at the thread's very end.
+// A's last work comes from a destructor at the thread's very end, where the driver may have ended its
+// part of the thread already: then no context is current (measured, driver 580).
 static void write_late(void *argument)
 {
-    write_words(argument);
+    struct handover *h = argument;
+    app_thread(&h->app);
+    write_words(h);
 }
 
 static void *leave_late_work(void *argument)

@@ -255,15 +255,27 @@ TEST(Ordered, AHandOverTakesTheDefaultStreamsOrderAlong)
     expect_policy("ordered",
                   {
                       {"launch@0", "cuLaunchKernel(ptds)"},
-                      {"h:launch@0", "cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) "
-                                     "cuEventCreate cuEventRecord(ptds;E2)"},
+                      {"h:launch@0", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(ptds;E1) "
+                                     "cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E2)"},
                       {"launch@0", "cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
                       {"launch@0", "cuLaunchKernel(ptds)"},
                       /* Nothing since, nothing to wait for. */
                       {"t:launch@0", "cuLaunchKernel(ptds)"},
-                      {"h:flags@0", "cuEventRecord(ptds;E1) cuStreamGetFlags(ptds) cuEventRecord(ptds;E2)"},
-                      {"h:launch@0", "cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) cuEventRecord(ptds;E2)"},
-                  });
+                      {"h:flags@0", "cuStreamQuery(ptds) cuEventRecord(ptds;E1) cuStreamGetFlags(ptds) cuStreamQuery(ptds) "
+                                    "cuEventRecord(ptds;E2)"},
+                      {"h:launch@0", "cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) cuStreamQuery(ptds) "
+                                     "cuEventRecord(ptds;E2)"},
+                  },
+                  {{"FAKE_PENDING", "1"}});
+}
+
+TEST(Ordered, WorkThatIsDoneIsNotHandedOver)
+{
+    expect_policy("ordered", {
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"h:launch@0", "cuStreamQuery(ptds) cuLaunchKernel(ptds) cuStreamQuery(ptds)"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                             });
 }
 
 TEST(Ordered, AHandOverOfWorkOnABlockingStream)
@@ -286,22 +298,28 @@ TEST(Ordered, AHandOverOfWorkOnABlockingStream)
 
 TEST(Ordered, WorkOnABlockingStreamAfterAHandOver)
 {
-    expect_policy("ordered", {
-                                 {"stream:a", "cuStreamCreate"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                                 {"h:launch@a", "cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(ptds;E1) "
-                                                "cuEventCreate cuEventCreate cuEventRecord(ptds;E2) "
-                                                "cuStreamWaitEvent(a;E2) cuLaunchKernel(a) cuEventRecord(a;E3) "
-                                                "cuStreamWaitEvent(ptds;E3) cuEventCreate cuEventRecord(ptds;E4)"},
-                             });
+    expect_policy("ordered",
+                  {
+                      {"stream:a", "cuStreamCreate"},
+                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      {"h:launch@a", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) "
+                                     "cuStreamWaitEvent(ptds;E1) cuEventCreate cuEventCreate "
+                                     "cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a) "
+                                     "cuEventRecord(a;E3) cuStreamWaitEvent(ptds;E3) cuEventCreate "
+                                     "cuEventRecord(ptds;E4)"},
+                  },
+                  {{"FAKE_PENDING", "1"}});
 }
 
 TEST(Ordered, FinishedWorkIsNotHandedOver)
 {
-    expect_policy("ordered", {
-                                 {"memset:D", "cuMemsetD8_v2_ptds cuStreamSynchronize(ptds)"},
-                                 {"h:launch@0", "cuLaunchKernel(ptds) cuEventCreate cuEventRecord(ptds;E1)"},
-                             });
+    expect_policy("ordered",
+                  {
+                      {"memset:D", "cuMemsetD8_v2_ptds cuStreamSynchronize(ptds)"},
+                      {"h:launch@0", "cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate "
+                                     "cuEventRecord(ptds;E1)"},
+                  },
+                  {{"FAKE_PENDING", "1"}});
 }
 
 TEST(Ordered, StreamsOfAnotherContext)
