@@ -20,7 +20,8 @@ measure() {
     local name calls
     calls=$(awk '!/^#/ && NR > 2 { print $1 }' tests/bench/budget.tsv | sort -u | paste -sd,)
     for name in bare none per-thread/off ordered/off stream/off observe per-thread ordered; do
-        under "$name" "$(find_program bench/instructions)" "$calls" 2>"$scratch/err" | sed "s|^|$name |" || { cat "$scratch/err" >&2; return 1; }
+        under "$name" "$(find_program bench/instructions)" "$calls" 2>"$scratch/err" | sed "s|^|$name |" ||
+            { cat "$scratch/err" >&2; return 1; }
     done
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The configurations that measurements compare, one row each: a name, then the environment. "off" leaves nothing recorded;
-# without it the recorder works. Sourced by scripts/bench and budget_test.sh; SHIM is the library.
+# without it the recorder works. Sourced by scripts/bench and budget_test.sh; SHIM is the
+# library, CUPTI_PEER the tool that uses CUPTI.
 # shellcheck shell=bash
 
 configurations() {
@@ -19,7 +20,8 @@ cupti-activity BENCH_CUPTI=activity
 LIST
 }
 
-# under CONFIGURATION command...: the command's environment is the configuration's; all but bare and CUPTI's have the shim.
+# under CONFIGURATION command...: the command's environment is the configuration's; all but bare and CUPTI's
+# have the shim. At most two minutes.
 under() {
     local name=$1 settings=()
     shift
@@ -29,5 +31,5 @@ under() {
         cupti-*) settings+=("CUDA_INJECTION64_PATH=$CUPTI_PEER") ;;
         *) settings+=("LD_PRELOAD=$SHIM${LD_PRELOAD:+:$LD_PRELOAD}") ;;
     esac
-    env "${settings[@]}" "$@"
+    timeout 120 env "${settings[@]}" "$@"
 }

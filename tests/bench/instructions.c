@@ -27,8 +27,9 @@ static void on_trap(int signal)
 
 /* Below the red zone, which the flags would be pushed into. */
 #define SET_TRAP_FLAG(change) \
-    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change "\n\tpopfq\n\tlea 128(%%rsp), %%rsp" ::: "memory", "c" \
-                                                                                                                      "c")
+    __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" change "\n\tpopfq\n\tlea 128(%%rsp), %%rsp" :: \
+                         : "memory", "c" \
+                                     "c")
 
 static double count(const struct call *call, const struct lane *l)
 {
