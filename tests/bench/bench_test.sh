@@ -40,6 +40,8 @@ assert 32 < trace < 400, trace
 rate = parts["rate", "alone"]
 assert rate["calls-counted"]["trace"]["median"] == rate["calls-in-detail"]["trace"]["median"] > 900000, rate
 assert rate["records-lost"]["trace"]["median"] == 0, rate
+full = {name: rate[name]["trace-32M"]["median"] for name in ("calls-counted", "calls-in-detail", "chunks-overwritten")}
+assert full["calls-counted"] > full["calls-in-detail"] > 0 and full["chunks-overwritten"] > 0, full
 assert parts["memory", "alone"]["kB/20"]["ordered"]["extra"] > 0
 assert any("cupti" in line for line in run["left_out"])
 CHECK

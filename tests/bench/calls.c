@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * calls [threads 1] [batches 200] [warm-up batches 20] [doors all] [calls all]: nanoseconds of host time for single driver
- * calls, by three doors: the ELF link, cuGetProcAddress, dlsym; by the latter two the first call only, since a call goes on
- * alike by every door. One line each: `name door threads median p10 p90`, over batches of calls by all threads, smaller
- * ones where there are many threads. The last two arguments are comma lists. Run by scripts/bench without and with the
- * shim, in turn.
+ * calls [threads 1] [batches 200] [warm-up batches 20] [doors all] [calls all] [queue 800]: nanoseconds of host time for
+ * single driver calls, by three doors: the ELF link, cuGetProcAddress, dlsym; by the latter two the first call only, since
+ * a call goes on alike by every door. One line each: `name door threads median p10 p90`, over batches of calls by all
+ * threads, smaller ones where there are many threads. Doors and calls are comma lists; queue: how many calls a stream holds
+ * before it makes the host wait, 0 where none does. Run by scripts/bench without and with the shim, in turn.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 struct bench {
     struct setting setting;
-    unsigned threads, batches, warm_up;
+    unsigned threads, batches, warm_up, queue;
 };
 
 struct worker {
@@ -26,12 +26,20 @@ struct worker {
     pthread_t thread;
 };
 
-/* Long enough that the threads' unequal start does not show. */
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Where there are many threads, each does less: calls that leave nothing queued, still enough that the threads' unequal
+ * start does not show; the others, no more than the queue of one stream holds for all of them. */
 static unsigned batch_size(const struct worker *w)
 {
-    enum { LEAST = 200 };
-    unsigned share = w->call->batch / w->bench->threads;
-    return share > LEAST ? share : w->call->batch < LEAST ? w->call->batch : LEAST;
+    enum { ENOUGH = 200, FEW = 8 };
+    unsigned batch = w->call->batch, share = batch / w->bench->threads;
+    if (w->call->queues && w->bench->queue)
+        return least(batch, w->bench->queue / w->bench->threads > FEW ? w->bench->queue / w->bench->threads : FEW);
+    return share > ENOUGH ? share : least(batch, ENOUGH);
 }
 
 static double one_batch(const struct worker *w, const struct lane *l)
@@ -88,6 +96,7 @@ int main(int argc, char **argv)
     b.batches = number(argc, argv, 2, 200);
     b.warm_up = number(argc, argv, 3, 20);
     const char *doors = argc > 4 ? argv[4] : NULL, *names = argc > 5 ? argv[5] : NULL;
+    b.queue = number(argc, argv, 6, 800);
     make_setting(&b.setting);
     for (unsigned d = 0; d < DOORS; d++) {
         for (unsigned c = 0; in_list(doors, b.setting.doors[d].name) && c < (d == 0 ? call_count : 1); c++) {

@@ -48,7 +48,8 @@ struct call {
     const char *name;
     CUresult (*run)(const struct lane *l);
     unsigned made;  /* calls that one run makes */
-    unsigned batch; /* runs: below the depth of a stream's queue, so that the host never waits for the GPU within one */
+    unsigned batch; /* runs */
+    int queues;     /* leaves work in a stream's queue: if that gets full, the host waits for the GPU */
 };
 
 extern const struct call calls[];

@@ -6,6 +6,7 @@
 # Bytes of trace a call: a trace of so many calls that the chunks' ends no longer show, less that of none.
 trace_bytes() {
     local call count size empty_size
+    [[ $ON == alone ]] || return 0 # the driver has no part in it
     count=$(of_size 1000000 20000)
     for call in launch memcpy-htod-async event-record; do
         rm -f "$scratch/trace"
@@ -19,15 +20,14 @@ trace_bytes() {
     rm -f "$scratch/trace"
 }
 
-# The counter of records that were not kept is in the trace itself; ptds report reads it.
+# lost_records NAME REPETITION: what was not kept is counted in the trace itself; ptds report reads it.
 lost_records() {
-    local command
+    local command name value
     command=$(find_command) || { left_out "memory: lost records not counted: no ptds"; return 0; }
     "$command" report --format json "$scratch/trace" >"$scratch/report" || [[ $? == 1 ]] || return 0
     python3 tests/bench/lost.py "$scratch/report" >"$scratch/lost"
-    local name value
     while read -r name value; do
-        sample "rate.$ON" "$name" trace "$1" "$value"
+        sample "rate.$ON" "$name" "$1" "$2" "$value"
     done <"$scratch/lost"
 }
 
@@ -38,15 +38,21 @@ pace() {
     sample "rate.$ON" "calls-a-second" "$2" "$3" "$(said achieved)"
 }
 
+# traced NAME LIMIT REPETITION
+traced() {
+    PTDS_TRACE=$scratch/trace PTDS_TRACE_LIMIT=$2 pace ordered/off "$1" "$3"
+    lost_records "$1" "$3"
+    rm -f "$scratch/trace"
+}
+
 sustained() {
     local configuration repetition
     for ((repetition = 1; repetition <= $(few); repetition++)); do
         for configuration in bare ordered/off ordered; do
             pace "$configuration" "$configuration" "$repetition"
         done
-        PTDS_TRACE=$scratch/trace pace ordered/off trace "$repetition"
-        lost_records "$repetition"
-        rm -f "$scratch/trace"
+        traced trace 256M "$repetition"
+        traced trace-32M 32M "$repetition"
     done
 }
 
@@ -63,7 +69,7 @@ resident() {
 
 part_memory() {
     local ON=$1
-    [[ $ON != simulated ]] || return 0 # its own memory and times would be measured
+    [[ $ON != simulated ]] || return 0 # whose own memory and times would be measured
     trace_bytes
     sustained
     resident

@@ -45,7 +45,7 @@ PARTS = {
     "programs": Part("ms, row: program/threads, a training step: ratio to the yardstick", ["recompiled", "bare"], in_ratio),
     "startup": Part("ms from start to end of a process: added", ["bare"], in_extra),
     "bytes": Part("bytes of trace a call", ["trace"], plain),
-    "rate": Part("a million calls a second, one thread, for 2 s", ["bare", "trace"], plain),
+    "rate": Part("a million calls a second, one thread, for 2 s", ["bare"], plain),
     "memory": Part("resident kB of a process with so many threads: added", ["bare"], in_extra),
 }
 
