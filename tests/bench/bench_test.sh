@@ -60,6 +60,15 @@ if SIM_FAIL=cuLaunchKernel:1:2 bench programs startup; then
 fi
 grep -q '^FAILED bare ' "$scratch/err" || fail "the failure was not said"
 grep -q '^true ' "$scratch/out" || fail "the failure ended the run"
+
+# In an unpacked tarball without a GPU: what the empty driver shows is still shown.
+mkdir "$scratch/tarball"
+cp -rL scripts tests interpose analysis "$scratch/tarball"
+rm -r "$scratch/tarball/tests/sim"
+(cd "$scratch/tarball" && bench threads) || fail "without any driver"
+grep -q '^launch/elf/4 ' "$scratch/out" || fail "nothing was measured on the empty driver"
+grep -q '^no more than that: neither a GPU' "$scratch/out" || fail "the lack of a driver was not said"
+
 if bench nonsense; then
     fail "a part that does not exist was accepted"
 fi

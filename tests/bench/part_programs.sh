@@ -25,8 +25,8 @@ overlap() {
 
 torch_steps() {
     local repetition configuration
-    if ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-        left_out "programs: no PyTorch step: python3 has no torch that sees a GPU"
+    if ! python3 -c 'import numpy, torch, sys; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
+        left_out "programs: no PyTorch step: python3 has no numpy and torch that see a GPU"
         return 0
     fi
     for ((repetition = 1; repetition <= repetitions; repetition++)); do

@@ -10,9 +10,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "device"))
-import torch  # noqa: E402
 import torch_step  # noqa: E402
 
+torch = torch_step.torch
 BLOCK, WARM_UP, BATCH = 10, 50, 64
 
 
