@@ -10,6 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "device"))
+sys.dont_write_bytecode = True
 import torch_step  # noqa: E402
 
 torch = torch_step.torch
