@@ -74,7 +74,15 @@ struct edge {
 
 extern const char *const edge_kind_names[EDGE_KINDS];           /* "fan-in", "fan-out", "fifo", "host" */
 extern const char *const verdict_names[VERDICTS];               /* "false", "load-bearing", "unknown" */
-extern const char *const verdict_reason_names[VERDICT_REASONS]; /* whole sentences */
+extern const char *const verdict_reason_names[VERDICT_REASONS]; /* "an operation ..." */
+
+/* What the edges do not say. */
+struct verdict_totals {
+    uint64_t races;          /* conflicts that nothing orders, one side surely writes */
+    uint64_t possible_races; /* ... where that cannot be said; not counted again while the two learn nothing new */
+    uint64_t dropped;        /* accesses beyond what is followed */
+    uint64_t unplaced;       /* calls on streams beyond what is followed */
+};
 
 /* Called once for each edge, when its verdict is final; in no particular order. */
 struct edge_sink {

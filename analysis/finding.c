@@ -33,6 +33,8 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
                            uint32_t detail)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
+    if (findings->selected != NULL && !selected_has(findings->selected, view->call))
+        return NULL;
     bool twin = (call->flags & PTDS_CALL_TWIN) != 0;
     uint64_t key = call->stack | (uint64_t)call->api << 32 | (uint64_t)twin << 48 | (uint64_t)(detail & 127) << 49;
     uint32_t at;
@@ -52,6 +54,7 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
     }
     found->count++;
     found->last = call->enter;
+    finding_flag(findings, found, view);
     finding_add(found, FINDING_THREADS, view->call->thread);
     finding_add(found, FINDING_CONTEXTS, call->context);
     if (call->target != 0 || call->stream != 0)

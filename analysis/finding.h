@@ -7,7 +7,9 @@
 #define PTDS_ANALYSIS_FINDING_H
 
 #include "analysis/aftermath.h"
+#include "analysis/edge.h"
 #include "analysis/model.h"
+#include "analysis/selection.h"
 #include "analysis/table.h"
 
 #ifdef __cplusplus
@@ -55,6 +57,8 @@ struct finding {
     bool has_api, twin;
     uint32_t detail; /* the rule's own */
     enum severity severity;
+    uint32_t serial;             /* in order of the first call, from 1; 0: no call stands for it */
+    uint32_t sequence;           /* counted from 1, see sequence.h; 0: stands alone */
     uint64_t count;              /* calls */
     uint64_t first, last;        /* ticks of entry */
     uint64_t host_ns;            /* lost, by the calls whose loss is known */
@@ -69,12 +73,24 @@ struct findings {
     TABLE_OF(struct finding *) list;
     struct id_map by_key;
     uint64_t refused; /* beyond FINDING_LIMIT, or without memory */
+    /* For report_pass.c: only calls of this part of the trace count, whenever a rule speaks of them (the rule sees all);
+     * NULL: all do. And what was flagged last: which finding, and the call that went to it. */
+    const struct selected *selected;
+    struct finding *flagged;
+    const struct call *flagged_call;
 };
 
 /* The finding of this rule for the call's site, made if new; counts the call, its thread, stream and kernel. NULL: refused.
  * detail: below 128. */
 struct finding *finding_at(struct findings *findings, const struct rule *rule, const struct call_view *view,
                            uint32_t detail);
+
+/* The call went to this finding, which may be NULL, without being one of its own calls. */
+static inline void finding_flag(struct findings *findings, struct finding *finding, const struct call_view *view)
+{
+    findings->flagged = finding;
+    findings->flagged_call = view->call;
+}
 
 /* A finding that no single call stands for; `text` is copied and may be NULL. count is 0. */
 struct finding *finding_about(struct findings *findings, const struct rule *rule, uint32_t detail, const char *text);

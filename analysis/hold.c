@@ -111,6 +111,7 @@ void hold_charge(struct rule_run *run, const struct call_view *view, uint32_t de
         hold->finding = finding_at(&run->findings, run->rule, &holder, detail);
         finding_most(hold->finding, "longest_call_ns", hold->ns);
     }
+    finding_flag(&run->findings, hold->finding, view);
     finding_add(hold->finding, FINDING_HELD, view->call->thread);
     finding_count(hold->finding, "held_calls", 1);
     finding_most(hold->finding, "longest_held_ns", view->held_ns);

@@ -4,9 +4,43 @@
  * source again, so everything is bounds-checked again (a running process may have recycled a chunk in between).
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "analysis/reader.h"
+#include "analysis/records.h"
+
+/* The innermost region of the domain ends. Those too deep to be kept are taken for the first to end. */
+static void end_region(struct regions *regions, uint32_t domain)
+{
+    uint32_t at = regions->depth;
+    if (regions->depth > REGIONS_KEPT) {
+        regions->depth--;
+        return;
+    }
+    while (at > 0 && regions->domain[at - 1] != domain)
+        at--;
+    if (at == 0)
+        return;
+    for (; at < regions->depth; at++) {
+        regions->name[at - 1] = regions->name[at];
+        regions->domain[at - 1] = regions->domain[at];
+    }
+    regions->depth--;
+}
+
+/* Ranges of the process are no thread's regions. */
+static void take_region(struct regions *regions, const struct ptds_rec_REGION *record)
+{
+    if (record->range != 0)
+        return;
+    if (record->name == 0) {
+        end_region(regions, record->domain);
+        return;
+    }
+    if (regions->depth < REGIONS_KEPT) {
+        regions->name[regions->depth] = record->name;
+        regions->domain[regions->depth] = record->domain;
+    }
+    regions->depth += regions->depth != UINT32_MAX;
+}
 
 /* Moves to the thread's next call; false at its end. */
 static bool advance(const struct trace *trace, struct merge_cursor *cursor)
@@ -18,12 +52,16 @@ static bool advance(const struct trace *trace, struct merge_cursor *cursor)
         while (records != NULL && record_at(records, chunk->bytes, cursor->offset, &record) > 0) {
             const unsigned char *at = records + cursor->offset;
             cursor->offset += record.size;
+            union any_record fixed;
+            if (record.kind == PTDS_REC_REGION && record_fixed(trace, &record, at, &fixed) != 0)
+                take_region(&cursor->regions, &fixed.REGION);
             if (record.kind != PTDS_REC_CALL)
                 continue;
             decode_call(trace, at, record.size, &cursor->call);
             cursor->call.thread = chunk->thread;
             cursor->gap = chunk->lost > cursor->lost;
             cursor->lost = chunk->lost > cursor->lost ? chunk->lost : cursor->lost;
+            cursor->call.regions = &cursor->regions;
             return true;
         }
         cursor->chunk++;

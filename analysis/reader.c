@@ -52,14 +52,6 @@ void decode_call(const struct trace *trace, const unsigned char *record, uint32_
     call->words = (size - fixed) / 8;
 }
 
-uint64_t call_word(const struct call *call, uint32_t index)
-{
-    uint64_t word = 0;
-    if (index < call->words)
-        memcpy(&word, call->word + index * sizeof word, sizeof word);
-    return word;
-}
-
 const unsigned char *chunk_records(const struct trace *trace, const struct chunk_ref *chunk)
 {
     size_t readable = 0;

@@ -9,6 +9,8 @@
 #ifndef PTDS_ANALYSIS_READER_H
 #define PTDS_ANALYSIS_READER_H
 
+#include <string.h>
+
 #include "analysis/definitions.h"
 #include "analysis/source.h"
 
@@ -16,11 +18,19 @@
 extern "C" {
 #endif
 
+/* The regions (ptds.h, NVTX) that a thread was in, outermost first. */
+enum { REGIONS_KEPT = 16 };
+struct regions {
+    uint32_t depth;                                    /* may be more than are kept */
+    uint32_t name[REGIONS_KEPT], domain[REGIONS_KEPT]; /* STRING ids */
+};
+
 /* One driver call. `r` is zero in the fields that the trace's version did not have. */
 struct call {
     uint32_t thread;
-    uint32_t words;            /* how many r.word there are; read them with call_word */
-    const unsigned char *word; /* inside the source */
+    uint32_t words;                /* how many r.word there are; read them with call_word */
+    const unsigned char *word;     /* inside the source */
+    const struct regions *regions; /* of a call that merge_next gave; else NULL */
     struct ptds_rec_CALL r;
 };
 
@@ -77,7 +87,13 @@ bool trace_has_time(const struct trace *trace);
 uint64_t trace_quick_ticks(const struct trace *trace, uint32_t api, bool twin, unsigned percent);
 
 /* Word `index` of a call, 0 where it has fewer. */
-uint64_t call_word(const struct call *call, uint32_t index);
+static inline uint64_t call_word(const struct call *call, uint32_t index)
+{
+    uint64_t word = 0;
+    if (index < call->words)
+        memcpy(&word, call->word + index * sizeof word, sizeof word);
+    return word;
+}
 
 /* A launch's words: its shape, then a word a pointer. Of a pointer's word the address, and the byte offset of the word in
  * the kernel's parameters (a multiple of 8; 0, too, in traces that do not tell). */
@@ -103,6 +119,7 @@ struct merge_cursor {
     uint32_t offset;            /* in the chunk's records */
     uint64_t lost;              /* the thread had given up so many records before the call */
     bool gap;                   /* some of them since the call before */
+    struct regions regions;
     struct call call;
 };
 

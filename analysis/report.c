@@ -1,164 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Builds a report: one pass of all calls through the model and every rule, then the ranking. Called by the command, by the
- * shim's exit summary and by tests. Must not print, and must come to an end on any input.
+ * Builds a report: one pass over all calls (report_pass.c), then the ranking. Called by the command, by the shim's exit
+ * summary and by tests. Must not print, and must come to an end on any input.
  */
 #include "analysis/report.h"
 
 #include <stdlib.h>
 
-static void begin_rules(struct report *report, struct model *model)
-{
-    const struct rule *rules[RULES_MOST];
-    report->rules = rules_all(rules);
-    for (size_t i = 0; i < report->rules; i++) {
-        struct rule_run *run = &report->runs[i];
-        *run = (struct rule_run){.rule = rules[i], .model = model, .trace = &report->trace};
-        if (rules[i]->state != 0)
-            run->state = calloc(1, rules[i]->state);
-        if (rules[i]->state != 0 && run->state == NULL) {
-            report->out_of_memory = true;
-            run->rule = NULL;
-        }
-    }
-}
+#include "analysis/report_pass.h"
 
-/* So that a call costs nothing at the rules that it does not concern. */
-static void sort_by_op(struct report *report)
-{
-    for (size_t i = 0; i < report->rules; i++) {
-        if (report->runs[i].rule == NULL || report->runs[i].rule->on_call == NULL)
-            continue;
-        uint64_t ops = report->runs[i].rule->ops;
-        for (unsigned op = 0; op < 64; op++)
-            if (ops == RULE_ALL || (ops & RULE_OP(op)))
-                report->wanting[op].run[report->wanting[op].count++] = (uint8_t)i;
-        if (ops == RULE_ALL)
-            report->everything.run[report->everything.count++] = (uint8_t)i;
-    }
-}
-
-static void run_rules(struct report *report, const struct call_view *view)
-{
-    unsigned op = view->call->r.op;
-    const uint8_t *run = op < 64 ? report->wanting[op].run : report->everything.run;
-    unsigned count = op < 64 ? report->wanting[op].count : report->everything.count;
-    for (unsigned i = 0; i < count; i++)
-        report->runs[run[i]].rule->on_call(&report->runs[run[i]], view);
-    if (view->held_by == NULL)
-        return;
-    for (size_t i = 0; i < report->rules; i++)
-        if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)
-            report->runs[i].rule->on_held(&report->runs[i], view);
-}
-
-static void judged(void *data, const struct judged *wait)
-{
-    struct report *report = data;
-    for (size_t i = 0; i < report->rules; i++)
-        if (report->runs[i].rule != NULL && report->runs[i].rule->on_judged != NULL)
-            report->runs[i].rule->on_judged(&report->runs[i], wait);
-}
-
-static enum kept_reason kept_reason(uint32_t flags)
-{
-    return flags & PTDS_CALL_KEPT_CAPTURE    ? KEPT_CAPTURE
-           : flags & PTDS_CALL_KEPT_REFUSED  ? KEPT_REFUSED
-           : flags & PTDS_CALL_KEPT_EXCLUDED ? KEPT_EXCLUDED
-           : flags & PTDS_CALL_KEPT_NO_WAY   ? KEPT_NO_WAY
-           : flags & PTDS_CALL_EXPLICIT      ? KEPT_EXPLICIT
-                                             : KEPT_UNSAID;
-}
-
-static bool is_opaque(const struct report *report, const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    if (call->op == PTDS_OP_LAUNCH) {
-        const struct kernel_def *kernel = definitions_kernel(&report->trace.defs, call->object);
-        if (kernel == NULL || kernel->params == UINT32_MAX)
-            return true;
-    }
-    return (call->flags & PTDS_CALL_OPAQUE) || call->op == PTDS_OP_OPAQUE;
-}
-
-static void count_call(struct report *report, const struct call_view *view)
-{
-    struct report_totals *totals = &report->totals;
-    uint32_t flags = view->call->r.flags;
-    totals->recorded++;
-    totals->opaque += view->work && is_opaque(report, view);
-    totals->unknown_streams += view->work && view->target_kind == PTDS_STREAM_UNKNOWN;
-    bool work = view->call->r.op >= PTDS_OP_LAUNCH && view->call->r.op <= PTDS_OP_OPAQUE; /* and events: no queries */
-    bool operation = view->submits || (work && !view->succeeded && view->target != MODEL_NO_SLOT);
-    if (!operation || !(flags & PTDS_CALL_LEGACY))
-        return;
-    totals->default_stream++;
-    if (!view->succeeded)
-        totals->failed_default++;
-    else if (flags & PTDS_CALL_REMAPPED)
-        totals->remapped++;
-    else
-        totals->kept[kept_reason(flags)]++;
-}
-
-static void run_call(struct report *report, struct verdicts *verdicts, struct aftermath *aftermath, struct call_view *view,
-                     bool gap)
-{
-    aftermath_look(aftermath, view);
-    if (verdicts != NULL)
-        view->unordered = verdicts_take(verdicts, view, gap);
-    count_call(report, view);
-    run_rules(report, view);
-    aftermath_call(aftermath, view);
-}
-
-static void run_calls(struct report *report, struct model *model, struct merge *merge)
-{
-    const struct call *call;
-    struct call_view view;
-    struct aftermath aftermath;
-    struct verdicts *verdicts = verdicts_begin(&report->trace, &report->edges.sink);
-    report->out_of_memory |= verdicts == NULL;
-    aftermath_begin(&aftermath, model, verdicts, judged, report);
-    for (size_t i = 0; i < report->rules; i++)
-        report->runs[i].aftermath = &aftermath;
-    while ((call = merge_next(merge)) != NULL) {
-        if (!model_enter(model, call, &view)) {
-            report->out_of_memory = true;
-            continue;
-        }
-        run_call(report, verdicts, &aftermath, &view, merge_in_gap(merge));
-        model_leave(model, &view);
-    }
-    aftermath_end(&aftermath);
-    verdicts_end(verdicts, &report->edges.totals);
-    edge_table_finish(&report->edges);
-    for (size_t i = 0; i < report->rules; i++)
-        report->runs[i].aftermath = NULL;
-}
-
-static void end_rules(struct report *report)
-{
-    for (size_t i = 0; i < report->rules; i++) {
-        struct rule_run *run = &report->runs[i];
-        if (run->rule != NULL && run->rule->end != NULL)
-            run->rule->end(run);
-        run->model = NULL;
-        report->refused += run->findings.refused;
-        for (size_t j = 0; j < run->findings.list.count; j++) {
-            edge_table_judge(&report->edges, run->findings.list.items[j]);
-            if (TABLE_ADD(&report->findings))
-                *TABLE_LAST(&report->findings) = run->findings.list.items[j];
-            else
-                report->out_of_memory = true;
-        }
-    }
-}
-
-/* By host time lost; findings whose cost nobody knows come before those known to cost nothing, then by number of calls. */
+/* Errors first. Then by host time lost; findings whose cost nobody knows come before those known to cost nothing, then by
+ * number of calls. */
 static int by_cost(const void *a, const void *b)
 {
     const struct finding *one = *(struct finding *const *)a, *two = *(struct finding *const *)b;
+    if ((one->severity == SEVERITY_ERROR) != (two->severity == SEVERITY_ERROR))
+        return one->severity == SEVERITY_ERROR ? -1 : 1;
     if (one->host_ns != two->host_ns)
         return one->host_ns > two->host_ns ? -1 : 1;
     bool one_unknown = one->unknown != 0, two_unknown = two->unknown != 0;
@@ -190,13 +47,13 @@ static void count_exactly(struct report *report)
 }
 
 /* The trace's own counts of default-stream operations hold where records were dropped, too; why an operation was kept is
- * known of the recorded ones only. */
+ * known of the recorded ones only. They are the whole trace's, and say nothing of a part of it. */
 static void count_defaults_exactly(struct report *report)
 {
     struct report_totals *totals = &report->totals;
     const struct ptds_default_count *exact = &report->trace.defaults;
     uint64_t kept = 0, gone = exact->kept + exact->failed;
-    if (!report->trace.has_defaults || gone > exact->legacy)
+    if (!report->trace.has_defaults || gone > exact->legacy || !selection_is_all(&report->selection))
         return;
     for (size_t i = 0; i < KEPT_REASONS; i++)
         kept += totals->kept[i];
@@ -206,19 +63,6 @@ static void count_defaults_exactly(struct report *report)
     totals->failed_default = exact->failed;
     totals->remapped = exact->legacy - gone;
     totals->kept[KEPT_DROPPED] = exact->kept - kept;
-}
-
-/* From the first clock reading (or call) to the last of either. */
-static void find_run_time(struct report *report, uint64_t first)
-{
-    const struct trace *trace = &report->trace;
-    uint64_t last = trace->last_ticks;
-    if (trace->defs.clocks.count == 2) {
-        first = trace->defs.clocks.items[0].ticks < first ? trace->defs.clocks.items[0].ticks : first;
-        last = trace->defs.clocks.items[1].ticks > last ? trace->defs.clocks.items[1].ticks : last;
-    }
-    if (last > first)
-        report->totals.run_ns = trace_ns(trace, last - first);
 }
 
 size_t report_cover(const struct report *report, unsigned percent)
@@ -236,37 +80,46 @@ static uint64_t first_enter(const struct merge *merge)
     return merge->count != 0 ? merge->cursors[merge->heap[0]].call.r.enter : UINT64_MAX;
 }
 
-int report_build(struct report *report, const struct trace_source *source, char *error)
+/* From the first clock reading (or call) to the last of either. */
+static void find_run_time(struct report *report, const struct merge *merge)
 {
-    *report = (struct report){0};
+    const struct trace *trace = &report->trace;
+    uint64_t last = trace->last_ticks, first = first_enter(merge);
+    if (trace->defs.clocks.count == 2) {
+        first = trace->defs.clocks.items[0].ticks < first ? trace->defs.clocks.items[0].ticks : first;
+        last = trace->defs.clocks.items[1].ticks > last ? trace->defs.clocks.items[1].ticks : last;
+    }
+    report->start = first;
+    if (last > first)
+        report->totals.run_ns = trace_ns(trace, last - first);
+}
+
+int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
+                         struct report_watch *watch, char *error)
+{
+    *report = (struct report){.selection = selection != NULL ? *selection : (struct selection){0}};
     edge_table_begin(&report->edges);
     if (trace_read(&report->trace, source, error) != 0)
         return -1;
-    struct model model;
     struct merge merge;
-    uint64_t first = UINT64_MAX;
-    model_begin(&model, &report->trace, false);
-    begin_rules(report, &model);
-    sort_by_op(report);
-    if (merge_begin(&merge, &report->trace) == 0) {
-        first = first_enter(&merge);
-        run_calls(report, &model, &merge);
-    } else {
-        report->out_of_memory = true;
-    }
+    report->out_of_memory |= merge_begin(&merge, &report->trace) != 0;
+    find_run_time(report, &merge);
+    int status = report_pass(report, &merge, watch, error);
     merge_end(&merge);
-    end_rules(report);
-    report->totals.untimed_waits = model.untimed_waits;
-    report->totals.unplaced = model.unplaced;
-    report->totals.unknown_generations = model.order[ORDER_REAL].unknown_generations;
-    model_end(&model);
+    if (status != 0)
+        return status;
     if (report->findings.count != 0)
         qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_cost);
+    report_find_sequences(report);
     count_exactly(report);
     count_defaults_exactly(report);
-    find_run_time(report, first);
     report->out_of_memory |= report->trace.out_of_memory;
     return 0;
+}
+
+int report_build(struct report *report, const struct trace_source *source, char *error)
+{
+    return report_build_watched(report, source, NULL, NULL, error);
 }
 
 void report_end(struct report *report)
@@ -276,7 +129,9 @@ void report_end(struct report *report)
         free(report->runs[i].state);
     }
     free(report->findings.items);
+    free(report->sequences.items);
     edge_table_free(&report->edges);
+    sequence_search_free(&report->search);
     trace_close(&report->trace);
     *report = (struct report){0};
 }

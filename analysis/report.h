@@ -6,20 +6,36 @@
 #ifndef PTDS_ANALYSIS_REPORT_H
 #define PTDS_ANALYSIS_REPORT_H
 
+#include "analysis/sequence.h"
 #include "analysis/reader.h"
 #include "analysis/report_edges.h"
 #include "analysis/rule.h"
+#include "analysis/selection.h"
 #include "analysis/text.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Puts a name to a code address, or does not. `symbol` gets a terminated text ("function+0x12 file.c:3" or so). Returns
- * whether it wrote one. Called on the thread that writes the report. */
+/* One function that a code address is in, and where in the source that is. */
+struct site_place {
+    char function[256]; /* demangled; empty: unknown */
+    char file[512];     /* empty: unknown */
+    int line;           /* 0: unknown */
+    bool inlined;       /* into the place that follows */
+};
+
+/* Puts names to code addresses, which are return addresses. `object` is NULL for code outside of all objects, which only a
+ * just-in-time compiler's own list of names can tell. All are called on the thread that writes the report. */
 struct site_namer {
+    /* `symbol` gets a terminated text ("function+0x12 (file.c:3)" or so), or why there is no name. Whether it wrote one. */
     bool (*name)(struct site_namer *namer, const struct object_def *object, uint64_t pc, char *symbol, size_t room);
     void *data;
+    /* The functions at an address, the innermost inlined one first; how many, 0 unknown. May be NULL. */
+    size_t (*places)(struct site_namer *namer, const struct object_def *object, uint64_t pc, struct site_place *out,
+                     size_t most);
+    /* Why an object's names are not to be had ("changed since the trace"); NULL if they are. May be NULL. */
+    const char *(*trouble)(struct site_namer *namer, const struct object_def *object);
 };
 
 enum kept_reason {
@@ -52,14 +68,27 @@ struct report_totals {
     uint64_t costed;                                     /* calls whose loss is known; 0: host_ns says nothing */
 };
 
+/* Findings of one sequence (sequence.h), by their rank. */
+struct sequence {
+    uint64_t host_ns;
+    size_t first; /* the rank of its costliest finding */
+    size_t findings;
+};
+
 struct report {
     struct trace trace;
+    struct selection selection;
+    uint64_t start;         /* ticks: the first clock reading, or the first call if that came earlier */
+    uint64_t selected_last; /* ticks of the last call that the report is about */
     struct rule_run runs[RULES_MOST];
     size_t rules;
     struct report_totals totals;
-    struct edge_table edges;
     TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
-    uint64_t refused;                    /* findings that were not kept */
+    TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
+    struct edge_table edges;
+    struct sequence_search search;
+    uint32_t serials;
+    uint64_t refused; /* findings that were not kept */
     bool has_counts;
     bool out_of_memory;
     struct {
@@ -67,9 +96,21 @@ struct report {
     } wanting[64], everything;          /* the rules that want an operation, by enum ptds_op; that want all */
 };
 
+/* Looks on while a report is built. Both may be NULL. */
+struct report_watch {
+    /* Each call that the report is about, after the rules; serial: of the finding that it belongs to (the costliest so far,
+     * if several), 0 none. */
+    void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
+    /* Now and then: calls looked at, of how many. */
+    void (*progress)(struct report_watch *watch, uint64_t done, uint64_t total);
+};
+
 /* Reads the source and runs every rule over it. 0, or -1 with a message in `error` (TRACE_ERROR_SIZE) if the trace cannot
  * be read at all. The source must outlive the report. End with report_end in either case. One thread. */
 int report_build(struct report *report, const struct trace_source *source, char *error);
+/* The same for a part of the trace, watched. selection and watch may be NULL; -1 also if the trace has no such part. */
+int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
+                         struct report_watch *watch, char *error);
 void report_end(struct report *report);
 
 /* How many findings, from the top, hold at least `percent` of all host time lost; 0 if none is known to be lost. */
@@ -78,21 +119,39 @@ size_t report_cover(const struct report *report, unsigned percent);
 /* Everything there is to say, for people. namer may be NULL. */
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
-/* For report_text: the section about implicit edges. */
+/* One finding, by rank from 0, with its call site, its advice and all its values. */
+void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink);
+
+/* What could not be analysed, damage with its offsets included. */
+void report_gaps_text(const struct report *report, struct text_sink *sink);
+
+/* For report_text: the section about implicit edges. Nothing where they were not analysed. */
 void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
 /* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
+/* For report.c. */
+void report_find_sequences(struct report *report);
+
 /* For the writers. A frame of a stack as "libfoo.so+0x41a0 symbol"; a stack's first frame outside the CUDA runtime's and
  * driver's own objects; ids as names. All write terminated text. */
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
+/* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
+const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);
+const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
+/* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
+struct line report_verdicts(const uint64_t *verdicts);
+/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing; else
+ * NULL. */
+const char *report_needed(const struct report *report, const struct finding *finding);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);
 const char *report_policy(const struct report *report);
 const char *report_stream_kind(uint32_t kind);
 struct small_text report_host_time(const struct report *report); /* lost in all; "unknown", "none" */
+struct line report_banner(const struct report *report); /* what changes the whole run, to be said first; empty: nothing */
 extern const char *const report_kept_names[KEPT_REASONS];
 
 /* What could not be analysed, one line a reason. Returns how many lines were passed to `each`. */

@@ -75,6 +75,8 @@ static void count_site(struct edge_table *table, const struct edge_end *end, enu
 static void take_edge(struct edge_sink *sink, const struct edge *edge)
 {
     struct edge_table *table = (struct edge_table *)(void *)sink; /* its first member */
+    if (table->selected != NULL && !selected_has_at(table->selected, edge->to.thread, edge->to.stream, edge->to.ticks))
+        return;
     table->counts[edge->kind][edge->verdict]++;
     if (edge->verdict == VERDICT_UNKNOWN)
         table->reasons[edge->reason]++;
@@ -115,6 +117,7 @@ static int by_weight(const void *a, const void *b)
 
 void edge_table_finish(struct edge_table *table)
 {
+    table->selected = NULL;
     id_map_free(&table->group_by_key);
     if (table->groups.count != 0)
         qsort(table->groups.items, table->groups.count, sizeof *table->groups.items, by_weight);

@@ -24,7 +24,8 @@ struct edge_group {
 };
 
 struct edge_table {
-    struct edge_sink sink; /* for verdicts_begin; the table must not move while it is in use */
+    struct edge_sink sink;           /* for verdicts_begin; the table must not move while it is in use */
+    const struct selected *selected; /* an edge counts if the end that waits is of this part; NULL: all do */
     uint64_t counts[EDGE_KINDS][VERDICTS];
     uint64_t reasons[VERDICT_REASONS];
     TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: load-bearing, then by count */
@@ -35,6 +36,7 @@ struct edge_table {
     size_t site_count, site_room;
     struct id_map group_by_key, site_by_key;
     struct verdict_totals totals;
+    bool analysed; /* false: nobody judged edges, and nothing above says anything */
 };
 
 void edge_table_begin(struct edge_table *table);

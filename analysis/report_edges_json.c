@@ -25,9 +25,9 @@ static json_t *counts_json(const uint64_t counts[VERDICTS])
     return out;
 }
 
-json_t *report_verdicts_json(const uint64_t counts[VERDICTS])
+json_t *report_verdicts_json(const uint64_t *counts)
 {
-    return counts[0] + counts[1] + counts[2] != 0 ? counts_json(counts) : json_null();
+    return counts != NULL ? counts_json(counts) : json_null();
 }
 
 static json_t *id_json(const struct report *report, enum finding_set set, uint32_t id)
@@ -99,6 +99,8 @@ json_t *report_edges_json(const struct report *report, struct site_namer *namer)
 {
     const struct edge_table *edges = &report->edges;
     uint64_t counts[VERDICTS], total = 0;
+    if (!edges->analysed)
+        return json_null();
     json_t *kinds = json_object(), *reasons = json_object(), *groups = json_array(), *out = json_object();
     for (unsigned i = 0; i < VERDICTS; i++)
         total += counts[i] = edge_table_count(edges, (enum verdict)i);

@@ -9,10 +9,10 @@
 
 #include "analysis/report.h"
 
-/* The value of "edges". */
+/* The value of "edges": null where they were not analysed. */
 json_t *report_edges_json(const struct report *report, struct site_namer *namer);
 
-/* The value of a finding's "verdicts": null where no edge is known. */
-json_t *report_verdicts_json(const uint64_t counts[VERDICTS]);
+/* The value of a finding's "verdicts"; counts: NULL for null. */
+json_t *report_verdicts_json(const uint64_t *counts);
 
 #endif

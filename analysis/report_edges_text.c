@@ -73,6 +73,8 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
 {
     const struct edge_table *edges = &report->edges;
     uint64_t total = 0;
+    if (!edges->analysed)
+        return;
     for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
         total += edge_table_count(edges, (enum verdict)verdict);
     sink_printf(sink, "\nImplicit orders, and whether the program needs them\n");

@@ -5,11 +5,12 @@
  */
 #include "analysis/report_json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/identity.h"
 #include "analysis/report_edges_json.h"
+#include "analysis/report_json_parts.h"
 
 static json_t *number(uint64_t value)
 {
@@ -41,6 +42,20 @@ static json_t *clean_string(const char *text)
     return json_string(clean);
 }
 
+/* Null: the report is about the whole trace. */
+static json_t *selection(const struct report *report)
+{
+    const struct selection *selection = &report->selection;
+    if (selection_is_all(selection))
+        return json_null();
+    json_t *out = json_object();
+    json_object_set_new(out, "thread", selection->thread != NULL ? clean_string(selection->thread) : json_null());
+    json_object_set_new(out, "stream", number_or_null(selection->stream != 0, selection->stream));
+    json_object_set_new(out, "from_ns", number_or_null(selection->has_from, selection->from_ns));
+    json_object_set_new(out, "to_ns", number_or_null(selection->has_to, selection->to_ns));
+    return out;
+}
+
 static json_t *meta(const struct report *report)
 {
     const struct ptds_trace_header *header = &report->trace.header;
@@ -59,6 +74,7 @@ static json_t *meta(const struct report *report)
     json_object_set_new(meta, "policy", json_string(report_policy(report)));
     json_object_set_new(meta, "run_ns", number_or_null(report->totals.run_ns != 0, report->totals.run_ns));
     json_object_set_new(meta, "settings", settings);
+    json_object_set_new(meta, "selection", selection(report));
     return meta;
 }
 
@@ -113,19 +129,42 @@ static json_t *completeness(const struct report *report)
     return out;
 }
 
+/* "symbol" for people; "places" for machines, the innermost inlined function first; "trouble" where there can be neither.
+ */
+static void add_names(json_t *frame, struct site_namer *namer, const struct object_def *object, uint64_t pc)
+{
+    struct site_place places[8];
+    char symbol[256];
+    json_t *list = json_array();
+    bool detailed = namer != NULL && namer->places != NULL;
+    const char *trouble = detailed ? namer->trouble(namer, object) : NULL;
+    bool named = namer != NULL && trouble == NULL && (object != NULL || detailed) &&
+                 namer->name(namer, object, pc, symbol, sizeof symbol);
+    size_t count = detailed ? namer->places(namer, object, pc, places, 8) : 0;
+    for (size_t i = 0; i < count; i++) {
+        json_t *place = json_object();
+        json_object_set_new(place, "function", places[i].function[0] != 0 ? clean_string(places[i].function) : json_null());
+        json_object_set_new(place, "file", places[i].file[0] != 0 ? clean_string(places[i].file) : json_null());
+        json_object_set_new(place, "line", places[i].line != 0 ? json_integer(places[i].line) : json_null());
+        json_object_set_new(place, "inlined", json_boolean(places[i].inlined));
+        json_array_append_new(list, place);
+    }
+    json_object_set_new(frame, "symbol", named ? clean_string(symbol) : json_null());
+    json_object_set_new(frame, "places", list);
+    json_object_set_new(frame, "trouble", text_or_null(trouble));
+}
+
 static json_t *call_site(const struct report *report, struct site_namer *namer, const struct finding *finding)
 {
     const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
     json_t *frames = json_array();
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
         const struct object_def *object = definitions_object_at(&report->trace.defs, stack->pc[i]);
-        char symbol[256];
-        bool named = object != NULL && namer != NULL && namer->name(namer, object, stack->pc[i], symbol, sizeof symbol);
         json_t *frame = json_object();
         json_object_set_new(frame, "pc", hex(stack->pc[i]));
         json_object_set_new(frame, "object", text_or_null(object != NULL ? object->text : NULL));
         json_object_set_new(frame, "offset", object != NULL ? hex(stack->pc[i] - object->bias) : json_null());
-        json_object_set_new(frame, "symbol", named ? clean_string(symbol) : json_null());
+        add_names(frame, namer, object, stack->pc[i]);
         json_array_append_new(frames, frame);
     }
     return frames;
@@ -150,6 +189,13 @@ static json_t *values(const struct report *report, const struct finding *finding
     return out;
 }
 
+static json_t *since_start(const struct report *report, bool known, uint64_t ticks)
+{
+    const struct trace *trace = &report->trace;
+    known &= trace_has_time(trace);
+    return number_or_null(known, ticks > report->start ? trace_ns(trace, ticks - report->start) : 0);
+}
+
 static json_t *cost(const struct finding *finding)
 {
     json_t *out = json_object();
@@ -160,10 +206,13 @@ static json_t *cost(const struct finding *finding)
     return out;
 }
 
-static json_t *one_finding(const struct report *report, struct site_namer *namer, const struct finding *finding)
+json_t *report_json_finding(const struct report *report, struct site_namer *namer, const struct finding *finding)
 {
     const struct rule *rule = finding->rule;
+    struct finding_id place = identity_of_place(report, namer, finding);
     json_t *out = json_object();
+    json_object_set_new(out, "id", json_string(identity_of(report, finding).text));
+    json_object_set_new(out, "place_id", place.text[0] != 0 ? json_string(place.text) : json_null());
     json_object_set_new(out, "rule", json_string(rule->id));
     json_object_set_new(out, "class", json_string(rule->class_));
     json_object_set_new(out, "severity", json_string(severity_names[finding->severity]));
@@ -171,23 +220,45 @@ static json_t *one_finding(const struct report *report, struct site_namer *namer
     json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
     json_object_set_new(out, "count", number(finding->count));
     json_object_set_new(out, "cost", cost(finding));
+    json_object_set_new(out, "verdicts", report_verdicts_json(report_finding_verdicts(report, finding)));
+    json_object_set_new(out, "sequence", number_or_null(finding->sequence != 0, finding->sequence));
+    json_object_set_new(out, "first_ns", since_start(report, finding->count != 0, finding->first));
+    json_object_set_new(out, "last_ns", since_start(report, finding->count != 0, finding->last));
     json_object_set_new(out, "api", finding->has_api ? json_string(report_api(report, finding)) : json_null());
     json_object_set_new(out, "twin", json_boolean(finding->twin));
     json_object_set_new(out, "object", text_or_null(finding->text));
     json_object_set_new(out, "callsite", call_site(report, namer, finding));
     json_object_set_new(out, "values", values(report, finding));
-    json_object_set_new(out, "verdicts", report_verdicts_json(finding->verdicts));
     json_object_set_new(out, "title", json_string(rule->title));
     json_object_set_new(out, "text", json_string(rule->sentence));
     json_object_set_new(out, "advice", json_string(rule->advice));
     return out;
 }
 
-static json_t *document(const struct report *report, struct site_namer *namer)
+static json_t *sequences(const struct report *report)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < report->sequences.count; i++)
+        json_array_append_new(out, json_pack("{s:o, s:o}", "host_ns", number(report->sequences.items[i].host_ns),
+                                             "findings", number(report->sequences.items[i].findings)));
+    return out;
+}
+
+json_t *report_json_completeness(const struct report *report)
+{
+    return completeness(report);
+}
+
+json_t *report_json_meta(const struct report *report)
+{
+    return meta(report);
+}
+
+json_t *report_json_document(const struct report *report, struct site_namer *namer)
 {
     json_t *findings = json_array(), *rules = json_array(), *out = json_object();
     for (size_t i = 0; i < report->findings.count; i++)
-        json_array_append_new(findings, one_finding(report, namer, report->findings.items[i]));
+        json_array_append_new(findings, report_json_finding(report, namer, report->findings.items[i]));
     for (size_t i = 0; i < report->rules; i++)
         if (report->runs[i].rule != NULL)
             json_array_append_new(rules, json_string(report->runs[i].rule->id));
@@ -197,6 +268,7 @@ static json_t *document(const struct report *report, struct site_namer *namer)
     json_object_set_new(out, "rules", rules);
     json_object_set_new(out, "findings", findings);
     json_object_set_new(out, "edges", report_edges_json(report, namer));
+    json_object_set_new(out, "sequences", sequences(report));
     json_object_set_new(out, "completeness", completeness(report));
     return out;
 }
@@ -208,12 +280,16 @@ static int to_sink(const char *text, size_t size, void *data)
     return 0;
 }
 
-int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+int report_json_write(json_t *out, struct text_sink *sink)
 {
-    json_t *out = document(report, namer);
     int status = out != NULL ? json_dump_callback(out, to_sink, sink, JSON_INDENT(2)) : -1;
     json_decref(out);
     if (status == 0)
         sink->write(sink, "\n", 1);
     return status;
+}
+
+int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+{
+    return report_json_write(report_json_document(report, namer), sink);
 }

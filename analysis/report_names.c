@@ -47,9 +47,12 @@ const char *report_api(const struct report *report, const struct finding *findin
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)
 {
     const struct object_def *object = definitions_object_at(&report->trace.defs, pc);
-    char symbol[160];
+    char symbol[240];
     if (object == NULL) {
-        snprintf(out, room, "0x%" PRIx64, pc);
+        if (namer != NULL && namer->places != NULL && namer->name(namer, NULL, pc, symbol, sizeof symbol))
+            snprintf(out, room, "0x%" PRIx64 " %s", pc, symbol);
+        else
+            snprintf(out, room, "0x%" PRIx64, pc);
         return;
     }
     const char *path = object->text != NULL ? text_base(object->text) : "?";
@@ -95,7 +98,8 @@ static void kernel_name(const struct report *report, uint32_t uid, char *out, si
 
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room)
 {
-    const struct thread_def *thread = set == FINDING_THREADS ? definitions_thread(&report->trace.defs, id) : NULL;
+    bool is_thread = set == FINDING_THREADS || set == FINDING_HELD;
+    const struct thread_def *thread = is_thread ? definitions_thread(&report->trace.defs, id) : NULL;
     if (set == FINDING_STREAMS || set == FINDING_WAITS_FOR)
         stream_name(report, id, out, room);
     else if (set == FINDING_KERNELS || set == FINDING_WAITS_FOR_KERNELS)
@@ -104,6 +108,18 @@ void report_id(const struct report *report, enum finding_set set, uint32_t id, c
         snprintf(out, room, "%u (%s)", id, thread->text);
     else
         snprintf(out, room, "%u", id);
+}
+
+struct line report_banner(const struct report *report)
+{
+    struct line line = {0};
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (finding->rule->banner)
+            line_add(&line, "%s%.60s", line.used == 0 ? "all of this run is changed by " : ", ",
+                     finding->text != NULL ? finding->text : finding->rule->id);
+    }
+    return line;
 }
 
 struct gaps {

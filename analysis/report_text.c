@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/identity.h"
 #include "analysis/report.h"
 
 enum { STACK_FRAMES_SHOWN = 12 };
@@ -32,6 +33,7 @@ static void put_meta(const struct report *report, struct text_sink *sink)
 static void put_totals(const struct report *report, struct text_sink *sink)
 {
     const struct report_totals *totals = &report->totals;
+    uint64_t verdicts[VERDICTS];
     sink_printf(sink, "\nWhat was looked at\n");
     sink_printf(sink, "  driver calls         %s%s, %s failed\n", text_count(totals->calls).text,
                 report->has_counts ? "" : " (recorded ones only)", text_count(totals->failed).text);
@@ -51,6 +53,7 @@ static void put_totals(const struct report *report, struct text_sink *sink)
         sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
     sink_printf(sink, "  host time lost       %s (in calls that waited; GPU time is not recorded)\n",
                 report_host_time(report).text);
+    sink_printf(sink, "  implicit orders      %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
 }
 
 struct busiest {
@@ -153,15 +156,6 @@ static void put_cost(const struct finding *finding, struct text_sink *sink)
     sink_printf(sink, "\n    %-22sunknown\n", "gpu time lost");
 }
 
-static void put_verdicts(const struct finding *finding, struct text_sink *sink)
-{
-    const uint64_t *verdicts = finding->verdicts;
-    if (verdicts[0] + verdicts[1] + verdicts[2] != 0)
-        sink_printf(sink, "    %-22s%s false, %s load-bearing, %s unknown\n", "implicit orders here",
-                    text_count(verdicts[VERDICT_FALSE]).text, text_count(verdicts[VERDICT_LOAD_BEARING]).text,
-                    text_count(verdicts[VERDICT_UNKNOWN]).text);
-}
-
 /* What a rule is about is said once, at its costliest finding. */
 static bool first_of_rule(const struct report *report, size_t rank)
 {
@@ -171,7 +165,32 @@ static bool first_of_rule(const struct report *report, size_t rank)
     return true;
 }
 
-static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+/* The findings of a sequence name each other. */
+static void put_sequence(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    if (finding->sequence == 0)
+        return;
+    sink_printf(sink, "    %-22s%s in all; removing one wait exposes the next:", "sequence",
+                text_ns(report->sequences.items[finding->sequence - 1].host_ns).text);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i]->sequence == finding->sequence)
+            sink_printf(sink, " #%zu", i + 1);
+    sink_printf(sink, "\n");
+}
+
+static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    if (!finding->has_api)
+        return; /* no call, so no order that ends at it */
+    sink_printf(sink, "    %-22s%s\n", "implicit orders here",
+                report_verdicts(report_finding_verdicts(report, finding)).text);
+    const char *needed = report_needed(report, finding);
+    if (needed != NULL)
+        sink_printf(sink, "    !! %s\n", needed);
+}
+
+static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,
+                        struct text_sink *sink)
 {
     const struct finding *finding = report->findings.items[rank];
     const struct rule *rule = finding->rule;
@@ -186,14 +205,16 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
-    put_verdicts(finding, sink);
+    put_verdicts(report, finding, sink);
+    put_sequence(report, finding, sink);
     put_stack(report, namer, finding, sink);
     for (unsigned set = 0; set < FINDING_SETS; set++)
         if (set != FINDING_CONTEXTS)
             put_set(report, finding, (enum finding_set)set, sink);
     for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
         sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
-    if (first_of_rule(report, rank))
+    sink_printf(sink, "    %-22s%s\n", "id", identity_of(report, finding).text);
+    if (advice)
         sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, rule->advice);
 }
 
@@ -209,9 +230,14 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
     }
     sink_printf(sink, "\nFindings, by host time lost\n");
     if (report->totals.host_ns != 0)
-        sink_printf(sink, "  the first %zu of %zu hold 90 %% of it\n", report_cover(report, 90), report->findings.count);
+        sink_printf(sink, "  the first %zu of %zu: 90 %% of it\n", report_cover(report, 90), report->findings.count);
     for (size_t i = 0; i < report->findings.count; i++)
-        put_finding(report, namer, i, sink);
+        put_finding(report, namer, i, first_of_rule(report, i), sink);
+}
+
+void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+{
+    put_finding(report, namer, rank, true, sink);
 }
 
 static void put_gap(void *data, const char *line)
@@ -219,7 +245,7 @@ static void put_gap(void *data, const char *line)
     sink_printf(data, "  %s\n", line);
 }
 
-static void put_gaps(const struct report *report, struct text_sink *sink)
+void report_gaps_text(const struct report *report, struct text_sink *sink)
 {
     const struct trace *trace = &report->trace;
     sink_printf(sink, "\nWhat could not be analysed\n");
@@ -259,5 +285,5 @@ void report_text(const struct report *report, struct site_namer *namer, struct t
     put_findings(report, namer, sink);
     report_edges_text(report, namer, sink);
     put_counts(report, sink);
-    put_gaps(report, sink);
+    report_gaps_text(report, sink);
 }

@@ -40,6 +40,7 @@ struct rule {
     const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
     const char *bad, *good;
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
+    bool order_gone;        /* what it finds is an order that is gone: an error where results depend on it */
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */
     uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
     size_t state;

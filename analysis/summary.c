@@ -219,15 +219,11 @@ static void put_next(const struct report *report, struct text_sink *sink)
 /* What changes everything that follows, in one line before anything else. */
 static void put_banners(const struct report *report, struct text_sink *sink)
 {
-    struct line line = {0};
-    for (size_t i = 0; i < report->findings.count; i++) {
-        const struct finding *finding = report->findings.items[i];
-        if (finding->rule->banner && line.used < COLUMNS)
-            line_add(&line, "%s%.60s", line.used == 0 ? "ptds: !! all of this run is changed by " : ", ",
-                     finding->text != NULL ? finding->text : finding->rule->id);
-    }
-    if (line.used != 0)
-        put(sink, &line);
+    struct line line = {0}, banner = report_banner(report);
+    if (banner.used == 0)
+        return;
+    line_add(&line, "ptds: !! %s", banner.text);
+    put(sink, &line);
 }
 
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)

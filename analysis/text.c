@@ -122,3 +122,22 @@ const char *text_base(const char *path)
     const char *slash = strrchr(path, '/');
     return slash != NULL && slash[1] != 0 ? slash + 1 : path;
 }
+
+struct line text_function(const char *name)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    const char *start = name, *at = name;
+    struct line line = {0};
+    while (*at != 0 && *at != '<') {
+        if (strncmp(at, unnamed, sizeof unnamed - 1) == 0)
+            at += sizeof unnamed - 1;
+        else if (*at == '(')
+            break;
+        else if (*at == ':' || *at == ' ')
+            start = ++at;
+        else
+            at++;
+    }
+    line_add(&line, "%.*s", (int)(at - start), start);
+    return line;
+}

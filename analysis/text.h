@@ -51,6 +51,9 @@ struct small_text text_count(uint64_t count);
 /* Demangles a C++ name if the process has a demangler, else copies. `out` is terminated. */
 void text_demangle(char *out, size_t room, const char *name);
 
+/* The bare name: "void at::native::(anonymous namespace)::add<float>(float *)" is "add". */
+struct line text_function(const char *name);
+
 /* The part after the last slash. */
 const char *text_base(const char *path);
 

@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/many/traces.h"
 #include "analysis/report.h"
+#include "analysis/symbols/symbols.h"
 
 enum ptds_exit {
     EXIT_CLEAN = 0,
@@ -22,6 +24,8 @@ enum ptds_exit {
 
 int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 
@@ -34,13 +38,12 @@ bool library_find(char *path, char *error);
  * `error` (LIBRARY_ERROR_SIZE) if the path cannot be written into LD_PRELOAD. */
 bool library_preload(const char *path, char *error);
 
-/* Names call sites from the objects' symbol tables and line tables; an object whose build id differs from the trace's is
- * left alone. NULL without memory. Free with symbols_end. One thread. */
-struct site_namer *symbols_begin(void);
-void symbols_end(struct site_namer *namer);
+/* Opens what a verb was given; troubles go to stderr under the verb's name, which must stay alive. False without memory.
+ * traces_free in either case. progress: a line of it, on a terminal. */
+bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress);
 
-/* A sink to stdout. */
-struct text_sink stdout_sink(void);
+/* Whether these are to be reported as several: more than one, or a folder. */
+bool is_many(char **paths, int count);
 
 /* In the child that doctor starts: looks at the driver and the doors from inside, and writes what it saw to stdout. */
 int doctor_probe(void);

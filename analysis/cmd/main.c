@@ -17,6 +17,8 @@ static const char manual[] =
     "Verbs:\n"
     "  run       run a program under libptds.so\n"
     "  report    what a trace shows\n"
+    "  check     fail on findings: for continuous integration\n"
+    "  export    a trace for other tools: Perfetto, SQLite, flame graphs, SARIF\n"
     "  watch     who waits for whom while a program hangs\n"
     "  doctor    is everything in place on this machine?\n"
     "\n"
@@ -28,7 +30,8 @@ struct verb {
     int (*run)(int argc, char **argv);
 };
 
-static const struct verb verbs[] = {{"run", cmd_run}, {"report", cmd_report}, {"watch", cmd_watch}, {"doctor", cmd_doctor}};
+static const struct verb verbs[] = {{"run", cmd_run},       {"report", cmd_report}, {"check", cmd_check},
+                                    {"export", cmd_export}, {"watch", cmd_watch},   {"doctor", cmd_doctor}};
 
 struct choice {
     const struct verb *verb;
@@ -39,27 +42,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct choice *choice = state->input;
     if (key == ARGP_KEY_NO_ARGS)
-        argp_error(state, "a verb is needed: run, report, watch or doctor");
+        argp_error(state, "a verb is needed: run, report, check, export, watch or doctor");
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(arg, verbs[i].name) == 0)
             choice->verb = &verbs[i];
     if (choice->verb == NULL)
-        argp_error(state, "no verb \"%s\": run, report, watch or doctor", arg);
+        argp_error(state, "no verb \"%s\": run, report, check, export, watch or doctor", arg);
     choice->first = state->next - 1;
     state->next = state->argc;
     return 0;
-}
-
-static void write_stdout(struct text_sink *sink, const char *text, size_t size)
-{
-    fwrite(text, 1, size, sink->data);
-}
-
-struct text_sink stdout_sink(void)
-{
-    return (struct text_sink){.write = write_stdout, .data = stdout};
 }
 
 int main(int argc, char **argv)

@@ -1,110 +1,222 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `ptds report`: traces in, text or JSON out. A trace that cannot be read does not keep the others from being reported.
+ * `ptds report`: traces in, text, JSON or a page out; several traces are report_many.c's. Asking for what is not there (a
+ * thread, a finding, a form) is an error, never an empty report.
  */
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "analysis/cmd/cmd.h"
+#include "analysis/cmd/report_options.h"
+#include "analysis/cmd/terminal.h"
+#include "analysis/edge_feed.h"
+#include "analysis/html/report_html.h"
+#include "analysis/identity.h"
 #include "analysis/report_json.h"
+#include "analysis/report_screen.h"
 
-static const char manual[] =
-    "Reports what traces show: hazards ranked by the host time they cost, with their call sites, and what could not be "
-    "analysed.\v"
-    "Exit status: 0 no findings, 1 findings, 3 a trace could not be read. JSON: one document a trace, in order.\n"
-    "\n"
-    "Example:\n"
-    "  ptds report app.ptds\n"
-    "  ptds report --format json rank*.ptds > ranks.json";
-
-static const struct argp_option options[] = {
-    {"format", 'f', "FORM", 0, "text (default) or json", 0},
-    {"summary", 's', NULL, 0, "the summary of at most 15 lines, as text", 0},
-    {0},
+/* One trace's report being made. `stats` and `timeline` look on, as the form needs them. */
+struct making {
+    const struct report_options *options;
+    struct report report;
+    struct progress progress;
+    struct call_stats stats;
+    struct timeline timeline;
+    struct edge_list edges;
 };
 
-struct arguments {
-    bool json, summary;
-    char **traces;
-    int count;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void stats_progress(struct report_watch *watch, uint64_t done, uint64_t total)
 {
-    struct arguments *arguments = state->input;
-    switch (key) {
-    case 'f':
-        arguments->json = strcmp(arg, "json") == 0;
-        if (!arguments->json && strcmp(arg, "text") != 0)
-            argp_error(state, "--format %s: text or json", arg);
-        return 0;
-    case 's': arguments->summary = true; return 0;
-    case ARGP_KEY_ARGS:
-        arguments->traces = state->argv + state->next;
-        arguments->count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "which trace? ptds report TRACE..."); return 0;
-    case ARGP_KEY_END:
-        if (arguments->json && arguments->summary)
-            argp_error(state, "--summary is text: leave out --format json");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    progress_calls(&((struct making *)((char *)watch - offsetof(struct making, stats)))->progress, done, total);
 }
 
-static int write_report(const struct arguments *arguments, const struct report *report, struct site_namer *namer)
+static void timeline_progress(struct report_watch *watch, uint64_t done, uint64_t total)
 {
-    struct text_sink sink = stdout_sink();
-    if (arguments->summary)
-        report_summary(report, namer, &sink);
-    else if (!arguments->json)
-        report_text(report, namer, &sink);
-    else if (report_json(report, namer, &sink) != 0)
+    progress_calls(&((struct making *)((char *)watch - offsetof(struct making, timeline)))->progress, done, total);
+}
+
+/* A finding by rank, or by the beginning of its id. */
+static bool find_finding(const struct making *making, size_t *rank)
+{
+    const char *asked = making->options->finding;
+    const struct report *report = &making->report;
+    char *end;
+    unsigned long number = strtoul(asked, &end, 10);
+    if (*end == 0 && strlen(asked) <= 6) {
+        *rank = number - 1;
+        return number >= 1 && number <= report->findings.count;
+    }
+    size_t found = 0;
+    for (size_t i = 0; i < report->findings.count; i++) {
+        struct finding_id id = identity_of(report, report->findings.items[i]);
+        if (strncmp(id.text, asked, strlen(asked)) == 0 && found++ == 0)
+            *rank = i;
+    }
+    return found == 1;
+}
+
+static int put_finding(const struct making *making, struct site_namer *namer, struct text_sink *sink)
+{
+    size_t rank = 0;
+    if (!find_finding(making, &rank)) {
+        fprintf(stderr, "ptds report: %s: no finding \"%s\": it has %zu, numbered from 1, or by id\n",
+                making->report.trace.source.name, making->options->finding, making->report.findings.count);
         return -1;
+    }
+    report_finding_text(&making->report, namer, rank, sink);
     return 0;
 }
 
-static int report_one(const struct arguments *arguments, const char *path, struct site_namer *namer, struct report *report)
+static int put_text(const struct making *making, struct site_namer *namer, struct text_sink *sink)
+{
+    const struct report_options *options = making->options;
+    if (options->pager)
+        pager_begin();
+    if (options->finding != NULL)
+        return put_finding(making, namer, sink);
+    if (options->summary)
+        report_summary(&making->report, namer, sink);
+    else if (!selection_is_all(&options->selection))
+        report_details(&making->report, &making->stats, namer, options->all ? SIZE_MAX : SCREEN_FINDINGS, sink);
+    else if (options->all)
+        report_text(&making->report, namer, sink);
+    else
+        report_screen(&making->report, namer, options->rows, sink);
+    return 0;
+}
+
+static int put_page(struct making *making, struct site_namer *namer, struct text_sink *sink)
+{
+    struct edge_feed *feed = edge_feed_of_build();
+    edge_list_begin(&making->edges);
+    timeline_decide(&making->timeline);
+    if (feed != NULL && feed->run(feed, &making->report, &making->edges.sink) != 0)
+        return -1;
+    return report_html(&making->report, &making->timeline, &making->edges, namer, sink);
+}
+
+static int put_report(struct making *making, struct site_namer *namer, struct text_sink *sink)
+{
+    int status = 0;
+    symbols_of(namer, &making->report);
+    if (making->options->form == FORM_TEXT)
+        return put_text(making, namer, sink);
+    if (making->options->form == FORM_JSON)
+        status = report_json(&making->report, namer, sink);
+    else
+        status = put_page(making, namer, sink);
+    if (status != 0)
+        fprintf(stderr, "ptds report: %s: no memory for the report\n", making->report.trace.source.name);
+    return status;
+}
+
+static int build(struct making *making, const struct trace_source *source)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct report_watch *watch = &making->stats.watch;
+    progress_begin(&making->progress, source, making->options->progress);
+    call_stats_begin(&making->stats);
+    timeline_begin(&making->timeline, TIMELINE_MOST);
+    making->stats.watch.progress = stats_progress;
+    making->timeline.watch.progress = timeline_progress;
+    if (making->options->form == FORM_HTML)
+        watch = &making->timeline.watch;
+    int status = report_build_watched(&making->report, &making->progress.source, &making->options->selection, watch, error);
+    progress_end(&making->progress);
+    if (status != 0)
+        fprintf(stderr, "ptds report: %s\n", error);
+    return status;
+}
+
+static int report_one(const struct report_options *options, const char *path, struct site_namer *namer,
+                      struct text_sink *sink)
 {
     char error[TRACE_ERROR_SIZE];
     struct trace_source source;
-    if (trace_source_open(&source, path, error) != 0) {
-        fprintf(stderr, "ptds report: %s\n", error);
+    struct making *making = calloc(1, sizeof *making);
+    int status = EXIT_UNREADABLE;
+    if (making == NULL || trace_source_open(&source, path, error) != 0) {
+        fprintf(stderr, "ptds report: %s\n", making != NULL ? error : "no memory");
+        free(making);
         return EXIT_UNREADABLE;
     }
-    int status = EXIT_UNREADABLE;
-    if (report_build(report, &source, error) != 0)
-        fprintf(stderr, "ptds report: %s\n", error);
-    else if (write_report(arguments, report, namer) != 0)
-        fprintf(stderr, "ptds report: %s: no memory for the report\n", path);
-    else
-        status = report->findings.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
-    report_end(report);
+    making->options = options;
+    if (build(making, &source) == 0 && put_report(making, namer, sink) == 0)
+        status = making->report.findings.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
+    report_end(&making->report);
+    call_stats_end(&making->stats);
+    timeline_end(&making->timeline);
+    edge_list_end(&making->edges);
     trace_source_close(&source);
+    free(making);
     return status;
+}
+
+static void write_file(struct text_sink *sink, const char *text, size_t size)
+{
+    fwrite(text, 1, size, sink->data);
+}
+
+/* Errors of a stream show at its end: a full disk loses no exit status. */
+static bool close_output(FILE *file, const char *path)
+{
+    bool failed = ferror(file) != 0;
+    if ((file == stdout ? fflush(file) : fclose(file)) == 0 && !failed)
+        return true;
+    fprintf(stderr, "ptds report: %s: %s\n", path, strerror(errno));
+    return false;
+}
+
+/* Whether a report would overwrite a trace: one that it is made of, or, in a folder, may be. */
+static bool overwrites(const struct report_options *options)
+{
+    struct stat output, trace;
+    if (options->output == NULL || stat(options->output, &output) != 0 || !S_ISREG(output.st_mode))
+        return false;
+    if (traces_is_trace(options->output))
+        return true;
+    for (int i = 0; i < options->count; i++)
+        if (stat(options->traces[i], &trace) == 0 && trace.st_dev == output.st_dev && trace.st_ino == output.st_ino)
+            return true;
+    return false;
+}
+
+/* Several traces are one report, but for their summaries. */
+static int report_all(const struct report_options *options, struct site_namer *namer, struct text_sink *sink)
+{
+    int worst = EXIT_CLEAN;
+    if (!options->summary && is_many(options->traces, options->count))
+        return report_many(options, namer, sink);
+    for (int i = 0; i < options->count; i++) {
+        int status = report_one(options, options->traces[i], namer, sink);
+        worst = status > worst ? status : worst;
+    }
+    return worst;
 }
 
 int cmd_report(int argc, char **argv)
 {
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE...", .doc = manual};
-    struct arguments arguments = {0};
-    char name[] = "ptds report";
-    argv[0] = name;
-    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    struct report *report = calloc(1, sizeof *report);
-    struct site_namer *namer = symbols_begin();
-    int worst = report != NULL ? EXIT_CLEAN : EXIT_UNREADABLE;
-    for (int i = 0; report != NULL && i < arguments.count; i++) {
-        int status = report_one(&arguments, arguments.traces[i], namer, report);
-        worst = status > worst ? status : worst;
+    struct report_options options;
+    report_options_parse(&options, argc, argv);
+    if (overwrites(&options)) {
+        fprintf(stderr, "ptds report: -o %s: that is a trace\n", options.output);
+        return EXIT_USAGE;
     }
-    symbols_end(namer);
-    free(report);
-    if (fflush(stdout) != 0) {
-        perror("ptds report: stdout");
+    FILE *file = options.output != NULL ? fopen(options.output, "w") : stdout;
+    if (file == NULL) {
+        fprintf(stderr, "ptds report: %s: %s\n", options.output, strerror(errno));
         return EXIT_UNREADABLE;
     }
+    options.pager &= file == stdout;
+    options.rows = terminal_rows() != 0 ? terminal_rows() : SCREEN_MOST_ROWS;
+    struct text_sink sink = {.write = write_file, .data = file};
+    struct site_namer *namer = symbols_begin();
+    int worst = report_all(&options, namer, &sink);
+    symbols_end(namer);
+    if (!pager_end() || !close_output(file, options.output != NULL ? options.output : "stdout"))
+        return EXIT_UNREADABLE;
     return worst;
 }

@@ -129,6 +129,7 @@ static void judge_timing(struct rule_run *run, struct state *state, const struct
     call.r.context = event->context;
     call.r.enter = event->ticks;
     struct call_view view = {.call = &call};
+    state->timing.selected = run->findings.selected;
     struct finding *finding = finding_at(&state->timing, run->rule, &view, TIMING);
     finding_severity(finding, SEVERITY_NOTE);
     finding_count(finding, "records", event->records);

@@ -42,6 +42,7 @@ static const struct rule rule = {
     .id = "order-given-up",
     .class_ = "R1",
     .severity = SEVERITY_WARNING,
+    .order_gone = true,
     .title = "threads' default-stream work is no longer ordered with each other",
     .sentence =
         "Work of one thread was still unfinished when another's began; the legacy stream would have run them in turn.",

@@ -9,22 +9,13 @@
 
 enum { STEPS_MOST = 256 };
 
-uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
-{
-    const struct lane *host = lanes_at(v, HOST_LANE);
-    return what->cover != NULL ? vclock_get(&host->expl, about) : lanes_explicit(lanes_at(v, what->lane), host, about);
-}
-
-uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about)
-{
-    const struct lane *host = lanes_at(v, HOST_LANE);
-    if (what->cover == NULL)
-        return lanes_full(lanes_at(v, what->lane), host, about);
-    return larger(vclock_get(&host->full, about), about < what->cover->room ? what->cover->full[about].op : 0);
-}
+/* An operation, and those that would take the same way as it: after < op <= upto. */
+struct traced {
+    uint64_t op, after, upto;
+};
 
 /* The first arrival of `op` of lane `about`, not later than call `latest`. */
-static const struct known *arrival(const struct lane *lane, uint32_t about, uint64_t op, uint64_t latest)
+static const struct known *arrival(const struct lane *lane, uint32_t about, struct traced *traced, uint64_t latest)
 {
     if (about >= lane->brought_room)
         return NULL;
@@ -32,24 +23,62 @@ static const struct known *arrival(const struct lane *lane, uint32_t about, uint
     uint32_t low = 0, high = list->count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (list->items[middle].op < op)
+        if (list->items[middle].op < traced->op)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < list->count && list->items[low].at <= latest ? &list->items[low] : NULL;
+    if (low != 0)
+        traced->after = larger(traced->after, list->items[low - 1].op);
+    if (low == list->count)
+        return NULL;
+    traced->upto = list->items[low].op < traced->upto ? list->items[low].op : traced->upto;
+    return list->items[low].at <= latest ? &list->items[low] : NULL;
 }
 
-static const struct known *first_step(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
+static const struct known *first_step(const struct verdicts *v, const struct blame *what, uint32_t about,
+                                      struct traced *traced)
 {
     const struct known *found = NULL;
     if (what->cover == NULL)
-        found = arrival(lanes_at(v, what->lane), about, op, v->now);
+        found = arrival(lanes_at(v, what->lane), about, traced, v->now);
     if (found == NULL)
-        found = arrival(lanes_at(v, HOST_LANE), about, op, v->now);
-    if (found == NULL && what->cover != NULL && about < what->cover->room && what->cover->full[about].op >= op)
+        found = arrival(lanes_at(v, HOST_LANE), about, traced, v->now);
+    if (found == NULL && what->cover != NULL && about < what->cover->room && what->cover->full[about].op >= traced->op)
         found = &what->cover->full[about];
     return found;
+}
+
+static struct blamed *blamed_of(struct lane *lane, uint32_t about)
+{
+    void *grown = table_grow(lane->blamed, &lane->blamed_room, (size_t)about + 1, sizeof *lane->blamed);
+    if (grown == NULL)
+        return NULL;
+    lane->blamed = grown;
+    return &lane->blamed[about];
+}
+
+static bool came_that_way(const struct lane *lane, const struct way *way, uint32_t about, uint64_t op)
+{
+    return op > way->after && op <= way->upto && (way->own || vclock_get(&lane->full, about) < op);
+}
+
+bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
+{
+    const struct lane *lane = lanes_at(v, what->lane);
+    if (what->cover != NULL || about >= lane->blamed_room)
+        return false;
+    return came_that_way(lane, &lane->blamed[about].proven, about, op) ||
+           (what->verdict == VERDICT_UNKNOWN && came_that_way(lane, &lane->blamed[about].doubted, about, op));
+}
+
+static void note_settled(struct verdicts *v, const struct blame *what, uint32_t about, const struct traced *traced)
+{
+    struct lane *lane = lanes_at(v, what->lane);
+    struct blamed *blamed = what->cover == NULL ? blamed_of(lane, about) : NULL;
+    struct way way = {traced->after, traced->upto, vclock_get(&lane->full, about) >= traced->op};
+    if (blamed != NULL)
+        *(what->verdict == VERDICT_UNKNOWN ? &blamed->doubted : &blamed->proven) = way;
 }
 
 /* A conflict makes it load-bearing for good; else the first doubt stays. */
@@ -74,20 +103,54 @@ static void mark(struct verdicts *v, const struct known *step, const struct blam
 /* `op` of lane `about` comes before the call at hand in full order, not in the explicit one. */
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
 {
-    const struct known *step = first_step(v, what, about, op);
+    if (blame_settled(v, what, about, op))
+        return;
+    struct traced traced = {.op = op, .upto = UINT64_MAX};
+    const struct known *step = first_step(v, what, about, &traced);
     for (unsigned steps = 0; step != NULL && steps < STEPS_MOST; steps++) {
         if (step->edge != NO_EDGE && blame_explicit(v, what, step->from) < step->via)
             mark(v, step, what);
-        if (step->from == about)
+        if (step->from == about) {
+            note_settled(v, what, about, &traced);
             return;
+        }
         uint64_t via = step->via;
         const struct lane *from = lanes_at(v, step->from);
-        step = arrival(from, about, op, via);
+        step = arrival(from, about, &traced, via);
         if (step == NULL)
-            step = arrival(lanes_at(v, HOST_LANE), about, op, via);
+            step = arrival(lanes_at(v, HOST_LANE), about, &traced, via);
     }
     if (!what->partly && op > v->forgotten)
         v->limited = true;
+}
+
+bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about)
+{
+    const struct lane *lane = lanes_at(v, what->lane), *host = lanes_at(v, HOST_LANE);
+    uint64_t grown = larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about));
+    return what->cover == NULL && about < lane->blamed_room && lane->blamed[about].older >= grown &&
+           lane->blamed[about].older != 0;
+}
+
+void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
+{
+    struct blame what = *by;
+    const uint32_t lanes[] = {HOST_LANE, by->lane};
+    uint64_t explicitly = blame_explicit(v, by, about);
+    what.partly = true;
+    for (unsigned k = 0; k < (by->lane == HOST_LANE ? 1 : 2); k++) {
+        const struct lane *lane = lanes_at(v, lanes[k]);
+        if (about >= lane->brought_room)
+            continue;
+        const struct known_list *list = &lane->brought[about];
+        for (uint32_t i = list->count; i-- > 0 && list->items[i].op > explicitly;)
+            blame(v, &what, about, list->items[i].op);
+    }
+    if (by->cover != NULL && about < by->cover->room && by->cover->full[about].op > explicitly)
+        blame(v, &what, about, by->cover->full[about].op);
+    struct blamed *blamed = by->cover == NULL ? blamed_of(lanes_at(v, by->lane), about) : NULL;
+    if (blamed != NULL)
+        blamed->older = v->now;
 }
 
 /* An operation that touches memory is remembered no longer: whatever it came over can no longer be called false. */

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two operations and one piece of memory: is it a conflict, and what orders it? Called for every access of every operation,
- * so what explicit order holds must be found out first and cheaply. Of a stream's accesses only the last of each kind and
- * place is remembered: whoever comes after that one comes after the others.
+ * Two operations and one piece of memory: is it a conflict, and what orders it? Called for every pair of accesses that
+ * accesses.c finds in question; what a pair can no longer change must be found out first and cheaply.
  */
 #include "analysis/verdict/engine.h"
 
 #include <string.h>
-
-/* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
-static unsigned strength(enum access access)
-{
-    return access == ACCESS_WRITE ? 3 : access == ACCESS_UNKNOWN ? 2 : 1;
-}
 
 static bool overlap(const struct touch *a, const struct touch *b)
 {
@@ -69,107 +62,51 @@ static void describe(struct edge_pair *pair, const struct verdicts *v, const str
 
 /* Of a stream's accesses only the last is remembered. Where that one is unordered, an earlier one may still have been held
  * by the edges that brought older knowledge of its lane: they are no longer false. */
-static void doubt_older(struct verdicts *v, const struct blame *by, uint32_t about, uint64_t explicitly)
+static void race(struct verdicts *v, const struct blame *by, const struct memory *memory, const struct remembered *first,
+                 const struct touch *second)
 {
+    struct edge_pair pair;
     struct blame what = *by;
-    const uint32_t lanes[] = {HOST_LANE, by->lane};
-    what.reason = by->verdict == VERDICT_LOAD_BEARING ? REASON_RACE : by->reason;
-    what.verdict = VERDICT_UNKNOWN;
-    what.partly = true;
-    for (unsigned k = 0; k < (by->lane == HOST_LANE ? 1 : 2); k++) {
-        const struct lane *lane = lanes_at(v, lanes[k]);
-        if (about >= lane->brought_room)
-            continue;
-        const struct known_list *list = &lane->brought[about];
-        for (uint32_t i = list->count; i-- > 0 && list->items[i].op > explicitly;)
-            blame(v, &what, about, list->items[i].op);
-    }
-    if (by->cover != NULL && about < by->cover->room && by->cover->full[about].op > explicitly)
-        blame(v, &what, about, by->cover->full[about].op);
-}
-
-static void race(struct verdicts *v, const struct blame *by, uint32_t about, uint64_t op, const struct edge_pair *pair)
-{
-    bool certain = by->verdict == VERDICT_LOAD_BEARING && op > v->soft && op > v->fog && lanes_at(v, about)->sure &&
-                   (by->cover != NULL || lanes_at(v, by->lane)->sure);
-    doubt_older(v, by, about, blame_explicit(v, by, about));
+    bool certain = by->verdict == VERDICT_LOAD_BEARING && first->op > v->soft && first->op > v->fog &&
+                   lanes_at(v, first->lane)->sure && (by->cover != NULL || lanes_at(v, by->lane)->sure);
     v->totals.races += certain;
     v->totals.possible_races += !certain;
+    if (!(certain && !v->raced) && blame_all_settled(v, by, first->lane))
+        return;
+    describe(&pair, v, first, second, memory);
+    what.pair = &pair;
+    what.reason = by->verdict == VERDICT_LOAD_BEARING ? REASON_RACE : by->reason;
+    what.verdict = VERDICT_UNKNOWN;
+    blame_all(v, &what, first->lane);
     if (certain && !v->raced) {
-        v->race = *pair;
+        v->race = pair;
         v->raced = true;
     }
 }
 
-static void examine(struct verdicts *v, const struct blame *by, const struct memory *memory, const struct remembered *first,
-                    const struct touch *second)
+/* False: nothing orders the two, or only what the host knows; that changes when the lane learns of the first one. */
+bool conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
+                       const struct remembered *first, const struct touch *second)
 {
     struct edge_pair pair;
     struct blame what = *by;
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_FALSE)
-        return;
+        return true;
     if (what.verdict == VERDICT_LOAD_BEARING && first->op <= v->fog) {
         what.verdict = VERDICT_UNKNOWN;
         what.reason = REASON_LOST;
     }
-    describe(&pair, v, first, second, memory);
-    what.pair = &pair;
-    if (blame_full(v, by, first->lane) >= first->op)
-        blame(v, &what, first->lane, first->op);
-    else
-        race(v, &what, first->lane, first->op, &pair);
-}
-
-/* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
-static bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
-{
-    if (strength(new->access) < strength(old->access))
+    if (blame_full(v, by, first->lane) < first->op) {
+        race(v, &what, memory, first, second);
         return false;
-    if (new->extent != EXTENT_EXACT)
-        return new->extent == old->extent &&new->lo == old->lo &&new->hi == old->hi;
-    if (old->extent == EXTENT_FROM)
-        return new->lo <= memory->base &&new->hi >= memory->end;
-    return new->lo <= old->lo &&new->hi >= old->hi;
-}
-
-/* Looks at what is remembered of the memory, and drops of it what everybody comes after anyway and what the new access of
- * the same lane makes superfluous. */
-void conflicts_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
-{
-    const struct lane *host = lanes_at(v, HOST_LANE), *lane = lanes_at(v, by->lane);
-    struct remembered *list = memory->list.items;
-    size_t kept = 0, count = memory->list.count;
-    for (size_t i = 0; i < count; i++) {
-        const struct remembered *old = &list[i];
-        if (vclock_get(&host->expl, old->lane) >= old->op)
-            continue;
-        if (old->lane == by->lane) {
-            if (covers(memory, touch, &old->touch))
-                continue;
-        } else if (by->cover != NULL || vclock_get(&lane->expl, old->lane) < old->op) {
-            examine(v, by, memory, old, touch);
-        }
-        if (kept != i)
-            list[kept] = *old;
-        kept++;
     }
-    memory->list.count = kept;
-}
-
-/* After conflicts_touch with the same access. */
-void conflicts_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch)
-{
-    if (memory->list.count >= ACCESSES_MOST) {
-        blame_forgotten(v, memory->list.items[0].lane, memory->list.items[0].op);
-        memory->list.count--;
-        memmove(memory->list.items, memory->list.items + 1, memory->list.count * sizeof *memory->list.items);
+    if (!blame_settled(v, &what, first->lane, first->op)) {
+        describe(&pair, v, first, second, memory);
+        what.pair = &pair;
+        blame(v, &what, first->lane, first->op);
     }
-    if (!TABLE_ADD(&memory->list)) {
-        v->limited = true;
-        return;
-    }
-    *TABLE_LAST(&memory->list) = (struct remembered){.touch = *touch, .op = v->now, .lane = lane, .end = v->end};
+    return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op;
 }
 
 /* The last mark that comes before the call at hand by full order. */

@@ -27,7 +27,8 @@ enum {
     COVERS_MOST = 4096,  /* host waits in flight */
     MARKS_MOST = 4096,   /* a lane's */
     OPEN_MOST = 1 << 16, /* edges */
-    SWEEP_LEAST = 2048
+    SWEEP_LEAST = 2048,
+    NEAR_BITS = 10 /* of memories lately found */
 };
 
 #define HOST_LANE 0u
@@ -58,10 +59,25 @@ struct marks {
 /* Kinds of memory. Any kernel may use its module's variables, which are no arguments. */
 enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, CLASSES = 3 };
 
+/* Operations whose knowledge arrived by the same edges: after < op <= upto. */
+struct way {
+    uint64_t after, upto;
+    bool own; /* at the lane itself; else at the host, and only until the lane learns of them, too */
+};
+
+/* What has been blamed for orders behind a lane's operations: asking again changes nothing. */
+struct blamed {
+    struct way doubted, proven; /* the last */
+    uint64_t older;             /* the call at which all ways were last doubted */
+};
+
 struct lane {
     struct vclock expl, full;
+    struct vclock grown;        /* by lane: the call at which `full` last grew */
     struct known_list *brought; /* by lane: how `full` grew */
     size_t brought_room;
+    struct blamed *blamed; /* by lane */
+    size_t blamed_room;
     struct marks access[CLASSES], opaque[CLASSES];
     struct edge_end end; /* of `last` */
     uint64_t last, born; /* call numbers */
@@ -112,19 +128,39 @@ struct touch {
     enum extent extent;
 };
 
+/* Positions are those in the memory's list, plus one; 0 none. */
 struct remembered {
     struct touch touch;
     uint64_t op;
     uint32_t lane;
+    uint16_t chained;        /* the next of its bucket, or the next free place */
+    uint16_t earlier, later; /* by op */
     struct edge_end end;
 };
+
+/* What has been examined, by a lane's open-ended accesses of a memory: all accesses up to here. */
+struct examined {
+    uint64_t born;    /* of the lane */
+    uint64_t upto[2]; /* by an access that reads, by any */
+    uint64_t open;    /* a bit for each lane, modulo 64, of which one was met that another order may come to hold */
+};
+
+/* Buckets of remembered accesses: 0 those that are not open-ended, the others by first byte. */
+enum { BUCKETS = 64, EXAMINED = 8 };
 
 struct memory {
     uint64_t base, end;
     uint32_t uid, context;
-    uint32_t kind;    /* enum ptds_memory_kind */
-    unsigned classes; /* TOUCHES_ */
-    TABLE_OF(struct remembered) list;
+    uint32_t kind;                       /* enum ptds_memory_kind */
+    unsigned classes;                    /* TOUCHES_ */
+    TABLE_OF(struct remembered) list;    /* places */
+    uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
+    uint16_t bucket[BUCKETS];
+    uint32_t lane;    /* of the newest */
+    uint64_t last;    /* the newest */
+    uint64_t other;   /* the newest of any other lane */
+    uint64_t cleaned; /* when those went that everybody comes after */
+    struct examined examined[EXAMINED];
     bool used;
 };
 
@@ -157,12 +193,13 @@ struct verdicts {
         uint32_t at;
     } lately_lanes[64], lately_kernels[256];
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
-    uint32_t near[256]; /* memories lately found, by a hash of the address */
+    uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
     uint64_t now, open, sweep_at, sweep_least;
     uint64_t fog;       /* an explicit order that cannot be seen was made here: no certainty across it */
     uint64_t soft;      /* ... a wait that may or may not have been one: no race is claimed across it */
     uint64_t lost_at;   /* records were missing here */
     uint64_t opaque_at; /* some lane's last opaque operation */
+    uint64_t learnt;    /* when the host last learnt something by explicit order */
     uint64_t forgotten; /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
     struct edge_end end; /* the call at hand */
@@ -226,7 +263,25 @@ struct blame {
     const struct edge_pair *pair; /* may be NULL */
     bool partly;                  /* of a way that may be remembered in part only */
 };
+static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    return what->cover != NULL ? vclock_get(&host->expl, about) : lanes_explicit(lanes_at(v, what->lane), host, about);
+}
+static inline uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    if (what->cover == NULL)
+        return lanes_full(lanes_at(v, what->lane), host, about);
+    return larger(vclock_get(&host->full, about), about < what->cover->room ? what->cover->full[about].op : 0);
+}
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* Whether that changes nothing, because it was blamed before. */
+bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* All edges that brought knowledge of the lane which explicit order does not hold. */
+void blame_all(struct verdicts *v, const struct blame *what, uint32_t about);
+bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about);
+void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
 uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about);
 uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about);
@@ -243,9 +298,18 @@ void memories_free(struct verdicts *v);
 void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane);
 void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover);
 
+/* accesses.c: what is remembered of a memory */
+static inline struct remembered *accesses_at(struct memory *memory, uint32_t position)
+{
+    return &memory->list.items[position - 1];
+}
+void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
+void accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch);
+void accesses_clean(struct verdicts *v, struct memory *memory);
+
 /* conflicts.c */
-void conflicts_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
-void conflicts_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch);
+bool conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
+                       const struct remembered *first, const struct touch *second);
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 
 /* signatures.c */

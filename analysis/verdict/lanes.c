@@ -54,8 +54,10 @@ static void free_lane(struct verdicts *v, struct lane *lane)
         free(lane->opaque[i].items);
     }
     free(lane->brought);
+    free(lane->blamed);
     vclock_free(&lane->expl);
     vclock_free(&lane->full);
+    vclock_free(&lane->grown);
     *lane = (struct lane){0};
 }
 
@@ -238,7 +240,7 @@ bool lanes_learn(struct verdicts *v, uint32_t at, uint32_t about, const struct k
     uint64_t before = lanes_full(lane, lanes_at(v, HOST_LANE), about);
     if (at == about || known->op <= before)
         return false;
-    if (!vclock_raise(&lane->full, about, known->op)) {
+    if (!vclock_raise(&lane->full, about, known->op) || !vclock_raise(&lane->grown, about, v->now)) {
         v->limited = true;
         return false;
     }

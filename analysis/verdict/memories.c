@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR(v, address) (&(v)->near[((address) >> 8 ^ (address) >> 16 ^ (address) >> 21) % 256])
+#define NEAR(v, address) (&(v)->near[((address) >> 8) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - NEAR_BITS)])
 
 static bool holds(const struct memory *memory, uint64_t address)
 {

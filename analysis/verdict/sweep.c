@@ -52,20 +52,13 @@ static bool any_between(const struct numbers *numbers, uint64_t from, uint64_t t
 
 static void collect_accesses(struct verdicts *v, struct sweeping *s)
 {
-    const struct vclock *done = &lanes_at(v, HOST_LANE)->expl;
     for (size_t i = 0; i < v->memories.count; i++) {
         struct memory *memory = &v->memories.items[i];
-        size_t kept = 0;
-        for (size_t k = 0; memory->used && k < memory->list.count; k++) {
-            const struct remembered *old = &memory->list.items[k];
-            if (vclock_get(done, old->lane) >= old->op)
-                continue;
-            push(s, &s->ops[old->lane], old->op);
-            if (kept != k)
-                memory->list.items[kept] = *old;
-            kept++;
-        }
-        memory->list.count = kept;
+        if (!memory->used)
+            continue;
+        accesses_clean(v, memory);
+        for (uint32_t at = memory->oldest; at != 0; at = accesses_at(memory, at)->later)
+            push(s, &s->ops[accesses_at(memory, at)->lane], accesses_at(memory, at)->op);
     }
 }
 

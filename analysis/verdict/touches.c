@@ -153,8 +153,8 @@ void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t 
     gather(v, &operation, view->call);
     for (size_t i = 0; i < operation.count; i++) {
         struct memory *memory = &v->memories.items[operation.list[i].memory];
-        conflicts_touch(v, &operation.by, memory, &operation.list[i].touch);
-        conflicts_remember(v, lane, memory, &operation.list[i].touch);
+        accesses_touch(v, &operation.by, memory, &operation.list[i].touch);
+        accesses_remember(v, lane, memory, &operation.list[i].touch);
     }
     if (operation.touches != 0 || operation.opaque != 0)
         conflicts_opaque(v, lane, operation.touches, operation.opaque);
@@ -171,6 +171,6 @@ void touches_of_free(struct verdicts *v, const struct call_view *view, const str
     if (memory == NULL)
         return;
     if (cover != NULL)
-        conflicts_touch(v, &by, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
+        accesses_touch(v, &by, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
     memories_remove(v, memory);
 }

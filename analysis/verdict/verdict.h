@@ -24,13 +24,6 @@ extern "C" {
 
 struct verdicts;
 
-struct verdict_totals {
-    uint64_t races;          /* conflicts that nothing orders, one side surely writes */
-    uint64_t possible_races; /* ... where that cannot be said */
-    uint64_t dropped;        /* accesses beyond what is followed */
-    uint64_t unplaced;       /* calls on streams beyond what is followed */
-};
-
 /* The sink gets each edge when it is settled, the last ones from verdicts_end. Trace and sink must outlive the engine.
  * NULL without memory. */
 struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sink);

@@ -158,6 +158,7 @@ static void apply(struct verdicts *v, struct cover *cover)
     struct lane *host = lanes_at(v, HOST_LANE);
     if (!vclock_join(&host->expl, &cover->expl))
         v->limited = true;
+    v->learnt = v->now;
     for (uint32_t about = 1; about < cover->room && about < v->lanes.count; about++) {
         struct known known = cover->full[about];
         known.at = v->now;

@@ -156,6 +156,15 @@ static int owned(const void *address)
     return driver_ready() && (contains(&object, address) || contains(&behind, address));
 }
 
+static int adopt_first(const struct elf_object *candidate, void *unused)
+{
+    (void)unused;
+    if (!is_driver(candidate))
+        return 0;
+    adopt(candidate);
+    return 1;
+}
+
 int driver_owns(const void *address)
 {
     struct elf_object candidate;
@@ -164,20 +173,13 @@ int driver_owns(const void *address)
     int open = !driver_ready() || !pinned;
     if ((!open && is_named_driver(&object)) || !elf_containing(address, &candidate) || !is_driver(&candidate))
         return 0;
-    if (open)
+    if (!driver_ready())
+        elf_each(adopt_first, NULL); /* in load order: a tool's own look-up in the real driver may be the first of all */
+    else if (open)
         adopt(&candidate);
     if (!owned(address) && !is_named_driver(&object) && is_named_driver(&candidate))
         adopt_behind(&candidate);
     return owned(address);
-}
-
-static int adopt_first(const struct elf_object *candidate, void *unused)
-{
-    (void)unused;
-    if (!is_driver(candidate))
-        return 0;
-    adopt(candidate);
-    return 1;
 }
 
 /* dlopen itself moved from libdl to libc in glibc 2.34, so it is looked up rather than linked. */

@@ -82,9 +82,35 @@ TEST(Command, HelpAndVersion)
 
 TEST(Command, UsageErrorsAreTwo)
 {
-    for (const char *wrong :
-         {"", "frobnicate", "report", "report --format xml x", "report --frob x", "run", "run --policy",
-          "report --summary --format json x", "doctor now", "watch", "watch a b", "run --watchdog soon true"})
+    for (const char *wrong : {"",
+                              "frobnicate",
+                              "report",
+                              "report --format xml x",
+                              "report --frob x",
+                              "run",
+                              "run --policy",
+                              "report --summary --format json x",
+                              "doctor now",
+                              "watch",
+                              "watch a b",
+                              "run --watchdog soon true",
+                              "report --format html x",
+                              "report --format html -o p x y",
+                              "report --all --format json x",
+                              "report --all --summary x",
+                              "report --all --finding 1 x",
+                              "report --from 1 x",
+                              "report --from -1s x",
+                              "report --to 1h x",
+                              "report --from 2s --to 1s x",
+                              "report --stream L x",
+                              "report --stream 0 x",
+                              "report --summary --thread 1 x",
+                              "report --finding= x",
+                              "report --all x y",
+                              "report --thread 1 x y",
+                              "report --finding 1 /tmp",
+                              "report --format html -o p /tmp"})
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
 }
 
@@ -101,12 +127,131 @@ TEST(Report, ExitStatusSaysWhatWasFound)
     EXPECT_TRUE(Has(both, broken.path + ": offset 0")) << both.out;
 }
 
-TEST(Report, ThreeForms)
+TEST(Report, Forms)
 {
     TraceFile trace(BuildTrace(with_finding));
-    EXPECT_TRUE(Has(Ptds("report " + trace.path), "Findings, by host time lost"));
+    EXPECT_TRUE(Has(Ptds("report " + trace.path), "Top findings: 1 of 1, 100 %"));
+    EXPECT_TRUE(Has(Ptds("report --all " + trace.path), "Findings, by host time lost"));
     EXPECT_TRUE(Has(Ptds("report --summary " + trace.path), "ptds: next: ptds report "));
     EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"ptds_report_version\": 1"));
+}
+
+TEST(Report, DetailsOnDemand)
+{
+    TraceFile trace(BuildTrace(with_finding));
+    Ran one = Ptds("report --finding 1 " + trace.path);
+    EXPECT_EQ(1, one.status);
+    EXPECT_TRUE(Has(one, "#1 sync-copy: ") && Has(one, "Advice: ")) << one.out;
+    size_t at = one.out.find("\n    id ");
+    ASSERT_NE(std::string::npos, at);
+    at = one.out.find_first_of("0123456789abcdef", at + 8);
+    std::string id = one.out.substr(at, 16);
+    EXPECT_EQ(one.out, Ptds("report --finding " + id.substr(0, 10) + " " + trace.path).out);
+    for (const char *none : {"2", "0", "ffffffffffffffffff", "x"}) {
+        Ran ran = Ptds(std::string("report --finding ") + none + " " + trace.path);
+        EXPECT_EQ(3, ran.status) << none;
+        EXPECT_TRUE(Has(ran, "no finding \"" + std::string(none) + "\"")) << ran.out;
+    }
+    EXPECT_TRUE(Has(Ptds("report --thread 1 " + trace.path), "Selected: thread 1; 2 of 2 recorded calls"));
+    EXPECT_TRUE(Has(Ptds("report --stream '#1' --from 5us --to 1s " + trace.path), "1 of 2 recorded calls"));
+    Ran nobody = Ptds("report --thread nobody " + trace.path);
+    EXPECT_EQ(3, nobody.status);
+    EXPECT_TRUE(Has(nobody, "no thread \"nobody\"")) << nobody.out;
+}
+
+TEST(Report, APageInAFile)
+{
+    TraceFile trace(BuildTrace(with_finding));
+    std::string page = trace.path + ".html";
+    Ran ran = Ptds("report --format html -o " + page + " " + trace.path);
+    EXPECT_EQ(1, ran.status);
+    EXPECT_EQ("", ran.out);
+    Ran text = Shell("cat " + page);
+    for (const char *part : {"<!DOCTYPE html>", "sync-copy", "data-columns", "</html>"})
+        EXPECT_TRUE(Has(text, part)) << part;
+    EXPECT_FALSE(Has(text, "http:")) << "nothing to load from anywhere";
+    EXPECT_FALSE(Has(text, "@SCRIPT@"));
+    unlink(page.c_str());
+}
+
+TEST(Report, AnOutputThatCannotBeWrittenIsAnError)
+{
+    TraceFile trace(BuildTrace(with_finding));
+    for (const char *form : {"html", "json", "text"}) {
+        std::string report = std::string("report --format ") + form + " -o ";
+        Ran nowhere = Ptds(report + "/nowhere/at/all " + trace.path);
+        EXPECT_EQ(3, nowhere.status) << form;
+        EXPECT_TRUE(Has(nowhere, "/nowhere/at/all: No such file")) << nowhere.out;
+        Ran full = Ptds(report + "/dev/full " + trace.path);
+        EXPECT_EQ(3, full.status) << form;
+        EXPECT_TRUE(Has(full, "/dev/full: No space left")) << full.out;
+    }
+    EXPECT_EQ(3, Shell(std::string(command) + " report " + trace.path + " 2>&1 >/dev/full").status);
+    Ran itself = Ptds("report -o " + trace.path + " " + trace.path);
+    EXPECT_EQ(2, itself.status) << "a report does not overwrite the trace that it is of";
+    EXPECT_EQ(1, Ptds("report " + trace.path).status);
+}
+
+TEST(Report, SeveralTracesAreOne)
+{
+    TraceFile one(BuildTrace(with_finding)), two(BuildTrace(with_finding)), out("");
+    std::string both = one.path + " " + two.path;
+    EXPECT_TRUE(Has(Ptds("report " + both), "report on 2 processes"));
+    EXPECT_EQ(1, Ptds("report --format json -o " + out.path + " " + both).status);
+    Ran json = Shell("cat " + out.path);
+    size_t first = json.out.find("\"ptds_report_version\"");
+    ASSERT_NE(std::string::npos, first) << json.out;
+    EXPECT_EQ(first, json.out.rfind("\"ptds_report_version\"")) << "one document";
+    Ran summaries = Ptds("report --summary " + both);
+    EXPECT_NE(summaries.out.find("ptds: next"), summaries.out.rfind("ptds: next")) << "each its own: " << summaries.out;
+    Ran over = Ptds("report -o " + two.path + " " + one.path);
+    EXPECT_EQ(2, over.status) << "a trace is not overwritten, not even another one";
+    EXPECT_EQ(1, Ptds("report " + two.path).status);
+}
+
+TEST(Report, EmptyAndDamagedTraces)
+{
+    TraceFile empty(TraceBuilder().Bytes());
+    Ran nothing = Ptds("report " + empty.path);
+    EXPECT_EQ(0, nothing.status);
+    EXPECT_TRUE(Has(nothing, "No hazards found: ")) << nothing.out;
+    std::string bytes = BuildTrace(std::string(with_finding) + "2@20000 launch s=N1 k=b\n");
+    size_t at = TraceBuilder().header.header_size + 2 * PTDS_CHUNK_SIZE + sizeof(ptds_chunk);
+    bytes[at + 2] = 3;
+    bytes[at + 3] = 0;
+    TraceFile damaged(bytes);
+    for (const char *form : {"", "--all ", "--thread 1 ", "--format json "}) {
+        Ran ran = Ptds("report " + std::string(form) + damaged.path);
+        EXPECT_EQ(1, ran.status) << form;
+        EXPECT_TRUE(Has(ran, "sync-copy")) << form;
+        EXPECT_TRUE(Has(ran, "offset " + std::to_string(at)) || Has(ran, "\"offset\": " + std::to_string(at))) << ran.out;
+    }
+}
+
+/* A terminal: util-linux's script gives the command one. */
+Ran Terminal(const std::string &line)
+{
+    return Shell("script -qec '" + line + "' /dev/null 2>&1 </dev/null");
+}
+
+TEST(Report, APagerOnATerminalOnly)
+{
+    if (Shell("command -v script").status != 0)
+        GTEST_SKIP() << "no command script here (util-linux): no terminal to be had";
+    TraceFile trace(BuildTrace(with_finding));
+    std::string report = std::string(command) + " report ";
+    Ran paged = Terminal("PAGER=\"sed s/^/PAGED:/\" " + report + trace.path);
+    EXPECT_TRUE(Has(paged, "PAGED:Top findings")) << paged.out;
+    EXPECT_EQ(1, paged.status);
+    EXPECT_FALSE(Has(Terminal("PAGER=\"sed s/^/PAGED:/\" " + report + "--no-pager " + trace.path), "PAGED:"));
+    EXPECT_FALSE(Has(Ptds("report " + trace.path, "PAGER='sed s/^/PAGED:/'"), "PAGED:"));
+    Ran missing = Terminal("PAGER=/nowhere/pager " + report + trace.path);
+    EXPECT_EQ(3, missing.status);
+    EXPECT_TRUE(Has(missing, "could not be run")) << missing.out;
+    EXPECT_EQ(1, Terminal("PAGER=true " + report + "--all " + trace.path).status)
+        << "a pager that was quit early is no error";
+    Ran small = Terminal("stty rows 24 cols 80; PAGER=cat " + report + trace.path);
+    EXPECT_TRUE(Has(small, "Top findings")) << small.out;
 }
 
 TEST(Report, NamesSitesOfObjectsThatAreThere)
@@ -131,22 +276,10 @@ TEST(Report, NamesSitesOfObjectsThatAreThere)
         builder.Call(call);
     }
     TraceFile trace(builder.Bytes());
-    Ran ran = Ptds("report " + trace.path);
+    Ran ran = Ptds("report --all " + trace.path);
     EXPECT_EQ(1, ran.status);
     EXPECT_TRUE(Has(ran, " ptds_summary")) << ran.out;
 }
-
-/* A shim that is built with a sanitizer cannot be preloaded into a plain shell. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define NEEDS_A_PLAIN_SHIM() GTEST_SKIP() << "the shim is built with a sanitizer"
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define NEEDS_A_PLAIN_SHIM() GTEST_SKIP() << "the shim is built with a sanitizer"
-#endif
-#endif
-#ifndef NEEDS_A_PLAIN_SHIM
-#define NEEDS_A_PLAIN_SHIM() (void)0
-#endif
 
 /* As built: analysis/ptds finds interpose/libptds.so by itself; its real path is what the program gets. */
 std::string Library()

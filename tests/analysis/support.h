@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tests of analysis/ share: text collected from a sink, a report with its lifetime, findings by rule.
+ * What the tests of analysis/ share: text collected from a sink, a report with its lifetime, findings by rule,
+ * what cannot be done with a shim that a sanitizer changed.
  */
 #ifndef PTDS_TESTS_ANALYSIS_SUPPORT_H
 #define PTDS_TESTS_ANALYSIS_SUPPORT_H
@@ -13,8 +14,33 @@
 #include "analysis/summary.h"
 #include "tests/support/trace_builder.h"
 
+/* A shim that is built with a sanitizer cannot be preloaded into a plain shell. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NEEDS_A_PLAIN_SHIM() GTEST_SKIP() << "the shim is built with a sanitizer"
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define NEEDS_A_PLAIN_SHIM() GTEST_SKIP() << "the shim is built with a sanitizer"
+#endif
+#endif
+#ifndef NEEDS_A_PLAIN_SHIM
+#define NEEDS_A_PLAIN_SHIM() (void)0
+#endif
+
 namespace ptds
 {
+
+/* Gives the report these edges, as its own analysis of edges would have. */
+inline void Judge(struct report *report, const std::vector<struct edge> &edges)
+{
+    edge_table_free(&report->edges);
+    edge_table_begin(&report->edges);
+    for (const struct edge &edge : edges)
+        report->edges.sink.edge(&report->edges.sink, &edge);
+    edge_table_finish(&report->edges);
+    report->edges.analysed = true;
+    for (size_t i = 0; i < report->findings.count; i++)
+        edge_table_judge(&report->edges, report->findings.items[i]);
+}
 
 struct TextOf : text_sink {
     TextOf()

@@ -83,7 +83,8 @@ public:
     {
         for (int i = 0; i < MEMORIES; i++)
             text += "1@0 alloc m=M" + std::to_string(i) + " ptr=" + std::to_string(0x10000 * (i + 1)) + " bytes=1024\n";
-        size_t calls = 3 + Pick(14);
+        /* now and then a long one, in which the same streams meet again and again */
+        size_t calls = seed % 16 == 0 ? 20 + Pick(36) : 3 + Pick(14);
         while (nodes.size() < calls)
             Step();
         explicit_order.resize(nodes.size());

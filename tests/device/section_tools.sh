@@ -21,7 +21,7 @@ tool_sanitizer() {
 
 tool_ncu() {
     local policy=$1 name=ncu.$1 status=0 profiled
-    # ncu puts libraries of its own before LD_PRELOAD's, and they take the look-ups; it has an option for who must be first.
+    # With ncu's own option, so that ncu's command itself runs without the shim.
     run_as 120 "$name" bare "PTDS_POLICY=$policy" "PTDS_REPORT=$WORK/$name.report" ncu --preload-library "$SHIM" \
         --clock-control none --launch-count 4 --metrics gpu__time_duration.sum "$PROGRAM" 2 5 20000
     profiled=$(cat "$WORK/$name.out" "$WORK/$name.err" | grep -c 'gpu__time_duration.sum' || true)

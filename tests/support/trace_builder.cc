@@ -57,9 +57,10 @@ void TraceBuilder::Definition(uint16_t kind, const void *fixed, size_t fixed_byt
     definitions_ += Padded(record + tail);
 }
 
-void TraceBuilder::String(uint32_t id, const std::string &text)
+void TraceBuilder::String(uint32_t id, const std::string &text, uint32_t role)
 {
     auto record = Blank<ptds_rec_STRING>(PTDS_REC_STRING);
+    record.role = role;
     record.id = id;
     Definition(PTDS_REC_STRING, &record, sizeof record, text);
 }
@@ -81,9 +82,15 @@ void TraceBuilder::Setting(const std::string &text)
 
 void TraceBuilder::Clock(uint64_t ticks, uint64_t monotonic)
 {
+    Clock(ticks, monotonic, monotonic);
+}
+
+void TraceBuilder::Clock(uint64_t ticks, uint64_t monotonic, uint64_t realtime)
+{
     auto record = Blank<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
     record.ticks = ticks;
-    record.monotonic = record.realtime = monotonic;
+    record.monotonic = monotonic;
+    record.realtime = realtime;
     Definition(PTDS_REC_CLOCK, &record, sizeof record);
 }
 
@@ -96,12 +103,14 @@ void TraceBuilder::Thread(uint32_t id, const std::string &name)
     Definition(PTDS_REC_THREAD, &record, sizeof record, name);
 }
 
-void TraceBuilder::Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end)
+void TraceBuilder::Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id)
 {
     auto record = Blank<ptds_rec_OBJECT>(PTDS_REC_OBJECT);
     record.id = id;
     record.base = record.bias = base;
     record.end = end;
+    record.build_id_size = static_cast<uint32_t>(build_id.size());
+    memcpy(record.build_id, build_id.data(), build_id.size());
     Definition(PTDS_REC_OBJECT, &record, sizeof record, path);
 }
 
@@ -191,6 +200,31 @@ void TraceBuilder::Call(const CallSpec &call)
 void TraceBuilder::Raw(uint32_t thread, const std::string &record)
 {
     calls_[thread] += record;
+}
+
+/* The device's time 0 is tick 0. */
+void TraceBuilder::DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns)
+{
+    auto base = Blank<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE);
+    base.id = 1;
+    base.source = PTDS_DEVICE_EVENTS;
+    Definition(PTDS_REC_DEVICE_BASE, &base, sizeof base);
+    auto record = Blank<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
+    record.enter = enter;
+    record.thread = thread;
+    record.start = start_ns;
+    record.end = end_ns;
+    record.base = 1;
+    Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
+}
+
+void TraceBuilder::Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain)
+{
+    auto record = Blank<ptds_rec_REGION>(PTDS_REC_REGION);
+    record.ticks = ticks;
+    record.name = name;
+    record.domain = domain;
+    Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
 }
 
 void TraceBuilder::Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count)

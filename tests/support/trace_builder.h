@@ -39,6 +39,12 @@
  * A call that its thread is still in is written "in-flight" and then like a call. When a host function ran:
  *   host-run THREAD@MICROSECONDS BEGIN+DURATION s=NAME [tid=N]      the first two are those of the call that put it there
  *
+ * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost; both
+ * may have "domain=NAME" after it.
+ *
+ * When an operation ran on its device, from tick 0 on:
+ *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
+ *
  * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "monotonic" (default) or
  * "tsc" (3 ticks a nanosecond).
  */
@@ -74,12 +80,13 @@ public:
     uint32_t chunk_size = PTDS_CHUNK_SIZE;
 
     void Definition(uint16_t kind, const void *fixed, size_t fixed_bytes, const std::string &tail = "");
-    void String(uint32_t id, const std::string &text);
+    void String(uint32_t id, const std::string &text, uint32_t role = 0);
     void Api(uint32_t api, const std::string &name, bool twin = false);
     void Setting(const std::string &text);
     void Clock(uint64_t ticks, uint64_t monotonic);
+    void Clock(uint64_t ticks, uint64_t monotonic, uint64_t realtime);
     void Thread(uint32_t id, const std::string &name);
-    void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end);
+    void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id = "");
     void Stack(uint32_t id, const std::vector<uint64_t> &pc);
     void Context(uint32_t uid);
     void Stream(uint32_t uid, uint32_t kind, uint32_t context = 1, uint32_t thread = 0);
@@ -94,6 +101,8 @@ public:
     void Now(uint32_t thread, const ptds_now &now); /* the call that the thread is in */
     void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
+    void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns);
+    void Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain = 0); /* STRING ids; no name: an end */
     void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */
 
     /* The whole trace as a file would hold it. */

@@ -138,6 +138,12 @@ private:
         });
     }
 
+    /* Far from the ids of kernels' names. */
+    uint32_t RegionId(const std::string &name)
+    {
+        return 1000000 + Id(&regions_, name, [&](uint32_t id) { trace_.String(1000000 + id, name, PTDS_ROLE_REGION); });
+    }
+
     uint32_t KernelId(const std::string &name, uint32_t params)
     {
         return Id(&kernels_, name, [&](uint32_t id) {
@@ -238,10 +244,12 @@ private:
             trace_.header.clean_end = 0;
         } else if (first == "host-run") {
             HostRun(&words, line);
+        } else if (first == "device-run") {
+            DeviceRun(&words, line);
         } else if (first == "in-flight") {
             words >> first;
             InFlight(Parse(first, &words, line));
-        } else {
+        } else if (!Region(first, line)) {
             trace_.Call(Parse(first, &words, line));
         }
     }
@@ -249,6 +257,26 @@ private:
     uint64_t Ticks(const std::string &microseconds)
     {
         return std::stoull(microseconds) * 1000 * (tsc_ ? 3 : 1);
+    }
+
+    /* Whether the line is about a region. */
+    bool Region(const std::string &when, const std::string &line)
+    {
+        std::istringstream words(line);
+        std::string first, what, name, domain;
+        words >> first >> what >> name;
+        if (name.compare(0, 7, "domain=") == 0)
+            name.swap(domain);
+        else
+            words >> domain;
+        size_t at = when.find('@');
+        if (at == std::string::npos || (what != "region" && what != "region-end"))
+            return false;
+        if (name.empty() != (what == "region-end"))
+            Bad(line);
+        trace_.Region(static_cast<uint32_t>(std::stoul(when)), Ticks(when.substr(at + 1)),
+                      name.empty() ? 0 : RegionId(name), domain.empty() ? 0 : RegionId(domain.substr(7)));
+        return true;
     }
 
     void HostRun(std::istringstream *words, const std::string &line)
@@ -270,6 +298,18 @@ private:
         uint64_t begin = Ticks(run);
         trace_.HostRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
                        begin + Ticks(run.substr(plus + 1)), stream, tid);
+    }
+
+    void DeviceRun(std::istringstream *words, const std::string &line)
+    {
+        std::string call, run;
+        *words >> call >> run;
+        size_t at = call.find('@'), plus = run.find('+');
+        if (at == std::string::npos || plus == std::string::npos)
+            Bad(line);
+        uint64_t begin = std::stoull(run) * 1000;
+        trace_.DeviceRun(static_cast<uint32_t>(std::stoul(call)), Ticks(call.substr(at + 1)), begin,
+                         begin + std::stoull(run.substr(plus + 1)) * 1000);
     }
 
     void InFlight(const CallSpec &call)
@@ -423,7 +463,7 @@ private:
     bool tsc_ = false;
     uint32_t memory_uids_ = 0;
     std::map<std::string, Memory> memories_;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_;
+    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_, regions_;
 };
 
 } // namespace

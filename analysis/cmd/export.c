@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds export`: traces in the forms of other tools. A file is written under another name and takes its own when it is
+ * whole, so that a failure leaves nothing that looks like a result.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/cmd/cmd.h"
+#include "analysis/export/export.h"
+
+static const char manual[] =
+    "Writes traces in the forms of other tools; several traces, and folders of them, go side by side into one file.\v"
+    "Forms:\n"
+    "  perfetto  for ui.perfetto.dev: host threads, streams as named and as sent to, flows, counters\n"
+    "  sqlite    a database; tables as nsys names them where they mean the same\n"
+    "  folded    stacks weighted by host time lost in ns, for flame graphs\n"
+    "  sarif     SARIF 2.1.0 of the findings that have a source line, for code scanning\n"
+    "\n"
+    "Exit status: 0 written, 2 usage, 3 a trace could not be read (the others are exported) or the file not be written.\n"
+    "\n"
+    "Example:\n"
+    "  ptds export app.ptds --to perfetto -o app.perfetto-trace\n"
+    "  ptds export app.ptds --to folded | flamegraph.pl > lost.svg";
+
+enum { KEY_ROOT = 256 };
+static const struct argp_option options[] = {
+    {"to", 't', "FORM", 0, "perfetto, sqlite, folded or sarif", 0},
+    {"output", 'o', "FILE", 0, "default: the first trace's name and the form's suffix; folded and sarif: stdout, as -o -",
+     0},
+    {"source-root", KEY_ROOT, "FOLDER", 0, "sarif: source files below it are named relative to it", 0},
+    {0},
+};
+
+struct arguments {
+    const struct export_format *format;
+    const char *output, *source_root;
+    char **traces;
+    int count;
+};
+
+static const struct export_format *find_format(const char *name)
+{
+    for (size_t i = 0; i < export_formats_count; i++)
+        if (strcmp(name, export_formats[i].name) == 0)
+            return &export_formats[i];
+    return NULL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case 't':
+        arguments->format = find_format(arg);
+        if (arguments->format == NULL)
+            argp_error(state, "--to %s: perfetto, sqlite, folded or sarif", arg);
+        return 0;
+    case 'o': arguments->output = arg; return 0;
+    case KEY_ROOT: arguments->source_root = arg; return 0;
+    case ARGP_KEY_ARGS:
+        arguments->traces = state->argv + state->next;
+        arguments->count = state->argc - state->next;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "which trace? ptds export TRACE... --to FORM"); return 0;
+    case ARGP_KEY_END:
+        if (arguments->format == NULL)
+            argp_error(state, "to which form? --to perfetto, sqlite, folded or sarif");
+        else if (arguments->format->needs_path && arguments->output != NULL && strcmp(arguments->output, "-") == 0)
+            argp_error(state, "--to %s needs a file", arguments->format->name);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Where the export goes; false: to stdout. */
+static bool output_path(const struct arguments *arguments, char *path, size_t room)
+{
+    const char *given = arguments->output;
+    char first[PATH_MAX];
+    if (given != NULL && strcmp(given, "-") != 0) {
+        snprintf(path, room, "%s", given);
+        return true;
+    }
+    if (given != NULL || arguments->format->suffix == NULL)
+        return false;
+    snprintf(first, sizeof first, "%s", arguments->traces[0]);
+    size_t size = strlen(first);
+    while (size > 1 && first[size - 1] == '/')
+        first[--size] = 0;
+    snprintf(path, room, "%s%s", first, arguments->format->suffix);
+    return true;
+}
+
+static int write_stdout(const struct export_format *format, struct export_job *job)
+{
+    job->out = stdout;
+    int status = format->write(job);
+    if (status == 0 && fflush(stdout) != 0)
+        status = export_failed(job, "stdout: %s", strerror(errno));
+    return status;
+}
+
+static int write_beside(const struct export_format *format, struct export_job *job, int fd, char *beside)
+{
+    job->path = beside;
+    if (format->needs_path) {
+        close(fd);
+        return format->write(job);
+    }
+    job->out = fdopen(fd, "w");
+    if (job->out == NULL)
+        return export_failed(job, "%s: %s", beside, strerror(errno));
+    int status = format->write(job);
+    if (fclose(job->out) != 0 && status == 0)
+        status = export_failed(job, "%s: %s", beside, strerror(errno));
+    return status;
+}
+
+static int write_file(const struct export_format *format, struct export_job *job, const char *path)
+{
+    char beside[PATH_MAX + 16];
+    snprintf(beside, sizeof beside, "%s.XXXXXX", path);
+    int fd = mkstemp(beside);
+    if (fd < 0)
+        return export_failed(job, "%s: %s", path, strerror(errno));
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    int status = write_beside(format, job, fd, beside);
+    if (status == 0 && rename(beside, path) != 0)
+        status = export_failed(job, "%s: %s", path, strerror(errno));
+    if (status != 0)
+        unlink(beside);
+    return status;
+}
+
+static int export_all(const struct arguments *arguments, const struct traces *traces, struct site_namer *namer)
+{
+    struct folds folds;
+    char path[PATH_MAX];
+    folds_make(&folds, traces);
+    struct export_job job = {.traces = traces,
+                             .folds = &folds,
+                             .namer = namer,
+                             .edges = edge_feed_of_build(),
+                             .source_root = arguments->source_root};
+    bool to_file = output_path(arguments, path, sizeof path);
+    int status = to_file ? write_file(arguments->format, &job, path) : write_stdout(arguments->format, &job);
+    if (status != 0)
+        fprintf(stderr, "ptds export: %s\n", job.error);
+    else if (to_file)
+        fprintf(stderr, "ptds export: wrote %s\n", path);
+    if (folds.out_of_memory)
+        fprintf(stderr, "ptds export: not enough memory for all findings\n");
+    folds_free(&folds);
+    return status == 0 && !folds.out_of_memory ? EXIT_CLEAN : EXIT_UNREADABLE;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
+    struct arguments arguments = {0};
+    struct traces traces;
+    char name[] = "ptds export";
+    int status = EXIT_UNREADABLE;
+    argv[0] = name;
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    struct site_namer *namer = symbols_begin();
+    bool opened = traces_take(&traces, name, arguments.traces, arguments.count, true);
+    if (opened && namer != NULL && traces.list.count != 0) {
+        status = export_all(&arguments, &traces, namer);
+        if (traces.unreadable != 0)
+            status = EXIT_UNREADABLE;
+    }
+    traces_free(&traces);
+    symbols_end(namer);
+    return status;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds report` on several traces or on folders of them. Called by report.c. A trace that cannot be read does not keep the
+ * others from being reported.
+ */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "analysis/cmd/report_options.h"
+#include "analysis/cmd/terminal.h"
+#include "analysis/many/many.h"
+
+static void say_trouble(void *verb, const char *line)
+{
+    fprintf(stderr, "%s: %s\n", (const char *)verb, line);
+}
+
+struct taking {
+    struct report_watch watch; /* first */
+    struct progress progress;
+};
+
+static void on_progress(struct report_watch *watch, uint64_t done, uint64_t total)
+{
+    progress_calls(&((struct taking *)watch)->progress, done, total);
+}
+
+bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
+{
+    struct taking taking = {.watch = {.progress = on_progress}};
+    bool sound = true;
+    *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch};
+    progress_begin(&taking.progress, NULL, progress);
+    for (int i = 0; i < count && sound; i++) {
+        taking.progress.name = paths[i];
+        sound = traces_add(traces, paths[i]);
+        if (!sound)
+            fprintf(stderr, "%s: %s: no memory for the trace\n", verb, paths[i]);
+    }
+    progress_end(&taking.progress);
+    traces->watch = NULL;
+    traces_order(traces);
+    return sound;
+}
+
+bool is_many(char **paths, int count)
+{
+    struct stat status;
+    return count > 1 || (count == 1 && stat(paths[0], &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+int report_many(const struct report_options *options, struct site_namer *namer, struct text_sink *sink)
+{
+    char verb[] = "ptds report";
+    bool json = options->form == FORM_JSON;
+    struct traces traces;
+    struct folds folds = {0};
+    int status = EXIT_UNREADABLE;
+    if (traces_take(&traces, verb, options->traces, options->count, options->progress) && traces.list.count != 0) {
+        folds_make(&folds, &traces);
+        status = folds.list.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
+        if (!json && options->pager)
+            pager_begin();
+        if (!json)
+            many_text(&traces, &folds, namer, sink);
+        if (folds.out_of_memory || (json && many_json(&traces, &folds, namer, sink) != 0)) {
+            fprintf(stderr, "%s: no memory for the report\n", verb);
+            status = EXIT_UNREADABLE;
+        }
+        if (traces.unreadable != 0)
+            status = EXIT_UNREADABLE;
+    }
+    folds_free(&folds);
+    traces_free(&traces);
+    return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `ptds report` was asked for. Parsing ends the program on a usage error; nothing else here does.
+ */
+#ifndef PTDS_ANALYSIS_CMD_REPORT_OPTIONS_H
+#define PTDS_ANALYSIS_CMD_REPORT_OPTIONS_H
+
+#include "analysis/cmd/cmd.h"
+
+enum report_form { FORM_TEXT, FORM_JSON, FORM_HTML };
+
+struct report_options {
+    enum report_form form;
+    bool summary, all, pager, progress;
+    const char *finding; /* NULL: none in particular */
+    const char *output;  /* NULL: stdout */
+    struct selection selection;
+    unsigned rows; /* of the screen; for the verb to fill in */
+    char **traces;
+    int count;
+};
+
+void report_options_parse(struct report_options *options, int argc, char **argv);
+
+/* The report on several traces, as text or JSON. The exit status of `ptds report`. */
+int report_many(const struct report_options *options, struct site_namer *namer, struct text_sink *sink);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * When operations ran on their device, where the trace says so: sampled, or from CUPTI. For the exports that show single
+ * calls.
+ */
+#ifndef PTDS_ANALYSIS_EXPORT_DEVICE_TIMES_H
+#define PTDS_ANALYSIS_EXPORT_DEVICE_TIMES_H
+
+#include "analysis/reader.h"
+
+struct device_run {
+    uint64_t enter; /* the call's, with its thread */
+    uint32_t thread;
+    uint64_t base;      /* ticks, the middle of what is known of the device's time 0 */
+    int64_t start, end; /* ns after it */
+};
+
+struct device_times {
+    const struct trace *trace;
+    TABLE_OF(struct device_run) runs; /* by enter, then thread */
+    bool out_of_memory;
+};
+
+void device_times_begin(struct device_times *times, const struct trace *trace);
+/* NULL: not recorded. */
+const struct device_run *device_times_of(const struct device_times *times, const struct call *call);
+void device_times_end(struct device_times *times);
+
+#endif

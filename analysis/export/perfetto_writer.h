@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the Perfetto export share. For perfetto.c and perfetto_names.c.
+ */
+#ifndef PTDS_ANALYSIS_EXPORT_PERFETTO_WRITER_H
+#define PTDS_ANALYSIS_EXPORT_PERFETTO_WRITER_H
+
+#include "analysis/export/device_times.h"
+#include "analysis/export/export.h"
+#include "analysis/export/perfetto_packets.h"
+
+enum track_kind {
+    TRACK_SELF = 1,
+    TRACK_HOST_THREAD,
+    TRACK_ASKED,
+    TRACK_SENT,
+    TRACK_PENDING,
+    TRACK_GROUP_ASKED,
+    TRACK_GROUP_SENT,
+    TRACK_NOTES
+};
+
+/* What a number of NAMES_EVENT or NAMES_VALUE belongs to; the other half of the key is an id of the trace. */
+enum text_kind {
+    TEXT_API = 1,
+    TEXT_KERNEL,
+    TEXT_COPY,
+    TEXT_OP,
+    TEXT_RECORD,
+    TEXT_WAIT,
+    TEXT_GRAPH,
+    TEXT_STREAM,
+    TEXT_SITE,
+    TEXT_EDGE,
+    TEXT_NOTE,
+    TEXT_PENDING
+};
+
+struct writer {
+    struct packets packets;
+    struct export_job *job;
+    const struct traced *traced;
+    const struct report *report;
+    uint64_t base;                       /* CLOCK_REALTIME of time 0 */
+    uint64_t process;                    /* from 1 */
+    bool own_pid;                        /* no other process here has this pid */
+    struct id_map tracks, tids, pending; /* described; taken; the counters' last values */
+    uint64_t flows;
+    struct device_times device;
+};
+
+static inline uint64_t key_of(unsigned kind, uint32_t id)
+{
+    return (uint64_t)kind << 32 | id;
+}
+
+/* The name of the event at hand: its function, or the work that it is. */
+void writer_name_api(struct writer *writer, uint32_t api);
+void writer_name_work(struct writer *writer, const struct call_view *view);
+
+/* Arguments of the event at hand; nothing where the id is 0. */
+void writer_stream_argument(struct writer *writer, const char *key, uint32_t uid);
+void writer_kernel_argument(struct writer *writer, uint32_t uid);
+void writer_site_argument(struct writer *writer, uint32_t stack);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations and edges of the timeline: unpacks the columns, sorts operations into rows, and builds for each row a tree
+// of summaries, so that a million of them draw as fast as a screenful.
+{
+  const types = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
+
+  function fromBase64(text) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+    const raw = atob(text), bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    return bytes;
+  }
+
+  async function inflate(bytes) {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(stream).arrayBuffer();
+  }
+
+  // {op: {enter: Uint32Array, ...}, edge: {...}}; "enter" comes as distances.
+  function columns(tables, buffer) {
+    const out = { op: {}, edge: {} };
+    let offset = 0;
+    for (const column of tables.columns) {
+      const count = column.of === "op" ? tables.operations : tables.edges;
+      out[column.of][column.name] = new types[column.bytes](buffer, offset, count);
+      offset += Math.ceil((count * column.bytes) / 4) * 4;
+    }
+    const enter = out.op.enter;
+    for (let i = 1; i < enter.length; i++) enter[i] += enter[i - 1];
+    return out;
+  }
+
+  // Operations as enum ptds_op has them, and what they are drawn as.
+  const classes = ["kernel", "copy", "memory", "event", "sync", "module", "other"];
+  const classText = ["kernels and graphs", "copies", "memory: set, allocate, free", "events", "waits of the host", "module loads", "other"];
+  const opClass = new Uint8Array(256).fill(6);
+  for (const [name, ops] of Object.entries({ kernel: [1, 7], copy: [2, 12], memory: [3, 10, 11, 23, 24, 25, 26, 27, 28], event: [4, 5, 18, 19, 21, 22, 16], sync: [15, 17, 20], module: [29, 30, 31] }))
+    for (const op of ops) opClass[op] = classes.indexOf(name);
+
+  const flags = { TWIN: 1, FAILED: 2, LEGACY: 4, REMAPPED: 8, TIMED: 16, CAPTURED: 32, WORK: 64 };
+  const CHILDREN = 16;
+
+  // One level above `below`: CHILDREN of its items in one.
+  function summarise(below) {
+    const count = Math.ceil(below.count / CHILDREN);
+    const level = { count, start: new Uint32Array(count), end: new Uint32Array(count), lost: new Float64Array(count), kind: new Uint8Array(count), hit: new Uint8Array(count) };
+    const weight = new Float64Array(classes.length);
+    for (let i = 0; i < count; i++) {
+      const last = Math.min(below.count, (i + 1) * CHILDREN);
+      let end = 0, lost = 0;
+      weight.fill(0);
+      for (let j = i * CHILDREN; j < last; j++) {
+        const stop = below.endOf(j);
+        if (stop > end) end = stop;
+        lost += below.lostOf(j);
+        weight[below.kindOf(j)] += 1 + stop - below.startOf(j);
+      }
+      level.start[i] = below.startOf(i * CHILDREN);
+      level.end[i] = end;
+      level.lost[i] = lost;
+      level.kind[i] = weight.indexOf(Math.max(...weight));
+    }
+    level.startOf = (i) => level.start[i];
+    level.endOf = (i) => level.end[i];
+    level.lostOf = (i) => level.lost[i];
+    level.kindOf = (i) => level.kind[i];
+    return level;
+  }
+
+  // A row's operations, in order of time, and its levels, finest first.
+  function makeRow(op, row, indices) {
+    const leaf = {
+      count: indices.length,
+      startOf: (i) => op.enter[indices[i]],
+      endOf: (i) => op.enter[indices[i]] + op.length[indices[i]],
+      lostOf: (i) => op.lost[indices[i]],
+      kindOf: (i) => opClass[op.op[indices[i]]],
+    };
+    const levels = [leaf];
+    while (levels[levels.length - 1].count > CHILDREN) levels.push(summarise(levels[levels.length - 1]));
+    return { ...row, indices, levels };
+  }
+
+  // Positions by the small number in `column`, of the operations that `wanted` takes.
+  function sortInto(column, numbers, wanted) {
+    const sizes = new Uint32Array(65536);
+    for (let i = 0; i < column.length; i++) if (wanted(i)) sizes[column[i]]++;
+    const lists = new Map();
+    for (const number of numbers) if (sizes[number]) lists.set(number, { list: new Uint32Array(sizes[number]), used: 0 });
+    for (let i = 0; i < column.length; i++) {
+      const into = wanted(i) && lists.get(column[i]);
+      if (into) into.list[into.used++] = i;
+    }
+    return lists;
+  }
+
+  function group(data, title, kind, column, table, wanted, label) {
+    const numbers = [...table.map((_, at) => at + 1), 65535];
+    const lists = sortInto(column, numbers, wanted);
+    const rows = [];
+    for (const [number, { list }] of lists)
+      rows.push(makeRow(data.op, { kind, number, label: number === 65535 ? "others" : label(table[number - 1]) }, list));
+    const id = ({ number }) => (number === 65535 ? Infinity : table[number - 1].id);
+    return { title, kind, rows: rows.sort((a, b) => id(a) - id(b)) };
+  }
+
+  function groups(data, tables) {
+    const { op } = data, work = (i) => op.flags[i] & flags.WORK;
+    const moved = op.flags.some((one) => one & flags.REMAPPED);
+    const stream = (one) => one.name;
+    const out = [
+      group(data, "Host threads", "thread", op.thread, tables.threads, () => true, (one) => "thread " + one.name),
+      group(data, moved ? "Streams, as the program named them" : "Streams", "stream", op.stream, tables.streams, work, stream),
+    ];
+    if (moved) out.push(group(data, "Streams, as the work was sent", "target", op.target, tables.streams, work, stream));
+    data.moved = moved;
+    return out.filter((one) => one.rows.length);
+  }
+
+  // Marks the operations that `hits` has, and every summary above one.
+  function markHits(row, hits) {
+    for (let l = 1; l < row.levels.length; l++) {
+      const level = row.levels[l], below = row.levels[l - 1];
+      level.hit.fill(0);
+      for (let i = 0; i < below.count; i++) if (l === 1 ? hits[row.indices[i]] : below.hit[i]) level.hit[(i / CHILDREN) | 0] = 1;
+    }
+  }
+
+  ptds.loadData = async (tables) => {
+    const bytes = fromBase64(ptds.byId("data-columns").textContent.trim());
+    ptds.byId("data-columns").remove();
+    const data = columns(tables, await inflate(bytes));
+    data.tables = tables;
+    data.groups = groups(data, tables);
+    data.hits = null;
+    data.count = tables.operations;
+    data.end = 1;
+    for (let i = 0; i < data.count; i++) data.end = Math.max(data.end, data.op.enter[i] + data.op.length[i]);
+    return data;
+  };
+  Object.assign(ptds, { classes, classText, opClass, flags, CHILDREN, markHits });
+}

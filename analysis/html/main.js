@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts the page: what needs no unpacking first, then the timeline with its legend and its honest notes.
+{
+  const { byId, el, replace, count, time } = ptds;
+
+  function notes(tables, data) {
+    const out = [];
+    if (tables.operations < tables.operations_seen) {
+      const from = time(tables.start_ns, 2), to = tables.start_ns === null ? "unknown" : time(tables.start_ns + data.end * tables.unit_ns, 2);
+      out.push(`This timeline is an excerpt: ${count(tables.operations)} of ${count(tables.operations_seen)} operations, ${from} to ${to}, the stretch that lost the most host time. ` +
+        "The findings above are of all operations. Another stretch: ptds report --from T --to T.");
+    }
+    if (tables.edges_left_out) out.push(`${count(tables.edges_left_out)} implicit edges are counted above and not drawn, false ones before others.`);
+    if (tables.out_of_memory) out.push("There was not enough memory for all operations of the timeline.");
+    if (!tables.has_time) out.push("The trace's clock cannot be converted: operations are in order, their distances are ticks.");
+    return out;
+  }
+
+  const deviceNote = "Device times are not part of this timeline. A box on a stream is the call that submitted the work: it begins when the call was entered and is as long as the call took on the host, not as long as the work ran.";
+
+  function line(verdict) {
+    const svg = byId("arrow").content.firstElementChild.cloneNode(true);
+    const dash = ptds.dashes[ptds.verdictNames.indexOf(verdict)].join(" ") || "none";
+    svg.firstElementChild.setAttribute("style", `stroke:var(--v-${verdict});fill:var(--v-${verdict});stroke-dasharray:${dash}`);
+    return svg;
+  }
+
+  function legend(report, tables) {
+    const boxes = ptds.classes.map((name, at) => el("span", {}, el("i", { style: `background:var(--c-${name})` }), ptds.classText[at]));
+    boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
+    const edges = report.edges
+      ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", checked: "", onchange: (event) => ptds.setVerdict(at, event.target.checked) }), " ", line(name), name + " edge"))
+      : [el("span", {}, "implicit orders: not analysed")];
+    replace(byId("legend"), boxes, edges);
+  }
+
+  async function timeline(report, tables) {
+    if (tables.operations === 0) return replace(byId("timeline-notes"), el("p", {}, "There are no recorded operations to draw."));
+    if (typeof DecompressionStream === "undefined")
+      return replace(byId("timeline-notes"), el("p", {}, "This browser cannot unpack the timeline's data (it lacks DecompressionStream); everything above is complete."));
+    const data = await ptds.loadData(tables);
+    legend(report, tables);
+    ptds.startTimeline(data, report);
+    replace(byId("timeline-notes"), notes(tables, data).map((text) => el("p", {}, text)), el("div", { class: "note" }, deviceNote));
+    byId("stage").dataset.operations = data.count;
+  }
+
+  async function start() {
+    const report = JSON.parse(byId("data-report").textContent), tables = JSON.parse(byId("data-tables").textContent);
+    ptds.verdictNames = tables.verdicts;
+    ptds.startTheme();
+    ptds.startSummary(report);
+    ptds.startFindings(report);
+    await timeline(report, tables);
+    document.documentElement.dataset.ready = Math.round(performance.now());
+  }
+
+  start().catch((error) => {
+    byId("timeline-notes").append(el("p", {}, "This page could not be drawn completely: " + error.message));
+    document.documentElement.dataset.ready = "failed";
+    console.error(error);
+  });
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names for code addresses, read when the report is written: functions, inlined ones included, files and lines from the
+ * objects and their separate debug files; functions of just-in-time compilers from perf map files.
+ */
+#ifndef PTDS_ANALYSIS_SYMBOLS_H
+#define PTDS_ANALYSIS_SYMBOLS_H
+
+#include "analysis/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NULL without memory. Free with symbols_end. One thread. Every object is opened once. */
+struct site_namer *symbols_begin(void);
+void symbols_end(struct site_namer *namer);
+
+/* Addresses outside of all objects are from here on those of this report's process. namer may be NULL. */
+void symbols_of(struct site_namer *namer, const struct report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

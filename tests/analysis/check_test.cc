@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `ptds check` as a pipeline meets it: exit statuses, lines, baselines, regions.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "analysis/check/check.h"
+#include "tests/analysis/support.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* Two findings: a copy that lost 5 ms, and a barrier of unknown cost. */
+const char both[] = "1@0 launch s=B1 k=long\n"
+                    "1@1 launch s=L k=a site=barrier\n"
+                    "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=copy\n";
+const char clean[] = "1@0 launch s=N1 k=a\n";
+
+class Traces
+{
+public:
+    std::string operator()(const std::string &name, const std::string &text)
+    {
+        std::ofstream(folder / name) << BuildTrace(text);
+        return folder / name;
+    }
+    Outcome Check(std::vector<std::string> arguments)
+    {
+        arguments.insert(arguments.begin(), {data_file("analysis/ptds"), "check"});
+        return run({arguments});
+    }
+    Folder folder;
+};
+
+std::string LastLine(const Outcome &ran)
+{
+    std::vector<std::string> lines = lines_of(ran.out);
+    return lines.empty() ? "" : lines.back();
+}
+
+TEST(Check, StatusSaysWhatWasFound)
+{
+    Traces traces;
+    std::string bad = traces("bad.ptds", both), good = traces("good.ptds", clean);
+    EXPECT_EQ(0, traces.Check({good}).exit);
+    Outcome ran = traces.Check({bad});
+    EXPECT_EQ(1, ran.exit) << ran;
+    ASSERT_EQ(3u, lines_of(ran.out).size()) << "a line a finding, and the counts: " << ran.out;
+    EXPECT_EQ(0u, ran.out.find("FAIL sync-copy [")) << ran.out;
+    EXPECT_NE(std::string::npos, ran.out.find("ms lost in 1 call, cuMemcpyDtoH_v2 at prog+0x")) << ran.out;
+    EXPECT_NE(std::string::npos, ran.out.find("unknown time lost in 1 call, cuLaunchKernel")) << ran.out;
+    EXPECT_EQ("2 of 2 findings fail; 1 process", LastLine(ran));
+    EXPECT_EQ("2 of 2 findings fail; 2 processes", LastLine(traces.Check({bad, good})));
+    EXPECT_EQ("2 of 2 findings fail; 2 processes", LastLine(traces.Check({traces.folder.path()})));
+}
+
+TEST(Check, Conditions)
+{
+    Traces traces;
+    std::string bad = traces("bad.ptds", both);
+    auto status = [&](const std::string &list) { return traces.Check({bad, "--fail-on", list}).exit; };
+    EXPECT_EQ(1, status("sync-copy"));
+    EXPECT_EQ(1, status("capture-conflict,legacy-barrier"));
+    EXPECT_EQ(0, status("capture-conflict"));
+    EXPECT_EQ(1, status("any"));
+    EXPECT_EQ(1, status("cost>4ms"));
+    EXPECT_EQ(1, status("cost>4000.5 us"));
+    EXPECT_EQ(0, status("cost>6ms")) << "an unknown cost is over no limit";
+    EXPECT_EQ("1 of 2 findings fail; 1 process", LastLine(traces.Check({bad, "--fail-on", "cost>1us"})));
+}
+
+TEST(Check, UsageErrorsAreTwo)
+{
+    Traces traces;
+    std::string bad = traces("bad.ptds", both);
+    std::ofstream(traces.folder / "no.json") << "{\"findings\": []}";
+    std::ofstream(traces.folder / "old.json") << "{\"ptds_report_version\": 1, \"findings\": [{\"rule\": \"sync-copy\"}]}";
+    for (const auto &arguments : std::vector<std::vector<std::string>>{
+             {},
+             {bad, "--fail-on", "no-such-rule"},
+             {bad, "--fail-on", ""},
+             {bad, "--fail-on", "any,"},
+             {bad, "--fail-on", "cost>5"},
+             {bad, "--fail-on", "cost>ms"},
+             {bad, "--fail-on", "verdict=maybe"},
+             {bad, "--baseline", "/nowhere.json"},
+             {bad, "--baseline", traces.folder / "no.json"},
+             {bad, "--baseline", traces.folder / "old.json"},
+             {bad, "--growth", "much"},
+             {bad, "--no-block-in", ""},
+             {bad, "--no-block-in", "step:max 5"},
+         }) {
+        Outcome ran = traces.Check(arguments);
+        EXPECT_EQ(2, ran.exit) << ran;
+        EXPECT_NE("", ran.err);
+    }
+}
+
+TEST(Check, IncompleteTracesAreThree)
+{
+    Traces traces;
+    std::string good = traces("good.ptds", clean), cut = traces.folder / "cut.ptds";
+    std::string bytes = BuildTrace(both);
+    reinterpret_cast<ptds_trace_header *>(&bytes[0])->clean_end = 0;
+    std::ofstream(cut) << bytes;
+    Outcome ran = traces.Check({good, cut});
+    EXPECT_EQ(3, ran.exit);
+    EXPECT_NE(std::string::npos, ran.err.find("cut.ptds: incomplete: the process did not end through exit")) << ran.err;
+    EXPECT_EQ(0u, ran.out.find("FAIL sync-copy")) << "what was found is said all the same";
+    EXPECT_EQ(1, traces.Check({good, cut, "--allow-incomplete"}).exit);
+    EXPECT_EQ(0, traces.Check({good, cut, "--allow-incomplete", "--fail-on", "capture-conflict"}).exit);
+    EXPECT_EQ(3, traces.Check({good, "/nowhere/at/all"}).exit);
+    EXPECT_EQ(3, traces.Check({good, "/nowhere/at/all", "--allow-incomplete"}).exit) << "unreadable is not incomplete";
+    std::ofstream(traces.folder / "broken") << "no trace";
+    EXPECT_EQ(3, traces.Check({traces.folder / "broken"}).exit);
+}
+
+TEST(Check, ABaselineHoldsBackWhatItHas)
+{
+    Traces traces;
+    std::string then = traces("then.ptds", both);
+    std::string json = traces.folder / "then.json";
+    std::ofstream(json) << run({{data_file("analysis/ptds"), "report", "--format", "json", then}}).out;
+    Outcome same = traces.Check({then, "--baseline", json});
+    EXPECT_EQ(0, same.exit) << same;
+    EXPECT_EQ("0 of 2 findings fail (0 new, 0 grown; 2 in the baseline); 1 process", LastLine(same));
+    std::string noisy = traces("noisy.ptds", std::string(both) + "1@9000 launch s=N1 k=x\n");
+    EXPECT_EQ(0, traces.Check({noisy, "--baseline", json}).exit);
+    std::string slower(both);
+    slower.replace(slower.find("+5000"), 5, "+9000");
+    Outcome grown = traces.Check({traces("slower.ptds", slower), "--baseline", json});
+    EXPECT_EQ(1, grown.exit);
+    EXPECT_EQ("1 of 2 findings fail (0 new, 1 grown; 1 in the baseline); 1 process", LastLine(grown));
+    EXPECT_NE(std::string::npos, grown.out.find("] grown: 9.0 ms")) << grown.out;
+    EXPECT_EQ(0, traces.Check({traces.folder / "slower.ptds", "--baseline", json, "--growth", "100"}).exit);
+    Outcome more =
+        traces.Check({traces("more.ptds", std::string(both) +
+                                              "1@9000 launch s=L k=a\n"
+                                              "1@9100+700 copy s=L implicit from=device to=pageable bytes=4 site=other\n"),
+                      "--baseline", json, "--fail-on", "sync-copy"});
+    EXPECT_EQ(1, more.exit);
+    EXPECT_NE(std::string::npos, more.out.find("] new: ")) << more.out;
+    EXPECT_EQ(2u, lines_of(more.out).size()) << more.out;
+}
+
+TEST(Check, ABaselineOfSeveralProcessesIsReadLikeOneOfOne)
+{
+    Traces traces;
+    std::string one = traces("one.ptds", both), two = traces("two.ptds", both), json = traces.folder / "then.json";
+    std::ofstream(json) << run({{data_file("analysis/ptds"), "report", "--format", "json", one, two}}).out;
+    EXPECT_EQ(0, traces.Check({one, two, "--baseline", json}).exit);
+    EXPECT_EQ(0, traces.Check({one, "--baseline", json}).exit);
+}
+
+TEST(Baseline, KnowsAFindingByItsFunctionsAfterARebuild)
+{
+    char error[CHECK_ERROR_SIZE];
+    Folder folder;
+    std::ofstream(folder / "then.json")
+        << "{\"ptds_report_version\": 1, \"findings\": [{\"id\": \"0000000000000001\", \"place_id\": \"00000000000000aa\", "
+           "\"count\": 10, \"cost\": {\"host_ns\": null}}]}";
+    baseline then;
+    ASSERT_TRUE(baseline_read(&then, (folder / "then.json").c_str(), error)) << error;
+    folded now = {};
+    strcpy(now.id.text, "0000000000000002");
+    now.count = 12;
+    EXPECT_EQ(BASELINE_NEW, baseline_ask(&then, &now, "", 50));
+    EXPECT_EQ(BASELINE_KNOWN, baseline_ask(&then, &now, "00000000000000aa", 50));
+    now.count = 16;
+    EXPECT_EQ(BASELINE_GROWN, baseline_ask(&then, &now, "00000000000000aa", 50)) << "by calls, where no time is known";
+    baseline_free(&then);
+}
+
+TEST(Check, RegionsThatMustNotBlock)
+{
+    Traces traces;
+    std::string trace = traces("app.ptds", "1@0 region step\n"
+                                           "1@1 region inner\n"
+                                           "1@2 launch s=L k=a\n"
+                                           "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=copy\n"
+                                           "1@6000 region-end\n"
+                                           "1@6001 region-end\n"
+                                           "1@6002 region quiet\n"
+                                           "1@6003 launch s=L k=a\n"
+                                           "1@6004 region-end\n"
+                                           "1@6010+700 copy s=L implicit from=device to=pageable bytes=4 site=outside\n");
+    EXPECT_EQ(0, traces.Check({trace, "--no-block-in", "quiet"}).exit) << "what blocks outside is no matter here";
+    for (const char *region : {"inner", "step"}) {
+        Outcome ran = traces.Check({trace, "--no-block-in", region});
+        EXPECT_EQ(1, ran.exit) << region << ": a call counts for every region that it is in";
+        ASSERT_EQ(2u, lines_of(ran.out).size()) << ran.out;
+        EXPECT_EQ(0u,
+                  ran.out.find(std::string("FAIL region ") + region + " blocked: cuMemcpyDtoH_v2 waited 1 time, 5.0 ms"))
+            << ran.out;
+    }
+    EXPECT_EQ(0, traces.Check({trace, "--no-block-in", "step:max 6ms"}).exit);
+    EXPECT_EQ(1, traces.Check({trace, "--no-block-in", "step:max=2ms"}).exit);
+    EXPECT_EQ(1, traces.Check({trace, "--no-block-in", "quiet", "--fail-on", "sync-copy"}).exit) << "both are asked for";
+    Outcome typo = traces.Check({trace, "--no-block-in", "stepp"});
+    EXPECT_EQ(3, typo.exit) << "a region that never was proves nothing";
+    EXPECT_NE(std::string::npos, typo.err.find("no region \"stepp\"")) << typo.err;
+}
+
+TEST(Check, ARegionEndsWithItsDomain)
+{
+    Traces traces;
+    std::string trace = traces("app.ptds", "1@0 region outer domain=lib\n"
+                                           "1@1 region inner\n"
+                                           "1@2 region-end domain=lib\n"
+                                           "1@3 launch s=L k=a\n"
+                                           "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=copy\n"
+                                           "1@6000 region-end\n"
+                                           "1@6001 region-end domain=lib\n");
+    EXPECT_EQ(0, traces.Check({trace, "--no-block-in", "outer"}).exit);
+    EXPECT_EQ(1, traces.Check({trace, "--no-block-in", "inner"}).exit);
+}
+
+TEST(Check, ARegionWithCallsThatWereNotTimedIsNotProven)
+{
+    Traces traces;
+    std::string trace = traces("app.ptds", "1@0 region step\n"
+                                           "1@2 launch s=L k=a\n"
+                                           "1@10 copy s=L implicit from=device to=pageable bytes=4 site=copy\n");
+    Outcome ran = traces.Check({trace, "--no-block-in", "step"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_NE(std::string::npos, ran.err.find("1 calls in region \"step\" may have waited and were not timed")) << ran.err;
+}
+
+TEST(Edges, FailByTheirVerdict)
+{
+    char error[CHECK_ERROR_SIZE];
+    conditions conditions = {};
+    ASSERT_TRUE(conditions_add(&conditions, "verdict=load-bearing,verdict=unknown", error)) << error;
+    MemoryTrace trace(BuildTrace(both));
+    struct report report;
+    ASSERT_EQ(0, report_build(&report, trace.source(), error)) << error;
+    report.edges.analysed = false;
+    edges_check check = {};
+    ASSERT_TRUE(edges_look(&check, &conditions, &report, 0));
+    EXPECT_EQ(0u, check.breaks.count);
+    EXPECT_EQ(1u, check.unjudged) << "no edges is not the same as nobody looked";
+    std::vector<edge> edges(4);
+    edges[0].verdict = VERDICT_FALSE;
+    for (size_t i = 1; i < 4; i++) {
+        edges[i].verdict = VERDICT_LOAD_BEARING;
+        edges[i].from.stack = 1;
+    }
+    edges[3].to.stack = 2;
+    Judge(&report, edges);
+    edges_check judged = {};
+    ASSERT_TRUE(edges_look(&judged, &conditions, &report, 0));
+    EXPECT_EQ(0u, judged.unjudged);
+    ASSERT_EQ(2u, judged.breaks.count) << "those between the same places are one";
+    EXPECT_EQ(2u, judged.breaks.items[0].count);
+    EXPECT_EQ(VERDICT_LOAD_BEARING, judged.breaks.items[0].verdict);
+    EXPECT_EQ(2u, judged.breaks.items[1].edge->to.stack);
+    edges_check_free(&judged);
+    report_end(&report);
+    edges_check_free(&check);
+    conditions_free(&conditions);
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The Perfetto export, taken apart by a reader of its own and by protoc: tracks, slices, flows, counters, edges, and what
+// it says of itself.
+#include "tests/analysis/exported.h"
+
+#include <map>
+#include <set>
+
+#include "tests/analysis/wire.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
+
+struct Event {
+    uint64_t time, type, track;
+    std::string name, category;
+    std::map<std::string, std::string> arguments;
+    std::vector<uint64_t> flows, last_flows;
+    int64_t counter;
+};
+
+/* A whole trace with every number resolved; a number that was not defined before fails the test. */
+class Trace
+{
+public:
+    explicit Trace(const std::string &bytes)
+    {
+        Wire trace(bytes);
+        for (const WireField &packet : trace.fields) {
+            EXPECT_EQ(1u, packet.number);
+            Packet(Wire(packet.bytes));
+        }
+    }
+
+    std::vector<const Event *> On(const std::string &track) const
+    {
+        std::vector<const Event *> found;
+        for (const Event &event : events)
+            if (tracks.at(event.track) == track)
+                found.push_back(&event);
+        return found;
+    }
+    std::vector<const Event *> Named(const std::string &name) const
+    {
+        std::vector<const Event *> found;
+        for (const Event &event : events)
+            if (event.name == name)
+                found.push_back(&event);
+        return found;
+    }
+
+    std::map<uint64_t, std::string> tracks;
+    std::map<uint64_t, uint64_t> parents;
+    std::map<uint64_t, uint64_t> pids;
+    std::vector<Event> events;
+
+private:
+    using Names = std::map<uint64_t, std::string>;
+
+    void Define(uint64_t sequence, const Wire &interned)
+    {
+        for (const WireField &field : interned.fields) {
+            Wire entry(field.bytes);
+            bool fresh = names_[{sequence, field.number}].emplace(entry.Value(1), entry.Text(2)).second;
+            EXPECT_TRUE(fresh) << "a number that was given before: " << entry.Text(2);
+        }
+    }
+
+    std::string Name(uint64_t sequence, uint32_t kind, uint64_t number)
+    {
+        const Names &names = names_[{sequence, kind}];
+        EXPECT_EQ(1u, names.count(number)) << "kind " << kind << " number " << number;
+        return names.count(number) != 0 ? names.at(number) : "";
+    }
+
+    void Track(const Wire &track)
+    {
+        std::string name = track.Has(3)   ? track.Message(3).Text(6)
+                           : track.Has(4) ? track.Message(4).Text(5)
+                                          : track.Text(2);
+        EXPECT_TRUE(tracks.emplace(track.Value(1), name).second) << "described twice: " << name;
+        if (track.Has(3))
+            pids[track.Value(1)] = track.Message(3).Value(1);
+        if (track.Has(5)) {
+            EXPECT_EQ(1u, tracks.count(track.Value(5))) << "a parent comes first";
+            parents[track.Value(1)] = track.Value(5);
+        }
+    }
+
+    void Packet(const Wire &packet)
+    {
+        uint64_t sequence = packet.Value(10), flags = packet.Value(13);
+        EXPECT_EQ(sequences_.insert(sequence).second ? 1u : 2u, flags) << "state is cleared at the beginning only";
+        Define(sequence, packet.Message(12));
+        if (packet.Has(60))
+            Track(packet.Message(60));
+        if (!packet.Has(11))
+            return;
+        Wire body = packet.Message(11);
+        Event event = {packet.Value(8), body.Value(9), body.Value(11), "", "", {}, {}, {}, 0};
+        EXPECT_EQ(1u, tracks.count(event.track)) << "a track is described before its first event";
+        if (body.Has(10))
+            event.name = Name(sequence, 2, body.Value(10));
+        if (body.Has(3))
+            event.category = Name(sequence, 1, body.Value(3));
+        for (const WireField *field : body.All(4)) {
+            Wire note(field->bytes);
+            std::string value = note.Has(3)    ? std::to_string(note.Value(3))
+                                : note.Has(17) ? Name(sequence, 29, note.Value(17))
+                                               : note.Text(6);
+            event.arguments[Name(sequence, 3, note.Value(1))] = value;
+        }
+        for (const WireField *field : body.All(47))
+            event.flows.push_back(field->value);
+        for (const WireField *field : body.All(48))
+            event.last_flows.push_back(field->value);
+        event.counter = static_cast<int64_t>(body.Value(30));
+        events.push_back(event);
+    }
+
+    std::map<std::pair<uint64_t, uint32_t>, Names> names_;
+    std::set<uint64_t> sequences_;
+};
+
+const char text[] = "tsc\n"
+                    "setting policy=ordered\n"
+                    "1@0 launch s=L to=P1 k=_Z4spinPf site=a\n"
+                    "1@5 launch s=B1 k=other\n"
+                    "1@10+5000 copy s=L target=P1 implicit from=device to=pageable bytes=4096 site=b\n"
+                    "2@20+3 launch s=N1 k=third result=1\n"
+                    "1@6000+10 sync s=B1\n";
+
+/* Edges as an engine would give them. */
+struct OneEdge : edge_feed {
+    OneEdge()
+    {
+        run = [](edge_feed *, const struct report *, edge_sink *sink) {
+            edge edge = {};
+            edge.kind = EDGE_FAN_IN;
+            edge.verdict = VERDICT_LOAD_BEARING;
+            edge.from = {15000, 1, 3, 0, 0, 1, PTDS_OP_LAUNCH, 0};
+            edge.to = {30000, 1, 1, 0, 0, 1, PTDS_OP_COPY, 0};
+            edge.pair.address = 0x1000;
+            edge.pair.size = 4096;
+            sink->edge(sink, &edge);
+            edge.kind = EDGE_HOST;
+            edge.verdict = VERDICT_UNKNOWN;
+            edge.reason = REASON_OPAQUE;
+            edge.to.stream = 0;
+            sink->edge(sink, &edge);
+            return 0;
+        };
+    }
+};
+
+TEST(Perfetto, OneTrackAHostThreadAndAStreamOfEachSide)
+{
+    Opened opened({BuildTrace(text)});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    std::set<std::string> names;
+    for (const auto &track : trace.tracks)
+        names.insert(track.second);
+    for (const char *name : {"1", "2", "stream legacy", "stream #3 (blocking)", "sent to #2 (per-thread, thread 1)",
+                             "sent to #3 (blocking)", "streams with pending work, context 1", "notes"})
+        EXPECT_EQ(1u, names.count(name)) << name;
+    EXPECT_EQ(0u, names.count("sent to legacy")) << "nothing was sent there";
+}
+
+TEST(Perfetto, CallsAreSlicesOnlyWhereTheyWereTimed)
+{
+    Opened opened({BuildTrace(text)});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    auto copy = trace.Named("cuMemcpyDtoH_v2");
+    ASSERT_EQ(1u, copy.size());
+    EXPECT_EQ(static_cast<uint64_t>(SLICE_BEGIN), copy[0]->type);
+    EXPECT_EQ("blocked", copy[0]->category);
+    EXPECT_EQ("legacy", copy[0]->arguments.at("stream"));
+    EXPECT_EQ("#2 (per-thread, thread 1)", copy[0]->arguments.at("target"));
+    EXPECT_EQ("4096", copy[0]->arguments.at("bytes"));
+    EXPECT_EQ("0", copy[0]->arguments.at("result"));
+    EXPECT_EQ("prog+0x20", copy[0]->arguments.at("site").substr(0, 9));
+    EXPECT_NEAR(5e6, std::stod(copy[0]->arguments.at("lost_ns")), 30000);
+    auto launches = trace.Named("cuLaunchKernel");
+    ASSERT_EQ(3u, launches.size());
+    EXPECT_EQ(static_cast<uint64_t>(INSTANT), launches[0]->type);
+    EXPECT_EQ("not recorded", launches[0]->arguments.at("duration"));
+    EXPECT_EQ("spin(float*)", launches[0]->arguments.at("kernel"));
+    EXPECT_EQ("1", launches[2]->arguments.at("result")) << "a failed call";
+    std::vector<uint64_t> ends;
+    for (const Event *event : trace.On("1")) {
+        if (event->type == SLICE_END)
+            ends.push_back(event->time);
+    }
+    std::vector<uint64_t> expected = {copy[0]->time + 5000000, trace.Named("cuStreamSynchronize")[0]->time + 10000};
+    EXPECT_EQ(expected, ends);
+}
+
+TEST(Perfetto, WorkIsASliceWhereItsDeviceTimeIsKnown)
+{
+    Opened opened({BuildTrace("1@0 launch s=N1 k=a\n1@10 launch s=N1 k=b\ndevice-run 1@10 30+400\n")});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    uint64_t start = trace.Named("cuLaunchKernel")[0]->time;
+    std::vector<std::pair<uint64_t, uint64_t>> seen,
+        expected = {{INSTANT, start}, {SLICE_BEGIN, start + 30000}, {SLICE_END, start + 430000}};
+    for (const Event *event : trace.On("sent to #1 (non-blocking)"))
+        seen.emplace_back(event->type, event->time);
+    EXPECT_EQ(expected, seen);
+}
+
+TEST(Perfetto, SlicesNestAndEndOnTheirTrack)
+{
+    Opened opened({BuildTrace(text)});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    std::map<uint64_t, int> open;
+    for (const Event &event : trace.events) {
+        open[event.track] += event.type == SLICE_BEGIN ? 1 : event.type == SLICE_END ? -1 : 0;
+        EXPECT_GE(open[event.track], 0);
+    }
+    for (const auto &track : open)
+        EXPECT_EQ(0, track.second);
+}
+
+TEST(Perfetto, FlowsLeadFromTheCallToItsWork)
+{
+    Opened opened({BuildTrace(text)});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    std::map<uint64_t, std::vector<const Event *>> flows;
+    for (const Event &event : trace.events)
+        for (uint64_t flow : event.flows)
+            flows[flow].push_back(&event);
+    for (const Event &event : trace.events)
+        for (uint64_t flow : event.last_flows)
+            flows[flow].push_back(&event);
+    EXPECT_EQ(3u, flows.size()) << "two launches and the copy; a failed launch and a synchronisation put no work anywhere";
+    for (const auto &flow : flows) {
+        ASSERT_EQ(3u, flow.second.size());
+        EXPECT_EQ("1", trace.tracks.at(flow.second[0]->track));
+        EXPECT_EQ("stream", trace.tracks.at(flow.second[1]->track).substr(0, 6));
+        EXPECT_EQ("sent to", trace.tracks.at(flow.second[2]->track).substr(0, 7));
+        EXPECT_EQ(1u, flow.second[2]->last_flows.size());
+        EXPECT_EQ(flow.second[0]->time, flow.second[2]->time) << "work is shown where it was submitted";
+        EXPECT_EQ(static_cast<uint64_t>(INSTANT), flow.second[2]->type);
+    }
+    EXPECT_EQ(2u, trace.Named("spin(float*)").size());
+    EXPECT_EQ(2u, trace.Named("memcpy device to pageable").size());
+}
+
+TEST(Perfetto, CountsStreamsWithPendingWork)
+{
+    Opened opened({BuildTrace(text)});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    std::vector<int64_t> values;
+    for (const Event *event : trace.On("streams with pending work, context 1"))
+        values.push_back(event->counter);
+    ASSERT_GE(values.size(), 3u);
+    EXPECT_EQ(1, values[0]);
+    EXPECT_EQ(2, values[1]);
+}
+
+TEST(Perfetto, EdgesAreFlowsWithTheVerdictAsCategory)
+{
+    Opened opened({BuildTrace(text)});
+    OneEdge feed;
+    Trace trace(TakeFile(opened.Export("perfetto", &feed)));
+    auto from = trace.Named("fan-in, waited for: load-bearing"), to = trace.Named("fan-in, waits: load-bearing");
+    ASSERT_EQ(1u, from.size());
+    ASSERT_EQ(1u, to.size());
+    EXPECT_EQ("load-bearing", from[0]->category);
+    EXPECT_EQ("stream #3 (blocking)", trace.tracks.at(from[0]->track));
+    EXPECT_EQ("stream legacy", trace.tracks.at(to[0]->track));
+    ASSERT_EQ(1u, from[0]->flows.size());
+    EXPECT_EQ(from[0]->flows, to[0]->last_flows);
+    EXPECT_EQ("4096", to[0]->arguments.at("size"));
+    auto host = trace.Named("host, waits: unknown");
+    ASSERT_EQ(1u, host.size());
+    EXPECT_EQ("1", trace.tracks.at(host[0]->track)) << "the host waits: its thread's track";
+    EXPECT_NE("", host[0]->arguments.at("reason"));
+    for (const Event *note : trace.On("notes"))
+        EXPECT_EQ(std::string::npos, note->name.find("no verdicts"));
+}
+
+TEST(Perfetto, SaysWhatItDoesNotKnow)
+{
+    Opened opened({WithHeader(BuildTrace(text), [](ptds_trace_header *header) { header->clean_end = 0; })});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    std::string notes;
+    for (const Event *note : trace.On("notes"))
+        notes += note->name + "\n";
+    for (const char *part : {"no GPU times are recorded", "no verdicts", "did not end through exit", "time 0 is 1970-"})
+        EXPECT_NE(std::string::npos, notes.find(part)) << notes;
+}
+
+TEST(Perfetto, ProcessesSideBySideOnOneClock)
+{
+    auto process = [](uint64_t realtime) {
+        TraceBuilder builder;
+        builder.Clock(0, 1000000, realtime);
+        builder.Clock(1000000000, 1001000000, realtime + 1000000000);
+        builder.Stream(1, PTDS_STREAM_LEGACY);
+        builder.Api(1, "cuLaunchKernel");
+        CallSpec call;
+        call.enter = 500;
+        call.op = PTDS_OP_LAUNCH;
+        call.stream = 1;
+        builder.Call(call);
+        return builder;
+    };
+    TraceBuilder one = process(7000000000), two = process(7000002000);
+    one.header.rank = 1;
+    two.header.rank = 0;
+    two.header.pid = 4243;
+    TraceBuilder three = process(7000001000); /* of the same process number as the first */
+    strcpy(three.header.host, "node2");
+    Opened opened({one.Bytes(), two.Bytes(), three.Bytes()});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    auto launches = trace.Named("cuLaunchKernel");
+    ASSERT_EQ(3u, launches.size());
+    EXPECT_EQ(2500u, launches[0]->time) << "rank 0, which began 2 us later";
+    EXPECT_EQ(500u, launches[1]->time);
+    EXPECT_EQ(1500u, launches[2]->time);
+    std::map<uint64_t, int> pids;
+    for (const auto &pid : trace.pids)
+        pids[pid.second]++;
+    EXPECT_EQ(1, pids[4242]) << "a viewer would merge two processes of one number";
+    EXPECT_EQ(1, pids[4243]);
+}
+
+TEST(Perfetto, ProtocKnowsEveryField)
+{
+    if (access("/usr/bin/protoc", X_OK) != 0)
+        GTEST_SKIP() << "protoc is not installed (Debian: protobuf-compiler)";
+    Opened opened({BuildTrace(text)});
+    OneEdge feed;
+    std::string path = opened.Export("perfetto", &feed);
+    Outcome ran =
+        run({{"/bin/sh", "-c",
+              "/usr/bin/protoc --proto_path=tests/analysis --decode=Trace tests/analysis/perfetto.proto <" + path}});
+    unlink(path.c_str());
+    ASSERT_EQ(0, ran.exit) << ran.err;
+    size_t events = 0;
+    for (const std::string &line : lines_of(ran.out)) {
+        size_t first = line.find_first_not_of(' ');
+        ASSERT_FALSE(first != std::string::npos && isdigit(line[first])) << "a field that Perfetto does not have: " << line;
+        events += line.find("track_event {") != std::string::npos;
+    }
+    EXPECT_GT(events, 20u);
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several processes as one: ids of findings that last, folding, spread over ranks, clocks, order, and what is said of
+// traces that cannot be read.
+#include "tests/analysis/exported.h"
+
+#include <fstream>
+#include <set>
+#include <jansson.h>
+
+#include "analysis/many/many.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+struct Rank {
+    int32_t rank = 0;
+    uint64_t load = 0x555500000000; /* where the program is mapped */
+    uint64_t offset = 0x1234;       /* of the call in it */
+    uint64_t lost_us = 1000;
+    unsigned calls = 1;
+    std::string build_id = "12345678901234567890";
+    std::string api = "cuMemcpyDtoH_v2";
+    uint64_t realtime = 5000000000;
+    std::string host = "node1";
+    bool other_ids = false; /* uids and numbers of the trace differ */
+};
+
+/* A rank that waited in synchronous copies behind work of its own. */
+std::string TraceOf(const Rank &rank)
+{
+    TraceBuilder builder;
+    uint32_t more = rank.other_ids ? 7 : 0;
+    builder.header.rank = rank.rank;
+    builder.header.ranks = 4;
+    builder.header.pid = 4000 + static_cast<uint32_t>(rank.rank);
+    strcpy(builder.header.host, rank.host.c_str());
+    builder.Clock(0, 1000000, rank.realtime);
+    builder.Clock(1000000000, 1001000000, rank.realtime + 1000000000);
+    builder.Api(1 + more, rank.api);
+    builder.Api(2 + more, "cuLaunchKernel");
+    builder.Object(1, "/opt/app/prog", rank.load, rank.load + 0x100000, rank.build_id);
+    builder.Stack(3 + more, {rank.load + rank.offset, rank.load + 0x2000});
+    builder.Stream(1 + more, PTDS_STREAM_LEGACY);
+    CallSpec call;
+    call.enter = 1000;
+    call.stream = 1 + more;
+    call.flags = PTDS_CALL_LEGACY;
+    for (unsigned i = 0; i < rank.calls; i++) {
+        call.op = PTDS_OP_LAUNCH;
+        call.api = 2 + more;
+        call.leave = 0;
+        call.flags = PTDS_CALL_LEGACY;
+        call.words.clear();
+        call.stack = 0;
+        builder.Call(call);
+        call.enter += 1000;
+        call.op = PTDS_OP_COPY;
+        call.api = 1 + more;
+        call.kinds = PTDS_MEMORY_PAGEABLE | PTDS_MEMORY_DEVICE << 4;
+        call.words = {0x1000, 0x2000, 4, 1, 0, 0};
+        call.flags = PTDS_CALL_LEGACY | PTDS_CALL_IMPLICIT | PTDS_CALL_TIMED;
+        call.stack = 3 + more;
+        call.leave = call.enter + rank.lost_us * 1000;
+        builder.Call(call);
+        call.enter = call.leave + 1000;
+    }
+    return builder.Bytes();
+}
+
+std::string IdOf(const Rank &rank)
+{
+    Opened opened({TraceOf(rank)});
+    EXPECT_EQ(1u, opened.folds.list.count);
+    return opened.folds.list.count != 0 ? opened.folds.list.items[0].id.text : "none";
+}
+
+TEST(Identity, LastsOverAddressesNumbersAndTimes)
+{
+    Rank rank, moved;
+    moved.load = 0x7f1200000000;
+    moved.other_ids = true;
+    moved.lost_us = 5000;
+    moved.calls = 9;
+    moved.rank = 3;
+    EXPECT_EQ(IdOf(rank), IdOf(moved));
+    EXPECT_EQ("7a0454db0d0eec41", IdOf(rank)) << "users keep ids in files: this one must never change";
+}
+
+TEST(Identity, DiffersByPlaceFunctionAndBuild)
+{
+    Rank rank, place, function, build;
+    place.offset++;
+    function.api = "cuMemcpyDtoD_v2";
+    build.build_id[0] ^= 1;
+    std::set<std::string> ids = {IdOf(rank), IdOf(place), IdOf(function), IdOf(build)};
+    EXPECT_EQ(4u, ids.size());
+}
+
+TEST(Many, FoldsFindingsOverRanks)
+{
+    std::vector<std::string> all;
+    for (int32_t i = 3; i >= 0; i--) {
+        Rank rank;
+        rank.rank = i;
+        rank.lost_us = 1000 * static_cast<uint64_t>(i + 1);
+        rank.calls = static_cast<unsigned>(i) + 1;
+        rank.load += static_cast<uint64_t>(i) << 24;
+        all.push_back(TraceOf(rank));
+    }
+    Rank other;
+    other.rank = 1;
+    other.host = "node0";
+    other.offset = 0x4444;
+    all.push_back(TraceOf(other));
+    Opened opened(all);
+    ASSERT_EQ(5u, opened.traces.list.count);
+    EXPECT_STREQ("node0", opened.traces.list.items[0]->report.trace.header.host) << "by host, then rank";
+    for (size_t i = 1; i < 5; i++)
+        EXPECT_EQ(static_cast<int32_t>(i) - 1, opened.traces.list.items[i]->report.trace.header.rank);
+    ASSERT_EQ(2u, opened.folds.list.count);
+    const folded &first = opened.folds.list.items[0];
+    EXPECT_EQ(10u, first.count);
+    EXPECT_EQ(4u, first.shares.count);
+    EXPECT_EQ(4u, first.process) << "the one that it costs most stands for it";
+    spread spread = folded_spread(&first);
+    EXPECT_EQ(4u, spread.processes);
+    EXPECT_EQ(4u, spread.most_process);
+    EXPECT_NEAR(1e6, static_cast<double>(spread.least), 30000);
+    EXPECT_NEAR(9e6, static_cast<double>(spread.median), 90000) << "1, 4, 9, 16 ms: the upper of the middle two";
+    EXPECT_NEAR(16e6, static_cast<double>(spread.most), 200000);
+    EXPECT_EQ(1u, opened.folds.list.items[1].shares.count);
+}
+
+TEST(Many, TextSaysWhoAndHowUnevenly)
+{
+    Rank zero, one;
+    one.rank = 1;
+    one.lost_us = 7000;
+    one.realtime += 2500000;
+    Opened opened({TraceOf(zero), TraceOf(one)});
+    TextOf out;
+    many_text(&opened.traces, &opened.folds, opened.namer, &out);
+    for (const char *part :
+         {"report on 2 processes", "the first one begun at 1970-01-01 00:00:05 UTC", "+2.5 ms", "node1 rank 1 pid 4001",
+          "max 7.0 ms (node1 rank 1 pid 4001)", "2 of 2:", "warning, class H3", "[7a0454db0d0eec41]", "prog+0x1234"})
+        EXPECT_NE(std::string::npos, out.text.find(part)) << part << "\n" << out.text;
+}
+
+TEST(Many, JsonHasProcessesAndShares)
+{
+    Rank zero, one;
+    one.rank = 1;
+    one.lost_us = 7000;
+    Opened opened({TraceOf(zero), WithHeader(TraceOf(one), [](ptds_trace_header *header) { header->clean_end = 0; })});
+    TextOf out;
+    ASSERT_EQ(0, many_json(&opened.traces, &opened.folds, opened.namer, &out));
+    json_t *root = json_loads(out.text.c_str(), 0, nullptr);
+    ASSERT_NE(nullptr, root);
+    json_t *processes = json_object_get(root, "processes");
+    ASSERT_EQ(2u, json_array_size(processes));
+    json_t *second = json_array_get(processes, 1);
+    EXPECT_EQ(1, json_integer_value(json_object_get(second, "rank")));
+    EXPECT_EQ(5000000000, json_integer_value(json_object_get(second, "start_unix_ns")));
+    EXPECT_EQ(0u, json_array_size(json_object_get(json_array_get(processes, 0), "incomplete")));
+    EXPECT_EQ(1u, json_array_size(json_object_get(second, "incomplete")));
+    json_t *finding = json_array_get(json_object_get(root, "findings"), 0);
+    EXPECT_STREQ("7a0454db0d0eec41", json_string_value(json_object_get(finding, "id")));
+    EXPECT_EQ(2, json_integer_value(json_object_get(finding, "count")));
+    EXPECT_EQ(2u, json_array_size(json_object_get(finding, "processes")));
+    json_t *by = json_object_get(finding, "host_ns_by_process");
+    EXPECT_EQ(1, json_integer_value(json_object_get(by, "max_process")));
+    EXPECT_LT(json_integer_value(json_object_get(by, "min")), json_integer_value(json_object_get(by, "max")));
+    json_decref(root);
+}
+
+TEST(Many, UnknownCostIsNotZero)
+{
+    Opened opened({BuildTrace("1@0 launch s=B1 k=a\n1@10 launch s=L k=b\n")});
+    ASSERT_EQ(1u, opened.folds.list.count);
+    EXPECT_EQ(0u, folded_spread(&opened.folds.list.items[0]).processes);
+    TextOf out;
+    many_text(&opened.traces, &opened.folds, opened.namer, &out);
+    EXPECT_NE(std::string::npos, out.text.find("unknown in all")) << out.text;
+    EXPECT_NE(std::string::npos, out.text.find("first one begun at unknown")) << out.text;
+}
+
+TEST(Many, AFolderGivesItsTraces)
+{
+    Folder folder;
+    std::ofstream(folder / "b.ptds") << TraceOf(Rank());
+    std::ofstream(folder / "no-suffix") << TraceOf(Rank());
+    std::ofstream(folder / "broken.ptds") << "no trace";
+    std::ofstream(folder / "notes.txt") << "not meant";
+    struct traces traces = {};
+    std::string told;
+    traces.trouble = [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; };
+    traces.data = &told;
+    ASSERT_TRUE(traces_add(&traces, folder.path().c_str()));
+    EXPECT_EQ(2u, traces.list.count);
+    EXPECT_EQ(1u, traces.unreadable);
+    EXPECT_NE(std::string::npos, told.find("broken.ptds: offset 0")) << told;
+    EXPECT_NE(std::string::npos, told.find("1 other file passed over")) << told;
+    traces_free(&traces);
+}
+
+TEST(Many, AFolderWithoutTracesIsAnError)
+{
+    Folder folder;
+    struct traces traces = {};
+    ASSERT_TRUE(traces_add(&traces, folder.path().c_str()));
+    EXPECT_EQ(1u, traces.unreadable);
+    traces_free(&traces);
+}
+
+TEST(Clocks, InterpolateBetweenTheirReadings)
+{
+    TraceBuilder builder;
+    builder.header.clock = PTDS_CLOCK_TSC;
+    builder.Clock(3000, 0, 1000000000);
+    builder.Clock(6003000, 2000000, 1002000200); /* 100 ppm off meanwhile: set by the network */
+    Opened opened({builder.Bytes()});
+    const traced *traced = opened.traces.list.items[0];
+    EXPECT_EQ(1000000000u, traced_realtime(traced, 3000));
+    EXPECT_NEAR(1001000100.0, static_cast<double>(traced_realtime(traced, 3003000)), 1);
+    EXPECT_EQ(999999000u, traced_realtime(traced, 0)) << "before the first reading, too";
+    EXPECT_EQ(0u, traced_time(traced, traces_origin(&opened.traces), 0)) << "never before the origin";
+}
+
+TEST(Incomplete, EveryReasonIsNamed)
+{
+    auto reasons = [](const std::string &bytes) {
+        Opened opened({bytes});
+        std::string lines;
+        traced_incomplete(
+            opened.traces.list.items[0],
+            [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; }, &lines);
+        return lines;
+    };
+    std::string whole = TraceOf(Rank());
+    EXPECT_EQ("", reasons(whole));
+    EXPECT_EQ("the process did not end through exit\n",
+              reasons(WithHeader(whole, [](ptds_trace_header *header) { header->clean_end = 0; })));
+    EXPECT_EQ("3 records were not kept\n",
+              reasons(WithHeader(whole, [](ptds_trace_header *header) { header->refused = 3; })));
+    EXPECT_EQ("5 chunks of the oldest detail were overwritten\n",
+              reasons(WithHeader(whole, [](ptds_trace_header *header) { header->recycled = 5; })));
+    EXPECT_EQ("2 chunks lie beyond the end of the trace\n",
+              reasons(WithHeader(whole, [](ptds_trace_header *header) { header->chunks += 2; })));
+    std::string damaged = whole;
+    damaged[1024] ^= 1; /* the first chunk's magic */
+    EXPECT_NE(std::string::npos, reasons(damaged).find("damaged in 1 places, the first at offset 1024"));
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON reports of real traces against analysis/report.schema.json, and a broken one, so that the validator is known to
+// look. Skipped where Python has no jsonschema.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "analysis/many/many.h"
+#include "analysis/report_json.h"
+#include "tests/analysis/exported.h"
+#include "tests/analysis/page_support.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* Debian's own Python: another one may have other modules. */
+int Validate(const std::string &files)
+{
+    int status = system(("/usr/bin/python3 tests/analysis/validate.py analysis/report.schema.json " + files).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#define NEEDS_A_VALIDATOR() \
+    if (Validate("") == 77) \
+    GTEST_SKIP() << "no jsonschema here: install Debian's python3-jsonschema (scripts/setup does)"
+
+std::string Json(const struct report *report)
+{
+    TextOf out;
+    EXPECT_EQ(0, report_json(report, nullptr, &out));
+    return out.text;
+}
+
+class Files
+{
+public:
+    ~Files()
+    {
+        for (const std::string &path : paths_)
+            unlink(path.c_str());
+    }
+
+    void Add(const std::string &text)
+    {
+        paths_.push_back(WriteTemporary(text));
+        all += " " + paths_.back();
+    }
+
+    std::string all;
+
+private:
+    std::vector<std::string> paths_;
+};
+
+TEST(Schema, HoldsForEveryRulesTraces)
+{
+    NEEDS_A_VALIDATOR();
+    const rule *rules[RULES_MOST];
+    Files files;
+    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        for (const char *text : {rules[i]->bad, rules[i]->good})
+            files.Add(Json(Built(BuildTrace(text)).get()));
+    EXPECT_EQ(0, Validate(files.all));
+}
+
+TEST(Schema, HoldsWhereThingsAreMissing)
+{
+    NEEDS_A_VALIDATOR();
+    Files files;
+    files.Add(Json(Built(TraceBuilder().Bytes()).get()));
+    TraceBuilder timeless;
+    timeless.header.clock = PTDS_CLOCK_TSC;
+    timeless.header.clean_end = 0;
+    timeless.header.recycled = 3;
+    timeless.Lost(1, 12);
+    timeless.Call(CallSpec());
+    files.Add(Json(Built(timeless.Bytes()).get()));
+    std::string damaged = BuildTrace("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n");
+    damaged.resize(damaged.size() - PTDS_CHUNK_SIZE / 2);
+    damaged[TraceBuilder().header.header_size + PTDS_CHUNK_SIZE + sizeof(ptds_chunk) + 2] = 3;
+    files.Add(Json(Built(damaged).get()));
+    EXPECT_EQ(0, Validate(files.all));
+}
+
+TEST(Schema, HoldsWithEdgesSequencesAndASelection)
+{
+    NEEDS_A_VALIDATOR();
+    std::string text;
+    for (unsigned i = 0; i < 4; i++) {
+        text += "1@" + std::to_string(i * 3000) + " launch s=L k=a\n";
+        text += "1@" + std::to_string(i * 3000 + 10) + "+1000 copy s=L implicit from=device to=pageable bytes=4 site=x\n";
+        text += "1@" + std::to_string(i * 3000 + 1020) + " launch s=L k=a\n";
+        text += "1@" + std::to_string(i * 3000 + 1030) + "+1000 copy s=L implicit from=device to=pageable bytes=4 site=y\n";
+    }
+    MemoryTrace trace(BuildTrace(text));
+    std::vector<struct edge> edges = {Edge(EDGE_HOST, VERDICT_UNKNOWN, 0, 1, 1, 10, 1, 0),
+                                      Edge(EDGE_FAN_IN, VERDICT_LOAD_BEARING, 0, 1, 2, 10, 1, 1)};
+    edges[1].pair = {edges[1].from, edges[1].to, ACCESS_WRITE, ACCESS_UNKNOWN, 0x1000, 16, 3};
+    struct selection selection = {};
+    selection.thread = "1";
+    selection.has_to = true;
+    selection.to_ns = 1000000000;
+    std::unique_ptr<struct report> report(new struct report);
+    char error[TRACE_ERROR_SIZE];
+    ASSERT_EQ(0, report_build_watched(report.get(), trace.source(), &selection, nullptr, error)) << error;
+    Judge(report.get(), edges);
+    EXPECT_EQ(2u, report->edges.groups.count);
+    EXPECT_EQ(1u, report->sequences.count);
+    Files files;
+    files.Add(Json(report.get()));
+    EXPECT_EQ(0, Validate(files.all));
+    report_end(report.get());
+}
+
+TEST(Schema, HoldsForSeveralProcesses)
+{
+    NEEDS_A_VALIDATOR();
+    const rule *rules[RULES_MOST];
+    std::vector<std::string> traces = {TraceBuilder().Bytes()};
+    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        traces.push_back(BuildTrace(rules[i]->bad));
+    Opened opened(traces);
+    TextOf json;
+    ASSERT_EQ(0, many_json(&opened.traces, &opened.folds, opened.namer, &json));
+    Files files, broken;
+    files.Add(json.text);
+    EXPECT_EQ(0, Validate(files.all));
+    json.text.replace(json.text.find("\"values_of_process\""), 19, "\"values_of_nobody\"");
+    broken.Add(json.text);
+    EXPECT_EQ(1, Validate(broken.all + " >/dev/null"));
+}
+
+TEST(Schema, ABrokenReportIsRefused)
+{
+    NEEDS_A_VALIDATOR();
+    std::string text = Json(Built(BuildTrace("1@0 launch s=N1 k=a\n")).get());
+    Files fewer, more, zero;
+    std::string without = text, with = text, unknown = text;
+    without.replace(text.find("\"completeness\""), 14, "\"completion\"");
+    with.replace(text.find("\"rules\""), 7, "\"invented\": 1, \"rules\"");
+    unknown.replace(text.find("\"sequences\": []"), 15, "\"sequences\": 0");
+    fewer.Add(without);
+    more.Add(with);
+    zero.Add(unknown);
+    for (const Files *files : {&fewer, &more, &zero})
+        EXPECT_EQ(1, Validate(files->all + " >/dev/null"));
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first screen and the details: they fit, they say how much they cover, they fold sequences, and select what was asked.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analysis/edge_feed.h"
+#include "analysis/edge_list.h"
+#include "analysis/identity.h"
+#include "analysis/report_screen.h"
+#include "tests/analysis/page_support.h"
+
+namespace ptds
+{
+namespace
+{
+
+std::vector<std::string> Lines(const std::string &text)
+{
+    std::istringstream stream(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+bool Has(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+/* A report of a part of a trace, with its calls added up; edges may be fed to it. */
+class Selected
+{
+public:
+    explicit Selected(const std::string &bytes, const struct selection &selection = {}) : trace_(bytes)
+    {
+        char message[TRACE_ERROR_SIZE] = "";
+        call_stats_begin(&stats_);
+        status = report_build_watched(report.get(), trace_.source(), &selection, &stats_.watch, message);
+        error = message;
+    }
+    ~Selected()
+    {
+        report_end(report.get());
+        call_stats_end(&stats_);
+    }
+    Selected(const Selected &) = delete;
+
+    std::string Screen(unsigned rows = SCREEN_MOST_ROWS) const
+    {
+        TextOf out;
+        report_screen(report.get(), nullptr, rows, &out);
+        return out.text;
+    }
+
+    std::string Details(size_t most = SCREEN_FINDINGS) const
+    {
+        TextOf out;
+        report_details(report.get(), &stats_, nullptr, most, &out);
+        return out.text;
+    }
+
+    void Feed(const struct edge &edge)
+    {
+        edges_.push_back(edge);
+        Judge(report.get(), edges_);
+    }
+
+    int status;
+    std::string error;
+    std::unique_ptr<struct report> report{new struct report};
+
+private:
+    MemoryTrace trace_;
+    struct call_stats stats_;
+    std::vector<struct edge> edges_;
+};
+
+void ExpectFits(const std::string &screen, unsigned rows)
+{
+    auto lines = Lines(screen);
+    EXPECT_LE(lines.size(), rows - 1) << screen;
+    for (const std::string &line : lines)
+        EXPECT_LE(line.size(), static_cast<size_t>(SCREEN_COLUMNS)) << line;
+}
+
+/* Sites that block, each `apart` microseconds from the next one; `sites` costs fall. */
+std::string Copies(unsigned sites, unsigned apart)
+{
+    std::string text = "setting policy=observe\n";
+    unsigned at = 0;
+    for (unsigned i = 0; i < sites; i++) {
+        unsigned cost = 1000 + 100 * (sites - i);
+        text += "1@" + std::to_string(at) + "+5 launch s=L k=k" + std::to_string(i) + " site=launch\n";
+        text += "1@" + std::to_string(at + 10) + "+" + std::to_string(cost) +
+                " copy s=L implicit from=device to=pageable bytes=4 site=s" + std::to_string(i) + "\n";
+        at += 10 + cost + apart;
+    }
+    return text;
+}
+
+TEST(Screen, FitsWhateverTheTraceSays)
+{
+    std::string text = "untabled cuNew\nbypass /very/long/" + std::string(200, 'x') + "\n";
+    unsigned start = 0;
+    const rule *rules[RULES_MOST];
+    for (size_t i = 0, count = rules_all(rules); i < count; i++, start += 1000000) {
+        std::istringstream bad(rules[i]->bad);
+        for (std::string line; std::getline(bad, line);) {
+            if (line.compare(0, 8, "setting ") == 0)
+                text += line + "\n";
+            if (line.empty() || !isdigit(static_cast<unsigned char>(line[0])))
+                continue; /* about the whole trace, or named by the time of a call that has moved */
+            size_t at = line.find('@'), end = line.find_first_of("+ ", at);
+            unsigned time = static_cast<unsigned>(std::stoul(line.substr(at + 1, end - at - 1)));
+            text += line.substr(0, at + 1) + std::to_string(start + time) + line.substr(end) + " site=s" +
+                    std::to_string(start + time) + "\n";
+        }
+    }
+    Selected report(BuildTrace(text));
+    ASSERT_EQ(0, report.status);
+    EXPECT_GE(report.report->findings.count, 10u);
+    EXPECT_EQ(0u, report.Screen(24).find("!! all of this run is changed by ")) << report.Screen(24);
+    for (unsigned rows : {0u, 24u, 30u, 33u, 40u, 500u})
+        ExpectFits(report.Screen(rows), rows < 24 ? 24 : rows > 40 ? 40 : rows);
+    EXPECT_TRUE(Has(report.Screen(24), "Not analysed:")) << report.Screen(24);
+    EXPECT_TRUE(Has(report.Screen(24), "more:")) << "classes without a row of their own are named";
+}
+
+TEST(Screen, SaysWhatTheShownFindingsCover)
+{
+    Selected report(BuildTrace(Copies(30, 10000)));
+    report.report->edges.analysed = false;
+    std::string screen = report.Screen();
+    ExpectFits(screen, 40);
+    EXPECT_TRUE(Has(screen, "Top findings: 30 of 30, ")) << screen;
+    /* The costliest two, and the rest in one. */
+    EXPECT_TRUE(Has(screen, "100 % of the host time lost")) << screen;
+    EXPECT_TRUE(Has(screen, "28x  warning, 28 more places")) << screen;
+    for (const char *part : {"sync-copy", "cuMemcpyDtoH_v2 at prog+0x", "behind k0", "-> Use the Async form",
+                             "Next: ptds report", "Implicit orders: not analysed", "policy observe", "Not analysed:"})
+        EXPECT_TRUE(Has(screen, part)) << part << "\n" << screen;
+}
+
+TEST(Screen, FoldsWaitsThatOnlyExposeTheNext)
+{
+    Selected near(BuildTrace(Copies(3, 20))), far(BuildTrace(Copies(3, 10000)));
+    ASSERT_EQ(3u, near.report->findings.count);
+    ASSERT_EQ(1u, near.report->sequences.count);
+    EXPECT_EQ(3u, near.report->sequences.items[0].findings);
+    EXPECT_EQ(near.report->totals.host_ns, near.report->sequences.items[0].host_ns);
+    EXPECT_TRUE(Has(near.Screen(), "with #2 #3: one sequence")) << near.Screen();
+    EXPECT_TRUE(Has(near.Details(), "removing one wait exposes the next: #1 #2 #3")) << near.Details();
+    EXPECT_EQ(0u, far.report->sequences.count) << "far apart, each wait is its own";
+    EXPECT_FALSE(Has(far.Screen(), "one sequence"));
+}
+
+TEST(Screen, ThreadsAreNotFoldedTogether)
+{
+    std::string text = "1@0 launch s=L k=a\n"
+                       "1@10+3000 copy s=L implicit from=device to=pageable bytes=4 site=one\n"
+                       "2@3020 launch s=L k=b\n"
+                       "2@3030+3000 copy s=L implicit from=device to=pageable bytes=4 site=two\n";
+    Selected report(BuildTrace(text));
+    EXPECT_EQ(0u, report.report->sequences.count);
+}
+
+TEST(Screen, VerdictsWhereThereAreEdges)
+{
+    Selected report(BuildTrace(Copies(2, 10000)));
+    const struct finding *top = report.report->findings.items[0];
+    struct edge edge = Edge(EDGE_HOST, VERDICT_FALSE, 0, 1, 1, 10, 1, 0);
+    edge.to.stack = top->stack;
+    edge.to.api = static_cast<uint16_t>(top->api);
+    report.Feed(edge);
+    edge.verdict = VERDICT_LOAD_BEARING;
+    report.Feed(edge);
+    edge.verdict = VERDICT_UNKNOWN;
+    edge.to.stack = 77;
+    report.Feed(edge);
+    std::string screen = report.Screen();
+    EXPECT_TRUE(Has(screen, "Implicit orders: 1 false, 1 load-bearing, 1 unknown")) << screen;
+    EXPECT_TRUE(Has(screen, "  warning, 1 load-bearing\n      cu")) << screen;
+    EXPECT_TRUE(Has(screen, "  warning\n")) << "the other finding has none\n" << screen;
+}
+
+TEST(EdgeList, GivesUpFalseOnesFirst)
+{
+    struct edge_list list;
+    edge_list_begin(&list);
+    struct edge edge = Edge(EDGE_FIFO, VERDICT_FALSE, 1, 1, 1, 2, 2, 1);
+    for (unsigned i = 0; i < EDGES_KEPT; i++)
+        list.sink.edge(&list.sink, &edge);
+    edge.verdict = VERDICT_LOAD_BEARING;
+    for (unsigned i = 0; i < 5; i++)
+        list.sink.edge(&list.sink, &edge);
+    edge.kind = static_cast<edge_kind>(99);
+    list.sink.edge(&list.sink, &edge);
+    EXPECT_EQ(5u, list.dropped);
+    unsigned bearing = 0;
+    for (size_t i = 0; i < list.kept.count; i++)
+        bearing += list.kept.items[i].verdict == VERDICT_LOAD_BEARING;
+    EXPECT_EQ(5u, bearing);
+    EXPECT_EQ(static_cast<size_t>(EDGES_KEPT), list.kept.count);
+    edge_list_end(&list);
+}
+
+const char two_threads[] = "1@0 launch s=L k=a\n"
+                           "1@10+3000 copy s=L implicit from=device to=pageable bytes=4 site=one\n"
+                           "2@10000 launch s=B1 k=b\n"
+                           "2@10010+5000 copy s=L implicit from=device to=pageable bytes=4 site=two\n";
+
+TEST(Selection, OfAThread)
+{
+    struct selection selection = {};
+    selection.thread = "1";
+    Selected report(BuildTrace(two_threads), selection);
+    ASSERT_EQ(0, report.status);
+    std::string details = report.Details();
+    EXPECT_TRUE(Has(details, "Selected: thread 1; 2 of 4 recorded calls")) << details;
+    EXPECT_NEAR(3e6, static_cast<double>(report.report->totals.host_ns), 3e4);
+    EXPECT_FALSE(Has(details, "5.0 ms")) << details;
+    selection.thread = "9";
+    Selected none(BuildTrace(two_threads), selection);
+    EXPECT_EQ(-1, none.status);
+    EXPECT_TRUE(Has(none.error, "no thread \"9\"")) << none.error;
+}
+
+TEST(Selection, OfThreadsByName)
+{
+    TraceBuilder builder;
+    builder.Thread(1, "worker");
+    builder.Thread(2, "worker");
+    builder.Thread(3, "main");
+    for (uint32_t thread = 1; thread <= 3; thread++) {
+        CallSpec call;
+        call.thread = thread;
+        call.enter = thread;
+        builder.Call(call);
+    }
+    struct selection selection = {};
+    selection.thread = "worker";
+    Selected report(builder.Bytes(), selection);
+    EXPECT_EQ(2u, report.report->totals.recorded);
+    selection.thread = "walker";
+    Selected none(builder.Bytes(), selection);
+    EXPECT_EQ(-1, none.status);
+    EXPECT_TRUE(Has(none.error, "3 (main)")) << none.error;
+}
+
+TEST(Selection, OfAStreamAndATime)
+{
+    struct selection selection = {};
+    selection.stream = 2; /* B1 */
+    Selected stream(BuildTrace(two_threads), selection);
+    EXPECT_EQ(1u, stream.report->totals.recorded);
+    selection.stream = 99;
+    EXPECT_EQ(-1, Selected(BuildTrace(two_threads), selection).status);
+    selection = {};
+    selection.has_from = true;
+    selection.from_ns = 5000000;
+    Selected late(BuildTrace(two_threads), selection);
+    EXPECT_EQ(2u, late.report->totals.recorded);
+    EXPECT_NEAR(5e6, static_cast<double>(late.report->totals.host_ns), 3e4);
+    selection.has_to = true;
+    selection.to_ns = 10001000;
+    Selected between(BuildTrace(two_threads), selection);
+    EXPECT_EQ(1u, between.report->totals.recorded);
+    TraceBuilder timeless;
+    timeless.header.clock = PTDS_CLOCK_TSC;
+    timeless.Call(CallSpec());
+    EXPECT_EQ(-1, Selected(timeless.Bytes(), selection).status) << "no times, no range of time";
+}
+
+TEST(Selection, RulesSeeWhatIsNotSelected)
+{
+    /* The copy waits for what the other thread launched: without seeing that, there is nothing to wait for. */
+    struct selection selection = {};
+    selection.thread = "2";
+    Selected report(BuildTrace("1@0 launch s=L k=a\n2@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"),
+                    selection);
+    ASSERT_NE(0u, report.report->findings.count);
+    EXPECT_STREQ("sync-copy", report.report->findings.items[0]->rule->id);
+}
+
+TEST(Selection, OfCallsThatRulesSpeakOfLater)
+{
+    /* The wait is judged at the second one, and the allocation flagged when another thread's call turns out to be held. */
+    const rule *rules[RULES_MOST];
+    unsigned judged = 0;
+    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+        if (rules[i]->on_judged == nullptr && rules[i]->on_held == nullptr)
+            continue;
+        auto of_rule = [&](const Selected &report) {
+            uint64_t calls = 0;
+            for (size_t j = 0; j < report.report->findings.count; j++)
+                calls += report.report->findings.items[j]->rule == rules[i] ? report.report->findings.items[j]->count : 0;
+            return calls;
+        };
+        uint64_t all = of_rule(Selected(BuildTrace(rules[i]->bad))), parts = 0;
+        EXPECT_NE(0u, all) << rules[i]->id;
+        for (const char *thread : {"1", "2", "3", "4", "5", "6"}) {
+            struct selection selection = {};
+            selection.thread = thread;
+            Selected part(BuildTrace(rules[i]->bad), selection);
+            if (part.status == 0)
+                parts += of_rule(part);
+        }
+        EXPECT_EQ(all, parts) << rules[i]->id << ": each call belongs to one thread";
+        struct selection late = {};
+        late.has_from = true;
+        late.from_ns = UINT64_MAX / 2;
+        EXPECT_EQ(0u, Selected(BuildTrace(rules[i]->bad), late).report->findings.count) << rules[i]->id;
+        judged++;
+    }
+    EXPECT_GE(judged, 5u);
+}
+
+TEST(Selection, AnOrderCountsByTheEndThatWaits)
+{
+    const char *text = "1@0 launch s=L k=a\n2@10 launch s=L k=b\n";
+    for (const char *thread : {"1", "2"}) {
+        struct selection selection = {};
+        selection.thread = thread;
+        Selected report(BuildTrace(text), selection);
+        uint64_t verdicts[VERDICTS], all = 0;
+        ASSERT_NE(nullptr, report_all_verdicts(report.report.get(), verdicts));
+        for (uint64_t count : verdicts)
+            all += count;
+        EXPECT_EQ(thread[0] == '2' ? 1u : 0u, all) << thread;
+        edge_list single;
+        edge_list_begin(&single);
+        EXPECT_EQ(0, edge_feed_of_build()->run(edge_feed_of_build(), report.report.get(), &single.sink));
+        EXPECT_EQ(all, single.kept.count) << "those drawn are those counted";
+        edge_list_end(&single);
+    }
+}
+
+TEST(FindingId, IsTheSameForTheSameSite)
+{
+    auto id = [](const std::string &text) {
+        Selected report(BuildTrace(text));
+        EXPECT_NE(0u, report.report->findings.count);
+        return std::string(identity_of(report.report.get(), report.report->findings.items[0]).text);
+    };
+    std::string one = id("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=x\n");
+    EXPECT_EQ(16u, one.size());
+    EXPECT_EQ(one, id("7@0 launch s=L k=b\n7@10+9000 copy s=L implicit from=device to=pageable bytes=8 site=x\n"));
+    EXPECT_NE(one, id("1@0 launch s=L k=a site=y\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=x\n"));
+}
+
+TEST(Timeline, KeepsTheStretchThatLostTheMost)
+{
+    std::string text;
+    for (unsigned i = 0; i < 400; i++)
+        text += "1@" + std::to_string(i * 100) + "+3 launch s=N1 k=a\n";
+    text += "1@40000+9000 copy s=N1 from=device to=pageable bytes=4\n";
+    for (unsigned i = 500; i < 900; i++)
+        text += "1@" + std::to_string(i * 100) + "+3 launch s=N1 k=a\n";
+    Page page(BuildTrace(text), nullptr, 80);
+    ASSERT_EQ(0, page.status);
+    EXPECT_TRUE(Has(page.html, "\"operations\":80,\"operations_seen\":801")) << page.html.substr(page.html.size() - 3000);
+    struct timeline timeline;
+    timeline_begin(&timeline, 80);
+    MemoryTrace trace(BuildTrace(text));
+    std::unique_ptr<struct report> report(new struct report);
+    char error[TRACE_ERROR_SIZE];
+    ASSERT_EQ(0, report_build_watched(report.get(), trace.source(), nullptr, &timeline.watch, error));
+    timeline_decide(&timeline);
+    ASSERT_EQ(80u, timeline_count(&timeline));
+    bool there = false;
+    for (uint64_t i = 0; i < 80; i++)
+        there |= timeline_at(&timeline, i)->op == PTDS_OP_COPY;
+    EXPECT_TRUE(there);
+    timeline_end(&timeline);
+    report_end(report.get());
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace through everything that reads one: reader, model, rules, reports, the page, exports, checks. For fuzzing.
+ */
+#ifndef PTDS_TESTS_ANALYSIS_WHOLE_H
+#define PTDS_TESTS_ANALYSIS_WHOLE_H
+
+#include <string>
+
+#include "analysis/check/check.h"
+#include "analysis/export/export.h"
+#include "analysis/html/report_html.h"
+#include "analysis/many/many.h"
+#include "analysis/report_json.h"
+#include "analysis/report_screen.h"
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+
+struct Whole {
+    bool readable = false;
+    std::string trouble;   /* why it is not */
+    std::string text;      /* the report */
+    uint64_t recorded = 0; /* calls looked at */
+    uint64_t damaged = 0;  /* places */
+    uint64_t lost_chunks = 0;
+    std::vector<std::string> ids; /* of the findings */
+};
+
+/* A namer that names nothing: paths in a damaged trace are not for opening. */
+inline site_namer NoNames()
+{
+    site_namer namer = {};
+    namer.name = [](site_namer *, const object_def *, uint64_t, char *, size_t) { return false; };
+    namer.places = [](site_namer *, const object_def *, uint64_t, site_place *, size_t) -> size_t { return 0; };
+    namer.trouble = [](site_namer *, const object_def *) -> const char * { return nullptr; };
+    return namer;
+}
+
+inline int OneEdgeEach(edge_feed *, const struct report *report, edge_sink *sink)
+{
+    edge edge = {};
+    edge.from.ticks = report->trace.last_ticks;
+    edge.from.stream = edge.to.thread = 0xfffffffe;
+    edge.from.object = edge.from.stack = 77;
+    edge.from.op = PTDS_OP_LAUNCH;
+    sink->edge(sink, &edge);
+    return 0;
+}
+
+/* All forms of export. SQLite is slow and gets its own say. */
+inline void ExportAll(const struct traces *traces, const struct folds *folds, site_namer *namer, bool sqlite,
+                      const char *scratch)
+{
+    edge_feed feed = {OneEdgeEach, nullptr};
+    for (size_t i = 0; i < export_formats_count; i++) {
+        const export_format &format = export_formats[i];
+        if (format.needs_path && !sqlite)
+            continue;
+        export_job job = {};
+        job.traces = traces;
+        job.folds = folds;
+        job.namer = namer;
+        job.edges = &feed;
+        job.path = scratch;
+        if (format.needs_path)
+            unlink(scratch);
+        job.out = format.needs_path ? nullptr : fopen("/dev/null", "w");
+        if (format.write(&job) != 0)
+            throw std::runtime_error(std::string(format.name) + ": " + job.error);
+        if (job.out != nullptr)
+            fclose(job.out);
+    }
+}
+
+/* The second half of its calls, as the terminal and the page show them. */
+inline void ShowPart(const struct trace_source *source, site_namer *namer)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct timeline timeline;
+    struct call_stats stats;
+    struct edge_list edges;
+    std::unique_ptr<struct report> report(new struct report);
+    struct selection selection = {};
+    TextOf out;
+    edge_list_begin(&edges);
+    timeline_begin(&timeline, 80);
+    if (report_build_watched(report.get(), source, nullptr, &timeline.watch, error) == 0) {
+        timeline_decide(&timeline);
+        OneEdgeEach(nullptr, report.get(), &edges.sink);
+        report_screen(report.get(), namer, SCREEN_LEAST_ROWS, &out);
+        if (report_html(report.get(), &timeline, &edges, namer, &out) != 0)
+            throw std::runtime_error("the page could not be written");
+        selection.has_from = trace_has_time(&report->trace);
+        selection.from_ns = report->totals.run_ns / 2;
+    }
+    report_end(report.get());
+    timeline_end(&timeline);
+    edge_list_end(&edges);
+    call_stats_begin(&stats);
+    if (report_build_watched(report.get(), source, &selection, &stats.watch, error) == 0)
+        report_details(report.get(), &stats, namer, SIZE_MAX, &out);
+    report_end(report.get());
+    call_stats_end(&stats);
+}
+
+inline void CheckAll(const struct traces *traces)
+{
+    char error[CHECK_ERROR_SIZE];
+    regions_check regions = {};
+    regions_add(&regions, "step", error);
+    for (size_t i = 0; i < traces->list.count; i++) {
+        regions_look(&regions, traces->list.items[i], i);
+        traced_incomplete(traces->list.items[i], nullptr, nullptr);
+    }
+    regions_free(&regions);
+}
+
+inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
+{
+    Whole whole;
+    site_namer namer = NoNames();
+    struct traces traces = {};
+    struct folds folds;
+    traces.trouble = [](void *data, const char *line) { *static_cast<std::string *>(data) += line; };
+    traces.data = &whole.trouble;
+    traces_add(&traces, path);
+    traces_order(&traces);
+    folds_make(&folds, &traces);
+    whole.readable = traces.list.count == 1;
+    if (whole.readable) {
+        const struct report *report = &traces.list.items[0]->report;
+        TextOf text, json, many, summary;
+        report_text(report, &namer, &text);
+        report_summary(report, &namer, &summary);
+        if (report_json(report, &namer, &json) != 0)
+            throw std::runtime_error("the JSON report could not be written");
+        many_text(&traces, &folds, &namer, &many);
+        many_json(&traces, &folds, &namer, &json);
+        whole.text = text.text;
+        whole.recorded = report->totals.recorded;
+        whole.damaged = report->trace.damaged;
+        whole.lost_chunks = report->trace.lost_chunks;
+        for (size_t i = 0; i < folds.list.count; i++)
+            whole.ids.push_back(folds.list.items[i].id.text);
+        ExportAll(&traces, &folds, &namer, sqlite, scratch);
+        CheckAll(&traces);
+        ShowPart(&traces.list.items[0]->source, &namer);
+    }
+    folds_free(&folds);
+    traces_free(&traces);
+    return whole;
+}
+
+} // namespace ptds
+
+#endif
