@@ -62,7 +62,8 @@ static const struct rule rule = {
            "2@10 launch s=L to=P2 k=b\n",
     .good = "1@0 launch s=L to=P1 k=a\n"
             "1@10+900 sync s=L to=P1\n"
-            "2@1000 launch s=L to=P2 k=b\n",
+            "2@1000 launch s=L to=P2 k=b\n"
+            "1@1010 launch s=L to=P1 k=c behind=P2\n",
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS,
     .on_call = on_call,
