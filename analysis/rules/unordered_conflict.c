@@ -6,12 +6,21 @@
  */
 #include "analysis/rule.h"
 
+/* What threads tell each other without CUDA is not in a trace, so between threads a conflict is a question. */
+enum { ONE_THREAD, ACROSS_THREADS };
+static const char *const details[] = {
+    "both from one thread",
+    "from two threads: an order that no CUDA call shows would make it right",
+};
+
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct edge_pair *pair = view->unordered;
     if (pair == NULL)
         return;
-    struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
+    bool across = pair->first.thread != view->call->thread;
+    struct finding *finding = finding_at(&run->findings, run->rule, view, across ? ACROSS_THREADS : ONE_THREAD);
+    finding_severity(finding, across ? SEVERITY_WARNING : SEVERITY_ERROR);
     finding_add(finding, FINDING_THREADS, pair->first.thread);
     finding_add(finding, FINDING_STREAMS, pair->first.stream);
     if (pair->first.object != 0)
@@ -24,8 +33,7 @@ static const struct rule rule = {
     .class_ = "R5",
     .title = "two operations on the same memory that nothing orders",
     .sentence = "Both touch the same memory, one of them writes it, and neither streams, events nor the host order them.",
-    .advice = "Record an event after the first and wait for it before the second. If threads hand the memory over in a way "
-              "that no CUDA call shows, that order is missing here.",
+    .advice = "Record an event after the first and wait for it before the second.",
     .bad = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
            "1@1 launch s=N1 k=_Z5writePf args=A\n"
            "1@2+9 copy s=L implicit src=A to=pageable bytes=64\n",
@@ -35,6 +43,7 @@ static const struct rule rule = {
             "1@3 wait s=L e=E\n"
             "1@4+1 copy s=L implicit src=A to=pageable bytes=64\n",
     .severity = SEVERITY_ERROR,
+    .details = details,
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER),
     .on_call = on_call,
 };

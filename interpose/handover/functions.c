@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The functions of functions.def as the shim exports them. Called by everybody, from before the first constructor to after
- * the last destructor. Until a thread may have work to hand over they only go on to libc; must never change a result, lose
+ * the last destructor. Until a thread may have work to hand over they only go on to libc; a thread may already wait in one
+ * by then, and takes over what it is woken for all the same. They must never change a result, lose
  * errno, or hold anything across the real call, where a thread may be cancelled.
  */
 #include "interpose/handover/handover.h"
@@ -23,13 +24,17 @@ static int absent(const char *name)
         __typeof__(&name) const real = REAL_LIBC(name); \
         if (__builtin_expect(!real, 0)) \
             return absent(#name); \
-        if (__builtin_expect(!__atomic_load_n(&handover_on, __ATOMIC_RELAXED), 1)) \
-            return real args; \
-        if (!handover_counts(__builtin_return_address(0), python_counts)) \
-            return real args; \
-        before; \
+        int counts = -1; \
+        if (__builtin_expect(__atomic_load_n(&handover_on, __ATOMIC_RELAXED), 0)) { \
+            counts = handover_counts(__builtin_return_address(0), python_counts); \
+            if (counts) \
+                before; \
+        } \
         const int result = real args; \
-        after; \
+        if (counts < 0 && __builtin_expect(__atomic_load_n(&handover_on, __ATOMIC_ACQUIRE), 0)) \
+            counts = handover_counts(__builtin_return_address(0), python_counts); \
+        if (counts > 0) \
+            after; \
         return result; \
     }
 #include "interpose/handover/functions.def"

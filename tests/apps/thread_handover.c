@@ -28,6 +28,8 @@ struct handover {
     CUstream blocking[2], nonblocking;
     CUstream from, to; // A's and B's
     struct box *box;
+    struct box slept; // waited for since before the program called CUDA
+    pthread_t sleeper;
     sem_t first, second;
     pthread_barrier_t both;
     pthread_t worker;
@@ -92,6 +94,39 @@ static void wake_b(struct handover *h)
         pthread_cond_wait(&h->box->told, &h->box->lock);
     pthread_mutex_unlock(&h->box->lock);
     read_words(h);
+}
+
+// B has slept on the condition since before the driver was there.
+static void *sleeper_b(void *argument)
+{
+    struct handover *h = argument;
+    pthread_mutex_lock(&h->slept.lock);
+    turn(h, 1);
+    while (!h->slept.full)
+        pthread_cond_wait(&h->slept.told, &h->slept.lock);
+    pthread_mutex_unlock(&h->slept.lock);
+    app_thread(&h->app);
+    read_words(h);
+    return NULL;
+}
+
+static void start_sleeper(struct handover *h)
+{
+    pthread_mutex_init(&h->slept.lock, NULL);
+    pthread_cond_init(&h->slept.told, NULL);
+    pthread_create(&h->sleeper, NULL, sleeper_b, h);
+    await_turn(h, 1);
+    app_sleep_ms(2);
+}
+
+static void sleeper_a(struct handover *h)
+{
+    write_words(h);
+    pthread_mutex_lock(&h->slept.lock);
+    h->slept.full = 1;
+    pthread_cond_signal(&h->slept.told);
+    pthread_mutex_unlock(&h->slept.lock);
+    pthread_join(h->sleeper, NULL);
 }
 
 // B only locks: nobody ever waited for this box.
@@ -314,6 +349,7 @@ static const struct way {
     part *parts[3];
     int from, to; // 0: the default stream, else one of blocking[]
 } ways[] = {
+    {"waited-since-start", {sleeper_a}, 0, 0},
     {"condition", {wake_a, wake_b}, 0, 0},
     {"queue-found-full", {queue_a, queue_b}, 0, 0},
     {"future-complete", {complete_a, complete_b}, 0, 0},
@@ -398,6 +434,7 @@ int main(int argc, char **argv)
     int wrong = 0;
     uint64_t digest = APP_DIGEST;
     double ms = 0;
+    start_sleeper(&h);
     setup(&h, app_number(argc, argv, 1, 30));
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         uint32_t seen = try_way(&h, &ways[i], &ms);
