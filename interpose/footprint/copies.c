@@ -9,23 +9,47 @@
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
-/* The pinned ranges, sorted by base, behind a lock: programs have tens to hundreds. */
+/* The pinned ranges, sorted by base: programs have tens to hundreds. Changed under the lock; every recorded copy reads them
+ * without it, and once more where `changes` says that they changed meanwhile (odd: they are changing). */
 #define RANGES 8192
-static struct {
+static struct range {
     uint64_t base, bytes;
-    enum ptds_memory_kind kind;
+    uint32_t kind; /* enum ptds_memory_kind */
 } ranges[RANGES];
-static uint32_t range_count, ranges_overflowed;
+static uint32_t range_count, ranges_overflowed, changes;
 static struct lock ranges_lock;
 static uint64_t span_low = UINT64_MAX, span_high;
+
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
+static void set_range(uint32_t at, struct range to)
+{
+    STORE(ranges[at].base, to.base);
+    STORE(ranges[at].bytes, to.bytes);
+    STORE(ranges[at].kind, to.kind);
+}
+
+static void begin_change(void)
+{
+    lock_take(&ranges_lock);
+    STORE(changes, changes + 1);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_change(void)
+{
+    __atomic_store_n(&changes, changes + 1, __ATOMIC_RELEASE);
+    lock_drop(&ranges_lock);
+}
 
 /* The number of ranges that start at or before the address. */
 static uint32_t ranges_up_to(uint64_t address)
 {
-    uint32_t low = 0, high = range_count;
+    uint32_t low = 0, high = LOAD(range_count);
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (ranges[middle].base <= address)
+        if (LOAD(ranges[middle].base) <= address)
             low = middle + 1;
         else
             high = middle;
@@ -48,29 +72,29 @@ void footprint_memory_added(enum ptds_memory_kind kind, uint64_t base, uint64_t 
     widen_span(base, base + bytes);
     if (kind != PTDS_MEMORY_PINNED && kind != PTDS_MEMORY_REGISTERED)
         return;
-    lock_take(&ranges_lock);
+    begin_change();
     uint32_t at = ranges_up_to(base);
     if (range_count < RANGES) {
-        __builtin_memmove(&ranges[at + 1], &ranges[at], (range_count - at) * sizeof ranges[0]);
-        ranges[at].base = base;
-        ranges[at].bytes = bytes;
-        ranges[at].kind = kind;
-        range_count++;
+        for (uint32_t i = range_count; i > at; i--)
+            set_range(i, ranges[i - 1]);
+        set_range(at, (struct range){base, bytes, kind});
+        STORE(range_count, range_count + 1);
     } else {
-        ranges_overflowed = 1;
+        STORE(ranges_overflowed, 1);
     }
-    lock_drop(&ranges_lock);
+    end_change();
 }
 
 void footprint_memory_gone(uint64_t base)
 {
-    lock_take(&ranges_lock);
+    begin_change();
     uint32_t at = ranges_up_to(base);
     if (at > 0 && ranges[at - 1].base == base) {
-        range_count--;
-        __builtin_memmove(&ranges[at - 1], &ranges[at], (range_count - (at - 1)) * sizeof ranges[0]);
+        for (uint32_t i = at; i < range_count; i++)
+            set_range(i - 1, ranges[i]);
+        STORE(range_count, range_count - 1);
     }
-    lock_drop(&ranges_lock);
+    end_change();
 }
 
 int footprint_in_span(uint64_t address)
@@ -79,15 +103,25 @@ int footprint_in_span(uint64_t address)
            address < __atomic_load_n(&span_high, __ATOMIC_RELAXED);
 }
 
+static enum ptds_memory_kind look_up(uint64_t address)
+{
+    uint32_t at = ranges_up_to(address);
+    if (at > 0 && address - LOAD(ranges[at - 1].base) < LOAD(ranges[at - 1].bytes))
+        return (enum ptds_memory_kind)LOAD(ranges[at - 1].kind);
+    return LOAD(ranges_overflowed) ? PTDS_MEMORY_UNKNOWN : PTDS_MEMORY_PAGEABLE;
+}
+
 static enum ptds_memory_kind host_kind(uint64_t address)
 {
-    enum ptds_memory_kind kind = PTDS_MEMORY_PAGEABLE;
-    lock_take(&ranges_lock);
-    uint32_t at = ranges_up_to(address);
-    if (at > 0 && address - ranges[at - 1].base < ranges[at - 1].bytes)
-        kind = ranges[at - 1].kind;
-    else if (ranges_overflowed)
-        kind = PTDS_MEMORY_UNKNOWN;
+    for (int tries = 0; tries < 64; tries++) {
+        uint32_t before = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+        enum ptds_memory_kind kind = look_up(address);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (before % 2 == 0 && LOAD(changes) == before)
+            return kind;
+    }
+    lock_take(&ranges_lock); /* whoever changes them was interrupted */
+    enum ptds_memory_kind kind = look_up(address);
     lock_drop(&ranges_lock);
     return kind;
 }
@@ -258,4 +292,5 @@ int footprint_blocks_host(const struct call *C)
 void footprint_after_fork(void)
 {
     ranges_lock.held = 0;
+    changes += changes % 2;
 }
