@@ -54,18 +54,9 @@ static bool thread_position(struct model *model, uint32_t uid, uint32_t *at)
 
 static enum order_role role_of(uint32_t kind)
 {
-    switch (kind) {
-    case PTDS_STREAM_LEGACY: return ORDER_ROLE_LEGACY;
-    case PTDS_STREAM_PER_THREAD:
-    case PTDS_STREAM_BLOCKING:
-    case PTDS_STREAM_SHIM_BLOCKING: return ORDER_ROLE_BLOCKING;
-    default: return ORDER_ROLE_NONE;
-    }
-}
-
-bool model_is_pending(const struct model *model, uint32_t slot)
-{
-    return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
+    if (kind == PTDS_STREAM_LEGACY)
+        return ORDER_ROLE_LEGACY;
+    return model_is_blocking(kind) ? ORDER_ROLE_BLOCKING : ORDER_ROLE_NONE;
 }
 
 static bool wants(const struct model *model, unsigned order)
@@ -260,6 +251,7 @@ static void note_work(struct model *model, const struct call_view *view)
 {
     struct model_stream *stream = &model->streams.items[view->target];
     struct model_context *context = &model->contexts.items[stream->context];
+    model->works++;
     stream->last_work = model->op;
     stream->last_thread = view->call->thread;
     stream->last_stack = view->call->r.stack;

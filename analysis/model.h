@@ -98,6 +98,7 @@ struct model {
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
     uint64_t op;                    /* operations so far */
+    uint64_t works;                 /* of them, work */
     uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
     uint64_t untimed_waits;         /* calls that may have waited but are not timed */
 };
@@ -115,10 +116,19 @@ void model_leave(struct model *model, const struct call_view *view);
 void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out);
 
 /* Whether this stream has work pending. MODEL_NO_SLOT: no. */
-bool model_is_pending(const struct model *model, uint32_t slot);
+static inline bool model_is_pending(const struct model *model, uint32_t slot)
+{
+    return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
+}
 
 uint32_t model_slot(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
 void model_end(struct model *model);
+
+/* Whether streams of this kind (enum ptds_stream_kind) have implicit order with the legacy one. */
+static inline bool model_is_blocking(uint32_t kind)
+{
+    return kind == PTDS_STREAM_PER_THREAD || kind == PTDS_STREAM_BLOCKING || kind == PTDS_STREAM_SHIM_BLOCKING;
+}
 
 /* For model_enter: scope, completes, own_only. */
 void model_classify(struct call_view *view);

@@ -91,9 +91,8 @@ struct report {
     uint64_t refused; /* findings that were not kept */
     bool has_counts;
     bool out_of_memory;
-    struct {
-        uint8_t count, run[RULES_MOST]; /* indices of runs */
-    } wanting[64], everything;          /* the rules that want an operation, by enum ptds_op; that want all */
+    /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now. */
+    uint64_t wanting[64], wanting_all, by_case[CASES], awake;
 };
 
 /* Looks on while a report is built. Both may be NULL. */

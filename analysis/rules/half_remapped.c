@@ -86,6 +86,7 @@ static const struct rule rule = {
             "1@20+40 sync s=L to=P1\n",
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC),
+    .cases = CASE_DEFAULT,
     .on_call = on_call,
     .end = end,
 };

@@ -55,6 +55,7 @@ static const struct rule rule = {
             "2@1000 launch s=L to=P2 k=b\n",
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS,
+    .cases = CASE_REMAPPED,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -36,6 +36,7 @@ static const struct rule rule = {
             "1@4+1 copy s=L implicit src=A to=pageable bytes=64\n",
     .severity = SEVERITY_ERROR,
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER),
+    .cases = CASE_CONFLICT,
     .on_call = on_call,
 };
 PTDS_RULE(rule);
