@@ -16,13 +16,9 @@ static bool make_room(struct vclock *clock, size_t slots)
     return grown != NULL;
 }
 
-bool vclock_raise(struct vclock *clock, uint32_t slot, uint64_t op)
+bool vclock_raise_more(struct vclock *clock, uint32_t slot, uint64_t op)
 {
-    if (!make_room(clock, (size_t)slot + 1))
-        return false;
-    if (op > clock->at[slot])
-        clock->at[slot] = op;
-    return true;
+    return make_room(clock, (size_t)slot + 1) && vclock_raise(clock, slot, op);
 }
 
 bool vclock_join(struct vclock *into, const struct vclock *from)

@@ -26,7 +26,7 @@ extern "C" {
 #define MODEL_NO_SLOT UINT32_MAX
 
 /* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
-enum { MODEL_MOST_STREAMS = 4096 };
+enum { MODEL_MOST_STREAMS = 4096, MODEL_LATELY = 64 };
 
 struct model_stream {
     uint32_t uid, kind;                            /* enum ptds_stream_kind */
@@ -92,6 +92,14 @@ struct model {
     TABLE_OF(struct model_context) contexts;
     TABLE_OF(uint32_t) threads; /* uids */
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
+    struct model_lately { /* what was looked up last: most calls are about the same few things */
+        uint32_t uid, at; /* at: position plus one; 0 none */
+    } lately_threads[MODEL_LATELY], lately_contexts[MODEL_LATELY];
+    struct model_api {
+        bool known;
+        uint16_t api;
+        const struct api_def *def;
+    } lately_apis[MODEL_LATELY];
     struct vclock done;             /* known to be complete by now */
     struct completions completions; /* of calls in flight */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */

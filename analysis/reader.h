@@ -126,7 +126,10 @@ struct merge_cursor {
 struct merge {
     const struct trace *trace;
     struct merge_cursor *cursors;
-    uint32_t *heap;
+    struct merge_next {
+        uint64_t enter; /* of the cursor's next call */
+        uint32_t thread, cursor;
+    } *heap;
     uint32_t count;
     uint32_t gaps; /* cursors whose next call has a gap before it */
     bool handed;   /* the heap's top has been handed out */
