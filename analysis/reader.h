@@ -129,7 +129,7 @@ struct merge {
     struct merge_next {
         uint64_t enter; /* of the cursor's next call */
         uint32_t thread, cursor;
-    } *heap;
+    } * heap;
     uint32_t count;
     uint32_t gaps; /* cursors whose next call has a gap before it */
     bool handed;   /* the heap's top has been handed out */

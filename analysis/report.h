@@ -91,7 +91,8 @@ struct report {
     uint64_t refused; /* findings that were not kept */
     bool has_counts;
     bool out_of_memory;
-    /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now. */
+    /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
+     */
     uint64_t wanting[64], wanting_all, by_case[CASES], awake;
 };
 
@@ -142,8 +143,8 @@ const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdic
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
 /* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
 struct line report_verdicts(const uint64_t *verdicts);
-/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing; else
- * NULL. */
+/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing;
+ * else NULL. */
 const char *report_needed(const struct report *report, const struct finding *finding);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);

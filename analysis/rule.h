@@ -35,16 +35,16 @@ struct rule_run {
 /* For `cases`: of the calls in `ops`, those that a rule may have something to say about; any one will do. Most calls are
  * none of these, and must cost nothing. */
 enum rule_case {
-    CASE_DEFAULT = 1 << 0,     /* it named the default stream: the legacy one, or by a per-thread twin */
-    CASE_LEGACY = 1 << 1,      /* it really put something on the legacy stream */
-    CASE_BLOCKING = 1 << 2,    /* ... on a stream that has implicit order with the legacy one */
-    CASE_PER_THREAD = 1 << 3,  /* it named a per-thread stream */
-    CASE_REMAPPED = 1 << 4,    /* it was sent to another stream than it named */
-    CASE_FIRST = 1 << 5,       /* work for a stream that had none pending */
-    CASE_NO_WORK = 1 << 6,     /* anything but work: waits, queries, event operations, ... */
+    CASE_DEFAULT = 1 << 0,    /* it named the default stream: the legacy one, or by a per-thread twin */
+    CASE_LEGACY = 1 << 1,     /* it really put something on the legacy stream */
+    CASE_BLOCKING = 1 << 2,   /* ... on a stream that has implicit order with the legacy one */
+    CASE_PER_THREAD = 1 << 3, /* it named a per-thread stream */
+    CASE_REMAPPED = 1 << 4,   /* it was sent to another stream than it named */
+    CASE_FIRST = 1 << 5,      /* work for a stream that had none pending */
+    CASE_NO_WORK = 1 << 6,    /* anything but work: waits, queries, event operations, ... */
     CASE_HOST_FUNCTION = 1 << 7,
-    CASE_CAPTURE = 1 << 8,     /* it failed, or a capture was open, begins or ends */
-    CASE_CONFLICT = 1 << 9,    /* nothing orders it and an earlier call that uses the same memory */
+    CASE_CAPTURE = 1 << 8,  /* it failed, or a capture was open, begins or ends */
+    CASE_CONFLICT = 1 << 9, /* nothing orders it and an earlier call that uses the same memory */
     CASES = 10
 };
 

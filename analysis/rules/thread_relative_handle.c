@@ -146,7 +146,8 @@ static void look(struct rule_run *run, const struct call_view *view)
         remember(state, run, view);
 }
 
-/* Awake while a thread has waited for nothing: any operation may then be the one that uses what it should have waited for. */
+/* Awake while a thread has waited for nothing: any operation may then be the one that uses what it should have waited for.
+ */
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct state *state = run->state;

@@ -246,8 +246,8 @@ uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *mem
         v->limited = true;
         return 0;
     }
-    *accesses_at(memory, at) = (struct remembered){
-        .touch = *touch, .op = v->now, .lane = lane, .home = bucket, .end = v->end};
+    *accesses_at(memory, at) =
+        (struct remembered){.touch = *touch, .op = v->now, .lane = lane, .home = bucket, .end = v->end};
     be_newest(memory, accesses_at(memory, at), at);
     memory->live++;
     note_newest(v, memory, lane);

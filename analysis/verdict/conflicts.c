@@ -85,7 +85,7 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
 }
 
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
-                       const struct remembered *first, const struct touch *second)
+                               const struct remembered *first, const struct touch *second)
 {
     struct edge_pair pair;
     struct blame what = *by;

@@ -355,7 +355,7 @@ struct memory *places_touch_in(struct verdicts *v, uint32_t lane, struct memory 
 
 /* conflicts.c */
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
-                       const struct remembered *first, const struct touch *second);
+                               const struct remembered *first, const struct touch *second);
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 
 /* signatures.c */

@@ -26,15 +26,16 @@ static inline struct remembered *remembered_at(const struct place *place, struct
     uint32_t position = place->at[access - 1];
     struct remembered *found = &memory->list.items[position - 1];
     bool same = position != 0 && position <= memory->list.count && found->lane == lane &&
-                found->touch.lo == place->address && found->touch.access == access &&
-                found->touch.extent == EXTENT_FROM;
+                found->touch.lo == place->address && found->touch.access == access && found->touch.extent == EXTENT_FROM;
     return same ? found : NULL;
 }
 
 /* What a later access makes superfluous, as bits. */
 static inline unsigned weaker_than(enum access access)
 {
-    return access == ACCESS_READ ? 0 : access == ACCESS_UNKNOWN ? 1u << ACCESS_READ : 1u << ACCESS_READ | 1u << ACCESS_UNKNOWN;
+    return access == ACCESS_READ      ? 0
+           : access == ACCESS_UNKNOWN ? 1u << ACCESS_READ
+                                      : 1u << ACCESS_READ | 1u << ACCESS_UNKNOWN;
 }
 
 static void forget_weaker(struct place *place, struct memory *memory, uint32_t lane, unsigned weaker)
@@ -58,9 +59,8 @@ static void again(struct verdicts *v, struct place *place, struct memory *memory
 {
     if (place->live & weaker_than(access))
         forget_weaker(place, memory, lane, place->live & weaker_than(access));
-    struct remembered *old = memory->lane == lane && (place->live & 1u << access)
-                                 ? remembered_at(place, memory, lane, access)
-                                 : NULL;
+    struct remembered *old =
+        memory->lane == lane && (place->live & 1u << access) ? remembered_at(place, memory, lane, access) : NULL;
     if (old != NULL)
         accesses_again(v, memory, old, place->at[access - 1]);
     else

@@ -12,8 +12,7 @@ static bool begin(struct verdicts *v)
     if (!TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
-    v->memories.items[0] = (struct memory){
-        .end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
+    v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
     return true;
 }
 
