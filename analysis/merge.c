@@ -4,6 +4,7 @@
  * source again, so everything is bounds-checked again (a running process may have recycled a chunk in between).
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/records.h"
 
@@ -42,6 +43,13 @@ static void take_region(struct regions *regions, const struct ptds_rec_REGION *r
     regions->depth += regions->depth != UINT32_MAX;
 }
 
+static void take_edge(struct merge_cursor *cursor, const struct ptds_rec_EDGE *record)
+{
+    if (cursor->edges < CALL_EDGES)
+        cursor->behind[cursor->edges] = record->behind;
+    cursor->edges += cursor->edges != UINT32_MAX;
+}
+
 /* Moves to the thread's next call; false at its end. */
 static bool advance(const struct trace *trace, struct merge_cursor *cursor)
 {
@@ -55,9 +63,14 @@ static bool advance(const struct trace *trace, struct merge_cursor *cursor)
             union any_record fixed;
             if (record.kind == PTDS_REC_REGION && record_fixed(trace, &record, at, &fixed) != 0)
                 take_region(&cursor->regions, &fixed.REGION);
+            else if (record.kind == PTDS_REC_EDGE && record_fixed(trace, &record, at, &fixed) != 0)
+                take_edge(cursor, &fixed.EDGE);
             if (record.kind != PTDS_REC_CALL)
                 continue;
             decode_call(trace, at, record.size, &cursor->call);
+            memcpy(cursor->call.behind, cursor->behind, sizeof cursor->behind);
+            cursor->call.edges = cursor->edges;
+            cursor->edges = 0;
             cursor->call.thread = chunk->thread;
             cursor->gap = chunk->lost > cursor->lost;
             cursor->lost = chunk->lost > cursor->lost ? chunk->lost : cursor->lost;

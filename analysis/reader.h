@@ -25,12 +25,17 @@ struct regions {
     uint32_t name[REGIONS_KEPT], domain[REGIONS_KEPT]; /* STRING ids */
 };
 
+enum { CALL_EDGES = 8 };
+
 /* One driver call. `r` is zero in the fields that the trace's version did not have. */
 struct call {
     uint32_t thread;
     uint32_t words;                /* how many r.word there are; read them with call_word */
     const unsigned char *word;     /* inside the source */
     const struct regions *regions; /* of a call that merge_next gave; else NULL */
+    /* Streams that the shim made this call's stream wait for, of a call that merge_next gave; beyond the first few only
+     * their number. */
+    uint32_t edges, behind[CALL_EDGES];
     struct ptds_rec_CALL r;
 };
 
@@ -119,6 +124,7 @@ struct merge_cursor {
     uint32_t offset;            /* in the chunk's records */
     uint64_t lost;              /* the thread had given up so many records before the call */
     bool gap;                   /* some of them since the call before */
+    uint32_t edges, behind[CALL_EDGES]; /* of the call to come */
     struct regions regions;
     struct call call;
 };

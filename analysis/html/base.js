@@ -44,7 +44,20 @@ const ptds = {};
   const verdictKeys = ["false", "load_bearing", "unknown"];
   const verdictWords = { false: "false", load_bearing: "load-bearing", unknown: "unknown" };
 
-  const needed = "Results depend on this order: put an event in its place before it goes.";
+  // What is said of a finding whose order is load-bearing; null of others. An error is an order that is gone already.
+  function needed(finding) {
+    if (!finding.verdicts || !finding.verdicts.load_bearing) return null;
+    return finding.severity === "error"
+      ? "Results depend on this order, which is gone: they may be wrong."
+      : "Results depend on this order: put an event in its place before it goes.";
+  }
+
+  // "void at::native::(anonymous namespace)::add<float>(float*)" is "add".
+  function bare(name) {
+    const plain = name.replaceAll("(anonymous namespace)", "");
+    const head = plain.slice(0, (plain + "<").search(/[<(]/));
+    return head.split(/::| /).pop() || name;
+  }
 
   const reasonWords = {
     opaque: "an operation on one side may touch memory that the trace does not name",
@@ -78,10 +91,10 @@ const ptds = {};
     return frames.length ? frame(frames.find((one) => !own(one)) || frames[frames.length - 1]) : null;
   }
 
-  function names(finding, key) {
+  function names(finding, key, shown = (name) => name) {
     const set = finding.values[key];
     if (!set || !set.ids || set.ids.length === 0) return null;
-    return [...new Set(set.ids.map((one) => one.name))].join(", ") + (set.more ? ", and more" : "");
+    return [...new Set(set.ids.map((one) => shown(one.name)))].join(", ") + (set.more ? ", and more" : "");
   }
 
   // Follows the system until the button is pressed.
@@ -103,5 +116,5 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, verdictTags, severities, severityTag, frame, site, names, startTheme });
+  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, verdictTags, severities, severityTag, frame, site, names, startTheme });
 }

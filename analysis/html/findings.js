@@ -39,7 +39,7 @@
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
     row("GPU time lost", time(finding.cost.gpu_ns));
     if (finding.api) row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
-    if (finding.verdicts && finding.verdicts.load_bearing) row("but", ptds.needed);
+    if (ptds.needed(finding)) row("but", ptds.needed(finding));
     if (finding.sequence !== null) {
       const mates = findings.filter((one) => one.finding.sequence === finding.sequence && one.number !== number).map((one) => "#" + one.number);
       row("sequence", `with ${mates.join(", ")}: removing one wait exposes the next`);

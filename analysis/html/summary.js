@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary at the top of the page, from the JSON report alone.
 {
-  const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names } = ptds;
+  const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names, needed, bare } = ptds;
 
   const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
   const sum = (object) => Object.values(object).reduce((all, one) => all + one, 0);
@@ -74,6 +74,16 @@
     replace(body, rows);
   }
 
+  // Orders that results depend on, by an example each.
+  function examples(groups) {
+    const words = { read: "reads", write: "writes" };
+    const end = (one) => [el("code", {}, one.kernel ? bare(one.kernel.name) : one.api), ` ${words[one.access] || "uses"}, thread ${one.thread.name}`];
+    return groups
+      .filter((group) => group.load_bearing > 0 && group.pair)
+      .slice(0, 5)
+      .map((group) => el("li", {}, `${count(group.load_bearing)} times: `, end(group.pair.first), "; then ", end(group.pair.second)));
+  }
+
   function verdicts(report) {
     const edges = report.edges;
     if (!edges)
@@ -83,6 +93,7 @@
       byId("verdicts"),
       el("p", {}, plural(edges.total, "implicit order") + ": ", verdictTags(edges.by_verdict)),
       el("p", { class: "note" }, "False: orders nothing that shares memory. Load-bearing: two operations that share memory have no other order. Unknown: neither can be said."),
+      el("ul", {}, examples(edges.groups || [])),
       reasons.length ? el("ul", {}, reasons.map(([reason, number]) => el("li", {}, count(number) + " unknown: " + (reasonWords[reason] || reason)))) : null,
     );
   }
@@ -97,7 +108,8 @@
       if (finding.sequence !== null) sequences.set(finding.sequence, entry);
       out.push(entry);
     });
-    return out.sort((a, b) => (b.ns || 0) - (a.ns || 0) || a.at - b.at);
+    const error = (entry) => (entry.finding.severity === "error" ? 1 : 0);
+    return out.sort((a, b) => error(b) - error(a) || (b.ns || 0) - (a.ns || 0) || a.at - b.at);
   }
 
   function top(report) {
@@ -105,11 +117,11 @@
     const item = ({ finding, at, others, ns }) => {
       const advice = advised.has(finding.rule) ? null : el("div", { class: "note" }, finding.advice);
       advised.add(finding.rule);
-      const behind = names(finding, "waits_for_kernels");
+      const behind = names(finding, "waits_for_kernels", bare);
       const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`), severity = finding.severity === "error" ? ptds.severityTag(finding) : null;
       return el("li", {}, link, severity && " ", severity, `: ${time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
-        finding.verdicts && finding.verdicts.load_bearing ? el("div", { class: "v-load-bearing" }, ptds.needed) : null,
+        needed(finding) ? el("div", { class: "v-load-bearing" }, needed(finding)) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);
     };
     replace(byId("top"), shown.map(item));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * half-remapped: part of the default-stream work was moved and part was not, so that order which the program had may be
- * gone. Run by report.c for every call; decides at the end, when it is known whether anything was moved at all. Calls that
+ * half-remapped: part of the default-stream work was moved and part was not. Per-thread and other blocking streams wait for
+ * the legacy stream and it for them (measured), so order is kept and overlap lost; where work went to a non-blocking stream
+ * the order is gone. Run by report.c for every call; decides at the end, when it is known whether anything was moved at all. Calls that
  * failed put no work anywhere and do not count.
  */
 #include "analysis/rule.h"
@@ -21,7 +22,13 @@ static const char *const details[] = {
 
 struct state {
     bool remapped;
+    bool unordered; /* ... to a stream that the legacy stream does not wait for, or of which that is not known */
 };
+
+static bool waits_for_legacy(uint32_t kind)
+{
+    return kind == PTDS_STREAM_PER_THREAD || kind == PTDS_STREAM_BLOCKING || kind == PTDS_STREAM_SHIM_BLOCKING;
+}
 
 static uint32_t reason(uint32_t flags)
 {
@@ -40,10 +47,14 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     bool stream_op = view->submits || (view->succeeded && call->op == PTDS_OP_STREAM_SYNC);
     if (!(call->flags & PTDS_CALL_LEGACY) || !stream_op)
         return;
-    if (call->flags & PTDS_CALL_REMAPPED)
+    if (call->flags & PTDS_CALL_REMAPPED) {
         state->remapped = true;
-    else
-        finding_cost_unknown(finding_at(&run->findings, run->rule, view, reason(call->flags)));
+        state->unordered |= !waits_for_legacy(view->target_kind);
+        return;
+    }
+    struct finding *finding = finding_at(&run->findings, run->rule, view, reason(call->flags));
+    finding_cost_unknown(finding);
+    finding_severity(finding, view->submits ? SEVERITY_WARNING : SEVERITY_NOTE); /* a wait on it waits for what was moved */
 }
 
 static bool counted_remapped(const struct trace *trace)
@@ -62,6 +73,8 @@ static void end(struct rule_run *run)
         findings_drop(&run->findings);
         return;
     }
+    for (size_t i = 0; i < run->findings.list.count && state->unordered; i++)
+        finding_severity(run->findings.list.items[i], SEVERITY_ERROR);
     for (size_t i = 0; i < defs->untabled.count; i++)
         if (defs->untabled.items[i].handed == 0)
             finding_cost_unknown(finding_about(&run->findings, run->rule, UNTABLED, defs->untabled.items[i].text));
@@ -75,7 +88,8 @@ static const struct rule rule = {
     .class_ = "R8",
     .severity = SEVERITY_ERROR,
     .title = "only part of the default-stream work was remapped",
-    .sentence = "Default-stream work that stayed has lost its order with the work that was moved: results may be wrong.",
+    .sentence = "Default-stream work that stayed is a barrier for what was moved to blocking streams; with what was moved "
+                "to a non-blocking one it has lost its order, and results may be wrong.",
     .advice =
         "Remap all of it (see the reasons), or none: PTDS_POLICY=none, or PTDS_EXPLICIT_LEGACY=remap for explicit uses.",
     .details = details,

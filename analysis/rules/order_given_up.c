@@ -23,14 +23,24 @@ static struct last *last_of(struct state *state, uint32_t asked)
     return &state->last[CONTEXTS - 1];
 }
 
+/* The shim has put an event in the order's place, as policy ordered does where one thread hands over to another. */
+static bool waited_for(const struct rule_run *run, const struct call *call, uint32_t slot)
+{
+    for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
+        if (call->behind[i] == run->model->streams.items[slot].uid || call->behind[i] == call->r.stream)
+            return true; /* the latter: the shim had it wait for the whole legacy stream */
+    return false;
+}
+
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED) || !view->work)
         return;
     struct last *last = last_of(run->state, view->asked);
+    bool kept = last->target != MODEL_NO_SLOT && waited_for(run, view->call, last->target);
     bool same_place = last->asked != view->asked + 1 || last->target == view->target || last->thread == view->call->thread;
-    if (!same_place && model_is_pending(run->model, last->target)) {
+    if (!same_place && !kept && model_is_pending(run->model, last->target)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
         finding_add(finding, FINDING_THREADS, last->thread);
         finding_cost_unknown(finding);
@@ -52,7 +62,8 @@ static const struct rule rule = {
            "2@10 launch s=L to=P2 k=b\n",
     .good = "1@0 launch s=L to=P1 k=a\n"
             "1@10+900 sync s=L to=P1\n"
-            "2@1000 launch s=L to=P2 k=b\n",
+            "2@1000 launch s=L to=P2 k=b\n"
+            "1@1010 launch s=L to=P1 k=c behind=P2\n",
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS,
     .cases = CASE_REMAPPED,

@@ -7,6 +7,7 @@
 #include "interpose/base/elf.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static uintptr_t dynamic_address(const struct elf_object *object, ElfW(Addr) value)
 {
@@ -24,6 +25,8 @@ static void read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic)
         case DT_STRTAB: object->strings = (const void *)address; break;
         case DT_GNU_HASH: object->gnu_hash = (const void *)address; break;
         case DT_HASH: object->sysv_hash = (const void *)address; break;
+        case DT_VERSYM: object->versions = (const void *)address; break;
+        case DT_VERDEF: object->definitions = (const void *)address; break;
         case DT_SONAME: soname = dynamic->d_un.d_val; break;
         default: break;
         }
@@ -119,12 +122,36 @@ int elf_containing(const void *address, struct elf_object *out)
     return elf_each(contains, &wanted);
 }
 
-static void *defined(const struct elf_object *object, const ElfW(Sym) * symbol, const char *name)
+/* Whether the object's version number `wanted`, of a symbol, is that name; numbers 0 and 1 are no version. */
+static int is_version(const struct elf_object *object, unsigned wanted, const char *name)
+{
+    const uint8_t *at = object->definitions;
+    if (wanted <= VER_NDX_GLOBAL)
+        return 1;
+    while (at) {
+        const ElfW(Verdef) *definition = (const void *)at;
+        const ElfW(Verdaux) *its_name = (const void *)(at + definition->vd_aux);
+        if (definition->vd_ndx == wanted)
+            return strcmp(object->strings + its_name->vda_name, name) == 0;
+        at = definition->vd_next ? at + definition->vd_next : NULL;
+    }
+    return 0;
+}
+
+/* What is looked for. */
+struct wanted {
+    const char *name, *version; /* NULL: any version */
+};
+
+static void *defined(const struct elf_object *object, const ElfW(Sym) * symbol, const struct wanted *wanted)
 {
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return NULL;
-    if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || strcmp(object->strings + symbol->st_name, name) != 0)
+    if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || strcmp(object->strings + symbol->st_name, wanted->name) != 0)
+        return NULL;
+    if (wanted->version && object->versions &&
+        !is_version(object, object->versions[symbol - object->symbols] & 0x7fff, wanted->version))
         return NULL;
     return (void *)(object->bias + symbol->st_value);
 }
@@ -137,19 +164,19 @@ static uint32_t gnu_hash_of(const char *name)
     return h;
 }
 
-static void *find_gnu(const struct elf_object *object, const char *name)
+static void *find_gnu(const struct elf_object *object, const struct wanted *wanted)
 {
     const uint32_t *table = object->gnu_hash;
     uint32_t buckets = table[0], first = table[1], bloom_words = table[2];
     const uint32_t *bucket = table + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
     const uint32_t *chain = bucket + buckets;
-    uint32_t wanted = gnu_hash_of(name);
-    if (buckets == 0 || bucket[wanted % buckets] < first)
+    uint32_t hash = gnu_hash_of(wanted->name);
+    if (buckets == 0 || bucket[hash % buckets] < first)
         return NULL;
-    for (uint32_t i = bucket[wanted % buckets];; i++) {
+    for (uint32_t i = bucket[hash % buckets];; i++) {
         uint32_t h = chain[i - first];
-        if ((h | 1) == (wanted | 1)) {
-            void *found = defined(object, &object->symbols[i], name);
+        if ((h | 1) == (hash | 1)) {
+            void *found = defined(object, &object->symbols[i], wanted);
             if (found)
                 return found;
         }
@@ -169,24 +196,43 @@ static uint32_t sysv_hash_of(const char *name)
     return h;
 }
 
-static void *find_sysv(const struct elf_object *object, const char *name)
+static void *find_sysv(const struct elf_object *object, const struct wanted *wanted)
 {
     const uint32_t *bucket = object->sysv_hash + 2, *chain = bucket + object->sysv_hash[0];
     if (object->sysv_hash[0] == 0)
         return NULL;
-    for (uint32_t i = bucket[sysv_hash_of(name) % object->sysv_hash[0]]; i != STN_UNDEF; i = chain[i]) {
-        void *found = defined(object, &object->symbols[i], name);
+    for (uint32_t i = bucket[sysv_hash_of(wanted->name) % object->sysv_hash[0]]; i != STN_UNDEF; i = chain[i]) {
+        void *found = defined(object, &object->symbols[i], wanted);
         if (found)
             return found;
     }
     return NULL;
 }
 
-void *elf_symbol(const struct elf_object *object, const char *name)
+static void *find(const struct elf_object *object, const struct wanted *wanted)
 {
     if (!object->symbols || !object->strings)
         return NULL;
     if (object->gnu_hash)
-        return find_gnu(object, name);
-    return object->sysv_hash ? find_sysv(object, name) : NULL;
+        return find_gnu(object, wanted);
+    return object->sysv_hash ? find_sysv(object, wanted) : NULL;
+}
+
+void *elf_symbol(const struct elf_object *object, const char *name)
+{
+    return find(object, &(struct wanted){name, NULL});
+}
+
+void *elf_symbol_version(const struct elf_object *object, const char *name, const char *version)
+{
+    return find(object, &(struct wanted){name, version});
+}
+
+const char *elf_path(const struct elf_object *object, char *buffer, size_t size)
+{
+    if (*object->path)
+        return object->path;
+    ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
+    buffer[length > 0 ? length : 0] = '\0';
+    return buffer;
 }

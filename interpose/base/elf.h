@@ -20,6 +20,8 @@ struct elf_object {
     const char *strings;
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;
+    const uint16_t *versions; /* of each symbol; NULL where the object has none */
+    const void *definitions;  /* the versions that it defines, ElfW(Verdef); NULL none */
     const ElfW(Phdr) * segments;
     uint16_t segment_count;
 };
@@ -34,7 +36,13 @@ int elf_containing(const void *address, struct elf_object *out);
 /* The GNU build id; returns its size, 0 if there is none. */
 uint32_t elf_build_id(const struct elf_object *object, const uint8_t **id);
 
+/* The object's path; of the main program the one that the kernel knows, put into the buffer. */
+const char *elf_path(const struct elf_object *object, char *buffer, size_t size);
+
 /* The address of a function or variable that the object itself defines, any version; NULL if it does not. */
 void *elf_symbol(const struct elf_object *object, const char *name);
+
+/* The same for what a reference to name@version would be bound to: one of that version, or of none. */
+void *elf_symbol_version(const struct elf_object *object, const char *name, const char *version);
 
 #endif

@@ -6,9 +6,9 @@
  */
 #include <fnmatch.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "interpose/base/elf.h"
+#include "interpose/base/sites.h"
 #include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
 
@@ -35,37 +35,22 @@ static int glob_matches(const char *list, const char *path)
     return 0;
 }
 
-static int decide(const void *caller)
+static int decide(const struct elf_object *object, const void *caller)
 {
     const struct env *env = env_get();
-    struct elf_object object;
-    char program[512] = "";
-    if (!elf_containing(caller, &object))
+    char program[512];
+    (void)caller;
+    if (!object)
         return env->include != NULL; /* generated code belongs to no object, so it is in no list */
-    const char *path = object.path;
-    if (!*path) {
-        ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
-        program[size > 0 ? size : 0] = '\0';
-        path = program;
-    }
+    const char *path = elf_path(object, program, sizeof program);
     if (env->exclude && glob_matches(env->exclude, path))
         return 1;
     return env->include && !glob_matches(env->include, path);
 }
 
-/* Return address << 1 | excluded, in one word, so that a reader never sees half an entry. An object loaded where another
- * was unloaded keeps that one's answer. */
-#define CACHE 1024u
-static uintptr_t cache[CACHE];
+static struct sites sites;
 
 int caller_excluded(const void *caller)
 {
-    uintptr_t address = (uintptr_t)caller;
-    uintptr_t *slot = &cache[(address * 2654435761u >> 8) % CACHE];
-    uintptr_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
-    if (seen >> 1 == address)
-        return (int)(seen & 1);
-    int excluded = decide(caller);
-    __atomic_store_n(slot, address << 1 | (uintptr_t)excluded, __ATOMIC_RELAXED);
-    return excluded;
+    return sites_verdict(&sites, caller, decide);
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/devicetimes.h"
 #include "interpose/state/call.h"
@@ -48,6 +49,7 @@ static inline void leave_call(struct call *C)
 {
     if (C->enter)
         leave_recorded(C);
+    handover_self.busy = 0;
 }
 
 /* After an implicit call: the host wait that the policy owes. */

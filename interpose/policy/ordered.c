@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Policy ordered, the default: per-thread streams that keep each thread's own legacy order.
+ * Policy ordered, the default: per-thread streams that keep each thread's own legacy order. Called by policy.c for every
+ * call with a stream. The order of what threads hand over to each other is in ordered_threads.c.
  *
  * In one thread, legacy order is: default-stream work waits for the blocking streams, and they wait for it. Here the
  * thread's 0x2 stands for the default stream, and the two waits are made with events, only when the thread changes sides:
@@ -16,14 +17,14 @@
  * (measured). Must make no driver call of its own while a capture is open, except for waits on streams that take no part.
  */
 #include "interpose/base/diag.h"
-#include "interpose/base/memory.h"
 #include "interpose/doors/driver.h"
+#include "interpose/handover/handover.h"
+#include "interpose/policy/ordered.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* Getters and capture queries tell about a stream and order nothing. */
 static const uint8_t orders_nothing[API_COUNT] = {
@@ -57,88 +58,6 @@ static int is_work(uint16_t api)
     return api != API_cuStreamSynchronize && api != API_cuStreamQuery;
 }
 
-/* The per-thread stream is the current context's, so an edge in another context needs that one current for a moment. */
-static int enter_context(const struct context *context)
-{
-    CUcontext now = NULL;
-    if (driver.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == context->handle)
-        return 0;
-    return REAL(cuCtxPushCurrent_v2) && REAL(cuCtxPushCurrent_v2)(context->handle) == CUDA_SUCCESS ? 1 : -1;
-}
-
-static void leave_context(int entered)
-{
-    CUcontext popped;
-    if (entered == 1)
-        REAL(cuCtxPopCurrent_v2)(&popped);
-}
-
-/* The thread's two events here, made when it first changes sides: the driver makes a new one wait for the kernels that run
- * (measured: 10 ms and more), which a thread that never changes sides need not pay. Allowed inside a capture (measured). */
-static int have_events(struct thread_context *here)
-{
-    if (__builtin_expect(here->events_made, 1))
-        return 1;
-    if (here->events_refused || !REAL(cuEventCreate) || !REAL(cuEventRecord) || !REAL(cuStreamWaitEvent) ||
-        !REAL(cuStreamSynchronize))
-        return 0;
-    CUevent first = NULL, second = NULL;
-    int saved = errno;
-    if (REAL(cuEventCreate)(&first, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS ||
-        REAL(cuEventCreate)(&second, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
-        here->events_refused = 1;
-    } else {
-        here->other_event = second;
-        here->default_event = first;
-        here->events_made = 1;
-    }
-    errno = saved;
-    return (int)here->events_made;
-}
-
-/* `waiting` does not go on before what `on` holds now. The call is the shim's own, so base entries and explicit handles. */
-static int edge(CUevent event, CUstream on, CUstream waiting)
-{
-    return REAL(cuEventRecord)(event, on) == CUDA_SUCCESS && REAL(cuStreamWaitEvent)(waiting, event, 0) == CUDA_SUCCESS;
-}
-
-static int alive(const struct used_stream *used)
-{
-    const struct stream *stream = used->stream;
-    return !stream->gone && stream->uid == used->uid && !(stream->context && stream->context->gone);
-}
-
-/* The default stream waits for one used stream. 0 if no event can do that: the stream is gone, by another thread's hand. */
-static int join_one(struct call *C, struct thread_context *here, struct used_stream *used)
-{
-    int joined = 0;
-    if (alive(used) && have_events(here) && objects_stream_pin(used->stream, used->uid)) {
-        joined = edge(here->other_event, used->stream->handle, CU_STREAM_PER_THREAD);
-        objects_stream_unpin(used->stream);
-    }
-    if (joined)
-        record_edge(C, here->per_thread_uid, used->uid);
-    used->dirty = 0;
-    here->dirty_count--;
-    return joined;
-}
-
-/* The default stream waits for every stream used since it last did; a capturing one has nothing to wait for yet. 0 if one
- * of them can't be waited for by an event: then only the legacy stream can take the next default-stream work. */
-static int join_used(struct call *C, struct thread_context *here)
-{
-    int saved = errno, able = have_events(here);
-    for (uint32_t i = 0; able && i < here->used_count && here->dirty_count; i++) {
-        struct used_stream *used = &here->used[i];
-        if (!used->dirty || used->stream->capturing)
-            continue;
-        if (!join_one(C, here, used))
-            here->unjoined = 1;
-    }
-    errno = saved;
-    return able && !here->unjoined;
-}
-
 /* Copies between devices are in order with all three devices' work (cuda_runtime_api.h), and events of one context do not
  * reach the default streams of the others: this thread's work there is waited for by the host. */
 static void finish_elsewhere(struct call *C, const struct thread_context *here)
@@ -147,13 +66,13 @@ static void finish_elsewhere(struct call *C, const struct thread_context *here)
         return;
     int saved = errno;
     for (struct thread_context *there = C->thread->contexts; there; there = there->next) {
-        int entered = there == here || there->context->gone ? -1 : enter_context(there->context);
+        int entered = there == here || there->context->gone ? -1 : ordered_enter(there->context);
         if (entered < 0)
             continue;
         if (there->dirty_count)
-            join_used(C, there);
+            ordered_join(C, there);
         REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD);
-        leave_context(entered);
+        ordered_leave(entered);
     }
     errno = saved;
 }
@@ -161,18 +80,22 @@ static void finish_elsewhere(struct call *C, const struct thread_context *here)
 /* Orders the default stream after what it has to wait for. 0: it can't be; the reason is in the call's flags. */
 static int order_default(struct call *C, struct thread_context *here)
 {
+    if (handover_pending(here->news[HANDED_JOINED]) && !ordered_take(C, here, HANDED_KINDS)) {
+        C->flags |= PTDS_CALL_KEPT_NO_WAY;
+        return 0;
+    }
     if (here->dirty_count && capture_any()) {
         C->flags |= PTDS_CALL_KEPT_CAPTURE;
         return 0;
     }
-    if ((here->dirty_count || here->unjoined) && !join_used(C, here)) {
+    if ((here->dirty_count || here->unjoined) && !ordered_join(C, here)) {
         /* On the legacy stream this work is in order, and with it all that follows; a query is no such work. */
         here->unjoined = !is_work(C->api);
         C->flags |= PTDS_CALL_KEPT_NO_WAY;
         return 0;
     }
     if (is_work(C->api))
-        here->default_dirty = 1;
+        here->default_dirty = OWED_STREAMS | OWED_THREADS; /* what was joined goes before it */
     return 1;
 }
 
@@ -198,76 +121,19 @@ static void legacy(struct call *C, int implicit)
     }
 }
 
-/* default_event stands for the default-stream work so far. Without events the host waits for that work instead. */
-static void mark_default(struct thread_context *here)
-{
-    if (!here->default_dirty)
-        return;
-    if (!have_events(here)) {
-        here->default_dirty = capture_any() || REAL(cuStreamSynchronize)(CU_STREAM_PER_THREAD) != CUDA_SUCCESS;
-    } else if (REAL(cuEventRecord)(here->default_event, CU_STREAM_PER_THREAD) == CUDA_SUCCESS) {
-        here->default_dirty = 0;
-        here->default_generation++;
-    }
-}
-
 /* The program's own work on 0x2 is about to follow on the same stream: what created streams must wait for ends here. */
 static void per_thread(struct call *C)
 {
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
-    if (!here || !here->default_dirty || orders_nothing[C->api] || capture_has_per_thread(C->thread))
+    if (!here || orders_nothing[C->api] || capture_has_per_thread(C->thread))
         return;
     int saved = errno;
-    mark_default(here);
+    if (handover_pending(here->news[HANDED_DEFAULT]))
+        ordered_take(C, here, HANDED_DEFAULT + 1);
+    ordered_mark(here);
+    if (is_work(C->api))
+        here->default_dirty |= OWED_JOINED;
     errno = saved;
-}
-
-static int grow_used(struct thread_context *here)
-{
-    uint32_t capacity = here->used_capacity ? here->used_capacity * 2 : 16;
-    struct used_stream *larger = memory_keep(capacity * sizeof *larger);
-    if (!larger)
-        return 0;
-    if (here->used_count)
-        memcpy(larger, here->used, here->used_count * sizeof *larger);
-    here->used = larger;
-    here->used_capacity = capacity;
-    return 1;
-}
-
-static int is_entry_of(const struct used_stream *used, const struct stream *stream)
-{
-    return used->stream == stream && used->uid == stream->uid;
-}
-
-/* Where the stream's entry is or has to go: the place of a destroyed one, or the end. */
-static uint32_t place_of(const struct thread_context *here, const struct stream *stream)
-{
-    uint32_t place = here->used_count;
-    for (uint32_t i = 0; i < here->used_count; i++) {
-        if (is_entry_of(&here->used[i], stream))
-            return i;
-        if (!here->used[i].dirty && !alive(&here->used[i]))
-            place = i;
-    }
-    return place;
-}
-
-/* The thread's entry for a stream; NULL without memory. */
-static struct used_stream *entry_for(struct thread_context *here, struct stream *stream)
-{
-    uint16_t *hint = &here->used_hint[stream->uid % USED_HINTS];
-    if (__builtin_expect(*hint < here->used_count && is_entry_of(&here->used[*hint], stream), 1))
-        return &here->used[*hint];
-    uint32_t place = place_of(here, stream);
-    if (place == here->used_capacity && !grow_used(here))
-        return NULL;
-    if (place == here->used_count)
-        here->used_count++;
-    if (!is_entry_of(&here->used[place], stream))
-        here->used[place] = (struct used_stream){.stream = stream, .uid = stream->uid};
-    *hint = (uint16_t)place;
-    return &here->used[place];
 }
 
 static void wait_for_default(struct call *C, struct thread_context *here, struct used_stream *used)
@@ -283,15 +149,15 @@ static void wait_for_default(struct call *C, struct thread_context *here, struct
  * that would draw the stream into the capture. Nothing new can be on it then, see settle. */
 static void follow_default(struct call *C, struct thread_context *here, struct used_stream *used)
 {
-    int saved = errno, entered = enter_context(here->context);
+    int saved = errno, entered = ordered_enter(here->context);
     if (entered >= 0) {
         if (!capture_has_per_thread(C->thread))
-            mark_default(here);
+            ordered_mark(here);
         if (used->waited_for != here->default_generation)
             wait_for_default(C, here, used);
-        leave_context(entered);
+        ordered_leave(entered);
     }
-    if (entered < 0 || here->default_dirty || used->waited_for != here->default_generation)
+    if (entered < 0 || (here->default_dirty & OWED_STREAMS) || used->waited_for != here->default_generation)
         diag_once(DIAG_ERROR, "the driver refused an event that orders a stream after the default stream");
     errno = saved;
 }
@@ -302,10 +168,12 @@ static void created(struct call *C)
     /* A capturing stream runs nothing now. What it owes stays owed, and its graph's launches pass here again. */
     if (!here || orders_nothing[C->api] || !is_work(C->api) || C->stream->capturing)
         return;
-    struct used_stream *used = entry_for(here, C->stream);
+    struct used_stream *used = ordered_entry(here, C->stream);
     if (!used)
         return;
-    if (here->default_dirty || used->waited_for != here->default_generation)
+    if (handover_pending(here->news[HANDED_DEFAULT]))
+        ordered_take(C, here, HANDED_DEFAULT + 1);
+    if ((here->default_dirty & OWED_STREAMS) || used->waited_for != here->default_generation)
         follow_default(C, here, used);
     if (!used->dirty) {
         used->dirty = 1;
@@ -316,11 +184,11 @@ static void created(struct call *C)
 /* Before a capture: everything owed among this thread's streams is put in, since afterwards it can't be. */
 static void settle_all(struct call *C, struct thread_context *here)
 {
-    join_used(C, here);
-    mark_default(here);
+    ordered_join(C, here);
+    ordered_mark(here);
     for (uint32_t i = 0; i < here->used_count; i++) {
         struct used_stream *used = &here->used[i];
-        if (used->waited_for == here->default_generation || used->stream->capturing || !alive(used) ||
+        if (used->waited_for == here->default_generation || used->stream->capturing || !ordered_alive(used) ||
             !objects_stream_pin(used->stream, used->uid))
             continue;
         wait_for_default(C, here, used);
@@ -333,8 +201,8 @@ static void settle_one(struct call *C, struct thread_context *here, struct strea
 {
     for (uint32_t i = 0; i < here->used_count; i++) {
         struct used_stream *used = &here->used[i];
-        if (used->dirty && is_entry_of(used, leaving) && !leaving->capturing) {
-            if (!join_one(C, here, used))
+        if (used->dirty && ordered_is_entry(used, leaving) && !leaving->capturing) {
+            if (!ordered_join_one(C, here, used))
                 here->unjoined = 1;
         }
     }
@@ -347,15 +215,15 @@ static void settle(struct call *C, struct stream *leaving)
     if (!here || (!here->dirty_count && !here->default_dirty) || capture_has_per_thread(C->thread))
         return;
     /* A thread that has not changed sides yet has nothing that could not also stay on the legacy stream later. */
-    if (!here->events_made && (leaving || !here->default_dirty))
+    if (!here->events_made && (leaving || !(here->default_dirty & OWED_STREAMS)))
         return;
-    int saved = errno, entered = enter_context(context);
+    int saved = errno, entered = ordered_enter(context);
     if (entered >= 0) {
         if (leaving)
             settle_one(C, here, leaving);
         else
             settle_all(C, here);
-        leave_context(entered);
+        ordered_leave(entered);
     }
     errno = saved;
 }
@@ -377,20 +245,23 @@ static void after_implicit(struct call *C)
     C->flags |= PTDS_CALL_SHIM_WAIT;
     struct thread_context *here = thread_in(C->thread, C->context);
     if (result == CUDA_SUCCESS && here)
-        here->default_dirty = 0; /* nothing is left on it that a stream would have to wait for */
+        here->default_dirty = 0; /* nothing is left on it that anybody would have to wait for */
     else if (result != CUDA_SUCCESS && reports_earlier_errors(C))
         C->result = result;
 }
 
 const struct policy policy_ordered = {
     .name = "ordered",
-    .sentence = "per-thread streams that keep each thread's own legacy order, by events where it changes streams",
-    .gives_up = "order between different threads' unsynchronised default-stream work",
+    .sentence =
+        "per-thread streams that keep, by events, each thread's own legacy order and that of what threads hand over",
+    .gives_up = "order between threads that hand over by no pthread means: atomics, futexes, pipes, a mutex alone",
     .remaps = 1,
     .legacy = legacy,
     .created = created,
     .per_thread = per_thread,
     .after_implicit = after_implicit,
     .settle = settle,
+    .hand_over = ordered_hand_over,
+    .after_fork = ordered_after_fork,
     .sees_all_work = 1,
 };

@@ -13,6 +13,7 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/handover/handover.h"
 #include "interpose/record/record.h"
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -47,6 +48,7 @@ static void end(void *data)
     struct thread *thread = data;
     int saved = errno;
     if (thread->fork_generation == thread_fork_generation) {
+        handover_ended(thread);
         record_thread_ended(thread);
         retire_contexts(thread);
         if (thread_self == thread)
@@ -172,6 +174,9 @@ static struct thread_context *make_entry(struct context *context)
     if (entry) {
         /* Its default stream is another one than the ended thread's, with no work on it yet. */
         entry->default_dirty = entry->default_generation = entry->dirty_count = entry->used_count = entry->unjoined = 0;
+        entry->lane_inherited = entry->lane != 0;
+        entry->waited = (struct clocks){0};
+        entry->news[HANDED_DEFAULT] = entry->news[HANDED_JOINED] = 0;
     } else {
         entry = memory_keep(sizeof *entry);
     }
@@ -180,6 +185,7 @@ static struct thread_context *make_entry(struct context *context)
     entry->context = context;
     entry->context_uid = context->uid;
     entry->per_thread_uid = objects_uid(OBJECT_STREAM);
+    handover_start();
     return entry;
 }
 

@@ -246,5 +246,33 @@ TEST(HalfRemapped, ObservingIsNotHalfRemapping)
     EXPECT_TRUE(report.Of("half-remapped").empty());
 }
 
+TEST(HalfRemapped, IsAnErrorOnlyWhereNothingOrders)
+{
+    auto severity = [](const std::string &moved, const std::string &kept) {
+        Built report(BuildTrace("1@0 launch s=L to=" + moved + " k=a\n" + kept));
+        auto findings = report.Of("half-remapped");
+        return findings.size() == 1 ? severity_names[findings[0]->severity] : "none or several";
+    };
+    EXPECT_STREQ("warning", severity("P1", "1@1 launch s=L k=b explicit\n"));
+    EXPECT_STREQ("note", severity("P1", "1@1+9 sync s=L explicit\n"));
+    EXPECT_STREQ("error", severity("N1", "1@1 launch s=L k=b explicit\n"));
+    EXPECT_STREQ("error", severity("U1", "1@1 launch s=L k=b explicit\n")) << "of the stream nothing is known";
+}
+
+TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
+{
+    const std::string alloc = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                              "1@1 alloc m=B ptr=0x20000 bytes=4096\n",
+                      first = "1@2 launch s=L to=P1 k=_Z5writePf args=A\n";
+    for (auto [second, severity] : {std::pair("A", "error"), std::pair("B", "warning")}) {
+        Built report(BuildTrace(alloc + first + "2@3 launch s=L to=P2 k=_Z5writePf args=" + second + "\n"));
+        auto findings = report.Of("order-given-up");
+        ASSERT_EQ(1u, findings.size()) << report.Text();
+        EXPECT_STREQ(severity, severity_names[findings[0]->severity]);
+    }
+    Built kept(BuildTrace(alloc + first + "2@3 launch s=L to=P2 k=_Z5writePf args=A behind=P1\n"));
+    EXPECT_TRUE(kept.Of("order-given-up").empty()) << kept.Text();
+}
+
 } // namespace
 } // namespace ptds

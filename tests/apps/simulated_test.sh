@@ -16,6 +16,7 @@ test_bare() {
     apps_right overlap ''
     apps_right mixed_threads ''
     apps_right stream_handover ''
+    apps_right thread_handover ''
     apps_same mixed_streams ''
     apps_same capture ''
 }
@@ -26,6 +27,9 @@ test_policies() {
     apps_same mixed_streams "none observe ordered"
     apps_right mixed_threads "none observe ordered"
     apps_right stream_handover "none observe ordered stream"
+    apps_right thread_handover "none observe ordered"
+    apps_wrong thread_handover "per-thread"
+    apps_apart
     apps_same capture "none observe ordered stream"
     refused_events
 }
@@ -38,6 +42,10 @@ refused_events() {
         run_as 60 "refused.$n" ordered "SIM_FAIL=cuEventCreate:$n:2" "$(find_program apps/mixed_threads)"
         said_ok "refused.$n" || status=1
         verdict "$status" "mixed_threads, event $n refused: $(outcome "refused.$n")"
+        status=0
+        run_as 60 "refused_handover.$n" ordered "SIM_FAIL=cuEventCreate:$n:2" "$(find_program apps/thread_handover)"
+        said_ok "refused_handover.$n" || status=1
+        verdict "$status" "thread_handover, event $n refused: $(outcome "refused_handover.$n")"
     done
 }
 
@@ -49,6 +57,7 @@ test_old_drivers() {
         export SIM_DRIVER_VERSION=$version
         apps_right overlap "none observe per-thread ordered stream"
         apps_right mixed_threads "ordered"
+        apps_right thread_handover "ordered"
         run_as 60 "moved.$version" ordered PTDS_REPORT=summary "$(find_program apps/overlap)" 2 4 1000 0
         summary=$(grep -c ' [1-9][0-9]* remapped' "$WORK/moved.$version.err" || true)
         verdict "$([[ $summary == 1 ]] && echo 0 || echo 1)" "CUDA $version: work was remapped"

@@ -135,6 +135,30 @@ apps_right() {
     verdict "$status" "$name:$line"
 }
 
+# apps_wrong NAME "policies that must be wrong": else the program would show nothing about the others.
+apps_wrong() {
+    local name=$1 program policy
+    program=$(find_program "apps/$name") || { fail "$name: not here"; return 0; }
+    for policy in $2; do
+        run_as 60 "$name.$policy" "$policy" "$program"
+        verdict "$([[ $(outcome "$name.$policy") == wrong ]] && echo 0 || echo 1)" \
+            "$name: $policy gives its order up: $(outcome "$name.$policy")"
+    done
+}
+
+# Threads that hand over nothing run side by side; without the shim they must not, or the program shows nothing.
+apps_apart() {
+    apps_wrong threads_apart bare
+    local program policy status
+    program=$(find_program apps/threads_apart) || return 0
+    for policy in per-thread ordered; do
+        status=0
+        run_as 60 "threads_apart.$policy" "$policy" "$program"
+        said_ok "threads_apart.$policy" || status=1
+        verdict "$status" "threads_apart: $policy $(grep -c ' apart$' "$WORK/threads_apart.$policy.out") of 2 side by side"
+    done
+}
+
 # apps_simulated NAME: without the shim, the simulated driver prints what this GPU prints.
 apps_simulated() {
     local name=$1 folder count
@@ -151,6 +175,9 @@ section_apps() {
     apps_same mixed_streams "none observe ordered" "per-thread stream"
     apps_right mixed_threads "ordered" "per-thread stream"
     apps_right stream_handover "ordered stream" "per-thread"
+    apps_right thread_handover "observe ordered" "stream"
+    apps_wrong thread_handover "per-thread"
+    apps_apart
     apps_same capture "none observe ordered stream" "per-thread"
     apps_simulated mixed_streams
     apps_simulated capture

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 section_bench() {
-    attempt 240 bench scripts/bench -q -r "${BENCH_REPETITIONS:-3}" -b "${BENCH_BATCHES:-60}" -o "$RESULTS/bench.json"
+    attempt 240 bench scripts/bench -r "${BENCH_REPETITIONS:-3}" -b "${BENCH_BATCHES:-60}" -o "$RESULTS/bench.json" calls
     [[ $STATUS == 0 ]] || fail "bench ended with status $STATUS"
     while IFS= read -r line; do
         note "$line"

@@ -31,6 +31,20 @@ class Net(torch.nn.Module):
         return self.head(mixed.mean(1))
 
 
+def step(net, optimiser, images, labels, before_backward=lambda: None):
+    """One step; the loss stays on the device."""
+    optimiser.zero_grad(set_to_none=True)
+    loss = torch.nn.functional.cross_entropy(net(images), labels)
+    before_backward()
+    loss.backward()
+    optimiser.step()
+    return loss.detach()
+
+
+def sleep():
+    torch.cuda._sleep(SLEEP_CYCLES)
+
+
 def train(device, dtype):
     """The losses of STEPS steps, and the milliseconds they took."""
     torch.manual_seed(1)
@@ -40,15 +54,9 @@ def train(device, dtype):
     labels = torch.randint(0, 10, (STEPS, BATCH))
     losses = []
     began = time.perf_counter()
-    for step in range(STEPS):
-        optimiser.zero_grad(set_to_none=True)
-        outputs = net(images[step].to(dtype).to(device))
-        loss = torch.nn.functional.cross_entropy(outputs, labels[step].to(device))
-        if device == "cuda":
-            torch.cuda._sleep(SLEEP_CYCLES)
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.detach())
+    for i in range(STEPS):
+        more = {"before_backward": sleep} if device == "cuda" else {}
+        losses.append(step(net, optimiser, images[i].to(dtype).to(device), labels[i].to(device), **more))
     result = numpy.array([float(loss) for loss in losses])
     return result, (time.perf_counter() - began) * 1e3
 
@@ -66,4 +74,5 @@ def main():
     side_by_side.finish(right, [numpy.round(losses, 3) + 0.0], time=ms)
 
 
-main()
+if __name__ == "__main__":
+    main()

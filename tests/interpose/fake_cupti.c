@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * As much of a libcupti as libptds_cupti.so asks for: each call between a push and a pop becomes a driver call with one
- * kernel, which runs for 1234 ns from the pop on. FAKE_CUPTI_VERSION: what it says it is.
+ * kernel, which runs for 1234 ns from the pop on. FAKE_CUPTI_VERSION: what it says it is. A subscriber is called once, when
+ * it enables a domain; FAKE_CUPTI_REFUSES: there is one already.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -52,6 +53,24 @@ EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     enabled += kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION || kind == CUPTI_ACTIVITY_KIND_DRIVER ||
                kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    return CUPTI_SUCCESS;
+}
+
+static CUpti_CallbackFunc subscriber_function;
+
+EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback, void *user)
+{
+    (void)user;
+    *subscriber = NULL;
+    subscriber_function = callback;
+    return getenv("FAKE_CUPTI_REFUSES") ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain)
+{
+    (void)subscriber;
+    if (enable)
+        subscriber_function(NULL, domain, 0, NULL);
     return CUPTI_SUCCESS;
 }
 

@@ -250,6 +250,78 @@ TEST(Ordered, ThreadsKeepTheirOwnOrderOnly)
         });
 }
 
+TEST(Ordered, AHandOverTakesTheDefaultStreamsOrderAlong)
+{
+    expect_policy("ordered",
+                  {
+                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      {"h:launch@0", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(ptds;E1) "
+                                     "cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E2)"},
+                      {"launch@0", "cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      /* Nothing since, nothing to wait for. */
+                      {"t:launch@0", "cuLaunchKernel(ptds)"},
+                      {"h:flags@0", "cuStreamQuery(ptds) cuEventRecord(ptds;E1) cuStreamGetFlags(ptds) cuStreamQuery(ptds) "
+                                    "cuEventRecord(ptds;E2)"},
+                      {"h:launch@0", "cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) cuStreamQuery(ptds) "
+                                     "cuEventRecord(ptds;E2)"},
+                  },
+                  {{"FAKE_PENDING", "1"}});
+}
+
+TEST(Ordered, WorkThatIsDoneIsNotHandedOver)
+{
+    expect_policy("ordered", {
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                                 {"h:launch@0", "cuStreamQuery(ptds) cuLaunchKernel(ptds) cuStreamQuery(ptds)"},
+                                 {"launch@0", "cuLaunchKernel(ptds)"},
+                             });
+}
+
+TEST(Ordered, AHandOverOfWorkOnABlockingStream)
+{
+    expect_policy(
+        "ordered",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"stream:b", "cuStreamCreate"},
+            {"launch@a", "cuLaunchKernel(a)"},
+            /* Joined, for others' default-stream work; other streams' work need not wait for it. */
+            {"h:launch@b", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuEventCreate "
+                           "cuEventRecord(ptds;E2) cuLaunchKernel(b) cuEventCreate cuEventCreate cuEventRecord(b;E3) "
+                           "cuStreamWaitEvent(ptds;E3) cuEventCreate cuEventRecord(ptds;E4)"},
+            {"t:launch@0", "cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+            {"launch@a", "cuLaunchKernel(a)"},
+            {"launch@0", "cuStreamWaitEvent(ptds;E4) cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
+        });
+}
+
+TEST(Ordered, WorkOnABlockingStreamAfterAHandOver)
+{
+    expect_policy("ordered",
+                  {
+                      {"stream:a", "cuStreamCreate"},
+                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      {"h:launch@a", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) "
+                                     "cuStreamWaitEvent(ptds;E1) cuEventCreate cuEventCreate "
+                                     "cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a) "
+                                     "cuEventRecord(a;E3) cuStreamWaitEvent(ptds;E3) cuEventCreate "
+                                     "cuEventRecord(ptds;E4)"},
+                  },
+                  {{"FAKE_PENDING", "1"}});
+}
+
+TEST(Ordered, FinishedWorkIsNotHandedOver)
+{
+    expect_policy("ordered",
+                  {
+                      {"memset:D", "cuMemsetD8_v2_ptds cuStreamSynchronize(ptds)"},
+                      {"h:launch@0", "cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate "
+                                     "cuEventRecord(ptds;E1)"},
+                  },
+                  {{"FAKE_PENDING", "1"}});
+}
+
 TEST(Ordered, StreamsOfAnotherContext)
 {
     expect_policy("ordered", {

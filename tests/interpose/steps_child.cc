@@ -9,13 +9,16 @@
  *     memset:D htod:H dtoh:H dtod copy:DH 2d:DH 3d:DH 3dpeer:DD peer atoh:H htoa:H atod dtoa atoa
  *         memory kinds: D device, P pinned, H pageable
  *     absent (a function of CUDA 12.8)   own:a ownthread:a (ptds.h; 0 for none)   t:COMMAND (in a second thread)
+ *     h:COMMAND (in the second thread, handed over and back by semaphores)
  *     exit:7 (through destructors; without it the program ends past them)
  */
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <mutex>
+#include <semaphore.h>
 #include <string>
 #include <thread>
-#include <condition_variable>
+#include <unistd.h>
 
 #include "interpose/ptds.h"
 #include "tests/interpose/child_log.h"
@@ -231,39 +234,58 @@ CUresult does(const Step &step)
     return copy(step);
 }
 
-/* The second thread; it lives to the end. */
-std::mutex mutex;
-std::condition_variable changed;
+/* The second thread; it lives to the end. "h:" hands over to it and back by semaphores, "t:" by turns only, which says
+ * nothing to the shim. */
 std::string given;
 CUresult given_result;
-bool busy;
+std::atomic<int> turn; /* of the first thread 0, the second 1; -1: the first, once the second is there */
+sem_t to_second, to_first;
+
+void await_turn(int whose)
+{
+    while (turn != whose)
+        usleep(50);
+}
 
 void second_thread(CUcontext context)
 {
     cuCtxSetCurrent(context);
-    std::unique_lock<std::mutex> lock(mutex);
+    turn = 0;
     for (;;) {
-        busy = false;
-        changed.notify_all();
-        changed.wait(lock, [] { return busy; });
-        given_result = does(parse(given));
+        await_turn(1);
+        bool handed = given[0] == 'h';
+        if (handed)
+            sem_wait(&to_second);
+        given_result = does(parse(given.substr(2)));
+        if (handed)
+            sem_post(&to_first);
+        turn = 0;
     }
+}
+
+bool for_second_thread(const std::string &text)
+{
+    return text.rfind("t:", 0) == 0 || text.rfind("h:", 0) == 0;
+}
+
+/* Before any work, so that its creation hands over none. */
+void start_second_thread()
+{
+    turn = -1;
+    std::thread(second_thread, contexts["first"]).detach();
+    await_turn(0);
+    names.take();
 }
 
 CUresult in_second_thread(const std::string &text)
 {
-    static bool started;
-    std::unique_lock<std::mutex> lock(mutex);
-    if (!started) {
-        started = busy = true;
-        std::thread(second_thread, contexts["first"]).detach();
-        changed.wait(lock, [] { return !busy; });
-        names.take();
-    }
     given = text;
-    busy = true;
-    changed.notify_all();
-    changed.wait(lock, [] { return !busy; });
+    if (text[0] == 'h')
+        sem_post(&to_second);
+    turn = 1;
+    if (text[0] == 'h')
+        sem_wait(&to_first);
+    await_turn(0);
     return given_result;
 }
 
@@ -275,9 +297,11 @@ int main(int argc, char **argv)
         cuMemHostAlloc(&pinned, 4096, 0))
         return 2;
     names.take();
+    if (std::any_of(argv + 1, argv + argc, for_second_thread))
+        start_second_thread();
     for (int i = 1; i < argc; i++) {
         std::string text = argv[i];
-        CUresult result = text.rfind("t:", 0) == 0 ? in_second_thread(text.substr(2)) : does(parse(text));
+        CUresult result = for_second_thread(text) ? in_second_thread(text) : does(parse(text));
         std::string entries = names.take();
         printf("%s%s", entries.c_str(), result ? "" : "\n");
         if (result)

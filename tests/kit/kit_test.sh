@@ -9,6 +9,7 @@ source tests/device/section_kit.sh
 
 OUT=${TEST_UNDECLARED_OUTPUTS_DIR:-$TEST_TMPDIR}
 use_simulator
+export KIT_SIMULATED=1
 SHIM=$(find_shim)
 
 begin_results

@@ -279,6 +279,15 @@ std::string TraceBuilder::Counts(uint32_t thread, const std::vector<ptds_count> 
     return chunk;
 }
 
+void TraceBuilder::Edge(uint32_t thread, uint32_t waits, uint32_t behind)
+{
+    auto record = Blank<ptds_rec_EDGE>(PTDS_REC_EDGE);
+    record.record.size = sizeof record;
+    record.waits = waits;
+    record.behind = behind;
+    Raw(thread, std::string(reinterpret_cast<const char *>(&record), sizeof record));
+}
+
 void TraceBuilder::HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid)
 {
     auto record = Blank<ptds_rec_HOST_RUN>(PTDS_REC_HOST_RUN);

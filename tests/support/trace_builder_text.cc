@@ -416,6 +416,9 @@ private:
     {
         std::string stream = Take(pairs, "s", "");
         std::string target = Take(pairs, memory ? "target" : "to", stream);
+        std::string behind = Take(pairs, "behind", "");
+        if (!behind.empty())
+            trace_.Edge(call->thread, StreamId(target, call->context), StreamId(behind, call->context));
         if (stream.empty())
             return;
         call->stream = StreamId(stream, call->context);

@@ -3,6 +3,8 @@
  * A libcuda.so.1 in which every function returns at once: what a call costs under the shim is then the shim's alone,
  * without the driver's own variation of hundreds of nanoseconds. For scripts/bench. Nothing works on it.
  */
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "interpose/api/cuda_abi.h"
@@ -17,6 +19,7 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /* Those that programs and the shim need an answer from have a body below. */
+#define cuInit empty_cuInit
 #define cuStreamCreate empty_cuStreamCreate
 #define cuEventCreate empty_cuEventCreate
 #define cuMemAlloc_v2 empty_cuMemAlloc_v2
@@ -33,6 +36,7 @@
     EMPTY(symbol, params) EMPTY(symbol##_ptds, params)
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #include "interpose/api/api.def"
+#undef cuInit
 #undef cuStreamCreate
 #undef cuEventCreate
 #undef cuMemAlloc_v2
@@ -42,6 +46,19 @@
 #undef cuModuleLoadData
 #undef cuModuleGetFunction
 #undef cuGetProcAddress_v2
+
+/* Loads a tool as the driver does, so that what is measured with one can be tried without a GPU. */
+EXPORT CUresult cuInit(unsigned flags)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+    int (*initialise)(void) = NULL;
+    if (library)
+        *(void **)&initialise = dlsym(library, "InitializeInjection");
+    if (initialise)
+        initialise();
+    return CUDA_SUCCESS;
+}
 
 /* Handles and addresses are numbers that nobody looks behind. */
 static uint64_t fresh(void)
@@ -70,9 +87,8 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t size)
 
 EXPORT CUresult cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
-    static char bytes[1 << 20];
-    *memory = bytes;
-    return size <= sizeof bytes ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    *memory = (void *)(0x6f0000000000u + fresh());
+    return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)

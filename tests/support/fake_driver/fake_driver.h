@@ -4,7 +4,8 @@
  * reached with which stream, and answers success. It knows nothing of streams' semantics; tests/sim does.
  *
  * Environment: FAKE_LOG a file that gets a line for every call and look-up; FAKE_ERRNO what each call leaves in errno
- * (unset: nothing); FAKE_RESULT what each call of a function with a twin returns.
+ * (unset: nothing); FAKE_RESULT what each call of a function with a twin returns;
+ * FAKE_PENDING: streams have work that is not done.
  */
 #ifndef PTDS_TESTS_FAKE_DRIVER_H
 #define PTDS_TESTS_FAKE_DRIVER_H

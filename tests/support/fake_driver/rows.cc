@@ -3,6 +3,8 @@
  * The table's functions, as an unknown driver exports them: each notes how it was reached, and does what its program can't
  * go on without.
  */
+#include <cstdlib>
+
 #include "tests/support/fake_driver/state.h"
 #include "tests/support/fake_driver/visible.h"
 
@@ -31,6 +33,7 @@ ACT(cuGreenCtxStreamCreate, (bool, CUstream *s, CUgreenCtx, unsigned flags, int)
 ACT(cuStreamDestroy, (bool, CUstream s), end_stream(s));
 ACT(cuStreamDestroy_v2, (bool, CUstream s), end_stream(s));
 ACT(cuStreamGetFlags, (bool, CUstream s, unsigned *flags), stream_flags(s, flags));
+ACT(cuStreamQuery, (bool, CUstream), getenv("FAKE_PENDING") ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 ACT(cuEventCreate, (bool, CUevent *e, unsigned), new_event(e));
 ACT(cuStreamBeginCapture, (bool twin, CUstream s), begin_capture(twin, s));
 ACT(cuStreamBeginCapture_v2, (bool twin, CUstream s, CUstreamCaptureMode), begin_capture(twin, s));

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# bench_test.sh: scripts/bench measures every part, as far as the empty and the simulated driver go, says what it left out,
+# and fails where a program fails. Little of each, since nothing here is about how long it takes. Run by Bazel.
+set -euo pipefail
+
+scratch=${TEST_TMPDIR:-$(mktemp -d)}
+if grep -aqE '__(a|t)san_init' interpose/libptds.so; then
+    echo "SKIPPED: the shim is built with a sanitizer"
+    exit 0
+fi
+
+fail() {
+    cat "$scratch/out" "$scratch/err"
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+bench() {
+    scripts/bench -q -o "$scratch/bench.json" "$@" >"$scratch/out" 2>"$scratch/err"
+}
+
+# A row of every part, and what a machine without a GPU must leave out.
+bench || fail "scripts/bench"
+for line in 'calls, the shim alone' 'launch/elf/1 ' 'launch/cuGetProcAddress/1 ' 'transition/elf/1 ' 'threads, the shim alone' \
+    'launch/elf/4 ' 'programs, on the simulated driver' 'overlap/4 ' 'startup, on' 'true ' 'python ' 'bytes, ' 'rate, ' \
+    'records-lost ' 'memory, ' 'kB/20 ' 'cupti: not measured on this driver' 'programs: nothing recompiled'; do
+    grep -q "^$line" "$scratch/out" || fail "no line that begins with $line"
+done
+
+# The JSON has the same, with numbers that can be true; times are not judged.
+python3 - "$scratch/bench.json" <<'CHECK' || fail "bench.json"
+import json, sys
+run = json.load(open(sys.argv[1], encoding="utf-8"))
+parts = {(p["part"], p["driver"]): {r["row"]: r["configurations"] for r in p["rows"]} for p in run["parts"]}
+launch = parts["calls", "alone"]["launch/elf/1"]
+assert launch["ordered"]["median"] > 0 and "extra" in launch["per-thread/off"], launch
+trace = parts["bytes", "alone"]["launch"]["trace"]["median"]
+assert 32 < trace < 400, trace
+rate = parts["rate", "alone"]
+assert rate["calls-counted"]["trace"]["median"] == rate["calls-in-detail"]["trace"]["median"] > 900000, rate
+assert rate["records-lost"]["trace"]["median"] == 0, rate
+full = {name: rate[name]["trace-32M"]["median"] for name in ("calls-counted", "calls-in-detail", "chunks-overwritten")}
+assert full["calls-counted"] > full["calls-in-detail"] > 0 and full["chunks-overwritten"] > 0, full
+assert parts["memory", "alone"]["kB/20"]["ordered"]["extra"] > 0
+assert any("cupti" in line for line in run["left_out"])
+CHECK
+
+# CUPTI's part with a libcupti that only calls back once: that is measured, and what delivers nothing is not.
+BENCH_CUPTI_STAND_IN=1 LD_LIBRARY_PATH=$PWD/tests/interpose/cupti bench cupti || fail "scripts/bench cupti"
+grep -q '^cupti, the shim alone' "$scratch/out" || fail "CUPTI was not measured"
+grep -q ' cupti-callbacks' "$scratch/out" || fail "no callbacks"
+grep -q '^cupti: cupti-activity not measured: CUPTI started and delivered nothing' "$scratch/out" || fail "silent CUPTI was measured"
+BENCH_CUPTI_STAND_IN=1 FAKE_CUPTI_REFUSES=1 LD_LIBRARY_PATH=$PWD/tests/interpose/cupti bench cupti || fail "a CUPTI that refuses"
+grep -q '^cupti: cupti-callbacks not measured: CUPTI refused' "$scratch/out" || fail "a refusal was not said"
+
+# A program that fails makes the run fail, and the rest is still measured.
+if SIM_FAIL=cuLaunchKernel:1:2 bench programs startup; then
+    fail "a failing program went unnoticed"
+fi
+[[ $(grep -c '^FAILED bare ' "$scratch/err") == 1 ]] || fail "the failure was not said once"
+grep -q '^true ' "$scratch/out" || fail "the failure ended the run"
+
+# In an unpacked tarball without a GPU: what the empty driver shows is still shown.
+mkdir "$scratch/tarball"
+cp -rL scripts tests interpose analysis "$scratch/tarball"
+rm -r "$scratch/tarball/tests/sim"
+(cd "$scratch/tarball" && bench threads) || fail "without any driver"
+grep -q '^launch/elf/4 ' "$scratch/out" || fail "nothing was measured on the empty driver"
+grep -q '^no more than that: neither a GPU' "$scratch/out" || fail "the lack of a driver was not said"
+
+if bench nonsense; then
+    fail "a part that does not exist was accepted"
+fi

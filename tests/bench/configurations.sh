@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# The configurations that measurements compare, one row each: a name, then the environment. "off" leaves nothing recorded;
+# without it the recorder works. Sourced by scripts/bench and budget_test.sh; SHIM is the
+# library, CUPTI_PEER the tool that uses CUPTI.
+# shellcheck shell=bash
+
+configurations() {
+    cat <<'LIST'
+bare
+disabled PTDS_DISABLE=1
+none PTDS_POLICY=none
+per-thread/off PTDS_POLICY=per-thread PTDS_REPORT=off
+ordered/off PTDS_POLICY=ordered PTDS_REPORT=off
+stream/off PTDS_POLICY=stream PTDS_REPORT=off
+observe PTDS_POLICY=observe
+per-thread PTDS_POLICY=per-thread
+ordered PTDS_POLICY=ordered
+cupti-callbacks BENCH_CUPTI=callbacks
+cupti-activity BENCH_CUPTI=activity
+LIST
+}
+
+# under CONFIGURATION command...: the command's environment is the configuration's; all but bare and CUPTI's
+# have the shim. At most two minutes.
+under() {
+    local name=$1 settings=()
+    shift
+    read -ra settings < <(configurations | awk -v name="$name" '$1 == name { $1 = ""; print }')
+    case $name in
+        bare) ;;
+        cupti-*) settings+=("CUDA_INJECTION64_PATH=$CUPTI_PEER") ;;
+        *) settings+=("LD_PRELOAD=$SHIM${LD_PRELOAD:+:$LD_PRELOAD}") ;;
+    esac
+    timeout 120 env "${settings[@]}" "$@"
+}
