@@ -8,9 +8,13 @@
 
 #include "analysis/table.h"
 
+/* Sizes are powers of two: clocks of other sizes that join each other in turn would each time grow beyond the other. */
 static bool make_room(struct vclock *clock, size_t slots)
 {
-    void *grown = table_grow(clock->at, &clock->room, slots, sizeof *clock->at);
+    size_t room = 8;
+    while (room < slots)
+        room *= 2;
+    void *grown = table_grow(clock->at, &clock->room, room, sizeof *clock->at);
     if (grown != NULL)
         clock->at = grown;
     return grown != NULL;
