@@ -24,9 +24,11 @@ static inline struct remembered *remembered_at(const struct place *place, struct
                                                enum access access)
 {
     uint32_t position = place->at[access - 1];
-    struct remembered *found = &memory->list.items[position - 1];
-    bool same = position != 0 && position <= memory->list.count && found->lane == lane &&
-                found->touch.lo == place->address && found->touch.access == access && found->touch.extent == EXTENT_FROM;
+    if (position == 0 || position > memory->list.count)
+        return NULL;
+    struct remembered *found = accesses_at(memory, position);
+    bool same = found->lane == lane && found->touch.lo == place->address && found->touch.access == access &&
+                found->touch.extent == EXTENT_FROM;
     return same ? found : NULL;
 }
 
