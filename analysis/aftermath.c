@@ -95,6 +95,8 @@ static void note_work(struct aftermath *aftermath, const struct call_view *view)
         *track = (struct track){.kernel = track->kernel};
     track->uid = uid;
     track->any = true;
+    if (track->blind)
+        return;
     unsigned count = touch_of(view->call, touch, &all);
     track->blind |= !all || kernel_hides(aftermath, track, call);
     track->host |= call->op == PTDS_OP_COPY && model_is_host(call->kinds & 15);

@@ -8,21 +8,21 @@
 
 #include "analysis/table.h"
 
+/* Sizes are powers of two: clocks of other sizes that join each other in turn would each time grow beyond the other. */
 static bool make_room(struct vclock *clock, size_t slots)
 {
-    void *grown = table_grow(clock->at, &clock->room, slots, sizeof *clock->at);
+    size_t room = 8;
+    while (room < slots)
+        room *= 2;
+    void *grown = table_grow(clock->at, &clock->room, room, sizeof *clock->at);
     if (grown != NULL)
         clock->at = grown;
     return grown != NULL;
 }
 
-bool vclock_raise(struct vclock *clock, uint32_t slot, uint64_t op)
+bool vclock_raise_more(struct vclock *clock, uint32_t slot, uint64_t op)
 {
-    if (!make_room(clock, (size_t)slot + 1))
-        return false;
-    if (op > clock->at[slot])
-        clock->at[slot] = op;
-    return true;
+    return make_room(clock, (size_t)slot + 1) && vclock_raise(clock, slot, op);
 }
 
 bool vclock_join(struct vclock *into, const struct vclock *from)

@@ -25,7 +25,15 @@ static inline uint64_t vclock_get(const struct vclock *clock, uint32_t slot)
     return slot < clock->room ? clock->at[slot] : 0;
 }
 
-bool vclock_raise(struct vclock *clock, uint32_t slot, uint64_t op);
+bool vclock_raise_more(struct vclock *clock, uint32_t slot, uint64_t op);
+static inline bool vclock_raise(struct vclock *clock, uint32_t slot, uint64_t op)
+{
+    if (slot >= clock->room)
+        return vclock_raise_more(clock, slot, op);
+    if (op > clock->at[slot])
+        clock->at[slot] = op;
+    return true;
+}
 bool vclock_join(struct vclock *into, const struct vclock *from);
 void vclock_free(struct vclock *clock);
 

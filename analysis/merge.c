@@ -83,26 +83,28 @@ static bool advance(const struct trace *trace, struct merge_cursor *cursor)
     return false;
 }
 
-static bool before(const struct merge *merge, uint32_t a, uint32_t b)
+static bool before(const struct merge_next *one, const struct merge_next *two)
 {
-    const struct call *one = &merge->cursors[a].call, *two = &merge->cursors[b].call;
-    return one->r.enter != two->r.enter ? one->r.enter < two->r.enter : one->thread < two->thread;
+    return one->enter != two->enter ? one->enter < two->enter : one->thread < two->thread;
+}
+
+static struct merge_next next_of(const struct merge *merge, uint32_t cursor)
+{
+    const struct call *call = &merge->cursors[cursor].call;
+    return (struct merge_next){call->r.enter, call->thread, cursor};
 }
 
 static void sift_down(struct merge *merge, uint32_t at)
 {
-    for (;;) {
-        uint32_t least = at;
-        for (uint32_t child = at * 2 + 1; child <= at * 2 + 2 && child < merge->count; child++)
-            if (before(merge, merge->heap[child], merge->heap[least]))
-                least = child;
-        if (least == at)
-            return;
-        uint32_t moved = merge->heap[at];
-        merge->heap[at] = merge->heap[least];
-        merge->heap[least] = moved;
-        at = least;
+    struct merge_next *heap = merge->heap, moved = heap[at];
+    for (uint32_t child; (child = at * 2 + 1) < merge->count; at = child) {
+        if (child + 1 < merge->count && before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!before(&heap[child], &moved))
+            break;
+        heap[at] = heap[child];
     }
+    heap[at] = moved;
 }
 
 static uint32_t count_threads(const struct trace *trace)
@@ -130,7 +132,7 @@ int merge_begin(struct merge *merge, const struct trace *trace)
         cursor->last_chunk = i;
         cursor->offset = 0;
         if (advance(trace, cursor)) {
-            merge->heap[merge->count++] = used;
+            merge->heap[merge->count++] = next_of(merge, used);
             merge->gaps += cursor->gap;
         }
         used++;
@@ -144,17 +146,20 @@ int merge_begin(struct merge *merge, const struct trace *trace)
 const struct call *merge_next(struct merge *merge)
 {
     if (merge->handed && merge->count != 0) {
-        struct merge_cursor *cursor = &merge->cursors[merge->heap[0]];
+        struct merge_cursor *cursor = &merge->cursors[merge->heap[0].cursor];
         merge->gaps -= cursor->gap;
         cursor->gap = false;
-        if (advance(merge->trace, cursor))
+        if (advance(merge->trace, cursor)) {
             merge->gaps += cursor->gap;
-        else
+            merge->heap[0].enter = cursor->call.r.enter;
+        } else {
             merge->heap[0] = merge->heap[--merge->count];
-        sift_down(merge, 0);
+        }
+        if (merge->count != 0)
+            sift_down(merge, 0);
     }
     merge->handed = true;
-    return merge->count != 0 ? &merge->cursors[merge->heap[0]].call : NULL;
+    return merge->count != 0 ? &merge->cursors[merge->heap[0].cursor].call : NULL;
 }
 
 void merge_end(struct merge *merge)

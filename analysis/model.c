@@ -54,18 +54,9 @@ static bool thread_position(struct model *model, uint32_t uid, uint32_t *at)
 
 static enum order_role role_of(uint32_t kind)
 {
-    switch (kind) {
-    case PTDS_STREAM_LEGACY: return ORDER_ROLE_LEGACY;
-    case PTDS_STREAM_PER_THREAD:
-    case PTDS_STREAM_BLOCKING:
-    case PTDS_STREAM_SHIM_BLOCKING: return ORDER_ROLE_BLOCKING;
-    default: return ORDER_ROLE_NONE;
-    }
-}
-
-bool model_is_pending(const struct model *model, uint32_t slot)
-{
-    return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
+    if (kind == PTDS_STREAM_LEGACY)
+        return ORDER_ROLE_LEGACY;
+    return model_is_blocking(kind) ? ORDER_ROLE_BLOCKING : ORDER_ROLE_NONE;
 }
 
 static bool wants(const struct model *model, unsigned order)
@@ -233,16 +224,45 @@ static void find_waits(struct model *model, struct call_view *view)
     }
 }
 
+/* Whose call it is, and where. */
+static bool place_call(struct model *model, const struct call *call, struct call_view *view)
+{
+    struct model_lately *thread = &model->lately_threads[call->thread % MODEL_LATELY];
+    struct model_lately *context = &model->lately_contexts[call->r.context % MODEL_LATELY];
+    if (thread->at == 0 || thread->uid != call->thread) {
+        if (!thread_position(model, call->thread, &view->thread))
+            return false;
+        *thread = (struct model_lately){call->thread, view->thread + 1};
+    }
+    if (context->at == 0 || context->uid != call->r.context) {
+        if (!context_position(model, call->r.context, &view->context))
+            return false;
+        *context = (struct model_lately){call->r.context, view->context + 1};
+    }
+    view->thread = thread->at - 1;
+    view->context = context->at - 1;
+    return true;
+}
+
+static const struct api_def *api_of(struct model *model, uint16_t api)
+{
+    struct model_api *lately = &model->lately_apis[api % MODEL_LATELY];
+    if (!lately->known || lately->api != api)
+        *lately = (struct model_api){true, api, definitions_api(&model->trace->defs, api)};
+    return lately->def;
+}
+
 bool model_enter(struct model *model, const struct call *call, struct call_view *view)
 {
     *view = (struct call_view){.call = call, .asked = MODEL_NO_SLOT, .target = MODEL_NO_SLOT};
     completions_until(&model->completions, call->r.enter, &model->done);
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
-    if (!thread_position(model, call->thread, &view->thread) || !context_position(model, call->r.context, &view->context))
+    if (!place_call(model, call, view))
         return false;
-    view->api = definitions_api(&model->trace->defs, call->r.api);
+    view->api = api_of(model, call->r.api);
     view->asked = use_slot(model, &call->r, call->r.stream);
-    view->target = use_slot(model, &call->r, target);
+    bool same = target == call->r.stream && view->asked != MODEL_NO_SLOT;
+    view->target = same ? view->asked : use_slot(model, &call->r, target);
     if (view->asked != MODEL_NO_SLOT)
         view->asked_kind = model->streams.items[view->asked].kind;
     if (view->target != MODEL_NO_SLOT) {
@@ -260,6 +280,7 @@ static void note_work(struct model *model, const struct call_view *view)
 {
     struct model_stream *stream = &model->streams.items[view->target];
     struct model_context *context = &model->contexts.items[stream->context];
+    model->works++;
     stream->last_work = model->op;
     stream->last_thread = view->call->thread;
     stream->last_stack = view->call->r.stack;

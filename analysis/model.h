@@ -26,7 +26,7 @@ extern "C" {
 #define MODEL_NO_SLOT UINT32_MAX
 
 /* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
-enum { MODEL_MOST_STREAMS = 4096 };
+enum { MODEL_MOST_STREAMS = 4096, MODEL_LATELY = 64 };
 
 struct model_stream {
     uint32_t uid, kind;                            /* enum ptds_stream_kind */
@@ -92,12 +92,21 @@ struct model {
     TABLE_OF(struct model_context) contexts;
     TABLE_OF(uint32_t) threads; /* uids */
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
+    struct model_lately { /* what was looked up last: most calls are about the same few things */
+        uint32_t uid, at; /* at: position plus one; 0 none */
+    } lately_threads[MODEL_LATELY], lately_contexts[MODEL_LATELY];
+    struct model_api {
+        bool known;
+        uint16_t api;
+        const struct api_def *def;
+    } lately_apis[MODEL_LATELY];
     struct vclock done;             /* known to be complete by now */
     struct completions completions; /* of calls in flight */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
     uint64_t op;                    /* operations so far */
+    uint64_t works;                 /* of them, work */
     uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
     uint64_t untimed_waits;         /* calls that may have waited but are not timed */
 };
@@ -115,10 +124,19 @@ void model_leave(struct model *model, const struct call_view *view);
 void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out);
 
 /* Whether this stream has work pending. MODEL_NO_SLOT: no. */
-bool model_is_pending(const struct model *model, uint32_t slot);
+static inline bool model_is_pending(const struct model *model, uint32_t slot)
+{
+    return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
+}
 
 uint32_t model_slot(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
 void model_end(struct model *model);
+
+/* Whether streams of this kind (enum ptds_stream_kind) have implicit order with the legacy one. */
+static inline bool model_is_blocking(uint32_t kind)
+{
+    return kind == PTDS_STREAM_PER_THREAD || kind == PTDS_STREAM_BLOCKING || kind == PTDS_STREAM_SHIM_BLOCKING;
+}
 
 /* For model_enter: scope, completes, own_only. */
 void model_classify(struct call_view *view);

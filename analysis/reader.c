@@ -46,8 +46,12 @@ int record_at(const unsigned char *records, uint32_t bytes, uint32_t offset, str
 void decode_call(const struct trace *trace, const unsigned char *record, uint32_t size, struct call *call)
 {
     uint32_t fixed = trace->fixed[PTDS_REC_CALL] < size ? trace->fixed[PTDS_REC_CALL] : size;
-    memset(&call->r, 0, sizeof call->r);
-    memcpy(&call->r, record, fixed < sizeof call->r ? fixed : sizeof call->r);
+    if (fixed >= sizeof call->r) { /* of a known size, so that it costs next to nothing */
+        memcpy(&call->r, record, sizeof call->r);
+    } else {
+        memset(&call->r, 0, sizeof call->r);
+        memcpy(&call->r, record, fixed);
+    }
     call->word = record + fixed;
     call->words = (size - fixed) / 8;
 }

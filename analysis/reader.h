@@ -120,10 +120,10 @@ void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_f
 
 /* All calls, by time of entry, ties by thread. Memory: one cursor a thread. */
 struct merge_cursor {
-    uint32_t chunk, last_chunk; /* positions in trace->chunks: now, and one past this thread's last */
-    uint32_t offset;            /* in the chunk's records */
-    uint64_t lost;              /* the thread had given up so many records before the call */
-    bool gap;                   /* some of them since the call before */
+    uint32_t chunk, last_chunk;         /* positions in trace->chunks: now, and one past this thread's last */
+    uint32_t offset;                    /* in the chunk's records */
+    uint64_t lost;                      /* the thread had given up so many records before the call */
+    bool gap;                           /* some of them since the call before */
     uint32_t edges, behind[CALL_EDGES]; /* of the call to come */
     struct regions regions;
     struct call call;
@@ -132,7 +132,10 @@ struct merge_cursor {
 struct merge {
     const struct trace *trace;
     struct merge_cursor *cursors;
-    uint32_t *heap;
+    struct merge_next {
+        uint64_t enter; /* of the cursor's next call */
+        uint32_t thread, cursor;
+    } * heap;
     uint32_t count;
     uint32_t gaps; /* cursors whose next call has a gap before it */
     bool handed;   /* the heap's top has been handed out */

@@ -77,7 +77,7 @@ size_t report_cover(const struct report *report, unsigned percent)
 
 static uint64_t first_enter(const struct merge *merge)
 {
-    return merge->count != 0 ? merge->cursors[merge->heap[0]].call.r.enter : UINT64_MAX;
+    return merge->count != 0 ? merge->heap[0].enter : UINT64_MAX;
 }
 
 /* From the first clock reading (or call) to the last of either. */

@@ -91,9 +91,9 @@ struct report {
     uint64_t refused; /* findings that were not kept */
     bool has_counts;
     bool out_of_memory;
-    struct {
-        uint8_t count, run[RULES_MOST]; /* indices of runs */
-    } wanting[64], everything;          /* the rules that want an operation, by enum ptds_op; that want all */
+    /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
+     */
+    uint64_t wanting[64], wanting_all, by_case[CASES], awake;
 };
 
 /* Looks on while a report is built. Both may be NULL. */
@@ -143,8 +143,8 @@ const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdic
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
 /* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
 struct line report_verdicts(const uint64_t *verdicts);
-/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing; else
- * NULL. */
+/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing;
+ * else NULL. */
 const char *report_needed(const struct report *report, const struct finding *finding);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);

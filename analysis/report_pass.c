@@ -38,18 +38,45 @@ static void begin_rules(struct pass *pass)
 }
 
 /* So that a call costs nothing at the rules that it does not concern. */
-static void sort_by_op(struct report *report)
+static void sort_rules(struct report *report)
 {
     for (size_t i = 0; i < report->rules; i++) {
-        if (report->runs[i].rule == NULL || report->runs[i].rule->on_call == NULL)
+        const struct rule *rule = report->runs[i].rule;
+        uint64_t bit = UINT64_C(1) << i;
+        if (rule == NULL || rule->on_call == NULL)
             continue;
-        uint64_t ops = report->runs[i].rule->ops;
         for (unsigned op = 0; op < 64; op++)
-            if (ops == RULE_ALL || (ops & RULE_OP(op)))
-                report->wanting[op].run[report->wanting[op].count++] = (uint8_t)i;
-        if (ops == RULE_ALL)
-            report->everything.run[report->everything.count++] = (uint8_t)i;
+            report->wanting[op] |= rule->ops == RULE_ALL || (rule->ops & RULE_OP(op)) ? bit : 0;
+        report->wanting_all |= rule->ops == RULE_ALL ? bit : 0;
+        for (unsigned at = 0; at < CASES; at++)
+            report->by_case[at] |= rule->cases & 1u << at ? bit : 0;
+        report->runs[i].awake = rule->cases == 0;
+        report->awake |= rule->cases == 0 ? bit : 0;
     }
+}
+
+static unsigned cases_of(const struct model *model, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    bool captures = call->op == PTDS_OP_CAPTURE_BEGIN || call->op == PTDS_OP_CAPTURE_END ||
+                    (call->flags & (PTDS_CALL_CAPTURE_OPEN | PTDS_CALL_KEPT_CAPTURE));
+    return (call->flags & (PTDS_CALL_LEGACY | PTDS_CALL_TWIN) ? CASE_DEFAULT : 0) | (view->legacy ? CASE_LEGACY : 0) |
+           (call->flags & PTDS_CALL_REMAPPED ? CASE_REMAPPED : 0) | (view->work ? 0 : CASE_NO_WORK) |
+           (view->work && !model_is_pending(model, view->target) ? CASE_FIRST : 0) |
+           (model_is_blocking(view->target_kind) ? CASE_BLOCKING : 0) |
+           (view->asked_kind == PTDS_STREAM_PER_THREAD ? CASE_PER_THREAD : 0) |
+           (call->op == PTDS_OP_HOST_FUNCTION ? CASE_HOST_FUNCTION : 0) |
+           (!view->succeeded || captures ? CASE_CAPTURE : 0) | (view->unordered != NULL ? CASE_CONFLICT : 0);
+}
+
+/* The rules that may have something to say about the call. */
+static uint64_t concerned(const struct report *report, const struct model *model, const struct call_view *view)
+{
+    unsigned op = view->call->r.op;
+    uint64_t rules = report->awake;
+    for (unsigned cases = cases_of(model, view); cases != 0; cases &= cases - 1)
+        rules |= report->by_case[__builtin_ctz(cases)];
+    return rules & (op < 64 ? report->wanting[op] : report->wanting_all);
 }
 
 /* The rule's turn; the costlier of the finding so far and of the one that the call went to. */
@@ -63,14 +90,14 @@ static struct finding *run_rule(struct rule_run *run, void (*turn)(struct rule_r
 }
 
 /* Returns the finding that the call went to, the costliest of several. */
-static struct finding *run_rules(struct report *report, const struct call_view *view)
+static struct finding *run_rules(struct report *report, const struct model *model, const struct call_view *view)
 {
-    unsigned op = view->call->r.op;
-    const uint8_t *run = op < 64 ? report->wanting[op].run : report->everything.run;
-    unsigned count = op < 64 ? report->wanting[op].count : report->everything.count;
     struct finding *costliest = NULL;
-    for (unsigned i = 0; i < count; i++)
-        costliest = run_rule(&report->runs[run[i]], report->runs[run[i]].rule->on_call, view, costliest);
+    for (uint64_t rules = concerned(report, model, view); rules != 0; rules &= rules - 1) {
+        struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
+        costliest = run_rule(run, run->rule->on_call, view, costliest);
+        report->awake = run->awake ? report->awake | (rules & -rules) : report->awake & ~(rules & -rules);
+    }
     for (size_t i = 0; view->held_by != NULL && i < report->rules; i++)
         if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)
             costliest = run_rule(&report->runs[i], report->runs[i].rule->on_held, view, costliest);
@@ -135,7 +162,7 @@ static void take_call(struct pass *pass, struct call_view *view, bool gap)
     aftermath_look(&pass->aftermath, view);
     if (pass->verdicts != NULL)
         view->unordered = verdicts_take(pass->verdicts, view, gap);
-    struct finding *finding = run_rules(report, view);
+    struct finding *finding = run_rules(report, &pass->model, view);
     aftermath_call(&pass->aftermath, view);
     if (!selected_has(&pass->selected, view->call))
         return;
@@ -175,7 +202,7 @@ static void begin(struct pass *pass)
     report->out_of_memory |= pass->verdicts == NULL;
     aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, judged, report);
     begin_rules(pass);
-    sort_by_op(report);
+    sort_rules(report);
 }
 
 static void end_rule(struct report *report, struct rule_run *run)

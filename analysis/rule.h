@@ -23,6 +23,7 @@ struct rule_run {
     const struct aftermath *aftermath; /* to ask, likewise */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
+    bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */
 };
 
 /* For `ops`: the calls that a rule wants to see, by enum ptds_op. */
@@ -30,6 +31,22 @@ struct rule_run {
 /* All that puts something on a stream: work, and event records and waits. */
 #define RULE_SUBMITS (RULE_OP(PTDS_OP_OPAQUE + 1) - RULE_OP(PTDS_OP_LAUNCH))
 #define RULE_ALL UINT64_C(0)
+
+/* For `cases`: of the calls in `ops`, those that a rule may have something to say about; any one will do. Most calls are
+ * none of these, and must cost nothing. */
+enum rule_case {
+    CASE_DEFAULT = 1 << 0,    /* it named the default stream: the legacy one, or by a per-thread twin */
+    CASE_LEGACY = 1 << 1,     /* it really put something on the legacy stream */
+    CASE_BLOCKING = 1 << 2,   /* ... on a stream that has implicit order with the legacy one */
+    CASE_PER_THREAD = 1 << 3, /* it named a per-thread stream */
+    CASE_REMAPPED = 1 << 4,   /* it was sent to another stream than it named */
+    CASE_FIRST = 1 << 5,      /* work for a stream that had none pending */
+    CASE_NO_WORK = 1 << 6,    /* anything but work: waits, queries, event operations, ... */
+    CASE_HOST_FUNCTION = 1 << 7,
+    CASE_CAPTURE = 1 << 8,  /* it failed, or a capture was open, begins or ends */
+    CASE_CONFLICT = 1 << 9, /* nothing orders it and an earlier call that uses the same memory */
+    CASES = 10
+};
 
 struct rule {
     const char *id;             /* words, never renumbered */
@@ -43,6 +60,7 @@ struct rule {
     bool order_gone;        /* what it finds is an order that is gone: an error where results depend on it */
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */
     uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
+    unsigned cases;         /* enum rule_case; 0: all calls in `ops` */
     size_t state;
     void (*on_call)(struct rule_run *run, const struct call_view *view);  /* may be NULL */
     void (*on_held)(struct rule_run *run, const struct call_view *view);  /* a call with held_by; may be NULL */

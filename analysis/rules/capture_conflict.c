@@ -108,6 +108,7 @@ static const struct rule rule = {
             "1@30 launch s=L k=after\n",
     .state = sizeof(struct state),
     .ops = RULE_ALL,
+    .cases = CASE_CAPTURE,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -2,8 +2,8 @@
  *
  * half-remapped: part of the default-stream work was moved and part was not. Per-thread and other blocking streams wait for
  * the legacy stream and it for them (measured), so order is kept and overlap lost; where work went to a non-blocking stream
- * the order is gone. Run by report.c for every call; decides at the end, when it is known whether anything was moved at all. Calls that
- * failed put no work anywhere and do not count.
+ * the order is gone. Run by report.c for every call; decides at the end, when it is known whether anything was moved at
+ * all. Calls that failed put no work anywhere and do not count.
  */
 #include "analysis/rule.h"
 
@@ -100,6 +100,7 @@ static const struct rule rule = {
             "1@20+40 sync s=L to=P1\n",
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC),
+    .cases = CASE_DEFAULT,
     .on_call = on_call,
     .end = end,
 };

@@ -96,6 +96,7 @@ static const struct rule rule = {
             "1@1000 launch s=N9 k=a\n",
     .ops = RULE_SUBMITS,
     .state = sizeof(struct state),
+    .cases = CASE_FIRST,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -157,11 +157,13 @@ static void on_call(struct rule_run *rule_run, const struct call_view *view)
         return;
     drop_done(state, rule_run->model, view->call->r.enter);
     own_stream(rule_run, state, view);
+    rule_run->awake = state->count != 0;
     if (!host_function)
         return;
     const struct run *run = run_of(state, rule_run, view);
     other_streams(rule_run, state, view, run);
     add(state, rule_run, view, run);
+    rule_run->awake = state->count != 0;
 }
 
 static void end(struct rule_run *run)
@@ -199,6 +201,7 @@ static const struct rule rule = {
             "1@9000 host-function s=N1\n",
     .ops = RULE_SUBMITS,
     .state = sizeof(struct state),
+    .cases = CASE_HOST_FUNCTION,
     .on_call = on_call,
     .end = end,
 };

@@ -112,6 +112,7 @@ static const struct rule rule = {
             "1@2000+900 sync s=N1\n",
     .ops = RULE_SUBMITS,
     .state = sizeof(struct state),
+    .cases = CASE_DEFAULT,
     .on_call = on_call,
     .end = end,
 };

@@ -66,6 +66,7 @@ static const struct rule rule = {
             "1@1010 launch s=L to=P1 k=c behind=P2\n",
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS,
+    .cases = CASE_REMAPPED,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

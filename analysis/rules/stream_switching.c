@@ -13,7 +13,7 @@ static const char *const details[] = {"what the event stands for was known to be
                                       "after the wait the stream comes after everything pending: nothing can overlap"};
 
 struct state {
-    uint64_t operations, waits, useful;
+    uint64_t waits, useful;
 };
 
 /* Everything pending, but for the waiting stream itself, comes before what follows the wait: by the event, or anyway. */
@@ -36,7 +36,6 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 {
     struct state *state = run->state;
     const struct ptds_rec_CALL *call = &view->call->r;
-    state->operations += view->work;
     if (call->op != PTDS_OP_EVENT_WAIT || !view->submits)
         return;
     const struct vclock *event = order_event_clock(&run->model->order[ORDER_REAL], call->object, call->generation);
@@ -52,7 +51,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static void end(struct rule_run *run)
 {
     const struct state *state = run->state;
-    uint64_t per_1000 = state->operations != 0 ? state->waits * 1000 / state->operations : 0;
+    uint64_t works = run->model->works, per_1000 = works != 0 ? state->waits * 1000 / works : 0;
     if (state->waits < LEAST_WAITS || per_1000 < LEAST_PER_1000 ||
         state->useful * 100 > state->waits * MOST_PERCENT_USEFUL) {
         findings_drop(&run->findings);
@@ -82,6 +81,7 @@ static const struct rule rule = {
     .good = TEN(TEN(PIPELINE)),
     .ops = RULE_SUBMITS,
     .state = sizeof(struct state),
+    .cases = CASE_NO_WORK,
     .on_call = on_call,
     .end = end,
 };

@@ -125,7 +125,7 @@ static void flag(struct rule_run *run, const struct waiter *waiter, const struct
     finding_cost_unknown(finding);
 }
 
-static void on_call(struct rule_run *run, const struct call_view *view)
+static void look(struct rule_run *run, const struct call_view *view)
 {
     struct state *state = run->state;
     if (!view->submits) {
@@ -144,6 +144,15 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     }
     if (view->work && view->asked_kind == PTDS_STREAM_PER_THREAD && view->target == view->asked)
         remember(state, run, view);
+}
+
+/* Awake while a thread has waited for nothing: any operation may then be the one that uses what it should have waited for.
+ */
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    const struct state *state = run->state;
+    look(run, view);
+    run->awake = state->waiting != 0;
 }
 
 static void end(struct rule_run *run)
@@ -174,6 +183,7 @@ static const struct rule rule = {
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC) | RULE_OP(PTDS_OP_STREAM_QUERY) | RULE_OP(PTDS_OP_EVENT_SYNC) |
            RULE_OP(PTDS_OP_CTX_SYNC),
     .state = sizeof(struct state),
+    .cases = CASE_NO_WORK | CASE_PER_THREAD,
     .on_call = on_call,
     .end = end,
 };

@@ -45,6 +45,7 @@ static const struct rule rule = {
     .severity = SEVERITY_ERROR,
     .details = details,
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER),
+    .cases = CASE_CONFLICT,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -11,16 +11,10 @@
  */
 #include "analysis/verdict/engine.h"
 
-/* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
-static unsigned strength(enum access access)
-{
-    return access == ACCESS_WRITE ? 3 : access == ACCESS_UNKNOWN ? 2 : 1;
-}
-
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
 static bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
 {
-    if (strength(new->access) < strength(old->access))
+    if (accesses_strength(new->access) < accesses_strength(old->access))
         return false;
     if (new->extent != EXTENT_EXACT)
         return new->extent == old->extent &&new->lo == old->lo &&new->hi == old->hi;
@@ -29,24 +23,54 @@ static bool covers(const struct memory *memory, const struct touch *new, const s
     return new->lo <= old->lo &&new->hi >= old->hi;
 }
 
-static uint16_t *bucket_of(struct memory *memory, const struct touch *touch)
+static uint16_t bucket_of(const struct touch *touch)
 {
     uint64_t mixed = touch->lo * UINT64_C(0x9e3779b97f4a7c15);
-    return &memory->bucket[touch->extent == EXTENT_FROM ? 1 + (mixed >> 32) % (BUCKETS - 1) : 0];
+    return touch->extent == EXTENT_FROM ? (uint16_t)(1 + (mixed >> 32) % (BUCKETS - 1)) : 0;
 }
 
-/* Its place is free afterwards; `chained` of what was before it in its bucket goes on behind it. */
-static void forget(struct memory *memory, struct remembered *old)
+static void leave_bucket(struct memory *memory, uint16_t position)
 {
-    uint16_t position = (uint16_t)(old - memory->list.items + 1), *link = bucket_of(memory, &old->touch);
+    const struct remembered *old = accesses_at(memory, position);
+    uint16_t *link = &memory->bucket[old->home];
     while (*link != position)
         link = &accesses_at(memory, *link)->chained;
     *link = old->chained;
+}
+
+static void leave_order(struct memory *memory, const struct remembered *old)
+{
     *(old->earlier != 0 ? &accesses_at(memory, old->earlier)->later : &memory->oldest) = old->later;
     *(old->later != 0 ? &accesses_at(memory, old->later)->earlier : &memory->newest) = old->earlier;
+}
+
+/* Its place is free afterwards; `chained` of what was before it in its bucket goes on behind it. */
+void accesses_forget(struct memory *memory, struct remembered *old)
+{
+    uint16_t position = (uint16_t)(old - memory->list.items + 1);
+    leave_bucket(memory, position);
+    leave_order(memory, old);
+    old->lane = NO_LANE;
     old->chained = memory->free;
     memory->free = position;
     memory->live--;
+}
+
+static void be_newest(struct memory *memory, struct remembered *access, uint16_t position)
+{
+    access->earlier = memory->newest;
+    access->later = 0;
+    *(memory->newest != 0 ? &accesses_at(memory, memory->newest)->later : &memory->oldest) = position;
+    memory->newest = position;
+    access->chained = memory->bucket[access->home];
+    memory->bucket[access->home] = position;
+}
+
+void accesses_reorder(struct memory *memory, struct remembered *access, uint16_t position)
+{
+    leave_order(memory, access);
+    leave_bucket(memory, position);
+    be_newest(memory, access, position);
 }
 
 /* Drops what everybody comes after anyway. */
@@ -60,21 +84,20 @@ void accesses_clean(struct verdicts *v, struct memory *memory)
         struct remembered *old = accesses_at(memory, at);
         next = old->later;
         if (vclock_get(done, old->lane) >= old->op)
-            forget(memory, old);
+            accesses_forget(memory, old);
     }
 }
 
-/* False: worth another look when the lane learns of the other one. */
-static inline bool look_at(struct verdicts *v, const struct blame *by, struct memory *memory, struct remembered *old,
-                           const struct touch *touch)
+static inline enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                   struct remembered *old, const struct touch *touch, const struct remembered *keep)
 {
     if (old->lane == by->lane) {
-        if (covers(memory, touch, &old->touch))
-            forget(memory, old);
-        return true;
+        if (old != keep && covers(memory, touch, &old->touch))
+            accesses_forget(memory, old);
+        return OUTCOME_APART;
     }
     if (blame_explicit(v, by, old->lane) >= old->op)
-        return true;
+        return OUTCOME_APART;
     return conflicts_examine(v, by, memory, old, touch);
 }
 
@@ -113,21 +136,27 @@ static uint32_t first_new(const struct verdicts *v, const struct lane *lane, str
     return fresh;
 }
 
-/* Of a bucket's accesses up to some operation, those which may surely conflict with the new one. */
-static void look_at_bucket(struct verdicts *v, const struct blame *by, struct memory *memory, const uint16_t *bucket,
-                           uint64_t upto, const struct touch *touch)
+static enum outcome worse(enum outcome a, enum outcome b)
 {
-    bool extents = bucket == memory->bucket;
-    for (uint32_t at = *bucket, next; at != 0; at = next) {
+    return a > b ? a : b;
+}
+
+/* Of a bucket's accesses up to some operation, those which may surely conflict with the new one. */
+static enum outcome look_at_bucket(struct verdicts *v, const struct blame *by, struct memory *memory, uint16_t bucket,
+                                   uint64_t upto, const struct touch *touch, const struct remembered *keep)
+{
+    enum outcome worst = OUTCOME_APART;
+    bool extents = bucket == 0;
+    for (uint32_t at = memory->bucket[bucket], next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
         next = old->chained;
         bool sure = old->touch.access == ACCESS_WRITE || touch->access == ACCESS_WRITE || old->lane == by->lane;
         if (sure && (extents || old->touch.lo == touch->lo) && old->op <= upto)
-            look_at(v, by, memory, old, touch);
+            worst = worse(worst, look_at(v, by, memory, old, touch, keep));
     }
+    return worst;
 }
 
-/* Whether the lane has examined, by such an access, all that others did to the memory. */
 static bool nothing_new(const struct verdicts *v, const struct memory *memory, const struct examined *examined,
                         uint32_t lane, bool any)
 {
@@ -136,23 +165,38 @@ static bool nothing_new(const struct verdicts *v, const struct memory *memory, c
            (examined->open == 0 || !learnt_of(v, lanes_at(v, lane), examined, since));
 }
 
-/* An access from its first byte on. Older ones that can be sure first, then what is new. */
-static void touch_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
+/* Those that are worth another look, and so what is remembered of places of this memory. */
+static void note_open(struct verdicts *v, struct memory *memory, struct examined *examined, uint32_t lane)
 {
+    if (examined->open == 0)
+        memory->turn = ++v->turns;
+    examined->open |= UINT64_C(1) << lane % 64;
+}
+
+/* Older ones that can be sure first, then what is new. */
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
+                           const struct remembered *keep)
+{
+    if (memory->live > 8)
+        accesses_clean(v, memory);
     struct examined *examined = examined_by(memory, by->lane, lanes_at(v, by->lane)->born);
     bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
     uint32_t fresh = alone ? 0 : first_new(v, lanes_at(v, by->lane), memory, examined, any);
     uint64_t upto = alone ? UINT64_MAX : examined->upto[any];
-    look_at_bucket(v, by, memory, bucket_of(memory, touch), upto, touch);
-    look_at_bucket(v, by, memory, &memory->bucket[0], upto, touch);
+    enum outcome worst = look_at_bucket(v, by, memory, bucket_of(touch), upto, touch, keep);
+    worst = worse(worst, look_at_bucket(v, by, memory, 0, upto, touch, keep));
     for (uint32_t at = fresh, next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
+        uint32_t lane = old->lane;
         next = old->later;
-        if (!look_at(v, by, memory, old, touch))
-            examined->open |= UINT64_C(1) << old->lane % 64;
+        enum outcome outcome = look_at(v, by, memory, old, touch, keep);
+        if (outcome >= OUTCOME_HELD_BY_HOST)
+            note_open(v, memory, examined, lane);
+        worst = worse(worst, outcome);
     }
     examined->upto[0] = v->now;
     examined->upto[1] = any ? v->now : examined->upto[1];
+    return examined->open != 0 ? worse(worst, OUTCOME_HELD) : worst;
 }
 
 /* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */
@@ -160,13 +204,9 @@ void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *m
 {
     if (memory->live > 8)
         accesses_clean(v, memory);
-    if (touch->extent == EXTENT_FROM && by->cover == NULL) {
-        touch_open(v, by, memory, touch);
-        return;
-    }
     for (uint32_t at = memory->oldest, next; at != 0; at = next) {
         next = accesses_at(memory, at)->later;
-        look_at(v, by, memory, accesses_at(memory, at), touch);
+        look_at(v, by, memory, accesses_at(memory, at), touch, NULL);
     }
 }
 
@@ -181,28 +221,35 @@ static uint16_t new_place(struct memory *memory)
     return position;
 }
 
-/* After accesses_touch with the same access. */
-void accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch)
+static void note_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
+{
+    if (memory->lane != lane) {
+        memory->other = memory->last;
+        memory->turn = ++v->turns;
+    }
+    memory->lane = lane;
+    memory->last = v->now;
+}
+
+/* After accesses_touch or accesses_open with the same access. */
+uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch)
 {
     if (memory->live >= ACCESSES_MOST)
         accesses_clean(v, memory);
     if (memory->live >= ACCESSES_MOST) {
         struct remembered *oldest = accesses_at(memory, memory->oldest);
         blame_forgotten(v, oldest->lane, oldest->op);
-        forget(memory, oldest);
+        accesses_forget(memory, oldest);
     }
-    uint16_t at = new_place(memory), *bucket = bucket_of(memory, touch);
+    uint16_t at = new_place(memory), bucket = bucket_of(touch);
     if (at == 0) {
         v->limited = true;
-        return;
+        return 0;
     }
-    *accesses_at(memory, at) = (struct remembered){
-        .touch = *touch, .op = v->now, .lane = lane, .chained = *bucket, .earlier = memory->newest, .end = v->end};
-    *(memory->newest != 0 ? &accesses_at(memory, memory->newest)->later : &memory->oldest) = at;
-    memory->newest = *bucket = at;
+    *accesses_at(memory, at) =
+        (struct remembered){.touch = *touch, .op = v->now, .lane = lane, .home = bucket, .end = v->end};
+    be_newest(memory, accesses_at(memory, at), at);
     memory->live++;
-    if (memory->lane != lane)
-        memory->other = memory->last;
-    memory->lane = lane;
-    memory->last = v->now;
+    note_newest(v, memory, lane);
+    return at;
 }

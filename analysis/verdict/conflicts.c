@@ -84,29 +84,28 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     }
 }
 
-/* False: nothing orders the two, or only what the host knows; that changes when the lane learns of the first one. */
-bool conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
-                       const struct remembered *first, const struct touch *second)
+enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
+                               const struct remembered *first, const struct touch *second)
 {
     struct edge_pair pair;
     struct blame what = *by;
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_FALSE)
-        return true;
+        return OUTCOME_APART;
     if (what.verdict == VERDICT_LOAD_BEARING && first->op <= v->fog) {
         what.verdict = VERDICT_UNKNOWN;
         what.reason = REASON_LOST;
     }
     if (blame_full(v, by, first->lane) < first->op) {
         race(v, &what, memory, first, second);
-        return false;
+        return OUTCOME_RACE;
     }
     if (!blame_settled(v, &what, first->lane, first->op)) {
         describe(&pair, v, first, second, memory);
         what.pair = &pair;
         blame(v, &what, first->lane, first->op);
     }
-    return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op;
+    return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
 }
 
 /* The last mark that comes before the call at hand by full order. */

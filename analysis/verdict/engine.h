@@ -28,7 +28,8 @@ enum {
     MARKS_MOST = 4096,   /* a lane's */
     OPEN_MOST = 1 << 16, /* edges */
     SWEEP_LEAST = 2048,
-    NEAR_BITS = 10 /* of memories lately found */
+    NEAR_BITS = 10, /* of memories lately found */
+    PLACE_BITS = 12
 };
 
 #define HOST_LANE 0u
@@ -81,12 +82,13 @@ struct lane {
     struct marks access[CLASSES], opaque[CLASSES];
     struct edge_end end; /* of `last` */
     uint64_t last, born; /* call numbers */
+    uint64_t grown_at;   /* when `full` last grew */
     uint64_t snapped;    /* when somebody last took over its clocks */
     uint64_t foreign_at; /* when `full` last grew about lanes that have no implicit order with this one */
     uint64_t dropped;    /* an access of this lane, up to here, was forgotten for lack of room */
     uint64_t gone;       /* ticks */
     uint64_t key;
-    uint32_t stream, context;
+    uint32_t stream, context, serial;
     enum order_role role;
     bool open, sure; /* sure: its kind is known */
 };
@@ -132,9 +134,10 @@ struct touch {
 struct remembered {
     struct touch touch;
     uint64_t op;
-    uint32_t lane;
+    uint32_t lane;           /* NO_LANE: forgotten */
     uint16_t chained;        /* the next of its bucket, or the next free place */
     uint16_t earlier, later; /* by op */
+    uint16_t home;           /* its bucket */
     struct edge_end end;
 };
 
@@ -150,18 +153,30 @@ enum { BUCKETS = 64, EXAMINED = 8 };
 
 struct memory {
     uint64_t base, end;
-    uint32_t uid, context;
-    uint32_t kind;                       /* enum ptds_memory_kind */
-    unsigned classes;                    /* TOUCHES_ */
+    uint64_t turn;                       /* a lane's, at this memory: another number for each; 0: not in use */
     TABLE_OF(struct remembered) list;    /* places */
+    uint64_t last;                       /* the newest */
+    uint64_t other;                      /* the newest of any other lane */
+    uint32_t lane;                       /* of the newest */
+    unsigned classes;                    /* TOUCHES_ */
     uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
     uint16_t bucket[BUCKETS];
-    uint32_t lane;    /* of the newest */
-    uint64_t last;    /* the newest */
-    uint64_t other;   /* the newest of any other lane */
-    uint64_t cleaned; /* when those went that everybody comes after */
     struct examined examined[EXAMINED];
-    bool used;
+    uint64_t cleaned; /* when those went that everybody comes after */
+    uint32_t uid, context;
+    uint32_t kind; /* enum ptds_memory_kind */
+};
+
+/* What a lane did from an address on. By kind of access (enum access, less one). */
+struct place {
+    uint64_t address;
+    uint32_t lane;               /* serial */
+    uint32_t memory;             /* position */
+    uint64_t turn;               /* of the memory, in which it was looked into */
+    uint64_t seen;               /* ... and when, if an order holds it that may come to arrive another way; else later */
+    uint16_t at[ACCESS_UNKNOWN]; /* where it is remembered, if it still is; 0 nowhere */
+    uint8_t kinds;               /* a bit for each that was looked into, and no race found */
+    uint8_t live;                /* a bit for each that may be remembered */
 };
 
 /* Kinds of a kernel's parameters, from its signature. */
@@ -194,7 +209,10 @@ struct verdicts {
     } lately_lanes[64], lately_kernels[256];
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
     uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
+    struct place places[1 << PLACE_BITS];
     uint64_t now, open, sweep_at, sweep_least;
+    uint64_t turns;     /* at memories */
+    uint32_t serials;   /* of lanes */
     uint64_t fog;       /* an explicit order that cannot be seen was made here: no certainty across it */
     uint64_t soft;      /* ... a wait that may or may not have been one: no race is claimed across it */
     uint64_t lost_at;   /* records were missing here */
@@ -282,9 +300,6 @@ bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t 
 void blame_all(struct verdicts *v, const struct blame *what, uint32_t about);
 bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about);
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
-void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
-uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about);
-uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about);
 
 /* memories.c */
 struct memory *memories_at(struct verdicts *v, uint64_t address);
@@ -298,18 +313,49 @@ void memories_free(struct verdicts *v);
 void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane);
 void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover);
 
+/* What holds two accesses apart: nothing needs to, or explicit order does (so it stays); implicit order that the lane knows
+ * of, or only the host so far; nothing. */
+enum outcome { OUTCOME_APART, OUTCOME_HELD, OUTCOME_HELD_BY_HOST, OUTCOME_RACE };
+
 /* accesses.c: what is remembered of a memory */
 static inline struct remembered *accesses_at(struct memory *memory, uint32_t position)
 {
     return &memory->list.items[position - 1];
 }
 void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
-void accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch);
+/* An access from its first byte on. `keep`, which may be NULL: the lane's last such access, to become this one. Returns the
+ * worst; APART: what others did so far stays without interest, whatever the lane learns. */
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
+                           const struct remembered *keep);
+/* The position, 0 without memory. */
+uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch);
+void accesses_forget(struct memory *memory, struct remembered *old);
+void accesses_reorder(struct memory *memory, struct remembered *access, uint16_t position);
+/* The lane that used the memory last does the same again: as accesses_forget and accesses_remember. */
+static inline void accesses_again(const struct verdicts *v, struct memory *memory, struct remembered *access,
+                                  uint16_t position)
+{
+    access->op = memory->last = v->now;
+    access->end = v->end;
+    if (memory->newest != position || memory->bucket[access->home] != position)
+        accesses_reorder(memory, access, position);
+}
 void accesses_clean(struct verdicts *v, struct memory *memory);
+/* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
+static inline unsigned accesses_strength(enum access access)
+{
+    return access == ACCESS_WRITE ? 3 : access == ACCESS_UNKNOWN ? 2 : 1;
+}
+
+/* places.c */
+/* The memory; NULL: the address is in none that is known, and nothing happened. */
+struct memory *places_touch(struct verdicts *v, uint32_t lane, uint64_t address, enum access access);
+struct memory *places_touch_in(struct verdicts *v, uint32_t lane, struct memory *memory, uint64_t address,
+                               enum access access);
 
 /* conflicts.c */
-bool conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
-                       const struct remembered *first, const struct touch *second);
+enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
+                               const struct remembered *first, const struct touch *second);
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 
 /* signatures.c */

@@ -132,6 +132,7 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     struct lane *lane = lanes_at(v, at);
     enum order_role role = def != NULL ? role_of(def->kind) : ORDER_ROLE_NONE;
     *lane = (struct lane){.born = v->now, .key = key, .stream = stream, .context = context, .role = role, .open = true};
+    lane->serial = ++v->serials;
     lane->sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
     lane->gone = def != NULL ? def->gone : UINT64_MAX;
     if (role == ORDER_ROLE_LEGACY) {
@@ -244,6 +245,7 @@ bool lanes_learn(struct verdicts *v, uint32_t at, uint32_t about, const struct k
         v->limited = true;
         return false;
     }
+    lane->grown_at = v->now;
     note_arrival(v, lane, about, known, before);
     if (at != HOST_LANE && !lanes_group(v, at, about))
         lane->foreign_at = v->now;

@@ -13,7 +13,7 @@
 
 static bool holds(const struct memory *memory, uint64_t address)
 {
-    return memory->used && address - memory->base < memory->end - memory->base;
+    return memory->turn != 0 && address - memory->base < memory->end - memory->base;
 }
 
 /* How many allocations start at or before the address. */
@@ -133,7 +133,7 @@ struct memory *memories_add(struct verdicts *v, const struct call *call)
                             .context = call->r.context,
                             .kind = (uint32_t)kind,
                             .classes = classes_of(kind),
-                            .used = true};
+                            .turn = ++v->turns};
     v->by_base.count--;
     size_t place = up_to(v, base);
     memmove(&v->by_base.items[place + 1], &v->by_base.items[place], (v->by_base.count - place) * sizeof(uint32_t));

@@ -54,7 +54,7 @@ static void collect_accesses(struct verdicts *v, struct sweeping *s)
 {
     for (size_t i = 0; i < v->memories.count; i++) {
         struct memory *memory = &v->memories.items[i];
-        if (!memory->used)
+        if (memory->turn == 0)
             continue;
         accesses_clean(v, memory);
         for (uint32_t at = memory->oldest; at != 0; at = accesses_at(memory, at)->later)

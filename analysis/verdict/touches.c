@@ -14,22 +14,32 @@ enum { TOUCHES_MOST = 64 };
 struct operation {
     struct blame by;
     unsigned touches, opaque; /* classes of memory */
-    size_t count;
-    struct {
-        struct touch touch;
-        uint32_t memory; /* position */
-    } list[TOUCHES_MOST];
+    struct memory *freed;     /* NULL: none */
+    unsigned count;
 };
 
-static void add(struct verdicts *v, struct operation *operation, const struct memory *memory, const struct touch *touch)
+/* Whether one more access is followed. */
+static bool counts(struct operation *operation, const struct memory *memory)
 {
     if (operation->count == TOUCHES_MOST) {
         operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+        return false;
+    }
+    operation->count++;
+    operation->touches |= memory->classes;
+    return true;
+}
+
+static void add(struct verdicts *v, struct operation *operation, struct memory *memory, const struct touch *touch)
+{
+    if (!counts(operation, memory))
+        return;
+    if (touch->extent == EXTENT_FROM) {
+        places_touch_in(v, operation->by.lane, memory, touch->lo, touch->access);
         return;
     }
-    operation->touches |= memory->classes;
-    operation->list[operation->count].touch = *touch;
-    operation->list[operation->count++].memory = (uint32_t)(memory - v->memories.items);
+    accesses_touch(v, &operation->by, memory, touch);
+    accesses_remember(v, operation->by.lane, memory, touch);
 }
 
 /* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. */
@@ -71,18 +81,21 @@ static void add_copy(struct verdicts *v, struct operation *operation, const stru
     add_range(v, operation, call_word(call, 0), (uint64_t[]){width, height, call_word(call, 4)}, to, ACCESS_WRITE);
 }
 
-static void add_whole(struct verdicts *v, struct operation *operation, const struct memory *memory)
+static void add_whole(struct verdicts *v, struct operation *operation, struct memory *memory)
 {
     if (memory != NULL)
         add(v, operation, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
 }
 
-/* The parameter that holds the byte at `offset`. */
-static enum access access_at(const struct signature *signature, uint32_t offset)
+/* The parameter that begins at `offset`. Launches name them in order, so the search goes on where it found the last. */
+static enum access access_at(const struct signature *signature, uint32_t offset, uint32_t *next)
 {
-    for (uint32_t i = 0; i < signature->params; i++)
-        if (offset == signature->layout[i] >> 16)
-            return (enum access)signature->access[i];
+    for (uint32_t i = 0; i < signature->params; i++) {
+        uint32_t at = *next < signature->params ? *next : 0;
+        *next = at + 1;
+        if (offset == signature->layout[at] >> 16)
+            return (enum access)signature->access[at];
+    }
     return ACCESS_UNKNOWN;
 }
 
@@ -104,19 +117,21 @@ static void add_launch(struct verdicts *v, struct operation *operation, const st
     if (signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE))
         operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
     bool known = signature->known && places_known(v, call, signature);
+    uint32_t next = 0;
     for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
-        uint64_t word = call_word(call, i), address = launch_address(word);
-        const struct memory *memory = memories_at(v, address);
-        if (memory == NULL)
+        uint64_t word = call_word(call, i);
+        enum access access = known ? access_at(signature, launch_offset(word), &next) : ACCESS_UNKNOWN;
+        if (operation->count == TOUCHES_MOST) {
+            operation->opaque |= memories_at(v, launch_address(word)) != NULL ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
             continue;
-        struct touch touch = {address, memory->end, ACCESS_UNKNOWN, EXTENT_FROM};
-        if (known)
-            touch.access = access_at(signature, launch_offset(word));
-        add(v, operation, memory, &touch);
+        }
+        const struct memory *memory = places_touch(v, operation->by.lane, launch_address(word), access);
+        operation->touches |= memory != NULL ? memory->classes : 0;
+        operation->count += memory != NULL;
     }
 }
 
-static void gather(struct verdicts *v, struct operation *operation, const struct call *call)
+static void take(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
     if ((call->r.flags & PTDS_CALL_OPAQUE) && call->r.op != PTDS_OP_LAUNCH && call->r.op != PTDS_OP_HOST_FUNCTION)
@@ -134,7 +149,10 @@ static void gather(struct verdicts *v, struct operation *operation, const struct
         v->fog = v->now; /* who wrote it came before, by order that nobody sees */
         break;
     case PTDS_OP_ALLOC_ASYNC: add_whole(v, operation, memories_add(v, call)); break;
-    case PTDS_OP_FREE_ASYNC: add_whole(v, operation, memories_of(v, call->r.object, address)); break;
+    case PTDS_OP_FREE_ASYNC:
+        operation->freed = memories_of(v, call->r.object, address);
+        add_whole(v, operation, operation->freed);
+        break;
     case PTDS_OP_HOST_FUNCTION: operation->opaque |= TOUCHES_HOST; break;
     case PTDS_OP_GRAPH_LAUNCH:
     case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST; break;
@@ -146,20 +164,12 @@ static void gather(struct verdicts *v, struct operation *operation, const struct
 
 void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
-    struct operation operation;
-    operation.by = (struct blame){.lane = lane};
-    operation.touches = operation.opaque = 0;
-    operation.count = 0;
-    gather(v, &operation, view->call);
-    for (size_t i = 0; i < operation.count; i++) {
-        struct memory *memory = &v->memories.items[operation.list[i].memory];
-        accesses_touch(v, &operation.by, memory, &operation.list[i].touch);
-        accesses_remember(v, lane, memory, &operation.list[i].touch);
-    }
+    struct operation operation = {.by = {.lane = lane}};
+    take(v, &operation, view->call);
     if (operation.touches != 0 || operation.opaque != 0)
         conflicts_opaque(v, lane, operation.touches, operation.opaque);
-    if (view->call->r.op == PTDS_OP_FREE_ASYNC && operation.count != 0)
-        memories_remove(v, &v->memories.items[operation.list[0].memory]);
+    if (operation.freed != NULL)
+        memories_remove(v, operation.freed);
 }
 
 /* A free is the host's own act: it touches all of the memory, after what the call has waited for. */

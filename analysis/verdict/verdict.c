@@ -12,7 +12,7 @@ static bool begin(struct verdicts *v)
     if (!TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
-    v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .used = true};
+    v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
     return true;
 }
 
@@ -87,7 +87,7 @@ static void take_objects(struct verdicts *v, const struct call_view *view, const
     case PTDS_OP_UNMAP: touches_of_free(v, view, NULL); break;
     case PTDS_OP_CTX_DESTROY:
         for (uint32_t i = 1; i < v->memories.count; i++)
-            if (v->memories.items[i].used && v->memories.items[i].context == call->context)
+            if (v->memories.items[i].turn != 0 && v->memories.items[i].context == call->context)
                 memories_remove(v, &v->memories.items[i]);
         break;
     case PTDS_OP_EVENT_DESTROY: events_forget(v, call->object); break;

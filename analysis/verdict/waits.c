@@ -125,9 +125,9 @@ bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     bool asked = call->op == PTDS_OP_CTX_SYNC || call->op == PTDS_OP_CTX_DESTROY;
-    *cover = (struct cover){0};
     if (view->scope == WAIT_NONE || view->by_shim)
         return false;
+    *cover = (struct cover){0};
     if (!view->completes) {
         v->soft = v->now;
         if (view->scope == WAIT_STREAM && (call->flags & PTDS_CALL_IMPLICIT) && view->succeeded)

@@ -282,5 +282,21 @@ TEST(Memory, IsBoundedWhateverTheTraceNames)
     EXPECT_GT(fed.model.unplaced, 0u);
 }
 
+// Each would be larger than the other after its turn, and the memory gone after some thirty turns.
+TEST(Clock, ClocksThatJoinEachOtherInTurnStopGrowing)
+{
+    vclock one = {}, other = {};
+    ASSERT_TRUE(vclock_raise(&one, 8, 1));
+    ASSERT_TRUE(vclock_raise(&other, 2, 1));
+    for (int i = 0; i < 16; i++) {
+        ASSERT_TRUE(vclock_join(&one, &other));
+        ASSERT_TRUE(vclock_join(&other, &one));
+    }
+    EXPECT_LE(one.room, 16u);
+    EXPECT_LE(other.room, 16u);
+    vclock_free(&one);
+    vclock_free(&other);
+}
+
 } // namespace
 } // namespace ptds
