@@ -205,6 +205,15 @@ static void begin(struct pass *pass)
     sort_rules(report);
 }
 
+/* What is gone matters as far as a result needs it. */
+static enum severity order_gone_severity(const struct finding *finding)
+{
+    if (finding->verdicts[VERDICT_LOAD_BEARING] != 0)
+        return SEVERITY_ERROR;
+    return finding->verdicts[VERDICT_FALSE] != 0 && finding->verdicts[VERDICT_UNKNOWN] == 0 ? SEVERITY_NOTE
+                                                                                            : SEVERITY_WARNING;
+}
+
 static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
@@ -216,8 +225,8 @@ static void end_rule(struct report *report, struct rule_run *run)
     for (size_t i = 0; i < run->findings.list.count; i++) {
         struct finding *finding = run->findings.list.items[i];
         edge_table_judge(&report->edges, finding);
-        if (run->rule->order_gone && finding->verdicts[VERDICT_LOAD_BEARING] != 0)
-            finding_severity(finding, SEVERITY_ERROR);
+        if (run->rule->order_gone)
+            finding_severity(finding, order_gone_severity(finding));
         if (TABLE_ADD(&report->findings))
             *TABLE_LAST(&report->findings) = finding;
         else

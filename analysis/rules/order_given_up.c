@@ -56,7 +56,7 @@ static const struct rule rule = {
     .title = "threads' default-stream work is no longer ordered with each other",
     .sentence =
         "Work of one thread was still unfinished when another's began; the legacy stream would have run them in turn.",
-    .advice = "Right if the threads share no unfinished data. If they hand it over (as PyTorch's backward pass does), use "
+    .advice = "Right if the threads share no unfinished data, as false verdicts show; where a result needs the order, use "
               "PTDS_POLICY=stream or observe.",
     .bad = "1@0 launch s=L to=P1 k=a\n"
            "2@10 launch s=L to=P2 k=b\n",

@@ -264,7 +264,7 @@ TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
     const std::string alloc = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                               "1@1 alloc m=B ptr=0x20000 bytes=4096\n",
                       first = "1@2 launch s=L to=P1 k=_Z5writePf args=A\n";
-    for (auto [second, severity] : {std::pair("A", "error"), std::pair("B", "warning")}) {
+    for (auto [second, severity] : {std::pair("A", "error"), std::pair("B", "note")}) {
         Built report(BuildTrace(alloc + first + "2@3 launch s=L to=P2 k=_Z5writePf args=" + second + "\n"));
         auto findings = report.Of("order-given-up");
         ASSERT_EQ(1u, findings.size()) << report.Text();
