@@ -46,7 +46,7 @@ static void take_region(struct regions *regions, const struct ptds_rec_REGION *r
 static void take_edge(struct merge_cursor *cursor, const struct ptds_rec_EDGE *record)
 {
     if (cursor->edges < CALL_EDGES)
-        cursor->behind[cursor->edges] = record->behind;
+        cursor->call.edge[cursor->edges] = *record;
     cursor->edges += cursor->edges != UINT32_MAX;
 }
 
@@ -68,7 +68,6 @@ static bool advance(const struct trace *trace, struct merge_cursor *cursor)
             if (record.kind != PTDS_REC_CALL)
                 continue;
             decode_call(trace, at, record.size, &cursor->call);
-            memcpy(cursor->call.behind, cursor->behind, sizeof cursor->behind);
             cursor->call.edges = cursor->edges;
             cursor->edges = 0;
             cursor->call.thread = chunk->thread;

@@ -33,9 +33,9 @@ struct call {
     uint32_t words;                /* how many r.word there are; read them with call_word */
     const unsigned char *word;     /* inside the source */
     const struct regions *regions; /* of a call that merge_next gave; else NULL */
-    /* Streams that the shim made this call's stream wait for, of a call that merge_next gave; beyond the first few only
-     * their number. */
-    uint32_t edges, behind[CALL_EDGES];
+    /* The shim's edges for this call's sake, of a call that merge_next gave; beyond the first few only their number. */
+    uint32_t edges;
+    struct ptds_rec_EDGE edge[CALL_EDGES];
     struct ptds_rec_CALL r;
 };
 
@@ -124,7 +124,7 @@ struct merge_cursor {
     uint32_t offset;                    /* in the chunk's records */
     uint64_t lost;                      /* the thread had given up so many records before the call */
     bool gap;                           /* some of them since the call before */
-    uint32_t edges, behind[CALL_EDGES]; /* of the call to come */
+    uint32_t edges; /* of the call to come, in call.edge */
     struct regions regions;
     struct call call;
 };

@@ -25,11 +25,6 @@ struct state {
     bool unordered; /* ... to a stream that the legacy stream does not wait for, or of which that is not known */
 };
 
-static bool waits_for_legacy(uint32_t kind)
-{
-    return kind == PTDS_STREAM_PER_THREAD || kind == PTDS_STREAM_BLOCKING || kind == PTDS_STREAM_SHIM_BLOCKING;
-}
-
 static uint32_t reason(uint32_t flags)
 {
     return flags & PTDS_CALL_KEPT_CAPTURE    ? CAPTURE
@@ -49,7 +44,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         return;
     if (call->flags & PTDS_CALL_REMAPPED) {
         state->remapped = true;
-        state->unordered |= !waits_for_legacy(view->target_kind);
+        state->unordered |= !model_is_blocking(view->target_kind);
         return;
     }
     struct finding *finding = finding_at(&run->findings, run->rule, view, reason(call->flags));

@@ -11,6 +11,8 @@ enum { CONTEXTS = 8 };
 struct state {
     struct last {
         uint32_t asked, target, thread; /* asked + 1, 0 free */
+        uint32_t follower;              /* the stream that waited for it since, + 1; 0 none */
+        uint64_t enter;
     } last[CONTEXTS];
 };
 
@@ -23,29 +25,36 @@ static struct last *last_of(struct state *state, uint32_t asked)
     return &state->last[CONTEXTS - 1];
 }
 
-/* The shim has put an event in the order's place, as policy ordered does where one thread hands over to another. */
-static bool waited_for(const struct rule_run *run, const struct call *call, uint32_t slot)
+/* The shim has put an event in the order's place, as policy ordered does where one thread hands over to another. It stands
+ * for what the other had put there by then, or for all of the legacy stream's context. */
+static bool waited_for(const struct rule_run *run, const struct call *call, const struct last *last)
 {
+    if (last->target == MODEL_NO_SLOT)
+        return false;
+    uint32_t uid = run->model->streams.items[last->target].uid;
     for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
-        if (call->behind[i] == run->model->streams.items[slot].uid || call->behind[i] == call->r.stream)
-            return true; /* the latter: the shim had it wait for the whole legacy stream */
+        if ((call->edge[i].behind == uid || call->edge[i].behind == call->r.stream) && last->enter < call->edge[i].until)
+            return true;
     return false;
 }
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED) || !view->work)
+    if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED))
         return;
     struct last *last = last_of(run->state, view->asked);
-    bool kept = last->target != MODEL_NO_SLOT && waited_for(run, view->call, last->target);
     bool same_place = last->asked != view->asked + 1 || last->target == view->target || last->thread == view->call->thread;
-    if (!same_place && !kept && model_is_pending(run->model, last->target)) {
+    if (!same_place && waited_for(run, view->call, last))
+        last->follower = view->target + 1;
+    if (!view->work)
+        return;
+    if (!same_place && last->follower != view->target + 1 && model_is_pending(run->model, last->target)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
         finding_add(finding, FINDING_THREADS, last->thread);
         finding_cost_unknown(finding);
     }
-    *last = (struct last){view->asked + 1, view->target, view->call->thread};
+    *last = (struct last){view->asked + 1, view->target, view->call->thread, 0, call->enter};
 }
 
 static const struct rule rule = {

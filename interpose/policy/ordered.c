@@ -141,7 +141,7 @@ static void wait_for_default(struct call *C, struct thread_context *here, struct
     if (REAL(cuStreamWaitEvent)(used->stream->handle, here->default_event, 0) != CUDA_SUCCESS)
         return;
     used->waited_for = here->default_generation;
-    record_edge(C, used->uid, here->per_thread_uid);
+    record_edge(C, used->uid, here->per_thread_uid, C->enter);
 }
 
 /* The stream waits for the thread's default-stream work that it has not waited for yet. Where that fails it stays owed and

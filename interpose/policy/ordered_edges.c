@@ -70,7 +70,7 @@ int ordered_join_one(struct call *C, struct thread_context *here, struct used_st
         objects_stream_unpin(used->stream);
     }
     if (joined && C)
-        record_edge(C, here->per_thread_uid, used->uid);
+        record_edge(C, here->per_thread_uid, used->uid, C->enter);
     used->dirty = 0;
     here->dirty_count--;
     here->default_dirty |= OWED_JOINED;

@@ -12,6 +12,7 @@
  * its end) it only counts; who takes that over waits for everything, by way of the legacy stream. Must make no call that a
  * capture forbids.
  */
+#include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/doors/driver.h"
@@ -29,6 +30,7 @@ static struct lane {
     uint32_t context_uid;
     uint32_t stream_uid; /* of the 0x2 that was recorded last */
     CUevent event[HANDED_KINDS];
+    uint64_t until[HANDED_KINDS];    /* ticks: the event stands for work put there before, for the record */
     uint32_t handed[HANDED_KINDS];   /* times that work of this kind was handed over; the owner's */
     uint32_t recorded[HANDED_KINDS]; /* of these, what the event stands for; anybody reads it */
 } lanes[LANES];
@@ -91,8 +93,10 @@ static int record(struct thread_context *here, int kind, uint32_t owed)
         return 1;
     if (!lane->event[kind] && REAL(cuEventCreate)(&lane->event[kind], CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
         return 0;
+    uint64_t now = clock_ticks();
     if (REAL(cuEventRecord)(lane->event[kind], CU_STREAM_PER_THREAD) != CUDA_SUCCESS)
         return 0;
+    __atomic_store_n(&lane->until[kind], now, __ATOMIC_RELAXED);
     count(here, kind);
     __atomic_store_n(&lane->stream_uid, here->per_thread_uid, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->recorded[kind], lane->handed[kind], __ATOMIC_RELEASE);
@@ -197,14 +201,16 @@ void ordered_hand_over(struct thread *thread, int may_call)
 static int wait_for(struct call *C, struct thread_context *here, const struct lane *lane, int kind, uint32_t handed)
 {
     uint32_t behind = __atomic_load_n(&lane->stream_uid, __ATOMIC_RELAXED);
+    uint64_t until = __atomic_load_n(&lane->until[kind], __ATOMIC_RELAXED); /* before the wait: the event only moves on */
     if (clocks_newer(handed, __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE))) {
         if (!wait_for_all(here))
             return 0;
         behind = here->context->legacy_uid;
+        until = C->enter;
     } else if (REAL(cuStreamWaitEvent)(CU_STREAM_PER_THREAD, lane->event[kind], 0) != CUDA_SUCCESS) {
         return 0;
     }
-    record_edge(C, here->per_thread_uid, behind);
+    record_edge(C, here->per_thread_uid, behind, until);
     return 1;
 }
 

@@ -45,8 +45,8 @@ void record_entering(struct call *C);
 /* One finished call, and the thread's exact counts. */
 void record_call(struct call *C);
 
-/* The shim made a stream wait for another, by uids. */
-void record_edge(struct call *C, uint32_t waits, uint32_t behind);
+/* The shim made a stream wait for another, by uids, and for its work of calls that began before `until` (ticks). */
+void record_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until);
 
 void record_context(const struct context *context, enum ptds_life state);
 /* Once a device; -1 unknown. */

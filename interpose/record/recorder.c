@@ -177,7 +177,7 @@ void record_call(struct call *C)
         log_call(C, ticks, stack);
 }
 
-void record_edge(struct call *C, uint32_t waits, uint32_t behind)
+void record_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until)
 {
     C->flags |= PTDS_CALL_SHIM_EDGE;
     if (!C->enter || !record_on())
@@ -187,6 +187,7 @@ void record_edge(struct call *C, uint32_t waits, uint32_t behind)
         return;
     record->waits = waits;
     record->behind = behind;
+    record->until = until;
     append_commit(C->thread);
     C->edges += C->edges < UINT16_MAX;
 }

@@ -54,8 +54,7 @@ std::string Small()
         now.enter = 5000 + thread;
         builder.Now(thread, now);
     }
-    ptds_rec_EDGE edge = {{PTDS_REC_EDGE, sizeof edge, 0}, 3, 4};
-    builder.Raw(2, Bytes(edge));
+    builder.Edge(2, 3, 4, 5);
     ptds_rec_HOST_RUN ran = {};
     ran.record = {PTDS_REC_HOST_RUN, sizeof ran, 0};
     ran.begin = 77;

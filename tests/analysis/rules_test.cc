@@ -272,6 +272,12 @@ TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
     }
     Built kept(BuildTrace(alloc + first + "2@3 launch s=L to=P2 k=_Z5writePf args=A behind=P1\n"));
     EXPECT_TRUE(kept.Of("order-given-up").empty()) << kept.Text();
+    /* What the event was recorded too early for is not kept, and what an earlier call waited for is. */
+    const std::string later = alloc + first + "1@20 launch s=L to=P1 k=_Z5writePf args=A\n";
+    Built early(BuildTrace(later + "2@30 launch s=L to=P2 k=_Z5writePf args=A behind=P1@15\n"));
+    EXPECT_EQ(1u, early.Of("order-given-up").size()) << early.Text();
+    Built before(BuildTrace(later + "2@30 record s=L to=P2 e=E behind=P1\n2@31 launch s=L to=P2 k=_Z5writePf args=A\n"));
+    EXPECT_TRUE(before.Of("order-given-up").empty()) << before.Text();
 }
 
 } // namespace

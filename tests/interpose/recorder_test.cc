@@ -240,8 +240,10 @@ TEST(DefaultStream, EdgesAndExactCounts)
     for (const ptds_rec_STREAM &stream : streams)
         kinds[stream.uid] = stream.kind;
     std::vector<std::pair<uint32_t, uint32_t>> edges;
-    for (const ptds_rec_EDGE &edge : ordered.all<ptds_rec_EDGE>(PTDS_REC_EDGE))
+    for (const ptds_rec_EDGE &edge : ordered.all<ptds_rec_EDGE>(PTDS_REC_EDGE)) {
         edges.push_back({kinds[edge.waits], kinds[edge.behind]});
+        EXPECT_NE(edge.until, 0u);
+    }
     EXPECT_EQ(edges, (std::vector<std::pair<uint32_t, uint32_t>>{{PTDS_STREAM_PER_THREAD, PTDS_STREAM_BLOCKING},
                                                                  {PTDS_STREAM_PER_THREAD, PTDS_STREAM_BLOCKING},
                                                                  {PTDS_STREAM_BLOCKING, PTDS_STREAM_PER_THREAD},

@@ -279,12 +279,13 @@ std::string TraceBuilder::Counts(uint32_t thread, const std::vector<ptds_count> 
     return chunk;
 }
 
-void TraceBuilder::Edge(uint32_t thread, uint32_t waits, uint32_t behind)
+void TraceBuilder::Edge(uint32_t thread, uint32_t waits, uint32_t behind, uint64_t until)
 {
     auto record = Blank<ptds_rec_EDGE>(PTDS_REC_EDGE);
     record.record.size = sizeof record;
     record.waits = waits;
     record.behind = behind;
+    record.until = until;
     Raw(thread, std::string(reinterpret_cast<const char *>(&record), sizeof record));
 }
 

@@ -21,7 +21,7 @@
  *   to=NAME     of stream operations: the stream it was sent to (sets REMAPPED if it differs); of copies and memsets: the
  *               destination's memory kind, and target=NAME is the stream
  *   from=KIND   device pageable pinned registered managed array pool unknown; kind=KIND of an allocation
- *   behind=NAME the stream that the shim made the work's stream wait for before it
+ *   behind=NAME the stream that the shim made the work's stream wait for before it, or NAME@MICROSECONDS: for its work until then
  *   k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer
  *   e=NAME      event; record counts its generation up, wait and sync use the current one; g=N another generation
  *   ptr=N       the address; dst=PLACE or ptr=N a copy's or memset's destination, src=PLACE a copy's source
@@ -100,7 +100,7 @@ public:
     /* Only of a thread that has counts. */
     void DefaultCount(uint32_t thread, uint32_t api, bool twin, const ptds_default_count &count);
     void Now(uint32_t thread, const ptds_now &now); /* the call that the thread is in */
-    void Edge(uint32_t thread, uint32_t waits, uint32_t behind);
+    void Edge(uint32_t thread, uint32_t waits, uint32_t behind, uint64_t until);
     void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
     void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns);

@@ -417,8 +417,11 @@ private:
         std::string stream = Take(pairs, "s", "");
         std::string target = Take(pairs, memory ? "target" : "to", stream);
         std::string behind = Take(pairs, "behind", "");
-        if (!behind.empty())
-            trace_.Edge(call->thread, StreamId(target, call->context), StreamId(behind, call->context));
+        if (!behind.empty()) {
+            size_t at = behind.find('@');
+            trace_.Edge(call->thread, StreamId(target, call->context), StreamId(behind.substr(0, at), call->context),
+                        at == std::string::npos ? call->enter : Ticks(behind.substr(at + 1)));
+        }
         if (stream.empty())
             return;
         call->stream = StreamId(stream, call->context);
