@@ -64,6 +64,17 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
     return found;
 }
 
+int finding_weigh(struct finding_weight one, struct finding_weight two)
+{
+    if ((one.severity == SEVERITY_ERROR) != (two.severity == SEVERITY_ERROR))
+        return one.severity == SEVERITY_ERROR ? -1 : 1;
+    if (one.host_ns != two.host_ns)
+        return one.host_ns > two.host_ns ? -1 : 1;
+    if ((one.unknown != 0) != (two.unknown != 0))
+        return one.unknown != 0 ? -1 : 1;
+    return one.count != two.count ? (one.count > two.count ? -1 : 1) : 0;
+}
+
 struct finding *finding_about(struct findings *findings, const struct rule *rule, uint32_t detail, const char *text)
 {
     struct finding *made = new_finding(findings, rule);

@@ -92,6 +92,14 @@ static inline void finding_flag(struct findings *findings, struct finding *findi
     findings->flagged_call = view->call;
 }
 
+/* What reports tell first, for sorting: errors, then by host time lost; those whose cost nobody knows come before those
+ * known to cost nothing, then by number of calls. */
+struct finding_weight {
+    enum severity severity;
+    uint64_t host_ns, unknown, count;
+};
+int finding_weigh(struct finding_weight one, struct finding_weight two);
+
 /* A finding that no single call stands for; `text` is copied and may be NULL. count is 0. */
 struct finding *finding_about(struct findings *findings, const struct rule *rule, uint32_t detail, const char *text);
 

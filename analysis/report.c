@@ -9,21 +9,12 @@
 
 #include "analysis/report_pass.h"
 
-/* Errors first. Then by host time lost; findings whose cost nobody knows come before those known to cost nothing, then by
- * number of calls. */
-static int by_cost(const void *a, const void *b)
+static int by_weight(const void *a, const void *b)
 {
     const struct finding *one = *(struct finding *const *)a, *two = *(struct finding *const *)b;
-    if ((one->severity == SEVERITY_ERROR) != (two->severity == SEVERITY_ERROR))
-        return one->severity == SEVERITY_ERROR ? -1 : 1;
-    if (one->host_ns != two->host_ns)
-        return one->host_ns > two->host_ns ? -1 : 1;
-    bool one_unknown = one->unknown != 0, two_unknown = two->unknown != 0;
-    if (one_unknown != two_unknown)
-        return one_unknown ? -1 : 1;
-    if (one->count != two->count)
-        return one->count > two->count ? -1 : 1;
-    return one->first != two->first ? (one->first < two->first ? -1 : 1) : 0;
+    int first = finding_weigh((struct finding_weight){one->severity, one->host_ns, one->unknown, one->count},
+                              (struct finding_weight){two->severity, two->host_ns, two->unknown, two->count});
+    return first != 0 ? first : one->first != two->first ? (one->first < two->first ? -1 : 1) : 0;
 }
 
 static void count_exactly(struct report *report)
@@ -109,7 +100,7 @@ int report_build_watched(struct report *report, const struct trace_source *sourc
     if (status != 0)
         return status;
     if (report->findings.count != 0)
-        qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_cost);
+        qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_weight);
     report_find_sequences(report);
     count_exactly(report);
     count_defaults_exactly(report);

@@ -46,7 +46,8 @@ static bool take(struct folds *folds, struct id_map *by_id, const struct report 
     struct share *share = folded != NULL ? share_of(folded, process) : NULL;
     if (share == NULL)
         return false;
-    if (finding->host_ns > folded->finding->host_ns) {
+    const struct finding *now = folded->finding;
+    if (finding->severity > now->severity || (finding->severity == now->severity && finding->host_ns > now->host_ns)) {
         folded->finding = finding;
         folded->process = process;
     }
@@ -63,18 +64,13 @@ static bool take(struct folds *folds, struct id_map *by_id, const struct report 
     return true;
 }
 
-/* As report.c ranks; the id decides between equals, so that the order is the same in every run. */
-static int by_cost(const void *a, const void *b)
+/* The id decides between equals, so that the order is the same in every run. */
+static int by_weight(const void *a, const void *b)
 {
     const struct folded *one = a, *two = b;
-    if (one->host_ns != two->host_ns)
-        return one->host_ns > two->host_ns ? -1 : 1;
-    bool one_unknown = one->unknown != 0, two_unknown = two->unknown != 0;
-    if (one_unknown != two_unknown)
-        return one_unknown ? -1 : 1;
-    if (one->count != two->count)
-        return one->count > two->count ? -1 : 1;
-    return strcmp(one->id.text, two->id.text);
+    int first = finding_weigh((struct finding_weight){one->finding->severity, one->host_ns, one->unknown, one->count},
+                              (struct finding_weight){two->finding->severity, two->host_ns, two->unknown, two->count});
+    return first != 0 ? first : strcmp(one->id.text, two->id.text);
 }
 
 void folds_make(struct folds *folds, const struct traces *traces)
@@ -89,7 +85,7 @@ void folds_make(struct folds *folds, const struct traces *traces)
     }
     id_map_free(&by_id);
     if (folds->list.count != 0)
-        qsort(folds->list.items, folds->list.count, sizeof *folds->list.items, by_cost);
+        qsort(folds->list.items, folds->list.count, sizeof *folds->list.items, by_weight);
 }
 
 void folds_free(struct folds *folds)

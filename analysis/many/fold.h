@@ -20,14 +20,14 @@ struct share {
 
 struct folded {
     struct finding_id id;
-    const struct finding *finding; /* the costliest of them, and where it is from */
+    const struct finding *finding; /* the gravest of them, of these the costliest, and where it is from */
     size_t process;
     uint64_t count, host_ns, known, unknown; /* of all */
     TABLE_OF(struct share) shares;           /* by process */
 };
 
 struct folds {
-    TABLE_OF(struct folded) list; /* by host time lost, as in a report */
+    TABLE_OF(struct folded) list; /* in order, as in a report */
     uint64_t host_ns, known;      /* of all */
     bool out_of_memory;
 };

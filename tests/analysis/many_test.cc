@@ -100,6 +100,23 @@ TEST(Identity, DiffersByPlaceFunctionAndBuild)
     EXPECT_EQ(4u, ids.size());
 }
 
+TEST(Many, AnErrorInOneProcessIsAnErrorAndComesFirst)
+{
+    auto trace = [](const char *second) {
+        return BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                          "1@1 alloc m=B ptr=0x20000 bytes=4096\n"
+                          "1@2 launch s=L to=P1 k=_Z5writePf args=A\n"
+                          "2@3 launch s=L to=P2 k=_Z5writePf site=second args=" +
+                          std::string(second) + "\n1@10+9000 copy s=L implicit from=device to=pageable bytes=64\n");
+    };
+    Opened opened({trace("B"), trace("A"), trace("B")});
+    ASSERT_LT(1u, opened.folds.list.count);
+    const struct finding *first = opened.folds.list.items[0].finding;
+    EXPECT_STREQ("order-given-up", first->rule->id);
+    EXPECT_EQ(SEVERITY_ERROR, first->severity);
+    EXPECT_EQ(3u, opened.folds.list.items[0].shares.count);
+}
+
 TEST(Many, FoldsFindingsOverRanks)
 {
     std::vector<std::string> all;

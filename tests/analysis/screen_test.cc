@@ -10,20 +10,12 @@
 #include "analysis/identity.h"
 #include "analysis/report_screen.h"
 #include "tests/analysis/page_support.h"
+#include "tests/support/run_child.h"
 
 namespace ptds
 {
 namespace
 {
-
-std::vector<std::string> Lines(const std::string &text)
-{
-    std::istringstream stream(text);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    return lines;
-}
 
 bool Has(const std::string &text, const std::string &part)
 {
@@ -80,7 +72,7 @@ private:
 
 void ExpectFits(const std::string &screen, unsigned rows)
 {
-    auto lines = Lines(screen);
+    auto lines = lines_of(screen);
     EXPECT_LE(lines.size(), rows - 1) << screen;
     for (const std::string &line : lines)
         EXPECT_LE(line.size(), static_cast<size_t>(SCREEN_COLUMNS)) << line;

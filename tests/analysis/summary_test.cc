@@ -7,24 +7,16 @@
 #include <sstream>
 
 #include "tests/analysis/support.h"
+#include "tests/support/run_child.h"
 
 namespace ptds
 {
 namespace
 {
 
-std::vector<std::string> Lines(const std::string &text)
-{
-    std::istringstream stream(text);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    return lines;
-}
-
 void ExpectFits(const std::string &summary)
 {
-    auto lines = Lines(summary);
+    auto lines = lines_of(summary);
     EXPECT_LE(lines.size(), 15u) << summary;
     for (const std::string &line : lines) {
         EXPECT_LE(line.size(), 100u) << line;
@@ -123,7 +115,7 @@ TEST(Summary, TheShimsEntriesReportAnUnreadableTraceInOneLine)
     trace_source source = trace_source_memory(&header, sizeof header, nullptr, 0);
     TextOf out;
     EXPECT_EQ(-1, ptds_summary(&source, &out));
-    EXPECT_EQ(1u, Lines(out.text).size());
+    EXPECT_EQ(1u, lines_of(out.text).size());
     EXPECT_TRUE(Has(out.text, "ptds: this process: offset 0: "));
 }
 

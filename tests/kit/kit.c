@@ -199,12 +199,6 @@ static void read_back(CUdeviceptr p)
     CU(cuStreamSynchronize(kit.setup));
 }
 
-uint32_t kit_read(CUdeviceptr p)
-{
-    read_back(p);
-    return kit.landing[KIT_WORDS - 1];
-}
-
 void kit_check(const char *what, CUdeviceptr p, uint32_t value)
 {
     bool right = true;

@@ -48,7 +48,6 @@ void kit_next(void);
 /* ---- results ---- */
 
 void kit_all_done(void); /* the whole context */
-uint32_t kit_read(CUdeviceptr p);
 /* Every word must be `value`; reads what is there now, so wait first. */
 void kit_check(const char *what, CUdeviceptr p, uint32_t value);
 void kit_is(const char *what, bool right);
