@@ -66,8 +66,13 @@ static void be_newest(struct memory *memory, struct remembered *access, uint16_t
     memory->bucket[access->home] = position;
 }
 
-void accesses_reorder(struct memory *memory, struct remembered *access, uint16_t position)
+void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
+                    const struct edge_end *end)
 {
+    access->op = op;
+    access->end = *end;
+    if (memory->newest == position && memory->bucket[access->home] == position)
+        return;
     leave_order(memory, access);
     leave_bucket(memory, position);
     be_newest(memory, access, position);
@@ -202,6 +207,7 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
 /* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */
 void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
 {
+    places_write_back(v, memory);
     if (memory->live > 8)
         accesses_clean(v, memory);
     for (uint32_t at = memory->oldest, next; at != 0; at = next) {
@@ -221,18 +227,31 @@ static uint16_t new_place(struct memory *memory)
     return position;
 }
 
-static void note_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
+void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
 {
     if (memory->lane != lane) {
         memory->other = memory->last;
         memory->turn = ++v->turns;
+        memory->tried = 0;
     }
     memory->lane = lane;
     memory->last = v->now;
 }
 
+uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access)
+{
+    struct touch touch = {.lo = address, .extent = EXTENT_FROM};
+    for (uint16_t at = memory->bucket[bucket_of(&touch)]; at != 0; at = accesses_at(memory, at)->chained) {
+        const struct remembered *old = accesses_at(memory, at);
+        if (old->lane == lane && old->touch.lo == address && old->touch.access == access)
+            return at;
+    }
+    return 0;
+}
+
 /* After accesses_touch or accesses_open with the same access. */
-uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch)
+uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
+                           const struct edge_end *end)
 {
     if (memory->live >= ACCESSES_MOST)
         accesses_clean(v, memory);
@@ -246,10 +265,8 @@ uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *mem
         v->limited = true;
         return 0;
     }
-    *accesses_at(memory, at) =
-        (struct remembered){.touch = *touch, .op = v->now, .lane = lane, .home = bucket, .end = v->end};
+    *accesses_at(memory, at) = (struct remembered){.touch = *touch, .op = op, .lane = lane, .home = bucket, .end = *end};
     be_newest(memory, accesses_at(memory, at), at);
     memory->live++;
-    note_newest(v, memory, lane);
     return at;
 }

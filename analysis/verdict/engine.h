@@ -29,7 +29,9 @@ enum {
     OPEN_MOST = 1 << 16, /* edges */
     SWEEP_LEAST = 2048,
     NEAR_BITS = 10, /* of memories lately found */
-    PLACE_BITS = 12
+    PLACE_BITS = 12,
+    TOUCHES_BITS = 6,
+    TOUCHES_MOST = 1 << TOUCHES_BITS /* of one operation */
 };
 
 #define HOST_LANE 0u
@@ -155,28 +157,36 @@ struct memory {
     uint64_t base, end;
     uint64_t turn;                       /* a lane's, at this memory: another number for each; 0: not in use */
     TABLE_OF(struct remembered) list;    /* places */
+    uint64_t clear;                      /* the turn in which nobody's earlier accesses are of interest any more */
     uint64_t last;                       /* the newest */
     uint64_t other;                      /* the newest of any other lane */
     uint32_t lane;                       /* of the newest */
+    uint32_t waiting, waiting_count;     /* places to be written back: the last, plus one */
     unsigned classes;                    /* TOUCHES_ */
     uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
     uint16_t bucket[BUCKETS];
     struct examined examined[EXAMINED];
     uint64_t cleaned; /* when those went that everybody comes after */
+    uint64_t tried;   /* in this turn: when it was last found not to be clear */
     uint32_t uid, context;
     uint32_t kind; /* enum ptds_memory_kind */
 };
 
-/* What a lane did from an address on. By kind of access (enum access, less one). */
+/* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access. */
 struct place {
     uint64_t address;
     uint32_t lane;               /* serial */
     uint32_t memory;             /* position */
     uint64_t turn;               /* of the memory, in which it was looked into */
     uint64_t seen;               /* ... and when, if an order holds it that may come to arrive another way; else later */
+    uint8_t kinds;               /* that were looked into, and no race found */
+    uint8_t noted;               /* that were used since what is remembered was written */
+    uint8_t gone;                /* that became superfluous since then; those used again after that are in `noted`, too */
+    bool waiting;                /* to be written back: in the memory's list, ... */
+    uint32_t next;               /* ... before this one, plus one */
     uint16_t at[ACCESS_UNKNOWN]; /* where it is remembered, if it still is; 0 nowhere */
-    uint8_t kinds;               /* a bit for each that was looked into, and no race found */
-    uint8_t live;                /* a bit for each that may be remembered */
+    uint64_t order[ACCESS_UNKNOWN]; /* the last of those noted: operation << TOUCHES_BITS, and which of its accesses */
+    struct edge_end end[ACCESS_UNKNOWN];
 };
 
 /* Kinds of a kernel's parameters, from its signature. */
@@ -327,19 +337,17 @@ void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *m
  * worst; APART: what others did so far stays without interest, whatever the lane learns. */
 enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
                            const struct remembered *keep);
-/* The position, 0 without memory. */
-uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch);
+/* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */
+uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
+                           const struct edge_end *end);
+/* The position of a lane's access from this address on, 0 none. */
+uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access);
 void accesses_forget(struct memory *memory, struct remembered *old);
-void accesses_reorder(struct memory *memory, struct remembered *access, uint16_t position);
-/* The lane that used the memory last does the same again: as accesses_forget and accesses_remember. */
-static inline void accesses_again(const struct verdicts *v, struct memory *memory, struct remembered *access,
-                                  uint16_t position)
-{
-    access->op = memory->last = v->now;
-    access->end = v->end;
-    if (memory->newest != position || memory->bucket[access->home] != position)
-        accesses_reorder(memory, access, position);
-}
+/* As forgetting and remembering it. */
+void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
+                    const struct edge_end *end);
+/* The lane uses the memory now. */
+void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane);
 void accesses_clean(struct verdicts *v, struct memory *memory);
 /* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
 static inline unsigned accesses_strength(enum access access)
@@ -347,11 +355,10 @@ static inline unsigned accesses_strength(enum access access)
     return access == ACCESS_WRITE ? 3 : access == ACCESS_UNKNOWN ? 2 : 1;
 }
 
-/* places.c */
-/* The memory; NULL: the address is in none that is known, and nothing happened. */
-struct memory *places_touch(struct verdicts *v, uint32_t lane, uint64_t address, enum access access);
-struct memory *places_touch_in(struct verdicts *v, uint32_t lane, struct memory *memory, uint64_t address,
-                               enum access access);
+/* places.c: what is noted of a memory is remembered from then on; or forgotten with it */
+void places_write_back(struct verdicts *v, struct memory *memory);
+void places_write_all_back(struct verdicts *v);
+void places_drop(struct verdicts *v, struct memory *memory);
 
 /* conflicts.c */
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,

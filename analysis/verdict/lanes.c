@@ -65,6 +65,7 @@ static void close_lane(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
     struct context *context = &v->contexts.items[lane->context];
+    places_write_all_back(v);
     LIST_DROP(&context->all, at);
     LIST_DROP(&context->legacy, at);
     LIST_DROP(&context->blocking, at);

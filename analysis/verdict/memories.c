@@ -79,6 +79,7 @@ void memories_remove(struct verdicts *v, struct memory *memory)
     }
     if (memory->uid != 0)
         id_map_remove(&v->memory_by_uid, memory->uid);
+    places_drop(v, memory);
     free(memory->list.items);
     *memory = (struct memory){0};
     if (TABLE_ADD(&v->free_memories))
@@ -139,6 +140,7 @@ struct memory *memories_add(struct verdicts *v, const struct call *call)
     memmove(&v->by_base.items[place + 1], &v->by_base.items[place], (v->by_base.count - place) * sizeof(uint32_t));
     v->by_base.items[place] = at;
     v->by_base.count++;
+    memories_elsewhere(v)->turn = ++v->turns; /* what was seen at an address out of nowhere may be in here */
     v->globals_seen |= kind == PTDS_MEMORY_GLOBAL;
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
         made->uid = 0;

@@ -1,113 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The addresses that a lane uses from their first byte on, again and again. Called for every pointer of every launch, so
- * the usual case must be short: the lane did the same there before, nobody else has used the memory since, and so nothing
- * is to be looked into; only the access that is remembered becomes a later one. Must find nothing else than looking into it
- * would.
+ * What a lane does at an address for the first time, or for the first time since others used that memory; and the way back
+ * from the cache (places.h) to what is remembered of the memory. Called by touches.c, and by whoever must see all of a
+ * memory. Must find nothing else than looking into every single access would.
  */
-#include "analysis/verdict/engine.h"
+#include "analysis/verdict/places.h"
 
-static inline struct place *place_of(struct verdicts *v, uint32_t serial, uint64_t address)
-{
-    uint64_t mixed = (address ^ (uint64_t)serial << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    return &v->places[mixed >> (64 - PLACE_BITS)];
-}
+/* Of one memory: so that writing back takes a bounded time and room. */
+enum { WAITING_MOST = 64 };
 
-/* When the lane, or the host, last learnt anything. */
-static inline uint64_t grown_at(const struct verdicts *v, uint32_t lane)
-{
-    return larger(lanes_at(v, lane)->grown_at, lanes_at(v, HOST_LANE)->grown_at);
-}
+struct noted {
+    uint64_t order;
+    struct place *place;
+    enum access access;
+};
 
 /* Where it is remembered, if it still is. */
-static inline struct remembered *remembered_at(const struct place *place, struct memory *memory, uint32_t lane,
-                                               enum access access)
+static struct remembered *remembered_at(const struct place *place, struct memory *memory, enum access access)
 {
     uint32_t position = place->at[access - 1];
     if (position == 0 || position > memory->list.count)
         return NULL;
     struct remembered *found = accesses_at(memory, position);
-    bool same = found->lane == lane && found->touch.lo == place->address && found->touch.access == access &&
+    bool same = found->lane == memory->lane && found->touch.lo == place->address && found->touch.access == access &&
                 found->touch.extent == EXTENT_FROM;
     return same ? found : NULL;
 }
 
-/* What a later access makes superfluous, as bits. */
-static inline unsigned weaker_than(enum access access)
+void places_enlist(struct verdicts *v, struct place *place, struct memory *memory)
 {
-    return access == ACCESS_READ      ? 0
-           : access == ACCESS_UNKNOWN ? 1u << ACCESS_READ
-                                      : 1u << ACCESS_READ | 1u << ACCESS_UNKNOWN;
+    if (memory->waiting_count == WAITING_MOST)
+        places_write_back(v, memory);
+    place->waiting = true;
+    place->next = memory->waiting;
+    memory->waiting = (uint32_t)(place - v->places) + 1;
+    memory->waiting_count++;
 }
 
-static void forget_weaker(struct place *place, struct memory *memory, uint32_t lane, unsigned weaker)
+static void forget(struct place *place, struct memory *memory, unsigned kinds)
 {
     for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++) {
-        struct remembered *old = weaker & 1u << access ? remembered_at(place, memory, lane, access) : NULL;
+        struct remembered *old = kinds & 1u << access ? remembered_at(place, memory, access) : NULL;
         if (old != NULL)
             accesses_forget(memory, old);
     }
-    place->live &= (uint8_t)~weaker;
 }
 
-static void remember(struct verdicts *v, struct place *place, struct memory *memory, uint32_t lane, enum access access)
+/* Takes what is noted of a place, among others by time. */
+static unsigned collect(struct noted *noted, unsigned count, struct place *place)
 {
-    struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
-    place->at[access - 1] = accesses_remember(v, lane, memory, &touch);
-    place->live |= (uint8_t)(1u << access);
+    for (unsigned left = place->noted; left != 0; left &= left - 1) {
+        enum access access = (enum access)__builtin_ctz(left);
+        struct noted one = {place->order[access - 1], place, access};
+        unsigned at = count++;
+        for (; at != 0 && noted[at - 1].order > one.order; at--)
+            noted[at] = noted[at - 1];
+        noted[at] = one;
+    }
+    place->noted = place->gone = 0;
+    place->waiting = false;
+    return count;
 }
 
-static void again(struct verdicts *v, struct place *place, struct memory *memory, uint32_t lane, enum access access)
+static void write_back(struct verdicts *v, struct memory *memory, const struct noted *noted)
 {
-    if (place->live & weaker_than(access))
-        forget_weaker(place, memory, lane, place->live & weaker_than(access));
-    struct remembered *old =
-        memory->lane == lane && (place->live & 1u << access) ? remembered_at(place, memory, lane, access) : NULL;
+    struct place *place = noted->place;
+    const struct edge_end *end = &place->end[noted->access - 1];
+    uint64_t op = noted->order >> TOUCHES_BITS;
+    uint16_t *at = &place->at[noted->access - 1];
+    struct remembered *old = remembered_at(place, memory, noted->access);
+    struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
     if (old != NULL)
-        accesses_again(v, memory, old, place->at[access - 1]);
+        accesses_again(memory, old, *at, op, end);
     else
-        remember(v, place, memory, lane, access);
+        *at = accesses_remember(v, memory->lane, memory, &touch, op, end);
 }
 
-static void look_into(struct verdicts *v, struct place *place, struct memory *memory, uint32_t lane, enum access access)
+/* All that waits is of the lane that used the memory last. */
+void places_write_back(struct verdicts *v, struct memory *memory)
+{
+    struct noted noted[WAITING_MOST * ACCESS_UNKNOWN];
+    unsigned count = 0;
+    for (uint32_t at = memory->waiting, next; at != 0; at = next) {
+        struct place *place = &v->places[at - 1];
+        next = place->next;
+        forget(place, memory, place->gone & ~place->noted);
+        count = collect(noted, count, place);
+    }
+    memory->waiting = memory->waiting_count = 0;
+    for (unsigned i = 0; i < count; i++)
+        write_back(v, memory, &noted[i]);
+}
+
+void places_write_all_back(struct verdicts *v)
+{
+    for (size_t i = 0; i < v->memories.count; i++)
+        if (v->memories.items[i].waiting != 0)
+            places_write_back(v, &v->memories.items[i]);
+}
+
+void places_drop(struct verdicts *v, struct memory *memory)
+{
+    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next) {
+        v->places[at - 1].noted = v->places[at - 1].gone = 0;
+        v->places[at - 1].waiting = false;
+    }
+    memory->waiting = memory->waiting_count = 0;
+}
+
+/* Another address was there, of this lane or another. What is remembered of the new one may be from before that. */
+static void begin(struct verdicts *v, struct place *place, struct toucher *by, struct memory *memory, uint64_t address)
+{
+    if (place->waiting)
+        places_write_back(v, &v->memories.items[place->memory]);
+    *place = (struct place){
+        .address = address, .lane = by->serial, .memory = (uint32_t)(memory - v->memories.items), .seen = UINT64_MAX};
+    for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++)
+        place->at[access - 1] = accesses_find(memory, by->lane, address, access);
+}
+
+/* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
+ * long as they do not come back. */
+static bool is_clear(struct verdicts *v, struct toucher *by, struct memory *memory)
+{
+    const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
+    if (memory->clear == memory->turn)
+        return true;
+    if (memory->tried != 0 && memory->tried >= v->learnt)
+        return false;
+    memory->tried = v->now;
+    for (uint32_t at = memory->newest; at != 0; at = accesses_at(memory, at)->earlier) {
+        const struct remembered *old = accesses_at(memory, at);
+        if (old->lane != by->lane && lanes_explicit(lane, host, old->lane) < old->op)
+            return false;
+    }
+    memory->clear = memory->turn;
+    return true;
+}
+
+/* Whatever stands against a weaker access stands against this one, and as surely. */
+static unsigned as_strong(enum access access)
+{
+    return places_weaker(access) | 1u << access;
+}
+
+static enum outcome look_into(struct verdicts *v, struct toucher *by, struct place *place, struct memory *memory,
+                              enum access access)
 {
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
-    struct blame by = {.lane = lane};
-    const struct remembered *keep = memory->lane == lane ? remembered_at(place, memory, lane, access) : NULL;
-    enum outcome worst = accesses_open(v, &by, memory, &touch, keep);
-    again(v, place, memory, lane, access);
-    if (place->turn != memory->turn || grown_at(v, lane) > place->seen) {
+    struct blame blame = {.lane = by->lane};
+    const struct remembered *keep = memory->lane == by->lane ? remembered_at(place, memory, access) : NULL;
+    return accesses_open(v, &blame, memory, &touch, keep);
+}
+
+struct memory *places_look_in(struct verdicts *v, struct toucher *by, struct memory *memory, uint64_t address,
+                              enum access access)
+{
+    struct place *place = places_at(v, by->serial, address);
+    if (memory->lane != by->lane)
+        places_write_back(v, memory);
+    if (place->address != address || place->lane != by->serial || &v->memories.items[place->memory] != memory)
+        begin(v, place, by, memory, address);
+    enum outcome worst = OUTCOME_APART;
+    bool clear = memory->lane == by->lane && is_clear(v, by, memory);
+    if (!clear)
+        worst = look_into(v, by, place, memory, access);
+    accesses_newest(v, memory, by->lane);
+    clear = clear || is_clear(v, by, memory);
+    if (place->turn != memory->turn || by->grown > place->seen) {
         place->turn = memory->turn;
         place->seen = UINT64_MAX;
         place->kinds = 0;
     }
     uint64_t seen = worst == OUTCOME_APART ? UINT64_MAX : v->now;
     place->seen = place->seen < seen ? place->seen : seen;
-    place->kinds |= (uint8_t)((worst != OUTCOME_RACE) << access);
-}
-
-struct memory *places_touch_in(struct verdicts *v, uint32_t lane, struct memory *memory, uint64_t address,
-                               enum access access)
-{
-    uint32_t serial = lanes_at(v, lane)->serial, at = (uint32_t)(memory - v->memories.items);
-    struct place *place = place_of(v, serial, address);
-    if (place->address != address || place->lane != serial || place->memory != at)
-        *place = (struct place){.address = address, .lane = serial, .memory = at};
-    look_into(v, place, memory, lane, access);
+    place->kinds |= (uint8_t)(clear ? UINT8_MAX : worst != OUTCOME_RACE ? as_strong(access) : 0);
+    places_note(v, by, place, memory, access);
     return memory;
 }
 
-struct memory *places_touch(struct verdicts *v, uint32_t lane, uint64_t address, enum access access)
+struct memory *places_look(struct verdicts *v, struct toucher *by, uint64_t address, enum access access)
 {
-    uint32_t serial = lanes_at(v, lane)->serial;
-    struct place *place = place_of(v, serial, address);
-    struct memory *memory = &v->memories.items[place->memory];
-    bool known = place->address == address && place->lane == serial && place->turn == memory->turn &&
-                 (place->kinds & 1u << access) && grown_at(v, lane) <= place->seen;
-    if (known) {
-        again(v, place, memory, lane, access);
-        return memory;
-    }
-    memory = memories_at(v, address);
-    return memory != NULL ? places_touch_in(v, lane, memory, address, access) : NULL;
+    struct memory *memory = memories_at(v, address);
+    return memory != NULL ? places_look_in(v, by, memory, address, access) : NULL;
 }

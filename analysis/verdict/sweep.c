@@ -52,6 +52,7 @@ static bool any_between(const struct numbers *numbers, uint64_t from, uint64_t t
 
 static void collect_accesses(struct verdicts *v, struct sweeping *s)
 {
+    places_write_all_back(v);
     for (size_t i = 0; i < v->memories.count; i++) {
         struct memory *memory = &v->memories.items[i];
         if (memory->turn == 0)

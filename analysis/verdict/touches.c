@@ -4,28 +4,25 @@
  * be in them. A launch's words count only where they lie in an allocation; what a kernel does there says its signature, or
  * nobody.
  */
-#include "analysis/verdict/engine.h"
-
-enum { TOUCHES_MOST = 64 };
+#include "analysis/verdict/places.h"
 
 /* CUarray handles live apart from addresses. */
 #define ARRAYS ((uint64_t)1 << 62)
 
 struct operation {
     struct blame by;
+    struct toucher toucher;
     unsigned touches, opaque; /* classes of memory */
     struct memory *freed;     /* NULL: none */
-    unsigned count;
 };
 
 /* Whether one more access is followed. */
 static bool counts(struct operation *operation, const struct memory *memory)
 {
-    if (operation->count == TOUCHES_MOST) {
+    if (operation->toucher.touches >= TOUCHES_MOST) {
         operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
         return false;
     }
-    operation->count++;
     operation->touches |= memory->classes;
     return true;
 }
@@ -35,11 +32,13 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
     if (!counts(operation, memory))
         return;
     if (touch->extent == EXTENT_FROM) {
-        places_touch_in(v, operation->by.lane, memory, touch->lo, touch->access);
+        places_look_in(v, &operation->toucher, memory, touch->lo, touch->access);
         return;
     }
     accesses_touch(v, &operation->by, memory, touch);
-    accesses_remember(v, operation->by.lane, memory, touch);
+    accesses_newest(v, memory, operation->by.lane);
+    operation->toucher.touches++;
+    accesses_remember(v, operation->by.lane, memory, touch, v->now, &v->end);
 }
 
 /* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. */
@@ -121,13 +120,12 @@ static void add_launch(struct verdicts *v, struct operation *operation, const st
     for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
         uint64_t word = call_word(call, i);
         enum access access = known ? access_at(signature, launch_offset(word), &next) : ACCESS_UNKNOWN;
-        if (operation->count == TOUCHES_MOST) {
+        if (operation->toucher.touches >= TOUCHES_MOST) {
             operation->opaque |= memories_at(v, launch_address(word)) != NULL ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
             continue;
         }
-        const struct memory *memory = places_touch(v, operation->by.lane, launch_address(word), access);
+        const struct memory *memory = places_touch(v, &operation->toucher, launch_address(word), access);
         operation->touches |= memory != NULL ? memory->classes : 0;
-        operation->count += memory != NULL;
     }
 }
 
@@ -164,7 +162,7 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
 
 void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
-    struct operation operation = {.by = {.lane = lane}};
+    struct operation operation = {.by = {.lane = lane}, .toucher = places_toucher(v, lane)};
     take(v, &operation, view->call);
     if (operation.touches != 0 || operation.opaque != 0)
         conflicts_opaque(v, lane, operation.touches, operation.opaque);

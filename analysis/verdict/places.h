@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The addresses that lanes use from their first byte on, again and again: a cache in front of what is remembered of the
+ * memories (accesses.c), written back when somebody else wants to see it. For touches.c; a launch has several pointers, and
+ * nearly all are where the same lane used them before, so what stands here is the whole cost of one.
+ */
+#ifndef PTDS_ANALYSIS_VERDICT_PLACES_H
+#define PTDS_ANALYSIS_VERDICT_PLACES_H
+
+#include "analysis/verdict/engine.h"
+
+/* Who touches, looked up once an operation. */
+struct toucher {
+    uint32_t lane, serial;
+    uint64_t grown;   /* when the lane, or the host, last learnt anything */
+    uint64_t touches; /* of the operation so far */
+};
+
+static inline struct toucher places_toucher(const struct verdicts *v, uint32_t lane)
+{
+    const struct lane *by = lanes_at(v, lane);
+    return (struct toucher){lane, by->serial, larger(by->grown_at, lanes_at(v, HOST_LANE)->grown_at), 0};
+}
+
+static inline struct place *places_at(struct verdicts *v, uint32_t serial, uint64_t address)
+{
+    uint64_t mixed = (address ^ (uint64_t)serial << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    return &v->places[mixed >> (64 - PLACE_BITS)];
+}
+
+/* A bit for each access (1 << enum access) that a later one makes superfluous. */
+static inline unsigned places_weaker(enum access access)
+{
+    return 0x020a0000u >> (access * 8) & 0xff;
+}
+_Static_assert(ACCESS_READ == 1 && ACCESS_WRITE == 2 && ACCESS_UNKNOWN == 3, "the bytes of places_weaker");
+
+void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
+
+/* The access at hand, to be remembered. */
+static inline void places_note(struct verdicts *v, struct toucher *by, struct place *place, struct memory *memory,
+                               enum access access)
+{
+    unsigned weaker = places_weaker(access);
+    place->noted = (uint8_t)((place->noted & ~weaker) | 1u << access);
+    place->gone |= (uint8_t)weaker;
+    memory->last = v->now;
+    place->order[access - 1] = v->now << TOUCHES_BITS | by->touches++;
+    place->end[access - 1] = v->end;
+    if (!place->waiting)
+        places_enlist(v, place, memory);
+}
+
+struct memory *places_look(struct verdicts *v, struct toucher *by, uint64_t address, enum access access);
+struct memory *places_look_in(struct verdicts *v, struct toucher *by, struct memory *memory, uint64_t address,
+                              enum access access);
+
+/* The memory; NULL: the address is in none that is known, and nothing happened. The usual case is the short one: the lane
+ * did the same there before, nobody else has used the memory since, and so nothing is to be looked into. */
+static inline struct memory *places_touch(struct verdicts *v, struct toucher *by, uint64_t address, enum access access)
+{
+    struct place *place = places_at(v, by->serial, address);
+    struct memory *memory = &v->memories.items[place->memory];
+    bool known = place->address == address && place->lane == by->serial && place->turn == memory->turn &&
+                 (place->kinds & 1u << access) && by->grown <= place->seen;
+    if (!known)
+        return places_look(v, by, address, access);
+    places_note(v, by, place, memory, access);
+    return memory;
+}
+
+#endif
