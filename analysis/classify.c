@@ -15,7 +15,7 @@ bool model_is_host(unsigned kind)
     return kind == PTDS_MEMORY_PAGEABLE || kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED;
 }
 
-static bool is_work(unsigned op)
+static inline bool is_work(unsigned op)
 {
     switch (op) {
     case PTDS_OP_LAUNCH:
@@ -88,17 +88,11 @@ static void classify_memset(struct call_view *view)
         set(view, WAIT_STREAM, true);
 }
 
-void model_classify(struct call_view *view)
+/* Of calls that put nothing on a stream, or wait by what they are. */
+static void classify_wait(struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    view->succeeded = call->result == 0;
-    bool runs = view->succeeded && !(call->flags & PTDS_CALL_CAPTURING) && view->target != MODEL_NO_SLOT;
-    view->work = runs && is_work(call->op);
-    view->submits = view->work || (runs && (call->op == PTDS_OP_EVENT_RECORD || call->op == PTDS_OP_EVENT_WAIT));
-    view->legacy = view->submits && view->target_kind == PTDS_STREAM_LEGACY;
     switch (call->op) {
-    case PTDS_OP_COPY: classify_copy(view); break;
-    case PTDS_OP_MEMSET: classify_memset(view); break;
     case PTDS_OP_STREAM_SYNC: set(view, WAIT_STREAM, true); break;
     case PTDS_OP_STREAM_QUERY:
         view->completes = view->succeeded;
@@ -127,10 +121,30 @@ void model_classify(struct call_view *view)
     case PTDS_OP_FUNCTION_LOAD: set(view, WAIT_CONTEXT, false); break; /* model_cost: complete if it was seen to wait */
     default: break;
     }
-    if ((call->flags & PTDS_CALL_SHIM_WAIT) && view->scope == WAIT_NONE) {
-        set(view, WAIT_STREAM, true);
-        view->by_shim = true;
-    }
+}
+
+static void classify_shim_wait(struct call_view *view)
+{
+    set(view, WAIT_STREAM, true);
+    view->by_shim = true;
+}
+
+void model_classify(struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    view->succeeded = call->result == 0;
+    bool runs = view->succeeded && !(call->flags & PTDS_CALL_CAPTURING) && view->target != MODEL_NO_SLOT;
+    view->work = runs && is_work(call->op);
+    view->submits = view->work || (runs && (call->op == PTDS_OP_EVENT_RECORD || call->op == PTDS_OP_EVENT_WAIT));
+    view->legacy = view->submits && view->target_kind == PTDS_STREAM_LEGACY;
+    if (call->op == PTDS_OP_COPY)
+        classify_copy(view);
+    else if (call->op == PTDS_OP_MEMSET)
+        classify_memset(view);
+    else if (call->op >= PTDS_OP_STREAM_SYNC)
+        classify_wait(view);
+    if ((call->flags & PTDS_CALL_SHIM_WAIT) && view->scope == WAIT_NONE)
+        classify_shim_wait(view);
     if (view->target == MODEL_NO_SLOT && view->scope == WAIT_STREAM)
         set(view, WAIT_NONE, false);
 }

@@ -50,34 +50,50 @@ static void take_edge(struct merge_cursor *cursor, const struct ptds_rec_EDGE *r
     cursor->edges += cursor->edges != UINT32_MAX;
 }
 
+/* The call at the record goes out next. */
+static inline void take_call(const struct trace *trace, struct merge_cursor *cursor, const unsigned char *record,
+                             uint32_t size)
+{
+    const struct chunk_ref *chunk = &trace->chunks.items[cursor->chunk];
+    struct call *call = &cursor->call;
+    uint32_t fixed = decode_fixed(trace, record, size, &call->r);
+    call->word = record + fixed;
+    call->words = (size - fixed) / 8;
+    call->edges = cursor->edges;
+    call->thread = chunk->thread;
+    call->regions = &cursor->regions;
+    cursor->edges = 0;
+    cursor->gap = chunk->lost > cursor->lost;
+    cursor->lost = chunk->lost > cursor->lost ? chunk->lost : cursor->lost;
+}
+
+static void take_other(const struct trace *trace, struct merge_cursor *cursor, const struct ptds_record *record,
+                       const unsigned char *bytes)
+{
+    union any_record fixed;
+    if (record->kind == PTDS_REC_REGION && record_fixed(trace, record, bytes, &fixed) != 0)
+        take_region(&cursor->regions, &fixed.REGION);
+    else if (record->kind == PTDS_REC_EDGE && record_fixed(trace, record, bytes, &fixed) != 0)
+        take_edge(cursor, &fixed.EDGE);
+}
+
 /* Moves to the thread's next call; false at its end. */
 static bool advance(const struct trace *trace, struct merge_cursor *cursor)
 {
-    while (cursor->chunk < cursor->last_chunk) {
+    for (; cursor->chunk < cursor->last_chunk; cursor->chunk++, cursor->offset = 0, cursor->records = NULL) {
         const struct chunk_ref *chunk = &trace->chunks.items[cursor->chunk];
-        const unsigned char *records = chunk_records(trace, chunk);
         struct ptds_record record;
-        while (records != NULL && record_at(records, chunk->bytes, cursor->offset, &record) > 0) {
-            const unsigned char *at = records + cursor->offset;
+        if (cursor->records == NULL)
+            cursor->records = chunk_records(trace, chunk);
+        while (cursor->records != NULL && record_at(cursor->records, chunk->bytes, cursor->offset, &record) > 0) {
+            const unsigned char *at = cursor->records + cursor->offset;
             cursor->offset += record.size;
-            union any_record fixed;
-            if (record.kind == PTDS_REC_REGION && record_fixed(trace, &record, at, &fixed) != 0)
-                take_region(&cursor->regions, &fixed.REGION);
-            else if (record.kind == PTDS_REC_EDGE && record_fixed(trace, &record, at, &fixed) != 0)
-                take_edge(cursor, &fixed.EDGE);
-            if (record.kind != PTDS_REC_CALL)
-                continue;
-            decode_call(trace, at, record.size, &cursor->call);
-            cursor->call.edges = cursor->edges;
-            cursor->edges = 0;
-            cursor->call.thread = chunk->thread;
-            cursor->gap = chunk->lost > cursor->lost;
-            cursor->lost = chunk->lost > cursor->lost ? chunk->lost : cursor->lost;
-            cursor->call.regions = &cursor->regions;
-            return true;
+            if (record.kind == PTDS_REC_CALL) {
+                take_call(trace, cursor, at, record.size);
+                return true;
+            }
+            take_other(trace, cursor, &record, at);
         }
-        cursor->chunk++;
-        cursor->offset = 0;
     }
     return false;
 }

@@ -6,7 +6,9 @@
  */
 #include "analysis/model.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 void model_begin(struct model *model, const struct trace *trace, bool orders)
 {
@@ -84,6 +86,7 @@ static void close_slot(struct model *model, uint32_t slot)
         if (wants(model, i))
             order_close(&model->order[i], slot);
     id_map_remove(&model->slot_by_uid, stream->uid);
+    model->lately_slots[stream->uid % MODEL_LATELY].at = 0;
     stream->open = false;
 }
 
@@ -136,15 +139,24 @@ uint32_t model_slot(const struct model *model, uint32_t uid)
     return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : MODEL_NO_SLOT;
 }
 
-/* The slot of a stream, opened if this is its first use. */
-static uint32_t use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+static uint32_t look_up_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
 {
-    uint32_t slot = uid != 0 ? model_slot(model, uid) : MODEL_NO_SLOT;
-    if (uid == 0 || slot != MODEL_NO_SLOT)
-        return slot;
-    slot = open_slot(model, uid, call->context, call->enter);
+    uint32_t slot = model_slot(model, uid);
+    if (slot == MODEL_NO_SLOT)
+        slot = open_slot(model, uid, call->context, call->enter);
+    if (slot != MODEL_NO_SLOT)
+        model->lately_slots[uid % MODEL_LATELY] = (struct model_lately){uid, slot + 1};
     model->unplaced += slot == MODEL_NO_SLOT;
     return slot;
+}
+
+/* The slot of a stream, opened if this is its first use. */
+static inline uint32_t use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+{
+    const struct model_lately *lately = &model->lately_slots[uid % MODEL_LATELY];
+    if (lately->uid == uid && lately->at != 0)
+        return lately->at - 1;
+    return uid != 0 ? look_up_slot(model, call, uid) : MODEL_NO_SLOT;
 }
 
 static unsigned filter_of(uint32_t kind)
@@ -252,10 +264,20 @@ static const struct api_def *api_of(struct model *model, uint16_t api)
     return lately->def;
 }
 
+/* Every field but the slots of `waits`, of which there are none; in two pieces that need no loop. */
+static inline void begin_view(struct call_view *view, const struct call *call)
+{
+    memset(view, 0, offsetof(struct call_view, waits));
+    memset(&view->timed, 0, sizeof *view - offsetof(struct call_view, timed));
+    view->waits.count = 0;
+    view->call = call;
+}
+
 bool model_enter(struct model *model, const struct call *call, struct call_view *view)
 {
-    *view = (struct call_view){.call = call, .asked = MODEL_NO_SLOT, .target = MODEL_NO_SLOT};
-    completions_until(&model->completions, call->r.enter, &model->done);
+    begin_view(view, call);
+    if (model->completions.count != 0)
+        completions_until(&model->completions, call->r.enter, &model->done);
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
     if (!place_call(model, call, view))
         return false;
@@ -270,9 +292,12 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
         view->context = model->streams.items[view->target].context;
     }
     model_classify(view);
-    find_waits(model, view);
-    model_cost(model, view);
-    hold_enter(model, view);
+    if (view->scope != WAIT_NONE)
+        find_waits(model, view);
+    if (view->scope != WAIT_NONE || (call->r.flags & PTDS_CALL_TIMED))
+        model_cost(model, view);
+    if (model->holds.count != 0)
+        hold_enter(model, view);
     return true;
 }
 
@@ -292,20 +317,24 @@ static void note_work(struct model *model, const struct call_view *view)
     }
 }
 
-static void submit(struct model *model, const struct call_view *view)
+static inline void submit_to(struct model *model, unsigned kind, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
+    struct order *order = &model->order[kind];
+    uint32_t slot = kind == ORDER_REAL || view->asked == MODEL_NO_SLOT ? view->target : view->asked;
+    if (call->op == PTDS_OP_EVENT_WAIT)
+        order_wait(order, slot, call->object, call->generation);
+    order_submit(order, slot, view->thread, model->op);
+    if (call->op == PTDS_OP_EVENT_RECORD)
+        order_record(order, call->object, call->generation, slot);
+}
+
+static void submit(struct model *model, const struct call_view *view)
+{
     model->op++;
-    for (unsigned i = 0; i < ORDER_COUNT; i++) {
-        uint32_t slot = i == ORDER_REAL || view->asked == MODEL_NO_SLOT ? view->target : view->asked;
-        if (!wants(model, i))
-            continue;
-        if (call->op == PTDS_OP_EVENT_WAIT)
-            order_wait(&model->order[i], slot, call->object, call->generation);
-        order_submit(&model->order[i], slot, view->thread, model->op);
-        if (call->op == PTDS_OP_EVENT_RECORD)
-            order_record(&model->order[i], call->object, call->generation, slot);
-    }
+    for (unsigned i = 0; model->orders && i < ORDER_REAL; i++)
+        submit_to(model, i, view);
+    submit_to(model, ORDER_REAL, view);
     if (view->work)
         note_work(model, view);
 }
@@ -363,7 +392,8 @@ void model_leave(struct model *model, const struct call_view *view)
         learn(model, view);
     if (view->completes && view->own_only)
         settle_own(model, view);
-    hold_leave(model, view);
+    if (view->timed)
+        hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
         for (unsigned i = 0; i < ORDER_COUNT; i++)
             order_forget_event(&model->order[i], call->object);

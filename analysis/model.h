@@ -94,7 +94,7 @@ struct model {
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
     struct model_lately { /* what was looked up last: most calls are about the same few things */
         uint32_t uid, at; /* at: position plus one; 0 none */
-    } lately_threads[MODEL_LATELY], lately_contexts[MODEL_LATELY];
+    } lately_threads[MODEL_LATELY], lately_contexts[MODEL_LATELY], lately_slots[MODEL_LATELY];
     struct model_api {
         bool known;
         uint16_t api;

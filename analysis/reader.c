@@ -33,29 +33,6 @@ __attribute__((format(printf, 3, 4))) static void note_damage(struct trace *trac
     va_end(args);
 }
 
-int record_at(const unsigned char *records, uint32_t bytes, uint32_t offset, struct ptds_record *record)
-{
-    if (offset >= bytes)
-        return 0;
-    if (bytes - offset < sizeof *record)
-        return -1;
-    memcpy(record, records + offset, sizeof *record);
-    return record->size < sizeof *record || record->size % 8 != 0 || record->size > bytes - offset ? -1 : 1;
-}
-
-void decode_call(const struct trace *trace, const unsigned char *record, uint32_t size, struct call *call)
-{
-    uint32_t fixed = trace->fixed[PTDS_REC_CALL] < size ? trace->fixed[PTDS_REC_CALL] : size;
-    if (fixed >= sizeof call->r) { /* of a known size, so that it costs next to nothing */
-        memcpy(&call->r, record, sizeof call->r);
-    } else {
-        memset(&call->r, 0, sizeof call->r);
-        memcpy(&call->r, record, fixed);
-    }
-    call->word = record + fixed;
-    call->words = (size - fixed) / 8;
-}
-
 const unsigned char *chunk_records(const struct trace *trace, const struct chunk_ref *chunk)
 {
     size_t readable = 0;
@@ -80,15 +57,13 @@ static uint64_t step_end(unsigned step)
     return high >= 63 ? UINT64_MAX : ((uint64_t)(step % 4 + 5) << (high - 2)) - 1;
 }
 
-static void add_duration(struct trace *trace, const struct ptds_rec_CALL *call)
+/* Room for one more API's, NULL without memory. */
+static struct durations *new_durations(struct trace *trace, size_t at)
 {
-    if (!(call->flags & PTDS_CALL_TIMED) || call->leave < call->enter)
-        return;
-    size_t at = (size_t)call->api * 2 + (call->flags & PTDS_CALL_TWIN ? 1 : 0);
     void *grown = table_grow(trace->durations.items, &trace->durations.room, at + 1, sizeof *trace->durations.items);
     if (grown == NULL) {
         trace->out_of_memory = true;
-        return;
+        return NULL;
     }
     trace->durations.items = grown;
     if (trace->durations.count <= at)
@@ -96,20 +71,31 @@ static void add_duration(struct trace *trace, const struct ptds_rec_CALL *call)
     struct durations *durations = &trace->durations.items[at];
     if (durations->steps == NULL)
         durations->steps = calloc(DURATION_STEPS, sizeof *durations->steps);
-    if (durations->steps == NULL)
+    return durations->steps != NULL ? durations : NULL;
+}
+
+static void add_duration(struct trace *trace, const struct ptds_rec_CALL *call)
+{
+    if (call->leave < call->enter)
+        return;
+    size_t at = (size_t)call->api * 2 + (call->flags & PTDS_CALL_TWIN ? 1 : 0);
+    bool there = at < trace->durations.count && trace->durations.items[at].steps != NULL;
+    struct durations *durations = there ? &trace->durations.items[at] : new_durations(trace, at);
+    if (durations == NULL)
         return;
     durations->calls++;
     durations->steps[step_of(call->leave - call->enter)]++;
 }
 
-static void take_call(struct trace *trace, const unsigned char *record, uint32_t size)
+static inline void take_call(struct trace *trace, const unsigned char *record, uint32_t size)
 {
-    struct call call = {0};
-    decode_call(trace, record, size, &call);
+    struct ptds_rec_CALL call;
+    decode_fixed(trace, record, size, &call);
     trace->calls++;
-    if (call.r.enter > trace->last_ticks)
-        trace->last_ticks = call.r.enter;
-    add_duration(trace, &call.r);
+    if (call.enter > trace->last_ticks)
+        trace->last_ticks = call.enter;
+    if (call.flags & PTDS_CALL_TIMED)
+        add_duration(trace, &call);
 }
 
 static void take_definition(struct trace *trace, const struct ptds_record *record, const unsigned char *bytes)

@@ -122,6 +122,7 @@ void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_f
 struct merge_cursor {
     uint32_t chunk, last_chunk;         /* positions in trace->chunks: now, and one past this thread's last */
     uint32_t offset;                    /* in the chunk's records */
+    const unsigned char *records;       /* of the chunk, NULL: not asked for yet */
     uint64_t lost;                      /* the thread had given up so many records before the call */
     bool gap;                           /* some of them since the call before */
     uint32_t edges; /* of the call to come, in call.edge */
@@ -154,8 +155,28 @@ void merge_end(struct merge *merge);
 
 /* For reader and merge: takes the record at `offset` of a chunk's records apart.
  * 1 with *size set: a record. 0: the end. -1: damage. */
-int record_at(const unsigned char *records, uint32_t bytes, uint32_t offset, struct ptds_record *record);
-void decode_call(const struct trace *trace, const unsigned char *record, uint32_t size, struct call *call);
+static inline int record_at(const unsigned char *records, uint32_t bytes, uint32_t offset, struct ptds_record *record)
+{
+    if (offset >= bytes)
+        return 0;
+    if (bytes - offset < sizeof *record)
+        return -1;
+    memcpy(record, records + offset, sizeof *record);
+    return record->size < sizeof *record || record->size % 8 != 0 || record->size > bytes - offset ? -1 : 1;
+}
+/* The fixed part of a CALL of this size; returns how many bytes of the record that is. */
+static inline uint32_t decode_fixed(const struct trace *trace, const unsigned char *record, uint32_t size,
+                                    struct ptds_rec_CALL *call)
+{
+    uint32_t fixed = trace->fixed[PTDS_REC_CALL] < size ? trace->fixed[PTDS_REC_CALL] : size;
+    if (fixed >= sizeof *call) { /* of a known size, so that it costs next to nothing */
+        memcpy(call, record, sizeof *call);
+    } else {
+        memset(call, 0, sizeof *call);
+        memcpy(call, record, fixed);
+    }
+    return fixed;
+}
 const unsigned char *chunk_records(const struct trace *trace, const struct chunk_ref *chunk);
 
 /* For the reader: the record sizes in the header's schema text, defaults where it says nothing. */

@@ -117,13 +117,8 @@ static const struct mark *last_mark(const struct marks *marks, uint64_t known)
     return NULL;
 }
 
-static void add_mark(struct verdicts *v, uint32_t at, struct marks *marks)
+static void add_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
 {
-    const struct lane *lane = lanes_at(v, at);
-    if (marks->count != 0 && TABLE_LAST(marks)->op > lane->snapped) {
-        *TABLE_LAST(marks) = (struct mark){v->now, v->end};
-        return;
-    }
     uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, at);
     if (marks->count != 0 && TABLE_LAST(marks)->op <= done)
         marks->count = 0;
@@ -136,6 +131,14 @@ static void add_mark(struct verdicts *v, uint32_t at, struct marks *marks)
         *TABLE_LAST(marks) = (struct mark){v->now, v->end};
     else
         v->limited = true;
+}
+
+static inline void add_mark(struct verdicts *v, uint32_t at, struct marks *marks)
+{
+    if (marks->count != 0 && TABLE_LAST(marks)->op > lanes_at(v, at)->snapped)
+        *TABLE_LAST(marks) = (struct mark){v->now, v->end};
+    else
+        add_new_mark(v, at, marks);
 }
 
 static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const struct marks marks[CLASSES],
@@ -156,25 +159,28 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
     }
 }
 
-/* An operation that touches memory of these classes, and memory of those that nobody names. */
-void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
-    touches |= opaque;
-    bool met = v->opaque_at != 0 && touches != 0;
-    for (uint32_t about = 1; (met || opaque != 0) && about < v->lanes.count; about++) {
+    for (uint32_t about = 1; about < v->lanes.count; about++) {
         if (about == at || !lanes_at(v, about)->open)
             continue;
-        if (met)
+        if (v->opaque_at != 0)
             meet_marks(v, at, about, lanes_at(v, about)->opaque, touches);
         if (opaque != 0)
             meet_marks(v, at, about, lanes_at(v, about)->access, opaque);
     }
-    for (unsigned i = 0; i < CLASSES; i++) {
-        if (touches & 1u << i)
-            add_mark(v, at, &lanes_at(v, at)->access[i]);
-        if (opaque & 1u << i)
-            add_mark(v, at, &lanes_at(v, at)->opaque[i]);
-    }
+}
+
+/* An operation that touches memory of these classes, and memory of those that nobody names. */
+void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+{
+    touches |= opaque;
+    if (v->opaque_at != 0 || opaque != 0)
+        meet_others(v, at, touches, opaque);
+    for (unsigned left = touches; left != 0; left &= left - 1)
+        add_mark(v, at, &lanes_at(v, at)->access[__builtin_ctz(left)]);
+    for (unsigned left = opaque; left != 0; left &= left - 1)
+        add_mark(v, at, &lanes_at(v, at)->opaque[__builtin_ctz(left)]);
     if (opaque != 0)
         v->opaque_at = v->now;
 }

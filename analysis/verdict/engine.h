@@ -245,7 +245,22 @@ static inline struct lane *lanes_at(const struct verdicts *v, uint32_t lane)
 {
     return &v->lanes.items[lane];
 }
-uint32_t lanes_of_call(struct verdicts *v, const struct call_view *view, bool make);
+uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t stream, bool make);
+static inline struct lately *lanes_lately(struct verdicts *v, uint32_t thread, uint32_t stream)
+{
+    return &v->lately_lanes[(stream ^ thread * 7) % 64];
+}
+static inline uint64_t lanes_lately_key(uint32_t thread, uint32_t stream)
+{
+    return (stream | (uint64_t)thread << 32) + 1;
+}
+/* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
+static inline uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)
+{
+    uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target;
+    const struct lately *lately = lanes_lately(v, call->thread, stream);
+    return lately->key == lanes_lately_key(call->thread, stream) ? lately->at : lanes_look_up(v, call, stream, make);
+}
 uint32_t lanes_context(struct verdicts *v, uint32_t uid);
 bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
 void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
@@ -366,7 +381,12 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 
 /* signatures.c */
-const struct signature *signatures_of(struct verdicts *v, uint32_t kernel);
+const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);
+static inline const struct signature *signatures_of(struct verdicts *v, uint32_t kernel)
+{
+    const struct lately *lately = &v->lately_kernels[kernel % 256];
+    return lately->key == (uint64_t)kernel + 1 ? &v->signatures.items[lately->at] : signatures_look_up(v, kernel);
+}
 void signatures_free(struct verdicts *v);
 
 /* sweep.c: forgets what nothing can depend on any more */

@@ -163,20 +163,11 @@ static uint32_t find_lane(struct verdicts *v, const struct call *call, uint32_t 
     return at;
 }
 
-/* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
-uint32_t lanes_of_call(struct verdicts *v, const struct call_view *view, bool make)
+uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t stream, bool make)
 {
-    const struct call *call = view->call;
-    uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target;
-    uint64_t key = (stream | (uint64_t)call->thread << 32) + 1;
-    struct lately *lately = &v->lately_lanes[(stream ^ call->thread * 7) % 64];
-    if (stream == 0)
-        return NO_LANE;
-    if (lately->key == key)
-        return lately->at;
-    uint32_t at = find_lane(v, call, stream, make);
+    uint32_t at = stream != 0 ? find_lane(v, call, stream, make) : NO_LANE;
     if (at != NO_LANE)
-        *lately = (struct lately){key, at};
+        *lanes_lately(v, call->thread, stream) = (struct lately){lanes_lately_key(call->thread, stream), at};
     return at;
 }
 

@@ -42,11 +42,12 @@ static inline void places_note(struct verdicts *v, struct toucher *by, struct pl
                                enum access access)
 {
     unsigned weaker = places_weaker(access);
+    struct edge_end *end = &place->end[access - 1];
     place->noted = (uint8_t)((place->noted & ~weaker) | 1u << access);
     place->gone |= (uint8_t)weaker;
     memory->last = v->now;
     place->order[access - 1] = v->now << TOUCHES_BITS | by->touches++;
-    place->end[access - 1] = v->end;
+    *end = v->end;
     if (!place->waiting)
         places_enlist(v, place, memory);
 }

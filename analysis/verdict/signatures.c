@@ -37,12 +37,10 @@ static void read_name(struct verdicts *v, struct signature *signature, const str
     signature->known = true;
 }
 
-const struct signature *signatures_of(struct verdicts *v, uint32_t uid)
+const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
 {
     static const struct signature unknown = {.opaque = true};
     struct lately *lately = &v->lately_kernels[uid % 256];
-    if (lately->key == (uint64_t)uid + 1)
-        return &v->signatures.items[lately->at];
     const struct kernel_def *kernel = definitions_kernel(&v->trace->defs, uid);
     uint32_t at;
     if (kernel == NULL || kernel->params == UINT32_MAX)

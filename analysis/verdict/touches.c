@@ -86,16 +86,24 @@ static void add_whole(struct verdicts *v, struct operation *operation, struct me
         add(v, operation, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
 }
 
-/* The parameter that begins at `offset`. Launches name them in order, so the search goes on where it found the last. */
-static enum access access_at(const struct signature *signature, uint32_t offset, uint32_t *next)
+static enum access search_access(const struct signature *signature, uint32_t offset, uint32_t *next)
 {
-    for (uint32_t i = 0; i < signature->params; i++) {
-        uint32_t at = *next < signature->params ? *next : 0;
-        *next = at + 1;
-        if (offset == signature->layout[at] >> 16)
+    for (uint32_t at = 0; at < signature->params; at++)
+        if (offset == signature->layout[at] >> 16) {
+            *next = at + 1;
             return (enum access)signature->access[at];
-    }
+        }
     return ACCESS_UNKNOWN;
+}
+
+/* The parameter that begins at `offset`. Launches name them in order: mostly it is the one after the last. */
+static inline enum access access_at(const struct signature *signature, uint32_t offset, uint32_t *next)
+{
+    uint32_t at = *next;
+    if (at >= signature->params || offset != signature->layout[at] >> 16)
+        return search_access(signature, offset, next);
+    *next = at + 1;
+    return (enum access)signature->access[at];
 }
 
 /* Does the launch say where its words come from? One at place 0 alone may be of a trace that never says. */
@@ -109,24 +117,37 @@ static bool places_known(struct verdicts *v, const struct call *call, const stru
     return v->offsets_seen || (wide == 1 && (signature->layout[0] & 0xffff) >= 8);
 }
 
+/* One pointer more than are followed. */
+static void add_beyond(struct verdicts *v, struct operation *operation, uint64_t address)
+{
+    operation->opaque |= memories_at(v, address) != NULL ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
+}
+
+static void add_pointers(struct verdicts *v, struct operation *operation, const struct call *call,
+                         const struct signature *signature)
+{
+    struct toucher *by = &operation->toucher;
+    bool known = signature->known && places_known(v, call, signature);
+    uint32_t next = 0;
+    for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
+        uint64_t word = call_word(call, i);
+        enum access access = known ? access_at(signature, launch_offset(word), &next) : ACCESS_UNKNOWN;
+        if (by->touches >= TOUCHES_MOST) {
+            add_beyond(v, operation, launch_address(word));
+            continue;
+        }
+        const struct memory *memory = places_touch(v, by, launch_address(word), access);
+        operation->touches |= memory != NULL ? memory->classes : 0;
+    }
+}
+
 static void add_launch(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     const struct signature *signature = signatures_of(v, call->r.object);
     operation->touches |= TOUCHES_GLOBAL;
     if (signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE))
         operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
-    bool known = signature->known && places_known(v, call, signature);
-    uint32_t next = 0;
-    for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
-        uint64_t word = call_word(call, i);
-        enum access access = known ? access_at(signature, launch_offset(word), &next) : ACCESS_UNKNOWN;
-        if (operation->toucher.touches >= TOUCHES_MOST) {
-            operation->opaque |= memories_at(v, launch_address(word)) != NULL ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
-            continue;
-        }
-        const struct memory *memory = places_touch(v, &operation->toucher, launch_address(word), access);
-        operation->touches |= memory != NULL ? memory->classes : 0;
-    }
+    add_pointers(v, operation, call, signature);
 }
 
 static void take(struct verdicts *v, struct operation *operation, const struct call *call)

@@ -112,17 +112,20 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         return NULL;
     v->raced = false;
     v->end = end_of(view);
-    waits_until(v, view->call->r.enter);
-    uint32_t lane = lanes_of_call(v, view, view->submits);
+    if (v->covers.count != 0)
+        waits_until(v, view->call->r.enter);
+    uint32_t lane = lanes_of_call(v, view->call, view->submits);
     bool early = view->own_only && waits_cover(v, view, lane, &cover), waits = early;
     if (view->submits && lane != NO_LANE)
         submit(v, view, lane);
-    if (!view->own_only)
+    if (!view->own_only && view->scope != WAIT_NONE)
         waits = waits_cover(v, view, lane, &cover);
-    take_objects(v, view, waits ? &cover : NULL);
+    if (view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD)
+        take_objects(v, view, waits ? &cover : NULL);
     if (waits)
         waits_start(v, &cover, returned_at(&view->call->r));
-    edges_end_call(v, v->raced);
+    if (v->fresh.count != 0)
+        edges_end_call(v, v->raced);
     if (v->open > v->sweep_at)
         sweep(v);
     return v->raced ? &v->race : NULL;
