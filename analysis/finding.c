@@ -4,6 +4,7 @@
  * bounded (a damaged trace may name any number of call sites).
  */
 #include "analysis/rule.h"
+#include "analysis/selection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,24 @@ static struct finding *new_finding(struct findings *findings, const struct rule 
     return made;
 }
 
+static struct finding *finding_of_key(struct findings *findings, const struct rule *rule, const struct ptds_rec_CALL *call,
+                                      uint32_t detail, uint64_t key)
+{
+    uint32_t at;
+    if (id_map_get(&findings->by_key, key, &at))
+        return findings->list.items[at];
+    struct finding *made = new_finding(findings, rule);
+    if (made == NULL || !id_map_put(&findings->by_key, key, (uint32_t)findings->list.count - 1))
+        return NULL;
+    made->stack = call->stack;
+    made->api = call->api;
+    made->has_api = true;
+    made->twin = (call->flags & PTDS_CALL_TWIN) != 0;
+    made->detail = detail;
+    made->first = call->enter;
+    return made;
+}
+
 struct finding *finding_at(struct findings *findings, const struct rule *rule, const struct call_view *view,
                            uint32_t detail)
 {
@@ -37,21 +56,13 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
         return NULL;
     bool twin = (call->flags & PTDS_CALL_TWIN) != 0;
     uint64_t key = call->stack | (uint64_t)call->api << 32 | (uint64_t)twin << 48 | (uint64_t)(detail & 127) << 49;
-    uint32_t at;
-    struct finding *found;
-    if (id_map_get(&findings->by_key, key, &at)) {
-        found = findings->list.items[at];
-    } else {
-        found = new_finding(findings, rule);
-        if (found == NULL || !id_map_put(&findings->by_key, key, (uint32_t)findings->list.count - 1))
-            return NULL;
-        found->stack = call->stack;
-        found->api = call->api;
-        found->has_api = true;
-        found->twin = twin;
-        found->detail = detail;
-        found->first = call->enter;
-    }
+    struct finding *found = findings->lately;
+    if (found == NULL || findings->lately_key != key)
+        found = finding_of_key(findings, rule, call, detail, key);
+    if (found == NULL)
+        return NULL;
+    findings->lately = found;
+    findings->lately_key = key;
     found->count++;
     found->last = call->enter;
     finding_flag(findings, found, view);
@@ -92,11 +103,8 @@ void finding_severity(struct finding *finding, enum severity severity)
         finding->severity = severity;
 }
 
-void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
+void finding_add_new(struct finding_ids *ids, uint32_t id)
 {
-    if (finding == NULL)
-        return;
-    struct finding_ids *ids = &finding->sets[set];
     for (uint32_t i = 0; i < ids->count; i++)
         if (ids->id[i] == id)
             return;
@@ -166,12 +174,6 @@ void finding_cost(struct finding *finding, uint64_t host_ns)
         finding->host_ns = UINT64_MAX;
 }
 
-void finding_cost_unknown(struct finding *finding)
-{
-    if (finding != NULL)
-        finding->unknown++;
-}
-
 void finding_cost_of(struct finding *finding, const struct call_view *view)
 {
     if (view->timed)
@@ -196,6 +198,7 @@ void findings_keep(struct findings *findings, bool (*keep)(const struct finding 
             drop(findings->list.items[i]);
     }
     findings->list.count = kept;
+    findings->lately = NULL;
     id_map_free(&findings->by_key);
 }
 
@@ -219,6 +222,7 @@ void findings_drop(struct findings *findings)
     for (size_t i = 0; i < findings->list.count; i++)
         drop(findings->list.items[i]);
     findings->list.count = 0;
+    findings->lately = NULL;
     id_map_free(&findings->by_key);
 }
 

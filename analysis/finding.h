@@ -72,7 +72,9 @@ struct finding {
 struct findings {
     TABLE_OF(struct finding *) list;
     struct id_map by_key;
-    uint64_t refused; /* beyond FINDING_LIMIT, or without memory */
+    uint64_t lately_key;    /* of the finding that was found last, */
+    struct finding *lately; /* NULL none */
+    uint64_t refused;       /* beyond FINDING_LIMIT, or without memory */
     /* For report_pass.c: only calls of this part of the trace count, whenever a rule speaks of them (the rule sees all);
      * NULL: all do. And what was flagged last: which finding, and the call that went to it. */
     const struct selected *selected;
@@ -105,14 +107,24 @@ struct finding *finding_about(struct findings *findings, const struct rule *rule
 
 /* All of these accept NULL for the finding. */
 void finding_severity(struct finding *finding, enum severity severity);
-void finding_add(struct finding *finding, enum finding_set set, uint32_t id);
+void finding_add_new(struct finding_ids *ids, uint32_t id);
+static inline void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
+{
+    if (finding == NULL || finding->sets[set].more || (finding->sets[set].count != 0 && finding->sets[set].id[0] == id))
+        return;
+    finding_add_new(&finding->sets[set], id);
+}
 void finding_add_pending(struct finding *finding, const struct model *model, const struct pending *pending);
 /* The streams with this need; NEED_OPEN: all of them. */
 void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need);
 void finding_count(struct finding *finding, const char *key, uint64_t more);
 void finding_most(struct finding *finding, const char *key, uint64_t value);
 void finding_cost(struct finding *finding, uint64_t host_ns);
-void finding_cost_unknown(struct finding *finding);
+static inline void finding_cost_unknown(struct finding *finding)
+{
+    if (finding != NULL)
+        finding->unknown++;
+}
 /* The call's own loss if it is timed, else unknown. */
 void finding_cost_of(struct finding *finding, const struct call_view *view);
 

@@ -9,8 +9,18 @@
 
 enum { PROGRESS_CALLS = 1 << 16 };
 
+enum { LATELY = 64 };
+
 struct pass {
     struct report *report;
+    /* The rules that calls like this one concern, and whether kernels may touch memory unseen, as lately found out. */
+    struct {
+        uint64_t key, rules;
+    } shapes[LATELY];
+    struct {
+        uint64_t key; /* uid, plus one */
+        bool opaque;
+    } kernels[LATELY];
     struct report_watch *watch;
     struct selected selected;
     struct model model;
@@ -55,27 +65,53 @@ static void sort_rules(struct report *report)
     }
 }
 
-static unsigned cases_of(const struct model *model, const struct call_view *view)
+/* What can be told from the call alone, and is so for all calls of its shape. */
+static unsigned cases_of(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     bool captures = call->op == PTDS_OP_CAPTURE_BEGIN || call->op == PTDS_OP_CAPTURE_END ||
                     (call->flags & (PTDS_CALL_CAPTURE_OPEN | PTDS_CALL_KEPT_CAPTURE));
     return (call->flags & (PTDS_CALL_LEGACY | PTDS_CALL_TWIN) ? CASE_DEFAULT : 0) | (view->legacy ? CASE_LEGACY : 0) |
            (call->flags & PTDS_CALL_REMAPPED ? CASE_REMAPPED : 0) | (view->work ? 0 : CASE_NO_WORK) |
-           (view->work && !model_is_pending(model, view->target) ? CASE_FIRST : 0) |
            (model_is_blocking(view->target_kind) ? CASE_BLOCKING : 0) |
            (view->asked_kind == PTDS_STREAM_PER_THREAD ? CASE_PER_THREAD : 0) |
-           (call->op == PTDS_OP_HOST_FUNCTION ? CASE_HOST_FUNCTION : 0) |
-           (!view->succeeded || captures ? CASE_CAPTURE : 0) | (view->unordered != NULL ? CASE_CONFLICT : 0);
+           (call->op == PTDS_OP_HOST_FUNCTION ? CASE_HOST_FUNCTION : 0) | (!view->succeeded || captures ? CASE_CAPTURE : 0);
+}
+
+/* All that cases_of looks at; kinds as far as they are known ones. */
+static inline uint64_t shape_of(const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    uint64_t asked = view->asked_kind < 15 ? view->asked_kind : 15,
+             target = view->target_kind < 15 ? view->target_kind : 15;
+    uint64_t bits = (uint64_t)view->work | (uint64_t)view->submits << 1 | (uint64_t)view->succeeded << 2;
+    return call->flags | (uint64_t)call->op << 32 | asked << 40 | target << 44 | bits << 48 | UINT64_C(1) << 63;
+}
+
+static uint64_t rules_of(const struct report *report, const struct call_view *view)
+{
+    uint64_t rules = 0;
+    for (unsigned cases = cases_of(view); cases != 0; cases &= cases - 1)
+        rules |= report->by_case[__builtin_ctz(cases)];
+    return rules;
 }
 
 /* The rules that may have something to say about the call. */
-static uint64_t concerned(const struct report *report, const struct model *model, const struct call_view *view)
+static inline uint64_t concerned(struct pass *pass, const struct call_view *view)
 {
-    unsigned op = view->call->r.op;
-    uint64_t rules = report->awake;
-    for (unsigned cases = cases_of(model, view); cases != 0; cases &= cases - 1)
-        rules |= report->by_case[__builtin_ctz(cases)];
+    const struct report *report = pass->report;
+    unsigned op = view->call->r.op, at;
+    uint64_t key = shape_of(view), rules = report->awake;
+    at = (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 58) % LATELY;
+    if (pass->shapes[at].key != key) {
+        pass->shapes[at].key = key;
+        pass->shapes[at].rules = rules_of(report, view);
+    }
+    rules |= pass->shapes[at].rules;
+    if (view->work && !model_is_pending(&pass->model, view->target))
+        rules |= report->by_case[__builtin_ctz(CASE_FIRST)];
+    if (view->unordered != NULL)
+        rules |= report->by_case[__builtin_ctz(CASE_CONFLICT)];
     return rules & (op < 64 ? report->wanting[op] : report->wanting_all);
 }
 
@@ -90,13 +126,15 @@ static struct finding *run_rule(struct rule_run *run, void (*turn)(struct rule_r
 }
 
 /* Returns the finding that the call went to, the costliest of several. */
-static struct finding *run_rules(struct report *report, const struct model *model, const struct call_view *view)
+static struct finding *run_rules(struct pass *pass, const struct call_view *view)
 {
+    struct report *report = pass->report;
     struct finding *costliest = NULL;
-    for (uint64_t rules = concerned(report, model, view); rules != 0; rules &= rules - 1) {
+    for (uint64_t rules = concerned(pass, view); rules != 0; rules &= rules - 1) {
         struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
         costliest = run_rule(run, run->rule->on_call, view, costliest);
-        report->awake = run->awake ? report->awake | (rules & -rules) : report->awake & ~(rules & -rules);
+        if (run->awake != ((report->awake & rules & -rules) != 0))
+            report->awake ^= rules & -rules;
     }
     for (size_t i = 0; view->held_by != NULL && i < report->rules; i++)
         if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)
@@ -124,27 +162,29 @@ static enum kept_reason kept_reason(uint32_t flags)
                                              : KEPT_UNSAID;
 }
 
-static bool is_opaque(const struct report *report, const struct call_view *view)
+static bool kernel_is_opaque(struct pass *pass, uint32_t uid)
 {
-    const struct ptds_rec_CALL *call = &view->call->r;
-    if (call->op == PTDS_OP_LAUNCH) {
-        const struct kernel_def *kernel = definitions_kernel(&report->trace.defs, call->object);
-        if (kernel == NULL || kernel->params == UINT32_MAX)
-            return true;
+    unsigned at = uid % LATELY;
+    if (pass->kernels[at].key != (uint64_t)uid + 1) {
+        const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
+        pass->kernels[at].key = (uint64_t)uid + 1;
+        pass->kernels[at].opaque = kernel == NULL || kernel->params == UINT32_MAX;
     }
-    return (call->flags & PTDS_CALL_OPAQUE) || call->op == PTDS_OP_OPAQUE;
+    return pass->kernels[at].opaque;
 }
 
-static void count_call(struct report *report, const struct call_view *view)
+static inline bool is_opaque(struct pass *pass, const struct call_view *view)
 {
-    struct report_totals *totals = &report->totals;
+    const struct ptds_rec_CALL *call = &view->call->r;
+    return (call->flags & PTDS_CALL_OPAQUE) || call->op == PTDS_OP_OPAQUE ||
+           (call->op == PTDS_OP_LAUNCH && kernel_is_opaque(pass, call->object));
+}
+
+static void count_default(struct report_totals *totals, const struct call_view *view)
+{
     uint32_t flags = view->call->r.flags;
-    totals->recorded++;
-    totals->opaque += view->work && is_opaque(report, view);
-    totals->unknown_streams += view->work && view->target_kind == PTDS_STREAM_UNKNOWN;
     bool work = view->call->r.op >= PTDS_OP_LAUNCH && view->call->r.op <= PTDS_OP_OPAQUE; /* and events: no queries */
-    bool operation = view->submits || (work && !view->succeeded && view->target != MODEL_NO_SLOT);
-    if (!operation || !(flags & PTDS_CALL_LEGACY))
+    if (!view->submits && !(work && !view->succeeded && view->target != MODEL_NO_SLOT))
         return;
     totals->default_stream++;
     if (!view->succeeded)
@@ -155,6 +195,16 @@ static void count_call(struct report *report, const struct call_view *view)
         totals->kept[kept_reason(flags)]++;
 }
 
+static inline void count_call(struct pass *pass, const struct call_view *view)
+{
+    struct report_totals *totals = &pass->report->totals;
+    totals->recorded++;
+    totals->opaque += view->work && is_opaque(pass, view);
+    totals->unknown_streams += view->work && view->target_kind == PTDS_STREAM_UNKNOWN;
+    if (view->call->r.flags & PTDS_CALL_LEGACY)
+        count_default(totals, view);
+}
+
 /* Every rule sees every call; only those that the report is about count. */
 static void take_call(struct pass *pass, struct call_view *view, bool gap)
 {
@@ -162,12 +212,12 @@ static void take_call(struct pass *pass, struct call_view *view, bool gap)
     aftermath_look(&pass->aftermath, view);
     if (pass->verdicts != NULL)
         view->unordered = verdicts_take(pass->verdicts, view, gap);
-    struct finding *finding = run_rules(report, &pass->model, view);
+    struct finding *finding = run_rules(pass, view);
     aftermath_call(&pass->aftermath, view);
     if (!selected_has(&pass->selected, view->call))
         return;
     uint32_t serial = finding != NULL ? finding->serial : 0;
-    count_call(report, view);
+    count_call(pass, view);
     report->selected_last = view->call->r.enter;
     sequence_call(&report->search, &report->trace, view, serial);
     if (pass->watch != NULL && pass->watch->call != NULL)

@@ -104,7 +104,7 @@ bool selected_has_at(const struct selected *selected, uint32_t thread, uint32_t 
     return (!asked->has_from || at >= asked->from_ns) && (!asked->has_to || at < asked->to_ns);
 }
 
-bool selected_has(const struct selected *selected, const struct call *call)
+bool selected_has_call(const struct selected *selected, const struct call *call)
 {
     return selected_has_at(selected, call->thread, call->r.stream, call->r.enter) ||
            (call->r.target != call->r.stream && selected_has_at(selected, call->thread, call->r.target, call->r.enter));

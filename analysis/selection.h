@@ -34,7 +34,11 @@ bool selection_is_all(const struct selection *selection);
  * ticks that count as 0. End with selected_end in either case. */
 int selected_begin(struct selected *selected, const struct selection *selection, const struct trace *trace, uint64_t start,
                    char *error);
-bool selected_has(const struct selected *selected, const struct call *call);
+bool selected_has_call(const struct selected *selected, const struct call *call);
+static inline bool selected_has(const struct selected *selected, const struct call *call)
+{
+    return selected->asked == NULL || selected_has_call(selected, call);
+}
 /* The same of a call of which only this is known: the stream as named, and when it was entered. */
 bool selected_has_at(const struct selected *selected, uint32_t thread, uint32_t stream, uint64_t enter);
 void selected_end(struct selected *selected);

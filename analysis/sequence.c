@@ -49,10 +49,11 @@ static bool count_blocked(struct sequence_search *search, uint32_t serial)
     return true;
 }
 
-void sequence_call(struct sequence_search *search, const struct trace *trace, const struct call_view *view, uint32_t serial)
+void sequence_blocked(struct sequence_search *search, const struct trace *trace, const struct call_view *view,
+                      uint32_t serial)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (serial == 0 || !view->blocked || !count_blocked(search, serial))
+    if (!count_blocked(search, serial))
         return;
     struct sequence_thread *thread = thread_of(search, view->call->thread);
     if (thread == NULL)

@@ -37,8 +37,14 @@ struct sequence_search {
 };
 
 /* A call that some finding stands for; serials are numbered from 1. Calls that did not block say nothing here. */
-void sequence_call(struct sequence_search *search, const struct trace *trace, const struct call_view *view,
-                   uint32_t serial);
+void sequence_blocked(struct sequence_search *search, const struct trace *trace, const struct call_view *view,
+                      uint32_t serial);
+static inline void sequence_call(struct sequence_search *search, const struct trace *trace, const struct call_view *view,
+                                 uint32_t serial)
+{
+    if (serial != 0 && view->blocked)
+        sequence_blocked(search, trace, view, serial);
+}
 
 /* After the last call. */
 void sequence_decide(struct sequence_search *search);

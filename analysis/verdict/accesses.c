@@ -201,7 +201,7 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
     }
     examined->upto[0] = v->now;
     examined->upto[1] = any ? v->now : examined->upto[1];
-    return examined->open != 0 ? worse(worst, OUTCOME_HELD) : worst;
+    return examined->open != 0 ? worse(worst, OUTCOME_HELD_BY_HOST) : worst;
 }
 
 /* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */

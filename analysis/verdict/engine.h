@@ -349,7 +349,8 @@ static inline struct remembered *accesses_at(struct memory *memory, uint32_t pos
 }
 void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
 /* An access from its first byte on. `keep`, which may be NULL: the lane's last such access, to become this one. Returns the
- * worst; APART: what others did so far stays without interest, whatever the lane learns. */
+ * worst; APART or HELD: what others did so far stays without interest, whatever the lane learns, for the way on which it
+ * learnt of something first stays the same. */
 enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
                            const struct remembered *keep);
 /* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */

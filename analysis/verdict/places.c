@@ -172,7 +172,7 @@ struct memory *places_look_in(struct verdicts *v, struct toucher *by, struct mem
         place->seen = UINT64_MAX;
         place->kinds = 0;
     }
-    uint64_t seen = worst == OUTCOME_APART ? UINT64_MAX : v->now;
+    uint64_t seen = worst < OUTCOME_HELD_BY_HOST ? UINT64_MAX : v->now;
     place->seen = place->seen < seen ? place->seen : seen;
     place->kinds |= (uint8_t)(clear ? UINT8_MAX : worst != OUTCOME_RACE ? as_strong(access) : 0);
     places_note(v, by, place, memory, access);
