@@ -133,12 +133,18 @@ static void add_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
         v->limited = true;
 }
 
-static inline void add_mark(struct verdicts *v, uint32_t at, struct marks *marks)
+/* For each class of memory among `touched`. */
+static inline void add_marks(struct verdicts *v, uint32_t at, struct marks *marks, unsigned touched)
 {
-    if (marks->count != 0 && TABLE_LAST(marks)->op > lanes_at(v, at)->snapped)
-        *TABLE_LAST(marks) = (struct mark){v->now, v->end};
-    else
-        add_new_mark(v, at, marks);
+    uint64_t snapped = lanes_at(v, at)->snapped;
+    for (; touched != 0; marks++, touched >>= 1) {
+        if (!(touched & 1))
+            continue;
+        if (marks->count != 0 && TABLE_LAST(marks)->op > snapped)
+            *TABLE_LAST(marks) = (struct mark){v->now, v->end};
+        else
+            add_new_mark(v, at, marks);
+    }
 }
 
 static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const struct marks marks[CLASSES],
@@ -177,10 +183,9 @@ void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigne
     touches |= opaque;
     if (v->opaque_at != 0 || opaque != 0)
         meet_others(v, at, touches, opaque);
-    for (unsigned left = touches; left != 0; left &= left - 1)
-        add_mark(v, at, &lanes_at(v, at)->access[__builtin_ctz(left)]);
-    for (unsigned left = opaque; left != 0; left &= left - 1)
-        add_mark(v, at, &lanes_at(v, at)->opaque[__builtin_ctz(left)]);
-    if (opaque != 0)
-        v->opaque_at = v->now;
+    add_marks(v, at, lanes_at(v, at)->access, touches);
+    if (opaque == 0)
+        return;
+    add_marks(v, at, lanes_at(v, at)->opaque, opaque);
+    v->opaque_at = v->now;
 }

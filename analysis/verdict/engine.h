@@ -189,13 +189,14 @@ struct place {
     struct edge_end end[ACCESS_UNKNOWN];
 };
 
-/* Kinds of a kernel's parameters, from its signature. */
+/* A kernel's parameters, from its signature. */
 struct signature {
-    const uint32_t *layout; /* the definition's */
-    uint8_t *access;        /* enum access, a parameter each */
-    uint32_t params;
-    bool opaque, known;
+    uint32_t *parameters; /* those that can be named, in order: SIGNATURE_PARAMETER, then SIGNATURE_END; NULL: not known */
+    bool wide_first;      /* of all, only the first can hold a pointer */
+    bool opaque;
 };
+#define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
+#define SIGNATURE_END UINT32_MAX
 
 struct verdicts {
     const struct trace *trace;

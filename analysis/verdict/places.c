@@ -109,7 +109,8 @@ void places_drop(struct verdicts *v, struct memory *memory)
 }
 
 /* Another address was there, of this lane or another. What is remembered of the new one may be from before that. */
-static void begin(struct verdicts *v, struct place *place, struct toucher *by, struct memory *memory, uint64_t address)
+static void begin(struct verdicts *v, struct place *place, const struct toucher *by, struct memory *memory,
+                  uint64_t address)
 {
     if (place->waiting)
         places_write_back(v, &v->memories.items[place->memory]);
@@ -121,7 +122,7 @@ static void begin(struct verdicts *v, struct place *place, struct toucher *by, s
 
 /* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
  * long as they do not come back. */
-static bool is_clear(struct verdicts *v, struct toucher *by, struct memory *memory)
+static bool is_clear(struct verdicts *v, const struct toucher *by, struct memory *memory)
 {
     const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
     if (memory->clear == memory->turn)
@@ -144,7 +145,7 @@ static unsigned as_strong(enum access access)
     return places_weaker(access) | 1u << access;
 }
 
-static enum outcome look_into(struct verdicts *v, struct toucher *by, struct place *place, struct memory *memory,
+static enum outcome look_into(struct verdicts *v, const struct toucher *by, struct place *place, struct memory *memory,
                               enum access access)
 {
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
@@ -153,10 +154,10 @@ static enum outcome look_into(struct verdicts *v, struct toucher *by, struct pla
     return accesses_open(v, &blame, memory, &touch, keep);
 }
 
-struct memory *places_look_in(struct verdicts *v, struct toucher *by, struct memory *memory, uint64_t address,
-                              enum access access)
+struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint64_t order, struct memory *memory,
+                              uint64_t address, enum access access)
 {
-    struct place *place = places_at(v, by->serial, address);
+    struct place *place = places_at(v, by, address);
     if (memory->lane != by->lane)
         places_write_back(v, memory);
     if (place->address != address || place->lane != by->serial || &v->memories.items[place->memory] != memory)
@@ -175,12 +176,13 @@ struct memory *places_look_in(struct verdicts *v, struct toucher *by, struct mem
     uint64_t seen = worst < OUTCOME_HELD_BY_HOST ? UINT64_MAX : v->now;
     place->seen = place->seen < seen ? place->seen : seen;
     place->kinds |= (uint8_t)(clear ? UINT8_MAX : worst != OUTCOME_RACE ? as_strong(access) : 0);
-    places_note(v, by, place, memory, access);
+    places_note(v, order, place, memory, access);
     return memory;
 }
 
-struct memory *places_look(struct verdicts *v, struct toucher *by, uint64_t address, enum access access)
+struct memory *places_look(struct verdicts *v, const struct toucher *by, uint64_t order, uint64_t address,
+                           enum access access)
 {
     struct memory *memory = memories_at(v, address);
-    return memory != NULL ? places_look_in(v, by, memory, address, access) : NULL;
+    return memory != NULL ? places_look_in(v, by, order, memory, address, access) : NULL;
 }

@@ -12,20 +12,22 @@
 /* Who touches, looked up once an operation. */
 struct toucher {
     uint32_t lane, serial;
-    uint64_t grown;   /* when the lane, or the host, last learnt anything */
-    uint64_t touches; /* of the operation so far */
+    uint64_t salt;  /* the serial's part of a place's hash */
+    uint64_t grown; /* when the lane, or the host, last learnt anything */
 };
 
 static inline struct toucher places_toucher(const struct verdicts *v, uint32_t lane)
 {
     const struct lane *by = lanes_at(v, lane);
-    return (struct toucher){lane, by->serial, larger(by->grown_at, lanes_at(v, HOST_LANE)->grown_at), 0};
+    return (struct toucher){.lane = lane,
+                            .serial = by->serial,
+                            .salt = (uint64_t)by->serial << 40,
+                            .grown = larger(by->grown_at, lanes_at(v, HOST_LANE)->grown_at)};
 }
 
-static inline struct place *places_at(struct verdicts *v, uint32_t serial, uint64_t address)
+static inline struct place *places_at(struct verdicts *v, const struct toucher *by, uint64_t address)
 {
-    uint64_t mixed = (address ^ (uint64_t)serial << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    return &v->places[mixed >> (64 - PLACE_BITS)];
+    return &v->places[(address ^ by->salt) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACE_BITS)];
 }
 
 /* A bit for each access (1 << enum access) that a later one makes superfluous. */
@@ -37,8 +39,8 @@ _Static_assert(ACCESS_READ == 1 && ACCESS_WRITE == 2 && ACCESS_UNKNOWN == 3, "th
 
 void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
 
-/* The access at hand, to be remembered. */
-static inline void places_note(struct verdicts *v, struct toucher *by, struct place *place, struct memory *memory,
+/* The access at hand, to be remembered. `order`: operation << TOUCHES_BITS, and which of its accesses it is. */
+static inline void places_note(struct verdicts *v, uint64_t order, struct place *place, struct memory *memory,
                                enum access access)
 {
     unsigned weaker = places_weaker(access);
@@ -46,27 +48,29 @@ static inline void places_note(struct verdicts *v, struct toucher *by, struct pl
     place->noted = (uint8_t)((place->noted & ~weaker) | 1u << access);
     place->gone |= (uint8_t)weaker;
     memory->last = v->now;
-    place->order[access - 1] = v->now << TOUCHES_BITS | by->touches++;
+    place->order[access - 1] = order;
     *end = v->end;
     if (!place->waiting)
         places_enlist(v, place, memory);
 }
 
-struct memory *places_look(struct verdicts *v, struct toucher *by, uint64_t address, enum access access);
-struct memory *places_look_in(struct verdicts *v, struct toucher *by, struct memory *memory, uint64_t address,
-                              enum access access);
+struct memory *places_look(struct verdicts *v, const struct toucher *by, uint64_t order, uint64_t address,
+                           enum access access);
+struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint64_t order, struct memory *memory,
+                              uint64_t address, enum access access);
 
 /* The memory; NULL: the address is in none that is known, and nothing happened. The usual case is the short one: the lane
  * did the same there before, nobody else has used the memory since, and so nothing is to be looked into. */
-static inline struct memory *places_touch(struct verdicts *v, struct toucher *by, uint64_t address, enum access access)
+static inline struct memory *places_touch(struct verdicts *v, const struct toucher *by, uint64_t order, uint64_t address,
+                                          enum access access)
 {
-    struct place *place = places_at(v, by->serial, address);
+    struct place *place = places_at(v, by, address);
     struct memory *memory = &v->memories.items[place->memory];
     bool known = place->address == address && place->lane == by->serial && place->turn == memory->turn &&
                  (place->kinds & 1u << access) && by->grown <= place->seen;
-    if (!known)
-        return places_look(v, by, address, access);
-    places_note(v, by, place, memory, access);
+    if (__builtin_expect(!known, 0))
+        return places_look(v, by, order, address, access);
+    places_note(v, order, place, memory, access);
     return memory;
 }
 

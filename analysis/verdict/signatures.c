@@ -18,23 +18,30 @@ static enum access access_of(enum mangled_parameter kind)
                                                                             : ACCESS_UNKNOWN;
 }
 
+static uint32_t *take_parameters(struct signature *signature, const uint8_t *kinds, const uint32_t *layout, uint32_t count)
+{
+    uint32_t *parameters = malloc((count + 1) * sizeof *parameters), named = 0, wide = 0;
+    if (parameters == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t offset = layout[i] >> 16;
+        wide += (layout[i] & 0xffff) >= 8;
+        signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER;
+        if (offset % 8 == 0)
+            parameters[named++] = SIGNATURE_PARAMETER(offset, access_of((enum mangled_parameter)kinds[i]));
+    }
+    parameters[named] = SIGNATURE_END;
+    signature->wide_first = wide == 1 && (layout[0] & 0xffff) >= 8;
+    return parameters;
+}
+
 static void read_name(struct verdicts *v, struct signature *signature, const struct kernel_def *kernel)
 {
     uint8_t kinds[PARAMETERS_MOST];
     const char *name = kernel->name != 0 ? definitions_string(&v->trace->defs, kernel->name) : NULL;
     int count = name != NULL ? mangled_parameters(name, kinds, PARAMETERS_MOST) : -1;
-    if (count < 0 || (uint32_t)count != kernel->params || kernel->layout == NULL || count == 0)
-        return;
-    signature->access = malloc((size_t)count);
-    if (signature->access == NULL)
-        return;
-    for (int i = 0; i < count; i++) {
-        signature->access[i] = (uint8_t)access_of((enum mangled_parameter)kinds[i]);
-        signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER;
-    }
-    signature->layout = kernel->layout;
-    signature->params = (uint32_t)count;
-    signature->known = true;
+    if (count > 0 && (uint32_t)count == kernel->params && kernel->layout != NULL)
+        signature->parameters = take_parameters(signature, kinds, kernel->layout, (uint32_t)count);
 }
 
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
@@ -64,7 +71,7 @@ const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
 void signatures_free(struct verdicts *v)
 {
     for (size_t i = 0; i < v->signatures.count; i++)
-        free(v->signatures.items[i].access);
+        free(v->signatures.items[i].parameters);
     free(v->signatures.items);
     id_map_free(&v->signature_by_uid);
 }

@@ -6,12 +6,14 @@
  */
 #include "analysis/verdict/places.h"
 
+#include <string.h>
+
 /* CUarray handles live apart from addresses. */
 #define ARRAYS ((uint64_t)1 << 62)
 
 struct operation {
     struct blame by;
-    struct toucher toucher;
+    uint64_t count;           /* of accesses so far */
     unsigned touches, opaque; /* classes of memory */
     struct memory *freed;     /* NULL: none */
 };
@@ -19,7 +21,7 @@ struct operation {
 /* Whether one more access is followed. */
 static bool counts(struct operation *operation, const struct memory *memory)
 {
-    if (operation->toucher.touches >= TOUCHES_MOST) {
+    if (operation->count == TOUCHES_MOST) {
         operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
         return false;
     }
@@ -31,13 +33,14 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
 {
     if (!counts(operation, memory))
         return;
+    uint64_t order = v->now << TOUCHES_BITS | operation->count++;
     if (touch->extent == EXTENT_FROM) {
-        places_look_in(v, &operation->toucher, memory, touch->lo, touch->access);
+        struct toucher by = places_toucher(v, operation->by.lane);
+        places_look_in(v, &by, order, memory, touch->lo, touch->access);
         return;
     }
     accesses_touch(v, &operation->by, memory, touch);
     accesses_newest(v, memory, operation->by.lane);
-    operation->toucher.touches++;
     accesses_remember(v, operation->by.lane, memory, touch, v->now, &v->end);
 }
 
@@ -86,59 +89,66 @@ static void add_whole(struct verdicts *v, struct operation *operation, struct me
         add(v, operation, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
 }
 
-static enum access search_access(const struct signature *signature, uint32_t offset, uint32_t *next)
+/* The parameter that begins at a place: how it is accessed, and the parameter after it. */
+static enum access search_access(const struct signature *signature, uint32_t offset, const uint32_t **next)
 {
-    for (uint32_t at = 0; at < signature->params; at++)
-        if (offset == signature->layout[at] >> 16) {
+    for (const uint32_t *at = signature->parameters; *at != SIGNATURE_END; at++)
+        if (*at >> 2 == offset / 8) {
             *next = at + 1;
-            return (enum access)signature->access[at];
+            return (enum access)(*at & 3);
         }
     return ACCESS_UNKNOWN;
 }
 
-/* The parameter that begins at `offset`. Launches name them in order: mostly it is the one after the last. */
-static inline enum access access_at(const struct signature *signature, uint32_t offset, uint32_t *next)
+/* Launches name parameters in order: mostly it is the one after the last. */
+static inline enum access access_at(const struct signature *signature, uint32_t offset, const uint32_t **next)
 {
-    uint32_t at = *next;
-    if (at >= signature->params || offset != signature->layout[at] >> 16)
+    uint32_t parameter = **next;
+    if (parameter >> 2 != offset / 8)
         return search_access(signature, offset, next);
-    *next = at + 1;
-    return (enum access)signature->access[at];
+    ++*next;
+    return (enum access)(parameter & 3);
 }
 
 /* Does the launch say where its words come from? One at place 0 alone may be of a trace that never says. */
 static bool places_known(struct verdicts *v, const struct call *call, const struct signature *signature)
 {
-    uint32_t wide = 0;
     for (uint32_t i = LAUNCH_WORDS_AT; !v->offsets_seen && i < call->words; i++)
         v->offsets_seen = launch_offset(call_word(call, i)) != 0;
-    for (uint32_t i = 0; !v->offsets_seen && i < signature->params; i++)
-        wide += (signature->layout[i] & 0xffff) >= 8;
-    return v->offsets_seen || (wide == 1 && (signature->layout[0] & 0xffff) >= 8);
+    return v->offsets_seen || signature->wide_first;
 }
 
-/* One pointer more than are followed. */
-static void add_beyond(struct verdicts *v, struct operation *operation, uint64_t address)
+/* All pointers up to word `words`; `signature` NULL: says nothing. Returns the classes of memory. Most of the time that
+ * verdicts take is spent here. */
+static __attribute__((noinline)) unsigned add_pointers(struct verdicts *v, uint32_t lane, const struct call *call,
+                                                       const struct signature *signature, uint32_t words)
 {
-    operation->opaque |= memories_at(v, address) != NULL ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
-}
-
-static void add_pointers(struct verdicts *v, struct operation *operation, const struct call *call,
-                         const struct signature *signature)
-{
-    struct toucher *by = &operation->toucher;
-    bool known = signature->known && places_known(v, call, signature);
-    uint32_t next = 0;
-    for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++) {
-        uint64_t word = call_word(call, i);
-        enum access access = known ? access_at(signature, launch_offset(word), &next) : ACCESS_UNKNOWN;
-        if (by->touches >= TOUCHES_MOST) {
-            add_beyond(v, operation, launch_address(word));
+    const unsigned char *word = call->word + LAUNCH_WORDS_AT * sizeof(uint64_t),
+                        *end = call->word + words * sizeof(uint64_t);
+    struct toucher by = places_toucher(v, lane);
+    const uint32_t *next = signature != NULL ? signature->parameters : NULL;
+    uint64_t order = v->now << TOUCHES_BITS;
+    unsigned classes = 0;
+    for (; word < end; word += sizeof(uint64_t)) {
+        uint64_t value;
+        memcpy(&value, word, sizeof value);
+        enum access access = next != NULL ? access_at(signature, launch_offset(value), &next) : ACCESS_UNKNOWN;
+        const struct memory *memory = places_touch(v, &by, order, launch_address(value), access);
+        if (memory == NULL)
             continue;
-        }
-        const struct memory *memory = places_touch(v, by, launch_address(word), access);
-        operation->touches |= memory != NULL ? memory->classes : 0;
+        classes |= memory->classes;
+        order++;
     }
+    return classes;
+}
+
+/* More pointers than are followed: those beyond may be to anything that lies in an allocation. */
+static unsigned beyond(struct verdicts *v, const struct call *call)
+{
+    for (uint32_t i = LAUNCH_WORDS_AT + TOUCHES_MOST; i < call->words; i++)
+        if (memories_at(v, launch_address(call_word(call, i))) != NULL)
+            return TOUCHES_DEVICE | TOUCHES_HOST;
+    return 0;
 }
 
 static void add_launch(struct verdicts *v, struct operation *operation, const struct call *call)
@@ -147,7 +157,12 @@ static void add_launch(struct verdicts *v, struct operation *operation, const st
     operation->touches |= TOUCHES_GLOBAL;
     if (signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE))
         operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
-    add_pointers(v, operation, call, signature);
+    bool known = signature->parameters != NULL && places_known(v, call, signature),
+         all = call->words <= LAUNCH_WORDS_AT + TOUCHES_MOST;
+    uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST;
+    operation->touches |= add_pointers(v, operation->by.lane, call, known ? signature : NULL, words);
+    if (!all)
+        operation->opaque |= beyond(v, call);
 }
 
 static void take(struct verdicts *v, struct operation *operation, const struct call *call)
@@ -183,7 +198,7 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
 
 void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
-    struct operation operation = {.by = {.lane = lane}, .toucher = places_toucher(v, lane)};
+    struct operation operation = {.by = {.lane = lane}};
     take(v, &operation, view->call);
     if (operation.touches != 0 || operation.opaque != 0)
         conflicts_opaque(v, lane, operation.touches, operation.opaque);
