@@ -92,6 +92,7 @@ static inline void take_call(struct trace *trace, const unsigned char *record, u
     struct ptds_rec_CALL call;
     decode_fixed(trace, record, size, &call);
     trace->calls++;
+    trace->flags |= call.flags;
     if (call.enter > trace->last_ticks)
         trace->last_ticks = call.enter;
     if (call.flags & PTDS_CALL_TIMED)

@@ -7,16 +7,16 @@
 
 #include <stdlib.h>
 
+#include "analysis/report_shapes.h"
+
 enum { PROGRESS_CALLS = 1 << 16 };
 
 enum { LATELY = 64 };
 
 struct pass {
     struct report *report;
-    /* The rules that calls like this one concern, and whether kernels may touch memory unseen, as lately found out. */
-    struct {
-        uint64_t key, rules;
-    } shapes[LATELY];
+    struct shapes shapes;
+    /* Whether kernels may touch memory unseen, as lately found out. */
     struct {
         uint64_t key; /* uid, plus one */
         bool opaque;
@@ -53,7 +53,7 @@ static void sort_rules(struct report *report)
     for (size_t i = 0; i < report->rules; i++) {
         const struct rule *rule = report->runs[i].rule;
         uint64_t bit = UINT64_C(1) << i;
-        if (rule == NULL || rule->on_call == NULL)
+        if (rule == NULL || rule->on_call == NULL || (rule->applies != NULL && !rule->applies(&report->trace)))
             continue;
         for (unsigned op = 0; op < 64; op++)
             report->wanting[op] |= rule->ops == RULE_ALL || (rule->ops & RULE_OP(op)) ? bit : 0;
@@ -65,49 +65,12 @@ static void sort_rules(struct report *report)
     }
 }
 
-/* What can be told from the call alone, and is so for all calls of its shape. */
-static unsigned cases_of(const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    bool captures = call->op == PTDS_OP_CAPTURE_BEGIN || call->op == PTDS_OP_CAPTURE_END ||
-                    (call->flags & (PTDS_CALL_CAPTURE_OPEN | PTDS_CALL_KEPT_CAPTURE));
-    return (call->flags & (PTDS_CALL_LEGACY | PTDS_CALL_TWIN) ? CASE_DEFAULT : 0) | (view->legacy ? CASE_LEGACY : 0) |
-           (call->flags & PTDS_CALL_REMAPPED ? CASE_REMAPPED : 0) | (view->work ? 0 : CASE_NO_WORK) |
-           (model_is_blocking(view->target_kind) ? CASE_BLOCKING : 0) |
-           (view->asked_kind == PTDS_STREAM_PER_THREAD ? CASE_PER_THREAD : 0) |
-           (call->op == PTDS_OP_HOST_FUNCTION ? CASE_HOST_FUNCTION : 0) | (!view->succeeded || captures ? CASE_CAPTURE : 0);
-}
-
-/* All that cases_of looks at; kinds as far as they are known ones. */
-static inline uint64_t shape_of(const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    uint64_t asked = view->asked_kind < 15 ? view->asked_kind : 15,
-             target = view->target_kind < 15 ? view->target_kind : 15;
-    uint64_t bits = (uint64_t)view->work | (uint64_t)view->submits << 1 | (uint64_t)view->succeeded << 2;
-    return call->flags | (uint64_t)call->op << 32 | asked << 40 | target << 44 | bits << 48 | UINT64_C(1) << 63;
-}
-
-static uint64_t rules_of(const struct report *report, const struct call_view *view)
-{
-    uint64_t rules = 0;
-    for (unsigned cases = cases_of(view); cases != 0; cases &= cases - 1)
-        rules |= report->by_case[__builtin_ctz(cases)];
-    return rules;
-}
-
 /* The rules that may have something to say about the call. */
-static inline uint64_t concerned(struct pass *pass, const struct call_view *view)
+static inline uint64_t concerned(const struct pass *pass, const struct shape *shape, const struct call_view *view)
 {
     const struct report *report = pass->report;
-    unsigned op = view->call->r.op, at;
-    uint64_t key = shape_of(view), rules = report->awake;
-    at = (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> 58) % LATELY;
-    if (pass->shapes[at].key != key) {
-        pass->shapes[at].key = key;
-        pass->shapes[at].rules = rules_of(report, view);
-    }
-    rules |= pass->shapes[at].rules;
+    unsigned op = view->call->r.op;
+    uint64_t rules = shape->rules | report->awake;
     if (view->work && !model_is_pending(&pass->model, view->target))
         rules |= report->by_case[__builtin_ctz(CASE_FIRST)];
     if (view->unordered != NULL)
@@ -126,11 +89,11 @@ static struct finding *run_rule(struct rule_run *run, void (*turn)(struct rule_r
 }
 
 /* Returns the finding that the call went to, the costliest of several. */
-static struct finding *run_rules(struct pass *pass, const struct call_view *view)
+static struct finding *run_rules(struct pass *pass, const struct shape *shape, const struct call_view *view)
 {
     struct report *report = pass->report;
     struct finding *costliest = NULL;
-    for (uint64_t rules = concerned(pass, view); rules != 0; rules &= rules - 1) {
+    for (uint64_t rules = concerned(pass, shape, view); rules != 0; rules &= rules - 1) {
         struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
         costliest = run_rule(run, run->rule->on_call, view, costliest);
         if (run->awake != ((report->awake & rules & -rules) != 0))
@@ -152,16 +115,6 @@ static void judged(void *data, const struct judged *wait)
             report->runs[i].rule->on_judged(&report->runs[i], wait);
 }
 
-static enum kept_reason kept_reason(uint32_t flags)
-{
-    return flags & PTDS_CALL_KEPT_CAPTURE    ? KEPT_CAPTURE
-           : flags & PTDS_CALL_KEPT_REFUSED  ? KEPT_REFUSED
-           : flags & PTDS_CALL_KEPT_EXCLUDED ? KEPT_EXCLUDED
-           : flags & PTDS_CALL_KEPT_NO_WAY   ? KEPT_NO_WAY
-           : flags & PTDS_CALL_EXPLICIT      ? KEPT_EXPLICIT
-                                             : KEPT_UNSAID;
-}
-
 static bool kernel_is_opaque(struct pass *pass, uint32_t uid)
 {
     unsigned at = uid % LATELY;
@@ -180,31 +133,6 @@ static inline bool is_opaque(struct pass *pass, const struct call_view *view)
            (call->op == PTDS_OP_LAUNCH && kernel_is_opaque(pass, call->object));
 }
 
-static void count_default(struct report_totals *totals, const struct call_view *view)
-{
-    uint32_t flags = view->call->r.flags;
-    bool work = view->call->r.op >= PTDS_OP_LAUNCH && view->call->r.op <= PTDS_OP_OPAQUE; /* and events: no queries */
-    if (!view->submits && !(work && !view->succeeded && view->target != MODEL_NO_SLOT))
-        return;
-    totals->default_stream++;
-    if (!view->succeeded)
-        totals->failed_default++;
-    else if (flags & PTDS_CALL_REMAPPED)
-        totals->remapped++;
-    else
-        totals->kept[kept_reason(flags)]++;
-}
-
-static inline void count_call(struct pass *pass, const struct call_view *view)
-{
-    struct report_totals *totals = &pass->report->totals;
-    totals->recorded++;
-    totals->opaque += view->work && is_opaque(pass, view);
-    totals->unknown_streams += view->work && view->target_kind == PTDS_STREAM_UNKNOWN;
-    if (view->call->r.flags & PTDS_CALL_LEGACY)
-        count_default(totals, view);
-}
-
 /* Every rule sees every call; only those that the report is about count. */
 static void take_call(struct pass *pass, struct call_view *view, bool gap)
 {
@@ -212,12 +140,14 @@ static void take_call(struct pass *pass, struct call_view *view, bool gap)
     aftermath_look(&pass->aftermath, view);
     if (pass->verdicts != NULL)
         view->unordered = verdicts_take(pass->verdicts, view, gap);
-    struct finding *finding = run_rules(pass, view);
+    struct shape *shape = shapes_of(&pass->shapes, report, view);
+    struct finding *finding = run_rules(pass, shape, view);
     aftermath_call(&pass->aftermath, view);
     if (!selected_has(&pass->selected, view->call))
         return;
     uint32_t serial = finding != NULL ? finding->serial : 0;
-    count_call(pass, view);
+    shape->count++;
+    report->totals.opaque += view->work && is_opaque(pass, view);
     report->selected_last = view->call->r.enter;
     sequence_call(&report->search, &report->trace, view, serial);
     if (pass->watch != NULL && pass->watch->call != NULL)
@@ -292,6 +222,7 @@ static void end(struct pass *pass)
     edge_table_finish(&report->edges);
     for (size_t i = 0; i < report->rules; i++)
         end_rule(report, &report->runs[i]);
+    shapes_end(&pass->shapes, report);
     report->totals.untimed_waits = pass->model.untimed_waits;
     report->totals.unplaced = pass->model.unplaced;
     report->totals.unknown_generations = pass->model.order[ORDER_REAL].unknown_generations;

@@ -61,6 +61,7 @@ struct rule {
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */
     uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
     unsigned cases;         /* enum rule_case; 0: all calls in `ops` */
+    bool (*applies)(const struct trace *trace); /* no: it has nothing to say of such a trace, and is not asked; NULL: yes */
     size_t state;
     void (*on_call)(struct rule_run *run, const struct call_view *view);  /* may be NULL */
     void (*on_held)(struct rule_run *run, const struct call_view *view);  /* a call with held_by; may be NULL */

@@ -60,6 +60,11 @@ static bool counted_remapped(const struct trace *trace)
     return false;
 }
 
+static bool applies(const struct trace *trace)
+{
+    return (trace->flags & PTDS_CALL_REMAPPED) || counted_remapped(trace);
+}
+
 static void end(struct rule_run *run)
 {
     const struct state *state = run->state;
@@ -96,6 +101,7 @@ static const struct rule rule = {
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC),
     .cases = CASE_DEFAULT,
+    .applies = applies,
     .on_call = on_call,
     .end = end,
 };

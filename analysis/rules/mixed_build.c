@@ -54,6 +54,11 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         seen->calls[plain ? PLAIN : TWIN]++;
 }
 
+static bool applies(const struct trace *trace)
+{
+    return (trace->flags & PTDS_CALL_LEGACY) && (trace->flags & PTDS_CALL_TWIN);
+}
+
 static struct finding *finding_of(struct rule_run *run, uint32_t side, const char *object)
 {
     for (size_t i = 0; i < run->findings.list.count; i++) {
@@ -113,6 +118,7 @@ static const struct rule rule = {
     .ops = RULE_SUBMITS,
     .state = sizeof(struct state),
     .cases = CASE_DEFAULT,
+    .applies = applies,
     .on_call = on_call,
     .end = end,
 };
