@@ -159,7 +159,7 @@ static bool is_watched(const struct call_view *view)
     return (op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC) && view->waits.count == 1;
 }
 
-static void watch_wait(struct aftermath *aftermath, const struct call_view *view)
+static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)
 {
     struct watch *watch = calloc(1, sizeof *watch);
     if (watch == NULL)
@@ -283,24 +283,36 @@ void aftermath_look(struct aftermath *aftermath, const struct call_view *view)
         aftermath->use = use_of(aftermath, view);
 }
 
+static RARE void watch_calls(struct aftermath *aftermath, const struct call_view *view)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < aftermath->count; i++) {
+        struct watch *watch = aftermath->watches[i];
+        watch_call(aftermath, watch, view, &aftermath->use);
+        if (watch->open != 0)
+            aftermath->watches[kept++] = watch;
+        else
+            judge(aftermath, watch);
+    }
+    aftermath->count = kept;
+}
+
+/* Whether it is known that the stream's pending work may use any memory: more of it tells nothing. */
+static inline bool is_blind(const struct aftermath *aftermath, uint32_t slot)
+{
+    const struct track *track = slot < aftermath->tracks.count ? aftermath->tracks.items[slot] : NULL;
+    return track != NULL && track->blind && track->uid == aftermath->model->streams.items[slot].uid &&
+           model_is_pending(aftermath->model, slot);
+}
+
 void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->count != 0) {
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < aftermath->count; i++) {
-            struct watch *watch = aftermath->watches[i];
-            watch_call(aftermath, watch, view, &aftermath->use);
-            if (watch->open != 0)
-                aftermath->watches[kept++] = watch;
-            else
-                judge(aftermath, watch);
-        }
-        aftermath->count = kept;
-    }
-    if (view->work)
-        note_work(aftermath, view);
-    else if (is_watched(view))
+    if (aftermath->count != 0)
+        watch_calls(aftermath, view);
+    if (!view->work && is_watched(view))
         watch_wait(aftermath, view);
+    if (view->work && !is_blind(aftermath, view->target))
+        note_work(aftermath, view);
 }
 
 bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot)

@@ -15,23 +15,14 @@ bool model_is_host(unsigned kind)
     return kind == PTDS_MEMORY_PAGEABLE || kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED;
 }
 
+#define OP(op) (UINT64_C(1) << (op))
 static inline bool is_work(unsigned op)
 {
-    switch (op) {
-    case PTDS_OP_LAUNCH:
-    case PTDS_OP_COPY:
-    case PTDS_OP_MEMSET:
-    case PTDS_OP_HOST_FUNCTION:
-    case PTDS_OP_GRAPH_LAUNCH:
-    case PTDS_OP_WAIT_VALUE:
-    case PTDS_OP_WRITE_VALUE:
-    case PTDS_OP_ALLOC_ASYNC:
-    case PTDS_OP_FREE_ASYNC:
-    case PTDS_OP_PREFETCH:
-    case PTDS_OP_ATTACH:
-    case PTDS_OP_OPAQUE: return true;
-    default: return false;
-    }
+    static const uint64_t works = OP(PTDS_OP_LAUNCH) | OP(PTDS_OP_COPY) | OP(PTDS_OP_MEMSET) | OP(PTDS_OP_HOST_FUNCTION) |
+                                  OP(PTDS_OP_GRAPH_LAUNCH) | OP(PTDS_OP_WAIT_VALUE) | OP(PTDS_OP_WRITE_VALUE) |
+                                  OP(PTDS_OP_ALLOC_ASYNC) | OP(PTDS_OP_FREE_ASYNC) | OP(PTDS_OP_PREFETCH) |
+                                  OP(PTDS_OP_ATTACH) | OP(PTDS_OP_OPAQUE);
+    return op < 64 && (works >> op & 1);
 }
 
 static bool named(const struct call_view *view, const char *part)
@@ -63,7 +54,7 @@ static void set(struct call_view *view, enum wait_scope scope, bool completes)
 
 /* The forms without a stream argument return when everything before them on the stream, and they themselves, are done, if
  * host memory takes part; between device memory they do not wait. The async forms wait for pageable targets only. */
-static void classify_copy(struct call_view *view)
+static RARE void classify_copy(struct call_view *view)
 {
     struct sides sides = copy_sides(view);
     uint32_t flags = view->call->r.flags;
@@ -82,14 +73,14 @@ static void classify_copy(struct call_view *view)
     }
 }
 
-static void classify_memset(struct call_view *view)
+static RARE void classify_memset(struct call_view *view)
 {
     if ((view->call->r.flags & PTDS_CALL_IMPLICIT) && model_is_host(view->call->r.kinds & 15))
         set(view, WAIT_STREAM, true);
 }
 
 /* Of calls that put nothing on a stream, or wait by what they are. */
-static void classify_wait(struct call_view *view)
+static RARE void classify_wait(struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     switch (call->op) {
@@ -123,7 +114,7 @@ static void classify_wait(struct call_view *view)
     }
 }
 
-static void classify_shim_wait(struct call_view *view)
+static RARE void classify_shim_wait(struct call_view *view)
 {
     set(view, WAIT_STREAM, true);
     view->by_shim = true;

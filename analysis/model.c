@@ -139,7 +139,7 @@ uint32_t model_slot(const struct model *model, uint32_t uid)
     return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : MODEL_NO_SLOT;
 }
 
-static uint32_t look_up_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+static RARE uint32_t look_up_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
 {
     uint32_t slot = model_slot(model, uid);
     if (slot == MODEL_NO_SLOT)
@@ -220,7 +220,7 @@ static void stream_waits(struct model *model, struct call_view *view)
     vclock_free(&covered);
 }
 
-static void find_waits(struct model *model, struct call_view *view)
+static RARE void find_waits(struct model *model, struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     const struct vclock *event;
@@ -301,6 +301,14 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
     return true;
 }
 
+static RARE void be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)
+{
+    if (!TABLE_ADD(&context->busy))
+        return;
+    *TABLE_LAST(&context->busy) = slot;
+    stream->busy = true;
+}
+
 static void note_work(struct model *model, const struct call_view *view)
 {
     struct model_stream *stream = &model->streams.items[view->target];
@@ -311,30 +319,34 @@ static void note_work(struct model *model, const struct call_view *view)
     stream->last_stack = view->call->r.stack;
     stream->last_object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
     context->legacy_work += stream->kind == PTDS_STREAM_LEGACY;
-    if (!stream->busy && TABLE_ADD(&context->busy)) {
-        *TABLE_LAST(&context->busy) = view->target;
-        stream->busy = true;
-    }
+    if (!stream->busy)
+        be_busy(context, stream, view->target);
 }
 
-static inline void submit_to(struct model *model, unsigned kind, const struct call_view *view)
+static RARE void submit_event(struct order *order, uint32_t slot, const struct call_view *view, uint64_t op)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    struct order *order = &model->order[kind];
-    uint32_t slot = kind == ORDER_REAL || view->asked == MODEL_NO_SLOT ? view->target : view->asked;
     if (call->op == PTDS_OP_EVENT_WAIT)
         order_wait(order, slot, call->object, call->generation);
-    order_submit(order, slot, view->thread, model->op);
+    order_submit(order, slot, view->thread, op);
     if (call->op == PTDS_OP_EVENT_RECORD)
         order_record(order, call->object, call->generation, slot);
+}
+
+static inline void submit_to(struct order *order, uint32_t slot, const struct call_view *view, uint64_t op)
+{
+    if (view->work)
+        order_submit(order, slot, view->thread, op);
+    else
+        submit_event(order, slot, view, op);
 }
 
 static void submit(struct model *model, const struct call_view *view)
 {
     model->op++;
     for (unsigned i = 0; model->orders && i < ORDER_REAL; i++)
-        submit_to(model, i, view);
-    submit_to(model, ORDER_REAL, view);
+        submit_to(&model->order[i], view->asked == MODEL_NO_SLOT ? view->target : view->asked, view, model->op);
+    submit_to(&model->order[ORDER_REAL], view->target, view, model->op);
     if (view->work)
         note_work(model, view);
 }
@@ -357,7 +369,7 @@ static uint64_t returned_at(const struct ptds_rec_CALL *call)
     return (call->flags & PTDS_CALL_TIMED) && call->leave >= call->enter ? call->leave : call->enter;
 }
 
-static void learn(struct model *model, const struct call_view *view)
+static RARE void learn(struct model *model, const struct call_view *view)
 {
     uint64_t returned = returned_at(&view->call->r);
     for (unsigned i = 0; i < ORDER_COUNT; i++) {
@@ -374,11 +386,17 @@ static void learn(struct model *model, const struct call_view *view)
 
 /* A staged copy is as good as done when its call returns: nobody waits for it, so it is not pending. But no order says that
  * it has landed. */
-static void settle_own(struct model *model, const struct call_view *view)
+static RARE void settle_own(struct model *model, const struct call_view *view)
 {
     struct vclock own = {0};
     vclock_raise(&own, view->target, model->op);
     completions_add(&model->completions, returned_at(&view->call->r), &own);
+}
+
+static RARE void forget_event(struct model *model, uint32_t event)
+{
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        order_forget_event(&model->order[i], event);
 }
 
 void model_leave(struct model *model, const struct call_view *view)
@@ -395,8 +413,7 @@ void model_leave(struct model *model, const struct call_view *view)
     if (view->timed)
         hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
-        for (unsigned i = 0; i < ORDER_COUNT; i++)
-            order_forget_event(&model->order[i], call->object);
+        forget_event(model, call->object);
 }
 
 void model_end(struct model *model)

@@ -92,7 +92,7 @@ static void enter_blocking(struct order *order, struct order_context *context, s
     }
 }
 
-void order_submit(struct order *order, uint32_t slot, uint32_t thread, uint64_t op)
+void order_join(struct order *order, uint32_t slot, uint32_t thread)
 {
     struct order_stream *stream = &order->streams.items[slot];
     struct order_context *context = &order->contexts.items[stream->context];
@@ -106,8 +106,6 @@ void order_submit(struct order *order, uint32_t slot, uint32_t thread, uint64_t 
         enter_legacy(order, context, stream);
     if (order->implicit && stream->role == ORDER_ROLE_BLOCKING)
         enter_blocking(order, context, stream, slot);
-    stream->last = op;
-    vclock_raise(&stream->clock, slot, op);
 }
 
 static struct order_event *event_of(const struct order *order, uint32_t event)

@@ -72,8 +72,33 @@ bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order
 /* The stream is gone and its work done: the slot may serve another. */
 void order_close(struct order *order, uint32_t slot);
 
+/* What the stream's next operation comes after: what thread position `thread` knows, and the implicit edges. */
+void order_join(struct order *order, uint32_t slot, uint32_t thread);
+
+/* Whether that is in the stream's clock already. */
+static inline bool order_joined(const struct order *order, const struct order_stream *stream, uint32_t thread)
+{
+    if (thread >= order->hosts.count || stream->host_thread != thread ||
+        stream->host_version != order->hosts.items[thread].version)
+        return false;
+    const struct order_context *context = &order->contexts.items[stream->context];
+    if (!order->implicit || stream->role == ORDER_ROLE_NONE)
+        return true;
+    if (stream->role == ORDER_ROLE_LEGACY)
+        return context->dirty.count == 0;
+    return stream->dirty &&
+           (context->legacy == 0 || order->streams.items[context->legacy - 1].last == stream->joined_legacy);
+}
+
 /* Operation `op` (rising) on `slot`, issued by host thread position `thread`. */
-void order_submit(struct order *order, uint32_t slot, uint32_t thread, uint64_t op);
+static inline void order_submit(struct order *order, uint32_t slot, uint32_t thread, uint64_t op)
+{
+    struct order_stream *stream = &order->streams.items[slot];
+    if (!order_joined(order, stream, thread))
+        order_join(order, slot, thread);
+    stream->last = op;
+    vclock_raise(&stream->clock, slot, op);
+}
 
 /* The event gets its generation from the stream's last operation (submit the record itself first). */
 void order_record(struct order *order, uint32_t event, uint32_t generation, uint32_t slot);

@@ -14,6 +14,9 @@
 extern "C" {
 #endif
 
+/* What most calls of a trace do not come to, kept out of the functions that all of them go through. */
+#define RARE __attribute__((noinline, cold))
+
 /* Makes room for `need` items of `size` bytes. `items` is the array so far (may be NULL), *room how many it can hold.
  * Returns the array, perhaps moved, with the new part zeroed; NULL when there is no memory, and then `items` is still
  * valid. */

@@ -133,18 +133,14 @@ static void add_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
         v->limited = true;
 }
 
-/* For each class of memory among `touched`. */
-static inline void add_marks(struct verdicts *v, uint32_t at, struct marks *marks, unsigned touched)
+static inline void add_mark(struct verdicts *v, uint32_t at, uint64_t snapped, struct marks *marks)
 {
-    uint64_t snapped = lanes_at(v, at)->snapped;
-    for (; touched != 0; marks++, touched >>= 1) {
-        if (!(touched & 1))
-            continue;
-        if (marks->count != 0 && TABLE_LAST(marks)->op > snapped)
-            *TABLE_LAST(marks) = (struct mark){v->now, v->end};
-        else
-            add_new_mark(v, at, marks);
+    if (marks->count == 0 || TABLE_LAST(marks)->op <= snapped) {
+        add_new_mark(v, at, marks);
+        return;
     }
+    TABLE_LAST(marks)->op = v->now;
+    TABLE_LAST(marks)->end = v->end;
 }
 
 static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const struct marks marks[CLASSES],
@@ -165,7 +161,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
     }
 }
 
-static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+static RARE void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
     for (uint32_t about = 1; about < v->lanes.count; about++) {
         if (about == at || !lanes_at(v, about)->open)
@@ -183,9 +179,13 @@ void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigne
     touches |= opaque;
     if (v->opaque_at != 0 || opaque != 0)
         meet_others(v, at, touches, opaque);
-    add_marks(v, at, lanes_at(v, at)->access, touches);
-    if (opaque == 0)
-        return;
-    add_marks(v, at, lanes_at(v, at)->opaque, opaque);
-    v->opaque_at = v->now;
+    struct lane *lane = lanes_at(v, at);
+    for (unsigned i = 0; i < CLASSES; i++) {
+        if (touches & 1u << i)
+            add_mark(v, at, lane->snapped, &lane->access[i]);
+        if (opaque & 1u << i)
+            add_mark(v, at, lane->snapped, &lane->opaque[i]);
+    }
+    if (opaque != 0)
+        v->opaque_at = v->now;
 }

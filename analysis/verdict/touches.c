@@ -111,7 +111,7 @@ static inline enum access access_at(const struct signature *signature, uint32_t 
 }
 
 /* Does the launch say where its words come from? One at place 0 alone may be of a trace that never says. */
-static bool places_known(struct verdicts *v, const struct call *call, const struct signature *signature)
+static inline bool places_known(struct verdicts *v, const struct call *call, const struct signature *signature)
 {
     for (uint32_t i = LAUNCH_WORDS_AT; !v->offsets_seen && i < call->words; i++)
         v->offsets_seen = launch_offset(call_word(call, i)) != 0;
@@ -143,7 +143,7 @@ static __attribute__((noinline)) unsigned add_pointers(struct verdicts *v, uint3
 }
 
 /* More pointers than are followed: those beyond may be to anything that lies in an allocation. */
-static unsigned beyond(struct verdicts *v, const struct call *call)
+static RARE unsigned beyond(struct verdicts *v, const struct call *call)
 {
     for (uint32_t i = LAUNCH_WORDS_AT + TOUCHES_MOST; i < call->words; i++)
         if (memories_at(v, launch_address(call_word(call, i))) != NULL)
@@ -165,13 +165,12 @@ static void add_launch(struct verdicts *v, struct operation *operation, const st
         operation->opaque |= beyond(v, call);
 }
 
-static void take(struct verdicts *v, struct operation *operation, const struct call *call)
+static RARE void take(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
-    if ((call->r.flags & PTDS_CALL_OPAQUE) && call->r.op != PTDS_OP_LAUNCH && call->r.op != PTDS_OP_HOST_FUNCTION)
+    if ((call->r.flags & PTDS_CALL_OPAQUE) && call->r.op != PTDS_OP_HOST_FUNCTION)
         operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
     switch (call->r.op) {
-    case PTDS_OP_LAUNCH: add_launch(v, operation, call); break;
     case PTDS_OP_COPY: add_copy(v, operation, call); break;
     case PTDS_OP_MEMSET:
         add_range(v, operation, address, (uint64_t[]){bytes, call_word(call, 2), call_word(call, 3)}, call->r.kinds & 15,
@@ -192,14 +191,17 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
     case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST; break;
     default: break;
     }
-    if ((operation->opaque & TOUCHES_DEVICE) && v->globals_seen)
-        operation->opaque |= TOUCHES_GLOBAL;
 }
 
 void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
     struct operation operation = {.by = {.lane = lane}};
-    take(v, &operation, view->call);
+    if (view->call->r.op == PTDS_OP_LAUNCH)
+        add_launch(v, &operation, view->call);
+    else
+        take(v, &operation, view->call);
+    if ((operation.opaque & TOUCHES_DEVICE) && v->globals_seen)
+        operation.opaque |= TOUCHES_GLOBAL;
     if (operation.touches != 0 || operation.opaque != 0)
         conflicts_opaque(v, lane, operation.touches, operation.opaque);
     if (operation.freed != NULL)

@@ -51,16 +51,20 @@ static struct edge_end end_of(const struct call_view *view)
                              .twin = (call->flags & PTDS_CALL_TWIN) != 0};
 }
 
+static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
+{
+    const struct event *event = events_find(v, call->object, call->generation);
+    if (event != NULL)
+        events_wait(v, event, lane);
+    else if (call->generation != 0)
+        v->fog = v->now;
+}
+
 static void submit(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (call->op == PTDS_OP_EVENT_WAIT) {
-        const struct event *event = events_find(v, call->object, call->generation);
-        if (event != NULL)
-            events_wait(v, event, lane);
-        else if (call->generation != 0)
-            v->fog = v->now;
-    }
+    if (call->op == PTDS_OP_EVENT_WAIT)
+        wait_for_event(v, call, lane);
     joins_implicit(v, lane);
     lanes_at(v, lane)->last = v->now;
     lanes_at(v, lane)->end = v->end;
@@ -76,7 +80,7 @@ static uint64_t returned_at(const struct ptds_rec_CALL *call)
 }
 
 /* What changes no order of operations: allocations, and what is forgotten. */
-static void take_objects(struct verdicts *v, const struct call_view *view, const struct cover *cover)
+static RARE void take_objects(struct verdicts *v, const struct call_view *view, const struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     switch (call->op) {
