@@ -87,6 +87,7 @@ static void close_slot(struct model *model, uint32_t slot)
             order_close(&model->order[i], slot);
     id_map_remove(&model->slot_by_uid, stream->uid);
     model->lately_slots[stream->uid % MODEL_LATELY].at = 0;
+    memset(model->alike, 0, sizeof model->alike);
     stream->open = false;
 }
 
@@ -273,11 +274,10 @@ static inline void begin_view(struct call_view *view, const struct call *call)
     view->call = call;
 }
 
-bool model_enter(struct model *model, const struct call *call, struct call_view *view)
+/* A call of its own. */
+static bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
 {
     begin_view(view, call);
-    if (model->completions.count != 0)
-        completions_until(&model->completions, call->r.enter, &model->done);
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
     if (!place_call(model, call, view))
         return false;
@@ -296,9 +296,58 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
         find_waits(model, view);
     if (view->scope != WAIT_NONE || (call->r.flags & PTDS_CALL_TIMED))
         model_cost(model, view);
-    if (model->holds.count != 0)
-        hold_enter(model, view);
     return true;
+}
+
+/* Most calls are launches without a time, of which nothing but this is looked at. */
+static inline bool may_be_alike(const struct ptds_rec_CALL *call)
+{
+    return call->op == PTDS_OP_LAUNCH && call->result == 0 && !(call->flags & PTDS_CALL_TIMED);
+}
+
+static inline struct model_alike *alike_of(struct model *model, const struct call *call, uint64_t key[3])
+{
+    key[0] = call->thread | (uint64_t)call->r.stream << 32;
+    key[1] = call->r.target | (uint64_t)call->r.context << 32;
+    key[2] = call->r.flags | (uint64_t)call->r.api << 32 | (uint64_t)call->r.op << 48;
+    return &model->alike[(key[0] ^ key[1] * 5 ^ key[2] * 3) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MODEL_ALIKE_BITS)];
+}
+
+static inline void view_alike(struct call_view *view, const struct model_alike *alike, const struct call *call)
+{
+    const struct call_view *from = &alike->view;
+    memcpy(view, from, offsetof(struct call_view, waits));
+    memcpy(&view->timed, &from->timed, sizeof *view - offsetof(struct call_view, timed));
+    view->waits.count = 0;
+    view->call = call;
+}
+
+static bool look_for_alike(struct model *model, const struct call *call, struct call_view *view)
+{
+    uint64_t key[3];
+    struct model_alike *alike = alike_of(model, call, key);
+    if (alike->key[0] == key[0] && alike->key[1] == key[1] && alike->key[2] == key[2]) {
+        view_alike(view, alike, call);
+        return true;
+    }
+    if (!look_at_call(model, call, view))
+        return false;
+    if (view->scope != WAIT_NONE || view->asked == MODEL_NO_SLOT || view->target == MODEL_NO_SLOT)
+        return true;
+    view->alike = ++model->alikes;
+    memcpy(alike->key, key, sizeof key);
+    alike->view = *view;
+    return true;
+}
+
+bool model_enter(struct model *model, const struct call *call, struct call_view *view)
+{
+    if (model->completions.count != 0)
+        completions_until(&model->completions, call->r.enter, &model->done);
+    bool known = may_be_alike(&call->r) ? look_for_alike(model, call, view) : look_at_call(model, call, view);
+    if (known && model->holds.count != 0)
+        hold_enter(model, view);
+    return known;
 }
 
 static RARE void be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)

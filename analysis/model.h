@@ -26,7 +26,7 @@ extern "C" {
 #define MODEL_NO_SLOT UINT32_MAX
 
 /* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
-enum { MODEL_MOST_STREAMS = 4096, MODEL_LATELY = 64 };
+enum { MODEL_MOST_STREAMS = 4096, MODEL_LATELY = 64, MODEL_ALIKE_BITS = 7 };
 
 struct model_stream {
     uint32_t uid, kind;                            /* enum ptds_stream_kind */
@@ -67,6 +67,7 @@ struct call_view {
     uint32_t context;                 /* position */
     uint32_t asked, target;           /* slots, MODEL_NO_SLOT where the call names no stream */
     uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
+    uint32_t alike;                   /* calls of one number differ in their times, object, stack and words only; 0: none */
     bool succeeded;
     bool work;             /* it put work on a stream that really runs (not into a capture) */
     bool submits;          /* work, or an event operation on a stream */
@@ -84,6 +85,12 @@ struct call_view {
     const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (verdict/verdict.h) */
 };
 
+/* What was made of a call that waits for nothing and is not timed, for the next one that is like it. */
+struct model_alike {
+    uint64_t key[3]; /* thread, stream, target, context, flags, api, operation; all 0: none */
+    struct call_view view;
+};
+
 struct model {
     const struct trace *trace;
     bool orders; /* keep ORDER_EXPLICIT and ORDER_LEGACY too; ORDER_REAL is always kept */
@@ -95,6 +102,8 @@ struct model {
     struct model_lately { /* what was looked up last: most calls are about the same few things */
         uint32_t uid, at; /* at: position plus one; 0 none */
     } lately_threads[MODEL_LATELY], lately_contexts[MODEL_LATELY], lately_slots[MODEL_LATELY];
+    struct model_alike alike[1 << MODEL_ALIKE_BITS];
+    uint32_t alikes;
     struct model_api {
         bool known;
         uint16_t api;

@@ -8,7 +8,7 @@
 
 #include "analysis/report.h"
 
-enum { SHAPES_BITS = 6 };
+enum { SHAPES_BITS = 8 };
 
 struct shape {
     uint64_t key;   /* 0: none */
@@ -23,7 +23,7 @@ struct shapes {
     struct shape at[1 << SHAPES_BITS];
 };
 
-/* All that a shape depends on; kinds as far as they are known ones. */
+/* All that a shape depends on; kinds as far as they are known ones. Calls that are alike have a shorter key. */
 static inline uint64_t shapes_key(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -39,7 +39,7 @@ void shapes_begin(struct shape *shape, uint64_t key, struct report *report, cons
 /* The shape of the call; valid until the next call. Whoever has it counts the call, if it is to count. */
 static inline struct shape *shapes_of(struct shapes *shapes, struct report *report, const struct call_view *view)
 {
-    uint64_t key = shapes_key(view);
+    uint64_t key = view->alike != 0 ? view->alike : shapes_key(view);
     struct shape *shape = &shapes->at[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPES_BITS)];
     if (shape->key != key)
         shapes_begin(shape, key, report, view);

@@ -117,7 +117,7 @@ static const struct mark *last_mark(const struct marks *marks, uint64_t known)
     return NULL;
 }
 
-static void add_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
+void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
 {
     uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, at);
     if (marks->count != 0 && TABLE_LAST(marks)->op <= done)
@@ -131,16 +131,6 @@ static void add_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
         *TABLE_LAST(marks) = (struct mark){v->now, v->end};
     else
         v->limited = true;
-}
-
-static inline void add_mark(struct verdicts *v, uint32_t at, uint64_t snapped, struct marks *marks)
-{
-    if (marks->count == 0 || TABLE_LAST(marks)->op <= snapped) {
-        add_new_mark(v, at, marks);
-        return;
-    }
-    TABLE_LAST(marks)->op = v->now;
-    TABLE_LAST(marks)->end = v->end;
 }
 
 static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const struct marks marks[CLASSES],
@@ -161,7 +151,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
     }
 }
 
-static RARE void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
     for (uint32_t about = 1; about < v->lanes.count; about++) {
         if (about == at || !lanes_at(v, about)->open)
@@ -173,19 +163,10 @@ static RARE void meet_others(struct verdicts *v, uint32_t at, unsigned touches, 
     }
 }
 
-/* An operation that touches memory of these classes, and memory of those that nobody names. */
 void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
-    touches |= opaque;
-    if (v->opaque_at != 0 || opaque != 0)
-        meet_others(v, at, touches, opaque);
-    struct lane *lane = lanes_at(v, at);
-    for (unsigned i = 0; i < CLASSES; i++) {
-        if (touches & 1u << i)
-            add_mark(v, at, lane->snapped, &lane->access[i]);
-        if (opaque & 1u << i)
-            add_mark(v, at, lane->snapped, &lane->opaque[i]);
-    }
+    meet_others(v, at, touches, opaque);
+    conflicts_mark(v, at, lanes_at(v, at)->opaque, opaque);
     if (opaque != 0)
         v->opaque_at = v->now;
 }

@@ -380,7 +380,23 @@ void places_drop(struct verdicts *v, struct memory *memory);
 /* conflicts.c */
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
                                const struct remembered *first, const struct touch *second);
+/* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
+ * before it is marked as such. */
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
+void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
+/* The lane's operation touches memory of these classes. */
+static inline void conflicts_mark(struct verdicts *v, uint32_t at, struct marks marks[CLASSES], unsigned touched)
+{
+    for (; touched != 0; touched &= touched - 1) {
+        struct marks *of_class = &marks[__builtin_ctz(touched)];
+        if (of_class->count == 0 || TABLE_LAST(of_class)->op <= lanes_at(v, at)->snapped) {
+            conflicts_new_mark(v, at, of_class);
+            continue;
+        }
+        TABLE_LAST(of_class)->op = v->now;
+        TABLE_LAST(of_class)->end = v->end;
+    }
+}
 
 /* signatures.c */
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);

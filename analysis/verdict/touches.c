@@ -202,8 +202,10 @@ void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t 
         take(v, &operation, view->call);
     if ((operation.opaque & TOUCHES_DEVICE) && v->globals_seen)
         operation.opaque |= TOUCHES_GLOBAL;
-    if (operation.touches != 0 || operation.opaque != 0)
-        conflicts_opaque(v, lane, operation.touches, operation.opaque);
+    unsigned touches = operation.touches | operation.opaque;
+    if (touches != 0 && (v->opaque_at != 0 || operation.opaque != 0))
+        conflicts_opaque(v, lane, touches, operation.opaque);
+    conflicts_mark(v, lane, lanes_at(v, lane)->access, touches);
     if (operation.freed != NULL)
         memories_remove(v, operation.freed);
 }
