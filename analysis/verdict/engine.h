@@ -154,15 +154,15 @@ struct examined {
 enum { BUCKETS = 64, EXAMINED = 8 };
 
 struct memory {
+    uint64_t turn;    /* a lane's, at this memory: another number for each; 0: not in use */
+    uint64_t last;    /* the newest */
+    uint32_t lane;    /* of the newest */
+    unsigned classes; /* TOUCHES_ */
     uint64_t base, end;
-    uint64_t turn;                       /* a lane's, at this memory: another number for each; 0: not in use */
     TABLE_OF(struct remembered) list;    /* places */
     uint64_t clear;                      /* the turn in which nobody's earlier accesses are of interest any more */
-    uint64_t last;                       /* the newest */
     uint64_t other;                      /* the newest of any other lane */
-    uint32_t lane;                       /* of the newest */
     uint32_t waiting, waiting_count;     /* places to be written back: the last, plus one */
-    unsigned classes;                    /* TOUCHES_ */
     uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
     uint16_t bucket[BUCKETS];
     struct examined examined[EXAMINED];
@@ -172,21 +172,28 @@ struct memory {
     uint32_t kind; /* enum ptds_memory_kind */
 };
 
-/* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access. */
+/* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access.
+ * As long as a line of the processor's cache, like each of its ends: to find them is much of what a pointer costs. */
 struct place {
     uint64_t address;
-    uint32_t lane;               /* serial */
-    uint32_t memory;             /* position */
-    uint64_t turn;               /* of the memory, in which it was looked into */
-    uint64_t seen;               /* ... and when, if an order holds it that may come to arrive another way; else later */
-    uint8_t kinds;               /* that were looked into, and no race found */
-    uint8_t noted;               /* that were used since what is remembered was written */
-    uint8_t gone;                /* that became superfluous since then; those used again after that are in `noted`, too */
-    bool waiting;                /* to be written back: in the memory's list, ... */
-    uint32_t next;               /* ... before this one, plus one */
-    uint16_t at[ACCESS_UNKNOWN]; /* where it is remembered, if it still is; 0 nowhere */
+    uint32_t lane;                  /* serial */
+    uint32_t memory;                /* position */
+    uint64_t turn;                  /* of the memory, in which it was looked into */
+    uint64_t seen;                  /* ... and when, if an order holds it that may come to arrive another way; else later */
     uint64_t order[ACCESS_UNKNOWN]; /* the last of those noted: operation << TOUCHES_BITS, and which of its accesses */
-    struct edge_end end[ACCESS_UNKNOWN];
+    uint32_t next;                  /* to be written back before this one, plus one */
+    uint16_t noted;                 /* two sets: kinds used since what is remembered was written; and, PLACE_GONE bits */
+                                    /* higher, those superfluous since then: if used again after that, in both */
+    uint8_t kinds;                  /* that were looked into, and no race found */
+    bool waiting;                   /* to be written back: in the memory's list */
+};
+#define PLACE_GONE 8
+
+/* Of the place of the same number. */
+struct place_ends {
+    struct edge_end end[ACCESS_UNKNOWN]; /* of those noted */
+    uint16_t at[ACCESS_UNKNOWN];         /* where it is remembered, if it still is; 0 nowhere */
+    char unused[26];                     /* up to two lines */
 };
 
 /* A kernel's parameters, from its signature. */
@@ -220,7 +227,8 @@ struct verdicts {
     } lately_lanes[64], lately_kernels[256];
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
     uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
-    struct place places[1 << PLACE_BITS];
+    struct place *places;          /* 1 << PLACE_BITS */
+    struct place_ends *place_ends; /* likewise */
     uint64_t now, open, sweep_at, sweep_least;
     uint64_t turns;     /* at memories */
     uint32_t serials;   /* of lanes */
@@ -376,6 +384,8 @@ static inline unsigned accesses_strength(enum access access)
 void places_write_back(struct verdicts *v, struct memory *memory);
 void places_write_all_back(struct verdicts *v);
 void places_drop(struct verdicts *v, struct memory *memory);
+bool places_begin(struct verdicts *v); /* false without memory */
+void places_free(struct verdicts *v);
 
 /* conflicts.c */
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,

@@ -6,6 +6,12 @@
  */
 #include "analysis/verdict/places.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 64 };
+_Static_assert(sizeof(struct place) == LINE && sizeof(struct place_ends) == 2 * LINE, "of lines");
+
 /* Of one memory: so that writing back takes a bounded time and room. */
 enum { WAITING_MOST = 64 };
 
@@ -15,10 +21,28 @@ struct noted {
     enum access access;
 };
 
-/* Where it is remembered, if it still is. */
-static struct remembered *remembered_at(const struct place *place, struct memory *memory, enum access access)
+bool places_begin(struct verdicts *v)
 {
-    uint32_t position = place->at[access - 1];
+    const size_t count = (size_t)1 << PLACE_BITS;
+    v->places = aligned_alloc(LINE, count * sizeof *v->places);
+    v->place_ends = aligned_alloc(LINE, count * sizeof *v->place_ends);
+    if (v->places == NULL || v->place_ends == NULL)
+        return false;
+    memset(v->places, 0, count * sizeof *v->places);
+    return true;
+}
+
+void places_free(struct verdicts *v)
+{
+    free(v->places);
+    free(v->place_ends);
+}
+
+/* Where it is remembered, if it still is. */
+static struct remembered *remembered_at(struct verdicts *v, const struct place *place, struct memory *memory,
+                                        enum access access)
+{
+    uint32_t position = places_ends(v, place)->at[access - 1];
     if (position == 0 || position > memory->list.count)
         return NULL;
     struct remembered *found = accesses_at(memory, position);
@@ -37,10 +61,10 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
     memory->waiting_count++;
 }
 
-static void forget(struct place *place, struct memory *memory, unsigned kinds)
+static void forget(struct verdicts *v, struct place *place, struct memory *memory, unsigned kinds)
 {
     for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++) {
-        struct remembered *old = kinds & 1u << access ? remembered_at(place, memory, access) : NULL;
+        struct remembered *old = kinds & 1u << access ? remembered_at(v, place, memory, access) : NULL;
         if (old != NULL)
             accesses_forget(memory, old);
     }
@@ -49,7 +73,7 @@ static void forget(struct place *place, struct memory *memory, unsigned kinds)
 /* Takes what is noted of a place, among others by time. */
 static unsigned collect(struct noted *noted, unsigned count, struct place *place)
 {
-    for (unsigned left = place->noted; left != 0; left &= left - 1) {
+    for (unsigned left = place->noted & ((1u << PLACE_GONE) - 1); left != 0; left &= left - 1) {
         enum access access = (enum access)__builtin_ctz(left);
         struct noted one = {place->order[access - 1], place, access};
         unsigned at = count++;
@@ -57,7 +81,7 @@ static unsigned collect(struct noted *noted, unsigned count, struct place *place
             noted[at] = noted[at - 1];
         noted[at] = one;
     }
-    place->noted = place->gone = 0;
+    place->noted = 0;
     place->waiting = false;
     return count;
 }
@@ -65,10 +89,10 @@ static unsigned collect(struct noted *noted, unsigned count, struct place *place
 static void write_back(struct verdicts *v, struct memory *memory, const struct noted *noted)
 {
     struct place *place = noted->place;
-    const struct edge_end *end = &place->end[noted->access - 1];
+    const struct edge_end *end = &places_ends(v, place)->end[noted->access - 1];
     uint64_t op = noted->order >> TOUCHES_BITS;
-    uint16_t *at = &place->at[noted->access - 1];
-    struct remembered *old = remembered_at(place, memory, noted->access);
+    uint16_t *at = &places_ends(v, place)->at[noted->access - 1];
+    struct remembered *old = remembered_at(v, place, memory, noted->access);
     struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
     if (old != NULL)
         accesses_again(memory, old, *at, op, end);
@@ -84,7 +108,7 @@ void places_write_back(struct verdicts *v, struct memory *memory)
     for (uint32_t at = memory->waiting, next; at != 0; at = next) {
         struct place *place = &v->places[at - 1];
         next = place->next;
-        forget(place, memory, place->gone & ~place->noted);
+        forget(v, place, memory, (unsigned)(place->noted >> PLACE_GONE & ~place->noted));
         count = collect(noted, count, place);
     }
     memory->waiting = memory->waiting_count = 0;
@@ -102,7 +126,7 @@ void places_write_all_back(struct verdicts *v)
 void places_drop(struct verdicts *v, struct memory *memory)
 {
     for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next) {
-        v->places[at - 1].noted = v->places[at - 1].gone = 0;
+        v->places[at - 1].noted = 0;
         v->places[at - 1].waiting = false;
     }
     memory->waiting = memory->waiting_count = 0;
@@ -117,7 +141,7 @@ static void begin(struct verdicts *v, struct place *place, const struct toucher 
     *place = (struct place){
         .address = address, .lane = by->serial, .memory = (uint32_t)(memory - v->memories.items), .seen = UINT64_MAX};
     for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++)
-        place->at[access - 1] = accesses_find(memory, by->lane, address, access);
+        places_ends(v, place)->at[access - 1] = accesses_find(memory, by->lane, address, access);
 }
 
 /* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
@@ -142,7 +166,7 @@ static bool is_clear(struct verdicts *v, const struct toucher *by, struct memory
 /* Whatever stands against a weaker access stands against this one, and as surely. */
 static unsigned as_strong(enum access access)
 {
-    return places_weaker(access) | 1u << access;
+    return places_weaker[access] | 1u << access;
 }
 
 static enum outcome look_into(struct verdicts *v, const struct toucher *by, struct place *place, struct memory *memory,
@@ -150,7 +174,7 @@ static enum outcome look_into(struct verdicts *v, const struct toucher *by, stru
 {
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
     struct blame blame = {.lane = by->lane};
-    const struct remembered *keep = memory->lane == by->lane ? remembered_at(place, memory, access) : NULL;
+    const struct remembered *keep = memory->lane == by->lane ? remembered_at(v, place, memory, access) : NULL;
     return accesses_open(v, &blame, memory, &touch, keep);
 }
 

@@ -30,12 +30,22 @@ static inline struct place *places_at(struct verdicts *v, const struct toucher *
     return &v->places[(address ^ by->salt) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACE_BITS)];
 }
 
-/* A bit for each access (1 << enum access) that a later one makes superfluous. */
-static inline unsigned places_weaker(enum access access)
+static inline struct place_ends *places_ends(struct verdicts *v, const struct place *place)
 {
-    return 0x020a0000u >> (access * 8) & 0xff;
+    return &v->place_ends[place - v->places];
 }
-_Static_assert(ACCESS_READ == 1 && ACCESS_WRITE == 2 && ACCESS_UNKNOWN == 3, "the bytes of places_weaker");
+
+/* By enum access: the kinds that such an access makes superfluous if they came before, as bits 1 << enum access. */
+enum { WEAKER_THAN_UNKNOWN = 1 << ACCESS_READ, WEAKER_THAN_WRITE = 1 << ACCESS_READ | 1 << ACCESS_UNKNOWN };
+static const uint16_t places_weaker[] = {
+    [ACCESS_READ] = 0, [ACCESS_WRITE] = WEAKER_THAN_WRITE, [ACCESS_UNKNOWN] = WEAKER_THAN_UNKNOWN};
+/* What becomes of struct place's `noted`. */
+static const uint16_t places_keeps[] = {[ACCESS_READ] = UINT16_MAX,
+                                        [ACCESS_WRITE] = (uint16_t)~WEAKER_THAN_WRITE,
+                                        [ACCESS_UNKNOWN] = (uint16_t)~WEAKER_THAN_UNKNOWN};
+static const uint16_t places_adds[] = {[ACCESS_READ] = 1 << ACCESS_READ,
+                                       [ACCESS_WRITE] = 1 << ACCESS_WRITE | WEAKER_THAN_WRITE << PLACE_GONE,
+                                       [ACCESS_UNKNOWN] = 1 << ACCESS_UNKNOWN | WEAKER_THAN_UNKNOWN << PLACE_GONE};
 
 void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
 
@@ -43,13 +53,10 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 static inline void places_note(struct verdicts *v, uint64_t order, struct place *place, struct memory *memory,
                                enum access access)
 {
-    unsigned weaker = places_weaker(access);
-    struct edge_end *end = &place->end[access - 1];
-    place->noted = (uint8_t)((place->noted & ~weaker) | 1u << access);
-    place->gone |= (uint8_t)weaker;
-    memory->last = v->now;
+    place->noted = (uint16_t)((place->noted & places_keeps[access]) | places_adds[access]);
     place->order[access - 1] = order;
-    *end = v->end;
+    places_ends(v, place)->end[access - 1] = v->end;
+    memory->last = v->now;
     if (!place->waiting)
         places_enlist(v, place, memory);
 }

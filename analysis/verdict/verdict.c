@@ -9,7 +9,7 @@
 
 static bool begin(struct verdicts *v)
 {
-    if (!TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories))
+    if (!TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
     v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
@@ -147,6 +147,7 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     events_free(v);
     memories_free(v);
     signatures_free(v);
+    places_free(v);
     edges_free(v);
     free(v);
 }
