@@ -67,8 +67,8 @@ static inline void take_call(const struct trace *trace, struct merge_cursor *cur
     cursor->lost = chunk->lost > cursor->lost ? chunk->lost : cursor->lost;
 }
 
-static void take_other(const struct trace *trace, struct merge_cursor *cursor, const struct ptds_record *record,
-                       const unsigned char *bytes)
+static RARE void take_other(const struct trace *trace, struct merge_cursor *cursor, const struct ptds_record *record,
+                            const unsigned char *bytes)
 {
     union any_record fixed;
     if (record->kind == PTDS_REC_REGION && record_fixed(trace, record, bytes, &fixed) != 0)
@@ -109,7 +109,7 @@ static struct merge_next next_of(const struct merge *merge, uint32_t cursor)
     return (struct merge_next){call->r.enter, call->thread, cursor};
 }
 
-static void sift_down(struct merge *merge, uint32_t at)
+static inline void sift_down(struct merge *merge, uint32_t at)
 {
     struct merge_next *heap = merge->heap, moved = heap[at];
     for (uint32_t child; (child = at * 2 + 1) < merge->count; at = child) {
@@ -158,21 +158,27 @@ int merge_begin(struct merge *merge, const struct trace *trace)
 }
 
 /* The call handed out last is still the heap's top; only now may its cursor move on. */
+static void move_on(struct merge *merge)
+{
+    struct merge_cursor *cursor = &merge->cursors[merge->heap[0].cursor];
+    if (cursor->gap) {
+        merge->gaps--;
+        cursor->gap = false;
+    }
+    if (advance(merge->trace, cursor)) {
+        merge->gaps += cursor->gap;
+        merge->heap[0].enter = cursor->call.r.enter;
+    } else {
+        merge->heap[0] = merge->heap[--merge->count];
+    }
+    if (merge->count > 1)
+        sift_down(merge, 0);
+}
+
 const struct call *merge_next(struct merge *merge)
 {
-    if (merge->handed && merge->count != 0) {
-        struct merge_cursor *cursor = &merge->cursors[merge->heap[0].cursor];
-        merge->gaps -= cursor->gap;
-        cursor->gap = false;
-        if (advance(merge->trace, cursor)) {
-            merge->gaps += cursor->gap;
-            merge->heap[0].enter = cursor->call.r.enter;
-        } else {
-            merge->heap[0] = merge->heap[--merge->count];
-        }
-        if (merge->count != 0)
-            sift_down(merge, 0);
-    }
+    if (merge->handed && merge->count != 0)
+        move_on(merge);
     merge->handed = true;
     return merge->count != 0 ? &merge->cursors[merge->heap[0].cursor].call : NULL;
 }

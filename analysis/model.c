@@ -332,7 +332,7 @@ static bool look_for_alike(struct model *model, const struct call *call, struct 
     }
     if (!look_at_call(model, call, view))
         return false;
-    if (view->scope != WAIT_NONE || view->asked == MODEL_NO_SLOT || view->target == MODEL_NO_SLOT)
+    if (!view->submits || view->scope != WAIT_NONE || view->asked == MODEL_NO_SLOT || view->target == MODEL_NO_SLOT)
         return true;
     view->alike = ++model->alikes;
     memcpy(alike->key, key, sizeof key);
@@ -448,7 +448,7 @@ static RARE void forget_event(struct model *model, uint32_t event)
         order_forget_event(&model->order[i], event);
 }
 
-void model_leave(struct model *model, const struct call_view *view)
+static void leave_call(struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (view->completes && view->own_only)
@@ -463,6 +463,14 @@ void model_leave(struct model *model, const struct call_view *view)
         hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
         forget_event(model, call->object);
+}
+
+void model_leave(struct model *model, const struct call_view *view)
+{
+    if (view->alike != 0)
+        submit(model, view); /* it waits for nothing and is not timed */
+    else
+        leave_call(model, view);
 }
 
 void model_end(struct model *model)

@@ -138,6 +138,19 @@ static inline bool model_is_pending(const struct model *model, uint32_t slot)
     return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
 }
 
+/* Whether the legacy stream, or one that has implicit order with it, has yet to come after anything of the other side. */
+static inline bool model_joins(const struct model *model, uint32_t slot)
+{
+    const struct order *order = &model->order[ORDER_REAL];
+    const struct order_stream *stream = &order->streams.items[slot];
+    if (stream->role == ORDER_ROLE_NONE)
+        return false;
+    const struct order_context *context = &order->contexts.items[stream->context];
+    if (stream->role == ORDER_ROLE_LEGACY)
+        return context->dirty.count != 0;
+    return context->legacy != 0 && order->streams.items[context->legacy - 1].last > stream->joined_legacy;
+}
+
 uint32_t model_slot(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
 void model_end(struct model *model);
 

@@ -65,6 +65,11 @@ static void sort_rules(struct report *report)
     }
 }
 
+static inline uint64_t of_case(const struct report *report, enum rule_case one)
+{
+    return report->by_case[__builtin_ctz(one)];
+}
+
 /* The rules that may have something to say about the call. */
 static inline uint64_t concerned(const struct pass *pass, const struct shape *shape, const struct call_view *view)
 {
@@ -72,9 +77,13 @@ static inline uint64_t concerned(const struct pass *pass, const struct shape *sh
     unsigned op = view->call->r.op;
     uint64_t rules = shape->rules | report->awake;
     if (view->work && !model_is_pending(&pass->model, view->target))
-        rules |= report->by_case[__builtin_ctz(CASE_FIRST)];
+        rules |= of_case(report, CASE_FIRST);
+    if (view->work && pass->model.streams.items[view->target].last_thread != view->call->thread)
+        rules |= of_case(report, CASE_HANDED);
+    if (view->submits && model_joins(&pass->model, view->target))
+        rules |= of_case(report, CASE_JOINS);
     if (view->unordered != NULL)
-        rules |= report->by_case[__builtin_ctz(CASE_CONFLICT)];
+        rules |= of_case(report, CASE_CONFLICT);
     return rules & (op < 64 ? report->wanting[op] : report->wanting_all);
 }
 
@@ -96,8 +105,8 @@ static struct finding *run_rules(struct pass *pass, const struct shape *shape, c
     for (uint64_t rules = concerned(pass, shape, view); rules != 0; rules &= rules - 1) {
         struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
         costliest = run_rule(run, run->rule->on_call, view, costliest);
-        if (run->awake != ((report->awake & rules & -rules) != 0))
-            report->awake ^= rules & -rules;
+        uint64_t bit = rules & -rules;
+        report->awake = run->awake ? report->awake | bit : report->awake & ~bit;
     }
     for (size_t i = 0; view->held_by != NULL && i < report->rules; i++)
         if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)

@@ -36,8 +36,8 @@ struct rule_run {
  * none of these, and must cost nothing. */
 enum rule_case {
     CASE_DEFAULT = 1 << 0,    /* it named the default stream: the legacy one, or by a per-thread twin */
-    CASE_LEGACY = 1 << 1,     /* it really put something on the legacy stream */
-    CASE_BLOCKING = 1 << 2,   /* ... on a stream that has implicit order with the legacy one */
+    CASE_JOINS = 1 << 1,      /* it comes after something, by the legacy stream's implicit order, that its stream did not */
+    CASE_HANDED = 1 << 2,     /* work for a stream whose last work was another thread's */
     CASE_PER_THREAD = 1 << 3, /* it named a per-thread stream */
     CASE_REMAPPED = 1 << 4,   /* it was sent to another stream than it named */
     CASE_FIRST = 1 << 5,      /* work for a stream that had none pending */

@@ -33,17 +33,6 @@ static void implicit_only(struct model *model, const struct call_view *view, uns
     }
 }
 
-/* Whether the legacy stream, or this one, has yet to come after anything of the other side. */
-static bool has_new(const struct model *model, const struct call_view *view)
-{
-    const struct order *order = &model->order[ORDER_REAL];
-    const struct order_stream *stream = &order->streams.items[view->target];
-    const struct order_context *context = &order->contexts.items[stream->context];
-    if (stream->role == ORDER_ROLE_LEGACY)
-        return context->dirty.count != 0;
-    return context->legacy != 0 && order->streams.items[context->legacy - 1].last > stream->joined_legacy;
-}
-
 static void flag(struct rule_run *run, const struct call_view *view, uint32_t detail, const struct pending *pending)
 {
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
@@ -60,7 +49,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     struct pending pending;
     if (view->target == MODEL_NO_SLOT)
         return;
-    if (view->submits && !has_new(run->model, view))
+    if (view->submits && !model_joins(run->model, view->target))
         return;
     if (view->legacy) {
         implicit_only(run->model, view, MODEL_BLOCKING, &pending);
@@ -97,7 +86,7 @@ static const struct rule rule = {
             "1@2010+900 sync s=B1\n"
             "1@3000 launch s=L k=short\n",
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC),
-    .cases = CASE_LEGACY | CASE_BLOCKING | CASE_NO_WORK,
+    .cases = CASE_JOINS | CASE_NO_WORK,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

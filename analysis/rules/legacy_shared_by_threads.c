@@ -35,7 +35,7 @@ static const struct rule rule = {
             "2@1000 launch s=L k=b\n"
             "2@1010 launch s=L k=b\n",
     .ops = RULE_SUBMITS,
-    .cases = CASE_LEGACY,
+    .cases = CASE_HANDED,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

@@ -63,8 +63,8 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 
 static void forget(struct verdicts *v, struct place *place, struct memory *memory, unsigned kinds)
 {
-    for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++) {
-        struct remembered *old = kinds & 1u << access ? remembered_at(v, place, memory, access) : NULL;
+    for (; kinds != 0; kinds &= kinds - 1) {
+        struct remembered *old = remembered_at(v, place, memory, (enum access)__builtin_ctz(kinds));
         if (old != NULL)
             accesses_forget(memory, old);
     }
@@ -100,14 +100,16 @@ static void write_back(struct verdicts *v, struct memory *memory, const struct n
         *at = accesses_remember(v, memory->lane, memory, &touch, op, end);
 }
 
-/* All that waits is of the lane that used the memory last. */
+/* All that waits is of the lane that used the memory last. The list begins with what came last, so that is taken last. */
 void places_write_back(struct verdicts *v, struct memory *memory)
 {
     struct noted noted[WAITING_MOST * ACCESS_UNKNOWN];
-    unsigned count = 0;
-    for (uint32_t at = memory->waiting, next; at != 0; at = next) {
-        struct place *place = &v->places[at - 1];
-        next = place->next;
+    struct place *waiting[WAITING_MOST];
+    unsigned count = 0, places = 0;
+    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next)
+        waiting[places++] = &v->places[at - 1];
+    while (places-- > 0) {
+        struct place *place = waiting[places];
         forget(v, place, memory, (unsigned)(place->noted >> PLACE_GONE & ~place->noted));
         count = collect(noted, count, place);
     }
