@@ -67,7 +67,7 @@ struct call_view {
     uint32_t context;                 /* position */
     uint32_t asked, target;           /* slots, MODEL_NO_SLOT where the call names no stream */
     uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
-    uint32_t alike;                   /* calls of one number differ in their times, object, stack and words only; 0: none */
+    uint32_t alike;                   /* launches of one number differ in time, kernel, stack and words only; 0: any call */
     bool succeeded;
     bool work;             /* it put work on a stream that really runs (not into a capture) */
     bool submits;          /* work, or an event operation on a stream */

@@ -344,7 +344,8 @@ void memories_remove(struct verdicts *v, struct memory *memory);
 void memories_free(struct verdicts *v);
 
 /* touches.c */
-void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane);
+void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane);
+void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lane);
 void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover);
 
 /* What holds two accesses apart: nothing needs to, or explicit order does (so it stays); implicit order that the lane knows
@@ -394,18 +395,26 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
  * before it is marked as such. */
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
+static inline void conflicts_mark_one(struct verdicts *v, uint32_t at, uint64_t snapped, struct marks *marks)
+{
+    if (marks->count == 0 || TABLE_LAST(marks)->op <= snapped) {
+        conflicts_new_mark(v, at, marks);
+        return;
+    }
+    struct mark *last = TABLE_LAST(marks);
+    last->op = v->now;
+    last->end = v->end;
+}
 /* The lane's operation touches memory of these classes. */
 static inline void conflicts_mark(struct verdicts *v, uint32_t at, struct marks marks[CLASSES], unsigned touched)
 {
-    for (; touched != 0; touched &= touched - 1) {
-        struct marks *of_class = &marks[__builtin_ctz(touched)];
-        if (of_class->count == 0 || TABLE_LAST(of_class)->op <= lanes_at(v, at)->snapped) {
-            conflicts_new_mark(v, at, of_class);
-            continue;
-        }
-        TABLE_LAST(of_class)->op = v->now;
-        TABLE_LAST(of_class)->end = v->end;
-    }
+    uint64_t snapped = lanes_at(v, at)->snapped;
+    if (touched & TOUCHES_DEVICE)
+        conflicts_mark_one(v, at, snapped, &marks[0]);
+    if (touched & TOUCHES_HOST)
+        conflicts_mark_one(v, at, snapped, &marks[1]);
+    if (touched & TOUCHES_GLOBAL)
+        conflicts_mark_one(v, at, snapped, &marks[2]);
 }
 
 /* signatures.c */

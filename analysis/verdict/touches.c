@@ -151,21 +151,29 @@ static RARE unsigned beyond(struct verdicts *v, const struct call *call)
     return 0;
 }
 
-static void add_launch(struct verdicts *v, struct operation *operation, const struct call *call)
+/* What the operation touched, as classes of memory, and which of them it may touch anywhere. */
+static inline void note_classes(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque)
+{
+    if ((opaque & TOUCHES_DEVICE) && v->globals_seen)
+        opaque |= TOUCHES_GLOBAL;
+    touches |= opaque;
+    if (touches != 0 && (v->opaque_at != 0 || opaque != 0))
+        conflicts_opaque(v, lane, touches, opaque);
+    conflicts_mark(v, lane, lanes_at(v, lane)->access, touches);
+}
+
+void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lane)
 {
     const struct signature *signature = signatures_of(v, call->r.object);
-    operation->touches |= TOUCHES_GLOBAL;
-    if (signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE))
-        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
     bool known = signature->parameters != NULL && places_known(v, call, signature),
          all = call->words <= LAUNCH_WORDS_AT + TOUCHES_MOST;
     uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST;
-    operation->touches |= add_pointers(v, operation->by.lane, call, known ? signature : NULL, words);
-    if (!all)
-        operation->opaque |= beyond(v, call);
+    unsigned opaque = signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE) ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
+    unsigned touches = TOUCHES_GLOBAL | add_pointers(v, lane, call, known ? signature : NULL, words);
+    note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
 }
 
-static RARE void take(struct verdicts *v, struct operation *operation, const struct call *call)
+static void take(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
     if ((call->r.flags & PTDS_CALL_OPAQUE) && call->r.op != PTDS_OP_HOST_FUNCTION)
@@ -193,19 +201,11 @@ static RARE void take(struct verdicts *v, struct operation *operation, const str
     }
 }
 
-void touches_of_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
+void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane)
 {
     struct operation operation = {.by = {.lane = lane}};
-    if (view->call->r.op == PTDS_OP_LAUNCH)
-        add_launch(v, &operation, view->call);
-    else
-        take(v, &operation, view->call);
-    if ((operation.opaque & TOUCHES_DEVICE) && v->globals_seen)
-        operation.opaque |= TOUCHES_GLOBAL;
-    unsigned touches = operation.touches | operation.opaque;
-    if (touches != 0 && (v->opaque_at != 0 || operation.opaque != 0))
-        conflicts_opaque(v, lane, touches, operation.opaque);
-    conflicts_mark(v, lane, lanes_at(v, lane)->access, touches);
+    take(v, &operation, call);
+    note_classes(v, lane, operation.touches, operation.opaque);
     if (operation.freed != NULL)
         memories_remove(v, operation.freed);
 }

@@ -60,17 +60,24 @@ static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *
         v->fog = v->now;
 }
 
+static inline void put_on_lane(struct verdicts *v, uint32_t lane)
+{
+    joins_implicit(v, lane);
+    lanes_at(v, lane)->last = v->now;
+    lanes_at(v, lane)->end = v->end;
+}
+
 static void submit(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (call->op == PTDS_OP_EVENT_WAIT)
         wait_for_event(v, call, lane);
-    joins_implicit(v, lane);
-    lanes_at(v, lane)->last = v->now;
-    lanes_at(v, lane)->end = v->end;
-    if (view->work)
-        touches_of_call(v, view, lane);
-    if (call->op == PTDS_OP_EVENT_RECORD)
+    put_on_lane(v, lane);
+    if (call->op == PTDS_OP_LAUNCH)
+        touches_of_launch(v, view->call, lane);
+    else if (view->work)
+        touches_of_call(v, view->call, lane);
+    else if (call->op == PTDS_OP_EVENT_RECORD)
         events_record(v, call, lane);
 }
 
@@ -106,9 +113,22 @@ static bool concerns(const struct call_view *view)
     return view->succeeded && (view->submits || view->scope != WAIT_NONE || view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD);
 }
 
-const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view *view, bool gap)
+static void take_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
     struct cover cover;
+    bool early = view->own_only && waits_cover(v, view, lane, &cover), waits = early;
+    if (view->submits && lane != NO_LANE)
+        submit(v, view, lane);
+    if (!view->own_only && view->scope != WAIT_NONE)
+        waits = waits_cover(v, view, lane, &cover);
+    if (view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD)
+        take_objects(v, view, waits ? &cover : NULL);
+    if (waits)
+        waits_start(v, &cover, returned_at(&view->call->r));
+}
+
+const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view *view, bool gap)
+{
     v->now++;
     if (gap)
         v->lost_at = v->now;
@@ -119,15 +139,12 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     if (v->covers.count != 0)
         waits_until(v, view->call->r.enter);
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
-    bool early = view->own_only && waits_cover(v, view, lane, &cover), waits = early;
-    if (view->submits && lane != NO_LANE)
-        submit(v, view, lane);
-    if (!view->own_only && view->scope != WAIT_NONE)
-        waits = waits_cover(v, view, lane, &cover);
-    if (view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD)
-        take_objects(v, view, waits ? &cover : NULL);
-    if (waits)
-        waits_start(v, &cover, returned_at(&view->call->r));
+    if (view->alike != 0 && lane != NO_LANE) { /* a launch and nothing else */
+        put_on_lane(v, lane);
+        touches_of_launch(v, view->call, lane);
+    } else {
+        take_call(v, view, lane);
+    }
     if (v->fresh.count != 0)
         edges_end_call(v, v->raced);
     if (v->open > v->sweep_at)
