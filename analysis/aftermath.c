@@ -8,15 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRACKED = 32, PROBES = 4, MEMORIES_OF_STREAM = 16 };
-
-/* The addresses that the pending work of a stream names. */
-struct track {
-    uint32_t uid, kernel; /* kernel: the last one that was looked up */
-    bool blind, host;     /* blind: it may use other memory; host: it writes host memory */
-    bool any;
-    uint64_t address[TRACKED]; /* a hash set; 0 free */
-};
+enum { PROBES = 4, MEMORIES_OF_STREAM = 16 };
 
 struct watched {
     struct judged_stream judged;
@@ -277,10 +269,9 @@ static void watch_call(struct aftermath *aftermath, struct watch *watch, const s
     }
 }
 
-void aftermath_look(struct aftermath *aftermath, const struct call_view *view)
+void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->count != 0)
-        aftermath->use = use_of(aftermath, view);
+    aftermath->use = use_of(aftermath, view);
 }
 
 static RARE void watch_calls(struct aftermath *aftermath, const struct call_view *view)
@@ -297,22 +288,14 @@ static RARE void watch_calls(struct aftermath *aftermath, const struct call_view
     aftermath->count = kept;
 }
 
-/* Whether it is known that the stream's pending work may use any memory: more of it tells nothing. */
-static inline bool is_blind(const struct aftermath *aftermath, uint32_t slot)
-{
-    const struct track *track = slot < aftermath->tracks.count ? aftermath->tracks.items[slot] : NULL;
-    return track != NULL && track->blind && track->uid == aftermath->model->streams.items[slot].uid &&
-           model_is_pending(aftermath->model, slot);
-}
-
-void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
+void aftermath_note(struct aftermath *aftermath, const struct call_view *view)
 {
     if (aftermath->count != 0)
         watch_calls(aftermath, view);
-    if (!view->work && is_watched(view))
-        watch_wait(aftermath, view);
-    if (view->work && !is_blind(aftermath, view->target))
+    if (view->work)
         note_work(aftermath, view);
+    else if (is_watched(view))
+        watch_wait(aftermath, view);
 }
 
 bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot)

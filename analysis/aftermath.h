@@ -64,9 +64,37 @@ struct aftermath {
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
                      void (*judge)(void *data, const struct judged *judged), void *data);
 /* Each call before verdicts_take: what it frees is still known then. */
-void aftermath_look(struct aftermath *aftermath, const struct call_view *view);
+void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view);
+static inline void aftermath_look(struct aftermath *aftermath, const struct call_view *view)
+{
+    if (aftermath->count != 0)
+        aftermath_look_now(aftermath, view);
+}
+
+/* The addresses that the pending work of a stream names. */
+enum { TRACKED = 32 };
+struct track {
+    uint32_t uid, kernel; /* kernel: the last one that was looked up */
+    bool blind, host;     /* blind: it may use other memory; host: it writes host memory */
+    bool any;
+    uint64_t address[TRACKED]; /* a hash set; 0 free */
+};
+
+/* Whether it is known that the stream's pending work may use any memory: more of it tells nothing. */
+static inline bool aftermath_is_blind(const struct aftermath *aftermath, uint32_t slot)
+{
+    const struct track *track = slot < aftermath->tracks.count ? aftermath->tracks.items[slot] : NULL;
+    return track != NULL && track->blind && track->uid == aftermath->model->streams.items[slot].uid &&
+           model_is_pending(aftermath->model, slot);
+}
+
 /* Then, between model_enter and model_leave. */
-void aftermath_call(struct aftermath *aftermath, const struct call_view *view);
+void aftermath_note(struct aftermath *aftermath, const struct call_view *view);
+static inline void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
+{
+    if (aftermath->count != 0 || !view->work || !aftermath_is_blind(aftermath, view->target))
+        aftermath_note(aftermath, view);
+}
 /* Whether a wait of this thread for several streams, this one among them, is still being watched. */
 bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot);
 /* Judges what is left. */

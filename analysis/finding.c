@@ -145,7 +145,7 @@ static uint64_t *number(struct finding *finding, const char *key)
     for (size_t i = 0; finding != NULL && i < FINDING_NUMBERS; i++) {
         if (finding->numbers[i].key == NULL)
             finding->numbers[i].key = key;
-        if (strcmp(finding->numbers[i].key, key) == 0)
+        if (finding->numbers[i].key == key || strcmp(finding->numbers[i].key, key) == 0)
             return &finding->numbers[i].value;
     }
     return NULL;
