@@ -182,7 +182,7 @@ static void note_open(struct verdicts *v, struct memory *memory, struct examined
 enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
                            const struct remembered *keep)
 {
-    if (memory->live > 8)
+    if (memory->live > 16)
         accesses_clean(v, memory);
     struct examined *examined = examined_by(memory, by->lane, lanes_at(v, by->lane)->born);
     bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
@@ -208,7 +208,7 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
 void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
 {
     places_write_back(v, memory);
-    if (memory->live > 8)
+    if (memory->live > 16)
         accesses_clean(v, memory);
     for (uint32_t at = memory->oldest, next; at != 0; at = next) {
         next = accesses_at(memory, at)->later;
