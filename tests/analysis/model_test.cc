@@ -282,6 +282,36 @@ TEST(Memory, IsBoundedWhateverTheTraceNames)
     EXPECT_GT(fed.model.unplaced, 0u);
 }
 
+// Only a damaged trace uses a stream that is gone; by then another one may have its slot.
+TEST(Memory, WhatIsLikeAnEarlierLaunchDoesNotOutliveItsStream)
+{
+    TraceBuilder builder;
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    builder.StreamGone(1, 900);
+    builder.Stream(2, PTDS_STREAM_NON_BLOCKING);
+    auto call = [&](uint64_t enter, uint32_t stream, unsigned op) {
+        CallSpec made;
+        made.enter = enter;
+        made.leave = enter + 10;
+        made.op = static_cast<uint8_t>(op);
+        made.stream = stream;
+        made.flags = op == PTDS_OP_STREAM_SYNC ? PTDS_CALL_TIMED : 0;
+        builder.Call(made);
+    };
+    call(100, 1, PTDS_OP_LAUNCH);
+    call(200, 1, PTDS_OP_LAUNCH);
+    call(300, 1, PTDS_OP_STREAM_SYNC);
+    call(1000, 2, PTDS_OP_LAUNCH);
+    call(1100, 1, PTDS_OP_LAUNCH);
+    call(1200, 2, PTDS_OP_LAUNCH);
+    Fed fed(builder.Bytes(), [](struct model *model, const call_view &view) {
+        EXPECT_EQ(view.call->r.stream, model->streams.items[view.target].uid) << view.call->r.enter;
+    });
+    EXPECT_EQ(6u, fed.views.size());
+    EXPECT_NE(0u, fed.views[1].alike);
+    EXPECT_EQ(fed.views[0].alike, fed.views[1].alike);
+}
+
 // Each would be larger than the other after its turn, and the memory gone after some thirty turns.
 TEST(Clock, ClocksThatJoinEachOtherInTurnStopGrowing)
 {
