@@ -87,14 +87,19 @@ static void add_duration(struct trace *trace, const struct ptds_rec_CALL *call)
     durations->steps[step_of(call->leave - call->enter)]++;
 }
 
-static inline void take_call(struct trace *trace, const unsigned char *record, uint32_t size)
+/* What the calls of a chunk add up to. */
+struct tally {
+    uint64_t calls, last;
+    uint32_t flags;
+};
+
+static inline void take_call(struct trace *trace, struct tally *tally, const unsigned char *record, uint32_t size)
 {
     struct ptds_rec_CALL call;
     decode_fixed(trace, record, size, &call);
-    trace->calls++;
-    trace->flags |= call.flags;
-    if (call.enter > trace->last_ticks)
-        trace->last_ticks = call.enter;
+    tally->calls++;
+    tally->flags |= call.flags;
+    tally->last = call.enter > tally->last ? call.enter : tally->last;
     if (call.flags & PTDS_CALL_TIMED)
         add_duration(trace, &call);
 }
@@ -111,15 +116,19 @@ static void take_definition(struct trace *trace, const struct ptds_record *recor
 /* Walks a chunk's records; returns how many bytes of them are sound. */
 static uint32_t take_records(struct trace *trace, uint64_t index, const unsigned char *records, uint32_t bytes)
 {
+    struct tally tally = {0};
     struct ptds_record record;
     uint32_t offset = 0;
     int got;
     for (; (got = record_at(records, bytes, offset, &record)) > 0; offset += record.size) {
         if (record.kind == PTDS_REC_CALL)
-            take_call(trace, records + offset, record.size);
+            take_call(trace, &tally, records + offset, record.size);
         else
             take_definition(trace, &record, records + offset);
     }
+    trace->calls += tally.calls;
+    trace->flags |= tally.flags;
+    trace->last_ticks = tally.last > trace->last_ticks ? tally.last : trace->last_ticks;
     if (got < 0) {
         uint64_t at = chunk_offset(trace, index) + sizeof(struct ptds_chunk) + offset;
         note_damage(trace, at, "no record here (size %u, %u bytes left); the rest of this chunk is skipped",
