@@ -160,6 +160,25 @@ static inline bool model_is_blocking(uint32_t kind)
     return kind == PTDS_STREAM_PER_THREAD || kind == PTDS_STREAM_BLOCKING || kind == PTDS_STREAM_SHIM_BLOCKING;
 }
 
+/* Whether this order (enum order_kind) is kept. */
+static inline bool model_wants(const struct model *model, unsigned order)
+{
+    return model->orders || order == ORDER_REAL;
+}
+
+/* What part streams of this kind (enum ptds_stream_kind) take in implicit order. */
+static inline enum order_role model_role(uint32_t kind)
+{
+    if (kind == PTDS_STREAM_LEGACY)
+        return ORDER_ROLE_LEGACY;
+    return model_is_blocking(kind) ? ORDER_ROLE_BLOCKING : ORDER_ROLE_NONE;
+}
+
+/* For model_enter (model_slots.c): a stream's slot, opened if this is its first use; positions. False, or no slot, without
+ * memory. */
+uint32_t model_look_up_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
+bool model_context_position(struct model *model, uint32_t uid, uint32_t *at);
+bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at);
 /* For model_enter: scope, completes, own_only. */
 void model_classify(struct call_view *view);
 /* For model_enter: blocked, lost_ns, from ns and waits. */

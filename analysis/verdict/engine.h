@@ -172,30 +172,6 @@ struct memory {
     uint32_t kind; /* enum ptds_memory_kind */
 };
 
-/* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access.
- * As long as a line of the processor's cache, like each of its ends: to find them is much of what a pointer costs. */
-struct place {
-    uint64_t address;
-    uint32_t lane;                  /* serial */
-    uint32_t memory;                /* position */
-    uint64_t turn;                  /* of the memory, in which it was looked into */
-    uint64_t seen;                  /* ... and when, if an order holds it that may come to arrive another way; else later */
-    uint64_t order[ACCESS_UNKNOWN]; /* the last of those noted: operation << TOUCHES_BITS, and which of its accesses */
-    uint32_t next;                  /* to be written back before this one, plus one */
-    uint16_t noted;                 /* two sets: kinds used since what is remembered was written; and, PLACE_GONE bits */
-                                    /* higher, those superfluous since then: if used again after that, in both */
-    uint8_t kinds;                  /* that were looked into, and no race found */
-    bool waiting;                   /* to be written back: in the memory's list */
-};
-#define PLACE_GONE 8
-
-/* Of the place of the same number. */
-struct place_ends {
-    struct edge_end end[ACCESS_UNKNOWN]; /* of those noted */
-    uint16_t at[ACCESS_UNKNOWN];         /* where it is remembered, if it still is; 0 nowhere */
-    char unused[26];                     /* up to two lines */
-};
-
 /* A kernel's parameters, from its signature. */
 struct signature {
     uint32_t *parameters; /* those that can be named, in order: SIGNATURE_PARAMETER, then SIGNATURE_END; NULL: not known */
@@ -204,6 +180,9 @@ struct signature {
 };
 #define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
 #define SIGNATURE_END UINT32_MAX
+
+struct place; /* places.h */
+struct place_ends;
 
 struct verdicts {
     const struct trace *trace;
@@ -395,28 +374,6 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
  * before it is marked as such. */
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
-static inline void conflicts_mark_one(struct verdicts *v, uint32_t at, uint64_t snapped, struct marks *marks)
-{
-    if (marks->count == 0 || TABLE_LAST(marks)->op <= snapped) {
-        conflicts_new_mark(v, at, marks);
-        return;
-    }
-    struct mark *last = TABLE_LAST(marks);
-    last->op = v->now;
-    last->end = v->end;
-}
-/* The lane's operation touches memory of these classes. */
-static inline void conflicts_mark(struct verdicts *v, uint32_t at, struct marks marks[CLASSES], unsigned touched)
-{
-    uint64_t snapped = lanes_at(v, at)->snapped;
-    if (touched & TOUCHES_DEVICE)
-        conflicts_mark_one(v, at, snapped, &marks[0]);
-    if (touched & TOUCHES_HOST)
-        conflicts_mark_one(v, at, snapped, &marks[1]);
-    if (touched & TOUCHES_GLOBAL)
-        conflicts_mark_one(v, at, snapped, &marks[2]);
-}
-
 /* signatures.c */
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);
 static inline const struct signature *signatures_of(struct verdicts *v, uint32_t kernel)

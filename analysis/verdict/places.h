@@ -9,6 +9,30 @@
 
 #include "analysis/verdict/engine.h"
 
+/* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access.
+ * As long as a line of the processor's cache, like each of its ends: to find them is much of what a pointer costs. */
+struct place {
+    uint64_t address;
+    uint32_t lane;                  /* serial */
+    uint32_t memory;                /* position */
+    uint64_t turn;                  /* of the memory, in which it was looked into */
+    uint64_t seen;                  /* ... and when, if an order holds it that may come to arrive another way; else later */
+    uint64_t order[ACCESS_UNKNOWN]; /* the last of those noted: operation << TOUCHES_BITS, and which of its accesses */
+    uint32_t next;                  /* to be written back before this one, plus one */
+    uint16_t noted;                 /* two sets: kinds used since what is remembered was written; and, PLACE_GONE bits */
+                                    /* higher, those superfluous since then: if used again after that, in both */
+    uint8_t kinds;                  /* that were looked into, and no race found */
+    bool waiting;                   /* to be written back: in the memory's list */
+};
+#define PLACE_GONE 8
+
+/* Of the place of the same number. */
+struct place_ends {
+    struct edge_end end[ACCESS_UNKNOWN]; /* of those noted */
+    uint16_t at[ACCESS_UNKNOWN];         /* where it is remembered, if it still is; 0 nowhere */
+    char unused[26];                     /* up to two lines */
+};
+
 /* Who touches, looked up once an operation. */
 struct toucher {
     uint32_t lane, serial;
