@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_EXPORT_PERFETTO_WRITER_H
 #define PTDS_ANALYSIS_EXPORT_PERFETTO_WRITER_H
 
-#include "analysis/export/device_times.h"
+#include "analysis/device_times.h"
 #include "analysis/export/export.h"
 #include "analysis/export/perfetto_packets.h"
 

@@ -31,7 +31,8 @@
   }
 
   function cards(report) {
-    const t = report.totals, kept = sum(t.kept);
+    const t = report.totals, kept = sum(t.kept), c = report.completeness;
+    const unknown = c.gpu_operations - c.gpu_timed;
     replace(
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
@@ -40,6 +41,7 @@
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
       card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(kept)} kept`),
       card(plural(t.threads, "thread"), plural(sum(t.streams), "stream")),
+      c.gpu_timed ? card(count(c.gpu_timed), "operations with GPU times" + (unknown ? `; of ${count(unknown)} they are unknown` : "")) : null,
     );
   }
 
@@ -72,6 +74,7 @@
     if (rows.length === 0)
       rows.push(el("tr", {}, el("td", { colspan: 6 }, `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.`)));
     replace(body, rows);
+    byId("gpu-times").textContent = report.completeness.gpu_times + ".";
   }
 
   // Orders that results depend on, by an example each.
@@ -134,7 +137,7 @@
     const c = report.completeness;
     const items = c.gaps.map((text) => el("li", {}, text));
     items.push(...c.damages.map((one) => el("li", {}, `damage at offset ${one.offset}: ${one.text}`)));
-    if (items.length === 0) items.push(el("li", {}, "Nothing: the records are complete (GPU times are not part of them)."));
+    if (items.length === 0) items.push(el("li", {}, `Nothing: the records are complete (${c.gpu_times}).`));
     replace(byId("gaps"), items);
   }
 

@@ -194,7 +194,7 @@ TEST(Page, SaysWhatItDoesNotKnow)
     browser.Open(page.path);
     std::string text = browser.Run("document.body.innerText");
     for (const char *part :
-         {"not analysed", "GPU time lost is unknown", "Device times are not part of this timeline", "no verdict is given"})
+         {"not analysed", "GPU time lost is unknown", "GPU time is not recorded.", "Device times are not part of this timeline", "no verdict is given"})
         EXPECT_NE(std::string::npos, text.find(part)) << part;
     EXPECT_EQ(std::string::npos, text.find("NaN"));
     EXPECT_EQ(std::string::npos, text.find("[object")) << text;
