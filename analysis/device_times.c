@@ -51,6 +51,21 @@ const struct device_run *device_times_of(const struct device_times *times, const
     return bsearch(&wanted, times->runs.items, times->runs.count, sizeof wanted, by_call);
 }
 
+/* In floating point, so that no number from the trace overflows. */
+static uint64_t whole(double ns)
+{
+    return ns < 0 ? 0 : ns < 1e18 ? (uint64_t)ns : (uint64_t)1e18;
+}
+
+void device_run_times(const struct trace *trace, const struct device_run *run, uint64_t *after, uint64_t *ns)
+{
+    double base = run->base >= run->enter ? (double)trace_ns(trace, run->base - run->enter)
+                                          : -(double)trace_ns(trace, run->enter - run->base);
+    *after = whole(base + (double)run->start);
+    uint64_t end = whole(base + (double)run->end);
+    *ns = end > *after ? end - *after : 0;
+}
+
 void device_times_end(struct device_times *times)
 {
     free(times->runs.items);

@@ -27,6 +27,8 @@ struct device_times {
 void device_times_begin(struct device_times *times, const struct trace *trace);
 /* NULL: not recorded. Few traces have any, and they pay for the search. */
 const struct device_run *device_times_of(const struct device_times *times, const struct call *call);
+/* How long after its call began it began, never before, and how long it ran. Means nothing without trace_has_time. */
+void device_run_times(const struct trace *trace, const struct device_run *run, uint64_t *after, uint64_t *ns);
 void device_times_end(struct device_times *times);
 
 #ifdef __cplusplus

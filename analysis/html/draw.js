@@ -3,7 +3,7 @@
 // gathered into columns of one pixel, from the coarsest summary that is that narrow.
 {
   const { classes, opClass, flags, CHILDREN } = ptds;
-  const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, EDGES_MOST = 4000;
+  const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, RAN = 4, EDGES_MOST = 4000;
   const verdictNames = ["false", "load-bearing", "unknown"], dashes = [[], [], [4, 3]];
 
   // Black or white, whichever can be read on a colour.
@@ -17,7 +17,7 @@
     const kinds = classes.map((name) => color("c-" + name));
     return {
       ground: color("ground"), panel: color("panel"), line: color("line"), text: color("text"), soft: color("soft"), mark: color("mark"),
-      blocked: color("blocked"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: verdictNames.map((name) => color("v-" + name)),
+      blocked: color("blocked"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: verdictNames.map((name) => color("v-" + name)),
     };
   }
 
@@ -81,20 +81,28 @@
 
   function drawOp(c, view, colors, row, i, x0, x1) {
     const { op } = view.data, at = row.indices[i], y = row.y - view.scroll + GAP, height = ROW - 2 * GAP, dim = view.data.hits && !view.data.hits[at];
+    const lost = row.kind === "run" ? 0 : op.lost[at];
     c.globalAlpha = dim ? 0.2 : 1;
     c.fillStyle = colors.kinds[opClass[op.op[at]]];
     c.fillRect(x0, y, Math.max(1, x1 - x0 - 0.5), height);
-    if (op.lost[at]) drawBlocked(c, colors, x1 - ((x1 - x0) * op.lost[at]) / Math.max(1, op.length[at]), x1, y, height);
+    if (row.kind === "run") drawRan(c, colors, x0, Math.max(1, x1 - x0 - 0.5), y);
+    if (lost) drawBlocked(c, colors, x1 - ((x1 - x0) * lost) / Math.max(1, op.length[at]), x1, y, height);
     if (op.flags[at] & flags.FAILED) {
       c.strokeStyle = colors.text;
       c.strokeRect(x0 + 0.5, y + 0.5, Math.max(1, x1 - x0 - 1.5), height - 1);
     }
     if (x1 - x0 > 44 && !dim) {
-      c.fillStyle = op.lost[at] * 2 > op.length[at] ? inkOn(colors.blocked) : colors.inks[opClass[op.op[at]]];
+      c.fillStyle = lost * 2 > op.length[at] ? inkOn(colors.blocked) : colors.inks[opClass[op.op[at]]];
       const name = op.kernel[at] ? view.kernelName(op.kernel[at]) : view.apiName(op.api[at]);
-      c.fillText(fit(c, name, x1 - x0 - 8), x0 + 4, y + height / 2 + 0.5);
+      c.fillText(fit(c, name, x1 - x0 - 8), x0 + 4, y + height / 2 + (row.kind === "run" ? RAN / 2 : 0.5));
     }
     c.globalAlpha = 1;
+  }
+
+  // Measured on the GPU: a bar along the top, which no other box has.
+  function drawRan(c, colors, x, width, y) {
+    c.fillStyle = colors.gpu;
+    c.fillRect(x, y, width, RAN);
   }
 
   // The waiting part: the lower two thirds, so that it shows without its colour too.
@@ -140,6 +148,7 @@
       c.globalAlpha = view.data.hits && !hit ? 0.2 : 1;
       c.fillStyle = colors.kinds[kind];
       c.fillRect(view.gutter + from, y, x - from, height);
+      if (row.kind === "run") drawRan(c, colors, view.gutter + from, x - from, y);
     }
     c.fillStyle = colors.blocked;
     for (let x = 0; x < view.plot; x++) {
@@ -217,23 +226,24 @@
       if (y < AXIS - ROW || y > view.height + ROW) continue;
       c.fillStyle = place.title ? colors.text : colors.soft;
       c.font = (place.title ? "bold " : "") + "12px system-ui, sans-serif";
-      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : 12, y);
+      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : place.row.kind === "run" ? 24 : 12, y);
     }
     c.fillStyle = colors.panel;
     c.fillRect(0, 0, view.gutter, AXIS);
   }
 
   function drawChosen(c, view, colors) {
-    const at = view.chosen.op, { op } = view.data;
+    const at = view.chosen.op, { op, run, runOf, ranOn } = view.data;
     if (at === null) return;
-    const scale = view.plot / (view.to - view.from);
+    const scale = view.plot / (view.to - view.from), called = [op.enter[at], op.length[at]], ran = runOf[at] - 1;
     c.strokeStyle = colors.focus;
     c.lineWidth = 2;
-    for (const [kind, number] of [["thread", op.thread[at]], ["stream", op.stream[at]], ["target", op.target[at]]]) {
+    const places = [["thread", op.thread[at], ...called], ["stream", op.stream[at], ...called], ["target", op.target[at], ...called]];
+    if (ran >= 0) places.push(["run", ranOn(at), run.start[ran], run.length[ran]]);
+    for (const [kind, number, start, length] of places) {
       const row = view.rowOf[kind].get(number);
       if (!row || (kind !== "thread" && !(op.flags[at] & flags.WORK))) continue;
-      const x = view.gutter + (op.enter[at] - view.from) * scale;
-      c.strokeRect(x - 2, row.y - view.scroll + 1, Math.max(4, op.length[at] * scale + 3), ROW - 2);
+      c.strokeRect(view.gutter + (start - view.from) * scale - 2, row.y - view.scroll + 1, Math.max(4, length * scale + 3), ROW - 2);
     }
     c.lineWidth = 1;
   }

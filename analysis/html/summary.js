@@ -41,7 +41,7 @@
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
       card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(kept)} kept`),
       card(plural(t.threads, "thread"), plural(sum(t.streams), "stream")),
-      c.gpu_timed ? card(count(c.gpu_timed), "operations with GPU times" + (unknown ? `; of ${count(unknown)} they are unknown` : "")) : null,
+      c.gpu_timed ? card(count(c.gpu_timed), "operations with GPU times" + (unknown ? `; of ${plural(unknown, "other")} they are unknown` : "")) : null,
     );
   }
 

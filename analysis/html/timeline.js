@@ -63,14 +63,14 @@
   function opAt(x, y) {
     const place = view.places.find((one) => one.row && y + view.scroll >= one.y && y + view.scroll < one.y + ROW);
     if (!place || x < view.gutter || y < AXIS) return null;
-    const { op } = view.data, { indices } = place.row, per = (view.to - view.from) / view.plot, at = view.from + (x - view.gutter) * per;
+    const { indices, levels: [leaf] } = place.row, per = (view.to - view.from) / view.plot, at = view.from + (x - view.gutter) * per;
     let low = 0, high = indices.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (op.enter[indices[middle]] <= at + 3 * per) low = middle + 1;
+      if (leaf.startOf(middle) <= at + 3 * per) low = middle + 1;
       else high = middle;
     }
-    for (let i = low - 1; i >= 0 && i > low - 64; i--) if (op.enter[indices[i]] + op.length[indices[i]] >= at - 3 * per) return indices[i];
+    for (let i = low - 1; i >= 0 && i > low - 64; i--) if (leaf.endOf(i) >= at - 3 * per) return indices[i];
     return null;
   }
 
@@ -85,6 +85,13 @@
     return x < view.gutter ? null : best;
   }
 
+  // When it ran on the GPU: nothing where no time of any operation is known, or where there is nothing to know.
+  function ranLine(at) {
+    const { op, run, runOf, tables } = view.data, ran = runOf[at] - 1, since = (units) => time((tables.start_ns || 0) + units * tables.unit_ns, 3);
+    if (ran >= 0) return `ran on the GPU from ${since(run.start[ran])} to ${since(run.start[ran] + run.length[ran])}, ${time(run.length[ran] * tables.unit_ns)}`;
+    return tables.runs && ptds.isGpuWork(op, at) ? "when it ran on the GPU is unknown" : null;
+  }
+
   function opLines(at) {
     const { op, tables } = view.data, unit = tables.unit_ns, timed = op.flags[at] & flags.TIMED, has = (flag) => op.flags[at] & flag;
     const thread = names(tables.threads, op.thread[at]), stream = names(tables.streams, op.stream[at]), target = names(tables.streams, op.target[at]);
@@ -95,6 +102,7 @@
         (has(flags.REMAPPED) && target ? `, sent to ${target.name || target}` : "") + (has(flags.LEGACY) ? " (default stream)" : ""),
       (tables.has_time ? `called ${time((tables.start_ns || 0) + op.enter[at] * unit, 3)} after the start, ` : "") +
         (timed ? `took ${time(op.length[at] * unit)} on the host` + (op.lost[at] ? `, ${time(op.lost[at] * unit)} of it waiting` : "") : "its return was not timed"),
+      ranLine(at),
       has(flags.FAILED) ? "failed" : null,
       has(flags.CAPTURED) ? "recorded into a capture: ran nowhere" : null,
       where && "at " + where,
@@ -215,7 +223,7 @@
 
   function start(data, the_report) {
     report = the_report;
-    const { places, height } = ptds.layout(data), rowOf = { thread: new Map(), stream: new Map(), target: new Map() };
+    const { places, height } = ptds.layout(data), rowOf = { thread: new Map(), stream: new Map(), target: new Map(), run: new Map() };
     for (const { row } of places) if (row) rowOf[row.kind].set(row.number, row);
     view = { data, places, rowOf, full: height, from: 0, to: 1, scroll: 0, verdicts: [true, true, true], chosen: { op: null, edge: null }, drawMs: 0, edgesInView: 0 };
     view.kernelName = (number) => { const one = names(data.tables.kernels, number); return one?.name || one || ""; };
