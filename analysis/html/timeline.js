@@ -27,6 +27,7 @@
       const began = performance.now();
       drawn = ptds.drawTimeline(canvas, view);
       view.drawMs = performance.now() - began;
+      view.firstMs = view.firstMs || performance.now();
       say();
     });
   }
@@ -36,7 +37,7 @@
     const { tables } = view.data, at = (units) => time(Math.max(0, (tables.start_ns || 0) + units * tables.unit_ns), 2);
     const edges = view.edgesInView > drawn.length ? ` ${count(drawn.length)} of ${count(view.edgesInView)} edges in view are drawn apart: zoom in for the others.` : "";
     byId("view").textContent = (tables.has_time ? `In view: ${at(view.from)} to ${at(view.to)} of the run.` : "") + edges;
-    Object.assign(canvas.dataset, { from: view.from, to: view.to, scroll: view.scroll, edges: drawn.length, drawMs: view.drawMs.toFixed(1) });
+    Object.assign(canvas.dataset, { from: view.from, to: view.to, scroll: view.scroll, edges: drawn.length, drawMs: view.drawMs.toFixed(1), firstMs: view.firstMs.toFixed() });
   }
 
   function show(from, to) {
