@@ -120,11 +120,11 @@ void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_f
 
 /* All calls, by time of entry, ties by thread. Memory: one cursor a thread. */
 struct merge_cursor {
-    uint32_t chunk, last_chunk;         /* positions in trace->chunks: now, and one past this thread's last */
-    uint32_t offset;                    /* in the chunk's records */
-    uint64_t lost;                      /* the thread had given up so many records before the call */
-    bool gap;                           /* some of them since the call before */
-    uint32_t edges; /* of the call to come, in call.edge */
+    uint32_t chunk, last_chunk; /* positions in trace->chunks: now, and one past this thread's last */
+    uint32_t offset;            /* in the chunk's records */
+    uint64_t lost;              /* the thread had given up so many records before the call */
+    bool gap;                   /* some of them since the call before */
+    uint32_t edges;             /* of the call to come, in call.edge */
     struct regions regions;
     struct call call;
 };

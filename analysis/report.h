@@ -153,7 +153,8 @@ const char *report_api(const struct report *report, const struct finding *findin
 const char *report_policy(const struct report *report);
 const char *report_stream_kind(uint32_t kind);
 struct small_text report_host_time(const struct report *report); /* lost in all; "unknown", "none" */
-/* What is said beside host time: "GPU time is not recorded", or "not counted". And of how many operations it is recorded. */
+/* What is said beside host time: "GPU time is not recorded", or "not counted". And of how many operations it is recorded.
+ */
 const char *report_gpu_time(const struct report_totals *totals);
 struct line report_gpu_times(const struct report_totals *totals);
 struct line report_banner(const struct report *report); /* what changes the whole run, to be said first; empty: nothing */
