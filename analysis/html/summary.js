@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary at the top of the page, from the JSON report alone.
 {
-  const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names, needed, bare } = ptds;
+  const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names, needed, bare, brief } = ptds;
 
   const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
   const sum = (object) => Object.values(object).reduce((all, one) => all + one, 0);
@@ -120,9 +120,9 @@
     const item = ({ finding, at, others, ns }) => {
       const advice = advised.has(finding.rule) ? null : el("div", { class: "note" }, finding.advice);
       advised.add(finding.rule);
-      const behind = names(finding, "waits_for_kernels", bare);
+      const behind = names(finding, "waits_for_kernels", brief);
       const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`), severity = finding.severity === "error" ? ptds.severityTag(finding) : null;
-      return el("li", {}, link, severity && " ", severity, `: ${time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
+      return el("li", {}, link, severity ? " " : ": ", severity, `${ns === null ? "cost unknown" : time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
         needed(finding) ? el("div", { class: "v-load-bearing" }, needed(finding)) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);

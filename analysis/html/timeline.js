@@ -163,6 +163,7 @@
       if (from && !moved) choose(edge !== null ? { edge } : { op: opAt(event.offsetX, event.offsetY) });
       from = null;
     });
+    canvas.addEventListener("dblclick", (event) => event.offsetX > view.gutter && zoom(event.shiftKey ? 3 : 1 / 3, event.offsetX));
     canvas.addEventListener("pointerleave", () => (tip.hidden = true));
     canvas.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey && document.activeElement !== canvas) return;
@@ -172,10 +173,16 @@
     }, { passive: false });
   }
 
+  function clear() {
+    byId("search").value = "";
+    mark(null);
+    choose({});
+  }
+
   const keys = {
     ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15), ArrowUp: () => scroll(-ROW), ArrowDown: () => scroll(ROW),
     PageUp: () => scroll(-view.height), PageDown: () => scroll(view.height), Home: () => show(0, view.to - view.from), End: () => show(view.data.end - (view.to - view.from), view.data.end),
-    "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), 0: fit, n: () => go(1), p: () => go(-1), Escape: () => choose({}),
+    "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), 0: fit, n: () => go(1), p: () => go(-1), Escape: clear,
   };
 
   // Matches are positions of operations. From the chosen one, or from the middle of the view.
@@ -236,7 +243,7 @@
       const action = !event.ctrlKey && !event.metaKey && !event.altKey && keys[event.key];
       if (action) event.preventDefault(), action();
     });
-    const tools = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), fit, next: () => go(1), previous: () => go(-1) };
+    const tools = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), fit, next: () => go(1), previous: () => go(-1), clear };
     byId("tools").addEventListener("click", (event) => tools[event.target.dataset.do]?.());
     byId("search").addEventListener("input", search);
     byId("search").addEventListener("keydown", (event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1));

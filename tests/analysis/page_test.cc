@@ -137,6 +137,10 @@ TEST(Page, KeysAndPointerChangeTheView)
     browser.Key("-");
     browser.Key("0");
     EXPECT_NEAR(all, span(), all * 0.01);
+    browser.Run("(() => { const c = document.getElementById('canvas'), r = c.getBoundingClientRect(); c.dispatchEvent(new "
+                "MouseEvent('dblclick', {clientX: r.left + 600, clientY: r.top + 50})); })()");
+    EXPECT_NEAR(all / 3, span(), all * 0.01);
+    browser.Key("0");
     browser.Run("(() => { const f = document.getElementById('search'); f.value = 'softmax'; f.dispatchEvent(new "
                 "Event('input')); })()");
     EXPECT_EQ("\"20 matches\"", browser.Run("document.getElementById('matches').textContent"));
@@ -148,6 +152,7 @@ TEST(Page, KeysAndPointerChangeTheView)
     browser.Picture("chosen.png", false);
     browser.Key("Escape");
     EXPECT_EQ("\"\"", browser.Run("document.getElementById('details').textContent"));
+    EXPECT_EQ("\"\"", browser.Run("document.getElementById('matches').textContent")) << "nothing is dim any more";
     EXPECT_EQ("", Errors(browser));
 }
 
