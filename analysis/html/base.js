@@ -60,7 +60,7 @@ const ptds = {};
   // "void at::native::(anonymous namespace)::add<float>(float*)" is "add".
   function bare(name) {
     const plain = name.replaceAll("(anonymous namespace)", "");
-    const head = plain.slice(0, (plain + "<").search(/[<(]/));
+    const head = plain.slice(0, (plain + "<").search(/[<([]/));
     return head.split(/::| /).pop() || name;
   }
 

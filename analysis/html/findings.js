@@ -53,12 +53,14 @@
       row("sequence", `with ${mates.join(", ")}: removing one wait exposes the next`);
     }
     row("first and last", finding.first_ns === null ? null : `${time(finding.first_ns, 2)} and ${time(finding.last_ns, 2)} after the start`);
+    row("by process", ptds.shares(finding));
+    row("what follows", finding.values_of_process === undefined ? null : `is of process ${finding.values_of_process}, which it cost most`);
     for (const [key, name] of setNames) row(name, names(finding, key));
     for (const [key, value] of Object.entries(finding.values)) if (typeof value === "number") row(key, count(value));
     row("stack", finding.callsite.length ? stack(finding.callsite) : finding.api ? "not recorded" : null);
     row("id", el("code", {}, finding.id));
-    const show = el("button", { type: "button", onclick: () => ptds.showFinding && ptds.showFinding(number) }, "Show in the timeline");
-    return el("div", {}, el("strong", {}, finding.title), el("p", {}, finding.text), el("p", {}, el("b", {}, "Advice: "), finding.advice), show, el("dl", {}, rows));
+    const show = ptds.showFinding && el("button", { type: "button", onclick: () => ptds.showFinding(number) }, "Show in the timeline");
+    return el("div", {}, el("strong", {}, finding.title), el("p", {}, finding.text), el("p", {}, el("b", {}, "Advice: "), finding.advice), show || null, el("dl", {}, rows));
   }
 
   function rows(one) {

@@ -46,9 +46,14 @@
   }
 
   async function timeline(report, tables) {
-    if (tables.operations === 0) return replace(byId("timeline-notes"), el("p", {}, "There are no recorded operations to draw."));
-    if (typeof DecompressionStream === "undefined")
-      return replace(byId("timeline-notes"), el("p", {}, "This browser cannot unpack the timeline's data (it lacks DecompressionStream); everything above is complete."));
+    const why = report.processes ? "A timeline is of one process: ptds report --format html -o FILE TRACE, for each."
+      : tables.operations === 0 ? "There are no recorded operations to draw."
+      : typeof DecompressionStream === "undefined" ? "This browser cannot unpack the timeline's data (it lacks DecompressionStream); everything above is complete."
+      : null;
+    if (why) {
+      byId("timeline").classList.add("no-timeline");
+      return replace(byId("timeline-notes"), el("p", {}, why));
+    }
     const data = await ptds.loadData(tables);
     legend(report, tables);
     ptds.startTimeline(data, report);
@@ -60,7 +65,7 @@
     const report = JSON.parse(byId("data-report").textContent), tables = JSON.parse(byId("data-tables").textContent);
     ptds.verdictNames = tables.verdicts;
     ptds.startTheme();
-    ptds.startSummary(report);
+    (report.processes ? ptds.startProcesses : ptds.startSummary)(report);
     ptds.startFindings(report);
     await timeline(report, tables);
     document.documentElement.dataset.ready = Math.round(performance.now());

@@ -72,9 +72,8 @@
         el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.sites)));
     });
     if (rows.length === 0)
-      rows.push(el("tr", {}, el("td", { colspan: 6 }, `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.`)));
+      rows.push(el("tr", {}, el("td", { colspan: 6 }, report.rules ? `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.` : "No hazards found.")));
     replace(body, rows);
-    byId("gpu-times").textContent = report.completeness.gpu_times + ".";
   }
 
   // Orders that results depend on, by an example each.
@@ -149,7 +148,9 @@
     verdicts(report);
     top(report);
     gaps(report);
+    byId("gpu-times").textContent = report.completeness.gpu_times + ".";
     byId("foot").textContent = `Report version ${report.ptds_report_version}; trace version ${report.meta.trace_version}, written by libptds ${report.meta.libptds}.`;
   };
+  Object.assign(ptds, { classTable, top });
   ptds.verdictOrder = (finding) => (finding.verdicts ? verdictKeys.findIndex((key) => finding.verdicts[key] > 0) : -2);
 }

@@ -220,14 +220,14 @@
     mark((i) => api[op.api[i]] || kernel[op.kernel[i]] || where[op.stack[i]]);
   }
 
-  ptds.showFinding = (number) => {
+  function showFinding(number) {
     mark((i) => view.data.op.finding[i] === number);
     byId("search").value = "";
     byId("timeline").scrollIntoView();
     canvas.focus();
     if (matches.length === 0) byId("matches").textContent = `no operation of finding #${number} in this timeline`;
     else go(0);
-  };
+  }
 
   function start(data, the_report) {
     report = the_report;
@@ -250,6 +250,7 @@
     addEventListener("resize", resize);
     addEventListener("beforeprint", redraw);
     ptds.redraw = redraw;
+    ptds.showFinding = showFinding;
     ptds.setVerdict = (at, on) => { view.verdicts[at] = on; redraw(); };
   }
   ptds.startTimeline = start;

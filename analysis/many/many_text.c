@@ -144,20 +144,9 @@ static void put_gaps(const struct traces *traces, const struct report_totals *gp
         sink_printf(sink, "  nothing: the records are complete (%s)\n", report_gpu_times(gpu).text);
 }
 
-/* Only what is said of GPU times. */
-static struct report_totals gpu_totals(const struct traces *traces)
-{
-    struct report_totals all = {0};
-    for (size_t i = 0; i < traces->list.count; i++) {
-        all.gpu_operations += traces->list.items[i]->report.totals.gpu_operations;
-        all.gpu_timed += traces->list.items[i]->report.totals.gpu_timed;
-    }
-    return all;
-}
-
 void many_text(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
 {
-    struct report_totals gpu = gpu_totals(traces);
+    struct report_totals gpu = traces_gpu_totals(traces);
     sink_printf(sink, "libptds report on %zu processes\n\n", traces->list.count);
     put_processes(traces, sink);
     sink_printf(sink, "\nHost time lost in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
