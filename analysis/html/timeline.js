@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline's view: which stretch and rows show, what is chosen, what the search found; pointer and keys change it.
 {
-  const { byId, el, replace, time, count, flags, ROW, AXIS } = ptds;
+  const { byId, el, replace, time, count, plural, flags, ROW, AXIS } = ptds;
   const canvas = byId("canvas"), tip = byId("tip");
   let view = null, report = null, drawn = [], matches = [], asked = false;
 
@@ -36,7 +36,9 @@
   function say() {
     const { tables } = view.data, at = (units) => time(Math.max(0, (tables.start_ns || 0) + units * tables.unit_ns), 2);
     const edges = view.edgesInView > drawn.length ? ` ${count(drawn.length)} of ${count(view.edgesInView)} edges in view are drawn apart: zoom in for the others.` : "";
-    byId("view").textContent = (tables.has_time ? `In view: ${at(view.from)} to ${at(view.to)} of the run.` : "") + edges;
+    const below = view.places.filter((place) => place.row && place.y + ROW / 2 > view.scroll + view.height).length;
+    const rows = below ? ` ${plural(below, "row")} below: drag, or arrow keys.` : "";
+    byId("view").textContent = (tables.has_time ? `In view: ${at(view.from)} to ${at(view.to)} of the run.` : "") + rows + edges;
     Object.assign(canvas.dataset, { from: view.from, to: view.to, scroll: view.scroll, edges: drawn.length, drawMs: view.drawMs.toFixed(1), firstMs: view.firstMs.toFixed() });
   }
 

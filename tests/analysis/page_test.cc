@@ -156,6 +156,27 @@ TEST(Page, KeysAndPointerChangeTheView)
     EXPECT_EQ("", Errors(browser));
 }
 
+TEST(Page, SaysThatThereAreMoreRows)
+{
+    NEEDS_A_BROWSER();
+    std::string text;
+    for (unsigned i = 1; i <= 60; i++)
+        text += std::to_string(i) + "@" + std::to_string(i) + " launch s=N1 k=a\n";
+    Page page(BuildTrace(text), nullptr);
+    Browser browser(1280, 900);
+    browser.Open(page.path);
+    browser.Run(frames);
+    const std::string view = "document.getElementById('view').textContent";
+    EXPECT_NE(std::string::npos, browser.Run(view).find(" rows below: drag")) << browser.Run(view);
+    browser.Run("document.getElementById('canvas').focus()");
+    browser.Key("PageDown");
+    browser.Key("PageDown");
+    browser.Key("PageDown");
+    browser.Run(frames);
+    EXPECT_EQ(std::string::npos, browser.Run(view).find("below")) << browser.Run(view);
+    EXPECT_EQ("", Errors(browser));
+}
+
 TEST(Page, SaysWhatItDoesNotKnow)
 {
     NEEDS_A_BROWSER();
