@@ -29,10 +29,15 @@ static uint32_t units(const struct packing *packing, uint64_t ns)
     return value < 4294967295.0 ? (uint32_t)value : UINT32_MAX;
 }
 
-static uint32_t when(const struct packing *packing, uint64_t ticks)
+static uint64_t ns_from_first(const struct packing *packing, uint64_t ticks)
 {
     uint64_t first = packing->tables->first;
-    return ticks > first ? units(packing, trace_ns(&packing->report->trace, ticks - first)) : 0;
+    return ticks > first ? trace_ns(&packing->report->trace, ticks - first) : 0;
+}
+
+static uint32_t when(const struct packing *packing, uint64_t ticks)
+{
+    return units(packing, ns_from_first(packing, ticks));
 }
 
 #define OP(field) timeline_at(packing->timeline, at)->field
@@ -111,8 +116,7 @@ static uint32_t run_op(struct packing *packing, uint64_t at)
 static uint32_t run_start(struct packing *packing, uint64_t at)
 {
     const struct timeline_op *op = timeline_at(packing->timeline, run_op(packing, at));
-    const struct trace *trace = &packing->report->trace;
-    return units(packing, trace_ns(trace, op->enter - packing->tables->first) + op->ran_after_ns);
+    return units(packing, ns_from_first(packing, op->enter) + op->ran_after_ns);
 }
 
 static uint32_t run_length(struct packing *packing, uint64_t at)
