@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/device_times.h"
+
 enum { PROGRESS_CALLS = 1 << 16 };
 
 struct pass {
@@ -16,6 +18,7 @@ struct pass {
     struct model model;
     struct verdicts *verdicts; /* NULL without memory */
     struct aftermath aftermath;
+    struct device_times device;
 };
 
 static void begin_rules(struct pass *pass)
@@ -135,11 +138,20 @@ static bool is_opaque(const struct report *report, const struct call_view *view)
     return (call->flags & PTDS_CALL_OPAQUE) || call->op == PTDS_OP_OPAQUE;
 }
 
+/* What a GPU does: of these the shim takes times. */
+static bool is_gpu_work(const struct call_view *view)
+{
+    unsigned op = view->call->r.op;
+    return view->work && (op == PTDS_OP_LAUNCH || op == PTDS_OP_GRAPH_LAUNCH || op == PTDS_OP_COPY || op == PTDS_OP_MEMSET);
+}
+
 static void count_call(struct report *report, const struct call_view *view)
 {
     struct report_totals *totals = &report->totals;
     uint32_t flags = view->call->r.flags;
     totals->recorded++;
+    totals->gpu_operations += is_gpu_work(view);
+    totals->gpu_timed += is_gpu_work(view) && view->ran != NULL;
     totals->opaque += view->work && is_opaque(report, view);
     totals->unknown_streams += view->work && view->target_kind == PTDS_STREAM_UNKNOWN;
     bool work = view->call->r.op >= PTDS_OP_LAUNCH && view->call->r.op <= PTDS_OP_OPAQUE; /* and events: no queries */
@@ -167,6 +179,7 @@ static void take_call(struct pass *pass, struct call_view *view, bool gap)
     if (!selected_has(&pass->selected, view->call))
         return;
     uint32_t serial = finding != NULL ? finding->serial : 0;
+    view->ran = device_times_of(&pass->device, view->call);
     count_call(report, view);
     report->selected_last = view->call->r.enter;
     sequence_call(&report->search, &report->trace, view, serial);
@@ -199,7 +212,8 @@ static void begin(struct pass *pass)
     report->edges.selected = &pass->selected;
     pass->verdicts = verdicts_begin(&report->trace, &report->edges.sink);
     report->edges.analysed = pass->verdicts != NULL;
-    report->out_of_memory |= pass->verdicts == NULL;
+    device_times_begin(&pass->device, &report->trace);
+    report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
     aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, judged, report);
     begin_rules(pass);
     sort_rules(report);
@@ -246,6 +260,7 @@ static void end(struct pass *pass)
     report->totals.unplaced = pass->model.unplaced;
     report->totals.unknown_generations = pass->model.order[ORDER_REAL].unknown_generations;
     model_end(&pass->model);
+    device_times_end(&pass->device);
 }
 
 int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, char *error)
