@@ -82,6 +82,7 @@ struct call_view {
     uint64_t lost_ns;     /* of it, lost to waiting: 0 unless blocked */
     struct hold *held_by; /* another thread's call that kept this one waiting, NULL none */
     uint64_t held_ns;
+    const struct device_run *ran;      /* on its device; NULL: not recorded, or nobody looked (report_pass.c does) */
     const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (verdict/verdict.h) */
 };
 

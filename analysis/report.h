@@ -58,6 +58,8 @@ struct report_totals {
     uint64_t kept[KEPT_REASONS];
     uint64_t failed_default;  /* of default_stream: failed, so went nowhere */
     uint64_t opaque;          /* recorded operations that may touch memory the trace does not name */
+    uint64_t gpu_operations;  /* recorded launches, graphs, copies and memsets that ran */
+    uint64_t gpu_timed;       /* of them, those whose time on the GPU is in the trace */
     uint64_t untimed_waits;   /* calls that may have waited and were not timed */
     uint64_t unknown_streams; /* recorded work on streams of unknown kind */
     uint64_t unplaced;        /* calls on streams beyond MODEL_MOST_STREAMS */
@@ -151,6 +153,10 @@ const char *report_api(const struct report *report, const struct finding *findin
 const char *report_policy(const struct report *report);
 const char *report_stream_kind(uint32_t kind);
 struct small_text report_host_time(const struct report *report); /* lost in all; "unknown", "none" */
+/* What is said beside host time: "GPU time is not recorded", or "not counted". And of how many operations it is recorded.
+ */
+const char *report_gpu_time(const struct report_totals *totals);
+struct line report_gpu_times(const struct report_totals *totals);
 struct line report_banner(const struct report *report); /* what changes the whole run, to be said first; empty: nothing */
 extern const char *const report_kept_names[KEPT_REASONS];
 

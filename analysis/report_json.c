@@ -122,6 +122,9 @@ static json_t *completeness(const struct report *report)
     json_object_set_new(out, "recycled_chunks", number(trace->header.recycled));
     json_object_set_new(out, "lost_chunks", number(trace->lost_chunks));
     json_object_set_new(out, "unknown_records", number(trace->unknown_records));
+    json_object_set_new(out, "gpu_operations", number(report->totals.gpu_operations));
+    json_object_set_new(out, "gpu_timed", number(report->totals.gpu_timed));
+    json_object_set_new(out, "gpu_times", json_string(report_gpu_times(&report->totals).text));
     json_object_set_new(out, "opaque_operations", number(report->totals.opaque));
     json_object_set_new(out, "untimed_waits", number(report->totals.untimed_waits));
     json_object_set_new(out, "clean_end", json_boolean(trace->header.clean_end != 0));

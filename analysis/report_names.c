@@ -36,6 +36,22 @@ struct small_text report_host_time(const struct report *report)
     return report->findings.count == 0 && trace_has_time(&report->trace) ? none : unknown;
 }
 
+const char *report_gpu_time(const struct report_totals *totals)
+{
+    return totals->gpu_timed == 0 ? "GPU time is not recorded" : "GPU time is not counted";
+}
+
+struct line report_gpu_times(const struct report_totals *totals)
+{
+    struct line line = {0};
+    if (totals->gpu_timed == 0)
+        line_add(&line, "%s", report_gpu_time(totals));
+    else
+        line_add(&line, "GPU times of %s of %s operations are recorded", text_count(totals->gpu_timed).text,
+                 text_count(totals->gpu_operations).text);
+    return line;
+}
+
 const char *report_api(const struct report *report, const struct finding *finding)
 {
     const struct api_def *api = finding->has_api ? definitions_api(&report->trace.defs, finding->api) : NULL;

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/device_times.h"
 #include "analysis/report_shapes.h"
 
 enum { PROGRESS_CALLS = 1 << 16 };
@@ -26,6 +27,7 @@ struct pass {
     struct model model;
     struct verdicts *verdicts; /* NULL without memory */
     struct aftermath aftermath;
+    struct device_times device;
 };
 
 static void begin_rules(struct pass *pass)
@@ -157,6 +159,10 @@ static void take_call(struct pass *pass, struct call_view *view, bool gap)
     uint32_t serial = finding != NULL ? finding->serial : 0;
     shape->count++;
     report->totals.opaque += view->work && is_opaque(pass, view);
+    if (pass->device.runs.count != 0) {
+        view->ran = device_times_of(&pass->device, view->call);
+        report->totals.gpu_timed += shape->gpu_work && view->ran != NULL;
+    }
     report->selected_last = view->call->r.enter;
     sequence_call(&report->search, &report->trace, view, serial);
     if (pass->watch != NULL && pass->watch->call != NULL)
@@ -188,7 +194,8 @@ static void begin(struct pass *pass)
     report->edges.selected = &pass->selected;
     pass->verdicts = verdicts_begin(&report->trace, &report->edges.sink);
     report->edges.analysed = pass->verdicts != NULL;
-    report->out_of_memory |= pass->verdicts == NULL;
+    device_times_begin(&pass->device, &report->trace);
+    report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
     aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, judged, report);
     begin_rules(pass);
     sort_rules(report);
@@ -236,6 +243,7 @@ static void end(struct pass *pass)
     report->totals.unplaced = pass->model.unplaced;
     report->totals.unknown_generations = pass->model.order[ORDER_REAL].unknown_generations;
     model_end(&pass->model);
+    device_times_end(&pass->device);
 }
 
 int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, char *error)

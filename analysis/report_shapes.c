@@ -38,6 +38,7 @@ static enum kept_reason kept_reason(uint32_t flags)
 static void count(struct report_totals *totals, const struct shape *shape)
 {
     totals->recorded += shape->count;
+    totals->gpu_operations += shape->gpu_work ? shape->count : 0;
     totals->unknown_streams += shape->unknown_stream ? shape->count : 0;
     if (!shape->is_default)
         return;
@@ -59,6 +60,13 @@ static bool is_default(const struct call_view *view)
     return operation && (call->flags & PTDS_CALL_LEGACY);
 }
 
+/* What a GPU does: of these the shim takes times. */
+static bool is_gpu_work(const struct call_view *view)
+{
+    unsigned op = view->call->r.op;
+    return view->work && (op == PTDS_OP_LAUNCH || op == PTDS_OP_GRAPH_LAUNCH || op == PTDS_OP_COPY || op == PTDS_OP_MEMSET);
+}
+
 void shapes_begin(struct shape *shape, uint64_t key, struct report *report, const struct call_view *view)
 {
     count(&report->totals, shape);
@@ -67,6 +75,7 @@ void shapes_begin(struct shape *shape, uint64_t key, struct report *report, cons
                             .flags = view->call->r.flags,
                             .is_default = is_default(view),
                             .failed = !view->succeeded,
+                            .gpu_work = is_gpu_work(view),
                             .unknown_stream = view->work && view->target_kind == PTDS_STREAM_UNKNOWN};
 }
 

@@ -15,7 +15,7 @@ struct shape {
     uint64_t rules; /* that such a call may concern, whatever else is going on */
     uint64_t count; /* not yet in the totals */
     uint32_t flags; /* enum ptds_call_flags */
-    bool is_default, failed, unknown_stream;
+    bool is_default, failed, gpu_work, unknown_stream;
 };
 
 /* Those seen lately. */

@@ -51,8 +51,10 @@ static void put_totals(const struct report *report, struct text_sink *sink)
                         report_kept_names[i]);
     if (totals->failed_default != 0)
         sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
-    sink_printf(sink, "  host time lost       %s (in calls that waited; GPU time is not recorded)\n",
-                report_host_time(report).text);
+    sink_printf(sink, "  host time lost       %s (in calls that waited; %s)\n", report_host_time(report).text,
+                report_gpu_time(totals));
+    if (totals->gpu_timed != 0)
+        sink_printf(sink, "                       %s; the others' are unknown\n", report_gpu_times(totals).text);
     sink_printf(sink, "  implicit orders      %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
 }
 
@@ -250,7 +252,7 @@ void report_gaps_text(const struct report *report, struct text_sink *sink)
     const struct trace *trace = &report->trace;
     sink_printf(sink, "\nWhat could not be analysed\n");
     if (report_gaps(report, put_gap, sink) == 0)
-        sink_printf(sink, "  nothing: the records are complete (GPU times are not part of them)\n");
+        sink_printf(sink, "  nothing: the records are complete (%s)\n", report_gpu_times(&report->totals).text);
     for (size_t i = 0; i < trace->damages.count; i++)
         sink_printf(sink, "  offset %" PRIu64 ": %s\n", trace->damages.items[i].offset, trace->damages.items[i].text);
     for (size_t i = 0; i < trace->defs.untabled.count; i++)

@@ -47,6 +47,9 @@ static void put_run(const struct report *report, struct text_sink *sink)
              text_count(totals->calls).text, report->has_counts ? "" : " recorded");
     if (totals->failed != 0)
         line_add(&line, ", %s of them failed", text_count(totals->failed).text);
+    if (totals->gpu_timed != 0)
+        line_add(&line, ", GPU times of %s of %s operations", text_count(totals->gpu_timed).text,
+                 text_count(totals->gpu_operations).text);
     put(sink, &line);
 }
 
@@ -161,8 +164,8 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         return;
     }
     qsort(groups, count, sizeof groups[0], by_cost);
-    line_add(&line, "ptds: hazards, and the host time lost to waiting (all: %s; GPU time is not recorded):",
-             report_host_time(report).text);
+    line_add(&line, "ptds: hazards, and the host time lost to waiting (all: %s; %s):", report_host_time(report).text,
+             report_gpu_time(&report->totals));
     put(sink, &line);
     size_t shown = count <= MOST_RULES ? count : MOST_RULES - 1;
     for (size_t i = 0; i < shown; i++)

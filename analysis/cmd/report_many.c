@@ -8,6 +8,7 @@
 
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/terminal.h"
+#include "analysis/html/report_html.h"
 #include "analysis/many/many.h"
 
 static void say_trouble(void *verb, const char *line)
@@ -49,21 +50,28 @@ bool is_many(char **paths, int count)
     return count > 1 || (count == 1 && stat(paths[0], &status) == 0 && S_ISDIR(status.st_mode));
 }
 
+static int write_many(enum report_form form, const struct traces *traces, const struct folds *folds,
+                      struct site_namer *namer, struct text_sink *sink)
+{
+    switch (form) {
+    case FORM_JSON: return many_json(traces, folds, namer, sink);
+    case FORM_HTML: return report_html_many(traces, folds, namer, sink);
+    default: many_text(traces, folds, namer, sink); return 0;
+    }
+}
+
 int report_many(const struct report_options *options, struct site_namer *namer, struct text_sink *sink)
 {
     char verb[] = "ptds report";
-    bool json = options->form == FORM_JSON;
     struct traces traces;
     struct folds folds = {0};
     int status = EXIT_UNREADABLE;
     if (traces_take(&traces, verb, options->traces, options->count, options->progress) && traces.list.count != 0) {
         folds_make(&folds, &traces);
         status = folds.list.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
-        if (!json && options->pager)
+        if (options->form == FORM_TEXT && options->pager)
             pager_begin();
-        if (!json)
-            many_text(&traces, &folds, namer, sink);
-        if (folds.out_of_memory || (json && many_json(&traces, &folds, namer, sink) != 0)) {
+        if (write_many(options->form, &traces, &folds, namer, sink) != 0 || folds.out_of_memory) {
             fprintf(stderr, "%s: no memory for the report\n", verb);
             status = EXIT_UNREADABLE;
         }

@@ -99,8 +99,6 @@ static void check(const struct report_options *out, struct argp_state *state)
         argp_error(state, "--summary is of the whole trace: leave out --thread, --stream, --from and --to");
     if (out->form == FORM_HTML && out->output == NULL)
         argp_error(state, "--format html needs -o FILE");
-    if (many && out->form == FORM_HTML)
-        argp_error(state, "--format html: one trace a page");
     if (many && (selects || out->all || out->finding != NULL))
         argp_error(state, "--all, --finding, --thread, --stream, --from and --to are of one trace");
     if (out->selection.has_from && out->selection.has_to && out->selection.from_ns >= out->selection.to_ns)

@@ -22,7 +22,7 @@ struct report_options {
 
 void report_options_parse(struct report_options *options, int argc, char **argv);
 
-/* The report on several traces, as text or JSON. The exit status of `ptds report`. */
+/* The report on several traces, as text, JSON or a page. The exit status of `ptds report`. */
 int report_many(const struct report_options *options, struct site_namer *namer, struct text_sink *sink);
 
 #endif

@@ -63,14 +63,13 @@ void export_notes(const struct export_job *job, const struct traced *traced, voi
                   void *data)
 {
     const struct report *report = &traced->report;
-    char text[300];
+    char text[400];
     snprintf(text, sizeof text, "policy %s, trace %s, libptds %s", report_policy(report), traced->path,
              report->trace.header.shim);
     each(data, text);
-    if (traced->report.trace.defs.device_bases.count == 0)
-        each(data, "no GPU times are recorded: work is shown at the moment it was submitted, without a duration");
-    else
-        each(data, "GPU times were recorded for some work; the rest is shown at the moment it was submitted");
+    snprintf(text, sizeof text, "%s: %s is shown at the moment it was submitted, without a duration",
+             report_gpu_times(&report->totals).text, report->totals.gpu_timed == 0 ? "work" : "other work");
+    each(data, text);
     if (job->edges == NULL)
         each(data, "no verdicts: this ptds does not judge implicit edges");
     if (!trace_has_time(&report->trace))

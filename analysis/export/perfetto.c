@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `ptds export --to perfetto`: each process with a track a host thread, a track a stream as the program named it and a
- * track a stream as the work was sent to; flows from calls to their work and along implicit edges; counters of streams with
- * pending work. Streams, packet by packet. Must not show a duration that nobody measured: a call that was not timed, and
- * work on streams whose device time was not recorded, are instants.
+ * track a stream as the work was sent to; regions; flows from calls to their work and along implicit edges; counters of
+ * streams with pending work. Streams, packet by packet. Must not show a duration that nobody measured: a call that was not
+ * timed, and work on streams whose device time was not recorded, are instants.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 #include "analysis/walk.h"
 
 /* Process and track of it, unlike any other. */
-static uint64_t uuid_of(const struct writer *writer, enum track_kind kind, uint32_t id)
+uint64_t writer_uuid(const struct writer *writer, enum track_kind kind, uint32_t id)
 {
     return writer->process << 40 | (uint64_t)kind << 32 | id;
 }
 
-static uint64_t time_of(const struct writer *writer, uint64_t ticks)
+uint64_t writer_time(const struct writer *writer, uint64_t ticks)
 {
     return traced_time(writer->traced, writer->base, ticks);
 }
@@ -40,7 +40,8 @@ static void describe_thread(struct writer *writer, uint32_t uid, struct packet_t
 static void describe(struct writer *writer, enum track_kind kind, uint32_t id)
 {
     char name[160];
-    struct packet_track track = {.uuid = uuid_of(writer, kind, id), .parent = uuid_of(writer, TRACK_SELF, 0), .name = name};
+    struct packet_track track = {
+        .uuid = writer_uuid(writer, kind, id), .parent = writer_uuid(writer, TRACK_SELF, 0), .name = name};
     if (kind == TRACK_HOST_THREAD) {
         describe_thread(writer, id, &track, name, sizeof name);
     } else if (kind == TRACK_PENDING) {
@@ -50,19 +51,19 @@ static void describe(struct writer *writer, enum track_kind kind, uint32_t id)
         char stream[100];
         report_id(writer->report, FINDING_STREAMS, id, stream, sizeof stream);
         snprintf(name, sizeof name, "%s %s", kind == TRACK_ASKED ? "stream" : "sent to", stream);
-        track.parent = uuid_of(writer, kind == TRACK_ASKED ? TRACK_GROUP_ASKED : TRACK_GROUP_SENT, 0);
+        track.parent = writer_uuid(writer, kind == TRACK_ASKED ? TRACK_GROUP_ASKED : TRACK_GROUP_SENT, 0);
     }
     packet_track(&writer->packets, &track);
 }
 
-static uint64_t track_of(struct writer *writer, enum track_kind kind, uint32_t id)
+uint64_t writer_track(struct writer *writer, enum track_kind kind, uint32_t id)
 {
     uint32_t there;
     if (!id_map_get(&writer->tracks, key_of(kind, id), &there)) {
         writer->packets.broken |= !id_map_put(&writer->tracks, key_of(kind, id), 1);
         describe(writer, kind, id);
     }
-    return uuid_of(writer, kind, id);
+    return writer_uuid(writer, kind, id);
 }
 
 static void call_arguments(struct writer *writer, const struct call_view *view)
@@ -83,7 +84,7 @@ static void call_arguments(struct writer *writer, const struct call_view *view)
         event_words(&writer->packets, "duration", "not recorded");
 }
 
-static void put_end(struct writer *writer, uint64_t track, uint64_t time)
+void writer_end_slice(struct writer *writer, uint64_t track, uint64_t time)
 {
     event_begin(&writer->packets, EVENT_END, track, time);
     event_end(&writer->packets);
@@ -92,7 +93,7 @@ static void put_end(struct writer *writer, uint64_t track, uint64_t time)
 /* Device times are known as exactly as their base is; none is before the call, which would turn the flow round. */
 static uint64_t device_time_of(const struct writer *writer, const struct device_run *run, int64_t ns, uint64_t least)
 {
-    uint64_t time = time_of(writer, run->base) + (uint64_t)ns;
+    uint64_t time = writer_time(writer, run->base) + (uint64_t)ns;
     return (int64_t)(time - least) > 0 ? time : least;
 }
 
@@ -107,7 +108,7 @@ static void put_work(struct writer *writer, const struct call_view *view, uint64
         uint32_t uid = i == 0 ? call->stream : sent;
         if (uid == 0)
             continue;
-        uint64_t track = track_of(writer, kinds[i], uid);
+        uint64_t track = writer_track(writer, kinds[i], uid);
         const struct device_run *run = i == 1 ? device_times_of(&writer->device, view->call) : NULL;
         uint64_t start = run != NULL ? device_time_of(writer, run, run->start, time) : time;
         event_begin(&writer->packets, run != NULL ? EVENT_BEGIN : EVENT_INSTANT, track, start);
@@ -118,7 +119,7 @@ static void put_work(struct writer *writer, const struct call_view *view, uint64
         writer_stream_argument(writer, i == 0 ? "target" : "stream", i == 0 ? sent : call->stream);
         event_end(&writer->packets);
         if (run != NULL)
-            put_end(writer, track, device_time_of(writer, run, run->end, start));
+            writer_end_slice(writer, track, device_time_of(writer, run, run->end, start));
     }
 }
 
@@ -130,7 +131,7 @@ static void put_pending(struct writer *writer, struct model *model, uint32_t con
     if (id_map_get(&writer->pending, uid, &last) ? last == pending.count : pending.count == 0)
         return;
     writer->packets.broken |= !id_map_put(&writer->pending, uid, pending.count);
-    uint64_t track = track_of(writer, TRACK_PENDING, uid);
+    uint64_t track = writer_track(writer, TRACK_PENDING, uid);
     event_begin(&writer->packets, EVENT_COUNTER, track, time);
     event_counter(&writer->packets, pending.count);
     event_end(&writer->packets);
@@ -140,9 +141,10 @@ static void put_call(struct walker *walker, struct model *model, const struct ca
 {
     struct writer *writer = walker->data;
     const struct ptds_rec_CALL *call = &view->call->r;
-    uint64_t time = time_of(writer, call->enter), flow = writer->process << 40 | ++writer->flows;
-    uint64_t track = track_of(writer, TRACK_HOST_THREAD, view->call->thread);
+    uint64_t time = writer_time(writer, call->enter), flow = writer->process << 40 | ++writer->flows;
+    uint64_t track = writer_track(writer, TRACK_HOST_THREAD, view->call->thread);
     put_pending(writer, model, view->context, time);
+    regions_before_call(writer, view->call);
     event_begin(&writer->packets, view->timed ? EVENT_BEGIN : EVENT_INSTANT, track, time);
     event_category(&writer->packets, view->blocked ? "blocked" : "call");
     writer_name_api(writer, call->api);
@@ -152,14 +154,16 @@ static void put_call(struct walker *walker, struct model *model, const struct ca
     event_end(&writer->packets);
     if (view->submits)
         put_work(writer, view, time, flow);
+    uint64_t returned = view->timed ? writer_time(writer, call->leave) : time;
     if (view->timed)
-        put_end(writer, track, time_of(writer, call->leave));
+        writer_end_slice(writer, track, returned);
+    regions_after_call(writer, view->call, returned);
 }
 
 static void after_call(struct walker *walker, struct model *model, const struct call_view *view)
 {
     struct writer *writer = walker->data;
-    put_pending(writer, model, view->context, time_of(writer, view->call->r.enter));
+    put_pending(writer, model, view->context, writer_time(writer, view->call->r.enter));
 }
 
 struct edge_writer {
@@ -173,9 +177,9 @@ static void put_edge_end(struct writer *writer, const struct edge *edge, bool is
     char text[200];
     bool fresh;
     unsigned kind = edge->kind < EDGE_KINDS ? edge->kind : 0, verdict = edge->verdict < VERDICTS ? edge->verdict : 2;
-    uint64_t track =
-        end->stream != 0 ? track_of(writer, TRACK_ASKED, end->stream) : track_of(writer, TRACK_HOST_THREAD, end->thread);
-    event_begin(&writer->packets, EVENT_INSTANT, track, time_of(writer, end->ticks));
+    uint64_t track = end->stream != 0 ? writer_track(writer, TRACK_ASKED, end->stream)
+                                      : writer_track(writer, TRACK_HOST_THREAD, end->thread);
+    event_begin(&writer->packets, EVENT_INSTANT, track, writer_time(writer, end->ticks));
     event_category(&writer->packets, verdict_names[verdict]);
     uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_EDGE, kind * 8 + verdict * 2 + is_to), &fresh);
     snprintf(text, sizeof text, "%s, %s: %s", edge_kind_names[kind], is_to ? "waits" : "waited for",
@@ -208,8 +212,8 @@ static void put_note(void *data, const char *line)
 {
     struct writer *writer = data;
     bool fresh;
-    event_begin(&writer->packets, EVENT_INSTANT, uuid_of(writer, TRACK_NOTES, 0),
-                time_of(writer, writer->traced->first_ticks));
+    event_begin(&writer->packets, EVENT_INSTANT, writer_uuid(writer, TRACK_NOTES, 0),
+                writer_time(writer, writer->traced->first_ticks));
     event_category(&writer->packets, "note");
     uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_NOTE, (uint32_t)++writer->flows), &fresh);
     packet_define(&writer->packets, NAMES_EVENT, number, line);
@@ -234,7 +238,7 @@ static void put_process(struct writer *writer)
     char name[500], who[160];
     traced_name(writer->traced, who, sizeof who);
     snprintf(name, sizeof name, "%s (%s)", text_base(writer->report->trace.header.program), who);
-    struct packet_track self = {.uuid = uuid_of(writer, TRACK_SELF, 0), .name = name};
+    struct packet_track self = {.uuid = writer_uuid(writer, TRACK_SELF, 0), .name = name};
     self.is_process = writer->own_pid;
     self.pid = writer->report->trace.header.pid;
     packet_track(&writer->packets, &self);
@@ -246,7 +250,7 @@ static void put_process(struct writer *writer)
                   {TRACK_GROUP_SENT, "streams that the work was sent to"}};
     for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         struct packet_track track = {
-            .uuid = uuid_of(writer, groups[i].kind, 0), .parent = self.uuid, .name = groups[i].name};
+            .uuid = writer_uuid(writer, groups[i].kind, 0), .parent = self.uuid, .name = groups[i].name};
         packet_track(&writer->packets, &track);
     }
     put_origin(writer);
@@ -261,7 +265,9 @@ static int write_process(struct writer *writer)
     packets_begin(&writer->packets, writer->job->out, (uint32_t)writer->process);
     put_process(writer);
     device_times_begin(&writer->device, &writer->report->trace);
+    regions_begin(writer);
     int status = report_walk(writer->report, &walker);
+    regions_end(writer);
     if (status == 0 && feed != NULL)
         status = feed->run(feed, writer->report, &edges.sink);
     bool broken = writer->packets.broken || writer->device.out_of_memory;

@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "analysis/export/device_times.h"
+#include "analysis/device_times.h"
 #include "analysis/export/export.h"
 #include "analysis/symbols/symbols.h"
 #include "analysis/walk.h"

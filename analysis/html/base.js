@@ -39,7 +39,12 @@ const ptds = {};
   }
 
   const plural = (number, word) => count(number) + " " + word + (number === 1 ? "" : "s");
-  const percent = (part, whole) => (whole > 0 ? Math.round((part / whole) * 100) + " %" : "");
+
+  // A little is not nothing.
+  function percent(part, whole) {
+    const rounded = Math.round((part / whole) * 100);
+    return whole > 0 ? (rounded === 0 && part > 0 ? "under 1 %" : rounded + " %") : "";
+  }
 
   const verdictKeys = ["false", "load_bearing", "unknown"];
   const verdictWords = { false: "false", load_bearing: "load-bearing", unknown: "unknown" };
@@ -55,9 +60,12 @@ const ptds = {};
   // "void at::native::(anonymous namespace)::add<float>(float*)" is "add".
   function bare(name) {
     const plain = name.replaceAll("(anonymous namespace)", "");
-    const head = plain.slice(0, (plain + "<").search(/[<(]/));
+    const head = plain.slice(0, (plain + "<").search(/[<([]/));
     return head.split(/::| /).pop() || name;
   }
+
+  // For where a line should do; what it is in full is in the finding's details.
+  const brief = (name) => { const plain = bare(name); return plain.length > 48 ? plain.slice(0, 47) + "\u2026" : plain; };
 
   const reasonWords = {
     opaque: "an operation on one side may touch memory that the trace does not name",
@@ -116,5 +124,5 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, verdictTags, severities, severityTag, frame, site, names, startTheme });
+  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severities, severityTag, frame, site, names, startTheme });
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packs operations and edges into columns of little-endian numbers, deflates them and writes them as base64. Called by
- * page.c. Streams: needs no memory for the packed form. The order of columns here is what columns_json says.
+ * Packs operations, their times on the GPU and edges into columns of little-endian numbers, deflates them and writes them
+ * as base64. Called by page.c. Streams: needs no memory for the packed form. The order of columns here is what columns_json
+ * says.
  */
 #include <string.h>
 #include <zlib.h>
@@ -28,10 +29,15 @@ static uint32_t units(const struct packing *packing, uint64_t ns)
     return value < 4294967295.0 ? (uint32_t)value : UINT32_MAX;
 }
 
-static uint32_t when(const struct packing *packing, uint64_t ticks)
+static uint64_t ns_from_first(const struct packing *packing, uint64_t ticks)
 {
     uint64_t first = packing->tables->first;
-    return ticks > first ? units(packing, trace_ns(&packing->report->trace, ticks - first)) : 0;
+    return ticks > first ? trace_ns(&packing->report->trace, ticks - first) : 0;
+}
+
+static uint32_t when(const struct packing *packing, uint64_t ticks)
+{
+    return units(packing, ns_from_first(packing, ticks));
 }
 
 #define OP(field) timeline_at(packing->timeline, at)->field
@@ -100,6 +106,22 @@ static uint32_t op_finding(struct packing *packing, uint64_t at)
 {
     uint32_t serial = OP(serial);
     return serial < packing->tables->rank.count ? packing->tables->rank.items[serial] : 0;
+}
+
+static uint32_t run_op(struct packing *packing, uint64_t at)
+{
+    return packing->tables->runs.items[at];
+}
+
+static uint32_t run_start(struct packing *packing, uint64_t at)
+{
+    const struct timeline_op *op = timeline_at(packing->timeline, run_op(packing, at));
+    return units(packing, ns_from_first(packing, op->enter) + op->ran_after_ns);
+}
+
+static uint32_t run_length(struct packing *packing, uint64_t at)
+{
+    return units(packing, timeline_at(packing->timeline, run_op(packing, at))->ran_ns);
 }
 
 static uint32_t edge_kind(struct packing *packing, uint64_t at)
@@ -192,6 +214,9 @@ static const struct column columns[] = {
     {"op", "stack", 2, op_stack},
     {"op", "kernel", 2, op_kernel},
     {"op", "finding", 2, op_finding},
+    {"run", "op", 4, run_op},
+    {"run", "start", 4, run_start},
+    {"run", "length", 4, run_length},
     {"edge", "kind", 1, edge_kind},
     {"edge", "verdict", 1, edge_verdict},
     {"edge", "reason", 1, edge_reason},
@@ -293,6 +318,25 @@ static bool pick_edges(struct edge_list *picked, const struct edge_list *edges, 
     return true;
 }
 
+static bool pick_runs(struct tables *tables, const struct timeline *timeline)
+{
+    for (uint64_t i = 0, count = timeline_count(timeline); i < count; i++) {
+        if (timeline_at(timeline, i)->ran_after_ns == TIMELINE_NOT_RAN)
+            continue;
+        if (!TABLE_ADD(&tables->runs))
+            return false;
+        *TABLE_LAST(&tables->runs) = (uint32_t)i;
+    }
+    return true;
+}
+
+static uint64_t count_of(const struct packing *packing, const char *of)
+{
+    return strcmp(of, "op") == 0    ? timeline_count(packing->timeline)
+           : strcmp(of, "run") == 0 ? packing->tables->runs.count
+                                    : packing->edges->kept.count;
+}
+
 int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,
                       const struct edge_list *edges, struct text_sink *sink)
 {
@@ -300,12 +344,11 @@ int64_t columns_write(struct tables *tables, const struct report *report, const 
     struct edge_list picked;
     struct packing packing = {.tables = tables, .report = report, .timeline = timeline, .edges = &picked};
     int64_t count = -1;
-    if (pick_edges(&picked, edges, timeline) && deflateInit(&packer.z, 6) == Z_OK) {
+    if (pick_edges(&picked, edges, timeline) && pick_runs(tables, timeline) && deflateInit(&packer.z, 6) == Z_OK) {
         packer.z.next_out = packer.out;
         packer.z.avail_out = sizeof packer.out;
         for (unsigned i = 0; i < COLUMNS; i++)
-            put_column(&packer, &columns[i], &packing,
-                       strcmp(columns[i].of, "op") == 0 ? timeline_count(timeline) : picked.kept.count);
+            put_column(&packer, &columns[i], &packing, count_of(&packing, columns[i].of));
         deflate_some(&packer, Z_FINISH);
         deflateEnd(&packer.z);
         count = (int64_t)picked.kept.count;

@@ -16,17 +16,19 @@
     return new Response(stream).arrayBuffer();
   }
 
-  // {op: {enter: Uint32Array, ...}, edge: {...}}; "enter" comes as distances.
+  // {op: {enter: Uint32Array, ...}, run: {...}, edge: {...}}; "enter" comes as distances.
   function columns(tables, buffer) {
-    const out = { op: {}, edge: {} };
+    const out = { op: {}, run: {}, edge: {} }, counts = { op: tables.operations, run: tables.runs, edge: tables.edges };
     let offset = 0;
     for (const column of tables.columns) {
-      const count = column.of === "op" ? tables.operations : tables.edges;
+      const count = counts[column.of];
       out[column.of][column.name] = new types[column.bytes](buffer, offset, count);
       offset += Math.ceil((count * column.bytes) / 4) * 4;
     }
     const enter = out.op.enter;
     for (let i = 1; i < enter.length; i++) enter[i] += enter[i - 1];
+    out.runOf = new Uint32Array(tables.runs ? tables.operations : 0);
+    out.run.op.forEach((op, at) => (out.runOf[op] = at + 1));
     return out;
   }
 
@@ -37,6 +39,9 @@
   for (const [name, ops] of Object.entries({ kernel: [1, 7], copy: [2, 12], memory: [3, 10, 11, 23, 24, 25, 26, 27, 28], event: [4, 5, 18, 19, 21, 22, 16], sync: [15, 17, 20], module: [29, 30, 31] }))
     for (const op of ops) opClass[op] = classes.indexOf(name);
 
+  // What a GPU does, and so may have a time on it: launches, copies, memsets, graphs.
+  const gpuOps = [1, 2, 3, 7];
+  const isGpuWork = (op, at) => gpuOps.includes(op.op[at]) && op.flags[at] & flags.WORK && !(op.flags[at] & (flags.FAILED | flags.CAPTURED));
   const flags = { TWIN: 1, FAILED: 2, LEGACY: 4, REMAPPED: 8, TIMED: 16, CAPTURED: 32, WORK: 64 };
   const CHILDREN = 16;
 
@@ -68,17 +73,26 @@
   }
 
   // A row's operations, in order of time, and its levels, finest first.
-  function makeRow(op, row, indices) {
+  function makeRow(op, row, indices, startOf, lengthOf, lostOf) {
     const leaf = {
       count: indices.length,
-      startOf: (i) => op.enter[indices[i]],
-      endOf: (i) => op.enter[indices[i]] + op.length[indices[i]],
-      lostOf: (i) => op.lost[indices[i]],
+      startOf: (i) => startOf(indices[i]),
+      endOf: (i) => startOf(indices[i]) + lengthOf(indices[i]),
+      lostOf: (i) => lostOf(indices[i]),
       kindOf: (i) => opClass[op.op[indices[i]]],
     };
     const levels = [leaf];
     while (levels[levels.length - 1].count > CHILDREN) levels.push(summarise(levels[levels.length - 1]));
     return { ...row, indices, levels };
+  }
+
+  const callRow = ({ op }, row, indices) => makeRow(op, row, indices, (at) => op.enter[at], (at) => op.length[at], (at) => op.lost[at]);
+
+  // The same operations from their start on the GPU to their end there. One thread's may overtake another's in a stream.
+  function runRow({ op, run, runOf }, row, indices) {
+    const startOf = (at) => run.start[runOf[at] - 1];
+    if (indices.some((at, i) => i > 0 && startOf(at) < startOf(indices[i - 1]))) indices.sort((a, b) => startOf(a) - startOf(b));
+    return makeRow(op, row, indices, startOf, (at) => run.length[runOf[at] - 1], () => 0);
   }
 
   // Positions by the small number in `column`, of the operations that `wanted` takes.
@@ -99,9 +113,19 @@
     const lists = sortInto(column, numbers, wanted);
     const rows = [];
     for (const [number, { list }] of lists)
-      rows.push(makeRow(data.op, { kind, number, label: number === 65535 ? "others" : label(table[number - 1]) }, list));
+      rows.push(callRow(data, { kind, number, label: number === 65535 ? "others" : label(table[number - 1]) }, list));
     const id = ({ number }) => (number === 65535 ? Infinity : table[number - 1].id);
     return { title, kind, rows: rows.sort((a, b) => id(a) - id(b)) };
+  }
+
+  // Below each stream that work ran on, when it did.
+  function addRuns(data, { rows }) {
+    const { run } = data, streams = run.op.map((at) => data.ranOn(at));
+    const lists = sortInto(streams, rows.map((row) => row.number), () => true);
+    for (let at = rows.length - 1; at >= 0; at--) {
+      const one = lists.get(rows[at].number);
+      if (one) rows.splice(at + 1, 0, runRow(data, { kind: "run", number: rows[at].number, label: "on the GPU" }, one.list.map((i) => run.op[i])));
+    }
   }
 
   function groups(data, tables) {
@@ -114,6 +138,8 @@
     ];
     if (moved) out.push(group(data, "Streams, as the work was sent", "target", op.target, tables.streams, work, stream));
     data.moved = moved;
+    data.ranOn = (at) => (moved && op.target[at]) || op.stream[at];
+    if (tables.runs) addRuns(data, out[out.length - 1]);
     return out.filter((one) => one.rows.length);
   }
 
@@ -136,7 +162,8 @@
     data.count = tables.operations;
     data.end = 1;
     for (let i = 0; i < data.count; i++) data.end = Math.max(data.end, data.op.enter[i] + data.op.length[i]);
+    for (let i = 0; i < tables.runs; i++) data.end = Math.max(data.end, data.run.start[i] + data.run.length[i]);
     return data;
   };
-  Object.assign(ptds, { classes, classText, opClass, flags, CHILDREN, markHits });
+  Object.assign(ptds, { classes, classText, opClass, isGpuWork, flags, CHILDREN, markHits });
 }

@@ -3,7 +3,7 @@
 // gathered into columns of one pixel, from the coarsest summary that is that narrow.
 {
   const { classes, opClass, flags, CHILDREN } = ptds;
-  const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, EDGES_MOST = 4000;
+  const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, RAN = 4, EDGES_MOST = 4000, EDGES_A_PATH = 100;
   const verdictNames = ["false", "load-bearing", "unknown"], dashes = [[], [], [4, 3]];
 
   // Black or white, whichever can be read on a colour.
@@ -17,7 +17,7 @@
     const kinds = classes.map((name) => color("c-" + name));
     return {
       ground: color("ground"), panel: color("panel"), line: color("line"), text: color("text"), soft: color("soft"), mark: color("mark"),
-      blocked: color("blocked"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: verdictNames.map((name) => color("v-" + name)),
+      blocked: color("blocked"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: verdictNames.map((name) => color("v-" + name)),
     };
   }
 
@@ -81,20 +81,28 @@
 
   function drawOp(c, view, colors, row, i, x0, x1) {
     const { op } = view.data, at = row.indices[i], y = row.y - view.scroll + GAP, height = ROW - 2 * GAP, dim = view.data.hits && !view.data.hits[at];
+    const lost = row.kind === "run" ? 0 : op.lost[at];
     c.globalAlpha = dim ? 0.2 : 1;
     c.fillStyle = colors.kinds[opClass[op.op[at]]];
     c.fillRect(x0, y, Math.max(1, x1 - x0 - 0.5), height);
-    if (op.lost[at]) drawBlocked(c, colors, x1 - ((x1 - x0) * op.lost[at]) / Math.max(1, op.length[at]), x1, y, height);
+    if (row.kind === "run") drawRan(c, colors, x0, Math.max(1, x1 - x0 - 0.5), y);
+    if (lost) drawBlocked(c, colors, x1 - ((x1 - x0) * lost) / Math.max(1, op.length[at]), x1, y, height);
     if (op.flags[at] & flags.FAILED) {
       c.strokeStyle = colors.text;
       c.strokeRect(x0 + 0.5, y + 0.5, Math.max(1, x1 - x0 - 1.5), height - 1);
     }
     if (x1 - x0 > 44 && !dim) {
-      c.fillStyle = op.lost[at] * 2 > op.length[at] ? inkOn(colors.blocked) : colors.inks[opClass[op.op[at]]];
+      c.fillStyle = lost * 2 > op.length[at] ? inkOn(colors.blocked) : colors.inks[opClass[op.op[at]]];
       const name = op.kernel[at] ? view.kernelName(op.kernel[at]) : view.apiName(op.api[at]);
-      c.fillText(fit(c, name, x1 - x0 - 8), x0 + 4, y + height / 2 + 0.5);
+      c.fillText(fit(c, name, x1 - x0 - 8), x0 + 4, y + height / 2 + (row.kind === "run" ? RAN / 2 : 0.5));
     }
     c.globalAlpha = 1;
+  }
+
+  // Measured on the GPU: a bar along the top, which no other box has.
+  function drawRan(c, colors, x, width, y) {
+    c.fillStyle = colors.gpu;
+    c.fillRect(x, y, width, RAN);
   }
 
   // The waiting part: the lower two thirds, so that it shows without its colour too.
@@ -140,6 +148,7 @@
       c.globalAlpha = view.data.hits && !hit ? 0.2 : 1;
       c.fillStyle = colors.kinds[kind];
       c.fillRect(view.gutter + from, y, x - from, height);
+      if (row.kind === "run") drawRan(c, colors, view.gutter + from, x - from, y);
     }
     c.fillStyle = colors.blocked;
     for (let x = 0; x < view.plot; x++) {
@@ -159,21 +168,38 @@
     return from && to ? [from, to] : null;
   }
 
-  // Edges that would draw the same pixels draw once. Returns what was drawn, for the pointer.
-  function drawEdges(c, view, colors) {
-    const { edge } = view.data, scale = view.plot / (view.to - view.from), drawn = [], seen = new Set();
+  // The middles of the rows of every edge, which never move; 0: it has none.
+  function edgeEnds(view) {
+    const count = view.data.edge.kind.length, ends = { from: new Int32Array(count), to: new Int32Array(count) };
+    for (let i = 0; i < count; i++) {
+      const rows = edgeRows(view, i);
+      if (rows) [ends.from[i], ends.to[i]] = [rows[0].y + ROW / 2, rows[1].y + ROW / 2];
+    }
+    return ends;
+  }
+
+  // Edges that would draw the same pixels draw once; ends far outside of the view count as one.
+  function pickEdges(view) {
+    const { edge } = view.data, scale = view.plot / (view.to - view.from), picked = [], seen = new Set(), ends = (view.ends = view.ends || edgeEnds(view));
+    const wide = 3 * view.plot, near = (x) => Math.max(0, Math.min(wide - 1, x + view.plot)), high = Math.ceil(view.full / ROW), row = (y) => Math.floor(y / ROW);
     view.edgesInView = 0;
     for (let i = 0; i < edge.kind.length; i++) {
-      if (!view.verdicts[edge.verdict[i]] || Math.max(edge.from[i], edge.to[i]) < view.from || Math.min(edge.from[i], edge.to[i]) > view.to) continue;
-      const rows = edgeRows(view, i);
-      if (!rows) continue;
+      const from = edge.from[i], to = edge.to[i], verdict = edge.verdict[i];
+      if (!view.verdicts[verdict] || (from < view.from && to < view.from) || (from > view.to && to > view.to) || !ends.from[i]) continue;
       view.edgesInView++;
-      const x0 = Math.round((edge.from[i] - view.from) * scale), x1 = Math.round((edge.to[i] - view.from) * scale);
-      const key = `${x0},${x1},${rows[0].y},${rows[1].y},${edge.verdict[i]}`;
-      if (seen.has(key) || drawn.length >= EDGES_MOST) continue;
+      if (picked.length >= EDGES_MOST) continue;
+      const x0 = Math.round((from - view.from) * scale), x1 = Math.round((to - view.from) * scale);
+      const key = (((near(x0) * wide + near(x1)) * high + row(ends.from[i])) * high + row(ends.to[i])) * 3 + verdict;
+      if (seen.has(key)) continue;
       seen.add(key);
-      drawn.push({ i, verdict: edge.verdict[i], x0: view.gutter + x0, y0: rows[0].y + ROW / 2 - view.scroll, x1: view.gutter + x1, y1: rows[1].y + ROW / 2 - view.scroll });
+      picked.push({ i, verdict, x0: view.gutter + x0, y0: ends.from[i] - view.scroll, x1: view.gutter + x1, y1: ends.to[i] - view.scroll });
     }
+    return picked;
+  }
+
+  // Returns what was drawn, for the pointer.
+  function drawEdges(c, view, colors) {
+    const drawn = pickEdges(view);
     c.strokeStyle = colors.halo;
     c.lineWidth = 4;
     c.globalAlpha = drawn.length > 400 ? 0 : 0.6;
@@ -187,26 +213,33 @@
       c.strokeStyle = c.fillStyle = colors.verdicts[verdict];
       c.setLineDash(dashes[verdict]);
       c.globalAlpha = drawn.length > 400 ? 0.55 : 0.95;
-      for (const one of drawn) if (one.verdict === verdict) drawEdge(c, one, view.chosen.edge === one.i ? 3 : 1.4);
+      const own = drawn.filter((one) => one.verdict === verdict);
+      for (let i = 0; i < own.length; i += EDGES_A_PATH) drawArrows(c, own.slice(i, i + EDGES_A_PATH), 1.4);
+      drawArrows(c, own.filter((one) => one.i === view.chosen.edge), 3);
     }
     c.setLineDash([]);
-    c.globalAlpha = 1;
+    c.lineWidth = c.globalAlpha = 1;
     return drawn;
   }
 
-  function drawEdge(c, { x0, y0, x1, y1 }, width) {
+  // In one path: a path an edge takes ten times as long.
+  function drawArrows(c, edges, width) {
     c.lineWidth = width;
     c.beginPath();
-    c.moveTo(x0, y0);
-    c.lineTo(x1, y1);
+    for (const { x0, y0, x1, y1 } of edges) {
+      c.moveTo(x0, y0);
+      c.lineTo(x1, y1);
+    }
     c.stroke();
-    const angle = Math.atan2(y1 - y0, x1 - x0), back = (turn) => [x1 - 7 * Math.cos(angle + turn), y1 - 7 * Math.sin(angle + turn)];
     c.beginPath();
-    c.moveTo(x1, y1);
-    c.lineTo(...back(0.4));
-    c.lineTo(...back(-0.4));
+    for (const { x0, y0, x1, y1 } of edges) {
+      const length = Math.hypot(x1 - x0, y1 - y0) || 1, x = (6.4 * (x1 - x0)) / length, y = (6.4 * (y1 - y0)) / length;
+      c.moveTo(x1, y1);
+      c.lineTo(x1 - x + 0.42 * y, y1 - y - 0.42 * x);
+      c.lineTo(x1 - x - 0.42 * y, y1 - y + 0.42 * x);
+      c.closePath();
+    }
     c.fill();
-    c.lineWidth = 1;
   }
 
   function drawGutter(c, view, colors, places) {
@@ -217,23 +250,24 @@
       if (y < AXIS - ROW || y > view.height + ROW) continue;
       c.fillStyle = place.title ? colors.text : colors.soft;
       c.font = (place.title ? "bold " : "") + "12px system-ui, sans-serif";
-      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : 12, y);
+      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : place.row.kind === "run" ? 24 : 12, y);
     }
     c.fillStyle = colors.panel;
     c.fillRect(0, 0, view.gutter, AXIS);
   }
 
   function drawChosen(c, view, colors) {
-    const at = view.chosen.op, { op } = view.data;
+    const at = view.chosen.op, { op, run, runOf, ranOn } = view.data;
     if (at === null) return;
-    const scale = view.plot / (view.to - view.from);
+    const scale = view.plot / (view.to - view.from), called = [op.enter[at], op.length[at]], ran = runOf[at] - 1;
     c.strokeStyle = colors.focus;
     c.lineWidth = 2;
-    for (const [kind, number] of [["thread", op.thread[at]], ["stream", op.stream[at]], ["target", op.target[at]]]) {
+    const places = [["thread", op.thread[at], ...called], ["stream", op.stream[at], ...called], ["target", op.target[at], ...called]];
+    if (ran >= 0) places.push(["run", ranOn(at), run.start[ran], run.length[ran]]);
+    for (const [kind, number, start, length] of places) {
       const row = view.rowOf[kind].get(number);
       if (!row || (kind !== "thread" && !(op.flags[at] & flags.WORK))) continue;
-      const x = view.gutter + (op.enter[at] - view.from) * scale;
-      c.strokeRect(x - 2, row.y - view.scroll + 1, Math.max(4, op.length[at] * scale + 3), ROW - 2);
+      c.strokeRect(view.gutter + (start - view.from) * scale - 2, row.y - view.scroll + 1, Math.max(4, length * scale + 3), ROW - 2);
     }
     c.lineWidth = 1;
   }

@@ -27,6 +27,14 @@
   const setNames = [["threads", "threads"], ["streams", "streams"], ["waits_for", "waits for streams"], ["kernels", "kernels"],
     ["waits_for_kernels", "behind kernels"], ["held_threads", "threads held up"], ["contexts", "contexts"]];
 
+  // Stacks of interpreters are long, and what called CUDA is at their beginning.
+  const FRAMES_FIRST = 16;
+  function stack(frames) {
+    const item = (one) => el("li", {}, frame(one)), rest = frames.slice(FRAMES_FIRST);
+    const more = rest.length ? el("details", {}, el("summary", {}, `${plural(rest.length, "more frame")}`), el("ol", { class: "site", start: FRAMES_FIRST + 1 }, rest.map(item))) : null;
+    return el("div", {}, el("ol", { class: "site" }, frames.slice(0, FRAMES_FIRST).map(item)), more);
+  }
+
   function details({ finding, number }) {
     const rows = [];
     const row = (name, value) => value !== null && value !== undefined && rows.push(el("dt", {}, name), el("dd", {}, value));
@@ -45,12 +53,14 @@
       row("sequence", `with ${mates.join(", ")}: removing one wait exposes the next`);
     }
     row("first and last", finding.first_ns === null ? null : `${time(finding.first_ns, 2)} and ${time(finding.last_ns, 2)} after the start`);
+    row("by process", ptds.shares(finding));
+    row("what follows", finding.values_of_process === undefined ? null : `is of process ${finding.values_of_process}, which it cost most`);
     for (const [key, name] of setNames) row(name, names(finding, key));
     for (const [key, value] of Object.entries(finding.values)) if (typeof value === "number") row(key, count(value));
-    row("stack", finding.callsite.length ? el("ol", { class: "site" }, finding.callsite.map((one) => el("li", {}, frame(one)))) : finding.api ? "not recorded" : null);
+    row("stack", finding.callsite.length ? stack(finding.callsite) : finding.api ? "not recorded" : null);
     row("id", el("code", {}, finding.id));
-    const show = el("button", { type: "button", onclick: () => ptds.showFinding && ptds.showFinding(number) }, "Show in the timeline");
-    return el("div", {}, el("strong", {}, finding.title), el("p", {}, finding.text), el("p", {}, el("b", {}, "Advice: "), finding.advice), el("dl", {}, rows), show);
+    const show = ptds.showFinding && el("button", { type: "button", onclick: () => ptds.showFinding(number) }, "Show in the timeline");
+    return el("div", {}, el("strong", {}, finding.title), el("p", {}, finding.text), el("p", {}, el("b", {}, "Advice: "), finding.advice), show || null, el("dl", {}, rows));
   }
 
   function rows(one) {
@@ -76,7 +86,7 @@
   }
 
   // The timeline should not be far below; everything is one press away.
-  const ROWS_FIRST = 25;
+  const ROWS_FIRST = 15;
   let all = false;
 
   function draw(focus) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the page: what needs no unpacking first, then the timeline with its legend and its honest notes.
 {
-  const { byId, el, replace, count, time } = ptds;
+  const { byId, el, replace, count, plural, time } = ptds;
 
   function notes(tables, data) {
     const out = [];
@@ -16,7 +16,17 @@
     return out;
   }
 
-  const deviceNote = "Device times are not part of this timeline. A box on a stream is the call that submitted the work: it begins when the call was entered and is as long as the call took on the host, not as long as the work ran.";
+  const submitted = "is the call that submitted the work: it begins when the call was entered and is as long as the call took on the host, not as long as the work ran.";
+
+  // What the boxes on streams are; nobody may take a host's times for a GPU's.
+  function deviceNote(tables, data) {
+    if (!tables.runs) return "Device times are not part of this timeline. A box on a stream " + submitted;
+    let work = 0;
+    for (let i = 0; i < data.count; i++) work += ptds.isGpuWork(data.op, i) ? 1 : 0;
+    const others = work - tables.runs;
+    return `A box in a row "on the GPU" was measured there, from the work's start to its end: ${plural(tables.runs, "operation")}` +
+      (others > 0 ? `; of ${count(others)} it is unknown when they ran` : "") + ". Any other box on a stream " + submitted;
+  }
 
   function line(verdict) {
     const svg = byId("arrow").content.firstElementChild.cloneNode(true);
@@ -28,6 +38,7 @@
   function legend(report, tables) {
     const boxes = ptds.classes.map((name, at) => el("span", {}, el("i", { style: `background:var(--c-${name})` }), ptds.classText[at]));
     boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
+    if (tables.runs) boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(var(--gpu) 34%,var(--c-kernel) 34%)" }), "measured on the GPU"));
     const edges = report.edges
       ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", checked: "", onchange: (event) => ptds.setVerdict(at, event.target.checked) }), " ", line(name), name + " edge"))
       : [el("span", {}, "implicit orders: not analysed")];
@@ -35,13 +46,18 @@
   }
 
   async function timeline(report, tables) {
-    if (tables.operations === 0) return replace(byId("timeline-notes"), el("p", {}, "There are no recorded operations to draw."));
-    if (typeof DecompressionStream === "undefined")
-      return replace(byId("timeline-notes"), el("p", {}, "This browser cannot unpack the timeline's data (it lacks DecompressionStream); everything above is complete."));
+    const why = report.processes ? "A timeline is of one process: ptds report --format html -o FILE TRACE, for each."
+      : tables.operations === 0 ? "There are no recorded operations to draw."
+      : typeof DecompressionStream === "undefined" ? "This browser cannot unpack the timeline's data (it lacks DecompressionStream); everything above is complete."
+      : null;
+    if (why) {
+      byId("timeline").classList.add("no-timeline");
+      return replace(byId("timeline-notes"), el("p", {}, why));
+    }
     const data = await ptds.loadData(tables);
     legend(report, tables);
     ptds.startTimeline(data, report);
-    replace(byId("timeline-notes"), notes(tables, data).map((text) => el("p", {}, text)), el("div", { class: "note" }, deviceNote));
+    replace(byId("timeline-notes"), notes(tables, data).map((text) => el("p", {}, text)), el("div", { class: "note" }, deviceNote(tables, data)));
     byId("stage").dataset.operations = data.count;
   }
 
@@ -49,7 +65,7 @@
     const report = JSON.parse(byId("data-report").textContent), tables = JSON.parse(byId("data-tables").textContent);
     ptds.verdictNames = tables.verdicts;
     ptds.startTheme();
-    ptds.startSummary(report);
+    (report.processes ? ptds.startProcesses : ptds.startSummary)(report);
     ptds.startFindings(report);
     await timeline(report, tables);
     document.documentElement.dataset.ready = Math.round(performance.now());

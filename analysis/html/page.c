@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/html/page.h"
+#include "analysis/many/many_json.h"
 #include "analysis/report_json.h"
 
 /* Made from the files of this folder by a genrule: page_html, page_css, page_js, and their sizes. */
@@ -34,6 +35,8 @@ static int put_json(json_t *value, struct text_sink *sink)
 }
 
 struct page {
+    const struct traces *traces; /* NULL: the report is on one */
+    const struct folds *folds;
     const struct report *report;
     const struct timeline *timeline;
     const struct edge_list *edges;
@@ -61,17 +64,25 @@ static void put_script(struct page *page)
 
 static void put_report(struct page *page)
 {
-    page->status |= put_json(report_json_document(page->report, page->namer), page->sink);
+    json_t *report = page->traces != NULL ? many_json_document(page->traces, page->folds, page->namer)
+                                          : report_json_document(page->report, page->namer);
+    page->status |= put_json(report, page->sink);
 }
 
 static void put_columns(struct page *page)
 {
+    if (page->traces != NULL)
+        return;
     page->drawn = columns_write(&page->tables, page->report, page->timeline, page->edges, page->sink);
     page->status |= page->drawn < 0 ? -1 : 0;
 }
 
 static void put_tables(struct page *page)
 {
+    if (page->traces != NULL) {
+        page->status |= put_json(json_pack("{s:i, s:[]}", "operations", 0, "verdicts"), page->sink);
+        return;
+    }
     json_t *tables = tables_json(&page->tables, page->report, page->timeline, page->namer);
     json_object_set_new(tables, "edges", json_integer(page->drawn > 0 ? page->drawn : 0));
     json_object_set_new(tables, "edges_left_out", json_integer((json_int_t)page->edges->dropped));
@@ -87,23 +98,36 @@ static const struct place {
     {"@TABLES@", put_tables}, {"@SCRIPT@", put_script},
 };
 
+static int put_page(struct page *page)
+{
+    const unsigned char *from = page_html, *end = page_html + sizeof page_html;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const unsigned char *at = memmem(from, (size_t)(end - from), places[i].mark, strlen(places[i].mark));
+        if (at == NULL) {
+            page->status = -1; /* page.html lost a place; a test sees to it that this cannot happen */
+            break;
+        }
+        put_bytes(page, from, (size_t)(at - from));
+        places[i].put(page);
+        from = at + strlen(places[i].mark);
+    }
+    put_bytes(page, from, (size_t)(end - from));
+    return page->status;
+}
+
 int report_html(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
                 struct site_namer *namer, struct text_sink *sink)
 {
     struct page page = {.report = report, .timeline = timeline, .edges = edges, .namer = namer, .sink = sink};
-    const unsigned char *from = page_html, *end = page_html + sizeof page_html;
     tables_begin(&page.tables, report, timeline);
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const unsigned char *at = memmem(from, (size_t)(end - from), places[i].mark, strlen(places[i].mark));
-        if (at == NULL) {
-            page.status = -1; /* page.html lost a place; a test sees to it that this cannot happen */
-            break;
-        }
-        put_bytes(&page, from, (size_t)(at - from));
-        places[i].put(&page);
-        from = at + strlen(places[i].mark);
-    }
-    put_bytes(&page, from, (size_t)(end - from));
+    int status = put_page(&page);
     tables_end(&page.tables);
-    return page.status;
+    return status;
+}
+
+int report_html_many(const struct traces *traces, const struct folds *folds, struct site_namer *namer,
+                     struct text_sink *sink)
+{
+    struct page page = {.traces = traces, .folds = folds, .namer = namer, .sink = sink};
+    return put_page(&page);
 }

@@ -25,6 +25,7 @@ void names_free(struct names *names);
 struct tables {
     struct names threads, streams, apis, kernels, stacks;
     TABLE_OF(uint32_t) rank; /* by finding serial: its rank from 1, 0 none */
+    TABLE_OF(uint32_t) runs; /* positions of the operations that have a time on the GPU */
     double unit_ns;          /* one unit of the time columns */
     uint64_t first;          /* ticks of the first operation: 0 of the time columns */
     json_t *pairs;           /* the proofs of load-bearing edges, as texts */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The summary at the top of the page, from the JSON report alone.
 {
-  const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names, needed, bare } = ptds;
+  const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names, needed, bare, brief } = ptds;
 
   const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
   const sum = (object) => Object.values(object).reduce((all, one) => all + one, 0);
@@ -31,7 +31,8 @@
   }
 
   function cards(report) {
-    const t = report.totals, kept = sum(t.kept);
+    const t = report.totals, kept = sum(t.kept), c = report.completeness;
+    const unknown = c.gpu_operations - c.gpu_timed;
     replace(
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
@@ -40,6 +41,7 @@
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
       card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(kept)} kept`),
       card(plural(t.threads, "thread"), plural(sum(t.streams), "stream")),
+      c.gpu_timed ? card(count(c.gpu_timed), "operations with GPU times" + (unknown ? `; of ${plural(unknown, "other")} they are unknown` : "")) : null,
     );
   }
 
@@ -70,7 +72,7 @@
         el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.sites)));
     });
     if (rows.length === 0)
-      rows.push(el("tr", {}, el("td", { colspan: 6 }, `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.`)));
+      rows.push(el("tr", {}, el("td", { colspan: 6 }, report.rules ? `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.` : "No hazards found.")));
     replace(body, rows);
   }
 
@@ -117,9 +119,9 @@
     const item = ({ finding, at, others, ns }) => {
       const advice = advised.has(finding.rule) ? null : el("div", { class: "note" }, finding.advice);
       advised.add(finding.rule);
-      const behind = names(finding, "waits_for_kernels", bare);
+      const behind = names(finding, "waits_for_kernels", brief);
       const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`), severity = finding.severity === "error" ? ptds.severityTag(finding) : null;
-      return el("li", {}, link, severity && " ", severity, `: ${time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
+      return el("li", {}, link, severity ? " " : ": ", severity, `${ns === null ? "cost unknown" : time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
         needed(finding) ? el("div", { class: "v-load-bearing" }, needed(finding)) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);
@@ -134,7 +136,7 @@
     const c = report.completeness;
     const items = c.gaps.map((text) => el("li", {}, text));
     items.push(...c.damages.map((one) => el("li", {}, `damage at offset ${one.offset}: ${one.text}`)));
-    if (items.length === 0) items.push(el("li", {}, "Nothing: the records are complete (GPU times are not part of them)."));
+    if (items.length === 0) items.push(el("li", {}, `Nothing: the records are complete (${c.gpu_times}).`));
     replace(byId("gaps"), items);
   }
 
@@ -146,7 +148,9 @@
     verdicts(report);
     top(report);
     gaps(report);
+    byId("gpu-times").textContent = report.completeness.gpu_times + ".";
     byId("foot").textContent = `Report version ${report.ptds_report_version}; trace version ${report.meta.trace_version}, written by libptds ${report.meta.libptds}.`;
   };
+  Object.assign(ptds, { classTable, top });
   ptds.verdictOrder = (finding) => (finding.verdicts ? verdictKeys.findIndex((key) => finding.verdicts[key] > 0) : -2);
 }

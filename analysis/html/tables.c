@@ -35,8 +35,12 @@ static double unit(const struct report *report, const struct timeline *timeline)
     uint64_t count = timeline_count(timeline), longest = 0;
     if (count == 0)
         return 1;
-    for (uint64_t i = 0; i < count; i++)
-        longest = timeline_at(timeline, i)->ns > longest ? timeline_at(timeline, i)->ns : longest;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct timeline_op *op = timeline_at(timeline, i);
+        uint64_t ran = op->ran_after_ns != TIMELINE_NOT_RAN ? op->ran_after_ns + op->ran_ns : 0;
+        longest = op->ns > longest ? op->ns : longest;
+        longest = ran > longest ? ran : longest;
+    }
     uint64_t stretch = timeline_at(timeline, count - 1)->enter - timeline_at(timeline, 0)->enter;
     double ns = (double)trace_ns(&report->trace, stretch) + (double)longest;
     return ns < 4e9 ? 1 : ns / 4e9;
@@ -61,6 +65,7 @@ void tables_end(struct tables *tables)
     names_free(&tables->kernels);
     names_free(&tables->stacks);
     free(tables->rank.items);
+    free(tables->runs.items);
     json_decref(tables->pairs);
 }
 
@@ -137,6 +142,7 @@ json_t *tables_json(const struct tables *tables, const struct report *report, co
     json_t *out = json_object();
     json_object_set_new(out, "operations", json_integer((json_int_t)count));
     json_object_set_new(out, "operations_seen", json_integer((json_int_t)timeline->seen));
+    json_object_set_new(out, "runs", json_integer((json_int_t)tables->runs.count));
     json_object_set_new(out, "out_of_memory", json_boolean(timeline->out_of_memory));
     json_object_set_new(out, "has_time", json_boolean(trace_has_time(&report->trace)));
     json_object_set_new(out, "unit_ns", json_real(tables->unit_ns));

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/device_times.h"
+
 static void leave_block(struct timeline_block *block)
 {
     if (--block->users != 0)
@@ -74,11 +76,17 @@ static uint8_t flags_of(const struct call_view *view)
                      (view->submits || captured || view->scope == WAIT_STREAM ? TIMELINE_WORK : 0));
 }
 
+static void add_run(struct timeline_op *op, const struct report *report, const struct call_view *view)
+{
+    op->ran_after_ns = TIMELINE_NOT_RAN;
+    if (view->ran != NULL && (op->flags & TIMELINE_WORK) && trace_has_time(&report->trace))
+        device_run_times(&report->trace, view->ran, &op->ran_after_ns, &op->ran_ns);
+}
+
 static void take(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial)
 {
     struct timeline *timeline = (struct timeline *)watch;
     const struct ptds_rec_CALL *call = &view->call->r;
-    (void)report;
     timeline->seen++;
     struct timeline_block *block = open_block(timeline);
     if (block == NULL)
@@ -96,6 +104,7 @@ static void take(struct report_watch *watch, const struct report *report, const 
                                                       .api = call->api,
                                                       .op = call->op,
                                                       .flags = flags_of(view)};
+    add_run(&block->ops[block->count - 1], report, view);
 }
 
 void timeline_begin(struct timeline *timeline, uint32_t most)

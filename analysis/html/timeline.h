@@ -15,11 +15,14 @@ extern "C" {
 enum { TIMELINE_MOST = 1000000, TIMELINE_BLOCKS = 8 };
 
 struct timeline_op {
-    uint64_t enter, ns, lost_ns; /* enter: ticks */
+    uint64_t enter, ns, lost_ns;   /* enter: ticks */
+    uint64_t ran_after_ns, ran_ns; /* on the GPU: from how long after enter on; ran_after_ns TIMELINE_NOT_RAN: unknown */
     uint32_t thread, stream, target, stack, object, serial;
     uint16_t api;
     uint8_t op, flags; /* enum timeline_flags */
 };
+
+#define TIMELINE_NOT_RAN UINT64_MAX
 
 enum timeline_flags {
     TIMELINE_TWIN = 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline's view: which stretch and rows show, what is chosen, what the search found; pointer and keys change it.
 {
-  const { byId, el, replace, time, count, flags, ROW, AXIS } = ptds;
+  const { byId, el, replace, time, count, plural, flags, ROW, AXIS } = ptds;
   const canvas = byId("canvas"), tip = byId("tip");
   let view = null, report = null, drawn = [], matches = [], asked = false;
 
@@ -27,6 +27,7 @@
       const began = performance.now();
       drawn = ptds.drawTimeline(canvas, view);
       view.drawMs = performance.now() - began;
+      view.firstMs = view.firstMs || performance.now();
       say();
     });
   }
@@ -35,8 +36,10 @@
   function say() {
     const { tables } = view.data, at = (units) => time(Math.max(0, (tables.start_ns || 0) + units * tables.unit_ns), 2);
     const edges = view.edgesInView > drawn.length ? ` ${count(drawn.length)} of ${count(view.edgesInView)} edges in view are drawn apart: zoom in for the others.` : "";
-    byId("view").textContent = (tables.has_time ? `In view: ${at(view.from)} to ${at(view.to)} of the run.` : "") + edges;
-    Object.assign(canvas.dataset, { from: view.from, to: view.to, scroll: view.scroll, edges: drawn.length, drawMs: view.drawMs.toFixed(1) });
+    const below = view.places.filter((place) => place.row && place.y + ROW / 2 > view.scroll + view.height).length;
+    const rows = below ? ` ${plural(below, "row")} below: drag, or arrow keys.` : "";
+    byId("view").textContent = (tables.has_time ? `In view: ${at(view.from)} to ${at(view.to)} of the run.` : "") + rows + edges;
+    Object.assign(canvas.dataset, { from: view.from, to: view.to, scroll: view.scroll, edges: drawn.length, drawMs: view.drawMs.toFixed(1), firstMs: view.firstMs.toFixed() });
   }
 
   function show(from, to) {
@@ -63,14 +66,14 @@
   function opAt(x, y) {
     const place = view.places.find((one) => one.row && y + view.scroll >= one.y && y + view.scroll < one.y + ROW);
     if (!place || x < view.gutter || y < AXIS) return null;
-    const { op } = view.data, { indices } = place.row, per = (view.to - view.from) / view.plot, at = view.from + (x - view.gutter) * per;
+    const { indices, levels: [leaf] } = place.row, per = (view.to - view.from) / view.plot, at = view.from + (x - view.gutter) * per;
     let low = 0, high = indices.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (op.enter[indices[middle]] <= at + 3 * per) low = middle + 1;
+      if (leaf.startOf(middle) <= at + 3 * per) low = middle + 1;
       else high = middle;
     }
-    for (let i = low - 1; i >= 0 && i > low - 64; i--) if (op.enter[indices[i]] + op.length[indices[i]] >= at - 3 * per) return indices[i];
+    for (let i = low - 1; i >= 0 && i > low - 64; i--) if (leaf.endOf(i) >= at - 3 * per) return indices[i];
     return null;
   }
 
@@ -85,6 +88,13 @@
     return x < view.gutter ? null : best;
   }
 
+  // When it ran on the GPU: nothing where no time of any operation is known, or where there is nothing to know.
+  function ranLine(at) {
+    const { op, run, runOf, tables } = view.data, ran = runOf[at] - 1, since = (units) => time((tables.start_ns || 0) + units * tables.unit_ns, 3);
+    if (ran >= 0) return `ran on the GPU from ${since(run.start[ran])} to ${since(run.start[ran] + run.length[ran])}, ${time(run.length[ran] * tables.unit_ns)}`;
+    return tables.runs && ptds.isGpuWork(op, at) ? "when it ran on the GPU is unknown" : null;
+  }
+
   function opLines(at) {
     const { op, tables } = view.data, unit = tables.unit_ns, timed = op.flags[at] & flags.TIMED, has = (flag) => op.flags[at] & flag;
     const thread = names(tables.threads, op.thread[at]), stream = names(tables.streams, op.stream[at]), target = names(tables.streams, op.target[at]);
@@ -95,6 +105,7 @@
         (has(flags.REMAPPED) && target ? `, sent to ${target.name || target}` : "") + (has(flags.LEGACY) ? " (default stream)" : ""),
       (tables.has_time ? `called ${time((tables.start_ns || 0) + op.enter[at] * unit, 3)} after the start, ` : "") +
         (timed ? `took ${time(op.length[at] * unit)} on the host` + (op.lost[at] ? `, ${time(op.lost[at] * unit)} of it waiting` : "") : "its return was not timed"),
+      ranLine(at),
       has(flags.FAILED) ? "failed" : null,
       has(flags.CAPTURED) ? "recorded into a capture: ran nowhere" : null,
       where && "at " + where,
@@ -154,6 +165,7 @@
       if (from && !moved) choose(edge !== null ? { edge } : { op: opAt(event.offsetX, event.offsetY) });
       from = null;
     });
+    canvas.addEventListener("dblclick", (event) => event.offsetX > view.gutter && zoom(event.shiftKey ? 3 : 1 / 3, event.offsetX));
     canvas.addEventListener("pointerleave", () => (tip.hidden = true));
     canvas.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey && document.activeElement !== canvas) return;
@@ -163,10 +175,16 @@
     }, { passive: false });
   }
 
+  function clear() {
+    byId("search").value = "";
+    mark(null);
+    choose({});
+  }
+
   const keys = {
     ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15), ArrowUp: () => scroll(-ROW), ArrowDown: () => scroll(ROW),
     PageUp: () => scroll(-view.height), PageDown: () => scroll(view.height), Home: () => show(0, view.to - view.from), End: () => show(view.data.end - (view.to - view.from), view.data.end),
-    "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), 0: fit, n: () => go(1), p: () => go(-1), Escape: () => choose({}),
+    "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), 0: fit, n: () => go(1), p: () => go(-1), Escape: clear,
   };
 
   // Matches are positions of operations. From the chosen one, or from the middle of the view.
@@ -204,18 +222,18 @@
     mark((i) => api[op.api[i]] || kernel[op.kernel[i]] || where[op.stack[i]]);
   }
 
-  ptds.showFinding = (number) => {
+  function showFinding(number) {
     mark((i) => view.data.op.finding[i] === number);
     byId("search").value = "";
     byId("timeline").scrollIntoView();
     canvas.focus();
     if (matches.length === 0) byId("matches").textContent = `no operation of finding #${number} in this timeline`;
     else go(0);
-  };
+  }
 
   function start(data, the_report) {
     report = the_report;
-    const { places, height } = ptds.layout(data), rowOf = { thread: new Map(), stream: new Map(), target: new Map() };
+    const { places, height } = ptds.layout(data), rowOf = { thread: new Map(), stream: new Map(), target: new Map(), run: new Map() };
     for (const { row } of places) if (row) rowOf[row.kind].set(row.number, row);
     view = { data, places, rowOf, full: height, from: 0, to: 1, scroll: 0, verdicts: [true, true, true], chosen: { op: null, edge: null }, drawMs: 0, edgesInView: 0 };
     view.kernelName = (number) => { const one = names(data.tables.kernels, number); return one?.name || one || ""; };
@@ -227,13 +245,14 @@
       const action = !event.ctrlKey && !event.metaKey && !event.altKey && keys[event.key];
       if (action) event.preventDefault(), action();
     });
-    const tools = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), fit, next: () => go(1), previous: () => go(-1) };
+    const tools = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), fit, next: () => go(1), previous: () => go(-1), clear };
     byId("tools").addEventListener("click", (event) => tools[event.target.dataset.do]?.());
     byId("search").addEventListener("input", search);
     byId("search").addEventListener("keydown", (event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1));
     addEventListener("resize", resize);
     addEventListener("beforeprint", redraw);
     ptds.redraw = redraw;
+    ptds.showFinding = showFinding;
     ptds.setVerdict = (at, on) => { view.verdicts[at] = on; redraw(); };
   }
   ptds.startTimeline = start;

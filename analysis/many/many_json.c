@@ -3,6 +3,8 @@
  * JSON for several traces. Called by `ptds report`. "findings" are as in the report on one trace, with sums over processes
  * and two more keys, so that whatever reads one form can read the other.
  */
+#include "analysis/many/many_json.h"
+
 #include "analysis/many/many.h"
 #include "analysis/report_json_parts.h"
 #include "analysis/symbols/symbols.h"
@@ -85,7 +87,7 @@ static json_t *finding(const struct traces *traces, struct site_namer *namer, co
     return out;
 }
 
-int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
+json_t *many_json_document(const struct traces *traces, const struct folds *folds, struct site_namer *namer)
 {
     json_t *out = json_object(), *processes = json_array(), *findings = json_array(), *totals = json_object();
     for (size_t i = 0; i < traces->list.count; i++)
@@ -95,9 +97,18 @@ int many_json(const struct traces *traces, const struct folds *folds, struct sit
     json_object_set_new(totals, "processes", number(traces->list.count));
     json_object_set_new(totals, "unreadable_traces", number(traces->unreadable));
     json_object_set_new(totals, "host_ns_lost", number_or_null(folds->known != 0, folds->host_ns));
+    struct report_totals gpu = traces_gpu_totals(traces);
+    json_object_set_new(totals, "gpu_operations", number(gpu.gpu_operations));
+    json_object_set_new(totals, "gpu_timed", number(gpu.gpu_timed));
+    json_object_set_new(totals, "gpu_times", json_string(report_gpu_times(&gpu).text));
     json_object_set_new(out, "ptds_report_version", json_integer(1));
     json_object_set_new(out, "processes", processes);
     json_object_set_new(out, "totals", totals);
     json_object_set_new(out, "findings", findings);
-    return report_json_write(out, sink);
+    return out;
+}
+
+int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
+{
+    return report_json_write(many_json_document(traces, folds, namer), sink);
 }

@@ -126,7 +126,7 @@ static void put_gap(void *data, const char *line)
     sink_printf(gaps->sink, "  process %zu: %s\n", gaps->process, line);
 }
 
-static void put_gaps(const struct traces *traces, struct text_sink *sink)
+static void put_gaps(const struct traces *traces, const struct report_totals *gpu, struct text_sink *sink)
 {
     unsigned lines = traces->unreadable;
     sink_printf(sink, "\nWhat could not be analysed\n");
@@ -141,19 +141,21 @@ static void put_gaps(const struct traces *traces, struct text_sink *sink)
                         trace->damages.items[j].text);
     }
     if (lines == 0)
-        sink_printf(sink, "  nothing: the records are complete (GPU times are not part of them)\n");
+        sink_printf(sink, "  nothing: the records are complete (%s)\n", report_gpu_times(gpu).text);
 }
 
 void many_text(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
 {
+    struct report_totals gpu = traces_gpu_totals(traces);
     sink_printf(sink, "libptds report on %zu processes\n\n", traces->list.count);
     put_processes(traces, sink);
-    sink_printf(sink, "\nHost time lost in all    %s\n", time_lost(folds->known != 0, folds->host_ns).text);
+    sink_printf(sink, "\nHost time lost in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
+                report_gpu_time(&gpu));
     if (folds->list.count == 0)
         sink_printf(sink, "\nNo hazards found.\n");
     else
         sink_printf(sink, "\nFindings, by host time lost over all processes\n");
     for (size_t i = 0; i < folds->list.count; i++)
         put_finding(traces, folds, i, namer, sink);
-    put_gaps(traces, sink);
+    put_gaps(traces, &gpu, sink);
 }

@@ -150,6 +150,16 @@ void traces_order(struct traces *traces)
         qsort(traces->list.items, traces->list.count, sizeof *traces->list.items, order);
 }
 
+struct report_totals traces_gpu_totals(const struct traces *traces)
+{
+    struct report_totals all = {0};
+    for (size_t i = 0; i < traces->list.count; i++) {
+        all.gpu_operations += traces->list.items[i]->report.totals.gpu_operations;
+        all.gpu_timed += traces->list.items[i]->report.totals.gpu_timed;
+    }
+    return all;
+}
+
 void traces_free(struct traces *traces)
 {
     for (size_t i = 0; i < traces->list.count; i++)

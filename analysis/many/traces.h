@@ -37,6 +37,9 @@ bool traces_is_trace(const char *path);
 void traces_order(struct traces *traces);
 void traces_free(struct traces *traces);
 
+/* Of the totals of all, only what is said of GPU times. */
+struct report_totals traces_gpu_totals(const struct traces *traces);
+
 /* A moment of a trace in CLOCK_REALTIME ns, by the readings at its start and end; 0 if it has none. */
 uint64_t traced_realtime(const struct traced *traced, uint64_t ticks);
 

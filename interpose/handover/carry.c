@@ -110,7 +110,7 @@ const struct clocks *handover_known(void)
     return &handover_self.known;
 }
 
-void handover_note(int kind, int lane, uint32_t count)
+void handover_note(int kind, int lane, uint64_t count)
 {
     clocks_set(&handover_self.known, kind, lane, count);
 }

@@ -14,27 +14,21 @@ enum { LANES = 64 };
 enum handed { HANDED_DEFAULT, HANDED_JOINED, HANDED_KINDS };
 
 struct clocks {
-    uint64_t have[HANDED_KINDS]; /* a bit for each lane that is in it */
-    uint32_t count[HANDED_KINDS][LANES];
+    uint64_t have[HANDED_KINDS];         /* a bit for each lane that is in it */
+    uint64_t count[HANDED_KINDS][LANES]; /* 64 bits: a count that went round would be order lost without a word */
 };
-
-/* Counts go round. */
-static inline int clocks_newer(uint32_t a, uint32_t b)
-{
-    return (int32_t)(a - b) > 0;
-}
 
 static inline int clocks_empty(const struct clocks *clocks)
 {
     return !(clocks->have[HANDED_DEFAULT] | clocks->have[HANDED_JOINED]);
 }
 
-static inline int clocks_know(const struct clocks *clocks, int kind, int lane, uint32_t count)
+static inline int clocks_know(const struct clocks *clocks, int kind, int lane, uint64_t count)
 {
-    return (clocks->have[kind] >> lane & 1) && !clocks_newer(count, clocks->count[kind][lane]);
+    return (clocks->have[kind] >> lane & 1) && count <= clocks->count[kind][lane];
 }
 
-static inline void clocks_set(struct clocks *clocks, int kind, int lane, uint32_t count)
+static inline void clocks_set(struct clocks *clocks, int kind, int lane, uint64_t count)
 {
     clocks->have[kind] |= 1ull << lane;
     clocks->count[kind][lane] = count;

@@ -40,7 +40,7 @@ static inline int handover_pending(uint32_t news)
 const struct clocks *handover_known(void);
 
 /* The thread itself has put more into its lane. */
-void handover_note(int kind, int lane, uint32_t count);
+void handover_note(int kind, int lane, uint64_t count);
 
 /* The events of the table in functions.def, by what they mean here; all keep errno. */
 void handover_give(const void *object);

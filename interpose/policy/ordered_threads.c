@@ -31,8 +31,9 @@ static struct lane {
     uint32_t stream_uid; /* of the 0x2 that was recorded last */
     CUevent event[HANDED_KINDS];
     uint64_t until[HANDED_KINDS];    /* ticks: the event stands for work put there before, for the record */
-    uint32_t handed[HANDED_KINDS];   /* times that work of this kind was handed over; the owner's */
-    uint32_t recorded[HANDED_KINDS]; /* of these, what the event stands for; anybody reads it */
+    uint64_t handed[HANDED_KINDS];   /* times that work of this kind was handed over; the owner's */
+    uint64_t recorded[HANDED_KINDS]; /* of these, what the event stands for; anybody reads it */
+    uint64_t over[HANDED_KINDS];     /* of these, what somebody found done; anybody writes it */
 } lanes[LANES];
 static struct lock giving_out;
 
@@ -82,7 +83,7 @@ static int follow_predecessor(struct thread_context *here)
 
 static void count(struct thread_context *here, int kind)
 {
-    uint32_t handed = ++lane_of(here)->handed[kind];
+    uint64_t handed = ++lane_of(here)->handed[kind];
     handover_note(kind, (int)here->lane - 1, handed);
 }
 
@@ -198,16 +199,31 @@ void ordered_hand_over(struct thread *thread, int may_call)
     errno = saved;
 }
 
-static int wait_for(struct call *C, struct thread_context *here, const struct lane *lane, int kind, uint32_t handed)
+/* Work that is done needs no wait. One question spares all other threads theirs: at a barrier each waits for each. The
+ * event stands for `handed` already. */
+static int is_over(struct lane *lane, int kind, uint64_t handed)
+{
+    if (handed <= __atomic_load_n(&lane->over[kind], __ATOMIC_RELAXED))
+        return 1;
+    uint64_t recorded =
+        __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE); /* before asking: the event only moves on */
+    if (capture_any() || !REAL(cuEventQuery) || REAL(cuEventQuery)(lane->event[kind]) != CUDA_SUCCESS)
+        return 0;
+    __atomic_store_n(&lane->over[kind], recorded, __ATOMIC_RELAXED);
+    return 1;
+}
+
+static int wait_for(struct call *C, struct thread_context *here, struct lane *lane, int kind, uint64_t handed)
 {
     uint32_t behind = __atomic_load_n(&lane->stream_uid, __ATOMIC_RELAXED);
     uint64_t until = __atomic_load_n(&lane->until[kind], __ATOMIC_RELAXED); /* before the wait: the event only moves on */
-    if (clocks_newer(handed, __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE))) {
+    if (handed > __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE)) {
         if (!wait_for_all(here))
             return 0;
         behind = here->context->legacy_uid;
         until = C->enter;
-    } else if (REAL(cuStreamWaitEvent)(CU_STREAM_PER_THREAD, lane->event[kind], 0) != CUDA_SUCCESS) {
+    } else if (!is_over(lane, kind, handed) &&
+               REAL(cuStreamWaitEvent)(CU_STREAM_PER_THREAD, lane->event[kind], 0) != CUDA_SUCCESS) {
         return 0;
     }
     record_edge(C, here->per_thread_uid, behind, until);
@@ -219,7 +235,7 @@ static int wait_for_kind(struct call *C, struct thread_context *here, const stru
     int waited = 1;
     for (uint64_t left = known->have[kind]; left; left &= left - 1) {
         int i = __builtin_ctzll(left);
-        uint32_t handed = known->count[kind][i];
+        uint64_t handed = known->count[kind][i];
         /* Legacy order is within a context, and a thread's own is kept elsewhere. */
         if ((i + 1 == (int)here->lane && !here->lane_inherited) ||
             __atomic_load_n(&lanes[i].context_uid, __ATOMIC_ACQUIRE) != here->context_uid ||

@@ -95,7 +95,6 @@ TEST(Command, UsageErrorsAreTwo)
                               "watch a b",
                               "run --watchdog soon true",
                               "report --format html x",
-                              "report --format html -o p x y",
                               "report --all --format json x",
                               "report --all --summary x",
                               "report --all --finding 1 x",
@@ -109,8 +108,7 @@ TEST(Command, UsageErrorsAreTwo)
                               "report --finding= x",
                               "report --all x y",
                               "report --thread 1 x y",
-                              "report --finding 1 /tmp",
-                              "report --format html -o p /tmp"})
+                              "report --finding 1 /tmp"})
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
 }
 
@@ -197,6 +195,10 @@ TEST(Report, SeveralTracesAreOne)
     TraceFile one(BuildTrace(with_finding)), two(BuildTrace(with_finding)), out("");
     std::string both = one.path + " " + two.path;
     EXPECT_TRUE(Has(Ptds("report " + both), "report on 2 processes"));
+    EXPECT_EQ(1, Ptds("report --format html -o " + out.path + " " + both).status);
+    Ran page = Shell("cat " + out.path);
+    for (const char *part : {"<!DOCTYPE html>", "sync-copy", "\"host_ns_by_process\"", "</html>"})
+        EXPECT_TRUE(Has(page, part)) << part;
     EXPECT_EQ(1, Ptds("report --format json -o " + out.path + " " + both).status);
     Ran json = Shell("cat " + out.path);
     size_t first = json.out.find("\"ptds_report_version\"");

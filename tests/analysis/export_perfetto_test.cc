@@ -4,6 +4,7 @@
 // it says of itself.
 #include "tests/analysis/exported.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -285,6 +286,137 @@ TEST(Perfetto, EdgesAreFlowsWithTheVerdictAsCategory)
         EXPECT_EQ(std::string::npos, note->name.find("no verdicts"));
 }
 
+/* A slice as a viewer would find it: an end closes what was begun last on its track. */
+struct Slice {
+    std::string track, inside; /* the names around it, outermost first */
+    uint64_t from, to;         /* UINT64_MAX: never ended */
+};
+
+std::map<std::string, Slice> SlicesOf(const Trace &trace)
+{
+    std::vector<const Event *> ordered;
+    for (const Event &event : trace.events)
+        if (event.type == SLICE_BEGIN || event.type == SLICE_END)
+            ordered.push_back(&event);
+    std::stable_sort(ordered.begin(), ordered.end(), [](const Event *a, const Event *b) { return a->time < b->time; });
+    std::map<std::string, Slice> slices;
+    std::map<uint64_t, std::vector<std::string>> open;
+    for (const Event *event : ordered) {
+        std::vector<std::string> &stack = open[event->track];
+        if (event->type == SLICE_END) {
+            EXPECT_FALSE(stack.empty()) << "an end of nothing";
+            if (stack.empty())
+                continue;
+            slices.at(stack.back()).to = event->time;
+            stack.pop_back();
+            continue;
+        }
+        std::string inside;
+        for (const std::string &name : stack)
+            inside += name + ">";
+        EXPECT_TRUE(slices.insert({event->name, {trace.tracks.at(event->track), inside, event->time, UINT64_MAX}}).second);
+        stack.push_back(event->name);
+    }
+    return slices;
+}
+
+TEST(Perfetto, RegionsAreSlicesAroundTheirCalls)
+{
+    Opened opened(
+        {BuildTrace("1@0 launch s=N1 k=a\n1@10 region outer\n1@20+5 sync s=N1\n1@30 region inner\n1@30+10 ctx-sync\n"
+                    "1@40 region-end\n1@50 region-end\n1@60 region-end\n2@5 region alone\n1@70+10 event-sync e=E\n"
+                    "1@75 region during\n1@90 region-end\n")});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    uint64_t start = trace.Named("cuLaunchKernel")[0]->time;
+    auto slices = SlicesOf(trace);
+    auto check = [&](const char *name, const char *track, const char *inside, uint64_t from, uint64_t to) {
+        ASSERT_EQ(1u, slices.count(name)) << name;
+        EXPECT_EQ(track, slices.at(name).track) << name;
+        EXPECT_EQ(inside, slices.at(name).inside) << name;
+        EXPECT_EQ(start + from * 1000, slices.at(name).from) << name;
+        EXPECT_EQ(to == UINT64_MAX ? to : start + to * 1000, slices.at(name).to) << name;
+    };
+    check("outer", "1", "", 10, 50);
+    check("cuStreamSynchronize", "1", "outer>", 20, 25);
+    check("inner", "1", "outer>", 30, 40);
+    check("cuCtxSynchronize", "1", "outer>inner>", 30, 40);
+    check("alone", "2", "", 5, UINT64_MAX);
+    check("cuEventSynchronize", "1", "", 70, 80);
+    check("during", "1", "", 80, 90);
+    EXPECT_EQ("region", trace.Named("outer")[0]->category);
+}
+
+TEST(Perfetto, DomainsHaveTracksOfTheirOwnBelowTheThread)
+{
+    Opened opened({BuildTrace("1@0 launch s=N1 k=a\n1@10 region one domain=NCCL\n1@20 region two domain=other\n"
+                              "1@25 region three\n1@30 region-end domain=NCCL\n1@40 region-end domain=other\n"
+                              "1@50 region-end\n1@60 region four domain=NCCL\n")});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    auto slices = SlicesOf(trace);
+    EXPECT_EQ("regions of NCCL", slices.at("one").track);
+    EXPECT_EQ("regions of other", slices.at("two").track);
+    EXPECT_EQ("1", slices.at("three").track);
+    EXPECT_EQ("regions of NCCL", slices.at("four").track);
+    EXPECT_EQ("", slices.at("four").inside);
+    EXPECT_EQ(20000u, slices.at("one").to - slices.at("one").from);
+    EXPECT_EQ(20000u, slices.at("two").to - slices.at("two").from);
+    EXPECT_EQ(25000u, slices.at("three").to - slices.at("three").from);
+    EXPECT_EQ(UINT64_MAX, slices.at("four").to);
+    EXPECT_EQ("1", trace.tracks.at(trace.parents.at(trace.Named("one")[0]->track)));
+}
+
+TEST(Perfetto, RangesOfTheProcessMayOverlap)
+{
+    auto process = [](uint32_t pid) {
+        TraceBuilder builder;
+        builder.header.pid = pid;
+        builder.Clock(0, 1000000, 7000000000);
+        builder.Clock(1000000000, 1001000000, 8000000000);
+        for (uint32_t i = 1; i <= 4; i++)
+            builder.String(i, std::to_string(pid) + " range " + std::to_string(i), PTDS_ROLE_REGION);
+        builder.Region(1, 10000, 1, 0, 71);
+        builder.Region(1, 20000, 2, 0, 72);
+        builder.Region(2, 30000, 0, 0, 71);
+        builder.Region(2, 35000, 0, 0, 70); /* whose beginning is lost */
+        builder.Region(1, 40000, 0, 0, 72);
+        builder.Region(1, 50000, 3, 0, 73);
+        return builder.Bytes();
+    };
+    Opened opened({process(1000), process(2000)});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    auto slices = SlicesOf(trace);
+    EXPECT_EQ(6u, slices.size());
+    for (const char *pid : {"1000 range ", "2000 range "}) {
+        const Slice &one = slices.at(pid + std::string("1")), &two = slices.at(pid + std::string("2")),
+                    &three = slices.at(pid + std::string("3"));
+        EXPECT_EQ("ranges", one.track);
+        EXPECT_EQ(20000u, one.to - one.from);
+        EXPECT_EQ("", two.inside) << "on a track of its own";
+        EXPECT_EQ(20000u, two.to - two.from);
+        EXPECT_EQ("", three.inside);
+        EXPECT_EQ(UINT64_MAX, three.to);
+    }
+    std::set<uint64_t> tracks;
+    for (const Event *event : trace.On("ranges"))
+        tracks.insert(event->track);
+    EXPECT_EQ(4u, tracks.size()) << "two a process: the third range has the first one's";
+}
+
+TEST(Perfetto, RangesThatNobodyEndsAreBounded)
+{
+    TraceBuilder builder;
+    builder.String(1, "forgotten", PTDS_ROLE_REGION);
+    for (uint64_t i = 1; i <= 300; i++)
+        builder.Region(1, i * 1000, 1, 0, i);
+    Opened opened({builder.Bytes()});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    std::map<uint64_t, int> types;
+    for (const Event *event : trace.Named("forgotten"))
+        types[event->type]++;
+    EXPECT_EQ(256, types[SLICE_BEGIN]);
+    EXPECT_EQ(44, types[INSTANT]);
+}
+
 TEST(Perfetto, SaysWhatItDoesNotKnow)
 {
     Opened opened({WithHeader(BuildTrace(text), [](ptds_trace_header *header) { header->clean_end = 0; })});
@@ -292,7 +424,8 @@ TEST(Perfetto, SaysWhatItDoesNotKnow)
     std::string notes;
     for (const Event *note : trace.On("notes"))
         notes += note->name + "\n";
-    for (const char *part : {"no GPU times are recorded", "no verdicts", "did not end through exit", "time 0 is 1970-"})
+    for (const char *part :
+         {"GPU time is not recorded: work is", "no verdicts", "did not end through exit", "time 0 is 1970-"})
         EXPECT_NE(std::string::npos, notes.find(part)) << notes;
 }
 

@@ -77,7 +77,7 @@ TEST(Sqlite, HasCallsFindingsAndNotes)
     EXPECT_EQ("sync-copy|H3|warning|cuMemcpyDtoH_v2|1\n",
               database.Ask("SELECT rule, class, severity, api, count FROM PTDS_FINDING"));
     EXPECT_EQ(std::string(opened.folds.list.items[0].id.text) + "\n", database.Ask("SELECT id FROM PTDS_FINDING"));
-    EXPECT_EQ("1\n", database.Ask("SELECT count(*) FROM PTDS_META WHERE value LIKE 'no GPU times%'"));
+    EXPECT_EQ("1\n", database.Ask("SELECT count(*) FROM PTDS_META WHERE value LIKE 'GPU time is not recorded: work%'"));
     EXPECT_EQ("prog|32\n",
               database.Ask("SELECT replace(f.object, '/opt/app/', ''), offset FROM PTDS_FRAME f JOIN PTDS_FINDING d"
                            " ON f.stack = d.stack WHERE depth = 0"));

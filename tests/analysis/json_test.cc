@@ -82,6 +82,17 @@ TEST(Json, UnknownIsNull)
     EXPECT_NE(0u, json_array_size(json.At("completeness", "gaps")));
 }
 
+TEST(Json, HowManyOperationsHaveGpuTimes)
+{
+    Json with(BuildTrace("1@0 launch s=N1 k=a\n1@10 launch s=N1 k=b\ndevice-run 1@10 30+400\n"));
+    EXPECT_EQ(2, json_integer_value(with.At("completeness", "gpu_operations")));
+    EXPECT_EQ(1, json_integer_value(with.At("completeness", "gpu_timed")));
+    EXPECT_STREQ("GPU times of 1 of 2 operations are recorded", json_string_value(with.At("completeness", "gpu_times")));
+    Json without(BuildTrace("1@0 launch s=N1 k=a\n"));
+    EXPECT_EQ(0, json_integer_value(without.At("completeness", "gpu_timed")));
+    EXPECT_STREQ("GPU time is not recorded", json_string_value(without.At("completeness", "gpu_times")));
+}
+
 TEST(Json, ParsesForEveryRulesTraces)
 {
     const rule *rules[RULES_MOST];

@@ -167,6 +167,43 @@ TEST(Many, TextSaysWhoAndHowUnevenly)
         EXPECT_NE(std::string::npos, out.text.find(part)) << part << "\n" << out.text;
 }
 
+/* Two memsets and nothing that is missing. */
+std::string Complete(bool timed)
+{
+    TraceBuilder builder;
+    builder.Api(1, "cuMemsetD8Async");
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    builder.Clock(0, 1000000, 5000000000);
+    CallSpec call;
+    call.op = PTDS_OP_MEMSET;
+    call.kinds = PTDS_MEMORY_DEVICE;
+    call.stream = 1;
+    call.words = {0x1000, 16, 1, 0};
+    builder.Call(call);
+    call.enter = 1000;
+    builder.Call(call);
+    if (timed)
+        builder.DeviceRun(1, 1000, 2000, 3000);
+    builder.Count(1, 1, false, ptds_count{2, 0, 0, 0});
+    return builder.Bytes();
+}
+
+TEST(Many, GpuTimesAddUpOverProcesses)
+{
+    auto text = [](const std::vector<std::string> &traces) {
+        Opened opened(traces);
+        TextOf out;
+        many_text(&opened.traces, &opened.folds, opened.namer, &out);
+        return out.text;
+    };
+    std::string with = text({Complete(true), Complete(false)}), without = text({Complete(false), Complete(false)});
+    for (const char *part :
+         {"in all    unknown (GPU time is not counted)\n", "complete (GPU times of 1 of 4 operations are recorded)\n"})
+        EXPECT_NE(std::string::npos, with.find(part)) << with;
+    for (const char *part : {"in all    unknown (GPU time is not recorded)\n", "complete (GPU time is not recorded)\n"})
+        EXPECT_NE(std::string::npos, without.find(part)) << without;
+}
+
 TEST(Many, JsonHasProcessesAndShares)
 {
     Rank zero, one;
@@ -180,6 +217,9 @@ TEST(Many, JsonHasProcessesAndShares)
     json_t *processes = json_object_get(root, "processes");
     ASSERT_EQ(2u, json_array_size(processes));
     json_t *second = json_array_get(processes, 1);
+    json_t *completeness = json_object_get(second, "completeness");
+    EXPECT_EQ(2, json_integer_value(json_object_get(completeness, "gpu_operations")));
+    EXPECT_EQ(0, json_integer_value(json_object_get(completeness, "gpu_timed")));
     EXPECT_EQ(1, json_integer_value(json_object_get(second, "rank")));
     EXPECT_EQ(5000000000, json_integer_value(json_object_get(second, "start_unix_ns")));
     EXPECT_EQ(0u, json_array_size(json_object_get(json_array_get(processes, 0), "incomplete")));

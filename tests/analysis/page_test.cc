@@ -7,19 +7,13 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 
-#include "tests/analysis/page_support.h"
-#include "tests/support/browser.h"
+#include "tests/analysis/page_browser.h"
 
 namespace ptds
 {
 namespace
 {
-
-#define NEEDS_A_BROWSER() \
-    if (Browser::Find().empty()) \
-    GTEST_SKIP() << "no browser here: install Debian's chromium (scripts/setup --check does)"
 
 /* A program of three threads with all that a page can show. Streams by uid, in the order of first use: 1 L, 2 B1, 3 N1, 4
  * P1. */
@@ -61,35 +55,6 @@ std::vector<struct edge> Edges()
     }
     return edges;
 }
-
-double Number(const std::string &json)
-{
-    return strtod(json.c_str() + (json[0] == '"'), nullptr);
-}
-
-std::string Errors(const Browser &browser)
-{
-    std::string all;
-    for (const std::string &error : browser.errors)
-        all += error + "\n";
-    return all;
-}
-
-/* How many pixels of the canvas have this colour of the palette, as drawn, give or take its mixing at edges of lines. */
-std::string CountPixels(const std::string &variable)
-{
-    return "(() => { const c = document.getElementById('canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, "
-           "c.height).data; "
-           "const h = getComputedStyle(document.documentElement).getPropertyValue('--" +
-           variable +
-           "').trim(); "
-           "const w = [1, 3, 5].map((i) => parseInt(h.slice(i, i + 2), 16)); let n = 0; "
-           "for (let i = 0; i < d.length; i += 4) if (Math.abs(d[i] - w[0]) + Math.abs(d[i + 1] - w[1]) + Math.abs(d[i + "
-           "2] - w[2]) < 40) n++; "
-           "return n; })()";
-}
-
-const char frames[] = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))";
 
 TEST(Page, OpensSortsAndFilters)
 {
@@ -172,6 +137,10 @@ TEST(Page, KeysAndPointerChangeTheView)
     browser.Key("-");
     browser.Key("0");
     EXPECT_NEAR(all, span(), all * 0.01);
+    browser.Run("(() => { const c = document.getElementById('canvas'), r = c.getBoundingClientRect(); c.dispatchEvent(new "
+                "MouseEvent('dblclick', {clientX: r.left + 600, clientY: r.top + 50})); })()");
+    EXPECT_NEAR(all / 3, span(), all * 0.01);
+    browser.Key("0");
     browser.Run("(() => { const f = document.getElementById('search'); f.value = 'softmax'; f.dispatchEvent(new "
                 "Event('input')); })()");
     EXPECT_EQ("\"20 matches\"", browser.Run("document.getElementById('matches').textContent"));
@@ -183,6 +152,28 @@ TEST(Page, KeysAndPointerChangeTheView)
     browser.Picture("chosen.png", false);
     browser.Key("Escape");
     EXPECT_EQ("\"\"", browser.Run("document.getElementById('details').textContent"));
+    EXPECT_EQ("\"\"", browser.Run("document.getElementById('matches').textContent")) << "nothing is dim any more";
+    EXPECT_EQ("", Errors(browser));
+}
+
+TEST(Page, SaysThatThereAreMoreRows)
+{
+    NEEDS_A_BROWSER();
+    std::string text;
+    for (unsigned i = 1; i <= 60; i++)
+        text += std::to_string(i) + "@" + std::to_string(i) + " launch s=N1 k=a\n";
+    Page page(BuildTrace(text), nullptr);
+    Browser browser(1280, 900);
+    browser.Open(page.path);
+    browser.Run(frames);
+    const std::string view = "document.getElementById('view').textContent";
+    EXPECT_NE(std::string::npos, browser.Run(view).find(" rows below: drag")) << browser.Run(view);
+    browser.Run("document.getElementById('canvas').focus()");
+    browser.Key("PageDown");
+    browser.Key("PageDown");
+    browser.Key("PageDown");
+    browser.Run(frames);
+    EXPECT_EQ(std::string::npos, browser.Run(view).find("below")) << browser.Run(view);
     EXPECT_EQ("", Errors(browser));
 }
 
@@ -193,8 +184,8 @@ TEST(Page, SaysWhatItDoesNotKnow)
     Browser browser(1280, 900);
     browser.Open(page.path);
     std::string text = browser.Run("document.body.innerText");
-    for (const char *part :
-         {"not analysed", "GPU time lost is unknown", "Device times are not part of this timeline", "no verdict is given"})
+    for (const char *part : {"not analysed", "GPU time lost is unknown", "GPU time is not recorded.",
+                             "Device times are not part of this timeline", "no verdict is given"})
         EXPECT_NE(std::string::npos, text.find(part)) << part;
     EXPECT_EQ(std::string::npos, text.find("NaN"));
     EXPECT_EQ(std::string::npos, text.find("[object")) << text;

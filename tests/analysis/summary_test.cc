@@ -109,6 +109,31 @@ TEST(Summary, AnUnknownCostIsNoZero)
     EXPECT_FALSE(Has(report.Text(), "0 ns")) << report.Text();
 }
 
+/* One of three kernels has a device time, one device time is of a call that is not there. */
+const char sampled[] = "1@0 launch s=L k=a\n1@5 launch s=N1 k=b\n"
+                       "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n1@6000 record s=L e=E\n"
+                       "device-run 1@5 30+400\ndevice-run 1@7 30+400\n";
+
+TEST(Summary, WhatGpuTimesThereAreIsSaid)
+{
+    Built without(BuildTrace("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"));
+    EXPECT_EQ(2u, without->totals.gpu_operations);
+    EXPECT_EQ(0u, without->totals.gpu_timed);
+    EXPECT_TRUE(Has(without.Summary(), "; GPU time is not recorded):\n")) << without.Summary();
+    EXPECT_TRUE(Has(without.Text(), "in calls that waited; GPU time is not recorded)\n")) << without.Text();
+    EXPECT_FALSE(Has(without.Text(), "GPU times of"));
+    Built with(BuildTrace(sampled));
+    ExpectFits(with.Summary());
+    EXPECT_EQ(3u, with->totals.gpu_operations) << "no event is one";
+    EXPECT_EQ(1u, with->totals.gpu_timed);
+    EXPECT_TRUE(Has(with.Summary(), "4 driver calls recorded, GPU times of 1 of 3 operations\n")) << with.Summary();
+    EXPECT_TRUE(Has(with.Summary(), "; GPU time is not counted):\n")) << with.Summary();
+    EXPECT_TRUE(Has(with.Text(), "in calls that waited; GPU time is not counted)\n")) << with.Text();
+    EXPECT_TRUE(Has(with.Text(), "GPU times of 1 of 3 operations are recorded; the others' are unknown\n")) << with.Text();
+    for (const std::string &text : {with.Summary(), with.Text()})
+        EXPECT_FALSE(Has(text, "not recorded)")) << text;
+}
+
 TEST(Summary, TheShimsEntriesReportAnUnreadableTraceInOneLine)
 {
     ptds_trace_header header = {};

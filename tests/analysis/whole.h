@@ -138,6 +138,8 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
             throw std::runtime_error("the JSON report could not be written");
         many_text(&traces, &folds, &namer, &many);
         many_json(&traces, &folds, &namer, &json);
+        if (report_html_many(&traces, &folds, &namer, &many) != 0)
+            throw std::runtime_error("the page of several could not be written");
         whole.text = text.text;
         whole.recorded = report->totals.recorded;
         whole.damaged = report->trace.damaged;

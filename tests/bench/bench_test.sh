@@ -69,6 +69,18 @@ rm -r "$scratch/tarball/tests/sim"
 grep -q '^launch/elf/4 ' "$scratch/out" || fail "nothing was measured on the empty driver"
 grep -q '^no more than that: neither a GPU' "$scratch/out" || fail "the lack of a driver was not said"
 
+# The page, where there is a browser for it.
+status=0
+scripts/bench page 5000 2 >"$scratch/out" 2>"$scratch/err" || status=$?
+if [[ $status == 3 ]]; then
+    grep -q 'no browser here' "$scratch/err" || fail "the lack of a browser was not said"
+else
+    [[ $status == 0 ]] || fail "scripts/bench page"
+    for line in '5000 operations, ' 'page ' 'first ' 'heap ' 'draw, 1/1 ' 'draw, 1/165 '; do
+        grep -q "^$line" "$scratch/out" || fail "no line of the page that begins with $line"
+    done
+fi
+
 if bench nonsense; then
     fail "a part that does not exist was accepted"
 fi

@@ -25,8 +25,7 @@ def main():
             raise RuntimeError(f"CUDA error {status}")
 
     ok(runtime.cudaRuntimeGetVersion(ctypes.byref(version)))
-    results = [numpy.zeros(WORDS, numpy.uint32) for _ in range(4)]
-    starts = [numpy.arange(WORDS, dtype=numpy.uint32) * (i + 1) for i in range(4)]
+    starts = [numpy.arange(WORDS, dtype=numpy.uint32) * (i + 1) for i in range(side_by_side.THREADS)]
 
     def lane(index):
         blocks = [ctypes.c_void_p(), ctypes.c_void_p()]
@@ -36,19 +35,18 @@ def main():
         for _ in range(ROUNDS):
             ok(runtime.cudaMemsetAsync(blocks[1], index + 1, size, None))
             ok(runtime.cudaMemcpyAsync(blocks[1], blocks[0], ctypes.c_size_t(WORDS * 2), ON_DEVICE, None))
-        ok(runtime.cudaMemcpy(results[index].ctypes.data_as(ctypes.c_void_p), blocks[1], size, TO_HOST))
+        result = numpy.empty(WORDS, numpy.uint32)
+        ok(runtime.cudaMemcpy(result.ctypes.data_as(ctypes.c_void_p), blocks[1], size, TO_HOST))
         for block in blocks:
             ok(runtime.cudaFree(block))
+        return result
 
-    lane(0)
-    one = side_by_side.run(1, lane)
-    four = side_by_side.run(4, lane)
-    right = True
-    for index, result in enumerate(results):
-        right &= numpy.array_equal(result[: WORDS // 2], starts[index][: WORDS // 2])
-        right &= bool((result[WORDS // 2 :] == 0x01010101 * (index + 1)).all())
+    def expected(index):
+        memset = numpy.full(WORDS // 2, 0x01010101 * (index + 1), numpy.uint32)
+        return numpy.concatenate([starts[index][: WORDS // 2], memset])
+
     print("runtime", version.value)
-    side_by_side.finish(right, results, one=one, four=four)
+    side_by_side.one_and_four(lane, expected)
 
 
 main()

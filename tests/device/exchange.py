@@ -97,7 +97,7 @@ def main():
                 wrong.append(f"{first.__name__}->{second.__name__}")
     ms = (time.perf_counter() - began) * 1e3
     print("pairs", len(results), "wrong", *wrong)
-    side_by_side.finish(not wrong, results, one=ms)
+    side_by_side.finish(not wrong, results, pairs=ms)
 
 
 if __name__ == "__main__":

@@ -2,45 +2,27 @@
 """JAX: jitted steps from 1 and from 4 threads; whole numbers, so exact everywhere."""
 import os
 
+import shared_work
 import side_by_side
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 jax, numpy = side_by_side.need("jax", "numpy")
-
-ROUNDS, SIZE = 40, 1 << 16
-
-
-@jax.jit
-def step(x, y):
-    return (x * 3 + y) % 65521
-
-
-def reference(index):
-    x = numpy.arange(SIZE, dtype=numpy.int32) + index
-    y = x[::-1].copy()
-    for _ in range(ROUNDS):
-        x = (x * 3 + y) % 65521
-    return x
 
 
 def main():
     if jax.default_backend() != "gpu":
         print("SKIP JAX sees no GPU")
         return
-    results = [None] * 4
+    step = jax.jit(shared_work.step)
 
     def lane(index):
-        x = jax.numpy.arange(SIZE, dtype=jax.numpy.int32) + index
+        x = jax.numpy.arange(shared_work.SIZE, dtype=jax.numpy.int32) + index
         y = jax.numpy.flip(x)
-        for _ in range(ROUNDS):
+        for _ in range(shared_work.ROUNDS):
             x = step(x, y)
-        results[index] = numpy.asarray(x)
+        return numpy.asarray(x)
 
-    lane(0)
-    one = side_by_side.run(1, lane)
-    four = side_by_side.run(4, lane)
-    right = all(numpy.array_equal(results[i], reference(i)) for i in range(4))
-    side_by_side.finish(right, results, one=one, four=four)
+    side_by_side.one_and_four(lane, shared_work.after_steps)
 
 
 main()

@@ -2,7 +2,7 @@
 # How scripts/gpu runs a step and keeps its results: everything in the log, a line in the table for what matters.
 # shellcheck shell=bash
 
-TABLE_LINES=60
+TABLE_LINES=120
 
 begin_results() {
     RESULTS=${OUT:-gpu-results}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch CUDA graphs: captured on a side stream, replayed on the default stream between default-stream work."""
+"""PyTorch CUDA graphs: captured on a side stream, replayed on the default stream between default-stream work.
+
+One thread: a graph has its inputs and outputs at fixed places, so replays do not run beside each other.
+"""
 import time
 
 import side_by_side

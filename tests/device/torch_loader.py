@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch: a DataLoader's worker processes and pinned memory, asynchronous copies and inference on the default stream."""
+"""PyTorch: a DataLoader's worker processes and pinned memory, asynchronous copies and inference on the default stream.
+
+One thread does the GPU work, as in a training loop; PyTorch's own thread pins the memory.
+"""
 import time
 
 import side_by_side

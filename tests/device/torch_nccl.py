@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NCCL all-reduce between two GPUs, a process each, with work on the default stream before and after."""
+"""NCCL all-reduce between two GPUs, a process of one thread each, with work on the default stream before and after."""
 import os
 import socket
 import sys

@@ -17,7 +17,7 @@ namespace ptds
 namespace
 {
 
-clocks one(int kind, int lane, uint32_t count)
+clocks one(int kind, int lane, uint64_t count)
 {
     clocks made = {};
     clocks_set(&made, kind, lane, count);
@@ -43,11 +43,14 @@ TEST(Clocks, MergeKeepsTheNewerOfEachLane)
     EXPECT_FALSE(clocks_know(&into, HANDED_JOINED, 3, 1));
 }
 
-TEST(Clocks, CountsGoRound)
+/* Thirty-two bits are some hours of hand-overs. */
+TEST(Clocks, CountsPastThirtyTwoBitsAreNewer)
 {
-    clocks into = one(HANDED_DEFAULT, 0, 0xfffffff0u), from = one(HANDED_DEFAULT, 0, 2);
+    const uint64_t past = 0x100000002u;
+    clocks into = one(HANDED_DEFAULT, 0, 0xfffffff0u), from = one(HANDED_DEFAULT, 0, past), old = one(HANDED_DEFAULT, 0, 5);
     EXPECT_EQ(clocks_merge(&into, &from), 1);
-    EXPECT_EQ(into.count[HANDED_DEFAULT][0], 2u);
+    EXPECT_EQ(clocks_merge(&into, &old), 0);
+    EXPECT_EQ(into.count[HANDED_DEFAULT][0], past);
 }
 
 TEST(Objects, AreLeftAloneUntilTheyAreInserted)

@@ -255,16 +255,17 @@ TEST(Ordered, AHandOverTakesTheDefaultStreamsOrderAlong)
     expect_policy("ordered",
                   {
                       {"launch@0", "cuLaunchKernel(ptds)"},
-                      {"h:launch@0", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(ptds;E1) "
-                                     "cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E2)"},
-                      {"launch@0", "cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                      {"h:launch@0", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) cuEventQuery(;E1) "
+                                     "cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate "
+                                     "cuEventRecord(ptds;E2)"},
+                      {"launch@0", "cuEventQuery(;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
                       {"launch@0", "cuLaunchKernel(ptds)"},
                       /* Nothing since, nothing to wait for. */
                       {"t:launch@0", "cuLaunchKernel(ptds)"},
                       {"h:flags@0", "cuStreamQuery(ptds) cuEventRecord(ptds;E1) cuStreamGetFlags(ptds) cuStreamQuery(ptds) "
                                     "cuEventRecord(ptds;E2)"},
-                      {"h:launch@0", "cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) cuStreamQuery(ptds) "
-                                     "cuEventRecord(ptds;E2)"},
+                      {"h:launch@0", "cuEventQuery(;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) "
+                                     "cuStreamQuery(ptds) cuEventRecord(ptds;E2)"},
                   },
                   {{"FAKE_PENDING", "1"}});
 }
@@ -276,6 +277,37 @@ TEST(Ordered, WorkThatIsDoneIsNotHandedOver)
                                  {"h:launch@0", "cuStreamQuery(ptds) cuLaunchKernel(ptds) cuStreamQuery(ptds)"},
                                  {"launch@0", "cuLaunchKernel(ptds)"},
                              });
+}
+
+TEST(Ordered, WorkFoundDoneByOneThreadIsNotAskedForByAnother)
+{
+    expect_policy("ordered",
+                  {
+                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      {"h:launch@0", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) cuEventQuery(;E1) "
+                                     "cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E2)"},
+                      /* The first thread's: known. The second's: not yet. */
+                      {"H:launch@0", "cuEventQuery(;E2) cuLaunchKernel(ptds) cuStreamQuery(ptds) cuEventCreate "
+                                     "cuEventRecord(ptds;E3)"},
+                      /* New work of the first is another matter. */
+                      {"launch@0", "cuEventQuery(;E3) cuLaunchKernel(ptds)"},
+                      {"H:launch@0", "cuStreamQuery(ptds) cuEventRecord(ptds;E1) cuEventQuery(;E1) cuLaunchKernel(ptds) "
+                                     "cuStreamQuery(ptds) cuEventRecord(ptds;E3)"},
+                  },
+                  {{"FAKE_PENDING", "streams"}});
+}
+
+TEST(Ordered, DuringACaptureNobodyAsksWhetherWorkIsDone)
+{
+    expect_policy("ordered",
+                  {
+                      {"nbstream:n", "cuStreamCreate"},
+                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      {"t:begin@n", "cuStreamBeginCapture_v2(n)"},
+                      {"h:launch@0", "cuEventCreate cuEventRecord(ptds;E1) cuStreamWaitEvent(ptds;E1) "
+                                     "cuLaunchKernel(ptds) cuEventCreate cuEventRecord(ptds;E2)"},
+                  },
+                  {{"FAKE_PENDING", "streams"}});
 }
 
 TEST(Ordered, AHandOverOfWorkOnABlockingStream)
@@ -290,10 +322,12 @@ TEST(Ordered, AHandOverOfWorkOnABlockingStream)
             {"h:launch@b", "cuEventCreate cuEventCreate cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuEventCreate "
                            "cuEventRecord(ptds;E2) cuLaunchKernel(b) cuEventCreate cuEventCreate cuEventRecord(b;E3) "
                            "cuStreamWaitEvent(ptds;E3) cuEventCreate cuEventRecord(ptds;E4)"},
-            {"t:launch@0", "cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+            {"t:launch@0", "cuEventQuery(;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
             {"launch@a", "cuLaunchKernel(a)"},
-            {"launch@0", "cuStreamWaitEvent(ptds;E4) cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
-        });
+            {"launch@0", "cuEventQuery(;E4) cuStreamWaitEvent(ptds;E4) cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) "
+                         "cuLaunchKernel(ptds)"},
+        },
+        {{"FAKE_PENDING", "1"}});
 }
 
 TEST(Ordered, WorkOnABlockingStreamAfterAHandOver)
@@ -302,7 +336,7 @@ TEST(Ordered, WorkOnABlockingStreamAfterAHandOver)
                   {
                       {"stream:a", "cuStreamCreate"},
                       {"launch@0", "cuLaunchKernel(ptds)"},
-                      {"h:launch@a", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) "
+                      {"h:launch@a", "cuStreamQuery(ptds) cuEventCreate cuEventRecord(ptds;E1) cuEventQuery(;E1) "
                                      "cuStreamWaitEvent(ptds;E1) cuEventCreate cuEventCreate "
                                      "cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a) "
                                      "cuEventRecord(a;E3) cuStreamWaitEvent(ptds;E3) cuEventCreate "

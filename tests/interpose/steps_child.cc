@@ -9,7 +9,7 @@
  *     memset:D htod:H dtoh:H dtod copy:DH 2d:DH 3d:DH 3dpeer:DD peer atoh:H htoa:H atod dtoa atoa
  *         memory kinds: D device, P pinned, H pageable
  *     absent (a function of CUDA 12.8)   own:a ownthread:a (ptds.h; 0 for none)   t:COMMAND (in a second thread)
- *     h:COMMAND (in the second thread, handed over and back by semaphores)
+ *     h:COMMAND (in the second thread, handed over and back by semaphores)   T:COMMAND H:COMMAND (in a third)
  *     exit:7 (through destructors; without it the program ends past them)
  */
 #include <algorithm>
@@ -234,12 +234,12 @@ CUresult does(const Step &step)
     return copy(step);
 }
 
-/* The second thread; it lives to the end. "h:" hands over to it and back by semaphores, "t:" by turns only, which says
- * nothing to the shim. */
+/* The second and the third thread; they live to the end. "h:" hands over to the second and back by semaphores, "t:" by
+ * turns only, which says nothing to the shim; "H:" and "T:" to the third. */
 std::string given;
 CUresult given_result;
-std::atomic<int> turn; /* of the first thread 0, the second 1; -1: the first, once the second is there */
-sem_t to_second, to_first;
+std::atomic<int> turn; /* of the first thread 0, the others 1 and 2; -1: the first, once the others are there */
+sem_t to_other[3], to_first;
 
 void await_turn(int whose)
 {
@@ -247,15 +247,20 @@ void await_turn(int whose)
         usleep(50);
 }
 
-void second_thread(CUcontext context)
+bool hands_over(const std::string &text)
+{
+    return text[0] == 'h' || text[0] == 'H';
+}
+
+void other_thread(int number, CUcontext context)
 {
     cuCtxSetCurrent(context);
     turn = 0;
     for (;;) {
-        await_turn(1);
-        bool handed = given[0] == 'h';
+        await_turn(number);
+        bool handed = hands_over(given);
         if (handed)
-            sem_wait(&to_second);
+            sem_wait(&to_other[number]);
         given_result = does(parse(given.substr(2)));
         if (handed)
             sem_post(&to_first);
@@ -263,27 +268,31 @@ void second_thread(CUcontext context)
     }
 }
 
-bool for_second_thread(const std::string &text)
+/* 0: the first. */
+int thread_for(const std::string &text)
 {
-    return text.rfind("t:", 0) == 0 || text.rfind("h:", 0) == 0;
+    for (const char *prefix : {"t:", "h:", "T:", "H:"})
+        if (text.rfind(prefix, 0) == 0)
+            return prefix[0] > 'Z' ? 1 : 2;
+    return 0;
 }
 
-/* Before any work, so that its creation hands over none. */
-void start_second_thread()
+/* Before any work, so that their creation hands over none. */
+void start_thread(int number)
 {
     turn = -1;
-    std::thread(second_thread, contexts["first"]).detach();
+    std::thread(other_thread, number, contexts["first"]).detach();
     await_turn(0);
     names.take();
 }
 
-CUresult in_second_thread(const std::string &text)
+CUresult in_other_thread(int number, const std::string &text)
 {
     given = text;
-    if (text[0] == 'h')
-        sem_post(&to_second);
-    turn = 1;
-    if (text[0] == 'h')
+    if (hands_over(text))
+        sem_post(&to_other[number]);
+    turn = number;
+    if (hands_over(text))
         sem_wait(&to_first);
     await_turn(0);
     return given_result;
@@ -297,11 +306,13 @@ int main(int argc, char **argv)
         cuMemHostAlloc(&pinned, 4096, 0))
         return 2;
     names.take();
-    if (std::any_of(argv + 1, argv + argc, for_second_thread))
-        start_second_thread();
+    for (int number : {1, 2})
+        if (std::any_of(argv + 1, argv + argc, [=](const char *text) { return thread_for(text) == number; }))
+            start_thread(number);
     for (int i = 1; i < argc; i++) {
         std::string text = argv[i];
-        CUresult result = for_second_thread(text) ? in_second_thread(text) : does(parse(text));
+        int number = thread_for(text);
+        CUresult result = number ? in_other_thread(number, text) : does(parse(text));
         std::string entries = names.take();
         printf("%s%s", entries.c_str(), result ? "" : "\n");
         if (result)

@@ -249,6 +249,25 @@ void Browser::Print(bool print)
     json_decref(Call("Emulation.setEmulatedMedia", json_pack("{s:s}", "media", print ? "print" : "screen")));
 }
 
+std::string Browser::Version()
+{
+    json_t *result = Call("Browser.getVersion", json_object());
+    std::string version = Text(result, "product");
+    json_decref(result);
+    return version;
+}
+
+double Browser::HeapBytes()
+{
+    json_decref(Call("HeapProfiler.collectGarbage", json_object()));
+    json_t *result = Call("Runtime.getHeapUsage", json_object());
+    double bytes = 0;
+    for (const char *part : {"usedSize", "embedderHeapUsedSize", "backingStorageSize"})
+        bytes += json_number_value(json_object_get(result, part));
+    json_decref(result);
+    return bytes;
+}
+
 bool Browser::Picture(const std::string &name, bool whole)
 {
     Run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))");

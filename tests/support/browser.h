@@ -42,6 +42,10 @@ public:
     /* A picture as PNG, of the whole page or of what is in view, among the test's outputs if it keeps any. */
     bool Picture(const std::string &name, bool whole);
 
+    /* "Chrome/123.0" or so; and what the page's JavaScript holds once garbage is collected, arrays included. */
+    std::string Version();
+    double HeapBytes();
+
     std::vector<std::string> errors;
     bool alive = false;
 

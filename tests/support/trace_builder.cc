@@ -218,12 +218,13 @@ void TraceBuilder::DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns,
     Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
 }
 
-void TraceBuilder::Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain)
+void TraceBuilder::Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain, uint64_t range)
 {
     auto record = Blank<ptds_rec_REGION>(PTDS_REC_REGION);
     record.ticks = ticks;
     record.name = name;
     record.domain = domain;
+    record.range = range;
     Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
 }
 

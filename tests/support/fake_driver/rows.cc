@@ -4,6 +4,7 @@
  * go on without.
  */
 #include <cstdlib>
+#include <cstring>
 
 #include "tests/support/fake_driver/state.h"
 #include "tests/support/fake_driver/visible.h"
@@ -20,6 +21,12 @@ template <int id> struct Act {
     }
 };
 
+CUresult event_query()
+{
+    const char *pending = getenv("FAKE_PENDING");
+    return pending && strcmp(pending, "streams") != 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
 #define ACT(symbol, params, expression) \
     template <> struct Act<API_##symbol> { \
         static CUresult run params \
@@ -34,6 +41,7 @@ ACT(cuStreamDestroy, (bool, CUstream s), end_stream(s));
 ACT(cuStreamDestroy_v2, (bool, CUstream s), end_stream(s));
 ACT(cuStreamGetFlags, (bool, CUstream s, unsigned *flags), stream_flags(s, flags));
 ACT(cuStreamQuery, (bool, CUstream), getenv("FAKE_PENDING") ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
+ACT(cuEventQuery, (bool, CUevent), event_query());
 ACT(cuEventCreate, (bool, CUevent *e, unsigned), new_event(e));
 ACT(cuStreamBeginCapture, (bool twin, CUstream s), begin_capture(twin, s));
 ACT(cuStreamBeginCapture_v2, (bool twin, CUstream s, CUstreamCaptureMode), begin_capture(twin, s));

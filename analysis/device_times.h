@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * When operations ran on their device, where the trace says so: sampled, or from CUPTI. For the exports that show single
- * calls.
+ * When operations ran on their device, where the trace says so: sampled, or from CUPTI.
  */
-#ifndef PTDS_ANALYSIS_EXPORT_DEVICE_TIMES_H
-#define PTDS_ANALYSIS_EXPORT_DEVICE_TIMES_H
+#ifndef PTDS_ANALYSIS_DEVICE_TIMES_H
+#define PTDS_ANALYSIS_DEVICE_TIMES_H
 
 #include "analysis/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct device_run {
     uint64_t enter; /* the call's, with its thread */
@@ -22,8 +25,14 @@ struct device_times {
 };
 
 void device_times_begin(struct device_times *times, const struct trace *trace);
-/* NULL: not recorded. */
+/* NULL: not recorded. Few traces have any, and they pay for the search. */
 const struct device_run *device_times_of(const struct device_times *times, const struct call *call);
+/* How long after its call began it began, never before, and how long it ran. Means nothing without trace_has_time. */
+void device_run_times(const struct trace *trace, const struct device_run *run, uint64_t *after, uint64_t *ns);
 void device_times_end(struct device_times *times);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collects the device times of a trace. Called by perfetto.c and sqlite.c. A record may come long after its call and in
- * another thread's chunk, so all are read before the calls are. Must not pass on an end before its start.
+ * Collects the device times of a trace. Called by report_pass.c and by the exports. A record may come long after its call
+ * and in another thread's chunk, so all are read before the calls are. Must not pass on an end before its start.
  */
-#include "analysis/export/device_times.h"
+#include "analysis/device_times.h"
 
 #include <stdlib.h>
 
@@ -36,6 +36,8 @@ static int by_call(const void *a, const void *b)
 void device_times_begin(struct device_times *times, const struct trace *trace)
 {
     *times = (struct device_times){.trace = trace};
+    if (trace->defs.device_bases.count == 0)
+        return; /* nearly every trace: not read once more for nothing */
     trace_each_record(trace, 1u << PTDS_REC_DEVICE_TIME, take, times);
     if (times->runs.count != 0)
         qsort(times->runs.items, times->runs.count, sizeof *times->runs.items, by_call);
@@ -47,6 +49,21 @@ const struct device_run *device_times_of(const struct device_times *times, const
     if (times->runs.count == 0)
         return NULL;
     return bsearch(&wanted, times->runs.items, times->runs.count, sizeof wanted, by_call);
+}
+
+/* In floating point, so that no number from the trace overflows. */
+static uint64_t whole(double ns)
+{
+    return ns < 0 ? 0 : ns < 1e18 ? (uint64_t)ns : (uint64_t)1e18;
+}
+
+void device_run_times(const struct trace *trace, const struct device_run *run, uint64_t *after, uint64_t *ns)
+{
+    double base = run->base >= run->enter ? (double)trace_ns(trace, run->base - run->enter)
+                                          : -(double)trace_ns(trace, run->enter - run->base);
+    *after = whole(base + (double)run->start);
+    uint64_t end = whole(base + (double)run->end);
+    *ns = end > *after ? end - *after : 0;
 }
 
 void device_times_end(struct device_times *times)
