@@ -64,7 +64,6 @@ static inline void put_on_lane(struct verdicts *v, uint32_t lane)
 {
     joins_implicit(v, lane);
     lanes_at(v, lane)->last = v->now;
-    lanes_at(v, lane)->end = v->end;
 }
 
 static void submit(struct verdicts *v, const struct call_view *view, uint32_t lane)
@@ -135,10 +134,13 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     if (!concerns(view))
         return NULL;
     v->raced = false;
-    v->end = end_of(view);
     if (v->covers.count != 0)
         waits_until(v, view->call->r.enter);
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
+    struct edge_end end = end_of(view);
+    v->end = end;
+    if (view->submits && lane != NO_LANE) /* here, for reading it back at once would wait for it to be written */
+        lanes_at(v, lane)->end = end;
     if (view->alike != 0 && lane != NO_LANE) { /* a launch and nothing else */
         put_on_lane(v, lane);
         touches_of_launch(v, view->call, lane);
