@@ -208,6 +208,7 @@ struct verdicts {
     uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
     struct place *places;          /* 1 << PLACE_BITS */
     struct place_ends *place_ends; /* likewise */
+    void *place_room, *place_ends_room;
     uint64_t now, open, sweep_at, sweep_least;
     uint64_t turns;     /* at memories */
     uint32_t serials;   /* of lanes */

@@ -7,7 +7,6 @@
 #include "analysis/verdict/places.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LINE = 64 };
 _Static_assert(sizeof(struct place) == LINE && sizeof(struct place_ends) == 2 * LINE, "of lines");
@@ -21,21 +20,25 @@ struct noted {
     enum access access;
 };
 
+/* Zeroed by the system page by page, as they are used: a short trace uses few. */
+static void *lines(void **room, size_t count)
+{
+    *room = calloc(count + 1, LINE);
+    return *room != NULL ? (void *)(((uintptr_t)*room + LINE - 1) / LINE * LINE) : NULL;
+}
+
 bool places_begin(struct verdicts *v)
 {
     const size_t count = (size_t)1 << PLACE_BITS;
-    v->places = aligned_alloc(LINE, count * sizeof *v->places);
-    v->place_ends = aligned_alloc(LINE, count * sizeof *v->place_ends);
-    if (v->places == NULL || v->place_ends == NULL)
-        return false;
-    memset(v->places, 0, count * sizeof *v->places);
-    return true;
+    v->places = lines(&v->place_room, count);
+    v->place_ends = lines(&v->place_ends_room, 2 * count);
+    return v->places != NULL && v->place_ends != NULL;
 }
 
 void places_free(struct verdicts *v)
 {
-    free(v->places);
-    free(v->place_ends);
+    free(v->place_room);
+    free(v->place_ends_room);
 }
 
 /* Where it is remembered, if it still is. */
