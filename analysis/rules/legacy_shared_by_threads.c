@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * legacy-shared-by-threads: a thread's work queues up behind another thread's on the one legacy stream. Run by report.c for
- * every call.
+ * legacy-shared-by-threads: a thread's work queues up behind another thread's on the one legacy stream. Run by report.c
+ * where a stream goes from one thread to another.
  */
 #include "analysis/rule.h"
 
