@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * legacy-barrier: the legacy stream's implicit order with blocking and per-thread streams, each time it adds an edge that
- * nothing else had put there. Run by report.c where a call joins something new. Whether the program needs that edge is not for this rule to
- * say.
+ * nothing else had put there. Run by report.c where a call joins something new. Whether the program needs that edge is not
+ * for this rule to say.
  */
 #include "analysis/rule.h"
 

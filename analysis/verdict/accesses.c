@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The accesses remembered of a piece of memory, and which of them a new one may conflict with. Called for every pointer of
- * every launch, so what is known already must not be looked at again. Of a stream's accesses only the last of each kind and
+ * The accesses remembered of a piece of memory, and which of them a new one may conflict with. Called for what places.c
+ * cannot answer; what is known already must not be looked at again. Of a stream's accesses only the last of each kind and
  * place is remembered: whoever comes after that one comes after the others.
  *
  * Nobody sees how far a kernel reaches from its pointers. Two such open-ended accesses of one memory are a doubt at least,
