@@ -27,6 +27,7 @@ struct handover {
     CUstream blocking[2], nonblocking;
     CUstream from, to; // A's and B's
     struct box *box;
+    pthread_mutex_t outer;
     struct box slept; // waited for since before the program called CUDA
     pthread_t sleeper;
     sem_t first, second;
@@ -184,6 +185,34 @@ static void early_b(struct handover *h)
     await_turn(h, 3);
     if (full)
         read_words(h);
+}
+
+// What a box under another lock is told about is guarded by that lock: A told another thread of an earlier item so, and B
+// finds this one under the outer lock alone. B has worked before: nothing of earlier threads is left to wait for.
+static void outer_a(struct handover *h)
+{
+    await_turn(h, 1);
+    pthread_mutex_lock(&h->outer);
+    fill(h->box);
+    pthread_cond_signal(&h->box->told);
+    pthread_mutex_unlock(&h->outer);
+    write_words(h);
+    pthread_mutex_lock(&h->outer);
+    pthread_mutex_unlock(&h->outer);
+    turn(h, 2);
+    await_turn(h, 3); // a thread's end hands over too
+}
+
+static void outer_b(struct handover *h)
+{
+    read_words(h);
+    CU(cuStreamSynchronize(h->to));
+    turn(h, 1);
+    await_turn(h, 2);
+    pthread_mutex_lock(&h->outer);
+    pthread_mutex_unlock(&h->outer);
+    read_words(h);
+    turn(h, 3);
 }
 
 static void semaphore_a(struct handover *h)
@@ -348,17 +377,16 @@ static const struct way {
     part *parts[3];
     int from, to; // 0: the default stream, else one of blocking[]
 } ways[] = {
-    {"waited-since-start", {sleeper_a}, 0, 0},
     {"condition", {wake_a, wake_b}, 0, 0},
     {"queue-found-full", {queue_a, queue_b}, 0, 0},
     {"future-complete", {complete_a, complete_b}, 0, 0},
     {"future-told-late", {early_a, early_b}, 0, 0},
+    {"held-while-told", {outer_a, outer_b}, 0, 0},
     {"semaphore", {semaphore_a, semaphore_b}, 0, 0},
     {"semaphore-try", {semaphore_a, trywait_b}, 0, 0},
     {"create", {create_a, create_b}, 0, 0},
     {"join", {join_b}, 0, 0},
     {"exit-and-join", {exit_b}, 0, 0},
-    {"late-work-and-join", {late_b}, 0, 0},
     {"barrier", {barrier_a, barrier_b}, 0, 0},
     {"chain", {semaphore_a, chain_b, chain_c}, 0, 0},
     {"ended", {ended_a, ended_b}, 0, 0},
@@ -366,8 +394,11 @@ static const struct way {
     {"from-blocking", {semaphore_a, semaphore_b}, 1, 0},
     {"to-blocking", {semaphore_a, semaphore_b}, 0, 2},
     {"join-from-blocking", {join_b}, 1, 0},
-    {"late-join-to-blocking", {late_b}, 0, 2},
     {"chain-to-blocking", {semaphore_a, chain_b, chain_c}, 0, 2},
+    // Last: what a thread leaves at its very end makes those after it wait for everything, and nothing shows any more.
+    {"late-work-and-join", {late_b}, 0, 0},
+    {"late-join-to-blocking", {late_b}, 0, 2},
+    {"waited-since-start", {sleeper_a}, 0, 0},
 };
 
 // Every way has a box that nobody has used before.
@@ -393,6 +424,7 @@ static void setup(struct handover *h, unsigned ms)
     for (int i = 0; i < 2; i++)
         CU(cuStreamCreate(&h->blocking[i], CU_STREAM_DEFAULT));
     CU(cuStreamCreate(&h->nonblocking, CU_STREAM_NON_BLOCKING));
+    pthread_mutex_init(&h->outer, NULL);
     sem_init(&h->first, 0, 0);
     sem_init(&h->second, 0, 0);
     pthread_barrier_init(&h->both, NULL, 2);
