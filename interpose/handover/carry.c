@@ -8,10 +8,11 @@
  * that a thread in between need not work itself.
  *
  * A mutex hands over only if it belongs to a condition: it was waited for with one, or a thread signalled one and this was
- * the mutex that it last locked or unlocked. Any other (an allocator's) would put all threads in order. Since a fresh
- * future's mutex only becomes one by the signal after its unlock, threads remember the mutexes that they locked, and look
- * at those that have become one meanwhile before their next work. What is left is a taker whose work comes between the
- * unlock and the signal.
+ * the mutex that it last locked or unlocked, or held (what is signalled under a lock is what the lock guards: PyTorch's
+ * backward pass guards results with a mutex that it holds while it queues work under another). Any other (an allocator's)
+ * would put all threads in order. Since a fresh future's mutex only becomes one by the signal after its unlock, threads
+ * remember the mutexes that they locked, and look at those that have become one meanwhile before their next work. What is
+ * left is a taker whose work comes between the unlock and the signal.
  *
  * Must not allocate or block: locks of malloc and of the loader pass here.
  */
@@ -67,6 +68,23 @@ static void remember_lock(uintptr_t mutex)
 {
     uint64_t bit, *word = word_of(mutex, &bit);
     *word |= bit;
+}
+
+static void hold(struct handover_self *self, uintptr_t mutex)
+{
+    const uint32_t room = sizeof self->held / sizeof self->held[0];
+    if (self->held_count == room)
+        memmove(self->held, self->held + 1, --self->held_count * sizeof self->held[0]);
+    self->held[self->held_count++] = mutex;
+}
+
+static void let_go(struct handover_self *self, uintptr_t mutex)
+{
+    uint32_t at = self->held_count;
+    while (at > 0 && self->held[at - 1] != mutex)
+        at--;
+    if (at > 0)
+        memmove(&self->held[at - 1], &self->held[at], (self->held_count-- - at) * sizeof self->held[0]);
 }
 
 static void take_converted(struct handover_self *self)
@@ -143,6 +161,7 @@ void handover_locked(const void *mutex)
     if (objects_known(self->mutex))
         take(self, mutex);
     remember_lock(self->mutex);
+    hold(self, self->mutex);
     self->busy = 0;
 }
 
@@ -156,6 +175,7 @@ void handover_unlocking(const void *mutex)
         publish(1);
         objects_give(self->mutex, &self->known);
     }
+    let_go(self, self->mutex);
     self->busy = 0;
 }
 
@@ -167,6 +187,8 @@ void handover_signalling(const void *condition)
     publish(1);
     give(self, condition);
     convert(self, self->mutex);
+    for (uint32_t i = 0; i < self->held_count; i++)
+        convert(self, self->held[i]);
     self->busy = 0;
 }
 

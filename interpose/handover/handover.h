@@ -15,9 +15,11 @@
 /* Every thread's own, also of those that never call CUDA: what came before belongs to what they pass on. In static storage,
  * because it is needed inside malloc's own locks. */
 struct handover_self {
-    uint32_t news;      /* bumped when `known` learns from others */
-    uint32_t seen;      /* conversions looked at so far */
-    uintptr_t mutex;    /* the last one locked or unlocked */
+    uint32_t news;     /* bumped when `known` learns from others */
+    uint32_t seen;     /* conversions looked at so far */
+    uintptr_t mutex;   /* the last one locked or unlocked */
+    uintptr_t held[8]; /* locked now, the innermost last; the outermost are forgotten first */
+    uint32_t held_count;
     uint32_t busy;      /* inside this folder or a wrapper: what the driver and its tools lock there is no hand-over */
     uint32_t forks;     /* thread_fork_generation that the rest belongs to */
     uint64_t locked[8]; /* which mutexes were locked, by hash, that belonged to no condition then */

@@ -6,185 +6,9 @@
 // before the gate opens, every time. Right without a shim and under PTDS_POLICY=ordered, wrong under
 // plain per-thread streams. Run by scripts/gpu and the policy tests.
 
-#include <semaphore.h>
 #include <stdio.h>
 
-#include "app.h"
-
-enum { WORDS = 1024, BYTES = WORDS * 4, OLD = 1, NEW = 2 };
-
-// A queue or a future: a lock, a condition, and whether there is something.
-struct box {
-    pthread_mutex_t lock;
-    pthread_cond_t told;
-    int full;
-};
-
-struct handover {
-    struct app app;
-    struct gate gate;
-    CUdeviceptr words, seen;
-    CUstream blocking[2], nonblocking;
-    CUstream from, to; // A's and B's
-    struct box *box;
-    struct box slept; // waited for since before the program called CUDA
-    pthread_t sleeper;
-    sem_t first, second;
-    pthread_barrier_t both;
-    pthread_t worker;
-    pthread_key_t late;
-    unsigned step; // by plain stores: tells the threads' turns and hands over nothing
-};
-
-static void turn(struct handover *h, unsigned step)
-{
-    __atomic_store_n(&h->step, step, __ATOMIC_RELEASE);
-}
-
-static void await_turn(struct handover *h, unsigned step)
-{
-    while (__atomic_load_n(&h->step, __ATOMIC_ACQUIRE) < step)
-        app_sleep_ms(1);
-}
-
-static void write_words(struct handover *h)
-{
-    CU(gate_launch(&h->app, &h->gate, h->from));
-    CU(app_add_one(&h->app, h->from, h->words, WORDS));
-}
-
-static void read_words(struct handover *h)
-{
-    CU(cuMemcpyDtoDAsync(h->seen, h->words, BYTES, h->to));
-}
-
-static void fill(struct box *box)
-{
-    pthread_mutex_lock(&box->lock);
-    box->full = 1;
-    pthread_mutex_unlock(&box->lock);
-}
-
-static int look(struct box *box)
-{
-    pthread_mutex_lock(&box->lock);
-    int full = box->full;
-    pthread_mutex_unlock(&box->lock);
-    return full;
-}
-
-// B sleeps on the condition.
-static void wake_a(struct handover *h)
-{
-    await_turn(h, 1);
-    app_sleep_ms(2);
-    write_words(h);
-    pthread_mutex_lock(&h->box->lock);
-    h->box->full = 1;
-    pthread_cond_signal(&h->box->told);
-    pthread_mutex_unlock(&h->box->lock);
-}
-
-static void wake_b(struct handover *h)
-{
-    pthread_mutex_lock(&h->box->lock);
-    turn(h, 1);
-    while (!h->box->full)
-        pthread_cond_wait(&h->box->told, &h->box->lock);
-    pthread_mutex_unlock(&h->box->lock);
-    read_words(h);
-}
-
-// B has slept on the condition since before the driver was there.
-static void *sleeper_b(void *argument)
-{
-    struct handover *h = argument;
-    pthread_mutex_lock(&h->slept.lock);
-    turn(h, 1);
-    while (!h->slept.full)
-        pthread_cond_wait(&h->slept.told, &h->slept.lock);
-    pthread_mutex_unlock(&h->slept.lock);
-    app_thread(&h->app);
-    read_words(h);
-    return NULL;
-}
-
-static void start_sleeper(struct handover *h)
-{
-    pthread_mutex_init(&h->slept.lock, NULL);
-    pthread_cond_init(&h->slept.told, NULL);
-    pthread_create(&h->sleeper, NULL, sleeper_b, h);
-    await_turn(h, 1);
-    app_sleep_ms(2);
-}
-
-static void sleeper_a(struct handover *h)
-{
-    write_words(h);
-    pthread_mutex_lock(&h->slept.lock);
-    h->slept.full = 1;
-    pthread_cond_signal(&h->slept.told);
-    pthread_mutex_unlock(&h->slept.lock);
-    pthread_join(h->sleeper, NULL);
-}
-
-// B only locks: nobody ever waited for this box.
-static void complete_a(struct handover *h)
-{
-    write_words(h);
-    fill(h->box);
-    pthread_cond_broadcast(&h->box->told);
-    turn(h, 1);
-}
-
-static void complete_b(struct handover *h)
-{
-    await_turn(h, 1);
-    if (look(h->box))
-        read_words(h);
-}
-
-// A's second item: B has waited for the box before, and this time finds it full.
-static void queue_b(struct handover *h)
-{
-    struct timespec now = {0};
-    pthread_mutex_lock(&h->box->lock);
-    pthread_cond_timedwait(&h->box->told, &h->box->lock, &now);
-    pthread_mutex_unlock(&h->box->lock);
-    turn(h, 1);
-    await_turn(h, 2);
-    if (look(h->box))
-        read_words(h);
-}
-
-static void queue_a(struct handover *h)
-{
-    await_turn(h, 1);
-    write_words(h);
-    fill(h->box);
-    turn(h, 2);
-}
-
-// B looks between A's unlock and A's broadcast; its work comes after that.
-static void early_a(struct handover *h)
-{
-    write_words(h);
-    fill(h->box);
-    turn(h, 1);
-    await_turn(h, 2);
-    pthread_cond_broadcast(&h->box->told);
-    turn(h, 3);
-}
-
-static void early_b(struct handover *h)
-{
-    await_turn(h, 1);
-    int full = look(h->box);
-    turn(h, 2);
-    await_turn(h, 3);
-    if (full)
-        read_words(h);
-}
+#include "thread_handover.h"
 
 static void semaphore_a(struct handover *h)
 {
@@ -341,24 +165,21 @@ static void capture_b(struct handover *h)
     turn(h, 1);
 }
 
-typedef void part(struct handover *h);
-
 static const struct way {
     const char *name;
     part *parts[3];
     int from, to; // 0: the default stream, else one of blocking[]
 } ways[] = {
-    {"waited-since-start", {sleeper_a}, 0, 0},
     {"condition", {wake_a, wake_b}, 0, 0},
     {"queue-found-full", {queue_a, queue_b}, 0, 0},
     {"future-complete", {complete_a, complete_b}, 0, 0},
     {"future-told-late", {early_a, early_b}, 0, 0},
+    {"held-while-told", {outer_a, outer_b}, 0, 0},
     {"semaphore", {semaphore_a, semaphore_b}, 0, 0},
     {"semaphore-try", {semaphore_a, trywait_b}, 0, 0},
     {"create", {create_a, create_b}, 0, 0},
     {"join", {join_b}, 0, 0},
     {"exit-and-join", {exit_b}, 0, 0},
-    {"late-work-and-join", {late_b}, 0, 0},
     {"barrier", {barrier_a, barrier_b}, 0, 0},
     {"chain", {semaphore_a, chain_b, chain_c}, 0, 0},
     {"ended", {ended_a, ended_b}, 0, 0},
@@ -366,8 +187,11 @@ static const struct way {
     {"from-blocking", {semaphore_a, semaphore_b}, 1, 0},
     {"to-blocking", {semaphore_a, semaphore_b}, 0, 2},
     {"join-from-blocking", {join_b}, 1, 0},
-    {"late-join-to-blocking", {late_b}, 0, 2},
     {"chain-to-blocking", {semaphore_a, chain_b, chain_c}, 0, 2},
+    // Last: what a thread leaves at its very end makes those after it wait for everything, and nothing shows any more.
+    {"late-work-and-join", {late_b}, 0, 0},
+    {"late-join-to-blocking", {late_b}, 0, 2},
+    {"waited-since-start", {sleeper_a}, 0, 0},
 };
 
 // Every way has a box that nobody has used before.
@@ -393,6 +217,7 @@ static void setup(struct handover *h, unsigned ms)
     for (int i = 0; i < 2; i++)
         CU(cuStreamCreate(&h->blocking[i], CU_STREAM_DEFAULT));
     CU(cuStreamCreate(&h->nonblocking, CU_STREAM_NON_BLOCKING));
+    pthread_mutex_init(&h->outer, NULL);
     sem_init(&h->first, 0, 0);
     sem_init(&h->second, 0, 0);
     pthread_barrier_init(&h->both, NULL, 2);

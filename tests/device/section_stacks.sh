@@ -126,6 +126,7 @@ section_stacks() {
     stack "$all" torch_graph
     stack "observe stream" torch_compile
     stack "$all" torch_nccl
+    stack "observe ordered stream" torch_two_gpus
     stack "$all" cupy_threads
     stack "$all" numba_threads
     SETTING=NUMBA_CUDA_PER_THREAD_DEFAULT_STREAM=1 stack "$all" numba_threads
