@@ -41,7 +41,11 @@ static const struct rule rule = {
             "1@1 launch s=N1 k=_Z5writePf args=A\n"
             "1@2 record s=N1 e=E\n"
             "1@3 wait s=L e=E\n"
-            "1@4+1 copy s=L implicit src=A to=pageable bytes=64\n",
+            "1@4+1 copy s=L implicit src=A to=pageable bytes=64\n"
+            /* What a host function told the program no call shows. */
+            "1@10 launch s=N1 k=_Z5writePf args=A\n"
+            "1@11 host-function s=N1\n"
+            "1@30+1 copy s=L implicit src=A to=pageable bytes=64\n",
     .severity = SEVERITY_ERROR,
     .details = details,
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER),

@@ -68,7 +68,8 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     struct edge_pair pair;
     struct blame what = *by;
     bool certain = by->verdict == VERDICT_LOAD_BEARING && first->op > v->soft && first->op > v->fog &&
-                   lanes_at(v, first->lane)->sure && (by->cover != NULL || lanes_at(v, by->lane)->sure);
+                   first->op > vclock_get(&v->told, first->lane) && lanes_at(v, first->lane)->sure &&
+                   (by->cover != NULL || lanes_at(v, by->lane)->sure);
     v->totals.races += certain;
     v->totals.possible_races += !certain;
     if (!(certain && !v->raced) && blame_all_settled(v, by, first->lane))

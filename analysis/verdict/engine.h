@@ -214,6 +214,7 @@ struct verdicts {
     uint32_t serials;   /* of lanes */
     uint64_t fog;       /* an explicit order that cannot be seen was made here: no certainty across it */
     uint64_t soft;      /* ... a wait that may or may not have been one: no race is claimed across it */
+    struct vclock told; /* ... what host functions may have told the program was done: likewise */
     uint64_t lost_at;   /* records were missing here */
     uint64_t opaque_at; /* some lane's last opaque operation */
     uint64_t learnt;    /* when the host last learnt something by explicit order */

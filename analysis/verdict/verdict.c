@@ -66,12 +66,22 @@ static inline void put_on_lane(struct verdicts *v, uint32_t lane)
     lanes_at(v, lane)->last = v->now;
 }
 
+/* A host function may tell the program that what came before it is done, by means that no call shows. */
+static RARE void tell(struct verdicts *v, uint32_t at)
+{
+    struct lane *lane = lanes_at(v, at);
+    if (!vclock_join(&v->told, &lane->full) || !vclock_raise(&v->told, at, lane->last))
+        v->limited = true;
+}
+
 static void submit(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (call->op == PTDS_OP_EVENT_WAIT)
         wait_for_event(v, call, lane);
     put_on_lane(v, lane);
+    if (call->op == PTDS_OP_HOST_FUNCTION)
+        tell(v, lane);
     if (call->op == PTDS_OP_LAUNCH)
         touches_of_launch(v, view->call, lane);
     else if (view->work)
@@ -168,5 +178,6 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     signatures_free(v);
     places_free(v);
     edges_free(v);
+    vclock_free(&v->told);
     free(v);
 }
