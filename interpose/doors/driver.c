@@ -186,8 +186,7 @@ int driver_owns(const void *address)
 static int find_dlopen(const struct elf_object *candidate, void *out)
 {
     void *found = elf_symbol(candidate, "dlopen");
-    if (found && candidate->soname &&
-        (strncmp(candidate->soname, "libc.so", 7) == 0 || strncmp(candidate->soname, "libdl.so", 8) == 0))
+    if (found && elf_is_libc(candidate))
         *(void **)out = found;
     return found != NULL && *(void **)out != NULL;
 }
