@@ -78,6 +78,7 @@ static void describe(struct elf_object *object, const struct dl_phdr_info *info)
             dynamic = (const void *)start;
         }
     }
+    object->dynamic = dynamic;
     if (dynamic)
         read_dynamic(object, dynamic);
 }
@@ -226,6 +227,55 @@ void *elf_symbol(const struct elf_object *object, const char *name)
 void *elf_symbol_version(const struct elf_object *object, const char *name, const char *version)
 {
     return find(object, &(struct wanted){name, version});
+}
+
+struct behind {
+    uintptr_t address;
+    struct wanted wanted;
+    int passed; /* the object with the address has been seen */
+    void *found;
+};
+
+static int look_behind(const struct elf_object *object, void *data)
+{
+    struct behind *behind = data;
+    if (behind->passed)
+        behind->found = find(object, &behind->wanted);
+    if (behind->address >= object->base && behind->address < object->end)
+        behind->passed = 1;
+    return behind->found != NULL;
+}
+
+void *elf_symbol_behind(const void *address, const char *name, const char *version)
+{
+    struct behind behind = {(uintptr_t)address, {name, version}, 0, NULL};
+    elf_each(look_behind, &behind);
+    return behind.found;
+}
+
+uintptr_t elf_dynamic_value(const struct elf_object *object, ElfW(Sxword) tag)
+{
+    for (const ElfW(Dyn) *entry = object->dynamic; entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == tag)
+            return entry->d_un.d_val;
+    }
+    return 0;
+}
+
+uintptr_t elf_dynamic_address(const struct elf_object *object, ElfW(Sxword) tag)
+{
+    uintptr_t value = elf_dynamic_value(object, tag);
+    return value ? dynamic_address(object, value) : 0;
+}
+
+int elf_is_libc(const struct elf_object *object)
+{
+    static const char *const parts[] = {"libc.so.", "libdl.so.", "libpthread.so."};
+    for (size_t i = 0; object->soname && i < sizeof parts / sizeof *parts; i++) {
+        if (strncmp(object->soname, parts[i], strlen(parts[i])) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 const char *elf_path(const struct elf_object *object, char *buffer, size_t size)

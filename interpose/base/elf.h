@@ -22,6 +22,7 @@ struct elf_object {
     const uint32_t *sysv_hash;
     const uint16_t *versions; /* of each symbol; NULL where the object has none */
     const void *definitions;  /* the versions that it defines, ElfW(Verdef); NULL none */
+    const ElfW(Dyn) * dynamic;
     const ElfW(Phdr) * segments;
     uint16_t segment_count;
 };
@@ -44,5 +45,16 @@ void *elf_symbol(const struct elf_object *object, const char *name);
 
 /* The same for what a reference to name@version would be bound to: one of that version, or of none. */
 void *elf_symbol_version(const struct elf_object *object, const char *name, const char *version);
+
+/* The first definition behind the object that contains the address, in load order, as RTLD_NEXT would find it; NULL if
+ * there is none. Version NULL: any. */
+void *elf_symbol_behind(const void *address, const char *name, const char *version);
+
+/* What the object's dynamic section says under a tag: a number, or an address in memory; 0 if it says nothing. */
+uintptr_t elf_dynamic_value(const struct elf_object *object, ElfW(Sxword) tag);
+uintptr_t elf_dynamic_address(const struct elf_object *object, ElfW(Sxword) tag);
+
+/* 1 if it is the C library, or one of those that were apart from it before glibc 2.34. */
+int elf_is_libc(const struct elf_object *object);
 
 #endif

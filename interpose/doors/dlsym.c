@@ -12,56 +12,30 @@
 #include <string.h>
 
 #include "interpose/base/elf.h"
+#include "interpose/doors/answer.h"
 #include "interpose/doors/doors.h"
 #include "interpose/doors/driver.h"
-
-struct dlsym_answer {
-    uintptr_t answered; /* 0: jump to the real function */
-    void *value;
-};
 
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlsym)(void *, const char *);
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlvsym)(void *, const char *, const char *);
 
-struct dlsym_answer ptds_dlsym_decide(void *handle, const char *name, const void *caller);
-struct dlsym_answer ptds_dlvsym_decide(void *handle, const char *name, const char *version, const void *caller);
+struct answer ptds_dlsym_decide(void *handle, const char *name, const void *caller);
+struct answer ptds_dlvsym_decide(void *handle, const char *name, const char *version, const void *caller);
 
-static const struct dlsym_answer go_on = {0, NULL};
+static const struct answer go_on = {0, NULL};
 
 /* The next definition after this object in load order: another preloaded hook where there is one, else libc's (libdl's
  * before glibc 2.34). */
-struct search {
-    int passed; /* this object has been seen */
-    void *dlsym, *dlvsym;
-    uintptr_t own;
-};
-
-static int find_next(const struct elf_object *object, void *data)
-{
-    struct search *search = data;
-    if (search->own >= object->base && search->own < object->end) {
-        search->passed = 1;
-        return 0;
-    }
-    if (!search->passed)
-        return 0;
-    if (!search->dlsym)
-        search->dlsym = elf_symbol(object, "dlsym");
-    if (!search->dlvsym)
-        search->dlvsym = elf_symbol(object, "dlvsym");
-    return search->dlsym && search->dlvsym;
-}
-
 static int find_real(void)
 {
     if (__builtin_expect(__atomic_load_n(&ptds_real_dlvsym, __ATOMIC_ACQUIRE) != NULL, 1))
         return 1;
-    struct search search = {.own = (uintptr_t)&find_real};
-    elf_each(find_next, &search);
-    if (!search.dlsym || !search.dlvsym)
+    const void *own = (const void *)(uintptr_t)&find_real;
+    void *plain = elf_symbol_behind(own, "dlsym", NULL), *versioned = elf_symbol_behind(own, "dlvsym", NULL);
+    if (!plain || !versioned)
         return 0;
-    __atomic_store_n(&ptds_real_dlsym, (void *(*)(void *, const char *))search.dlsym, __ATOMIC_RELEASE);
-    __atomic_store_n(&ptds_real_dlvsym, (void *(*)(void *, const char *, const char *))search.dlvsym, __ATOMIC_RELEASE);
+    __atomic_store_n(&ptds_real_dlsym, (void *(*)(void *, const char *))plain, __ATOMIC_RELEASE);
+    __atomic_store_n(&ptds_real_dlvsym, (void *(*)(void *, const char *, const char *))versioned, __ATOMIC_RELEASE);
     return 1;
 }
 
@@ -85,58 +59,38 @@ static int is_own(const void *address)
 
 /* The program found the shim's export. What it would have found without the shim: the driver's, if it is loaded and has
  * the symbol; else nothing, with the error that the real lookup gives. */
-static struct dlsym_answer for_export(const char *name, const void *caller)
+static struct answer for_export(const char *name, const void *caller)
 {
     int twin, id = api_find(name, &twin);
     if (id >= 0 && driver_search(0) && driver_real[id][twin])
-        return (struct dlsym_answer){1, door_answer(driver_real[id][twin], caller)};
+        return (struct answer){1, door_answer(driver_real[id][twin], caller)};
     /* Past this object there is no such symbol either, and the real lookup says so in its own words. */
-    return (struct dlsym_answer){1, ptds_real_dlsym(RTLD_NEXT, name)};
+    return (struct answer){1, ptds_real_dlsym(RTLD_NEXT, name)};
 }
 
-/* An object after the caller's own in load order defines the name: what RTLD_NEXT finds, as far as the shim needs to know
- * whether that is the driver. */
-struct next {
-    const char *name;
-    uintptr_t caller;
-    int passed;
-    void *found;
-};
-
-static int find_after_caller(const struct elf_object *object, void *data)
-{
-    struct next *next = data;
-    if (next->passed)
-        next->found = elf_symbol(object, next->name);
-    if (next->caller >= object->base && next->caller < object->end)
-        next->passed = 1;
-    return next->found != NULL;
-}
-
-static struct dlsym_answer for_address(void *found, const char *name, const void *caller)
+static struct answer for_address(void *found, const char *name, const void *caller)
 {
     if (!found)
         return go_on; /* once more, by the program itself: then dlerror names the object that asked */
     if (is_own(found))
         return for_export(name, caller);
     if (!driver_owns(found))
-        return (struct dlsym_answer){1, found};
+        return (struct answer){1, found};
     int twin;
     if (driver_row(found, &twin) >= 0)
-        return (struct dlsym_answer){1, door_answer(found, caller)};
+        return (struct answer){1, door_answer(found, caller)};
     void *unknown_twin = driver_twin_by_name(name);
     if (unknown_twin)
         found = door_discovered(name, found, unknown_twin, 0, caller);
-    return (struct dlsym_answer){1, found};
+    return (struct answer){1, found};
 }
 
-static struct dlsym_answer decide_next(const char *name, const void *caller)
+static struct answer decide_next(const char *name, const void *caller)
 {
-    struct next next = {.name = name, .caller = (uintptr_t)caller};
-    elf_each(find_after_caller, &next);
-    if (!next.found || (!is_own(next.found) && !driver_owns(next.found)))
+    void *found = elf_symbol_behind(caller, name, NULL); /* as far as the shim needs to know whether that is the driver */
+    if (!found || (!is_own(found) && !driver_owns(found)))
         return go_on;
-    return for_address(next.found, name, caller);
+    return for_address(found, name, caller);
 }
 
 /* RTLD_DEFAULT searches the caller's own scope after the global one, so only names that the global scope answers (the
@@ -147,10 +101,10 @@ static int needs_callers_scope(const void *handle, const char *name)
     return handle == RTLD_DEFAULT && api_find(name, &twin) < 0;
 }
 
-struct dlsym_answer ptds_dlsym_decide(void *handle, const char *name, const void *caller)
+struct answer ptds_dlsym_decide(void *handle, const char *name, const void *caller)
 {
     if (!find_real())
-        return (struct dlsym_answer){1, NULL};
+        return (struct answer){1, NULL};
     if (!is_driver_name(name) || needs_callers_scope(handle, name))
         return go_on;
     if (handle == RTLD_NEXT)
@@ -158,10 +112,10 @@ struct dlsym_answer ptds_dlsym_decide(void *handle, const char *name, const void
     return for_address(ptds_real_dlsym(handle, name), name, caller);
 }
 
-struct dlsym_answer ptds_dlvsym_decide(void *handle, const char *name, const char *version, const void *caller)
+struct answer ptds_dlvsym_decide(void *handle, const char *name, const char *version, const void *caller)
 {
     if (!find_real())
-        return (struct dlsym_answer){1, NULL};
+        return (struct answer){1, NULL};
     if (!is_driver_name(name) || needs_callers_scope(handle, name))
         return go_on;
     if (handle == RTLD_NEXT)

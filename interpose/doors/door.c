@@ -16,8 +16,7 @@
 #include "interpose/policy/policy.h"
 #include "interpose/record/record.h"
 
-/* Nothing to do at all: every door gives the driver's own. */
-static int inert(void)
+int door_inert(void)
 {
     const struct env *env = env_get();
     return env->disable || env->policy == ENV_POLICY_none;
@@ -33,7 +32,7 @@ static int twins_suffice(void)
 /* The driver's function that may be handed out instead of the wrapper; NULL: the wrapper it must be. */
 static void *direct_for(int id, int twin)
 {
-    if (inert())
+    if (door_inert())
         return driver_real[id][twin];
     if (id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2 || !twins_suffice())
         return NULL;
@@ -61,7 +60,7 @@ static int excluded_directly(const void *caller)
 void *door_answer(void *real, const void *caller)
 {
     int twin, id = driver_row(real, &twin);
-    if (id < 0 || inert() || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
+    if (id < 0 || door_inert() || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
         return real;
     int asks = id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2;
     if (!asks && excluded_directly(caller))
@@ -76,7 +75,7 @@ static void go_direct(void)
 {
     for (int id = 0; id < API_COUNT; id++) {
         for (int twin = 0; twin < 2; twin++) {
-            void *direct = inert() || !caller_filter_on() ? direct_for(id, twin) : NULL;
+            void *direct = door_inert() || !caller_filter_on() ? direct_for(id, twin) : NULL;
             if (direct)
                 __atomic_store_n(&door_go[id][twin], direct, __ATOMIC_RELEASE);
         }
@@ -145,7 +144,7 @@ void door_report_discovered(void)
 
 void *door_discovered(const char *name, void *legacy, void *twin, int cuda_version, const void *caller)
 {
-    if (inert())
+    if (door_inert())
         return legacy;
     int remap = env_get()->policy == ENV_POLICY_per_thread && !(caller_filter_on() && caller_excluded(caller));
     remember(name, remap, cuda_version);

@@ -22,6 +22,10 @@ extern void *door_go[API_COUNT][2];
  * Any thread; not inside dlsym. */
 int door_open(void);
 
+/* 1 if there is nothing to do at all (PTDS_DISABLE, policy none): every door gives what the program would get without it.
+ */
+int door_inert(void);
+
 /* The answer for a real address of the driver's: the address itself, the twin's, or a wrapper. caller is an address inside
  * the object that asked. Runs inside dlsym: no locks beyond the loader's, no allocation. */
 void *door_answer(void *real, const void *caller);

@@ -24,7 +24,8 @@ struct driver_calls driver;
 
 static struct elf_object object, behind; /* behind.end 0: nothing is */
 static uint32_t ready;
-static struct lock adopting;
+static uint32_t adoptions;
+static struct lock adopting; /* taken in the loader's lock, too: whoever holds it must not ask the loader anything */
 
 /* Real address -> (id * 2 + twin) + 1, open addressing. */
 #define SLOTS 2048u
@@ -124,8 +125,10 @@ static int has_left(void)
 
 static void adopt(const struct elf_object *found)
 {
+    uint32_t seen = __atomic_load_n(&adoptions, __ATOMIC_ACQUIRE);
+    int stale = driver_ready() && has_left();
     lock_take(&adopting);
-    if (!driver_ready() || has_left()) {
+    if (!driver_ready() || (stale && seen == adoptions)) {
         object = *found;
         memset(slots, 0, sizeof slots);
         memset(driver_real, 0, sizeof driver_real);
@@ -133,6 +136,7 @@ static void adopt(const struct elf_object *found)
 #define X(name) driver.name = (__typeof__(driver.name))elf_symbol(&object, #name);
         DRIVER_CALLS(X)
 #undef X
+        __atomic_store_n(&adoptions, adoptions + 1, __ATOMIC_RELEASE);
         __atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
         diag_once(DIAG_DEBUG, "driver is ", found->path);
     }
@@ -186,8 +190,7 @@ int driver_owns(const void *address)
 static int find_dlopen(const struct elf_object *candidate, void *out)
 {
     void *found = elf_symbol(candidate, "dlopen");
-    if (found && candidate->soname &&
-        (strncmp(candidate->soname, "libc.so", 7) == 0 || strncmp(candidate->soname, "libdl.so", 8) == 0))
+    if (found && elf_is_libc(candidate))
         *(void **)out = found;
     return found != NULL && *(void **)out != NULL;
 }

@@ -20,27 +20,10 @@ static const struct {
     [REAL_pthread_exit] = {"pthread_exit", GLIBC_FIRST},
 };
 
-struct search {
-    enum real function;
-    int passed; /* this object has been seen */
-    void *found;
-};
-
-static int look_in(const struct elf_object *object, void *data)
-{
-    struct search *search = data;
-    uintptr_t own = (uintptr_t)&look_in;
-    if (search->passed)
-        search->found = elf_symbol_version(object, wanted[search->function].name, wanted[search->function].version);
-    if (own >= object->base && own < object->end)
-        search->passed = 1;
-    return search->found != NULL;
-}
-
 void *real_find(enum real function)
 {
-    struct search search = {.function = function};
-    elf_each(look_in, &search);
-    __atomic_store_n(&real_found[function], search.found, __ATOMIC_RELAXED);
-    return search.found;
+    const void *own = (const void *)(uintptr_t)&real_find;
+    void *found = elf_symbol_behind(own, wanted[function].name, wanted[function].version);
+    __atomic_store_n(&real_found[function], found, __ATOMIC_RELAXED);
+    return found;
 }

@@ -139,7 +139,7 @@ TEST(Table, NamesWhatTheDriverExports)
 TEST(Library, ExportsTheTableAndLittleElse)
 {
     Names expected = table(false), seen;
-    for (const char *name : {"dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread",
+    for (const char *name : {"dlopen", "dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread",
                              "ptds_api_region_push", "ptds_api_region_pop", "ptds_api_flush", "InitializeInjectionNvtx2"})
         expected.insert(name);
     expected.insert({"pthread_create", "pthread_exit"});
@@ -160,10 +160,11 @@ TEST(Library, HasBothVersionsOfTheLookups)
 {
     Names versions;
     for (const Symbol &symbol : dynamic_symbols(shim())) {
-        if (symbol.defined() && (symbol.name == "dlsym" || symbol.name == "dlvsym"))
+        if (symbol.defined() && (symbol.name == "dlsym" || symbol.name == "dlvsym" || symbol.name == "dlopen"))
             versions.insert(symbol.name + " " + symbol.version);
     }
-    EXPECT_EQ(versions, (Names{"dlsym GLIBC_2.2.5", "dlsym GLIBC_2.34", "dlvsym GLIBC_2.2.5", "dlvsym GLIBC_2.34"}));
+    EXPECT_EQ(versions, (Names{"dlsym GLIBC_2.2.5", "dlsym GLIBC_2.34", "dlvsym GLIBC_2.2.5", "dlvsym GLIBC_2.34",
+                               "dlopen GLIBC_2.2.5", "dlopen GLIBC_2.34"}));
 }
 
 /* 2.2.5 has another kind of condition. All other names serve every version. */

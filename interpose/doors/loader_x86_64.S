@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * dlsym and dlvsym, exported under both versions that programs link against. Each first asks the C side; where that has no
- * answer, the call goes on by a jump, so that the real one still finds the program's return address on the stack: glibc
- * resolves RTLD_NEXT and RTLD_DEFAULT by it.
+ * dlsym, dlvsym and dlopen, exported under both versions that programs link against. Each first asks the C side; where that
+ * has no answer, the call goes on by a jump, so that the real one still finds the program's return address on the stack:
+ * glibc resolves RTLD_NEXT, RTLD_DEFAULT and file names by it.
  *
- * struct dlsym_answer { uintptr_t answered; void *value; } comes back in rax:rdx.
+ * struct answer { uintptr_t answered; void *value; } comes back in rax:rdx.
  */
     .text
 
-    .globl  ptds_dlsym_old, ptds_dlsym_new
-    .type   ptds_dlsym_old, @function
-    .type   ptds_dlsym_new, @function
-ptds_dlsym_old:
-ptds_dlsym_new:
+/* For functions of two arguments; the caller's return address is the third of `decide`. */
+    .macro  door name
+    .globl  ptds_\name\()_old, ptds_\name\()_new
+    .type   ptds_\name\()_old, @function
+    .type   ptds_\name\()_new, @function
+ptds_\name\()_old:
+ptds_\name\()_new:
     .cfi_startproc
     endbr64
     pushq   %rdi
@@ -21,8 +23,8 @@ ptds_dlsym_new:
     .cfi_adjust_cfa_offset 8
     subq    $8, %rsp
     .cfi_adjust_cfa_offset 8
-    movq    24(%rsp), %rdx          /* the caller's return address */
-    call    ptds_dlsym_decide
+    movq    24(%rsp), %rdx
+    call    ptds_\name\()_decide
     addq    $8, %rsp
     .cfi_adjust_cfa_offset -8
     popq    %rsi
@@ -31,12 +33,16 @@ ptds_dlsym_new:
     .cfi_adjust_cfa_offset -8
     testq   %rax, %rax
     jne     1f
-    jmp     *ptds_real_dlsym(%rip)
+    jmp     *ptds_real_\name(%rip)
 1:  movq    %rdx, %rax
     ret
     .cfi_endproc
-    .size   ptds_dlsym_old, .-ptds_dlsym_old
-    .size   ptds_dlsym_new, .-ptds_dlsym_new
+    .size   ptds_\name\()_old, .-ptds_\name\()_old
+    .size   ptds_\name\()_new, .-ptds_\name\()_new
+    .endm
+
+    door    dlsym
+    door    dlopen
 
     .globl  ptds_dlvsym_old, ptds_dlvsym_new
     .type   ptds_dlvsym_old, @function
@@ -73,5 +79,7 @@ ptds_dlvsym_new:
     .symver ptds_dlsym_new, dlsym@@GLIBC_2.34, remove
     .symver ptds_dlvsym_old, dlvsym@GLIBC_2.2.5, remove
     .symver ptds_dlvsym_new, dlvsym@@GLIBC_2.34, remove
+    .symver ptds_dlopen_old, dlopen@GLIBC_2.2.5, remove
+    .symver ptds_dlopen_new, dlopen@@GLIBC_2.34, remove
 
     .section .note.GNU-stack, "", @progbits

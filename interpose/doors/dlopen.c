@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The dlopen door. Called by the assembly stub for every dlopen of the process, also from constructors and before this
+ * library's own. It goes on by a jump, since glibc looks up file names by who asks, except for a path with RTLD_DEEPBIND,
+ * which means the same whoever asks. That call is made with the very same arguments, since programs rely on the flag; what
+ * it has loaded is then made to find the shim. Must not change a result, errno or dlerror.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "interpose/base/elf.h"
+#include "interpose/doors/answer.h"
+#include "interpose/doors/deep.h"
+#include "interpose/doors/doors.h"
+
+typedef void *dlopen_function(const char *, int);
+
+__attribute__((visibility("hidden"))) dlopen_function *ptds_real_dlopen;
+
+struct answer ptds_dlopen_decide(const char *file, int mode);
+
+static int find_real(void)
+{
+    if (__builtin_expect(__atomic_load_n(&ptds_real_dlopen, __ATOMIC_ACQUIRE) != NULL, 1))
+        return 1;
+    void *found = elf_symbol_behind((const void *)(uintptr_t)&find_real, "dlopen", NULL);
+    __atomic_store_n(&ptds_real_dlopen, (dlopen_function *)found, __ATOMIC_RELEASE);
+    return found != NULL;
+}
+
+/* No search path of the caller's has a say in it. */
+static int is_plain_path(const char *file)
+{
+    return file && strchr(file, '/') && !strchr(file, '$');
+}
+
+struct answer ptds_dlopen_decide(const char *file, int mode)
+{
+    if (!find_real())
+        return (struct answer){1, NULL};
+    if (!(mode & RTLD_DEEPBIND) || !is_plain_path(file) || door_inert())
+        return (struct answer){0, NULL};
+    struct deep_before before;
+    deep_begin(&before);
+    void *handle = ptds_real_dlopen(file, mode);
+    deep_end(handle, &before);
+    return (struct answer){1, handle};
+}
