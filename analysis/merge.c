@@ -77,8 +77,8 @@ static RARE void take_other(const struct trace *trace, struct merge_cursor *curs
         take_edge(cursor, &fixed.EDGE);
 }
 
-/* Moves to the thread's next call; false at its end. */
-static bool advance(const struct trace *trace, struct merge_cursor *cursor)
+/* Past other records, or on to the thread's next chunk. */
+static ASIDE bool advance_far(const struct trace *trace, struct merge_cursor *cursor)
 {
     for (; cursor->chunk < cursor->last_chunk; cursor->chunk++, cursor->offset = 0, cursor->records = NULL) {
         const struct chunk_ref *chunk = &trace->chunks.items[cursor->chunk];
@@ -96,6 +96,19 @@ static bool advance(const struct trace *trace, struct merge_cursor *cursor)
         }
     }
     return false;
+}
+
+/* Moves to the thread's next call; false at its end. Mostly it is the next record. */
+static INLINE bool advance(const struct trace *trace, struct merge_cursor *cursor)
+{
+    struct ptds_record record;
+    const unsigned char *records = cursor->records;
+    if (records == NULL || record_at(records, trace->chunks.items[cursor->chunk].bytes, cursor->offset, &record) <= 0 ||
+        record.kind != PTDS_REC_CALL)
+        return advance_far(trace, cursor);
+    take_call(trace, cursor, records + cursor->offset, record.size);
+    cursor->offset += record.size;
+    return true;
 }
 
 static bool before(const struct merge_next *one, const struct merge_next *two)

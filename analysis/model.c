@@ -33,11 +33,12 @@ static unsigned filter_of(uint32_t kind)
     return role == ORDER_ROLE_LEGACY ? MODEL_LEGACY : role == ORDER_ROLE_BLOCKING ? MODEL_BLOCKING : MODEL_OTHER;
 }
 
-static void add_pending(struct pending *pending, uint32_t slot)
+/* `counts` is a number: nobody can guess it, least of all the processor. What stands beyond the count means nothing. */
+static inline void add_pending(struct pending *pending, uint32_t slot, bool counts)
 {
     if (pending->count < PENDING_KEPT)
         pending->slot[pending->count] = slot;
-    pending->count++;
+    pending->count += counts;
 }
 
 void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out)
@@ -54,8 +55,7 @@ void model_pending(struct model *model, uint32_t context, unsigned filter, uint3
             in->busy.items[i] = in->busy.items[--in->busy.count];
             continue;
         }
-        if (slot != except && (filter_of(stream->kind) & filter))
-            add_pending(out, slot);
+        add_pending(out, slot, (slot != except) & ((filter_of(stream->kind) & filter) != 0));
         i++;
     }
 }
@@ -67,8 +67,7 @@ static void pending_behind(struct model *model, uint32_t context, const struct v
     *out = (struct pending){0};
     for (size_t i = 0; i < in->busy.count; i++) {
         uint32_t slot = in->busy.items[i];
-        if (model_is_pending(model, slot) && vclock_get(clock, slot) > vclock_get(&model->done, slot))
-            add_pending(out, slot);
+        add_pending(out, slot, model_is_pending(model, slot) && vclock_get(clock, slot) > vclock_get(&model->done, slot));
     }
 }
 
@@ -142,7 +141,7 @@ static inline void begin_view(struct call_view *view, const struct call *call)
 }
 
 /* A call of its own. */
-static bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
+static ASIDE bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
 {
     begin_view(view, call);
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
@@ -225,7 +224,7 @@ static RARE void be_busy(struct model_context *context, struct model_stream *str
     stream->busy = true;
 }
 
-static void note_work(struct model *model, const struct call_view *view)
+static INLINE void note_work(struct model *model, const struct call_view *view)
 {
     struct model_stream *stream = &model->streams.items[view->target];
     struct model_context *context = &model->contexts.items[stream->context];
@@ -257,11 +256,17 @@ static inline void submit_to(struct order *order, uint32_t slot, const struct ca
         submit_event(order, slot, view, op);
 }
 
-static void submit(struct model *model, const struct call_view *view)
+static RARE void submit_to_others(struct model *model, const struct call_view *view)
+{
+    for (unsigned i = 0; i < ORDER_REAL; i++)
+        submit_to(&model->order[i], view->asked == MODEL_NO_SLOT ? view->target : view->asked, view, model->op);
+}
+
+static INLINE void submit(struct model *model, const struct call_view *view)
 {
     model->op++;
-    for (unsigned i = 0; model->orders && i < ORDER_REAL; i++)
-        submit_to(&model->order[i], view->asked == MODEL_NO_SLOT ? view->target : view->asked, view, model->op);
+    if (model->orders)
+        submit_to_others(model, view);
     submit_to(&model->order[ORDER_REAL], view->target, view, model->op);
     if (view->work)
         note_work(model, view);
@@ -315,7 +320,7 @@ static RARE void forget_event(struct model *model, uint32_t event)
         order_forget_event(&model->order[i], event);
 }
 
-static void leave_call(struct model *model, const struct call_view *view)
+static ASIDE void leave_call(struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (view->completes && view->own_only)

@@ -73,7 +73,7 @@ static inline uint64_t of_case(const struct report *report, enum rule_case one)
 }
 
 /* The rules that may have something to say about the call. */
-static inline uint64_t concerned(const struct pass *pass, const struct shape *shape, const struct call_view *view)
+static INLINE uint64_t concerned(const struct pass *pass, const struct shape *shape, const struct call_view *view)
 {
     const struct report *report = pass->report;
     unsigned op = view->call->r.op;
@@ -90,8 +90,9 @@ static inline uint64_t concerned(const struct pass *pass, const struct shape *sh
 }
 
 /* The rule's turn; the costlier of the finding so far and of the one that the call went to. */
-static struct finding *run_rule(struct rule_run *run, void (*turn)(struct rule_run *run, const struct call_view *view),
-                                const struct call_view *view, struct finding *costliest)
+static INLINE struct finding *run_rule(struct rule_run *run,
+                                       void (*turn)(struct rule_run *run, const struct call_view *view),
+                                       const struct call_view *view, struct finding *costliest)
 {
     run->findings.flagged = NULL;
     turn(run, view);
@@ -100,7 +101,7 @@ static struct finding *run_rule(struct rule_run *run, void (*turn)(struct rule_r
 }
 
 /* Returns the finding that the call went to, the costliest of several. */
-static struct finding *run_rules(struct pass *pass, const struct shape *shape, const struct call_view *view)
+static INLINE struct finding *run_rules(struct pass *pass, const struct shape *shape, const struct call_view *view)
 {
     struct report *report = pass->report;
     struct finding *costliest = NULL;
@@ -137,15 +138,8 @@ static bool kernel_is_opaque(struct pass *pass, uint32_t uid)
     return pass->kernels[at].opaque;
 }
 
-static inline bool is_opaque(struct pass *pass, const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    return (call->flags & PTDS_CALL_OPAQUE) || call->op == PTDS_OP_OPAQUE ||
-           (call->op == PTDS_OP_LAUNCH && kernel_is_opaque(pass, call->object));
-}
-
 /* Every rule sees every call; only those that the report is about count. */
-static void take_call(struct pass *pass, struct call_view *view, bool gap)
+static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap)
 {
     struct report *report = pass->report;
     aftermath_look(&pass->aftermath, view);
@@ -158,7 +152,8 @@ static void take_call(struct pass *pass, struct call_view *view, bool gap)
         return;
     uint32_t serial = finding != NULL ? finding->serial : 0;
     shape->count++;
-    report->totals.opaque += view->work && is_opaque(pass, view);
+    if (shape->of_kernel)
+        report->totals.opaque += kernel_is_opaque(pass, view->call->r.object);
     if (pass->device.runs.count != 0) {
         view->ran = device_times_of(&pass->device, view->call);
         report->totals.gpu_timed += shape->gpu_work && view->ran != NULL;

@@ -39,6 +39,7 @@ static void count(struct report_totals *totals, const struct shape *shape)
 {
     totals->recorded += shape->count;
     totals->gpu_operations += shape->gpu_work ? shape->count : 0;
+    totals->opaque += shape->opaque ? shape->count : 0;
     totals->unknown_streams += shape->unknown_stream ? shape->count : 0;
     if (!shape->is_default)
         return;
@@ -67,6 +68,11 @@ static bool is_gpu_work(const struct call_view *view)
     return view->work && (op == PTDS_OP_LAUNCH || op == PTDS_OP_GRAPH_LAUNCH || op == PTDS_OP_COPY || op == PTDS_OP_MEMSET);
 }
 
+static bool is_opaque(const struct call_view *view)
+{
+    return view->work && ((view->call->r.flags & PTDS_CALL_OPAQUE) || view->call->r.op == PTDS_OP_OPAQUE);
+}
+
 void shapes_begin(struct shape *shape, uint64_t key, struct report *report, const struct call_view *view)
 {
     count(&report->totals, shape);
@@ -76,6 +82,8 @@ void shapes_begin(struct shape *shape, uint64_t key, struct report *report, cons
                             .is_default = is_default(view),
                             .failed = !view->succeeded,
                             .gpu_work = is_gpu_work(view),
+                            .opaque = is_opaque(view),
+                            .of_kernel = view->work && view->call->r.op == PTDS_OP_LAUNCH && !is_opaque(view),
                             .unknown_stream = view->work && view->target_kind == PTDS_STREAM_UNKNOWN};
 }
 

@@ -16,6 +16,10 @@ extern "C" {
 
 /* What most calls of a trace do not come to, kept out of the functions that all of them go through. */
 #define RARE __attribute__((noinline, cold))
+/* What only some calls come to: the others need not save registers for it. */
+#define ASIDE __attribute__((noinline))
+/* What nearly all calls come to, from one or two places, and the compiler takes for too long to repeat there. */
+#define INLINE inline __attribute__((always_inline))
 
 /* Makes room for `need` items of `size` bytes. `items` is the array so far (may be NULL), *room how many it can hold.
  * Returns the array, perhaps moved, with the new part zeroed; NULL when there is no memory, and then `items` is still

@@ -12,7 +12,7 @@
 #include "analysis/verdict/engine.h"
 
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
-static bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
+static INLINE bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
 {
     if (accesses_strength(new->access) < accesses_strength(old->access))
         return false;
@@ -79,7 +79,7 @@ void accesses_again(struct memory *memory, struct remembered *access, uint16_t p
 }
 
 /* Drops what everybody comes after anyway. */
-void accesses_clean(struct verdicts *v, struct memory *memory)
+ASIDE void accesses_clean(struct verdicts *v, struct memory *memory)
 {
     const struct vclock *done = &lanes_at(v, HOST_LANE)->expl;
     if (memory->cleaned >= v->learnt)
@@ -93,7 +93,7 @@ void accesses_clean(struct verdicts *v, struct memory *memory)
     }
 }
 
-static inline enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
+static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
                                    struct remembered *old, const struct touch *touch, const struct remembered *keep)
 {
     if (old->lane == by->lane) {
@@ -147,8 +147,9 @@ static enum outcome worse(enum outcome a, enum outcome b)
 }
 
 /* Of a bucket's accesses up to some operation, those which may surely conflict with the new one. */
-static enum outcome look_at_bucket(struct verdicts *v, const struct blame *by, struct memory *memory, uint16_t bucket,
-                                   uint64_t upto, const struct touch *touch, const struct remembered *keep)
+static INLINE enum outcome look_at_bucket(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                          uint16_t bucket, uint64_t upto, const struct touch *touch,
+                                          const struct remembered *keep)
 {
     enum outcome worst = OUTCOME_APART;
     bool extents = bucket == 0;

@@ -256,11 +256,11 @@ bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct
 void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
 bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
 void lanes_free(struct verdicts *v);
-static inline uint64_t lanes_explicit(const struct lane *lane, const struct lane *host, uint32_t about)
+static INLINE uint64_t lanes_explicit(const struct lane *lane, const struct lane *host, uint32_t about)
 {
     return larger(vclock_get(&lane->expl, about), vclock_get(&host->expl, about));
 }
-static inline uint64_t lanes_full(const struct lane *lane, const struct lane *host, uint32_t about)
+static INLINE uint64_t lanes_full(const struct lane *lane, const struct lane *host, uint32_t about)
 {
     return larger(vclock_get(&lane->full, about), vclock_get(&host->full, about));
 }

@@ -18,7 +18,7 @@ static bool learn_directly(struct verdicts *v, uint32_t at, uint32_t about, uint
     return lanes_learn(v, at, about, &(struct known){.op = last, .via = last, .at = v->now, .from = about, .edge = edge});
 }
 
-static bool is_new(const struct verdicts *v, uint32_t at, uint32_t about)
+static INLINE bool is_new(const struct verdicts *v, uint32_t at, uint32_t about)
 {
     return about != at && lanes_at(v, about)->last > lanes_full(lanes_at(v, at), lanes_at(v, HOST_LANE), about);
 }
@@ -38,7 +38,7 @@ static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t
     return edge;
 }
 
-static void join_legacy(struct verdicts *v, struct context *context, uint32_t at)
+static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint32_t at)
 {
     uint64_t before = lanes_at(v, at)->last;
     uint32_t queue = context->queue, fifo = NO_EDGE;
@@ -59,13 +59,10 @@ static void join_legacy(struct verdicts *v, struct context *context, uint32_t at
 }
 
 /* Behind the last legacy operation lie all blocking streams' operations before it, too. */
-static void join_blocking(struct verdicts *v, struct context *context, uint32_t at)
+static ASIDE void join_blocking(struct verdicts *v, struct context *context, uint32_t at)
 {
     uint64_t before = lanes_at(v, at)->last;
-    uint32_t queue = context->queue;
-    if (queue == NO_LANE || lanes_at(v, queue)->last < before)
-        return;
-    uint32_t edge = join_queue(v, context, at, EDGE_FAN_OUT);
+    uint32_t queue = context->queue, edge = join_queue(v, context, at, EDGE_FAN_OUT);
     for (size_t i = 0; i < context->blocking.count; i++) {
         uint32_t other = context->blocking.items[i];
         const struct lane *source = lanes_at(v, queue);
@@ -82,11 +79,14 @@ void joins_implicit(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
     struct context *context = &v->contexts.items[lane->context];
+    uint64_t queued = context->queue != NO_LANE ? lanes_at(v, context->queue)->last : 0;
     if (lane->role == ORDER_ROLE_LEGACY) {
-        join_legacy(v, context, at);
+        if (context->blocking_at > lane->last || queued > lane->last)
+            join_legacy(v, context, at);
         context->queue = at;
     } else if (lane->role == ORDER_ROLE_BLOCKING) {
-        join_blocking(v, context, at);
+        if (context->queue != NO_LANE && queued >= lane->last)
+            join_blocking(v, context, at);
         context->blocking_at = v->now;
     }
 }

@@ -198,7 +198,8 @@ static struct known_list *list_of(struct lane *lane, uint32_t about)
     return &lane->brought[about];
 }
 
-static void note_arrival(struct verdicts *v, struct lane *lane, uint32_t about, const struct known *known, uint64_t before)
+static INLINE void note_arrival(struct verdicts *v, struct lane *lane, uint32_t about, const struct known *known,
+                                uint64_t before)
 {
     uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, about);
     if (known->op <= done)

@@ -42,8 +42,8 @@ void places_free(struct verdicts *v)
 }
 
 /* Where it is remembered, if it still is. */
-static struct remembered *remembered_at(struct verdicts *v, const struct place *place, struct memory *memory,
-                                        enum access access)
+static INLINE struct remembered *remembered_at(struct verdicts *v, const struct place *place, struct memory *memory,
+                                               enum access access)
 {
     uint32_t position = places_ends(v, place)->at[access - 1];
     if (position == 0 || position > memory->list.count)
@@ -151,7 +151,7 @@ static void begin(struct verdicts *v, struct place *place, const struct toucher 
 
 /* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
  * long as they do not come back. */
-static bool is_clear(struct verdicts *v, const struct toucher *by, struct memory *memory)
+static INLINE bool is_clear(struct verdicts *v, const struct toucher *by, struct memory *memory)
 {
     const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
     if (memory->clear == memory->turn)

@@ -122,7 +122,7 @@ static bool concerns(const struct call_view *view)
     return view->succeeded && (view->submits || view->scope != WAIT_NONE || view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD);
 }
 
-static void take_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
+static ASIDE void take_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
     struct cover cover;
     bool early = view->own_only && waits_cover(v, view, lane, &cover), waits = early;
@@ -141,7 +141,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     v->now++;
     if (gap)
         v->lost_at = v->now;
-    if (!concerns(view))
+    if (view->alike == 0 && !concerns(view))
         return NULL;
     v->raced = false;
     if (v->covers.count != 0)
