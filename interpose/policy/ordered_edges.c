@@ -135,10 +135,11 @@ struct used_stream *ordered_entry_slow(struct thread_context *here, struct strea
     uint32_t place = place_of(here, stream);
     if (place == here->used_capacity && !grow_used(here))
         return NULL;
+    /* Past the end lies what an ended thread knew of its streams, this one's among them perhaps. */
+    if (place == here->used_count || !ordered_is_entry(&here->used[place], stream))
+        here->used[place] = (struct used_stream){.stream = stream, .uid = stream->uid};
     if (place == here->used_count)
         here->used_count++;
-    if (!ordered_is_entry(&here->used[place], stream))
-        here->used[place] = (struct used_stream){.stream = stream, .uid = stream->uid};
     here->used_hint[stream->uid % USED_HINTS] = (uint16_t)place;
     return &here->used[place];
 }

@@ -250,6 +250,23 @@ TEST(Ordered, ThreadsKeepTheirOwnOrderOnly)
         });
 }
 
+/* The second thread takes over the first one's events, not what its streams have waited for. */
+TEST(Ordered, AThreadAfterAnotherWaitsAnew)
+{
+    expect_policy("ordered",
+                  {
+                      {"stream:a", "cuStreamCreate"},
+                      {"n:launch@0,launch@a",
+                       "cuCtxSetCurrent cuLaunchKernel(ptds) cuEventCreate cuEventCreate cuEventRecord(ptds;E1) "
+                       "cuStreamWaitEvent(a;E1) cuLaunchKernel(a) cuEventCreate cuEventRecord(ptds;E2) cuEventRecord(a;E3) "
+                       "cuStreamWaitEvent(ptds;E3) cuEventCreate cuEventRecord(ptds;E4)"},
+                      {"n:launch@0,launch@a",
+                       "cuCtxSetCurrent cuEventQuery(;E2) cuEventQuery(;E4) cuLaunchKernel(ptds) cuEventRecord(ptds;E1) "
+                       "cuStreamWaitEvent(a;E1) cuLaunchKernel(a) cuStreamWaitEvent(ptds;E2) cuStreamWaitEvent(ptds;E4) "
+                       "cuEventRecord(ptds;E2) cuEventRecord(a;E3) cuStreamWaitEvent(ptds;E3) cuEventRecord(ptds;E4)"},
+                  });
+}
+
 TEST(Ordered, AHandOverTakesTheDefaultStreamsOrderAlong)
 {
     expect_policy("ordered",

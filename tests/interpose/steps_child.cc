@@ -10,12 +10,13 @@
  *         memory kinds: D device, P pinned, H pageable
  *     absent (a function of CUDA 12.8)   own:a ownthread:a (ptds.h; 0 for none)   t:COMMAND (in a second thread)
  *     h:COMMAND (in the second thread, handed over and back by semaphores)   T:COMMAND H:COMMAND (in a third)
- *     exit:7 (through destructors; without it the program ends past them)
+ *     n:COMMAND,COMMAND (in a new thread, which ends)   exit:7 (through destructors; without it the program ends past them)
  */
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <semaphore.h>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -298,6 +299,26 @@ CUresult in_other_thread(int number, const std::string &text)
     return given_result;
 }
 
+CUresult in_new_thread(const std::string &text)
+{
+    CUresult result = CUDA_SUCCESS;
+    std::thread([&] {
+        cuCtxSetCurrent(contexts["first"]);
+        std::stringstream commands(text.substr(2));
+        for (std::string command; !result && std::getline(commands, command, ',');)
+            result = does(parse(command));
+    }).join();
+    return result;
+}
+
+CUresult anywhere(const std::string &text)
+{
+    int number = thread_for(text);
+    if (text.rfind("n:", 0) == 0)
+        return in_new_thread(text);
+    return number ? in_other_thread(number, text) : does(parse(text));
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -311,8 +332,7 @@ int main(int argc, char **argv)
             start_thread(number);
     for (int i = 1; i < argc; i++) {
         std::string text = argv[i];
-        int number = thread_for(text);
-        CUresult result = number ? in_other_thread(number, text) : does(parse(text));
+        CUresult result = anywhere(text);
         std::string entries = names.take();
         printf("%s%s", entries.c_str(), result ? "" : "\n");
         if (result)
