@@ -17,6 +17,7 @@ test_bare() {
     apps_right mixed_threads ''
     apps_right stream_handover ''
     apps_right thread_handover ''
+    apps_right random_order ''
     apps_same mixed_streams ''
     apps_same capture ''
 }
@@ -29,6 +30,8 @@ test_policies() {
     apps_right stream_handover "none observe ordered stream"
     apps_right thread_handover "none observe ordered"
     apps_wrong thread_handover "per-thread"
+    apps_right random_order "none observe ordered"
+    apps_wrong random_order "per-thread"
     apps_apart
     apps_same capture "none observe ordered stream"
     refused_events
@@ -46,6 +49,10 @@ refused_events() {
         run_as 60 "refused_handover.$n" ordered "SIM_FAIL=cuEventCreate:$n:2" "$(find_program apps/thread_handover)"
         said_ok "refused_handover.$n" || status=1
         verdict "$status" "thread_handover, event $n refused: $(outcome "refused_handover.$n")"
+        status=0
+        run_as 60 "refused_random.$n" ordered "SIM_FAIL=cuEventCreate:$n:2" "$(find_program apps/random_order)"
+        said_ok "refused_random.$n" || status=1
+        verdict "$status" "random_order, event $n refused: $(outcome "refused_random.$n")"
     done
 }
 
@@ -58,6 +65,7 @@ test_old_drivers() {
         apps_right overlap "none observe per-thread ordered stream"
         apps_right mixed_threads "ordered"
         apps_right thread_handover "ordered"
+        apps_right random_order "ordered"
         run_as 60 "moved.$version" ordered PTDS_REPORT=summary "$(find_program apps/overlap)" 2 4 1000 0
         summary=$(grep -c ' [1-9][0-9]* remapped' "$WORK/moved.$version.err" || true)
         verdict "$([[ $summary == 1 ]] && echo 0 || echo 1)" "CUDA $version: work was remapped"

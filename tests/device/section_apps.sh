@@ -177,6 +177,8 @@ section_apps() {
     apps_right stream_handover "ordered stream" "per-thread"
     apps_right thread_handover "observe ordered" "stream"
     apps_wrong thread_handover "per-thread"
+    apps_right random_order "observe ordered" "stream"
+    apps_wrong random_order "per-thread"
     apps_apart
     apps_same capture "none observe ordered stream" "per-thread"
     apps_simulated mixed_streams
