@@ -112,6 +112,7 @@ void places_write_back(struct verdicts *v, struct memory *memory)
     for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next)
         waiting[places++] = &v->places[at - 1];
     while (places-- > 0) {
+        /* cppcheck-suppress uninitvar ; as many as the loop above has filled in */
         struct place *place = waiting[places];
         forget(v, place, memory, (unsigned)(place->noted >> PLACE_GONE & ~place->noted));
         count = collect(noted, count, place);
