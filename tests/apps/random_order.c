@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // random_order [first seed 1] [seeds 20]: random work by several threads, one at a time, each on the
-// default stream or on one of two blocking ones, handed over by semaphores, conditions, creation and
-// joining. Between work on the two blocking streams there always is some on the default stream, so
-// that legacy order is a total one, and one result is right. Every piece of work follows a kernel that
-// takes a while: what does not wait for it is early. Right without a shim and under
-// PTDS_POLICY=ordered. Run by scripts/gpu and the policy tests.
+// default stream, on one of two blocking ones, on one that is destroyed right away, or on a
+// non-blocking one, handed over by semaphores, conditions, creation and joining. Where legacy order
+// does not put a piece of work after the one before, an event does, so that one result is right.
+// Every piece follows a kernel that takes a while: what does not wait for it is early. Right without a
+// shim and under PTDS_POLICY=ordered. Run by scripts/gpu and the policy tests.
 
 #include <semaphore.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { WORDS = 256, BYTES = WORDS * 4, BUFFERS = 4, WORKERS = 2, ACTS = 30, MOST_ITEMS = 4, DELAY_NS = 150000 };
 
-enum stream { DEFAULT, LEFT, RIGHT };
+enum stream { DEFAULT, LEFT, RIGHT, FREE, STREAMS };
 
 // Another thread for as long as the program runs; every second one is told by a condition.
 struct worker {
@@ -29,7 +29,8 @@ struct worker {
 
 static struct {
     struct app app;
-    CUstream streams[3];
+    CUstream streams[STREAMS];
+    CUevent event;
     CUdeviceptr buffers[BUFFERS];
     uint32_t expected[BUFFERS];
     uint64_t random;
@@ -43,19 +44,24 @@ static unsigned any(unsigned below)
     return (unsigned)(r.random >> 33) % below;
 }
 
-// No stream of the two right after the other.
-static enum stream any_stream(void)
+static int ordered_by_legacy(enum stream one, enum stream other)
 {
-    enum stream next = (enum stream)any(3);
-    if (next != DEFAULT && r.last != DEFAULT && next != r.last)
-        next = DEFAULT;
+    return one == other || (one == DEFAULT && other != FREE) || (other == DEFAULT && one != FREE);
+}
+
+// What is put on the stream now comes after all that was put anywhere.
+static void move_to(enum stream next)
+{
+    if (!ordered_by_legacy(r.last, next)) {
+        CU(cuEventRecord(r.event, r.streams[r.last]));
+        CU(cuStreamWaitEvent(r.streams[next], r.event, 0));
+    }
     r.last = next;
-    return next;
 }
 
 static void put_synchronous(unsigned to, unsigned from)
 {
-    r.last = DEFAULT;
+    move_to(DEFAULT);
     CU(app_spin(&r.app, NULL, DELAY_NS));
     if (any(2)) {
         CU(cuMemcpyDtoD(r.buffers[to], r.buffers[from], BYTES));
@@ -66,24 +72,44 @@ static void put_synchronous(unsigned to, unsigned from)
     }
 }
 
-static void put_item(void)
+static void put_asynchronous(CUstream stream, unsigned to, unsigned from)
 {
-    unsigned to = any(BUFFERS), from = any(BUFFERS), kind = any(8);
-    if (kind == 0) {
-        put_synchronous(to, from);
-        return;
-    }
-    CUstream stream = r.streams[any_stream()];
+    unsigned kind = any(7);
     CU(app_spin(&r.app, stream, DELAY_NS));
-    if (kind < 4) {
+    if (kind < 3) {
         CU(app_add_one(&r.app, stream, r.buffers[to], WORDS));
         r.expected[to]++;
-    } else if (kind < 7) {
+    } else if (kind < 6) {
         CU(cuMemcpyDtoDAsync(r.buffers[to], r.buffers[from], BYTES, stream));
         r.expected[to] = r.expected[from];
     } else {
         CU(cuMemsetD32Async(r.buffers[to], from, WORDS, stream));
         r.expected[to] = from;
+    }
+}
+
+// Between two pieces of default-stream work: a stream that goes while its work is pending.
+static void put_on_passing(unsigned to, unsigned from)
+{
+    CUstream passing;
+    move_to(DEFAULT);
+    put_asynchronous(NULL, to, from);
+    CU(cuStreamCreate(&passing, CU_STREAM_DEFAULT));
+    put_asynchronous(passing, to, from);
+    CU(cuStreamDestroy(passing));
+    put_asynchronous(NULL, from, to);
+}
+
+static void put_item(void)
+{
+    unsigned to = any(BUFFERS), from = any(BUFFERS), kind = any(10);
+    if (kind == 0) {
+        put_synchronous(to, from);
+    } else if (kind == 1) {
+        put_on_passing(to, from);
+    } else {
+        move_to((enum stream)any(STREAMS));
+        put_asynchronous(r.streams[r.last], to, from);
     }
 }
 
@@ -216,6 +242,8 @@ int main(int argc, char **argv)
         CU(cuMemAlloc(&r.buffers[i], BYTES));
     CU(cuStreamCreate(&r.streams[LEFT], CU_STREAM_DEFAULT));
     CU(cuStreamCreate(&r.streams[RIGHT], CU_STREAM_DEFAULT));
+    CU(cuStreamCreate(&r.streams[FREE], CU_STREAM_NON_BLOCKING));
+    CU(cuEventCreate(&r.event, CU_EVENT_DISABLE_TIMING));
     double began = app_now_ms();
     for (unsigned seed = first; seed < first + seeds; seed++)
         right &= one_seed(seed, &digest);

@@ -50,7 +50,7 @@ refused_events() {
         said_ok "refused_handover.$n" || status=1
         verdict "$status" "thread_handover, event $n refused: $(outcome "refused_handover.$n")"
         status=0
-        run_as 60 "refused_random.$n" ordered "SIM_FAIL=cuEventCreate:$n:2" "$(find_program apps/random_order)"
+        run_as 60 "refused_random.$n" ordered "SIM_FAIL=cuEventCreate:$((n + 1)):2" "$(find_program apps/random_order)"
         said_ok "refused_random.$n" || status=1
         verdict "$status" "random_order, event $n refused: $(outcome "refused_random.$n")"
     done
