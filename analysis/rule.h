@@ -45,7 +45,8 @@ enum rule_case {
     CASE_HOST_FUNCTION = 1 << 7,
     CASE_CAPTURE = 1 << 8,  /* it failed, or a capture was open, begins or ends */
     CASE_CONFLICT = 1 << 9, /* nothing orders it and an earlier call that uses the same memory */
-    CASES = 10
+    CASE_EDGE = 1 << 10,    /* the shim made a stream wait before it */
+    CASES = 11
 };
 
 struct rule {

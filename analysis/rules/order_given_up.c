@@ -7,11 +7,12 @@
 #include "analysis/rule.h"
 
 /* The last remapped work on each legacy stream; programs have a handful of contexts. */
-enum { CONTEXTS = 8 };
+enum { CONTEXTS = 8, FOLLOWERS = 4 };
 struct state {
     struct last {
         uint32_t asked, target, thread; /* asked + 1, 0 free */
-        uint32_t follower;              /* the stream that waited for it since, + 1; 0 none */
+        uint32_t followers[FOLLOWERS];  /* uids of the streams that waited for it since, the latest ones */
+        uint32_t followed;              /* how often */
         uint64_t enter;
     } last[CONTEXTS];
 };
@@ -25,15 +26,33 @@ static struct last *last_of(struct state *state, uint32_t asked)
     return &state->last[CONTEXTS - 1];
 }
 
-/* The shim has put an event in the order's place, as policy ordered does where one thread hands over to another. It stands
- * for what the other had put there by then, or for all of the legacy stream's context. */
-static bool waited_for(const struct rule_run *run, const struct call *call, const struct last *last)
+static uint32_t uid_of(const struct rule_run *run, uint32_t slot)
 {
-    if (last->target == MODEL_NO_SLOT)
-        return false;
-    uint32_t uid = run->model->streams.items[last->target].uid;
-    for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
-        if ((call->edge[i].behind == uid || call->edge[i].behind == call->r.stream) && last->enter < call->edge[i].until)
+    return run->model->streams.items[slot].uid;
+}
+
+/* The shim has put an event in the order's place, as policy ordered does where one thread hands over to another: before any
+ * work of the other's, on whatever stream. It stands for what the first had put there by then, or for all of the legacy
+ * stream's context. */
+static void note_edges(const struct rule_run *run, const struct call *call)
+{
+    struct state *state = run->state;
+    for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++) {
+        const struct ptds_rec_EDGE *edge = &call->edge[i];
+        for (unsigned at = 0; at < CONTEXTS && state->last[at].asked != 0; at++) {
+            struct last *last = &state->last[at];
+            if (last->target == MODEL_NO_SLOT || last->enter >= edge->until)
+                continue;
+            if (edge->behind == uid_of(run, last->target) || edge->behind == uid_of(run, last->asked - 1))
+                last->followers[last->followed++ % FOLLOWERS] = edge->waits;
+        }
+    }
+}
+
+static bool follows(const struct rule_run *run, const struct last *last, uint32_t target)
+{
+    for (uint32_t i = 0; i < last->followed && i < FOLLOWERS; i++)
+        if (target != MODEL_NO_SLOT && last->followers[i] == uid_of(run, target))
             return true;
     return false;
 }
@@ -41,20 +60,18 @@ static bool waited_for(const struct rule_run *run, const struct call *call, cons
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED))
+    note_edges(run, view->call);
+    if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED) || !view->work)
         return;
     struct last *last = last_of(run->state, view->asked);
     bool same_place = last->asked != view->asked + 1 || last->target == view->target || last->thread == view->call->thread;
-    if (!same_place && waited_for(run, view->call, last))
-        last->follower = view->target + 1;
-    if (!view->work)
-        return;
-    if (!same_place && last->follower != view->target + 1 && model_is_pending(run->model, last->target)) {
+    if (!same_place && !follows(run, last, view->target) && model_is_pending(run->model, last->target)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
         finding_add(finding, FINDING_THREADS, last->thread);
         finding_cost_unknown(finding);
     }
-    *last = (struct last){view->asked + 1, view->target, view->call->thread, 0, call->enter};
+    *last =
+        (struct last){.asked = view->asked + 1, .target = view->target, .thread = view->call->thread, .enter = call->enter};
 }
 
 static const struct rule rule = {
@@ -75,7 +92,7 @@ static const struct rule rule = {
             "1@1010 launch s=L to=P1 k=c behind=P2\n",
     .state = sizeof(struct state),
     .ops = RULE_SUBMITS,
-    .cases = CASE_REMAPPED,
+    .cases = CASE_REMAPPED | CASE_EDGE,
     .on_call = on_call,
 };
 PTDS_RULE(rule);

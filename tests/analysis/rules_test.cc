@@ -278,6 +278,13 @@ TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
     EXPECT_EQ(1u, early.Of("order-given-up").size()) << early.Text();
     Built before(BuildTrace(later + "2@30 record s=L to=P2 e=E behind=P1\n2@31 launch s=L to=P2 k=_Z5writePf args=A\n"));
     EXPECT_TRUE(before.Of("order-given-up").empty()) << before.Text();
+    /* Before work of the thread on a stream of its own, and another thread waits in between. */
+    const std::string waits = "2@30 launch s=B1 k=other waits=P2 behind=P1\n3@31 launch s=B1 k=other waits=P3 behind=P1\n",
+                      then = "2@32 launch s=L to=P2 k=_Z5writePf args=A\n";
+    Built elsewhere(BuildTrace(later + waits + then));
+    EXPECT_TRUE(elsewhere.Of("order-given-up").empty()) << elsewhere.Text();
+    Built another(BuildTrace(later + "3@31 launch s=B1 k=other waits=P3 behind=P1\n" + then));
+    EXPECT_EQ(1u, another.Of("order-given-up").size()) << another.Text();
 }
 
 } // namespace

@@ -21,11 +21,21 @@
  *   to=NAME     of stream operations: the stream it was sent to (sets REMAPPED if it differs); of copies and memsets: the
  *               destination's memory kind, and target=NAME is the stream
  *   from=KIND   device pageable pinned registered managed array pool unknown; kind=KIND of an allocation
- *   behind=NAME the stream that the shim made the work's stream wait for before it, or NAME@MICROSECONDS: for its work
- * until then k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer e=NAME      event; record
- * counts its generation up, wait and sync use the current one; g=N another generation ptr=N       the address; dst=PLACE or
- * ptr=N a copy's or memset's destination, src=PLACE a copy's source bytes=N     of a row, with height=N and pitch=N (both
- * sides) m=NAME      a name for the memory of an allocation, and the memory that a free frees flags=N result=N    ctx=N
+ *   behind=NAME the stream that the shim made another wait for before it; NAME@MICROSECONDS: for its work until then.
+ *   waits=NAME  the one that waits, if not the call's target
+ *
+ *   k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer
+ *
+ *   e=NAME      event; record counts its generation up, wait and sync use the current one; g=N another generation
+ *
+ *   ptr=N       the address; dst=PLACE or ptr=N a copy's or memset's destination, src=PLACE a copy's source
+ *
+ *   bytes=N     of a row, with height=N and pitch=N (both sides)
+ *
+ *   m=NAME      a name for the memory of an allocation, and the memory that a free frees
+ *
+ *   flags=N result=N    ctx=N
+ *
  *   site=NAME   a call stack of its own, in /opt/app/prog; NAME@OBJECT in /opt/app/OBJECT
  *   api=NAME    the driver function, instead of the operation's usual one
  * Words:

@@ -416,10 +416,11 @@ private:
     {
         std::string stream = Take(pairs, "s", "");
         std::string target = Take(pairs, memory ? "target" : "to", stream);
-        std::string behind = Take(pairs, "behind", "");
+        std::string behind = Take(pairs, "behind", ""), waits = Take(pairs, "waits", target);
         if (!behind.empty()) {
             size_t at = behind.find('@');
-            trace_.Edge(call->thread, StreamId(target, call->context), StreamId(behind.substr(0, at), call->context),
+            call->flags |= PTDS_CALL_SHIM_EDGE;
+            trace_.Edge(call->thread, StreamId(waits, call->context), StreamId(behind.substr(0, at), call->context),
                         at == std::string::npos ? call->enter : Ticks(behind.substr(at + 1)));
         }
         if (stream.empty())
