@@ -24,6 +24,7 @@
 #include "analysis/edge_feed.h"
 #include "analysis/html/report_html.h"
 #include "tests/support/browser.h"
+#include "tests/support/run_child.h"
 
 extern "C" {
 #include "tests/bench/made_up.h"
@@ -189,17 +190,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "page: no browser here: install Debian's chromium\n");
         return 3;
     }
-    char folder[] = "/tmp/page-bench-XXXXXX";
+    ptds::Folder folder;
     Column columns[2];
-    bool sound = mkdtemp(folder) != nullptr;
-    std::string path = std::string(folder) + "/page.html", version;
+    bool sound = true;
+    std::string path = folder / "page.html", version;
     for (int i = 0; i < 2 && sound; i++) {
         ptds::Browser browser(1280, 900);
         version = browser.Version();
         sound = browser.alive && Measure(&browser, path, operations, i == 1, redraws, &columns[i]);
     }
-    unlink(path.c_str());
-    rmdir(folder);
     if (!sound) {
         fprintf(stderr, "page: the page could not be made or measured\n");
         return 1;
