@@ -13,6 +13,7 @@
 void model_begin(struct model *model, const struct trace *trace, bool orders)
 {
     *model = (struct model){.trace = trace, .orders = orders};
+    memset(model->alike, UINT8_MAX, sizeof model->alike);
     model->order[ORDER_LEGACY].implicit = true;
     model->order[ORDER_REAL].implicit = true;
     model_cost_begin(model);
@@ -140,8 +141,7 @@ static inline void begin_view(struct call_view *view, const struct call *call)
     view->call = call;
 }
 
-/* A call of its own. */
-static ASIDE bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
+static bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
 {
     begin_view(view, call);
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
@@ -171,12 +171,25 @@ static inline bool may_be_alike(const struct ptds_rec_CALL *call)
     return call->op == PTDS_OP_LAUNCH && call->result == 0 && !(call->flags & PTDS_CALL_TIMED);
 }
 
-static inline struct model_alike *alike_of(struct model *model, const struct call *call, uint64_t key[3])
+_Static_assert(offsetof(struct ptds_rec_CALL, flags) == offsetof(struct ptds_rec_CALL, api) + 4 &&
+                   offsetof(struct ptds_rec_CALL, context) == offsetof(struct ptds_rec_CALL, op) + 4 &&
+                   offsetof(struct ptds_rec_CALL, target) == offsetof(struct ptds_rec_CALL, stream) + 4,
+               "eight bytes that are read as one");
+
+static inline struct alike_key key_of(const struct call *call)
 {
-    key[0] = call->thread | (uint64_t)call->r.stream << 32;
-    key[1] = call->r.target | (uint64_t)call->r.context << 32;
-    key[2] = call->r.flags | (uint64_t)call->r.api << 32 | (uint64_t)call->r.op << 48;
-    return &model->alike[(key[0] ^ key[1] * 5 ^ key[2] * 3) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MODEL_ALIKE_BITS)];
+    struct alike_key key = {.thread = call->thread};
+    const unsigned char *record = (const unsigned char *)&call->r;
+    memcpy(&key.how, record + offsetof(struct ptds_rec_CALL, api), sizeof key.how);
+    memcpy(&key.what_where, record + offsetof(struct ptds_rec_CALL, op), sizeof key.what_where);
+    memcpy(&key.on_which, record + offsetof(struct ptds_rec_CALL, stream), sizeof key.on_which);
+    return key;
+}
+
+static inline struct model_alike *alike_of(struct model *model, const struct alike_key *key)
+{
+    uint64_t mixed = (key->thread << 32 ^ key->on_which ^ key->how) * UINT64_C(0x9e3779b97f4a7c15);
+    return &model->alike[mixed >> (64 - MODEL_ALIKE_BITS)];
 }
 
 static inline void view_alike(struct call_view *view, const struct model_alike *alike, const struct call *call)
@@ -188,21 +201,30 @@ static inline void view_alike(struct call_view *view, const struct model_alike *
     view->call = call;
 }
 
-static bool look_for_alike(struct model *model, const struct call *call, struct call_view *view)
+/* A call of its own, or the first of those that will be like it. */
+static ASIDE bool look_at_new(struct model *model, const struct call *call, struct call_view *view)
 {
-    uint64_t key[3];
-    struct model_alike *alike = alike_of(model, call, key);
-    if (alike->key[0] == key[0] && alike->key[1] == key[1] && alike->key[2] == key[2]) {
-        view_alike(view, alike, call);
-        return true;
-    }
     if (!look_at_call(model, call, view))
         return false;
-    if (!view->submits || view->scope != WAIT_NONE || view->asked == MODEL_NO_SLOT || view->target == MODEL_NO_SLOT)
+    if (!may_be_alike(&call->r) || !view->submits || view->scope != WAIT_NONE || view->asked == MODEL_NO_SLOT ||
+        view->target == MODEL_NO_SLOT)
         return true;
+    struct alike_key key = key_of(call);
+    struct model_alike *alike = alike_of(model, &key);
     view->alike = ++model->alikes;
-    memcpy(alike->key, key, sizeof key);
+    alike->key = key;
     alike->view = *view;
+    return true;
+}
+
+static inline bool look_at(struct model *model, const struct call *call, struct call_view *view)
+{
+    struct alike_key key = key_of(call);
+    const struct model_alike *alike = alike_of(model, &key);
+    if (((alike->key.thread ^ key.thread) | (alike->key.how ^ key.how) | (alike->key.what_where ^ key.what_where) |
+         (alike->key.on_which ^ key.on_which)) != 0)
+        return look_at_new(model, call, view);
+    view_alike(view, alike, call);
     return true;
 }
 
@@ -210,7 +232,7 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
 {
     if (model->completions.count != 0)
         completions_until(&model->completions, call->r.enter, &model->done);
-    bool known = may_be_alike(&call->r) ? look_for_alike(model, call, view) : look_at_call(model, call, view);
+    bool known = look_at(model, call, view);
     if (known && model->holds.count != 0)
         hold_enter(model, view);
     return known;

@@ -88,7 +88,10 @@ struct call_view {
 
 /* What was made of a call that waits for nothing and is not timed, for the next one that is like it. */
 struct model_alike {
-    uint64_t key[3]; /* thread, stream, target, context, flags, api, operation; all 0: none */
+    struct alike_key {
+        uint64_t thread;                    /* UINT64_MAX: nobody's */
+        uint64_t how, what_where, on_which; /* of the record: api to flags, op to context, stream and target */
+    } key;
     struct call_view view;
 };
 

@@ -64,7 +64,7 @@ static void close_slot(struct model *model, uint32_t slot)
             order_close(&model->order[i], slot);
     id_map_remove(&model->slot_by_uid, stream->uid);
     model->lately_slots[stream->uid % MODEL_LATELY].at = 0;
-    memset(model->alike, 0, sizeof model->alike);
+    memset(model->alike, UINT8_MAX, sizeof model->alike);
     stream->open = false;
 }
 

@@ -46,7 +46,7 @@ static void describe(struct edge_pair *pair, const struct verdicts *v, const str
     const struct touch *touch = &first->touch;
     uint64_t lo = larger(touch->lo, second->lo), hi = touch->hi < second->hi ? touch->hi : second->hi;
     *pair = (struct edge_pair){.first = first->end,
-                               .second = v->end,
+                               .second = *v->end,
                                .first_access = touch->access,
                                .second_access = second->access,
                                .address = lo,
@@ -129,7 +129,7 @@ void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
         memmove(marks->items, marks->items + MARKS_MOST / 2, marks->count * sizeof *marks->items);
     }
     if (TABLE_ADD(marks))
-        *TABLE_LAST(marks) = (struct mark){v->now, v->end};
+        *TABLE_LAST(marks) = (struct mark){.op = v->now};
     else
         v->limited = true;
 }
@@ -145,8 +145,10 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         const struct mark *mark = classes & 1u << i ? last_mark(&marks[i], known) : NULL;
         if (mark == NULL || mark->op <= explicitly)
             continue;
-        struct edge_pair pair = {
-            .first = mark->end, .second = v->end, .first_access = ACCESS_UNKNOWN, .second_access = ACCESS_UNKNOWN};
+        struct edge_pair pair = {.first = *lanes_end(v, mark),
+                                 .second = *v->end,
+                                 .first_access = ACCESS_UNKNOWN,
+                                 .second_access = ACCESS_UNKNOWN};
         what.pair = &pair;
         blame(v, &what, about, mark->op);
     }

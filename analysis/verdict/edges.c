@@ -28,7 +28,7 @@ uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_en
     *made = (struct open_edge){.refs = 1, .used = true, .made = v->now};
     made->edge.kind = kind;
     made->edge.from = *from;
-    made->edge.to = v->end;
+    made->edge.to = *v->end;
     v->open++;
     return at;
 }

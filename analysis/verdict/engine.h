@@ -30,6 +30,7 @@ enum {
     SWEEP_LEAST = 2048,
     NEAR_BITS = 10, /* of memories lately found */
     PLACE_BITS = 12,
+    ENDS = 1 << 14, /* of calls, kept in a row */
     TOUCHES_BITS = 6,
     TOUCHES_MOST = 1 << TOUCHES_BITS /* of one operation */
 };
@@ -53,7 +54,7 @@ struct known_list {
 /* Operations that touch memory: of runs that nobody looked into, only the last. */
 struct mark {
     uint64_t op;
-    struct edge_end end;
+    struct edge_end end; /* set when the end is about to go from the verdicts' `ends` */
 };
 struct marks {
     struct mark *items;
@@ -82,7 +83,7 @@ struct lane {
     struct blamed *blamed; /* by lane */
     size_t blamed_room;
     struct marks access[CLASSES], opaque[CLASSES];
-    struct edge_end end; /* of `last` */
+    struct mark newest;  /* the newest call on it: `last`, or the one at hand */
     uint64_t last, born; /* call numbers */
     uint64_t grown_at;   /* when `full` last grew */
     uint64_t snapped;    /* when somebody last took over its clocks */
@@ -182,7 +183,6 @@ struct signature {
 #define SIGNATURE_END UINT32_MAX
 
 struct place; /* places.h */
-struct place_ends;
 
 struct verdicts {
     const struct trace *trace;
@@ -207,8 +207,10 @@ struct verdicts {
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
     uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
     struct place *places;          /* 1 << PLACE_BITS */
-    struct place_ends *place_ends; /* likewise */
-    void *place_room, *place_ends_room;
+    void *place_room;
+    struct edge_end
+        *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */
+    uint64_t ends_from;
     uint64_t now, open, sweep_at, sweep_least;
     uint64_t turns;     /* at memories */
     uint32_t serials;   /* of lanes */
@@ -220,7 +222,11 @@ struct verdicts {
     uint64_t learnt;    /* when the host last learnt something by explicit order */
     uint64_t forgotten; /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
-    struct edge_end end; /* the call at hand */
+    struct edge_end *end; /* the call at hand */
+    struct alike_end {
+        uint32_t alike;      /* 0 none */
+        struct edge_end end; /* but for time, kernel and stack */
+    } alike_ends[64];        /* of launches that differ in nothing else */
     struct edge_pair race;
     bool raced;
 };
@@ -256,6 +262,12 @@ bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct
 void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
 bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
 void lanes_free(struct verdicts *v);
+/* Before the calls' `ends` begin anew. */
+void lanes_keep_ends(struct verdicts *v);
+static inline const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark)
+{
+    return mark->op >= v->ends_from ? &v->ends[mark->op % ENDS] : &mark->end;
+}
 static INLINE uint64_t lanes_explicit(const struct lane *lane, const struct lane *host, uint32_t about)
 {
     return larger(vclock_get(&lane->expl, about), vclock_get(&host->expl, about));

@@ -258,6 +258,24 @@ void lanes_take_over(struct verdicts *v, uint32_t at, uint32_t from, uint32_t ed
     }
 }
 
+static void keep_ends(const struct verdicts *v, struct mark *marks, size_t count)
+{
+    while (count-- > 0 && marks[count].op >= v->ends_from)
+        marks[count].end = v->ends[marks[count].op % ENDS];
+}
+
+void lanes_keep_ends(struct verdicts *v)
+{
+    for (uint32_t i = 0; i < v->lanes.count; i++) {
+        struct lane *lane = lanes_at(v, i);
+        keep_ends(v, &lane->newest, 1);
+        for (unsigned k = 0; k < CLASSES; k++) {
+            keep_ends(v, lane->access[k].items, lane->access[k].count);
+            keep_ends(v, lane->opaque[k].items, lane->opaque[k].count);
+        }
+    }
+}
+
 void lanes_free(struct verdicts *v)
 {
     for (size_t i = 0; i < v->lanes.count; i++)

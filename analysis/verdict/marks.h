@@ -14,9 +14,7 @@ static inline void conflicts_mark_one(struct verdicts *v, uint32_t at, uint64_t 
         conflicts_new_mark(v, at, marks);
         return;
     }
-    struct mark *last = TABLE_LAST(marks);
-    last->op = v->now;
-    last->end = v->end;
+    TABLE_LAST(marks)->op = v->now;
 }
 /* The lane's operation touches memory of these classes. */
 static inline void conflicts_mark(struct verdicts *v, uint32_t at, struct marks marks[CLASSES], unsigned touched)

@@ -8,44 +8,35 @@
 
 #include <stdlib.h>
 
-enum { LINE = 64 };
-_Static_assert(sizeof(struct place) == LINE && sizeof(struct place_ends) == 2 * LINE, "of lines");
+enum { LINE = 64, PLACES = 1 << PLACE_BITS };
+_Static_assert(sizeof(struct place) == LINE, "a line");
 
 /* Of one memory: so that writing back takes a bounded time and room. */
 enum { WAITING_MOST = 64 };
 
 struct noted {
-    uint64_t order;
     struct place *place;
+    uint32_t order;
     enum access access;
 };
 
 /* Zeroed by the system page by page, as they are used: a short trace uses few. */
-static void *lines(void **room, size_t count)
-{
-    *room = calloc(count + 1, LINE);
-    return *room != NULL ? (void *)(((uintptr_t)*room + LINE - 1) / LINE * LINE) : NULL;
-}
-
 bool places_begin(struct verdicts *v)
 {
-    const size_t count = (size_t)1 << PLACE_BITS;
-    v->places = lines(&v->place_room, count);
-    v->place_ends = lines(&v->place_ends_room, 2 * count);
-    return v->places != NULL && v->place_ends != NULL;
+    v->place_room = calloc(PLACES + 1, LINE);
+    v->places = (struct place *)(((uintptr_t)v->place_room + LINE - 1) / LINE * LINE);
+    return v->place_room != NULL;
 }
 
 void places_free(struct verdicts *v)
 {
     free(v->place_room);
-    free(v->place_ends_room);
 }
 
 /* Where it is remembered, if it still is. */
-static INLINE struct remembered *remembered_at(struct verdicts *v, const struct place *place, struct memory *memory,
-                                               enum access access)
+static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, enum access access)
 {
-    uint32_t position = places_ends(v, place)->at[access - 1];
+    uint32_t position = place->at[access - 1];
     if (position == 0 || position > memory->list.count)
         return NULL;
     struct remembered *found = accesses_at(memory, position);
@@ -64,10 +55,10 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
     memory->waiting_count++;
 }
 
-static void forget(struct verdicts *v, struct place *place, struct memory *memory, unsigned kinds)
+static void forget(const struct place *place, struct memory *memory, unsigned kinds)
 {
     for (; kinds != 0; kinds &= kinds - 1) {
-        struct remembered *old = remembered_at(v, place, memory, (enum access)__builtin_ctz(kinds));
+        struct remembered *old = remembered_at(place, memory, (enum access)__builtin_ctz(kinds));
         if (old != NULL)
             accesses_forget(memory, old);
     }
@@ -78,7 +69,7 @@ static unsigned collect(struct noted *noted, unsigned count, struct place *place
 {
     for (unsigned left = place->noted & ((1u << PLACE_GONE) - 1); left != 0; left &= left - 1) {
         enum access access = (enum access)__builtin_ctz(left);
-        struct noted one = {place->order[access - 1], place, access};
+        struct noted one = {place, place->order[access - 1], access};
         unsigned at = count++;
         for (; at != 0 && noted[at - 1].order > one.order; at--)
             noted[at] = noted[at - 1];
@@ -92,10 +83,10 @@ static unsigned collect(struct noted *noted, unsigned count, struct place *place
 static void write_back(struct verdicts *v, struct memory *memory, const struct noted *noted)
 {
     struct place *place = noted->place;
-    const struct edge_end *end = &places_ends(v, place)->end[noted->access - 1];
-    uint64_t op = noted->order >> TOUCHES_BITS;
-    uint16_t *at = &places_ends(v, place)->at[noted->access - 1];
-    struct remembered *old = remembered_at(v, place, memory, noted->access);
+    const struct edge_end *end = &v->ends[noted->order >> TOUCHES_BITS];
+    uint64_t op = v->ends_from + (noted->order >> TOUCHES_BITS);
+    uint16_t *at = &place->at[noted->access - 1];
+    struct remembered *old = remembered_at(place, memory, noted->access);
     struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
     if (old != NULL)
         accesses_again(memory, old, *at, op, end);
@@ -114,7 +105,7 @@ void places_write_back(struct verdicts *v, struct memory *memory)
     while (places-- > 0) {
         /* cppcheck-suppress uninitvar ; as many as the loop above has filled in */
         struct place *place = waiting[places];
-        forget(v, place, memory, (unsigned)(place->noted >> PLACE_GONE & ~place->noted));
+        forget(place, memory, (unsigned)(place->noted >> PLACE_GONE & ~place->noted));
         count = collect(noted, count, place);
     }
     memory->waiting = memory->waiting_count = 0;
@@ -124,9 +115,9 @@ void places_write_back(struct verdicts *v, struct memory *memory)
 
 void places_write_all_back(struct verdicts *v)
 {
-    for (size_t i = 0; i < v->memories.count; i++)
-        if (v->memories.items[i].waiting != 0)
-            places_write_back(v, &v->memories.items[i]);
+    for (size_t i = 0; i < PLACES; i++)
+        if (v->places[i].waiting)
+            places_write_back(v, &v->memories.items[v->places[i].memory]);
 }
 
 void places_drop(struct verdicts *v, struct memory *memory)
@@ -147,7 +138,7 @@ static void begin(struct verdicts *v, struct place *place, const struct toucher 
     *place = (struct place){
         .address = address, .lane = by->serial, .memory = (uint32_t)(memory - v->memories.items), .seen = UINT64_MAX};
     for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++)
-        places_ends(v, place)->at[access - 1] = accesses_find(memory, by->lane, address, access);
+        place->at[access - 1] = accesses_find(memory, by->lane, address, access);
 }
 
 /* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
@@ -180,11 +171,11 @@ static enum outcome look_into(struct verdicts *v, const struct toucher *by, stru
 {
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
     struct blame blame = {.lane = by->lane};
-    const struct remembered *keep = memory->lane == by->lane ? remembered_at(v, place, memory, access) : NULL;
+    const struct remembered *keep = memory->lane == by->lane ? remembered_at(place, memory, access) : NULL;
     return accesses_open(v, &blame, memory, &touch, keep);
 }
 
-struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint64_t order, struct memory *memory,
+struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
                               uint64_t address, enum access access)
 {
     struct place *place = places_at(v, by, address);
@@ -210,7 +201,7 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
     return memory;
 }
 
-struct memory *places_look(struct verdicts *v, const struct toucher *by, uint64_t order, uint64_t address,
+struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
                            enum access access)
 {
     struct memory *memory = memories_at(v, address);

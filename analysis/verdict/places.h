@@ -10,14 +10,15 @@
 #include "analysis/verdict/engine.h"
 
 /* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access.
- * As long as a line of the processor's cache, like each of its ends: to find them is much of what a pointer costs. */
+ * As long as a line of the processor's cache: to find it is much of what a pointer costs. */
 struct place {
     uint64_t address;
     uint32_t lane;                  /* serial */
     uint32_t memory;                /* position */
     uint64_t turn;                  /* of the memory, in which it was looked into */
     uint64_t seen;                  /* ... and when, if an order holds it that may come to arrive another way; else later */
-    uint64_t order[ACCESS_UNKNOWN]; /* the last of those noted: operation << TOUCHES_BITS, and which of its accesses */
+    uint32_t order[ACCESS_UNKNOWN]; /* the last of those noted (places_order) */
+    uint16_t at[ACCESS_UNKNOWN];    /* where those written back are remembered, if they still are; 0 nowhere */
     uint32_t next;                  /* to be written back before this one, plus one */
     uint16_t noted;                 /* two sets: kinds used since what is remembered was written; and, PLACE_GONE bits */
                                     /* higher, those superfluous since then: if used again after that, in both */
@@ -25,13 +26,6 @@ struct place {
     bool waiting;                   /* to be written back: in the memory's list */
 };
 #define PLACE_GONE 8
-
-/* Of the place of the same number. */
-struct place_ends {
-    struct edge_end end[ACCESS_UNKNOWN]; /* of those noted */
-    uint16_t at[ACCESS_UNKNOWN];         /* where it is remembered, if it still is; 0 nowhere */
-    char unused[26];                     /* up to two lines */
-};
 
 /* Who touches, looked up once an operation. */
 struct toucher {
@@ -54,9 +48,10 @@ static inline struct place *places_at(struct verdicts *v, const struct toucher *
     return &v->places[(address ^ by->salt) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACE_BITS)];
 }
 
-static inline struct place_ends *places_ends(struct verdicts *v, const struct place *place)
+/* An access of the call at hand: what is noted is written back before the calls' `ends` begin anew. */
+static inline uint32_t places_order(const struct verdicts *v, uint32_t access)
 {
-    return &v->place_ends[place - v->places];
+    return (uint32_t)(v->now % ENDS) << TOUCHES_BITS | access;
 }
 
 /* By enum access: the kinds that such an access makes superfluous if they came before, as bits 1 << enum access. */
@@ -73,26 +68,25 @@ static const uint16_t places_adds[] = {[ACCESS_READ] = 1 << ACCESS_READ,
 
 void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
 
-/* The access at hand, to be remembered. `order`: operation << TOUCHES_BITS, and which of its accesses it is. */
-static inline void places_note(struct verdicts *v, uint64_t order, struct place *place, struct memory *memory,
+/* The access at hand, to be remembered. */
+static inline void places_note(struct verdicts *v, uint32_t order, struct place *place, struct memory *memory,
                                enum access access)
 {
     place->noted = (uint16_t)((place->noted & places_keeps[access]) | places_adds[access]);
     place->order[access - 1] = order;
-    places_ends(v, place)->end[access - 1] = v->end;
     memory->last = v->now;
     if (!place->waiting)
         places_enlist(v, place, memory);
 }
 
-struct memory *places_look(struct verdicts *v, const struct toucher *by, uint64_t order, uint64_t address,
+struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
                            enum access access);
-struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint64_t order, struct memory *memory,
+struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
                               uint64_t address, enum access access);
 
 /* The memory; NULL: the address is in none that is known, and nothing happened. The usual case is the short one: the lane
  * did the same there before, nobody else has used the memory since, and so nothing is to be looked into. */
-static inline struct memory *places_touch(struct verdicts *v, const struct toucher *by, uint64_t order, uint64_t address,
+static inline struct memory *places_touch(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
                                           enum access access)
 {
     struct place *place = places_at(v, by, address);

@@ -14,7 +14,7 @@
 
 struct operation {
     struct blame by;
-    uint64_t count;           /* of accesses so far */
+    uint32_t count;           /* of accesses so far */
     unsigned touches, opaque; /* classes of memory */
     struct memory *freed;     /* NULL: none */
 };
@@ -34,7 +34,7 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
 {
     if (!counts(operation, memory))
         return;
-    uint64_t order = v->now << TOUCHES_BITS | operation->count++;
+    uint32_t order = places_order(v, operation->count++);
     if (touch->extent == EXTENT_FROM) {
         struct toucher by = places_toucher(v, operation->by.lane);
         places_look_in(v, &by, order, memory, touch->lo, touch->access);
@@ -42,7 +42,7 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
     }
     accesses_touch(v, &operation->by, memory, touch);
     accesses_newest(v, memory, operation->by.lane);
-    accesses_remember(v, operation->by.lane, memory, touch, v->now, &v->end);
+    accesses_remember(v, operation->by.lane, memory, touch, v->now, v->end);
 }
 
 /* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. */
@@ -121,14 +121,14 @@ static inline bool places_known(struct verdicts *v, const struct call *call, con
 
 /* All pointers up to word `words`; `signature` NULL: says nothing. Returns the classes of memory. Most of the time that
  * verdicts take is spent here. */
-static __attribute__((noinline)) unsigned add_pointers(struct verdicts *v, uint32_t lane, const struct call *call,
-                                                       const struct signature *signature, uint32_t words)
+static INLINE unsigned add_pointers(struct verdicts *v, uint32_t lane, const struct call *call,
+                                    const struct signature *signature, uint32_t words)
 {
     const unsigned char *word = call->word + LAUNCH_WORDS_AT * sizeof(uint64_t),
                         *end = call->word + words * sizeof(uint64_t);
     struct toucher by = places_toucher(v, lane);
     const uint32_t *next = signature != NULL ? signature->parameters : NULL;
-    uint64_t order = v->now << TOUCHES_BITS;
+    uint32_t order = places_order(v, 0);
     unsigned classes = 0;
     for (; word < end; word += sizeof(uint64_t)) {
         uint64_t value;
@@ -153,7 +153,7 @@ static RARE unsigned beyond(struct verdicts *v, const struct call *call)
 }
 
 /* What the operation touched, as classes of memory, and which of them it may touch anywhere. */
-static inline void note_classes(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque)
+static INLINE void note_classes(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque)
 {
     if ((opaque & TOUCHES_DEVICE) && v->globals_seen)
         opaque |= TOUCHES_GLOBAL;

@@ -9,7 +9,8 @@
 
 static bool begin(struct verdicts *v)
 {
-    if (!TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v))
+    v->ends = calloc(ENDS, sizeof *v->ends);
+    if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
     v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
@@ -38,6 +39,11 @@ void verdicts_sweep_always(struct verdicts *v)
     v->sweep_at = v->sweep_least = 0;
 }
 
+void verdicts_begin_anew_after(struct verdicts *v, unsigned calls)
+{
+    v->now = ENDS - 1 - calls % ENDS;
+}
+
 static struct edge_end end_of(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -49,6 +55,29 @@ static struct edge_end end_of(const struct call_view *view)
                              .api = call->api,
                              .op = call->op,
                              .twin = (call->flags & PTDS_CALL_TWIN) != 0};
+}
+
+/* Kept for those like it. */
+static RARE void take_end(struct verdicts *v, const struct call_view *view)
+{
+    struct alike_end *lately = &v->alike_ends[view->alike % 64];
+    *v->end = end_of(view);
+    if (view->alike != 0)
+        *lately = (struct alike_end){view->alike, *v->end};
+}
+
+static inline void begin_end(struct verdicts *v, const struct call_view *view)
+{
+    const struct alike_end *lately = &v->alike_ends[view->alike % 64];
+    v->end = &v->ends[v->now % ENDS];
+    if (view->alike == 0 || lately->alike != view->alike) {
+        take_end(v, view);
+        return;
+    }
+    *v->end = lately->end;
+    v->end->ticks = view->call->r.enter;
+    v->end->stack = view->call->r.stack;
+    v->end->object = view->call->r.object;
 }
 
 static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
@@ -136,9 +165,17 @@ static ASIDE void take_call(struct verdicts *v, const struct call_view *view, ui
         waits_start(v, &cover, returned_at(&view->call->r));
 }
 
+static RARE void begin_ends_anew(struct verdicts *v)
+{
+    places_write_all_back(v);
+    lanes_keep_ends(v);
+    v->ends_from += ENDS;
+}
+
 const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view *view, bool gap)
 {
-    v->now++;
+    if (++v->now % ENDS == 0)
+        begin_ends_anew(v);
     if (gap)
         v->lost_at = v->now;
     if (view->alike == 0 && !concerns(view))
@@ -147,10 +184,9 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     if (v->covers.count != 0)
         waits_until(v, view->call->r.enter);
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
-    struct edge_end end = end_of(view);
-    v->end = end;
-    if (view->submits && lane != NO_LANE) /* here, for reading it back at once would wait for it to be written */
-        lanes_at(v, lane)->end = end;
+    begin_end(v, view);
+    if (view->submits && lane != NO_LANE)
+        lanes_at(v, lane)->newest.op = v->now;
     if (view->alike != 0 && lane != NO_LANE) { /* a launch and nothing else */
         put_on_lane(v, lane);
         touches_of_launch(v, view->call, lane);
@@ -179,5 +215,6 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     places_free(v);
     edges_free(v);
     vclock_free(&v->told);
+    free(v->ends);
     free(v);
 }

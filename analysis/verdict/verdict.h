@@ -45,6 +45,8 @@ bool verdicts_memory_complete(const struct verdicts *verdicts);
 
 /* For tests: forget what can be forgotten after every call, not only when much is open. */
 void verdicts_sweep_always(struct verdicts *verdicts);
+/* For tests, before the first call: what is kept of calls in a row of fixed length begins anew after so many. */
+void verdicts_begin_anew_after(struct verdicts *verdicts, unsigned calls);
 
 /* Settles what is open and frees the engine. Accepts NULL. */
 void verdicts_end(struct verdicts *verdicts, struct verdict_totals *totals);

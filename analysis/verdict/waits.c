@@ -67,7 +67,7 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const uint
             newest = lanes[i];
     if (newest == NO_LANE)
         return;
-    edge = edges_new(v, EDGE_HOST, &lanes_at(v, newest)->end);
+    edge = edges_new(v, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest));
     for (size_t i = 0; i < count; i++)
         cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge);
     for (size_t i = 0; i < count; i++) {

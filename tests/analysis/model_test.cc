@@ -125,6 +125,17 @@ TEST(Orders, AFailedOrCapturedOperationOrdersNothing)
     EXPECT_EQ(2u, fed.model.op);
 }
 
+/* As many as it takes for some to meet in the same place of what was looked at lately. */
+TEST(Orders, ALaunchIsNotTakenForOneThatDiffersInItsEndOnly)
+{
+    std::string text;
+    for (int i = 0; i < 1500; i++)
+        text += "1@" + std::to_string(i) + " launch s=B1" + (i % 2 == 0 ? "" : " result=" + std::to_string(i)) + "\n";
+    Fed fed(BuildTrace(text));
+    for (size_t i = 0; i < fed.views.size(); i++)
+        EXPECT_EQ(i % 2 == 0, fed.views[i].succeeded) << i;
+}
+
 TEST(Events, AWaitOrdersByTheGenerationItNames)
 {
     Fed fed(BuildTrace("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 launch s=N1\n1@3 wait s=N2 e=E\n1@4 launch s=N2\n"));

@@ -205,7 +205,7 @@ private:
                        " from=device to=pageable src=" + place;
         } else {
             waits = false;
-            call = "launch s=" + stream + Launch(&made);
+            call = "launch s=" + stream + Launch(&made) + " site=line" + std::to_string(nodes.size() % 5);
         }
         Node *node = Add(thread, call, waits ? static_cast<int>(Pick(4)) + 1 : 0);
         node->accesses = made.accesses;
@@ -406,6 +406,38 @@ private:
     const Judged &judged_;
 };
 
+/* All of an edge in words. */
+std::string Words(const edge_end &end)
+{
+    std::string words;
+    for (uint64_t one : {end.ticks, uint64_t{end.thread}, uint64_t{end.stream}, uint64_t{end.stack}, uint64_t{end.object},
+                         uint64_t{end.api}, uint64_t{end.op}, uint64_t{end.twin}})
+        words += std::to_string(one) + " ";
+    return words;
+}
+std::vector<std::string> Words(const Judged &judged)
+{
+    std::vector<std::string> words;
+    for (const struct edge &one : judged.edges)
+        words.push_back(Words(one.from) + "> " + Words(one.to) + verdict_names[one.verdict] + Judged::Reason(one.reason) +
+                        (one.verdict == VERDICT_FALSE ? "" : " " + Words(one.pair.first) + Words(one.pair.second)));
+    std::sort(words.begin(), words.end());
+    return words;
+}
+
+/* Each end is of the call that it says. */
+void ExpectOwnNames(const Judged &judged)
+{
+    for (const struct edge &one : judged.edges)
+        for (const edge_end *end : {&one.from, &one.to, &one.pair.first, &one.pair.second}) {
+            bool is_set = one.verdict != VERDICT_FALSE || end == &one.from || end == &one.to;
+            auto call = judged.calls.find({end->ticks, end->thread});
+            EXPECT_TRUE(!is_set || end->ticks == 0 ||
+                        (call != judged.calls.end() && call->second == std::make_pair(end->stack, end->object)))
+                << Words(*end);
+        }
+}
+
 TEST(VerdictAgainstReference, SmallRandomTraces)
 {
     const char *only = getenv("SEED"), *more = getenv("SEEDS");
@@ -415,10 +447,12 @@ TEST(VerdictAgainstReference, SmallRandomTraces)
         if (only != nullptr && seed != std::stoul(only))
             continue;
         Random trace(seed);
-        Judged judged(BuildTrace(trace.text), seed % 2 == 0);
+        Judged judged(BuildTrace(trace.text), seed % 2 == 0, seed % 29);
         Checked checked(trace, judged);
         checked.Orders();
         checked.Edges();
+        ExpectOwnNames(judged);
+        EXPECT_EQ(Words(Judged(BuildTrace(trace.text), seed % 2 == 0, 1000)), Words(judged));
         for (const struct edge &edge : judged.edges)
             verdicts[edge.verdict]++;
         if (HasFailure()) {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,7 +21,7 @@ namespace ptds
 class Judged : public edge_sink
 {
 public:
-    explicit Judged(const std::string &bytes, bool sweep_always = false) : memory_(bytes)
+    explicit Judged(const std::string &bytes, bool sweep_always = false, unsigned anew_after = 0) : memory_(bytes)
     {
         edge = [](edge_sink *sink, const struct edge *settled) { static_cast<Judged *>(sink)->edges.push_back(*settled); };
         struct trace trace;
@@ -33,9 +33,11 @@ public:
         verdicts *engine = verdicts_begin(&trace, this);
         if (sweep_always)
             verdicts_sweep_always(engine);
+        verdicts_begin_anew_after(engine, anew_after);
         EXPECT_EQ(0, merge_begin(&merged, &trace));
         while (const call *next = merge_next(&merged)) {
             call_view view;
+            calls[{next->r.enter, next->thread}] = {next->r.stack, next->r.op == PTDS_OP_LAUNCH ? next->r.object : 0};
             EXPECT_TRUE(model_enter(&model, next, &view));
             const edge_pair *race = verdicts_take(engine, &view, merge_in_gap(&merged));
             if (race != nullptr)
@@ -75,6 +77,7 @@ public:
 
     std::vector<struct edge> edges;
     std::vector<edge_pair> races;
+    std::map<std::pair<uint64_t, uint32_t>, std::pair<uint32_t, uint32_t>> calls; /* by time and thread: stack and kernel */
     verdict_totals totals = {};
 
 private:
