@@ -13,7 +13,8 @@ enum { NEVER_RECORDED, OTHERS_RECORDING, TIMING };
 
 static const char *const details[] = {
     "waited for an event that was never recorded: the wait orders nothing",
-    "another thread recorded the event again in between, on another stream: the wait is for that recording",
+    "another thread recorded the event again in between, on another stream: the wait is for that recording, which is right "
+    "only if the event was handed over",
     "records a time that nothing reads (created without CU_EVENT_DISABLE_TIMING)",
 };
 
@@ -91,7 +92,8 @@ static void recorded(struct state *state, const struct call_view *view)
     event->records++;
 }
 
-/* The thread made a recording, another thread made the next one on another stream, and the thread waits for that. */
+/* The thread made a recording, another thread made the next one on another stream, and the thread waits for that. A pool of
+ * events does so, too, and no call shows that it handed the event over: JAX has one, recorded on a GPU. */
 static bool got_others(const struct event *event, const struct call_view *view)
 {
     return event->own_thread == view->call->thread && event->generation == view->call->r.generation &&
@@ -110,7 +112,6 @@ static void awaited(struct rule_run *run, struct state *state, const struct call
         finding_cost_unknown(finding_at(&run->findings, run->rule, view, NEVER_RECORDED));
     } else if (got_others(event, view)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, OTHERS_RECORDING);
-        finding_severity(finding, SEVERITY_ERROR);
         finding_add(finding, FINDING_THREADS, event->thread);
         finding_add(finding, FINDING_WAITS_FOR, event->stream);
         finding_cost_unknown(finding);

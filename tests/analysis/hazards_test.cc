@@ -361,6 +361,8 @@ TEST(EventMisuse, ThreeCases)
                             "1@50 event-create e=T flags=0\n" +
                             Repeat("1@60 record s=N1 e=T\n1@60 wait s=N2 e=T\n", 20)));
     EXPECT_EQ(3u, report.Of("event-misuse").size()) << report.Text();
+    for (const struct finding *one : report.Of("event-misuse"))
+        EXPECT_NE(SEVERITY_ERROR, one->severity) << "no call shows that the event was not handed over";
 }
 
 TEST(EventMisuse, RecordedAgainOnTheSameStreamCoversTheFirst)
