@@ -7,12 +7,15 @@
 #include "analysis/rule.h"
 
 /* The last remapped work on each legacy stream; programs have a handful of contexts. */
-enum { CONTEXTS = 8, FOLLOWERS = 4 };
+enum { CONTEXTS = 8, FOLLOWERS = 8 };
 struct state {
     struct last {
         uint32_t asked, target, thread; /* asked + 1, 0 free */
-        uint32_t followers[FOLLOWERS];  /* uids of the streams that waited for it since, the latest ones */
-        uint32_t followed;              /* how often */
+        struct follower {
+            uint32_t stream; /* uid */
+            uint64_t since;
+        } followers[FOLLOWERS]; /* streams that waited for it since, or for one that did: the latest ones */
+        uint32_t followed;      /* how often */
         uint64_t enter;
     } last[CONTEXTS];
 };
@@ -28,7 +31,16 @@ static struct last *last_of(struct state *state, uint32_t asked)
 
 static uint32_t uid_of(const struct rule_run *run, uint32_t slot)
 {
-    return run->model->streams.items[slot].uid;
+    return slot != MODEL_NO_SLOT ? run->model->streams.items[slot].uid : 0;
+}
+
+/* Whether what was put on the stream before `until` comes after the last work. */
+static bool follows(const struct last *last, uint32_t stream, uint64_t until)
+{
+    for (uint32_t i = 0; i < last->followed && i < FOLLOWERS; i++)
+        if (last->followers[i].stream == stream && last->followers[i].since <= until)
+            return true;
+    return false;
 }
 
 /* The shim has put an event in the order's place, as policy ordered does where one thread hands over to another: before any
@@ -41,20 +53,11 @@ static void note_edges(const struct rule_run *run, const struct call *call)
         const struct ptds_rec_EDGE *edge = &call->edge[i];
         for (unsigned at = 0; at < CONTEXTS && state->last[at].asked != 0; at++) {
             struct last *last = &state->last[at];
-            if (last->target == MODEL_NO_SLOT || last->enter >= edge->until)
-                continue;
-            if (edge->behind == uid_of(run, last->target) || edge->behind == uid_of(run, last->asked - 1))
-                last->followers[last->followed++ % FOLLOWERS] = edge->waits;
+            bool direct = edge->behind == uid_of(run, last->target) || edge->behind == uid_of(run, last->asked - 1);
+            if ((direct && last->enter < edge->until) || follows(last, edge->behind, edge->until))
+                last->followers[last->followed++ % FOLLOWERS] = (struct follower){edge->waits, call->r.enter};
         }
     }
-}
-
-static bool follows(const struct rule_run *run, const struct last *last, uint32_t target)
-{
-    for (uint32_t i = 0; i < last->followed && i < FOLLOWERS; i++)
-        if (target != MODEL_NO_SLOT && last->followers[i] == uid_of(run, target))
-            return true;
-    return false;
 }
 
 static void on_call(struct rule_run *run, const struct call_view *view)
@@ -65,7 +68,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         return;
     struct last *last = last_of(run->state, view->asked);
     bool same_place = last->asked != view->asked + 1 || last->target == view->target || last->thread == view->call->thread;
-    if (!same_place && !follows(run, last, view->target) && model_is_pending(run->model, last->target)) {
+    if (!same_place && !follows(last, uid_of(run, view->target), UINT64_MAX) &&
+        model_is_pending(run->model, last->target)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
         finding_add(finding, FINDING_THREADS, last->thread);
         finding_cost_unknown(finding);

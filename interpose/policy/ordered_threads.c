@@ -28,12 +28,12 @@
 static struct lane {
     struct context *context;
     uint32_t context_uid;
-    uint32_t stream_uid; /* of the 0x2 that was recorded last */
     CUevent event[HANDED_KINDS];
-    uint64_t until[HANDED_KINDS];    /* ticks: the event stands for work put there before, for the record */
-    uint64_t handed[HANDED_KINDS];   /* times that work of this kind was handed over; the owner's */
-    uint64_t recorded[HANDED_KINDS]; /* of these, what the event stands for; anybody reads it */
-    uint64_t over[HANDED_KINDS];     /* of these, what somebody found done; anybody writes it */
+    uint32_t stream_uid[HANDED_KINDS]; /* of the 0x2 that it was recorded on */
+    uint64_t until[HANDED_KINDS];      /* ticks: the event stands for work put there before, for the record */
+    uint64_t handed[HANDED_KINDS];     /* times that work of this kind was handed over; the owner's */
+    uint64_t recorded[HANDED_KINDS];   /* of these, what the event stands for; anybody reads it */
+    uint64_t over[HANDED_KINDS];       /* of these, what somebody found done; anybody writes it */
 } lanes[LANES];
 static struct lock giving_out;
 
@@ -99,7 +99,7 @@ static int record(struct thread_context *here, int kind, uint32_t owed)
         return 0;
     __atomic_store_n(&lane->until[kind], now, __ATOMIC_RELAXED);
     count(here, kind);
-    __atomic_store_n(&lane->stream_uid, here->per_thread_uid, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->stream_uid[kind], here->per_thread_uid, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->recorded[kind], lane->handed[kind], __ATOMIC_RELEASE);
     here->default_dirty &= ~owed;
     return 1;
@@ -149,6 +149,44 @@ static void promise(struct thread_context *here)
         count(here, HANDED_JOINED);
 }
 
+/* Work that is done needs no wait. One question spares all other threads theirs: at a barrier each waits for each. The
+ * event stands for `handed` already. */
+static int is_over(struct lane *lane, int kind, uint64_t handed)
+{
+    if (handed <= __atomic_load_n(&lane->over[kind], __ATOMIC_RELAXED))
+        return 1;
+    uint64_t recorded =
+        __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE); /* before asking: the event only moves on */
+    if (capture_any() || !REAL(cuEventQuery) || REAL(cuEventQuery)(lane->event[kind]) != CUDA_SUCCESS)
+        return 0;
+    __atomic_store_n(&lane->over[kind], recorded, __ATOMIC_RELAXED);
+    return 1;
+}
+
+/* Whether the lane's events stand for nothing that is still to be done, but for work of the thread itself. */
+static int is_own(struct thread_context *here)
+{
+    struct lane *lane = lane_of(here);
+    for (int kind = 0; here->lane_inherited && kind < HANDED_KINDS; kind++)
+        if (lane->recorded[kind] != lane->handed[kind] || !is_over(lane, kind, lane->handed[kind]))
+            return 0;
+    here->lane_inherited = 0;
+    return 1;
+}
+
+/* For the record alone: whoever takes over finds it done without asking, and writes that down. Nobody else can know. */
+static void hand_over_done(struct thread_context *here, int kind, uint32_t owed)
+{
+    if (!(here->default_dirty & owed) || !record_on() || !have_lane(here) || !is_own(here))
+        return;
+    struct lane *lane = lane_of(here);
+    __atomic_store_n(&lane->until[kind], clock_ticks(), __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->stream_uid[kind], here->per_thread_uid, __ATOMIC_RELAXED);
+    count(here, kind);
+    __atomic_store_n(&lane->over[kind], lane->handed[kind], __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->recorded[kind], lane->handed[kind], __ATOMIC_RELEASE);
+}
+
 /* Work that is done needs no event: mostly the program has waited for it. Asking is cheaper than an event, whose first
  * making would wait for everybody's kernels. */
 static int is_done(struct thread_context *here)
@@ -156,6 +194,8 @@ static int is_done(struct thread_context *here)
     if (here->dirty_count || here->unjoined || capture_any() || !REAL(cuStreamQuery) ||
         REAL(cuStreamQuery)(CU_STREAM_PER_THREAD) != CUDA_SUCCESS)
         return 0;
+    hand_over_done(here, HANDED_DEFAULT, OWED_THREADS);
+    hand_over_done(here, HANDED_JOINED, OWED_JOINED);
     here->default_dirty &= ~(OWED_THREADS | OWED_JOINED);
     return 1;
 }
@@ -199,23 +239,9 @@ void ordered_hand_over(struct thread *thread, int may_call)
     errno = saved;
 }
 
-/* Work that is done needs no wait. One question spares all other threads theirs: at a barrier each waits for each. The
- * event stands for `handed` already. */
-static int is_over(struct lane *lane, int kind, uint64_t handed)
-{
-    if (handed <= __atomic_load_n(&lane->over[kind], __ATOMIC_RELAXED))
-        return 1;
-    uint64_t recorded =
-        __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE); /* before asking: the event only moves on */
-    if (capture_any() || !REAL(cuEventQuery) || REAL(cuEventQuery)(lane->event[kind]) != CUDA_SUCCESS)
-        return 0;
-    __atomic_store_n(&lane->over[kind], recorded, __ATOMIC_RELAXED);
-    return 1;
-}
-
 static int wait_for(struct call *C, struct thread_context *here, struct lane *lane, int kind, uint64_t handed)
 {
-    uint32_t behind = __atomic_load_n(&lane->stream_uid, __ATOMIC_RELAXED);
+    uint32_t behind = __atomic_load_n(&lane->stream_uid[kind], __ATOMIC_RELAXED);
     uint64_t until = __atomic_load_n(&lane->until[kind], __ATOMIC_RELAXED); /* before the wait: the event only moves on */
     if (handed > __atomic_load_n(&lane->recorded[kind], __ATOMIC_ACQUIRE)) {
         if (!wait_for_all(here))

@@ -285,6 +285,12 @@ TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
     EXPECT_TRUE(elsewhere.Of("order-given-up").empty()) << elsewhere.Text();
     Built another(BuildTrace(later + "3@31 launch s=B1 k=other waits=P3 behind=P1\n" + then));
     EXPECT_EQ(1u, another.Of("order-given-up").size()) << another.Text();
+    /* By way of a stream that waited for it, if it had done so by then. */
+    const std::string way = later + "3@31 launch s=B1 k=other waits=P3 behind=P1\n",
+                      handed = "2@33 launch s=L to=P2 k=_Z5writePf args=A behind=P3";
+    Built passed_on(BuildTrace(way + handed + "@32\n")), too_early(BuildTrace(way + handed + "@30\n"));
+    EXPECT_TRUE(passed_on.Of("order-given-up").empty()) << passed_on.Text();
+    EXPECT_EQ(1u, too_early.Of("order-given-up").size()) << too_early.Text();
 }
 
 } // namespace

@@ -32,6 +32,7 @@ test_policies() {
     apps_wrong thread_handover "per-thread"
     apps_right random_order "none observe ordered"
     apps_wrong random_order "per-thread"
+    apps_kept random_order thread_handover stream_handover
     apps_apart
     apps_same capture "none observe ordered stream"
     refused_events

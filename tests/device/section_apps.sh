@@ -146,6 +146,24 @@ apps_wrong() {
     done
 }
 
+# apps_kept NAME...: recorded under ordered, which keeps the order that these programs rely on. The report must not say
+# that any of it is gone.
+apps_kept() {
+    local name program command status
+    command=$(find_command) || { fail "no ptds here"; return 0; }
+    for name in "$@"; do
+        status=0
+        program=$(find_program "apps/$name") || { fail "$name: not here"; continue; }
+        run_as 60 "$name.recorded" ordered "PTDS_TRACE=$WORK/$name.ptds" "$program"
+        said_ok "$name.recorded" || status=1
+        attempt 60 "$name.report" "$command" report --all "$WORK/$name.ptds"
+        [[ $STATUS -le 1 ]] && grep -q 'Implicit orders' "$WORK/$name.report.out" || status=1
+        ! grep -q 'order-given-up' "$WORK/$name.report.out" || status=1
+        verdict "$status" "$name: recorded $(outcome "$name.recorded"), the report says $(grep -q 'order-given-up' \
+            "$WORK/$name.report.out" && echo "that order is gone" || echo "of no order that it is gone")"
+    done
+}
+
 # Threads that hand over nothing run side by side; without the shim they must not, or the program shows nothing.
 apps_apart() {
     apps_wrong threads_apart bare
@@ -179,6 +197,7 @@ section_apps() {
     apps_wrong thread_handover "per-thread"
     apps_right random_order "observe ordered" "stream"
     apps_wrong random_order "per-thread"
+    apps_kept random_order thread_handover stream_handover
     apps_apart
     apps_same capture "none observe ordered stream" "per-thread"
     apps_simulated mixed_streams

@@ -9,8 +9,11 @@
  *     names           threads that change their names after their first call
  *     spins N         N kernels of 20 us on a stream, with host functions and captures between them
  *     streams         default-stream work and work on two blocking streams in turn
+ *     turns NS        kernels of so many nanoseconds on the default stream, each by another thread, handed over
+ *     heir            a thread that has its lane from one whose work is not done
  *     hang FILE       a kernel that waits, and a cuMemFree of another thread; goes on when FILE is there
  */
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -246,6 +249,60 @@ int two_streams()
     return 0;
 }
 
+/* Five threads' default-stream work, each handed over by a thread's beginning or end; `ns`: how long it takes, and the
+ * thread waits for half a millisecond before it hands over. */
+int turns(uint64_t ns)
+{
+    CUfunction spin = kernel("spin_ns");
+    auto turn = [&] {
+        CU(cuCtxSetCurrent(context));
+        launch(spin, nullptr, {&ns});
+        usleep(500);
+    };
+    turn();
+    std::thread([&] {
+        turn();
+        std::thread(turn).join();
+    }).join();
+    turn();
+    std::thread(turn).join();
+    turn();
+    return 0;
+}
+
+/* A thread that has its lane from one whose work is not done, and does not know of it, hands over work of its own that is:
+ * that says nothing of the other's. */
+int heir()
+{
+    std::atomic<bool> go{false};
+    sem_t shut;
+    sem_init(&shut, 0, 0);
+    Gate gate;
+    std::thread starts([&] {
+        while (!go) /* which the shim does not see */
+            usleep(100);
+        std::thread([] {
+            CU(cuCtxSetCurrent(context));
+            empty(nullptr);
+            usleep(2000);
+        }).join();
+    });
+    std::thread([&] {
+        CU(cuCtxSetCurrent(context));
+        gate.shut(nullptr);
+        sem_post(&shut); /* handed over by an event, not by its end */
+    }).join();
+    sem_wait(&shut);
+    go = true;
+    starts.join();
+    empty(nullptr);
+    usleep(2000);
+    must(cuStreamQuery(nullptr) == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN, "still behind the first");
+    gate.open();
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
 /* Every 50th launch is captured instead, and a sync comes every 100. */
 int spins(int times)
 {
@@ -316,6 +373,10 @@ int main(int argc, char **argv)
         return names();
     if (mode == "streams")
         return two_streams();
+    if (mode == "heir")
+        return heir();
+    if (mode == "turns" && argc > 2)
+        return turns(strtoull(argv[2], nullptr, 10));
     if (mode == "spins" && argc > 2)
         return spins(atoi(argv[2]));
     if (mode == "hang" && argc > 2)

@@ -232,6 +232,36 @@ ptds_default_count default_counts(const std::string &bytes)
     return sum;
 }
 
+/* Each thread's work after that of the one before, whether it was done by then or not, and whosever lane the thread has. */
+void expect_each_behind_the_last(const char *ns)
+{
+    Recorded turns = record({"turns", ns}, "ordered");
+    std::vector<ptds_rec_EDGE> edges = turns.all<ptds_rec_EDGE>(PTDS_REC_EDGE);
+    std::vector<ptds_rec_CALL> launches = turns.calls(PTDS_OP_LAUNCH);
+    ASSERT_EQ(6u, launches.size());
+    std::sort(launches.begin(), launches.end(), [](const auto &a, const auto &b) { return a.enter < b.enter; });
+    for (size_t i = 1; i < launches.size(); i++)
+        EXPECT_EQ(1, std::count_if(edges.begin(), edges.end(),
+                                   [&](const ptds_rec_EDGE &edge) {
+                                       return edge.waits == launches[i].target && edge.behind == launches[i - 1].target &&
+                                              edge.until > launches[i - 1].enter && edge.until < launches[i].enter;
+                                   }))
+            << i;
+}
+TEST(DefaultStream, WorkHandedOverUnfinished)
+{
+    expect_each_behind_the_last("3000000");
+}
+TEST(DefaultStream, WorkHandedOverDone)
+{
+    expect_each_behind_the_last("1000");
+}
+
+TEST(DefaultStream, WorkHandedOverDoneSaysNothingOfAPredecessors)
+{
+    record({"heir"}, "ordered");
+}
+
 TEST(DefaultStream, EdgesAndExactCounts)
 {
     Recorded ordered = record({"streams"}, "ordered");
