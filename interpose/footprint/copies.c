@@ -148,8 +148,12 @@ static void set_kinds(struct call *C, enum ptds_memory_kind destination, enum pt
 static void set_copy(struct call *C, uint64_t destination, uint64_t source, uint64_t width, uint64_t height,
                      uint64_t destination_pitch, uint64_t source_pitch)
 {
-    uint64_t words[] = {destination, source, width, height, destination_pitch, source_pitch};
-    __builtin_memcpy(C->word, words, sizeof words);
+    C->word[0] = destination; /* one by one: by way of an array the processor waits for what it has just written */
+    C->word[1] = source;
+    C->word[2] = width;
+    C->word[3] = height;
+    C->word[4] = destination_pitch;
+    C->word[5] = source_pitch;
     fp_words(C, PTDS_OP_COPY, 6);
 }
 
