@@ -13,8 +13,7 @@ enum { NEVER_RECORDED, OTHERS_RECORDING, TIMING };
 
 static const char *const details[] = {
     "waited for an event that was never recorded: the wait orders nothing",
-    "another thread recorded the event again in between, on another stream: the wait is for that recording, which is right "
-    "only if the event was handed over",
+    "another thread recorded the event again in between, on another stream: right only if it handed the event over",
     "records a time that nothing reads (created without CU_EVENT_DISABLE_TIMING)",
 };
 

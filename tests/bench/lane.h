@@ -17,7 +17,9 @@ void must(CUresult result, const char *call);
 #define TIMED(F) \
     F(cuLaunchKernel) \
     F(cuStreamQuery) \
-    F(cuEventRecord) F(cuEventQuery) F(cuStreamWaitEvent) F(cuCtxGetCurrent) F(cuMemcpyHtoDAsync) F(cuMemsetD8Async) F(cuPointerGetAttribute)
+    F(cuEventRecord) \
+    F(cuEventQuery) F(cuStreamWaitEvent) F(cuCtxGetCurrent) F(cuMemcpyHtoDAsync) F(cuMemsetD8Async) \
+        F(cuPointerGetAttribute)
 
 #define POINTER(f) __typeof__(&f) f##_p;
 
