@@ -10,7 +10,7 @@
 
 #include "analysis/report.h"
 
-enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 7 };
+enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 6 };
 
 /* Cuts at COLUMNS, not inside a UTF-8 sequence. */
 static void put(struct text_sink *sink, struct line *line)
@@ -90,8 +90,8 @@ static void put_orders(const struct report *report, struct text_sink *sink)
 /* All findings of one rule. */
 struct by_rule {
     const struct rule *rule;
-    const struct finding *top;
-    uint64_t count, sites, host_ns, known;
+    const struct finding *top, *error; /* error: the first that is one, NULL none */
+    uint64_t count, errors, host_ns, known;
 };
 
 static size_t group(const struct report *report, struct by_rule groups[RULES_MOST])
@@ -105,7 +105,9 @@ static size_t group(const struct report *report, struct by_rule groups[RULES_MOS
         if (at == count)
             groups[count++] = (struct by_rule){.rule = finding->rule, .top = finding};
         groups[at].count += finding->count;
-        groups[at].sites++;
+        if (finding->severity == SEVERITY_ERROR && groups[at].errors == 0)
+            groups[at].error = finding;
+        groups[at].errors += finding->severity == SEVERITY_ERROR ? finding->count : 0;
         groups[at].host_ns += finding->host_ns;
         groups[at].known += finding->known;
     }
@@ -115,6 +117,8 @@ static size_t group(const struct report *report, struct by_rule groups[RULES_MOS
 static int by_cost(const void *a, const void *b)
 {
     const struct by_rule *one = a, *two = b;
+    if ((one->error != NULL) != (two->error != NULL))
+        return one->error != NULL ? -1 : 1;
     if (one->host_ns != two->host_ns)
         return one->host_ns > two->host_ns ? -1 : 1;
     return one->count != two->count ? (one->count > two->count ? -1 : 1) : strcmp(one->rule->id, two->rule->id);
@@ -152,6 +156,20 @@ static void put_finding(const struct report *report, struct site_namer *namer, c
     put(sink, &line);
 }
 
+/* What must not be missed: one line for all errors, with the words for the first. */
+static void put_errors(const struct report *report, const struct by_rule *groups, size_t count, struct text_sink *sink)
+{
+    struct line line = {0};
+    for (size_t i = 0; i < count && groups[i].error != NULL; i++) {
+        const char *needed = report_needed(report, groups[i].error);
+        line_add(&line, "%s%s %sx", i == 0 ? "ptds: !! " : "; ", groups[i].rule->id, text_count(groups[i].errors).text);
+        if (i == 0)
+            line_add(&line, ": %s", needed != NULL ? needed : groups[i].rule->title);
+    }
+    if (line.used != 0)
+        put(sink, &line);
+}
+
 static void put_findings(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     struct by_rule groups[RULES_MOST];
@@ -164,6 +182,7 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         return;
     }
     qsort(groups, count, sizeof groups[0], by_cost);
+    put_errors(report, groups, count, sink);
     line_add(&line, "ptds: hazards, and the host time lost to waiting (all: %s; %s):", report_host_time(report).text,
              report_gpu_time(&report->totals));
     put(sink, &line);
@@ -231,8 +250,8 @@ static void put_banners(const struct report *report, struct text_sink *sink)
 
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    /* 1 + 2 + 1 + 1 + (1 + MOST_RULES) + 1 + 1 */
-    _Static_assert(1 + 2 + 1 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    /* Banners, run, default stream, orders, errors, findings, gaps, next. */
+    _Static_assert(1 + 2 + 1 + 1 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
     put_banners(report, sink);
     put_run(report, sink);
     put_default_stream(report, sink);

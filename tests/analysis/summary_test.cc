@@ -66,6 +66,24 @@ TEST(Summary, NamesWhatWasFoundAndWhere)
         EXPECT_TRUE(Has(summary, part)) << part << "\n" << summary;
 }
 
+TEST(Summary, ErrorsComeFirst)
+{
+    const std::string
+        slow = "1@0 launch s=B1 k=_Z4spinPf\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n",
+        alloc = "1@6000 alloc m=A ptr=4096 bytes=4096\n";
+    Built right(BuildTrace(slow));
+    EXPECT_FALSE(Has(right.Summary(), "!!")) << right.Summary();
+    Built wrong(BuildTrace(slow + alloc +
+                           "1@6010 launch s=L to=P1 k=_Z5writePf args=A\n"
+                           "2@6020 launch s=L to=P2 k=_Z5writePf args=A site=c\n"));
+    std::string summary = wrong.Summary();
+    ExpectFits(summary);
+    EXPECT_TRUE(
+        Has(summary, "ptds: !! order-given-up 1x: results depend on this order, which is gone: they may be wrong\n"))
+        << summary;
+    EXPECT_LT(summary.find("ptds:  order-given-up"), summary.find("ptds:  sync-copy")) << summary;
+}
+
 TEST(Summary, SaysWhenThereIsNothing)
 {
     Built report(BuildTrace("1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n"));
