@@ -64,6 +64,7 @@ struct finding {
     uint64_t host_ns;            /* lost, by the calls whose loss is known */
     uint64_t known, unknown;     /* calls whose loss is known, unknown. GPU time is never known so far */
     uint64_t verdicts[VERDICTS]; /* of the implicit edges at this call site; all 0: none is known */
+    uint64_t gone;               /* of these, those needed that are gone (gone.h) */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     char *text; /* what the finding is about where that is no id (an object, a function); owned, or NULL */

@@ -53,7 +53,7 @@ static uint64_t site_key(uint32_t stack, uint32_t api, bool twin)
     return stack | (uint64_t)api << 32 | (uint64_t)twin << 48;
 }
 
-static void count_site(struct edge_table *table, const struct edge_end *end, enum verdict verdict)
+static void count_site(struct edge_table *table, const struct edge_end *end, enum verdict verdict, bool gone)
 {
     uint64_t key = site_key(end->stack, end->api, end->twin != 0);
     uint32_t at;
@@ -70,6 +70,7 @@ static void count_site(struct edge_table *table, const struct edge_end *end, enu
         table->site_count++;
     }
     table->sites[at].counts[verdict]++;
+    table->sites[at].gone += gone;
 }
 
 static void take_edge(struct edge_sink *sink, const struct edge *edge)
@@ -80,9 +81,10 @@ static void take_edge(struct edge_sink *sink, const struct edge *edge)
     table->counts[edge->kind][edge->verdict]++;
     if (edge->verdict == VERDICT_UNKNOWN)
         table->reasons[edge->reason]++;
-    count_site(table, &edge->to, edge->verdict);
+    bool gone = table->gone != NULL && gone_edge(table->gone, edge);
+    count_site(table, &edge->to, edge->verdict, gone);
     if (edge->kind == EDGE_FAN_OUT)
-        count_site(table, &edge->from, edge->verdict);
+        count_site(table, &edge->from, edge->verdict, gone);
     struct edge_group *group = group_of(table, edge);
     if (group == NULL) {
         table->ungrouped++;
@@ -138,6 +140,7 @@ void edge_table_judge(const struct edge_table *table, struct finding *finding)
         return;
     for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
         finding->verdicts[verdict] = table->sites[at].counts[verdict];
+    finding->gone = table->sites[at].gone;
 }
 
 void edge_table_free(struct edge_table *table)

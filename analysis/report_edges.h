@@ -8,6 +8,7 @@
 
 #include "analysis/edge.h"
 #include "analysis/finding.h"
+#include "analysis/gone.h"
 #include "analysis/table.h"
 #include "analysis/verdict/verdict.h"
 
@@ -25,13 +26,14 @@ struct edge_group {
 
 struct edge_table {
     struct edge_sink sink;           /* for verdicts_begin; the table must not move while it is in use */
+    const struct gone *gone;         /* NULL: none is */
     const struct selected *selected; /* an edge counts if the end that waits is of this part; NULL: all do */
     uint64_t counts[EDGE_KINDS][VERDICTS];
     uint64_t reasons[VERDICT_REASONS];
     TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: load-bearing, then by count */
     uint64_t ungrouped;                 /* edges counted above but in no group: more than EDGE_GROUPS_MOST, or no memory */
     struct edge_site {
-        uint64_t counts[VERDICTS];
+        uint64_t counts[VERDICTS], gone;
     } * sites;
     size_t site_count, site_room;
     struct id_map group_by_key, site_by_key;

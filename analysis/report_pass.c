@@ -28,6 +28,7 @@ struct pass {
     struct verdicts *verdicts; /* NULL without memory */
     struct aftermath aftermath;
     struct device_times device;
+    struct gone gone;
 };
 
 static void begin_rules(struct pass *pass)
@@ -37,8 +38,11 @@ static void begin_rules(struct pass *pass)
     report->rules = rules_all(rules);
     for (size_t i = 0; i < report->rules; i++) {
         struct rule_run *run = &report->runs[i];
-        *run = (struct rule_run){
-            .rule = rules[i], .model = &pass->model, .trace = &report->trace, .aftermath = &pass->aftermath};
+        *run = (struct rule_run){.rule = rules[i],
+                                 .model = &pass->model,
+                                 .trace = &report->trace,
+                                 .aftermath = &pass->aftermath,
+                                 .gone = &pass->gone};
         run->findings.selected = &pass->selected;
         if (rules[i]->state != 0)
             run->state = calloc(1, rules[i]->state);
@@ -143,6 +147,8 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
 {
     struct report *report = pass->report;
     aftermath_look(&pass->aftermath, view);
+    if (view->call->edges != 0)
+        gone_edges(&pass->gone, view->call);
     if (pass->verdicts != NULL)
         view->unordered = verdicts_take(pass->verdicts, view, gap);
     struct shape *shape = shapes_of(&pass->shapes, report, view);
@@ -187,6 +193,7 @@ static void begin(struct pass *pass)
     struct report *report = pass->report;
     model_begin(&pass->model, &report->trace, false);
     report->edges.selected = &pass->selected;
+    report->edges.gone = &pass->gone;
     pass->verdicts = verdicts_begin(&report->trace, &report->edges.sink);
     report->edges.analysed = pass->verdicts != NULL;
     device_times_begin(&pass->device, &report->trace);
@@ -199,10 +206,9 @@ static void begin(struct pass *pass)
 /* What is gone matters as far as a result needs it. */
 static enum severity order_gone_severity(const struct finding *finding)
 {
-    if (finding->verdicts[VERDICT_LOAD_BEARING] != 0)
-        return SEVERITY_ERROR;
-    return finding->verdicts[VERDICT_FALSE] != 0 && finding->verdicts[VERDICT_UNKNOWN] == 0 ? SEVERITY_NOTE
-                                                                                            : SEVERITY_WARNING;
+    const uint64_t *verdicts = finding->verdicts;
+    bool needless = verdicts[VERDICT_FALSE] != 0 && verdicts[VERDICT_UNKNOWN] == 0 && verdicts[VERDICT_LOAD_BEARING] == 0;
+    return finding->gone != 0 ? SEVERITY_ERROR : needless ? SEVERITY_NOTE : SEVERITY_WARNING;
 }
 
 static void end_rule(struct report *report, struct rule_run *run)
@@ -231,6 +237,8 @@ static void end(struct pass *pass)
     aftermath_end(&pass->aftermath);
     verdicts_end(pass->verdicts, &report->edges.totals);
     edge_table_finish(&report->edges);
+    report->edges.gone = NULL;
+    gone_free(&pass->gone);
     for (size_t i = 0; i < report->rules; i++)
         end_rule(report, &report->runs[i]);
     shapes_end(&pass->shapes, report);

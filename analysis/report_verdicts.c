@@ -20,10 +20,11 @@ const uint64_t *report_finding_verdicts(const struct report *report, const struc
 
 const char *report_needed(const struct report *report, const struct finding *finding)
 {
-    if (!report->edges.analysed || finding->verdicts[VERDICT_LOAD_BEARING] == 0)
+    bool gone = finding->rule->order_gone;
+    if (!report->edges.analysed || (gone ? finding->gone : finding->verdicts[VERDICT_LOAD_BEARING]) == 0)
         return NULL;
-    return finding->rule->order_gone ? "results depend on this order, which is gone: they may be wrong"
-                                     : "results depend on this order: put an event in its place before it goes";
+    return gone ? "results depend on this order, which is gone: they may be wrong"
+                : "results depend on this order: put an event in its place before it goes";
 }
 
 struct line report_verdicts(const uint64_t *verdicts)

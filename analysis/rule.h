@@ -10,6 +10,7 @@
 #define PTDS_ANALYSIS_RULE_H
 
 #include "analysis/finding.h"
+#include "analysis/gone.h"
 #include "analysis/model.h"
 
 #ifdef __cplusplus
@@ -21,6 +22,7 @@ struct rule_run {
     struct model *model; /* to ask; a rule changes nothing in it */
     const struct trace *trace;
     const struct aftermath *aftermath; /* to ask, likewise */
+    struct gone *gone;                 /* orders that a remap gave up */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
     bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */

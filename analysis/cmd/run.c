@@ -25,7 +25,7 @@ static const char manual[] =
 #define OWN_TRACE_LIMIT "64M"
 
 /* An option's key is the index of its variable, plus FIRST_KEY. */
-enum { FIRST_KEY = 256, WATCHDOG_KEY = 512 };
+enum { FIRST_KEY = 256, WATCHDOG_KEY = 512, OPENMP_KEY };
 static const char *const variables[] = {
     "PTDS_POLICY",  "PTDS_TRACE",   "PTDS_REPORT",      "PTDS_LOG",  "PTDS_STREAM",      "PTDS_EXPLICIT_LEGACY",
     "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG", "PTDS_DEVICE_TIMES"};
@@ -42,6 +42,7 @@ static const struct argp_option options[] = {
     {"diag", FIRST_KEY + 9, "HOW", 0, "the shim's own messages: errors, quiet or debug", 0},
     {"device-times", FIRST_KEY + 10, "HOW", 0, "device times of the work: off, sampled or cupti", 0},
     {"watchdog", WATCHDOG_KEY, "DURATION", 0, "say who waits for whom when a call takes longer (ptds watch)", 0},
+    {"openmp", OPENMP_KEY, NULL, 0, "the program uses OpenMP, by gcc: what its threads hand over keeps its order", 0},
     {0},
 };
 
@@ -64,6 +65,7 @@ static void set_variable(const struct argp_state *state, int key, char *value)
 struct arguments {
     char **program;
     uint64_t watchdog_ns; /* 0 none */
+    bool openmp;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -76,6 +78,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key == WATCHDOG_KEY) {
         if (!watch_duration(arg, &arguments->watchdog_ns))
             argp_error(state, "--watchdog %s: a duration such as 500ms, 10s or 2m", arg);
+        return 0;
+    }
+    if (key == OPENMP_KEY) {
+        arguments->openmp = true;
         return 0;
     }
     if (key == ARGP_KEY_ARG) {
@@ -138,7 +144,8 @@ int cmd_run(int argc, char **argv)
     struct arguments arguments = {0};
     argv[0] = name;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
-    if (!library_find(path, error) || !library_preload(path, error)) {
+    if (!library_find(path, error) || (arguments.openmp && !library_preload_beside(path, "libptds_openmp.so", error)) ||
+        !library_preload(path, error)) {
         fprintf(stderr, "ptds run: %s\n", error);
         return EXIT_USAGE;
     }

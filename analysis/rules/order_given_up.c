@@ -67,11 +67,13 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED) || !view->work)
         return;
     struct last *last = last_of(run->state, view->asked);
+    gone_sent(run->gone, view->call);
     bool same_place = last->asked != view->asked + 1 || last->target == view->target || last->thread == view->call->thread;
     if (!same_place && !follows(last, uid_of(run, view->target), UINT64_MAX) &&
         model_is_pending(run->model, last->target)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
         finding_add(finding, FINDING_THREADS, last->thread);
+        gone_call(run->gone, view->call);
         finding_cost_unknown(finding);
     }
     *last =

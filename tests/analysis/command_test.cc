@@ -311,6 +311,18 @@ TEST(RunVerb, KeepsAnotherPreload)
     EXPECT_TRUE(Has(ran, library + ":libm.so.6")) << ran.out;
 }
 
+TEST(RunVerb, TakesTheLibraryForOpenMPAlong)
+{
+    NEEDS_A_PLAIN_SHIM();
+    std::string library = Library(), folder = library.substr(0, library.rfind('/') + 1);
+    Ran ran = Ptds("run --openmp --report off sh -c 'echo $LD_PRELOAD'");
+    EXPECT_TRUE(Has(ran, library + ":" + folder + "libptds_openmp.so\n")) << ran.out;
+    EXPECT_FALSE(Has(Ptds("run --report off sh -c 'echo $LD_PRELOAD'"), "openmp"));
+    ran = Ptds("run --openmp true", "PTDS_LIBRARY=/etc/passwd");
+    EXPECT_EQ(2, ran.status);
+    EXPECT_TRUE(Has(ran, "ptds run: no libptds_openmp.so beside /etc/passwd\n")) << ran.out;
+}
+
 TEST(RunVerb, FailsLoudly)
 {
     EXPECT_EQ(2, Ptds("run true", "PTDS_LIBRARY=/nowhere/libptds.so").status);

@@ -259,6 +259,32 @@ TEST(HalfRemapped, IsAnErrorOnlyWhereNothingOrders)
     EXPECT_STREQ("error", severity("U1", "1@1 launch s=L k=b explicit\n")) << "of the stream nothing is known";
 }
 
+/* Thread 1 works beside thread 2, which by legacy order comes before its own next work, and then reads what thread 2 wrote:
+ * whether that is wrong says the wait in between. */
+TEST(OrderGivenUp, IsNoErrorWhereTheShimOrdersWhatTheResultNeeds)
+{
+    const std::string beside = "1@0 alloc m=A ptr=4096 bytes=4096\n"
+                               "1@1 alloc m=B ptr=8192 bytes=4096\n"
+                               "1@10 launch s=L to=P1 k=_Z5writePf args=B\n"
+                               "2@20 launch s=L to=P2 k=_Z5writePf args=A\n"
+                               "1@30 launch s=L to=P1 k=_Z5writePf args=B site=beside\n",
+                      reads = "1@50 launch s=L to=P1 k=_Z4readPKf args=A";
+    auto severities = [&](const std::string &last) {
+        std::string found;
+        Built report(BuildTrace(beside + last));
+        for (const struct finding *one : report.Of("order-given-up"))
+            found += std::string(severity_names[one->severity]) + " ";
+        return found;
+    };
+    EXPECT_NE(std::string::npos, severities(reads + "\n").find("error"));
+    EXPECT_EQ(std::string::npos, severities(reads + " behind=P2@40\n").find("error"));
+    /* Too early, too late, and for somebody else. */
+    EXPECT_NE(std::string::npos, severities(reads + " behind=P2@15\n").find("error"));
+    EXPECT_NE(std::string::npos,
+              severities(reads + "\n1@60 launch s=L to=P1 k=_Z4readPKf args=B behind=P2\n").find("error"));
+    EXPECT_NE(std::string::npos, severities("3@40 launch s=B1 k=other waits=P3 behind=P2\n" + reads + "\n").find("error"));
+}
+
 TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
 {
     const std::string alloc = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"

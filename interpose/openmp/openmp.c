@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * libptds_openmp.so: tells libptds.so what OpenMP's threads hand over to each other, which it cannot see, since GNU's
+ * runtime wakes its threads by raw futexes. Preloaded beside it, for programs compiled by gcc. Called by the program
+ * instead of libgomp's functions of these names (libgomp.map, from GOMP_1.0 to 5.0), to which all calls go on unchanged.
+ * Must not change which runtime a call goes to, nor its result. Not seen: tasks, `ordered`, reductions over tasks, critical
+ * sections and locks (they order nothing else either), and programs whose compiler is not gcc.
+ */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern int ptds_api_hand_over(const void *object) __attribute__((weak));
+extern int ptds_api_take_over(const void *object) __attribute__((weak));
+
+/* A parallel region: on the stack of the thread that began it, which leaves it last. */
+struct region {
+    void (*body)(void *);
+    void *data;
+};
+static __thread const struct region *current;
+
+static void hand_over(const void *object)
+{
+    if (ptds_api_hand_over && object)
+        ptds_api_hand_over(object);
+}
+
+static void take_over(const void *object)
+{
+    if (ptds_api_take_over && object)
+        ptds_api_take_over(object);
+}
+
+/* What the caller would have reached without this library: the definition that all see, else that of the caller's own
+ * libraries, as in a module that was opened by itself with a runtime of its own; there may be several. */
+static void *find(void **found, const char *name, const void *caller)
+{
+    void *function = __atomic_load_n(found, __ATOMIC_RELAXED), *object;
+    Dl_info info;
+    if (function)
+        return function;
+    function = dlsym(RTLD_NEXT, name);
+    if (function) {
+        __atomic_store_n(found, function, __ATOMIC_RELAXED);
+    } else if (dladdr(caller, &info) && (object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) != NULL) {
+        function = dlsym(object, name);
+        dlclose(object);
+    }
+    return function;
+}
+
+#define REAL(name) \
+    static void *found; \
+    __typeof__(&name) const real = (__typeof__(&name))(size_t)find(&found, #name, __builtin_return_address(0))
+
+static void enter_region(void *data)
+{
+    const struct region *region = data, *outer = current;
+    current = region;
+    take_over(region);
+    region->body(region->data);
+    hand_over(region);
+    current = outer;
+}
+
+/* The runtime calls the body in every thread of the team, this one included, and returns when all are done. */
+#define REGION(name, parameters, arguments) \
+    EXPORT void name parameters; \
+    void name parameters \
+    { \
+        REAL(name); \
+        const struct region region = {body, data}; \
+        void *const entered = (void *)(size_t)&region; \
+        if (!real) { /* nobody has such a function: then nobody could have called it */ \
+            body(data); \
+            return; \
+        } \
+        hand_over(&region); \
+        real arguments; \
+        take_over(&region); \
+    }
+
+/* All of the team wait for each other. */
+#define MEETING(type, name, keep, give) \
+    EXPORT type name(void); \
+    type name(void) \
+    { \
+        REAL(name); \
+        hand_over(current); \
+        keep(real != NULL ? real() : (type)0); \
+        take_over(current); \
+        give; \
+    }
+#define VOID(call) (call)
+#define KEEP(call) const bool result = call
+
+#define TEAM void (*body)(void *), void *data, unsigned threads
+#define INNER enter_region, entered, threads
+#define LOOP_PARAMETERS (TEAM, long start, long end, long step, long chunk, unsigned flags)
+#define LOOP_ARGUMENTS (INNER, start, end, step, chunk, flags)
+#define RUNTIME_PARAMETERS (TEAM, long start, long end, long step, unsigned flags)
+#define RUNTIME_ARGUMENTS (INNER, start, end, step, flags)
+
+REGION(GOMP_parallel, (TEAM, unsigned flags), (INNER, flags))
+REGION(GOMP_parallel_sections, (TEAM, unsigned count, unsigned flags), (INNER, count, flags))
+REGION(GOMP_parallel_loop_static, LOOP_PARAMETERS, LOOP_ARGUMENTS)
+REGION(GOMP_parallel_loop_dynamic, LOOP_PARAMETERS, LOOP_ARGUMENTS)
+REGION(GOMP_parallel_loop_guided, LOOP_PARAMETERS, LOOP_ARGUMENTS)
+REGION(GOMP_parallel_loop_nonmonotonic_dynamic, LOOP_PARAMETERS, LOOP_ARGUMENTS)
+REGION(GOMP_parallel_loop_nonmonotonic_guided, LOOP_PARAMETERS, LOOP_ARGUMENTS)
+REGION(GOMP_parallel_loop_runtime, RUNTIME_PARAMETERS, RUNTIME_ARGUMENTS)
+REGION(GOMP_parallel_loop_nonmonotonic_runtime, RUNTIME_PARAMETERS, RUNTIME_ARGUMENTS)
+REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime, RUNTIME_PARAMETERS, RUNTIME_ARGUMENTS)
+
+MEETING(void, GOMP_barrier, VOID, return )
+MEETING(void, GOMP_loop_end, VOID, return )
+MEETING(void, GOMP_sections_end, VOID, return )
+MEETING(bool, GOMP_barrier_cancel, KEEP, return result)
+MEETING(bool, GOMP_loop_end_cancel, KEEP, return result)
+MEETING(bool, GOMP_sections_end_cancel, KEEP, return result)
+
+/* One thread runs a `single copyprivate` and gets NULL at once; the others get what it put, when it is done. */
+EXPORT void *GOMP_single_copy_start(void);
+void *GOMP_single_copy_start(void)
+{
+    REAL(GOMP_single_copy_start);
+    hand_over(current);
+    void *result = real ? real() : NULL;
+    take_over(current);
+    return result;
+}
+
+EXPORT void GOMP_single_copy_end(void *data);
+void GOMP_single_copy_end(void *data)
+{
+    REAL(GOMP_single_copy_end);
+    hand_over(current);
+    if (real)
+        real(data);
+    take_over(current);
+}
