@@ -7,8 +7,10 @@
  * sections and locks (they order nothing else either), and programs whose compiler is not gcc.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -19,6 +21,7 @@ extern int ptds_api_take_over(const void *object) __attribute__((weak));
 struct region {
     void (*body)(void *);
     void *data;
+    const void *caller;
 };
 static __thread const struct region *current;
 
@@ -34,27 +37,74 @@ static void take_over(const void *object)
         ptds_api_take_over(object);
 }
 
-/* What the caller would have reached without this library: the definition that all see, else that of the caller's own
- * libraries, as in a module that was opened by itself with a runtime of its own; there may be several. */
-static void *find(void **found, const char *name, const void *caller)
+static bool is_own(const void *address)
 {
-    void *function = __atomic_load_n(found, __ATOMIC_RELAXED), *object;
+    Dl_info info, own;
+    return dladdr(address, &info) && dladdr((const void *)(size_t)&is_own, &own) && info.dli_fbase == own.dli_fbase;
+}
+
+/* What an object's own libraries have; but the main program's are all that anybody sees, this one among them. */
+static void *look_in(const char *path, const char *name)
+{
+    void *object = path[0] != 0 ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!object)
+        return NULL;
+    void *function = dlsym(object, name);
+    dlclose(object);
+    return function && !is_own(function) ? function : NULL;
+}
+
+struct runtimes {
+    char path[4][1024];
+    unsigned count;
+};
+
+static int note_runtime(struct dl_phdr_info *object, size_t size, void *data)
+{
+    struct runtimes *runtimes = data;
+    const char *slash = strrchr(object->dlpi_name, '/'), *file = slash ? slash + 1 : object->dlpi_name;
+    bool is_runtime =
+        strncmp(file, "libgomp", 7) == 0 || strncmp(file, "libomp", 6) == 0 || strncmp(file, "libiomp", 7) == 0;
+    (void)size;
+    if (is_runtime && strlen(object->dlpi_name) < sizeof runtimes->path[0])
+        strcpy(runtimes->path[runtimes->count++], object->dlpi_name);
+    return runtimes->count == sizeof runtimes->path / sizeof runtimes->path[0];
+}
+
+/* Where no definition is seen by all: what the caller's own libraries have, as those of a module that was opened by itself
+ * with a runtime of its own; there may be several. A function that ends in the call has left, and who called it may know of
+ * none: then the first that there is. */
+static void *find_local(const char *name, const void *caller)
+{
+    struct runtimes runtimes = {.count = 0};
     Dl_info info;
+    void *function = dladdr(caller, &info) && info.dli_fname ? look_in(info.dli_fname, name) : NULL;
     if (function)
         return function;
-    function = dlsym(RTLD_NEXT, name);
-    if (function) {
-        __atomic_store_n(found, function, __ATOMIC_RELAXED);
-    } else if (dladdr(caller, &info) && (object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) != NULL) {
-        function = dlsym(object, name);
-        dlclose(object);
-    }
+    dl_iterate_phdr(note_runtime, &runtimes); /* nothing may be opened inside */
+    for (unsigned i = 0; i < runtimes.count && !function; i++)
+        function = look_in(runtimes.path[i], name);
     return function;
 }
 
-#define REAL(name) \
+/* What the caller would have reached without this library. */
+static void *find(void **found, const char *name, const void *caller)
+{
+    void *function = __atomic_load_n(found, __ATOMIC_RELAXED);
+    if (function)
+        return function;
+    function = dlsym(RTLD_NEXT, name);
+    if (!function)
+        return find_local(name, caller);
+    __atomic_store_n(found, function, __ATOMIC_RELAXED);
+    return function;
+}
+
+#define REAL(name, caller) \
     static void *found; \
-    __typeof__(&name) const real = (__typeof__(&name))(size_t)find(&found, #name, __builtin_return_address(0))
+    __typeof__(&name) const real = (__typeof__(&name))(size_t)find(&found, #name, caller)
+/* In a region, who began it: the runtime is the same. */
+#define IN_REGION (current ? current->caller : __builtin_return_address(0))
 
 static void enter_region(void *data)
 {
@@ -71,8 +121,9 @@ static void enter_region(void *data)
     EXPORT void name parameters; \
     void name parameters \
     { \
-        REAL(name); \
-        const struct region region = {body, data}; \
+        const void *const caller = __builtin_return_address(0); \
+        REAL(name, caller); \
+        const struct region region = {body, data, caller}; \
         void *const entered = (void *)(size_t)&region; \
         if (!real) { /* nobody has such a function: then nobody could have called it */ \
             body(data); \
@@ -88,7 +139,7 @@ static void enter_region(void *data)
     EXPORT type name(void); \
     type name(void) \
     { \
-        REAL(name); \
+        REAL(name, IN_REGION); \
         hand_over(current); \
         keep(real != NULL ? real() : (type)0); \
         take_over(current); \
@@ -126,7 +177,7 @@ MEETING(bool, GOMP_sections_end_cancel, KEEP, return result)
 EXPORT void *GOMP_single_copy_start(void);
 void *GOMP_single_copy_start(void)
 {
-    REAL(GOMP_single_copy_start);
+    REAL(GOMP_single_copy_start, IN_REGION);
     hand_over(current);
     void *result = real ? real() : NULL;
     take_over(current);
@@ -136,7 +187,7 @@ void *GOMP_single_copy_start(void)
 EXPORT void GOMP_single_copy_end(void *data);
 void GOMP_single_copy_end(void *data)
 {
-    REAL(GOMP_single_copy_end);
+    REAL(GOMP_single_copy_end, IN_REGION);
     hand_over(current);
     if (real)
         real(data);

@@ -51,6 +51,17 @@ INSTANTIATE_TEST_SUITE_P(OpenMP, HandedOver,
                          testing::Values("region", "loop", "sections", "begin", "barrier", "meeting", "flag"),
                          [](const auto &made) { return std::string(made.param); });
 
+/* As modules of Python's bring one along. */
+TEST(OpenMP, AModulesOwnRuntimeIsReached)
+{
+    Command command = shimmed("openmp_loader", {data_file("tests/interpose/libopenmp_module.so")});
+    EXPECT_EQ("3 3\n", run(command).out);
+    command.preload.push_back(data_file("interpose/libptds_openmp.so"));
+    Outcome outcome = run(command);
+    EXPECT_EQ("3 3\n", outcome.out) << outcome;
+    EXPECT_EQ("", outcome.err);
+}
+
 TEST(OpenMP, TheLibraryAloneChangesNothing)
 {
     Command command = shimmed("openmp_child", {"region"});
