@@ -18,8 +18,7 @@ void must(CUresult result, const char *call);
     F(cuLaunchKernel) \
     F(cuStreamQuery) \
     F(cuEventRecord) \
-    F(cuEventQuery) F(cuStreamWaitEvent) F(cuCtxGetCurrent) F(cuMemcpyHtoDAsync) F(cuMemsetD8Async) \
-        F(cuPointerGetAttribute)
+    F(cuEventQuery) F(cuStreamWaitEvent) F(cuCtxGetCurrent) F(cuMemcpyHtoDAsync) F(cuMemsetD8Async) F(cuPointerGetAttribute)
 
 #define POINTER(f) __typeof__(&f) f##_p;
 

@@ -139,8 +139,9 @@ TEST(Table, NamesWhatTheDriverExports)
 TEST(Library, ExportsTheTableAndLittleElse)
 {
     Names expected = table(false), seen;
-    for (const char *name : {"dlopen", "dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread",
-                             "ptds_api_region_push", "ptds_api_region_pop", "ptds_api_flush", "InitializeInjectionNvtx2"})
+    for (const char *name :
+         {"dlopen", "dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread", "ptds_api_region_push",
+          "ptds_api_region_pop", "ptds_api_flush", "ptds_api_hand_over", "ptds_api_take_over", "InitializeInjectionNvtx2"})
         expected.insert(name);
     expected.insert({"pthread_create", "pthread_exit"});
 #define FUNCTION(name, ...) expected.insert(#name);
