@@ -7,6 +7,7 @@
  * sections and locks (they order nothing else either), and programs whose compiler is not gcc.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,12 +79,14 @@ static void *find_local(const char *name, const void *caller)
 {
     struct runtimes runtimes = {.count = 0};
     Dl_info info;
+    int saved = errno;
     void *function = dladdr(caller, &info) && info.dli_fname ? look_in(info.dli_fname, name) : NULL;
-    if (function)
-        return function;
-    dl_iterate_phdr(note_runtime, &runtimes); /* nothing may be opened inside */
+    if (!function)
+        dl_iterate_phdr(note_runtime, &runtimes); /* nothing may be opened inside */
     for (unsigned i = 0; i < runtimes.count && !function; i++)
         function = look_in(runtimes.path[i], name);
+    dlerror(); /* that something was not found concerns nobody */
+    errno = saved;
     return function;
 }
 
