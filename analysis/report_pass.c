@@ -214,6 +214,7 @@ static enum severity order_gone_severity(const struct finding *finding)
 static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
+    run->gone = NULL;
     if (run->rule != NULL && run->rule->end != NULL)
         run->rule->end(run);
     run->model = NULL;

@@ -54,7 +54,7 @@ struct known_list {
 /* Operations that touch memory: of runs that nobody looked into, only the last. */
 struct mark {
     uint64_t op;
-    struct edge_end end; /* set when the end is about to go from the verdicts' `ends` */
+    struct edge_end end; /* set when it is about to go from the verdicts' `ends` */
 };
 struct marks {
     struct mark *items;
@@ -262,8 +262,7 @@ bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct
 void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
 bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
 void lanes_free(struct verdicts *v);
-/* Before the calls' `ends` begin anew. */
-void lanes_keep_ends(struct verdicts *v);
+void lanes_keep_ends(struct verdicts *v); /* before the calls' `ends` begin anew */
 static inline const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark)
 {
     return mark->op >= v->ends_from ? &v->ends[mark->op % ENDS] : &mark->end;
