@@ -7,6 +7,7 @@
  *     region loop sections    the end of a parallel region of that kind
  *     begin                   the beginning of one: what the first thread did before, others read
  *     barrier meeting         a barrier in a region, and the end of a loop that is shared
+ *     single                  `single copyprivate`: what one thread did, others read
  *     flag                    no OpenMP: an atomic, told by ptds.h
  */
 #include <atomic>
@@ -33,6 +34,8 @@ void GOMP_loop_end_nowait();
 unsigned GOMP_sections_next();
 void GOMP_sections_end_nowait();
 void GOMP_barrier();
+void *GOMP_single_copy_start();
+void GOMP_single_copy_end(void *);
 int omp_get_thread_num();
 }
 
@@ -142,6 +145,16 @@ void across_a_loop(void *)
     });
 }
 
+void across_a_single(void *)
+{
+    if (GOMP_single_copy_start() != nullptr) {
+        read(0, 1);
+        return;
+    }
+    write_slowly(0, 1);
+    GOMP_single_copy_end(&wrong);
+}
+
 void across_a_flag()
 {
     std::atomic<int> written{0}, finished{0};
@@ -192,6 +205,8 @@ bool run(const std::string &how)
         GOMP_parallel(across_a_barrier, nullptr, TEAM, 0);
     else if (how == "meeting")
         GOMP_parallel(across_a_loop, nullptr, TEAM, 0);
+    else if (how == "single")
+        GOMP_parallel(across_a_single, nullptr, TEAM, 0);
     else if (how == "flag")
         across_a_flag();
     else if (how == "begin")
@@ -202,7 +217,7 @@ bool run(const std::string &how)
         for (int i = 0; i < TEAM; i++)
             write_slowly(i, 1);
         GOMP_parallel(each_reads, nullptr, TEAM, 0);
-    } else if (how != "barrier" && how != "meeting" && how != "flag") {
+    } else if (how != "barrier" && how != "meeting" && how != "single" && how != "flag") {
         read_all(1);
     }
     return true;
@@ -215,9 +230,10 @@ int main(int argc, char **argv)
     start();
     if (argc < 2)
         return 2;
-    if (std::string(argv[1]) != "begin")
+    std::string how = argv[1];
+    if (how != "begin" && how != "single")
         quick = std::this_thread::get_id();
-    if (!run(argv[1]))
+    if (!run(how))
         return 2;
     puts(wrong == 0 ? "OK" : "WRONG");
     return wrong == 0 ? 0 : 1;

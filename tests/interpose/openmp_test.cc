@@ -48,7 +48,7 @@ TEST_P(HandedOver, LostWithout)
 }
 
 INSTANTIATE_TEST_SUITE_P(OpenMP, HandedOver,
-                         testing::Values("region", "loop", "sections", "begin", "barrier", "meeting", "flag"),
+                         testing::Values("region", "loop", "sections", "begin", "barrier", "meeting", "single", "flag"),
                          [](const auto &made) { return std::string(made.param); });
 
 /* As modules of Python's bring one along. */
