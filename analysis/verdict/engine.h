@@ -263,10 +263,7 @@ void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t 
 bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
 void lanes_free(struct verdicts *v);
 void lanes_keep_ends(struct verdicts *v); /* before the calls' `ends` begin anew */
-static inline const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark)
-{
-    return mark->op >= v->ends_from ? &v->ends[mark->op % ENDS] : &mark->end;
-}
+const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark);
 static INLINE uint64_t lanes_explicit(const struct lane *lane, const struct lane *host, uint32_t about)
 {
     return larger(vclock_get(&lane->expl, about), vclock_get(&host->expl, about));

@@ -258,6 +258,11 @@ void lanes_take_over(struct verdicts *v, uint32_t at, uint32_t from, uint32_t ed
     }
 }
 
+const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark)
+{
+    return mark->op >= v->ends_from ? &v->ends[mark->op % ENDS] : &mark->end;
+}
+
 static void keep_ends(const struct verdicts *v, struct mark *marks, size_t count)
 {
     while (count-- > 0 && marks[count].op >= v->ends_from)

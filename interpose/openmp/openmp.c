@@ -137,19 +137,21 @@ static void enter_region(void *data)
         take_over(&region); \
     }
 
-/* All of the team wait for each other. */
-#define MEETING(type, name, keep, give) \
+static void take_over_from(const struct region **region)
+{
+    take_over(*region);
+}
+
+/* All of the team, or those that have nothing to do, wait for the others. */
+#define MEETING(type, name) \
     EXPORT type name(void); \
     type name(void) \
     { \
         REAL(name, IN_REGION); \
+        const struct region *left __attribute__((cleanup(take_over_from), unused)) = current; \
         hand_over(current); \
-        keep(real != NULL ? real() : (type)0); \
-        take_over(current); \
-        give; \
+        return real ? real() : (type)0; \
     }
-#define VOID(call) (call)
-#define KEEP(call) const bool result = call
 
 #define TEAM void (*body)(void *), void *data, unsigned threads
 #define INNER enter_region, entered, threads
@@ -169,23 +171,15 @@ REGION(GOMP_parallel_loop_runtime, RUNTIME_PARAMETERS, RUNTIME_ARGUMENTS)
 REGION(GOMP_parallel_loop_nonmonotonic_runtime, RUNTIME_PARAMETERS, RUNTIME_ARGUMENTS)
 REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime, RUNTIME_PARAMETERS, RUNTIME_ARGUMENTS)
 
-MEETING(void, GOMP_barrier, VOID, return )
-MEETING(void, GOMP_loop_end, VOID, return )
-MEETING(void, GOMP_sections_end, VOID, return )
-MEETING(bool, GOMP_barrier_cancel, KEEP, return result)
-MEETING(bool, GOMP_loop_end_cancel, KEEP, return result)
-MEETING(bool, GOMP_sections_end_cancel, KEEP, return result)
+MEETING(void, GOMP_barrier)
+MEETING(void, GOMP_loop_end)
+MEETING(void, GOMP_sections_end)
+MEETING(bool, GOMP_barrier_cancel)
+MEETING(bool, GOMP_loop_end_cancel)
+MEETING(bool, GOMP_sections_end_cancel)
 
 /* One thread runs a `single copyprivate` and gets NULL at once; the others get what it put, when it is done. */
-EXPORT void *GOMP_single_copy_start(void);
-void *GOMP_single_copy_start(void)
-{
-    REAL(GOMP_single_copy_start, IN_REGION);
-    hand_over(current);
-    void *result = real ? real() : NULL;
-    take_over(current);
-    return result;
-}
+MEETING(void *, GOMP_single_copy_start)
 
 EXPORT void GOMP_single_copy_end(void *data);
 void GOMP_single_copy_end(void *data)

@@ -87,6 +87,18 @@ static void count(struct thread_context *here, int kind)
     handover_note(kind, (int)here->lane - 1, handed);
 }
 
+/* Counted, and what the lane stands for from now on; `done`: nothing of it is left to be done. */
+static void count_recorded(struct thread_context *here, int kind, uint64_t until, int done)
+{
+    struct lane *lane = lane_of(here);
+    __atomic_store_n(&lane->until[kind], until, __ATOMIC_RELAXED);
+    count(here, kind);
+    __atomic_store_n(&lane->stream_uid[kind], here->per_thread_uid, __ATOMIC_RELAXED);
+    if (done)
+        __atomic_store_n(&lane->over[kind], lane->handed[kind], __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->recorded[kind], lane->handed[kind], __ATOMIC_RELEASE);
+}
+
 static int record(struct thread_context *here, int kind, uint32_t owed)
 {
     struct lane *lane = lane_of(here);
@@ -97,10 +109,7 @@ static int record(struct thread_context *here, int kind, uint32_t owed)
     uint64_t now = clock_ticks();
     if (REAL(cuEventRecord)(lane->event[kind], CU_STREAM_PER_THREAD) != CUDA_SUCCESS)
         return 0;
-    __atomic_store_n(&lane->until[kind], now, __ATOMIC_RELAXED);
-    count(here, kind);
-    __atomic_store_n(&lane->stream_uid[kind], here->per_thread_uid, __ATOMIC_RELAXED);
-    __atomic_store_n(&lane->recorded[kind], lane->handed[kind], __ATOMIC_RELEASE);
+    count_recorded(here, kind, now, 0);
     here->default_dirty &= ~owed;
     return 1;
 }
@@ -177,14 +186,8 @@ static int is_own(struct thread_context *here)
 /* For the record alone: whoever takes over finds it done without asking, and writes that down. Nobody else can know. */
 static void hand_over_done(struct thread_context *here, int kind, uint32_t owed)
 {
-    if (!(here->default_dirty & owed) || !record_on() || !have_lane(here) || !is_own(here))
-        return;
-    struct lane *lane = lane_of(here);
-    __atomic_store_n(&lane->until[kind], clock_ticks(), __ATOMIC_RELAXED);
-    __atomic_store_n(&lane->stream_uid[kind], here->per_thread_uid, __ATOMIC_RELAXED);
-    count(here, kind);
-    __atomic_store_n(&lane->over[kind], lane->handed[kind], __ATOMIC_RELAXED);
-    __atomic_store_n(&lane->recorded[kind], lane->handed[kind], __ATOMIC_RELEASE);
+    if ((here->default_dirty & owed) && record_on() && have_lane(here) && is_own(here))
+        count_recorded(here, kind, clock_ticks(), 1);
 }
 
 /* Work that is done needs no event: mostly the program has waited for it. Asking is cheaper than an event, whose first

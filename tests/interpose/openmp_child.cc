@@ -18,10 +18,9 @@
 #include <unistd.h>
 #include <vector>
 
-#include <cuda.h>
+#include "tests/interpose/simulated.h"
 
 #include "interpose/ptds.h"
-#include "tests/conformance/kernels.ptx.h"
 
 extern "C" {
 void GOMP_parallel(void (*)(void *), void *, unsigned, unsigned);
@@ -39,26 +38,14 @@ void GOMP_single_copy_end(void *);
 int omp_get_thread_num();
 }
 
-#define CU(call) must((call), #call)
-
 namespace
 {
 
 enum { TEAM = 4 };
-CUcontext context;
 CUfunction spin;
 CUdeviceptr memory[TEAM];
 std::atomic<int> wrong{0};
 std::thread::id quick;
-
-void must(CUresult result, const char *call)
-{
-    if (result == CUDA_SUCCESS)
-        return;
-    printf("WRONG %s -> %d\n", call, static_cast<int>(result));
-    fflush(stdout);
-    _exit(1);
-}
 
 /* Twenty milliseconds, then the value. The first thread is quicker where it is the one that reads: else it would wait for
  * its own work while the others' gets done. */
@@ -176,16 +163,8 @@ void across_a_flag()
         thread.join();
 }
 
-void start()
+void make_memory()
 {
-    CUdevice device;
-    CUmodule module;
-    CU(cuInit(0));
-    CU(cuDeviceGet(&device, 0));
-    CU(cuDevicePrimaryCtxRetain(&context, device));
-    CU(cuCtxSetCurrent(context));
-    CU(cuModuleLoadData(&module, ptds_test_ptx));
-    CU(cuModuleGetFunction(&spin, module, "spin_ns"));
     for (CUdeviceptr &one : memory) {
         CU(cuMemAlloc(&one, sizeof(unsigned)));
         CU(cuMemsetD32(one, 0, 1));
@@ -228,6 +207,8 @@ bool run(const std::string &how)
 int main(int argc, char **argv)
 {
     start();
+    spin = kernel("spin_ns");
+    make_memory();
     if (argc < 2)
         return 2;
     std::string how = argv[1];

@@ -24,47 +24,17 @@
 #include <unistd.h>
 #include <vector>
 
-#include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
 
-#include "tests/conformance/kernels.ptx.h"
-
-#define CU(call) must((call), #call)
+#include "tests/interpose/simulated.h"
 
 namespace
 {
-
-void must(CUresult result, const char *call)
-{
-    if (result == CUDA_SUCCESS)
-        return;
-    printf("WRONG %s -> %d\n", call, static_cast<int>(result));
-    fflush(stdout);
-    _exit(1);
-}
 
 void say(const char *text)
 {
     printf("%s\n", text);
     fflush(stdout);
-}
-
-CUcontext context;
-CUmodule module;
-
-void start()
-{
-    CU(cuInit(0));
-    CU(cuDevicePrimaryCtxRetain(&context, 0));
-    CU(cuCtxSetCurrent(context));
-    CU(cuModuleLoadData(&module, ptds_test_ptx));
-}
-
-CUfunction kernel(const char *name)
-{
-    CUfunction function;
-    CU(cuModuleGetFunction(&function, module, name));
-    return function;
 }
 
 void launch(CUfunction function, CUstream stream, std::vector<void *> params)
