@@ -31,7 +31,7 @@ void enter_after_fork(void)
     started = 0;
 }
 
-static enum enter first_time(struct call *C)
+static __attribute__((cold, noinline)) enum enter first_time(struct call *C)
 {
     int found = door_open();
     if (!found || !driver_real[C->api][C->twin])

@@ -60,11 +60,10 @@ static int is_work(uint16_t api)
 }
 
 /* Copies between devices are in order with all three devices' work (cuda_runtime_api.h), and events of one context do not
- * reach the default streams of the others: this thread's work there is waited for by the host. */
-static void finish_elsewhere(struct call *C, const struct thread_context *here)
+ * reach the default streams of the others: this thread's work there is waited for by the host. A function of its own, so
+ * that other calls save no registers for it. */
+static __attribute__((noinline)) void finish_elsewhere(struct call *C, const struct thread_context *here)
 {
-    if (C->api != API_cuMemcpyPeer && C->api != API_cuMemcpy3DPeer)
-        return;
     int saved = errno;
     for (struct thread_context *there = C->thread->contexts; there; there = there->next) {
         int entered = there == here || there->context->gone ? -1 : ordered_enter(there->context);
@@ -118,7 +117,8 @@ static void legacy(struct call *C, int implicit)
     C->target_uid = here->per_thread_uid;
     if (implicit) {
         C->way = CALL_AS_TWIN;
-        finish_elsewhere(C, here);
+        if (C->api == API_cuMemcpyPeer || C->api == API_cuMemcpy3DPeer)
+            finish_elsewhere(C, here);
     }
 }
 

@@ -88,14 +88,12 @@ CUstream policy_route(struct call *C, CUstream named)
 {
     if (capture_any())
         C->flags |= PTDS_CALL_CAPTURE_OPEN;
-    if (named == CU_STREAM_LEGACY) {
+    if (named == CU_STREAM_LEGACY)
         C->flags |= PTDS_CALL_EXPLICIT;
+    if (named == CU_STREAM_LEGACY || (named == NULL && !C->twin))
         return route_legacy(C, named, 0);
-    }
-    if (named == CU_STREAM_PER_THREAD || (named == NULL && C->twin))
+    if (named == CU_STREAM_PER_THREAD || named == NULL)
         route_per_thread(C);
-    else if (named == NULL)
-        return route_legacy(C, named, 0);
     else
         route_created(C, named);
     return named;

@@ -22,17 +22,20 @@ enum call_way {
     CALL_AS_ASYNC /* the asynchronous form on `target`, and the host wait that the original promised */
 };
 
+/* Members that are written apart and read soon after do not lie side by side: compilers read neighbours in one go, and the
+ * processor then waits until both have left its store buffer (up to a nanosecond and a half a recorded call, measured). */
 struct call {
     uint16_t api;
     uint8_t twin;
     uint8_t way;    /* enum call_way */
     uint32_t flags; /* enum ptds_call_flags */
     CUresult result;
-    const void *caller;       /* the return address of the wrapper */
-    const void *const *frame; /* where that return address lies on the stack */
+    uint32_t object;    /* of the footprint */
+    const void *caller; /* the return address of the wrapper */
     struct thread *thread;
-    struct context *context; /* the work's; NULL unknown */
-    struct stream *stream;   /* the created stream that the program named; NULL for the default ones and none */
+    const void *const *frame; /* where the return address lies on the stack */
+    struct context *context;  /* the work's; NULL unknown */
+    struct stream *stream;    /* the created stream that the program named; NULL for the default ones and none */
     uint32_t stream_uid, target_uid;
     CUstream target;
     uint64_t enter;
@@ -43,9 +46,9 @@ struct call {
     /* the footprint */
     uint8_t footprint; /* 1: somebody wants it */
     uint8_t op;        /* enum ptds_op */
-    uint8_t kinds;     /* destination | source << 4 */
     uint8_t words;
-    uint32_t object, generation;
+    uint8_t kinds; /* destination | source << 4 */
+    uint32_t generation;
     uint64_t word[CALL_WORDS];
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays handed between libraries on the default stream: DLPack and the CUDA Array Interface, PyTorch, CuPy, numba.
+"""Arrays handed between PyTorch, CuPy, numba and cuda.core: DLPack and the CUDA Array Interface with their stream values, events.
 
 Every pair, in one thread and from one thread to another; a sleeping kernel before each hand-over makes a lost order show.
 `exchange.py threads` hands over between threads without waiting, as only the legacy stream makes right.
@@ -9,11 +9,12 @@ import sys
 import threading
 import time
 
+import exchange_core
 import side_by_side
 
 torch, cupy, numba, cuda, numpy = side_by_side.need("torch", "cupy", "numba", "numba.cuda", "numpy")
 
-SIZE, SLEEP = 1 << 16, 3_600_000
+SIZE, SLEEP = exchange_core.SIZE, exchange_core.SLEEP
 
 
 @cuda.jit
@@ -54,9 +55,6 @@ def in_numba(x):
     return y
 
 
-STEPS = [in_torch, in_torch_dlpack, in_cupy, in_cupy_dlpack, in_numba]
-
-
 def start():
     return torch.arange(SIZE, dtype=torch.int64, device="cuda")
 
@@ -65,19 +63,29 @@ def to_host(x):
     return cupy.asnumpy(cupy.asarray(x))
 
 
+def produce(first, second):
+    """In the producer's thread: what must stay alive until the end, the array, and an event if one of the two goes by events."""
+    x = start()
+    y = exchange_core.call(first, x)
+    return x, y, exchange_core.event_after(first, second)
+
+
+def consume(second, given):
+    _, y, event = given
+    z = exchange_core.call(second, y, event)
+    exchange_core.legacy_waits(exchange_core.event_after(second))
+    return to_host(z)
+
+
 def one_thread(first, second):
-    return to_host(second(first(start())))
+    return consume(second, produce(first, second))
 
 
 def two_threads(first, second):
     box, out = queue.Queue(), queue.Queue()
-
-    def consume():
-        out.put(to_host(second(box.get())))
-
-    thread = threading.Thread(target=consume)
+    thread = threading.Thread(target=lambda: out.put(consume(second, box.get())))
     thread.start()
-    box.put(first(start()))
+    box.put(produce(first, second))
     thread.join()
     return out.get()
 
@@ -85,18 +93,20 @@ def two_threads(first, second):
 def main():
     run = two_threads if sys.argv[1:] == ["threads"] else one_thread
     expected = (numpy.arange(SIZE, dtype=numpy.int64) * 3 + 1) * 3 + 1
-    for step in STEPS:
-        step(start())
+    torch.cuda.init()
+    steps = [in_torch, in_torch_dlpack, in_cupy, in_cupy_dlpack, in_numba, *exchange_core.steps()]
+    for step in steps:
+        one_thread(step, step)
     torch.cuda.synchronize()
     began = time.perf_counter()
     results, wrong = [], []
-    for first in STEPS:
-        for second in STEPS:
+    for first in steps:
+        for second in steps:
             results.append(run(first, second))
             if not numpy.array_equal(results[-1], expected):
                 wrong.append(f"{first.__name__}->{second.__name__}")
     ms = (time.perf_counter() - began) * 1e3
-    print("pairs", len(results), "wrong", *wrong)
+    print("pairs", len(results), "wrong", len(wrong), *wrong)
     side_by_side.finish(not wrong, results, pairs=ms)
 
 

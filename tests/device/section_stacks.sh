@@ -86,6 +86,25 @@ stack_report() {
     return "$STATUS"
 }
 
+# stack_gone NAME arguments...: where `per-thread` makes this program's results wrong, the report has an error that says which
+# order is gone.
+stack_gone() {
+    local name=$1 label status=0 said
+    stack_wanted "$name" || return 0
+    shift
+    label=$name${1:+.$1}.gone
+    run_as 120 "$label" per-thread PYTHONDONTWRITEBYTECODE=1 "PTDS_TRACE=$WORK/$label.ptds" \
+        python3 "tests/device/$name.py" "$@"
+    [[ -z $(said_skip "$label") ]] || return 0
+    attempt 120 "$label.report" "$PTDS" report --format json -o "$WORK/$label.json" "$WORK/$label.ptds"
+    attempt 60 "$label.words" python3 tests/device/report_words.py "$WORK/$label.json"
+    said=$(grep '^error  order-given-up' "$WORK/$label.words.out") || true
+    [[ $(outcome "$label") == right || -n $said ]] || status=1
+    verdict "$status" "$label: per-thread recorded $(outcome "$label"), errors that order is gone: $(grep -c . <<<"$said")"
+    note "       report: ${said%%$'\n'*}"
+    rm -f "$WORK/$label.ptds"
+}
+
 # Two ranks, a trace each, one report.
 stack_ranks() {
     local LAUNCHER=(mpirun --allow-run-as-root --oversubscribe -n 2)
@@ -122,6 +141,7 @@ section_stacks() {
     # exchange between threads hands over unfinished work: each needs order that some policies give up.
     stack "observe stream" torch_threads temporaries
     stack "observe ordered stream" torch_step
+    stack_gone torch_step
     stack "$all" torch_loader
     stack "$all" torch_graph
     stack "observe stream" torch_compile
@@ -139,6 +159,7 @@ section_stacks() {
     stack "$all" quadrants_loop
     stack "$all" exchange
     stack "observe ordered stream" exchange threads
+    stack_gone exchange threads
     stack_ranks
     stack_cudarts
     stacks_unknown
