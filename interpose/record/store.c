@@ -22,6 +22,11 @@
 
 #define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
 #define EXTENTS_MAX 65536u
+#define PAGE 4096u
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL, STATE_FREE };
 
@@ -83,15 +88,8 @@ static void *map_file(off_t offset, size_t size)
         return NULL;
     void *pages = MAP_FAILED;
     if (reserve(file, offset, size))
-        pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, offset);
+        pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
     close(file);
-    return pages == MAP_FAILED ? NULL : pages;
-}
-
-/* All pages at once: taken one by one by the records, their faults would cost a record more than it costs itself. */
-static void *map_memory(size_t size)
-{
-    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }
 
@@ -180,7 +178,7 @@ const struct ptds_chunk *store_chunk_at(uint64_t i)
 static int grow(void)
 {
     off_t offset = (off_t)(PTDS_HEADER_SIZE + store.extent_count * EXTENT_SIZE);
-    uint8_t *extent = store.in_file ? map_file(offset, EXTENT_SIZE) : map_memory(EXTENT_SIZE);
+    uint8_t *extent = store.in_file ? map_file(offset, EXTENT_SIZE) : memory_pages(EXTENT_SIZE);
     if (!extent) {
         store.full = 1;
         return 0;
@@ -229,8 +227,21 @@ static struct ptds_chunk *next_chunk(uint64_t *index)
     return chunk_at(store.handed);
 }
 
+/* All pages of a new chunk at once: taken one by one by the records, their faults would cost a record more than it costs
+ * itself. Outside the lock, or threads that record much would wait for each other's pages. */
+static void populate(struct ptds_chunk *chunk)
+{
+    uint8_t *rest = (uint8_t *)chunk + PAGE; /* the header's page is there */
+    size_t size = PTDS_CHUNK_SIZE - PAGE;
+    if (madvise(rest, size, MADV_POPULATE_WRITE) == 0 || errno != EINVAL)
+        return;
+    for (size_t at = 0; at < size; at += PAGE) /* Linux before 5.14 */
+        __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
+}
+
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
 {
+    int fresh = 0;
     int saved = errno;
     uint64_t index = 0;
     lock_take(&store.lock);
@@ -242,6 +253,7 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
         if (kind == PTDS_CHUNK_COUNTS)
             memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
         store.states[index] = STATE_ACTIVE;
+        fresh = index == store.handed && kind == PTDS_CHUNK_CALLS;
         if (index == store.handed) {
             __atomic_store_n(&store.handed, index + 1, __ATOMIC_RELEASE);
             store.header->chunks = index + 1;
@@ -250,6 +262,8 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
         store.header->refused++;
     }
     lock_drop(&store.lock);
+    if (fresh)
+        populate(chunk);
     if (!chunk || store.full)
         diag_once(DIAG_ERROR, "no space for more of the trace; ",
                   chunk ? "the oldest detail goes first, counts stay exact" : "detail is dropped, counts stay");

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * calls [threads 1] [batches 200] [warm-up batches 20] [doors all] [calls all] [queue 800]: nanoseconds of host time for
- * single driver calls, by three doors: the ELF link, cuGetProcAddress, dlsym; by the latter two the first call only, since
- * a call goes on alike by every door. One line each: `name door threads median p10 p90`, over batches of calls by all
- * threads, smaller ones where there are many threads. Doors and calls are comma lists; queue: how many calls a stream holds
- * before it makes the host wait, 0 where none does. Run by scripts/bench without and with the shim, in turn.
+ * calls [threads 1] [batches 200] [warm-up batches 20] [doors all] [calls all] [queue 800] [before 0]: nanoseconds of host
+ * time for single driver calls, by three doors: the ELF link, cuGetProcAddress, dlsym; by the latter two the first call
+ * only, since a call goes on alike by every door. One line each: `name door threads median p10 p90`, over batches of calls
+ * by all threads, smaller ones where there are many threads. Doors and calls are comma lists; queue: how many calls a
+ * stream holds before it makes the host wait, 0 where none does; before: so many event records first, by one thread. Run by
+ * scripts/bench without and with the shim, in turn.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/bench/lane.h"
 
@@ -89,6 +91,22 @@ static void measure(const struct bench *b, const struct door *door, const struct
     free(ns);
 }
 
+/* Untimed. */
+static void record_events(const struct setting *setting, unsigned count)
+{
+    enum { AT_ONCE = 500 };
+    struct lane l = make_lane(setting, &setting->doors[0]);
+    const struct call *call = calls;
+    while (strcmp(call->name, "event-record") != 0)
+        call++;
+    for (unsigned made = 0; made < count; made++) {
+        CU(call->run(&l));
+        if (made % AT_ONCE == 0)
+            CU(cuCtxSynchronize());
+    }
+    drop_lane(&l);
+}
+
 int main(int argc, char **argv)
 {
     static struct bench b;
@@ -98,6 +116,7 @@ int main(int argc, char **argv)
     const char *doors = argc > 4 ? argv[4] : NULL, *names = argc > 5 ? argv[5] : NULL;
     b.queue = number(argc, argv, 6, 800);
     make_setting(&b.setting);
+    record_events(&b.setting, number(argc, argv, 7, 0));
     for (unsigned d = 0; d < DOORS; d++) {
         for (unsigned c = 0; in_list(doors, b.setting.doors[d].name) && c < (d == 0 ? call_count : 1); c++) {
             if (in_list(names, calls[c].name))
