@@ -11,6 +11,7 @@
 #include "interpose/base/lock.h"
 
 #define ARENA_SIZE (256u << 10)
+#define LINE 64u
 
 void *memory_pages(size_t size)
 {
@@ -38,7 +39,7 @@ void memory_after_fork(void)
 
 void *memory_keep(size_t size)
 {
-    size = (size + 15u) & ~(size_t)15u;
+    size = (size + LINE - 1) & ~(size_t)(LINE - 1);
     if (size > ARENA_SIZE / 4)
         return memory_pages(size);
     lock_take(&lock);
