@@ -83,14 +83,3 @@ void enter_timed(struct call *C)
         log_entering(C);
     record_entering(C);
 }
-
-void leave_recorded(struct call *C)
-{
-    if (!record_on())
-        return;
-    if (!C->context)
-        C->context = objects_context_now(C->thread);
-    if (capture_any())
-        C->flags |= PTDS_CALL_CAPTURE_OPEN;
-    record_call(C);
-}

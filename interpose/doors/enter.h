@@ -10,6 +10,7 @@
 #include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/devicetimes.h"
+#include "interpose/record/record.h"
 #include "interpose/state/call.h"
 
 /* How a wrapper goes on. */
@@ -44,11 +45,10 @@ static inline void leave_real(struct call *C)
 /* In a forked child: recording starts anew. */
 void enter_after_fork(void);
 
-void leave_recorded(struct call *C);
 static inline void leave_call(struct call *C)
 {
     if (C->enter)
-        leave_recorded(C);
+        record_call(C);
     handover_self.busy = 0;
 }
 

@@ -93,7 +93,6 @@ struct kernel {
     uint32_t params;  /* UINT32_MAX: unknown */
     uint32_t *layout; /* offset << 16 | size each */
 };
-const struct kernel *footprint_kernel(struct thread *thread, CUfunction function);
 void footprint_kernels_forget(void);
 void footprint_kernels_forget_cache(struct thread *thread);
 void footprint_after_fork(void);

@@ -24,6 +24,11 @@ struct kernel_entry {
     uint32_t forgotten; /* kernels_forgotten when it was looked up */
 };
 
+static inline uint64_t place_of(CUfunction function)
+{
+    return ((uint64_t)function >> 4) % CACHE;
+}
+
 /* A kernel launched through cudart is a CUkernel, to which the CUfunction questions answer 400, and the other way round
  * (measured): ask both. */
 static CUresult param_info(CUfunction function, size_t index, size_t *offset, size_t *size)
@@ -82,15 +87,25 @@ static const struct kernel *learn(CUfunction function)
     return agreed ? agreed : kernel;
 }
 
-const struct kernel *footprint_kernel(struct thread *thread, CUfunction function)
+static __attribute__((noinline)) const struct kernel *look_up(struct thread *thread, CUfunction function)
 {
-    if (!thread->kernels && !(thread->kernels = memory_keep(CACHE * sizeof *thread->kernels)))
-        return learn(function);
-    struct kernel_entry *entry = &thread->kernels[((uint64_t)function >> 4) % CACHE];
     uint32_t forgotten = __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(entry->handle != (uint64_t)function || entry->forgotten != forgotten || !entry->kernel, 0))
-        *entry = (struct kernel_entry){(uint64_t)function, learn(function), forgotten};
-    return entry->kernel;
+    const struct kernel *kernel = learn(function);
+    if (!thread->kernels)
+        thread->kernels = memory_keep(CACHE * sizeof *thread->kernels);
+    if (thread->kernels)
+        thread->kernels[place_of(function)] = (struct kernel_entry){(uint64_t)function, kernel, forgotten};
+    return kernel;
+}
+
+static const struct kernel *kernel_of(struct thread *thread, CUfunction function)
+{
+    const struct kernel_entry *entry = thread->kernels ? &thread->kernels[place_of(function)] : NULL;
+    if (__builtin_expect(entry && entry->handle == (uint64_t)function && entry->kernel &&
+                             entry->forgotten == __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE),
+                         1))
+        return entry->kernel;
+    return look_up(thread, function);
 }
 
 void footprint_kernels_forget(void)
@@ -158,7 +173,7 @@ static int scan_params(struct call *C, const struct kernel *kernel, void *const 
 
 void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra)
 {
-    const struct kernel *kernel = footprint_kernel(C->thread, function);
+    const struct kernel *kernel = kernel_of(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
     int known = params ? scan_params(C, kernel, params) : extra ? scan_buffer(C, extra) : kernel && kernel->params == 0;
     if (!known)

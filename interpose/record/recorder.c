@@ -21,6 +21,7 @@
 #include "interpose/record/path.h"
 #include "interpose/record/stacks.h"
 #include "interpose/record/store.h"
+#include "interpose/state/capture.h"
 #include "interpose/version.h"
 
 uint32_t record_running;
@@ -124,9 +125,11 @@ static inline void count(const struct call *C, uint64_t ticks)
 {
     struct ptds_count *count = &C->thread->counts[C->api * 2 + C->twin];
     count->calls++;
-    count->failed += C->result != CUDA_SUCCESS && C->result != CUDA_ERROR_NOT_READY;
-    count->remapped += (C->flags & PTDS_CALL_REMAPPED) != 0;
     count->ticks += ticks;
+    if (C->flags & PTDS_CALL_REMAPPED)
+        count->remapped++;
+    if (__builtin_expect(C->result != CUDA_SUCCESS, 0))
+        count->failed += C->result != CUDA_ERROR_NOT_READY;
     if ((C->flags & PTDS_CALL_LEGACY) && is_operation(C))
         count_default(C);
 }
@@ -142,9 +145,15 @@ static inline uint32_t innermost_region(const struct thread *thread)
 
 void record_call(struct call *C)
 {
+    if (!record_on())
+        return;
     struct thread *thread = C->thread;
     uint64_t leave = C->flags & PTDS_CALL_TIMED ? clock_ticks() : 0;
     uint64_t ticks = leave ? leave - C->enter : 0;
+    if (!C->context)
+        C->context = objects_context_now(thread);
+    if (capture_any())
+        C->flags |= PTDS_CALL_CAPTURE_OPEN;
     if (leave && thread->now)
         __atomic_store_n(&thread->now->enter, 0, __ATOMIC_RELEASE);
     if (__builtin_expect(!thread->counts, 0))

@@ -140,11 +140,26 @@ uint32_t stacks_known(const struct call *C)
     return entry && matches(entry, C) ? entry->id : 0;
 }
 
+/* Away from the usual way, which then saves no registers for it. */
+static __attribute__((noinline)) uint32_t find(struct stack_entry *entry, const struct call *C, int worth)
+{
+    if (!C->thread->unwinding && (worth || granted(C)))
+        return unwind(entry, C);
+    void *caller = (void *)(uintptr_t)C->caller;
+    *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame, .id = id_of(&caller, 1), .refused = REFUSED};
+    return entry->id;
+}
+
+static __attribute__((noinline)) uint32_t find_first(struct call *C, int worth)
+{
+    C->thread->stacks = memory_keep(CACHE * sizeof *C->thread->stacks);
+    return C->thread->stacks ? find(entry_of(C), C, worth) : 0;
+}
+
 uint32_t stacks_id(struct call *C, int worth)
 {
-    struct thread *thread = C->thread;
-    if (!thread->stacks && !(thread->stacks = memory_keep(CACHE * sizeof *thread->stacks)))
-        return 0;
+    if (__builtin_expect(!C->thread->stacks, 0))
+        return find_first(C, worth);
     struct stack_entry *entry = entry_of(C);
     if (__builtin_expect(matches(entry, C), 1)) {
         if (__builtin_expect(!entry->refused, 1))
@@ -152,11 +167,7 @@ uint32_t stacks_id(struct call *C, int worth)
         if (!worth && --entry->refused)
             return entry->id;
     }
-    if (!thread->unwinding && (worth || granted(C)))
-        return unwind(entry, C);
-    void *caller = (void *)(uintptr_t)C->caller;
-    *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame, .id = id_of(&caller, 1), .refused = REFUSED};
-    return entry->id;
+    return find(entry, C, worth);
 }
 
 void stacks_forget(struct thread *thread)
