@@ -67,7 +67,7 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->context = NULL;
     C->stream = NULL;
     C->target = NULL;
-    C->stream_uid = C->target_uid = C->object = C->generation = 0;
+    C->stream_uid = C->target_uid = C->object = C->generation = C->stack = 0;
     C->op = C->kinds = C->words = 0;
     C->edges = 0;
     C->sample = NULL;

@@ -160,7 +160,7 @@ void record_call(struct call *C)
         record_thread_started(thread);
     if (thread->counts)
         count(C, ticks);
-    uint32_t stack = stacks_id(C, ticks > WORTH_TICKS);
+    uint32_t stack = C->stack && ticks <= WORTH_TICKS ? C->stack : stacks_id(C, ticks > WORTH_TICKS);
     struct ptds_rec_CALL *record = append_reserve(thread, PTDS_REC_CALL, sizeof *record + C->words * sizeof C->word[0]);
     if (__builtin_expect(record != NULL, 1)) {
         record->enter = C->enter;

@@ -137,7 +137,7 @@ static struct stack_entry *entry_of(const struct call *C)
 uint32_t stacks_known(const struct call *C)
 {
     const struct stack_entry *entry = C->thread->stacks ? entry_of(C) : NULL;
-    return entry && matches(entry, C) ? entry->id : 0;
+    return entry && matches(entry, C) && !entry->refused ? entry->id : 0;
 }
 
 /* Away from the usual way, which then saves no registers for it. */

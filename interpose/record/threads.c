@@ -119,9 +119,9 @@ void record_entering(struct call *C)
     if (!now)
         return;
     const struct context *context = C->context ? C->context : objects_context_now(thread);
-    uint32_t stack = stacks_known(C);
-    if (__builtin_expect(!stack, 0)) {
-        stack = stacks_id(C, 0);
+    C->stack = stacks_known(C);
+    if (__builtin_expect(!C->stack, 0)) {
+        C->stack = stacks_id(C, 0);
         C->enter = clock_ticks();
     }
     __atomic_store_n(&now->enter, 0, __ATOMIC_RELAXED);
@@ -134,7 +134,7 @@ void record_entering(struct call *C)
     now->stream = C->stream_uid;
     now->target = C->target_uid;
     now->object = C->object;
-    now->stack = stack;
+    now->stack = C->stack;
     now->op = C->op;
     now->kinds = C->kinds;
     now->generation = C->generation;

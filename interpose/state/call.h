@@ -49,6 +49,7 @@ struct call {
     uint8_t words;
     uint8_t kinds; /* destination | source << 4 */
     uint32_t generation;
+    uint32_t stack; /* not of the footprint: the id, where it was asked for before the call; 0 not yet */
     uint64_t word[CALL_WORDS];
 };
 
