@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chooses the trace's clock. Called once at start.
+ * Chooses the trace's clock, once at start, and reads all clocks together, for who must turn one's times into another's.
  */
 #include "interpose/base/clock.h"
 
@@ -41,4 +41,22 @@ void clock_start(void)
 #elif defined(__aarch64__)
     clock_source = PTDS_CLOCK_CNTVCT;
 #endif
+}
+
+/* Interrupted between two clocks, a reading is of two moments: the quickest of some is taken. */
+struct clock_reading clock_read(void)
+{
+    enum { READINGS = 4 };
+    struct clock_reading best = {0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < READINGS; i++) {
+        uint64_t began = clock_ticks();
+        uint64_t monotonic = clock_nanoseconds(CLOCK_MONOTONIC), realtime = clock_nanoseconds(CLOCK_REALTIME);
+        uint64_t took = clock_ticks() - began;
+        if (took >= least)
+            continue;
+        least = took;
+        best = (struct clock_reading){began + took / 2, monotonic, realtime};
+    }
+    return best;
 }

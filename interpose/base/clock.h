@@ -16,6 +16,12 @@ extern enum ptds_clock clock_source; /* set by clock_start; CLOCK_MONOTONIC unti
 /* Chooses the source, once, before the first record. */
 void clock_start(void);
 
+/* The clocks at one moment: ticks, and the kernel's two in nanoseconds. */
+struct clock_reading {
+    uint64_t ticks, monotonic, realtime;
+};
+struct clock_reading clock_read(void);
+
 static inline uint64_t clock_nanoseconds(clockid_t id)
 {
     struct timespec now;

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Zeroed memory that lives as long as the process, in cache lines of its own, since it is mostly one thread's; NULL when
- * the kernel has none. Any thread. */
+/* Zeroed memory that lives as long as the process, in cache lines of its own, since some is one thread's and written at
+ * every call; NULL when the kernel has none. Any thread. */
 void *memory_keep(size_t size);
 
 /* Zeroed pages; NULL when the kernel has none. Keeps errno. */

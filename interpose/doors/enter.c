@@ -13,7 +13,6 @@
 #include "interpose/lifecycle.h"
 #include "interpose/record/log.h"
 #include "interpose/record/record.h"
-#include "interpose/state/capture.h"
 
 /* Reached by ELF binding only: a lookup would not have found the function. */
 static enum enter absent(struct call *C, int driver_found)
@@ -31,6 +30,7 @@ void enter_after_fork(void)
     started = 0;
 }
 
+/* Apart, so that other calls save no registers for it. */
 static __attribute__((cold, noinline)) enum enter first_time(struct call *C)
 {
     int found = door_open();

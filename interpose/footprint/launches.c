@@ -87,6 +87,7 @@ static const struct kernel *learn(CUfunction function)
     return agreed ? agreed : kernel;
 }
 
+/* Apart, so that other launches save no registers for it. */
 static __attribute__((noinline)) const struct kernel *look_up(struct thread *thread, CUfunction function)
 {
     uint32_t forgotten = __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE);

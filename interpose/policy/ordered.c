@@ -13,7 +13,7 @@
  *
  * The synchronous forms are complete on return, so that a hand-over to another thread by the host stays right.
  *
- * Costs nothing but compares while a thread stays on one side; a change costs a record and a wait, 230 to
+ * Costs nothing but compares while a thread stays on one side; a change costs a record and a wait, some
  * 350 ns together (measured). Must make no driver call of its own while a capture is open, except for waits on streams that
  * take no part.
  */

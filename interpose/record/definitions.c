@@ -45,22 +45,10 @@ static void append(enum ptds_record_kind kind, void *record, size_t size, const 
     __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
 }
 
-/* All clocks at one moment. Interrupted between two of them, a reading is of two moments: the quickest of some is taken. */
 static struct ptds_rec_CLOCK clocks_now(void)
 {
-    enum { READINGS = 4 };
-    struct ptds_rec_CLOCK best = {0};
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < READINGS; i++) {
-        uint64_t began = clock_ticks();
-        uint64_t monotonic = clock_nanoseconds(CLOCK_MONOTONIC), realtime = clock_nanoseconds(CLOCK_REALTIME);
-        uint64_t took = clock_ticks() - began;
-        if (took >= least)
-            continue;
-        least = took;
-        best = (struct ptds_rec_CLOCK){.ticks = began + took / 2, .monotonic = monotonic, .realtime = realtime};
-    }
-    return best;
+    struct clock_reading now = clock_read();
+    return (struct ptds_rec_CLOCK){.ticks = now.ticks, .monotonic = now.monotonic, .realtime = now.realtime};
 }
 
 /* A process that is killed writes no clocks at its end, and ticks are nothing without two readings: each definition that

@@ -27,7 +27,7 @@ int log_file = -1;
 #define SHOWN 3u           /* lines a site gets */
 #define BLOCKED_NS 100000u /* a call of at least this long counts as having blocked */
 
-static uint64_t start_ns, start_ticks;
+static struct clock_reading start;
 static struct map sites; /* stack id and api -> times */
 static uint64_t suppressed;
 
@@ -80,8 +80,7 @@ void log_start(void)
 {
     const struct env_output_to *to = &env_get()->log;
     char path[1024];
-    start_ns = clock_nanoseconds(CLOCK_MONOTONIC);
-    start_ticks = clock_ticks();
+    start = clock_read();
     if (to->kind == ENV_OUTPUT_STDERR) {
         log_file = STDERR_FILENO;
     } else if (to->kind == ENV_OUTPUT_FILE) {
@@ -96,7 +95,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct thread *threa
 {
     char line[768];
     int saved = errno;
-    uint64_t ns = clock_nanoseconds(CLOCK_MONOTONIC) - start_ns;
+    uint64_t ns = clock_nanoseconds(CLOCK_MONOTONIC) - start.monotonic;
     int used = snprintf(line, sizeof line, "ptds: +%llu.%06llu s thread %u: ", (unsigned long long)(ns / 1000000000u),
                         (unsigned long long)(ns / 1000u % 1000000u), thread ? thread->tid : 0);
     va_list values;
@@ -246,7 +245,8 @@ void log_entering(struct call *C)
 
 static uint64_t to_ns(uint64_t ticks)
 {
-    uint64_t ns = clock_nanoseconds(CLOCK_MONOTONIC) - start_ns, all = clock_ticks() - start_ticks;
+    struct clock_reading now = clock_read();
+    uint64_t ns = now.monotonic - start.monotonic, all = now.ticks - start.ticks;
     return clock_source == PTDS_CLOCK_MONOTONIC || all == 0 ? ticks : (uint64_t)((double)ticks * (double)ns / (double)all);
 }
 

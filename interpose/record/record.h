@@ -10,7 +10,7 @@
 #include "interpose/footprint/footprint.h"
 #include "interpose/state/call.h"
 
-extern uint32_t record_running; /* 0 not started, 1 running, 2 refused or ended */
+extern uint32_t record_running; /* 0 not started, 1 running, 2 refused */
 
 static inline int record_on(void)
 {

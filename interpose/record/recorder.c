@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Writes CALL records and exact counts. record_call() runs after every recorded call: it must not lock, allocate or format
- * there; a new chunk, a new stack and a new name are its only slow ways out.
+ * there; a new chunk, a new stack, a new name and a context seen for the first time are its only slow ways out.
  */
 #include "interpose/record/record.h"
 

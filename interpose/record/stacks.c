@@ -30,7 +30,7 @@ struct stack_entry {
     const void *const *frame;
     uint32_t id;
     uint16_t checked;
-    uint16_t refused; /* uses left before this place is asked about again; its id is a stack of one frame */
+    uint16_t refused; /* uses until this place is asked about again, at 1; its id is a stack of one frame. 0: not refused */
     const void *const *slot[CHECKED];
     const void *value[CHECKED];
 };
@@ -136,8 +136,11 @@ static struct stack_entry *entry_of(const struct call *C)
 
 uint32_t stacks_known(const struct call *C)
 {
-    const struct stack_entry *entry = C->thread->stacks ? entry_of(C) : NULL;
-    return entry && matches(entry, C) && !entry->refused ? entry->id : 0;
+    struct stack_entry *entry = C->thread->stacks ? entry_of(C) : NULL;
+    if (!entry || !matches(entry, C) || entry->refused == 1)
+        return 0;
+    entry->refused -= entry->refused != 0;
+    return entry->id;
 }
 
 /* Away from the usual way, which then saves no registers for it. */

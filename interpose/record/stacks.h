@@ -12,7 +12,7 @@
  * call site still has some of its first uses left; else the id is that of the return address alone. */
 uint32_t stacks_id(struct call *C, int worth);
 
-/* The id that the thread remembers for the call's place; 0 if it has to be found, or asked about again. */
+/* The id that the thread remembers for the call's place; 0 if stacks_id has to find it, or to ask again. */
 uint32_t stacks_known(const struct call *C);
 
 void stacks_forget(struct thread *thread);

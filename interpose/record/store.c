@@ -229,14 +229,15 @@ static struct ptds_chunk *next_chunk(uint64_t *index)
 }
 
 /* All pages of a new chunk at once: taken one by one by the records, their faults would cost a record more than it costs
- * itself. Outside the lock, or threads that record much would wait for each other's pages. */
+ * itself. Outside the lock, or threads that record much would wait for each other's pages; a file's space is still reserved
+ * in it. */
 static void populate(struct ptds_chunk *chunk)
 {
     uint8_t *rest = (uint8_t *)chunk + PAGE; /* the header's page is there */
     size_t size = PTDS_CHUNK_SIZE - PAGE;
     if (madvise(rest, size, MADV_POPULATE_WRITE) == 0 || errno != EINVAL)
         return;
-    for (size_t at = 0; at < size; at += PAGE) /* Linux before 5.14 */
+    for (size_t at = 0; at < size; at += PAGE) /* Linux before 5.14, or larger pages */
         __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
 }
 
@@ -251,11 +252,11 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
         __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
         *chunk =
             (struct ptds_chunk){.magic = PTDS_CHUNK_MAGIC, .kind = kind, .thread = thread, .sequence = ++store.sequence};
-        if (kind == PTDS_CHUNK_COUNTS)
+        fresh = index == store.handed;
+        if (kind == PTDS_CHUNK_COUNTS && !fresh)
             memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
         store.states[index] = STATE_ACTIVE;
-        fresh = index == store.handed && kind == PTDS_CHUNK_CALLS;
-        if (index == store.handed) {
+        if (fresh) {
             __atomic_store_n(&store.handed, index + 1, __ATOMIC_RELEASE);
             store.header->chunks = index + 1;
         }
@@ -263,7 +264,7 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
         store.header->refused++;
     }
     lock_drop(&store.lock);
-    if (fresh)
+    if (fresh && kind != PTDS_CHUNK_DEFINITIONS)
         populate(chunk);
     if (!chunk || store.full)
         diag_once(DIAG_ERROR, "no space for more of the trace; ",

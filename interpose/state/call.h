@@ -22,8 +22,9 @@ enum call_way {
     CALL_AS_ASYNC /* the asynchronous form on `target`, and the host wait that the original promised */
 };
 
-/* Members that are written apart and read soon after do not lie side by side: compilers read neighbours in one go, and the
- * processor then waits until both have left its store buffer (up to a nanosecond and a half a recorded call, measured). */
+/* caller and frame, object and generation, op and kinds are written apart, read soon after, and so do not lie side by side:
+ * compilers read neighbours in one go, and the processor then waits until both have left its store buffer (up to a
+ * nanosecond and a half a recorded call, measured). */
 struct call {
     uint16_t api;
     uint8_t twin;

@@ -122,7 +122,7 @@ def in_core_dlpack(x):
 
 
 def in_core_unnamed(x):
-    """Nobody names a stream: right because all are on the legacy one."""
+    """Nobody names a stream: right because this is the legacy one, which waits for its producers by itself or by their event."""
     return CORE.triple(view_by_interface(x, -1), core.LEGACY_DEFAULT_STREAM, None)
 
 
