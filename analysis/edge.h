@@ -15,6 +15,7 @@
 #ifndef PTDS_ANALYSIS_EDGE_H
 #define PTDS_ANALYSIS_EDGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -84,9 +85,12 @@ struct verdict_totals {
     uint64_t unplaced;       /* calls on streams beyond what is followed */
 };
 
-/* Called once for each edge, when its verdict is final; in no particular order. */
 struct edge_sink {
+    /* Called once for each edge, when its verdict is final; in no particular order. */
     void (*edge)(struct edge_sink *sink, const struct edge *edge);
+    /* Whether the pair is the one to show of those that prove its edge; asked of each until one is, and that one is kept,
+     * else the first. NULL: the first is. */
+    bool (*shows)(const struct edge_sink *sink, const struct edge_pair *pair);
 };
 
 #ifdef __cplusplus

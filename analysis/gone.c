@@ -65,14 +65,20 @@ static bool waited(const struct gone *gone, uint32_t waits, uint32_t behind, con
     return false;
 }
 
+bool gone_pair(const struct gone *gone, const struct edge_pair *pair)
+{
+    if (gone->kept.count == 0)
+        return true;
+    uint32_t waits = target_of(gone, &pair->second), behind = target_of(gone, &pair->first);
+    return !waited(gone, waits, behind, pair) && !waited(gone, waits, pair->first.stream, pair);
+}
+
 bool gone_edge(const struct gone *gone, const struct edge *edge)
 {
     uint32_t ignored;
-    if (edge->verdict != VERDICT_LOAD_BEARING ||
-        (!gone->incomplete && !id_map_get(&gone->calls, call_key(edge->to.ticks, edge->to.thread), &ignored)))
-        return false;
-    uint32_t waits = target_of(gone, &edge->pair.second), behind = target_of(gone, &edge->pair.first);
-    return !waited(gone, waits, behind, &edge->pair) && !waited(gone, waits, edge->pair.first.stream, &edge->pair);
+    return edge->verdict == VERDICT_LOAD_BEARING &&
+           (gone->incomplete || id_map_get(&gone->calls, call_key(edge->to.ticks, edge->to.thread), &ignored)) &&
+           gone_pair(gone, &edge->pair);
 }
 
 void gone_free(struct gone *gone)

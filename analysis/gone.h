@@ -50,8 +50,10 @@ static inline void gone_sent(struct gone *gone, const struct call *call)
         *target = (struct gone_target){call->thread, call->r.stream, call->r.target};
 }
 
-/* Whether the edge is one of a call whose place is gone, and the pair that proves that it is needed is ordered by nothing
- * that the shim put there. */
+/* Whether nothing that the shim put there orders the pair; as of the calls so far. */
+bool gone_pair(const struct gone *gone, const struct edge_pair *pair);
+
+/* Whether the edge is one of a call whose place is gone, and its pair is gone. */
 bool gone_edge(const struct gone *gone, const struct edge *edge);
 
 void gone_free(struct gone *gone);

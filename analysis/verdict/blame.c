@@ -81,17 +81,9 @@ static void note_settled(struct verdicts *v, const struct blame *what, uint32_t 
         *(what->verdict == VERDICT_UNKNOWN ? &blamed->doubted : &blamed->proven) = way;
 }
 
-/* A conflict makes it load-bearing for good; else the first doubt stays. */
-static void mark(struct verdicts *v, const struct known *step, const struct blame *what)
+static void set_pair(struct verdicts *v, struct edge *edge, const struct known *step, const struct edge_pair *pair)
 {
-    struct edge *edge = &v->edges.items[step->edge].edge;
-    if (edge->verdict == VERDICT_LOAD_BEARING || (edge->verdict == VERDICT_UNKNOWN && what->verdict == VERDICT_UNKNOWN))
-        return;
-    edge->verdict = what->verdict;
-    edge->reason = what->verdict == VERDICT_UNKNOWN ? what->reason : REASON_NONE;
-    if (what->pair == NULL)
-        return;
-    edge->pair = *what->pair;
+    edge->pair = *pair;
     /* An edge from all legacy work at once: name the thread that it is needed for. */
     const struct lane *source = lanes_at(v, step->from);
     if (edge->kind != EDGE_FAN_IN && edge->pair.first.thread != edge->from.thread &&
@@ -100,18 +92,37 @@ static void mark(struct verdicts *v, const struct known *step, const struct blam
         edge->from = edge->pair.first;
 }
 
+/* A conflict makes it load-bearing for good; else the first doubt stays. Whether another like it could change nothing. */
+static bool mark(struct verdicts *v, const struct known *step, const struct blame *what)
+{
+    struct open_edge *open = &v->edges.items[step->edge];
+    struct edge *edge = &open->edge;
+    bool proven = edge->verdict == VERDICT_LOAD_BEARING;
+    if (open->shown || (edge->verdict != VERDICT_FALSE && what->verdict == VERDICT_UNKNOWN))
+        return true;
+    edge->verdict = what->verdict;
+    edge->reason = what->verdict == VERDICT_UNKNOWN ? what->reason : REASON_NONE;
+    open->shown = what->verdict == VERDICT_LOAD_BEARING &&
+                  (what->pair == NULL || v->sink->shows == NULL || v->sink->shows(v->sink, what->pair));
+    if (what->pair != NULL && (open->shown || !proven))
+        set_pair(v, edge, step, what->pair);
+    return open->shown || what->verdict == VERDICT_UNKNOWN;
+}
+
 /* `op` of lane `about` comes before the call at hand in full order, not in the explicit one. */
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
 {
     if (blame_settled(v, what, about, op))
         return;
+    bool settled = true;
     struct traced traced = {.op = op, .upto = UINT64_MAX};
     const struct known *step = first_step(v, what, about, &traced);
     for (unsigned steps = 0; step != NULL && steps < STEPS_MOST; steps++) {
         if (step->edge != NO_EDGE && blame_explicit(v, what, step->from) < step->via)
-            mark(v, step, what);
+            settled &= mark(v, step, what);
         if (step->from == about) {
-            note_settled(v, what, about, &traced);
+            if (settled)
+                note_settled(v, what, about, &traced);
             return;
         }
         uint64_t via = step->via;

@@ -107,6 +107,7 @@ struct open_edge {
     struct edge edge;
     uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
     bool used, limited, lost, raced;
+    bool shown; /* its pair is the one to show */
     uint64_t made;
 };
 

@@ -285,6 +285,31 @@ TEST(OrderGivenUp, IsNoErrorWhereTheShimOrdersWhatTheResultNeeds)
     EXPECT_NE(std::string::npos, severities("3@40 launch s=B1 k=other waits=P3 behind=P2\n" + reads + "\n").find("error"));
 }
 
+/* The order that thread 1 gets at 30 holds for all that thread 2 wrote before. It waits for a part. */
+TEST(OrderGivenUp, IsAnErrorWhereTheShimOrdersNotAllThatResultsNeed)
+{
+    const std::string beside = "1@0 alloc m=A ptr=4096 bytes=4096\n"
+                               "1@1 alloc m=B ptr=8192 bytes=4096\n"
+                               "1@2 alloc m=C ptr=12288 bytes=4096\n"
+                               "1@10 launch s=L to=P1 k=_Z5writePf args=B\n"
+                               "2@20 launch s=L to=P2 k=_Z5writePf args=A\n"
+                               "2@22 launch s=L to=P2 k=_Z5writePf args=C\n"
+                               "1@30 launch s=L to=P1 k=_Z5writePf args=B site=beside\n",
+                      first = "1@50 launch s=L to=P1 k=_Z4readPKf args=A behind=P2@21\n",
+                      second = "1@60 launch s=L to=P1 k=_Z4readPKf args=C";
+    auto worst = [&](const std::string &last) {
+        Built report(BuildTrace(beside + last));
+        int found = 0;
+        for (const struct finding *one : report.Of("order-given-up"))
+            found = std::max(found, static_cast<int>(one->severity));
+        return severity_names[found];
+    };
+    EXPECT_STREQ("warning", worst(first));
+    EXPECT_STREQ("error", worst(first + second + "\n"));
+    EXPECT_STREQ("warning", worst(first + second + " behind=P2@40\n"));
+    EXPECT_STREQ("error", worst(second + "\n" + first)) << "whichever comes first";
+}
+
 TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
 {
     const std::string alloc = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"

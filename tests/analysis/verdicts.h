@@ -21,8 +21,12 @@ namespace ptds
 class Judged : public edge_sink
 {
 public:
-    explicit Judged(const std::string &bytes, bool sweep_always = false, unsigned anew_after = 0) : memory_(bytes)
+    using Shows = bool (*)(const edge_sink *, const edge_pair *);
+
+    explicit Judged(const std::string &bytes, bool sweep_always = false, unsigned anew_after = 0, Shows which = nullptr)
+        : memory_(bytes)
     {
+        shows = which;
         edge = [](edge_sink *sink, const struct edge *settled) { static_cast<Judged *>(sink)->edges.push_back(*settled); };
         struct trace trace;
         struct model model;
