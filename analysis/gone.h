@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which implicit orders a remap gave up: the calls whose place behind another thread's work is gone, and what the shim made
- * wait for what all the same. Filled by report_pass.c and by the rule order-given-up while the calls go by; asked for each
- * edge that a result needs, when it is settled.
+ * wait for what all the same. Filled by report_pass.c and by the rule order-given-up while the calls go by; asked for the
+ * pairs that prove an edge, as they are found, and for each edge when it is settled.
  */
 #ifndef PTDS_ANALYSIS_GONE_H
 #define PTDS_ANALYSIS_GONE_H

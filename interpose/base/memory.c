@@ -11,7 +11,6 @@
 #include "interpose/base/lock.h"
 
 #define ARENA_SIZE (256u << 10)
-#define LINE 64u
 
 void *memory_pages(size_t size)
 {
@@ -39,7 +38,7 @@ void memory_after_fork(void)
 
 void *memory_keep(size_t size)
 {
-    size = (size + LINE - 1) & ~(size_t)(LINE - 1);
+    size = (size + 15u) & ~(size_t)15u;
     if (size > ARENA_SIZE / 4)
         return memory_pages(size);
     lock_take(&lock);

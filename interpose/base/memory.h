@@ -7,8 +7,9 @@
 
 #include <stddef.h>
 
-/* Zeroed memory that lives as long as the process, in cache lines of its own, since some is one thread's and written at
- * every call; NULL when the kernel has none. Any thread. */
+#define MEMORY_PAGE 4096u /* the smallest that there is */
+
+/* Zeroed memory that lives as long as the process, 16-byte aligned; NULL when the kernel has none. Any thread. */
 void *memory_keep(size_t size);
 
 /* Zeroed pages; NULL when the kernel has none. Keeps errno. */

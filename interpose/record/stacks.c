@@ -20,8 +20,7 @@
 #define FIRST_USES 48u        /* unwinds granted to a call site that never blocks */
 #define SCAN_WORDS 2048       /* how far up the stack one frame's return address is looked for */
 #define MAIN_STACK (1u << 20) /* of the main thread's stack, so much below its start is taken to be its own */
-#define PAGE 4096u
-#define REFUSED 256u /* calls that a refusal holds for */
+#define REFUSED 256u          /* calls that a refusal holds for */
 
 extern void *__libc_stack_end; /* ld.so's, since 2.1 */
 
@@ -78,7 +77,7 @@ static const void *const *readable_end(const struct call *C)
     uintptr_t frame = (uintptr_t)C->frame, top = (uintptr_t)__libc_stack_end;
     if (frame < top && top - frame < MAIN_STACK)
         return (const void *const *)top;
-    return (const void *const *)((frame | (PAGE - 1)) + 1);
+    return (const void *const *)((frame | (MEMORY_PAGE - 1)) + 1);
 }
 
 /* Where the outer return addresses lie on the stack, so that the next call can be told to have come the same way. */

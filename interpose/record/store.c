@@ -22,7 +22,6 @@
 
 #define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
 #define EXTENTS_MAX 65536u
-#define PAGE 4096u
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -233,11 +232,11 @@ static struct ptds_chunk *next_chunk(uint64_t *index)
  * in it. */
 static void populate(struct ptds_chunk *chunk)
 {
-    uint8_t *rest = (uint8_t *)chunk + PAGE; /* the header's page is there */
-    size_t size = PTDS_CHUNK_SIZE - PAGE;
+    uint8_t *rest = (uint8_t *)chunk + MEMORY_PAGE; /* the header's page is there */
+    size_t size = PTDS_CHUNK_SIZE - MEMORY_PAGE;
     if (madvise(rest, size, MADV_POPULATE_WRITE) == 0 || errno != EINVAL)
         return;
-    for (size_t at = 0; at < size; at += PAGE) /* Linux before 5.14, or larger pages */
+    for (size_t at = 0; at < size; at += MEMORY_PAGE) /* Linux before 5.14, or larger pages */
         __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
 }
 
