@@ -12,7 +12,6 @@
 #include "interpose/doors/doors.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
@@ -34,7 +33,6 @@ static void in_child(void)
     doors_after_fork();
     enter_after_fork();
     thread_after_fork();
-    handover_after_fork();
     if (policy_current()->after_fork)
         policy_current()->after_fork();
     objects_after_fork();

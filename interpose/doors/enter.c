@@ -7,9 +7,8 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/doors/doors.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/handover/handover.h"
 #include "interpose/lifecycle.h"
 #include "interpose/record/log.h"
 #include "interpose/record/record.h"
@@ -63,7 +62,6 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->thread = thread_get();
     if (__builtin_expect(!C->thread, 0))
         return ENTER_PASS;
-    handover_self.busy = 1;
     C->context = NULL;
     C->stream = NULL;
     C->target = NULL;

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/devicetimes.h"
 #include "interpose/record/record.h"
@@ -49,7 +48,6 @@ static inline void leave_call(struct call *C)
 {
     if (C->enter)
         record_call(C);
-    handover_self.busy = 0;
 }
 
 /* After an implicit call: the host wait that the policy owes. */

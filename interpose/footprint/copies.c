@@ -4,7 +4,7 @@
  * driver anything while a capture is open.
  */
 #include "interpose/base/lock.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"

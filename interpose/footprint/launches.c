@@ -5,7 +5,7 @@
  * inside a capture.
  */
 #include "interpose/base/memory.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"

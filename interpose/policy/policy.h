@@ -28,9 +28,6 @@ struct policy {
     /* A capture is about to begin, or a stream about to be destroyed (NULL: a capture): put in what order is still owed.
      * NULL: nothing to do. */
     void (*settle)(struct call *C, struct stream *leaving);
-    /* The thread is about to hand over to others: make what it has put on streams something that they can wait for. At its
-     * very end may_call is 0: no driver calls. Called for every unlock of some mutexes. NULL: hand-overs are no matter. */
-    void (*hand_over)(struct thread *thread, int may_call);
     /* In a forked child. NULL: nothing to do. */
     void (*after_fork)(void);
     int wants_footprint; /* needs to know memory kinds before the call */

@@ -10,7 +10,7 @@
 
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/policy/policy.h"

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "interpose/api/api.h"
+#include "interpose/footprint/touched.h"
 #include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
 #include "interpose/trace/format.h"
@@ -52,6 +53,7 @@ struct call {
     uint32_t generation;
     uint32_t stack; /* not of the footprint: the id, where it was asked for before the call; 0 not yet */
     uint64_t word[CALL_WORDS];
+    struct touched touched; /* of the footprint: what the operation reads and writes */
 };
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/policy/policy.h"
 
 #define CAPTURES 64

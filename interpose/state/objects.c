@@ -10,7 +10,7 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
 #include "interpose/record/record.h"

@@ -10,7 +10,7 @@
  * gives the program (Nsight Compute's is). Then that one is the driver here, so that the tool sees what the program sees,
  * and the real one lies behind it: its addresses are known too.
  */
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 
 #include <dlfcn.h>
 #include <string.h>
