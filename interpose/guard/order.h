@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The decision of the guard: which waits does an operation need so that it comes after all that legacy order promises it and
- * that touches the same memory? Knows no driver and no lock: one caller at a time (guard.c has a lock; tests need none).
+ * The decision of the guard: which waits does an operation need so that it comes after all that legacy order promises it
+ * and that touches the same memory? Knows no driver and no lock: one caller at a time (guard.c has a lock; tests need
+ * none).
  *
  * A lane is a stream whose work runs in order. Operations are numbered through the whole process by moments, 1 the first.
  * Two things are kept of each lane: what legacy order promises that its next operation comes after, and what that really
@@ -24,10 +25,10 @@ typedef uint64_t moment; /* 0: never */
  * LANE_DEFAULT; a thread's 0x2 is LANE_BLOCKING. */
 enum lane_kind { LANE_DEFAULT, LANE_BLOCKING, LANE_NON_BLOCKING };
 
-/* Up to which moment the operations of some lanes are covered. */
+/* Up to which moment the operations of some lanes are covered. A lane's number may be another stream's by now: that one's
+ * operations are all later, and its predecessor's are known to be done. */
 struct reach_entry {
     uint16_t lane;
-    uint32_t generation; /* of the lane: another one means that the work is long done */
     moment until;
 };
 struct reach {
@@ -45,7 +46,6 @@ struct promise {
 /* Something that was recorded on a lane. Zero: nothing was. */
 struct recorded {
     uint16_t lane;
-    uint32_t generation;
     moment at;
     struct promise promise;
     struct reach real; /* what really comes before it besides the lane's own work; may lack some */
@@ -53,17 +53,18 @@ struct recorded {
 
 /* An event that the shim records on a lane so that what it stands for can be waited for when newer work has followed. */
 struct mark {
-    moment at; /* 0: free */
+    moment at;     /* 0: free */
+    uint32_t pins; /* waits on the way to it: not recorded anew meanwhile */
     struct reach real;
 };
 
 struct lane {
     uint8_t kind;
-    uint8_t open;   /* 0: free */
-    uint8_t gone;   /* its stream is destroyed: nothing more will come */
-    uint8_t eager;  /* nobody but its owner can record an event on it (0x2, the legacy stream): marked after every operation */
+    uint8_t open; /* 0: free */
+    uint8_t gone; /* its stream is destroyed: nothing more will come */
+    uint8_t
+        eager; /* nobody but its owner can record an event on it (0x2, the legacy stream): marked after every operation */
     uint16_t domain;
-    uint32_t generation;
     moment last;      /* newest operation */
     moment opaque;    /* newest that touches everything */
     moment host;      /* newest that touches memory which the host can touch */
@@ -76,22 +77,27 @@ struct lane {
 
 /* A context: one legacy stream. */
 struct domain {
-    moment last_default; /* newest operation of a default lane */
-    moment last_event;   /* newest event recorded on a default or blocking lane */
-    uint16_t event_lane; /* there */
-    uint8_t changed;     /* a blocking lane was promised something since the default lanes last took it over */
-    struct reach joined; /* what the default lanes were promised of non-blocking lanes and of other contexts' */
+    moment last_default;         /* newest operation of a default lane */
+    moment last_event;           /* newest event recorded on a default or blocking lane */
+    uint16_t event_lane;         /* there */
+    uint8_t changed;             /* a blocking lane was promised something since the default lanes last took it over */
+    uint8_t fresh;               /* joined has more than joined_at_last */
+    struct reach joined;         /* what the default lanes were promised of non-blocking lanes and of other contexts' */
     struct reach joined_at_last; /* the same at last_default */
 };
 
 struct order {
     moment now;
-    uint16_t high;          /* lanes in use are below */
-    uint16_t opaque_lanes;  /* that had an operation which touches everything, not known to be done */
-    uint16_t free_running;  /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
-    moment crowded;         /* memory ran out at this moment: all before conflicts with all */
+    uint16_t high;         /* lanes in use are below */
+    uint16_t opaque_lanes; /* that had an operation which touches everything, not known to be done */
+    uint16_t free_running; /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
+    moment crowded;        /* memory ran out at this moment: all before conflicts with all */
     struct domain domains[ORDER_DOMAINS];
     struct lane *lanes[ORDER_LANES]; /* made when first used */
+    moment need[ORDER_LANES];        /* of the operation being added: what it has to come after, by lane; 0 nothing */
+    uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
+    uint16_t needs;
+    uint32_t too_wide; /* waits that covered more than was promised, for want of a mark */
 };
 
 /* Which earlier work an operation follows though it shares no memory with it. */
@@ -103,8 +109,8 @@ enum order_join {
 
 struct order_op {
     uint16_t lane;
-    uint8_t join;          /* enum order_join; a touched->opaque operation joins all */
-    uint8_t work;          /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
+    uint8_t join; /* enum order_join; a touched->opaque operation joins all */
+    uint8_t work; /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
     const struct touched *touched; /* NULL: nothing */
 };
 
@@ -143,8 +149,11 @@ void order_record(struct order *o, unsigned lane, struct recorded *event);
 /* After order_add of the wait itself (work 1): the lane takes over what the event carries. */
 void order_await(struct order *o, unsigned lane, const struct recorded *event);
 
-/* The host knows now that the lane's operations up to `until` are done, and with them what they really came after. */
+/* The host knows now that the lane's operations up to `until` are done. */
 void order_done(struct order *o, unsigned lane, moment until);
+
+/* And with them what they really came after: a copy of the lane's `real` from when it began to wait. */
+void order_done_with(struct order *o, unsigned lane, moment until, const moment real[ORDER_LANES]);
 void order_event_done(struct order *o, const struct recorded *event);
 
 /* Everything before the moment is done (a device-wide wait). */
