@@ -13,6 +13,7 @@
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/guard.h"
+#include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
@@ -38,7 +39,8 @@ static void in_child(void)
     objects_after_fork();
     objects_handles_after_fork();
     capture_after_fork();
-    footprint_after_fork();
+    memories_after_fork();
+    allocations_after_fork();
     footprint_kernels_after_fork();
     record_after_fork();
     hostfuncs_after_fork();

@@ -58,6 +58,7 @@ struct call {
     struct hostfunc *hostfunc;    /* of the calls that put one on a stream: its node, NULL none */
     struct device_sample *sample; /* device_times: events around this call; NULL none */
     struct device_pool *sample_pool;
+    struct memory *leaving; /* of the calls that free memory: no longer found by address, held until after the call */
     uint16_t edges; /* EDGE records made for it */
     /* the footprint */
     uint8_t footprint; /* 1: somebody wants it */

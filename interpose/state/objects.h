@@ -75,10 +75,6 @@ void objects_primary_leaving(struct call *C, CUdevice device);
 void objects_context_kept(struct call *C);
 void objects_primary_left(struct call *C, CUdevice device);
 void objects_primary_reset(struct call *C);
-void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
-void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
-                         uint64_t height);
-void objects_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size);
 /* Function handles may come back as other functions: before a module or context goes. */
 void objects_functions_going(void);
 void objects_graph_exec(struct call *C, const CUgraphExec *graph);

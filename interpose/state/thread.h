@@ -29,6 +29,7 @@ struct thread_context {
 
 struct stack_entry;
 struct kernel_entry;
+struct memory_cache;
 struct early_region;
 
 struct thread {
@@ -61,6 +62,7 @@ struct thread {
     char name[64];
     struct stack_entry *stacks;
     struct kernel_entry *kernels;
+    struct memory_cache *memories; /* found last */
 };
 
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */
