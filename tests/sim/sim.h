@@ -18,7 +18,15 @@
 
 /* ---- work: what an operation does when its turn comes (work.c) ---- */
 
-enum work_kind { WORK_NONE, WORK_COPY, WORK_FILL, WORK_KERNEL, WORK_HOST, WORK_VALUE, WORK_FREE };
+enum work_kind { WORK_NONE, WORK_COPY, WORK_FILL, WORK_KERNEL, WORK_HOST, WORK_VALUE, WORK_FREE, WORK_CHILD };
+
+/* One side of a copy as the program named it. */
+struct copy_side {
+    CUmemorytype type;
+    uint64_t address;
+    CUarray array;
+    size_t x, y, z, pitch, height; /* x in bytes */
+};
 
 /* Bytes to move; both sides are addresses that this process can reach. src NULL: from the staged bytes in the blob. */
 struct copy {
@@ -26,17 +34,20 @@ struct copy {
     const char *src;
     size_t width, height, depth;
     size_t dst_pitch, dst_slice, src_pitch, src_slice;
+    struct copy_side to, from;
 };
 
 struct fill {
     char *dst;
     size_t pitch, width, height; /* width in elements, pitch in bytes */
     unsigned int value, element; /* element size: 1, 2 or 4 */
+    uint64_t at;                 /* what the program calls dst */
 };
 
 struct kernel_work {
     const struct function *function; /* the parameters are in the blob */
     unsigned int grid[3], block[3], shared;
+    CUkernel kernel; /* NULL: launched by a CUfunction */
 };
 
 struct host_work {
@@ -62,6 +73,7 @@ struct work {
         struct host_work host;
         struct value_work value;
         CUdeviceptr free_address;
+        struct graph *child; /* owned; only in nodes */
     };
     void *blob; /* owned */
     size_t blob_size;
@@ -203,11 +215,15 @@ struct event {
 struct node {
     struct work work;
     struct node_set deps;
-    size_t index; /* in its graph */
+    struct graph *graph;
+    size_t index;        /* in its graph */
+    uint64_t id, origin; /* origin: the id of the node that this is a copy of */
+    void **parameters;   /* what cuGraphKernelNodeGetParams pointed to; owned */
 };
 
 struct graph {
     struct node_set nodes;
+    bool embedded; /* a child node's */
 };
 
 struct graph_exec {
@@ -232,6 +248,7 @@ void node_set_clear(struct node_set *set);
 struct graph *graph_new(void);
 struct graph *graph_clone(const struct graph *graph);
 void graph_free(struct graph *graph);
+struct node *graph_copy_of(const struct graph *graph, const struct node *node); /* in a clone or what it holds, or NULL */
 struct node *graph_add(struct graph *graph, struct work *w, const struct node_set *deps);
 CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s);
 
@@ -293,6 +310,7 @@ struct array_object {
 enum copy_mode { COPY_SYNC, COPY_ASYNC };
 
 CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode);
+CUresult copy_describe(const CUDA_MEMCPY3D *p, struct copy *out);
 CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode);
 
 /* ---- modules and kernels (module.c, kernels.c) ---- */
