@@ -122,7 +122,7 @@ CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size
     struct allocation a = {.size = size, .kind = kind, .device = ctx->device, .flags = flags, .ctx = ctx};
     if (!size)
         return CUDA_ERROR_INVALID_VALUE;
-    if (kind == MEMORY_DEVICE || kind == MEMORY_POOL) {
+    if (memory_in_window(kind)) {
         struct window *w = window_open(ctx->device);
         if (size > WINDOW_BYTES || !place(w, rounded(size), &a.base))
             return CUDA_ERROR_OUT_OF_MEMORY;
@@ -165,7 +165,7 @@ void memory_free(uint64_t base)
     struct allocation a = table[i - 1];
     memmove(&table[i - 1], &table[i], (table_count - i) * sizeof *table);
     table_count--;
-    if (a.kind == MEMORY_DEVICE || a.kind == MEMORY_POOL) {
+    if (memory_in_window(a.kind)) {
         struct window *w = &windows[a.device];
         w->used -= rounded(a.size);
         if (a.size >= 1 << 20) { /* whole pages of it go back; small ones are soon used again */

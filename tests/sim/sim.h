@@ -267,7 +267,18 @@ void capture_forget(struct stream *s);
 
 /* ---- memory (memory.c) ---- */
 
-enum memory_kind { MEMORY_PAGEABLE, MEMORY_DEVICE, MEMORY_POOL, MEMORY_PINNED, MEMORY_REGISTERED, MEMORY_MANAGED };
+enum memory_kind {
+    MEMORY_PAGEABLE,
+    MEMORY_DEVICE,
+    MEMORY_POOL,
+    MEMORY_MODULE, /* variables of a module */
+    MEMORY_ARRAY,
+    MEMORY_MAPPED, /* physical memory mapped into a reserved range */
+    MEMORY_IPC,    /* another process's */
+    MEMORY_PINNED,
+    MEMORY_REGISTERED,
+    MEMORY_MANAGED,
+};
 
 struct allocation {
     uint64_t base;
@@ -291,7 +302,11 @@ void *memory_bytes(uint64_t address);                 /* where the simulator rea
 void memory_usage(int device, size_t *free_bytes, size_t *total);
 static inline bool memory_on_device(enum memory_kind k)
 {
-    return k == MEMORY_DEVICE || k == MEMORY_POOL || k == MEMORY_MANAGED;
+    return (k >= MEMORY_DEVICE && k <= MEMORY_IPC) || k == MEMORY_MANAGED;
+}
+static inline bool memory_in_window(enum memory_kind k)
+{
+    return k >= MEMORY_DEVICE && k <= MEMORY_ARRAY;
 }
 static inline bool memory_page_locked(enum memory_kind k)
 {
@@ -323,6 +338,14 @@ struct parameter {
 
 typedef void (*kernel_function)(const struct kernel_work *k, const unsigned char *parameters);
 
+/* A variable of a module: a part of the module's one allocation. */
+struct variable {
+    char name[128];
+    size_t offset, size, element;
+    const char *first_value; /* in the text, while it is read */
+    struct variable *next;
+};
+
 struct function {
     char name[128];
     kernel_function run; /* NULL: no built-in kernel of this name; a launch answers NOT_SUPPORTED */
@@ -338,12 +361,19 @@ struct module {
     struct context *ctx;
     bool ptx;
     struct function *functions;
+    struct variable *variables;
+    uint64_t memory; /* where they lie; 0 if there are none */
+    uint64_t memory_id;
 };
 
 struct module *module_parse(struct context *ctx, const void *image);
 void module_free(struct module *m);
 struct function *module_function(struct module *m, const char *name);
-void module_load_over(void); /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
+CUresult module_variable(const struct module *m, const char *name, CUdeviceptr *address, size_t *size);
+void variables_parse(struct module *m, const char *text); /* no room for them: m->memory stays 0 */
+void variables_free(struct module *m);
+size_t ptx_type_size(const char *type); /* of the letters behind the dot; 0: not a type */
+void module_load_over(void);            /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
 struct function *function_of(CUfunction handle); /* either kind of handle; locked */
 kernel_function kernel_find(const char *name, const char **signature);
 
