@@ -54,7 +54,8 @@ void *memory_bytes(uint64_t address)
         if (bytes && address - windows[i].base < WINDOW_BYTES)
             return bytes + (address - windows[i].base);
     }
-    return (void *)(uintptr_t)address;
+    const struct view *v = view_of(address);
+    return v ? v->bytes + (address - v->base) : (void *)(uintptr_t)address;
 }
 
 static bool in_window(uint64_t address)
@@ -78,13 +79,13 @@ static size_t above(uint64_t address)
     return low;
 }
 
-const struct allocation *memory_find(uint64_t address)
+struct allocation *memory_find(uint64_t address)
 {
     size_t i = above(address);
     return i && address - table[i - 1].base < table[i - 1].size ? &table[i - 1] : NULL;
 }
 
-static void insert(struct allocation a)
+struct allocation *memory_insert(struct allocation a)
 {
     if (table_count == table_capacity) {
         table_capacity = table_capacity ? table_capacity * 2 : 256;
@@ -97,6 +98,14 @@ static void insert(struct allocation a)
     a.id = next_id++;
     table[i] = a;
     table_count++;
+    return &table[i];
+}
+
+void memory_remove(uint64_t base)
+{
+    size_t i = above(base);
+    memmove(&table[i - 1], &table[i], (table_count - i) * sizeof *table);
+    table_count--;
 }
 
 static size_t rounded(size_t size)
@@ -124,16 +133,15 @@ CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size
         return CUDA_ERROR_INVALID_VALUE;
     if (memory_in_window(kind)) {
         struct window *w = window_open(ctx->device);
-        if (size > WINDOW_BYTES || !place(w, rounded(size), &a.base))
+        if (size > WINDOW_BYTES || !place(w, rounded(size), &a.base) || !memory_account(a.device, rounded(size), 0))
             return CUDA_ERROR_OUT_OF_MEMORY;
-        w->used += rounded(size);
     } else {
         void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED)
             return CUDA_ERROR_OUT_OF_MEMORY;
         a.base = (uint64_t)(uintptr_t)p;
     }
-    insert(a);
+    memory_insert(a);
     *base = a.base;
     return CUDA_SUCCESS;
 }
@@ -146,7 +154,7 @@ CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int
     size_t next = above(base);
     if (memory_find(base) || (next < table_count && table[next].base < base + size))
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    insert((struct allocation){
+    memory_insert((struct allocation){
         .base = base, .size = size, .kind = MEMORY_REGISTERED, .device = ctx->device, .flags = flags, .ctx = ctx});
     return CUDA_SUCCESS;
 }
@@ -163,11 +171,10 @@ void memory_free(uint64_t base)
     if (!i || table[i - 1].base != base)
         return;
     struct allocation a = table[i - 1];
-    memmove(&table[i - 1], &table[i], (table_count - i) * sizeof *table);
-    table_count--;
+    memory_remove(base);
     if (memory_in_window(a.kind)) {
         struct window *w = &windows[a.device];
-        w->used -= rounded(a.size);
+        memory_account(a.device, 0, rounded(a.size));
         if (a.size >= 1 << 20) { /* whole pages of it go back; small ones are soon used again */
             uint64_t from = (a.base - w->base + 4095) & ~4095ull, to = (a.base - w->base + a.size) & ~4095ull;
             if (to > from)
@@ -191,12 +198,37 @@ enum memory_kind memory_kind_of(uint64_t address)
     return a ? a->kind : MEMORY_PAGEABLE;
 }
 
+/* Somebody may use it; which device a stream is of is not looked at. */
+static bool allowed(const struct allocation *a)
+{
+    bool any = a->kind != MEMORY_MAPPED;
+    for (int i = 0; i < MAX_DEVICES && !any; i++)
+        any = a->allowed[i] != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    return any;
+}
+
 CUresult memory_check(uint64_t address, size_t size)
 {
     const struct allocation *a = memory_find(address);
     if (!a)
         return in_window(address) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    return !memory_on_device(a->kind) || address - a->base + size <= a->size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!allowed(a))
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t here = a->size - (size_t)(address - a->base);
+    if (a->kind == MEMORY_MAPPED && size > here) { /* several chunks in one range */
+        const struct allocation *next = memory_find(a->base + a->size);
+        return next && next->kind == MEMORY_MAPPED ? memory_check(next->base, size - here) : CUDA_ERROR_INVALID_VALUE;
+    }
+    return !memory_on_device(a->kind) || size <= here ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+bool memory_account(int device, size_t more, size_t less)
+{
+    struct window *w = &windows[device];
+    if (w->used + more - less > WINDOW_BYTES)
+        return false;
+    w->used += more - less;
+    return true;
 }
 
 void memory_usage(int device, size_t *free_bytes, size_t *total)

@@ -126,6 +126,7 @@ enum handle_type {
     HANDLE_EXEC,
     HANDLE_ARRAY,
     HANDLE_POOL,
+    HANDLE_PHYSICAL,
 };
 
 void handle_add(const void *handle, enum handle_type type); /* locked, as the other two */
@@ -288,17 +289,22 @@ struct allocation {
     unsigned int flags;
     uint64_t id;
     struct context *ctx;
+    struct physical *physical;              /* MEMORY_MAPPED: what is mapped */
+    CUmemAccess_flags allowed[MAX_DEVICES]; /* and who may use it */
 };
 
 CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base);
 CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int flags);
-const struct allocation *memory_find(uint64_t address);  /* the allocation that holds it, or NULL; locked */
+struct allocation *memory_insert(struct allocation a);   /* locked; good until the next change, as memory_find's */
+void memory_remove(uint64_t base);                       /* locked; of the table only */
+struct allocation *memory_find(uint64_t address);        /* the allocation that holds it, or NULL; locked */
 bool memory_is(uint64_t address, enum memory_kind kind); /* locked; address is the start of such an allocation */
 void memory_free(uint64_t base);                         /* locked */
 void memory_free_context(struct context *ctx);
-enum memory_kind memory_kind_of(uint64_t address);    /* locked */
-CUresult memory_check(uint64_t address, size_t size); /* locked; 1 if a device range is not all allocated */
-void *memory_bytes(uint64_t address);                 /* where the simulator reaches these bytes */
+enum memory_kind memory_kind_of(uint64_t address);         /* locked */
+CUresult memory_check(uint64_t address, size_t size);      /* locked; 1 if a device range is not all allocated */
+void *memory_bytes(uint64_t address);                      /* where the simulator reaches these bytes */
+bool memory_account(int device, size_t more, size_t less); /* locked; false: there is not so much */
 void memory_usage(int device, size_t *free_bytes, size_t *total);
 static inline bool memory_on_device(enum memory_kind k)
 {
@@ -312,6 +318,22 @@ static inline bool memory_page_locked(enum memory_kind k)
 {
     return k == MEMORY_PINNED || k == MEMORY_REGISTERED;
 }
+
+/* ---- ranges of addresses with nothing of their own behind them (view.c) ---- */
+
+struct view {
+    uint64_t base; /* what the program sees, and cannot touch */
+    size_t size;
+    char *bytes; /* where the simulator reaches what is mapped there */
+    bool taken;
+    struct view *next;
+};
+
+struct view *view_take(size_t size, size_t align); /* locked; NULL: no addresses */
+void view_leave(struct view *v);                   /* locked; nothing is mapped there any more */
+struct view *view_of(uint64_t address);            /* NULL: in none that is or was */
+bool view_map(struct view *v, size_t at, size_t size, int fd, size_t offset, int protection);
+void view_unmap(struct view *v, size_t at, size_t size);
 
 struct array_object {
     size_t width, height, depth, element; /* element: bytes of one */
