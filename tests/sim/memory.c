@@ -108,7 +108,7 @@ void memory_remove(uint64_t base)
     table_count--;
 }
 
-static size_t rounded(size_t size)
+size_t memory_rounded(size_t size)
 {
     return (size + GRANULE - 1) / GRANULE * GRANULE;
 }
@@ -120,20 +120,45 @@ static bool place(const struct window *w, size_t size, uint64_t *base)
     for (size_t i = above(w->base - 1); i < table_count && table[i].base < w->base + WINDOW_BYTES; i++) {
         if (table[i].base - at >= size)
             break;
-        at = table[i].base + rounded(table[i].size);
+        at = table[i].base + memory_rounded(table[i].size);
     }
     *base = at;
     return at + size <= w->base + WINDOW_BYTES;
 }
 
+size_t memory_count(void)
+{
+    return table_count;
+}
+
+struct allocation *memory_at(size_t i)
+{
+    return &table[i];
+}
+
+void memory_renew(struct allocation *a, size_t size)
+{
+    op_release(a->freed_by);
+    a->freed_by = NULL;
+    a->size = size;
+    a->id = next_id++;
+}
+
 CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base)
 {
-    struct allocation a = {.size = size, .kind = kind, .device = ctx->device, .flags = flags, .ctx = ctx};
+    return memory_allocate_on(ctx->device, ctx, kind, size, flags, base);
+}
+
+CUresult memory_allocate_on(int device, struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags,
+                            uint64_t *base)
+{
+    struct allocation a = {.size = size, .kind = kind, .device = device, .flags = flags, .ctx = ctx};
     if (!size)
         return CUDA_ERROR_INVALID_VALUE;
     if (memory_in_window(kind)) {
-        struct window *w = window_open(ctx->device);
-        if (size > WINDOW_BYTES || !place(w, rounded(size), &a.base) || !memory_account(a.device, rounded(size), 0))
+        struct window *w = window_open(device);
+        if (size > WINDOW_BYTES || !place(w, memory_rounded(size), &a.base) ||
+            !memory_account(a.device, memory_rounded(size), 0))
             return CUDA_ERROR_OUT_OF_MEMORY;
     } else {
         void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -162,7 +187,7 @@ CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int
 bool memory_is(uint64_t address, enum memory_kind kind)
 {
     const struct allocation *a = memory_find(address);
-    return a && a->base == address && a->kind == kind;
+    return a && a->base == address && a->kind == kind && !a->freed_by;
 }
 
 void memory_free(uint64_t base)
@@ -172,9 +197,10 @@ void memory_free(uint64_t base)
         return;
     struct allocation a = table[i - 1];
     memory_remove(base);
+    op_release(a.freed_by);
     if (memory_in_window(a.kind)) {
         struct window *w = &windows[a.device];
-        memory_account(a.device, 0, rounded(a.size));
+        memory_account(a.device, 0, memory_rounded(a.size));
         if (a.size >= 1 << 20) { /* whole pages of it go back; small ones are soon used again */
             uint64_t from = (a.base - w->base + 4095) & ~4095ull, to = (a.base - w->base + a.size) & ~4095ull;
             if (to > from)

@@ -72,7 +72,10 @@ struct work {
         struct kernel_work kernel;
         struct host_work host;
         struct value_work value;
-        CUdeviceptr free_address;
+        struct {
+            CUdeviceptr address;
+            uint64_t id; /* of the allocation that goes */
+        } free;
         struct graph *child; /* owned; only in nodes */
     };
     void *blob; /* owned */
@@ -90,7 +93,7 @@ struct op {
     struct work work;
     unsigned int references, pending, waiters;
     bool done;
-    uint64_t finished_ns;
+    uint64_t finished_ns, visited;
     struct op **dependents;
     size_t dependent_count, dependent_capacity;
     struct op *next;
@@ -100,12 +103,13 @@ void sim_lock(void);
 void sim_unlock(void);
 uint64_t sim_now_ns(void);
 void engine_after_fork(void);
-struct op *op_new(struct work *w);                /* takes the work over; held until it is done */
-void op_after(struct op *op, struct op *earlier); /* locked; earlier may be NULL or done */
-void op_submit(struct op *op);                    /* locked; no op_after on it any more */
-void op_wait(struct op *op);                      /* locked; gives the lock up while it waits */
-struct op *op_hold(struct op *op);                /* locked */
-void op_release(struct op *op);                   /* locked; NULL is fine */
+struct op *op_new(struct work *w);                            /* takes the work over; held until it is done */
+void op_after(struct op *op, struct op *earlier);             /* locked; earlier may be NULL or done */
+bool op_comes_after(const struct op *op, struct op *earlier); /* locked; earlier is not done */
+void op_submit(struct op *op);                                /* locked; no op_after on it any more */
+void op_wait(struct op *op);                                  /* locked; gives the lock up while it waits */
+struct op *op_hold(struct op *op);                            /* locked */
+void op_release(struct op *op);                               /* locked; NULL is fine */
 static inline bool op_busy(const struct op *op)
 {
     return op && !op->done;
@@ -289,18 +293,26 @@ struct allocation {
     unsigned int flags;
     uint64_t id;
     struct context *ctx;
+    struct op *freed_by; /* cuMemFreeAsync, on its way; held */
+    const void *pool;
     struct physical *physical;              /* MEMORY_MAPPED: what is mapped */
     CUmemAccess_flags allowed[MAX_DEVICES]; /* and who may use it */
 };
 
 CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base);
+CUresult memory_allocate_on(int device, struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags,
+                            uint64_t *base);
 CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int flags);
 struct allocation *memory_insert(struct allocation a);   /* locked; good until the next change, as memory_find's */
 void memory_remove(uint64_t base);                       /* locked; of the table only */
 struct allocation *memory_find(uint64_t address);        /* the allocation that holds it, or NULL; locked */
-bool memory_is(uint64_t address, enum memory_kind kind); /* locked; address is the start of such an allocation */
+bool memory_is(uint64_t address, enum memory_kind kind); /* locked; the start of such an allocation that is not freed */
 void memory_free(uint64_t base);                         /* locked */
 void memory_free_context(struct context *ctx);
+size_t memory_count(void); /* locked, as the next three */
+struct allocation *memory_at(size_t i);
+void memory_renew(struct allocation *a, size_t size); /* freed, and handed out again */
+size_t memory_rounded(size_t size);
 enum memory_kind memory_kind_of(uint64_t address);         /* locked */
 CUresult memory_check(uint64_t address, size_t size);      /* locked; 1 if a device range is not all allocated */
 void *memory_bytes(uint64_t address);                      /* where the simulator reaches these bytes */

@@ -78,10 +78,12 @@ static void run_kernel(const struct kernel_work *k, const unsigned char *paramet
     }
 }
 
-static void run_free(CUdeviceptr address)
+static void run_free(CUdeviceptr address, uint64_t id)
 {
     sim_lock();
-    memory_free(address);
+    const struct allocation *a = memory_find(address);
+    if (a && a->id == id)
+        memory_free(address);
     sim_unlock();
 }
 
@@ -95,7 +97,7 @@ void work_run(struct work *w)
     case WORK_KERNEL: run_kernel(&w->kernel, w->blob); break;
     case WORK_HOST: run_host(&w->host); break;
     case WORK_VALUE: run_value(&w->value); break;
-    case WORK_FREE: run_free(w->free_address); break;
+    case WORK_FREE: run_free(w->free.address, w->free.id); break;
     }
 }
 
