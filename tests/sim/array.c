@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * CUDA arrays: bytes in device memory, row after row. Called by programs and by the copies. Destroying one waits for
- * everything in the context. Mipmaps, textures and surfaces are not simulated.
+ * everything in the context. Mipmaps are not simulated; textures and surfaces are in texture.c.
  */
 #include <stdlib.h>
 

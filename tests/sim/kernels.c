@@ -116,6 +116,8 @@ static struct kernel kernels[256] = {
     {"var_get", "pd", kernel_var_get, NULL},
     {"gather", "ppdd", kernel_gather, NULL},
     {"scatter", "pddd", kernel_scatter, NULL},
+    {"tex_copy", "pqd", kernel_tex_copy, NULL},
+    {"surf_add", "qd", kernel_surf_add, NULL},
     {"_Z6gatherPjPPKjjj", "ppdd", kernel_gather, NULL},
     {"_Z7scatterPPjjjj", "pddd", kernel_scatter, NULL},
     /* the same under C++ names: tests/kit/kernels.ptx.h */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The built-in kernels whose memory no parameter names: their module's variable, and pointers that lie in device memory.
- * The same as PTX: tests/conformance/variables.ptx.h and tables.ptx.h. Called by kernels.c, which lists them. Must never
- * take the simulator's lock.
+ * The built-in kernels whose memory no parameter names: their module's variable, pointers that lie in device memory,
+ * texture and surface objects. The same as PTX: tests/conformance/variables.ptx.h, tables.ptx.h and textures.ptx.h. Called
+ * by kernels.c, which lists them. Must never take the simulator's lock.
  */
 #include <stdlib.h>
 
@@ -61,4 +61,29 @@ KERNEL(, scatter)
     for (uint32_t t = 0; t < count; t++)
         for (uint32_t i = 0; i < n; i++)
             ((uint32_t *)memory_bytes(table[t]))[i] = value;
+}
+
+/* Outside of its memory a texture is 0. */
+KERNEL(, tex_copy)
+{
+    uint32_t *dst = reader_pointer(&r);
+    size_t bytes = 0;
+    const uint32_t *words = object_bytes(reader_next(&r, 8), OBJECT_TEXTURE, &bytes);
+    uint32_t n = reader_word(&r);
+    if (!words)
+        abort(); /* a GPU would fault */
+    for (uint32_t i = 0; i < n; i++)
+        dst[i] = i < bytes / 4 ? words[i] : 0;
+}
+
+/* Outside of it a surface traps. */
+KERNEL(, surf_add)
+{
+    size_t bytes = 0;
+    uint32_t *words = object_bytes(reader_next(&r, 8), OBJECT_SURFACE, &bytes);
+    uint32_t n = reader_word(&r);
+    if (!words || n > bytes / 4)
+        abort();
+    for (uint32_t i = 0; i < n; i++)
+        words[i]++;
 }

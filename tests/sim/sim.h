@@ -354,6 +354,12 @@ struct array_object {
     uint64_t bytes;
 };
 
+/* ---- texture and surface objects (texture.c) ---- */
+
+enum object_kind { OBJECT_TEXTURE = 1, OBJECT_SURFACE };
+
+void *object_bytes(uint64_t handle, enum object_kind kind, size_t *bytes); /* unlocked; NULL: not such an object */
+
 /* ---- copies (copy.c) ---- */
 
 enum copy_mode { COPY_SYNC, COPY_ASYNC };
