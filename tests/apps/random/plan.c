@@ -50,16 +50,18 @@ static void copy(struct plan *p)
     work(p, plan_draw_copy);
 }
 
+// Mostly of what the host has not waited for.
 static void host_access(struct plan *p)
 {
-    struct op op = fresh(p);
-    struct range range = plan_range(p, PINNED + plan_any(p, MEMS - PINNED), plan_any(p, PARTS));
-    op.kind = plan_any(p, 3) ? HOST_READS : HOST_WRITES;
-    if (op.kind == HOST_READS)
-        op.from = range;
-    else
-        op.to = range;
-    plan_host_access(p, &op);
+    for (int tries = 0; tries < TRIES; tries++) {
+        struct op op = fresh(p);
+        op.to = op.from = plan_range(p, PINNED + plan_any(p, MEMS - PINNED), plan_any(p, PARTS));
+        op.kind = plan_any(p, 3) ? HOST_READS : HOST_WRITES;
+        if (tries == TRIES - 1 || model_host_missing(p, &op, &p->model.host) >= 0) {
+            plan_host_access(p, &op);
+            return;
+        }
+    }
 }
 
 static void host_function(struct plan *p)
@@ -212,6 +214,26 @@ static void value_by_stream(struct plan *p)
     plan_emit(p, &op);
 }
 
+// The same the other way round: what waits is put first. Only where legacy does not make the writer wait for it, or it
+// would hang.
+static void value_crossed(struct plan *p)
+{
+    struct op wait = fresh(p), write = fresh(p);
+    struct clock next;
+    plan_draw_stream(p, &wait);
+    plan_draw_stream(p, &write);
+    if (wait.stream == LEGACY || write.stream == LEGACY || wait.stream == write.stream)
+        return;
+    wait.flag = write.flag = (uint16_t)p->flag_count++;
+    wait.kind = VALUE_WAIT;
+    wait.spin = 0;
+    write.kind = VALUE_WRITE;
+    plan_emit(p, &wait);
+    plan_emit(p, &write);
+    next = p->model.flags[write.flag];
+    model_join(&p->model.streams[wait.stream].last, &next);
+}
+
 // A stream waits for a value that the host writes after a few more operations. None of them may wait.
 static void value_by_host(struct plan *p)
 {
@@ -240,18 +262,19 @@ static const struct {
     unsigned weight;
     void (*draw)(struct plan *);
 } draws[] = {
-    {KERNEL_FILL, 34, kernel},
-    {MEMSET, 30, copy},
-    {HOST_READS, 12, host_access},
-    {HOST_FUNCTION_WRITES, 5, host_function},
-    {EVENT_RECORD, 6, event},
-    {GRAPH_LAUNCH, 5, graph},
-    {POOL_ALLOC, 4, pool},
-    {SCRATCH_ALLOC, 2, scratch},
-    {STREAM_CREATE, 3, passing_stream},
-    {THREAD_END, 2, thread_end},
-    {VALUE_WRITE, 2, value_by_stream},
-    {VALUE_BY_HOST, 2, value_by_host},
+    {KERNEL_FILL, 50, kernel},
+    {MEMSET, 45, copy},
+    {HOST_READS, 14, host_access},
+    {HOST_FUNCTION_WRITES, 7, host_function},
+    {EVENT_RECORD, 8, event},
+    {GRAPH_LAUNCH, 7, graph},
+    {POOL_ALLOC, 6, pool},
+    {SCRATCH_ALLOC, 1, scratch},
+    {STREAM_CREATE, 4, passing_stream},
+    {THREAD_END, 4, thread_end},
+    {VALUE_WRITE, 3, value_by_stream},
+    {VALUE_BY_HOST, 3, value_by_host},
+    {VALUE_WAIT, 2, value_crossed},
     {CONTEXT_SYNCHRONIZE, 1, context_synchronize},
 };
 

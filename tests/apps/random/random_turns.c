@@ -23,19 +23,13 @@ static void leaves_out(const char *list)
         const char *name;
         enum op_kind kind;
     } names[] = {
-        {"kernels", KERNEL_FILL},
-        {"copies", MEMSET},
-        {"host", HOST_READS},
-        {"functions", HOST_FUNCTION_WRITES},
-        {"events", EVENT_RECORD},
-        {"graphs", GRAPH_LAUNCH},
-        {"pool", POOL_ALLOC},
-        {"scratch", SCRATCH_ALLOC},
-        {"passing", STREAM_CREATE},
-        {"ends", THREAD_END},
-        {"values", VALUE_WRITE},
-        {"host-values", VALUE_BY_HOST},
-        {"context", CONTEXT_SYNCHRONIZE},
+        {"kernels", KERNEL_FILL},   {"copies", MEMSET},
+        {"host", HOST_READS},       {"functions", HOST_FUNCTION_WRITES},
+        {"events", EVENT_RECORD},   {"graphs", GRAPH_LAUNCH},
+        {"pool", POOL_ALLOC},       {"scratch", SCRATCH_ALLOC},
+        {"passing", STREAM_CREATE}, {"ends", THREAD_END},
+        {"values", VALUE_WRITE},    {"by-host", VALUE_BY_HOST},
+        {"crossed", VALUE_WAIT},    {"context", CONTEXT_SYNCHRONIZE},
     };
     for (unsigned i = 0; list && i < sizeof names / sizeof names[0]; i++) {
         const char *at = strstr(list, names[i].name);
