@@ -56,9 +56,19 @@ random_same() {
     head -3 "$WORK/$name.wrong" | while read -r line; do note "       $line"; done
 }
 
+# A policy that is not there, or that moves nothing, would make nothing wrong.
+random_moves() {
+    local status=0
+    run_as 60 "random_moves.$1" "$@" PTDS_REPORT=summary "$(find_program apps/random/random_turns)" 1 4
+    grep -q ' [1-9][0-9]* remapped' "$WORK/random_moves.$1.err" || status=1
+    verdict "$status" "random_turns: $1 moves work"
+}
+
 # random_policies SEEDS "VARIABLE=value...": under every policy that promises to be right.
 random_policies() {
     local program
+    random_moves guarded
+    random_moves stream
     for program in random_turns random_adders; do
         # shellcheck disable=SC2086
         {

@@ -15,8 +15,18 @@ unsigned plan_any(struct plan *p, unsigned below)
     return (unsigned)(p->random >> 33) % below;
 }
 
+static void remember(struct plan *p, const struct op *op)
+{
+    struct access accesses[ACCESSES_MOST];
+    unsigned count = op->kind == POOL_FREE ? 0 : op_accesses(p, op, accesses);
+    for (unsigned i = 0; i < count; i++)
+        if (accesses[i].writes)
+            p->recent[accesses[i].range.mem < PINNED] = accesses[i].range;
+}
+
 void plan_emit(struct plan *p, struct op *op)
 {
+    remember(p, op);
     op->step = p->step_count;
     reference_apply(p, op);
     model_apply(p, op);
@@ -45,6 +55,18 @@ static void kernel(struct plan *p)
     work(p, plan_draw_kernel);
 }
 
+static void kernel_on(struct plan *p, unsigned stream)
+{
+    for (int tries = 0; tries < TRIES; tries++) {
+        struct op op = fresh(p);
+        op.stream = (uint8_t)stream;
+        op.spin = (uint8_t)plan_any(p, SPIN_LEVELS);
+        plan_draw_kernel(p, &op);
+        if (plan_admit(p, &op))
+            return;
+    }
+}
+
 static void copy(struct plan *p)
 {
     work(p, plan_draw_copy);
@@ -56,6 +78,8 @@ static void host_access(struct plan *p)
     for (int tries = 0; tries < TRIES; tries++) {
         struct op op = fresh(p);
         op.to = op.from = plan_range(p, PINNED + plan_any(p, MEMS - PINNED), plan_any(p, PARTS));
+        if (!tries && p->recent[0].parts)
+            op.to = op.from = p->recent[0];
         op.kind = plan_any(p, 3) ? HOST_READS : HOST_WRITES;
         if (tries == TRIES - 1 || model_host_missing(p, &op, &p->model.host) >= 0) {
             plan_host_access(p, &op);
@@ -126,18 +150,53 @@ static struct range whole(unsigned mem)
 
 // Memory in stream order, from 0 and from blocking streams. Not from 0x2: what a thread leaves to be freed there when it
 // ends makes the driver's next cuCtxSynchronize wait for ever.
+static int pool_stream(struct plan *p, struct op *op)
+{
+    plan_draw_stream(p, op);
+    return p->model.streams[op->stream].kind == KIND_LEGACY || p->model.streams[op->stream].kind == KIND_BLOCKING;
+}
+
+static void pool_alloc(struct plan *p, unsigned mem)
+{
+    struct op op = fresh(p);
+    while (!pool_stream(p, &op))
+        ;
+    op.kind = POOL_ALLOC;
+    op.to = whole(mem);
+    op.spin = 0;
+    plan_emit(p, &op);
+    p->pool_live[mem] = 1;
+}
+
+// Read late, freed behind that, and its bytes wanted again at once.
+static void pool_free(struct plan *p, unsigned mem)
+{
+    struct op op = fresh(p), use;
+    while (!pool_stream(p, &op))
+        ;
+    use = op;
+    use.kind = DEVICE_TO_DEVICE;
+    use.spin = SPIN_LEVELS - 1;
+    use.from = whole(mem);
+    use.to = whole(plan_any(p, POOLED));
+    if (plan_any(p, 2))
+        plan_admit(p, &use);
+    op.to = whole(mem);
+    op.kind = POOL_FREE;
+    if (!plan_admit(p, &op))
+        return;
+    p->pool_live[mem] = 0;
+    if (plan_any(p, 2))
+        pool_alloc(p, mem);
+}
+
 static void pool(struct plan *p)
 {
     unsigned mem = POOLED + plan_any(p, SCRATCH - POOLED);
-    struct op op = fresh(p);
-    do
-        plan_draw_stream(p, &op);
-    while (p->model.streams[op.stream].kind == KIND_NON_BLOCKING || p->model.streams[op.stream].kind == KIND_PER_THREAD);
-    op.to = whole(mem);
-    op.kind = p->pool_live[mem] ? POOL_FREE : POOL_ALLOC;
-    op.spin = op.kind == POOL_FREE ? op.spin : 0;
-    if (plan_admit(p, &op))
-        p->pool_live[mem] = op.kind == POOL_ALLOC;
+    if (p->pool_live[mem])
+        pool_free(p, mem);
+    else
+        pool_alloc(p, mem);
 }
 
 static void scratch(struct plan *p)
@@ -176,14 +235,10 @@ static void passing_stream(struct plan *p)
         op.kind = STREAM_CREATE;
         op.stream = (uint8_t)model_stream(&p->model, KIND_BLOCKING, 0);
         plan_emit(p, &op);
-        for (int tries = 0; tries < TRIES; tries++) {
-            struct op use = fresh(p);
-            use.stream = op.stream;
-            use.spin = (uint8_t)plan_any(p, SPIN_LEVELS);
-            plan_draw_kernel(p, &use);
-            if (plan_admit(p, &use))
-                break;
-        }
+        kernel_on(p, op.stream);
+        op.kind = STREAM_DESTROY;
+        if (plan_any(p, 2))
+            plan_emit(p, &op);
     }
 }
 
@@ -206,12 +261,14 @@ static void value_by_stream(struct plan *p)
     struct op op = fresh(p);
     op.flag = (uint16_t)p->flag_count++;
     plan_draw_stream(p, &op);
+    kernel_on(p, op.stream);
     op.kind = VALUE_WRITE;
     plan_emit(p, &op);
     plan_draw_stream(p, &op);
     op.kind = VALUE_WAIT;
     op.spin = 0;
     plan_emit(p, &op);
+    kernel_on(p, op.stream);
 }
 
 // The same the other way round: what waits is put first. Only where legacy does not make the writer wait for it, or it
@@ -351,6 +408,7 @@ void plan_make(struct plan *p, unsigned seed, unsigned steps)
     p->seats = 1u << seed % 4;
     p->step_count = p->op_count = p->node_count = p->flag_count = p->passing_count = p->thread_count = 0;
     memset(p->graphs, 0, sizeof p->graphs);
+    memset(p->recent, 0, sizeof p->recent);
     memset(p->pool_live, 0, sizeof p->pool_live);
     model_start(&p->model);
     reference_start(p);

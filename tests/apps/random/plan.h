@@ -135,6 +135,7 @@ struct plan {
     uint64_t left_out; /* bit per op_kind */
     struct step steps[STEPS_MOST + 1];
     struct op ops[OPS_MOST], nodes[OPS_MOST];
+    struct range recent[2];   /* written last: of what the host can touch, of what it cannot */
     struct op graphs[GRAPHS]; /* the launch of each, nodes 0 where there is none */
     uint8_t seat_stream[SEATS_MOST + 1], pool_live[MEMS];
     struct model model;

@@ -81,10 +81,25 @@ static unsigned neighbour(unsigned mem)
     return mem ^ 1;
 }
 
+// Whether what was written last will do for what is to be read from such memory: mostly work on it is pending.
+static int take_recent(struct plan *p, struct range *r, unsigned mem, const struct range *to)
+{
+    const struct range *recent = &p->recent[mem < PINNED];
+    if (recent->parts < to->parts || recent->first % to->parts || (mem >= MAPPED && recent->mem < MAPPED) || plan_any(p, 2))
+        return 0;
+    if (recent->mem == to->mem || (recent->mem >= POOLED && recent->mem < PINNED && !p->pool_live[recent->mem]))
+        return 0;
+    r->mem = recent->mem;
+    r->first = recent->first;
+    return 1;
+}
+
 // As long as `to`, somewhere else.
 static struct range source(struct plan *p, const struct range *to, unsigned mem)
 {
     struct range r = *to;
+    if (take_recent(p, &r, mem, to))
+        return r;
     r.mem = (uint8_t)(mem == to->mem && to->parts == PARTS ? neighbour(mem) : mem);
     if (r.mem >= POOLED && r.mem < PINNED && !p->pool_live[r.mem])
         r.mem = DEVICE;
