@@ -154,6 +154,7 @@ static void take_mapped(struct handover *h)
 static void take_free(struct handover *h)
 {
     CU(cuMemFreeAsync(h->pooled, NULL));
+    app_sleep_ms(1); // a free that waits for nothing has happened by now, and the same place is given again
     CU(cuMemAllocAsync(&h->pooled, BYTES, NULL));
     launch_fill(h, NULL, h->pooled, OTHER);
 }

@@ -94,7 +94,7 @@ static void spin_a(struct handover *h)
 
 static void spin_b(struct handover *h)
 {
-    for (int told = 0; !told;) {
+    for (int told = 0; !told; short_nap()) { // or the giver would hardly get the lock
         while (atomic_flag_test_and_set_explicit(&flag, memory_order_acquire))
             ;
         told = h->told;
