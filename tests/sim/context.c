@@ -91,12 +91,12 @@ CUresult context_need(struct context **ctx)
 void context_synchronize(struct context *ctx)
 {
     size_t count = 0, capacity = 0;
-    for (struct stream *s = ctx->streams; s; s = s->next)
+    for (struct stream *s = ctx->busy; s; s = s->next_busy)
         capacity++;
     struct op **held = calloc(capacity + 1, sizeof *held);
     if (!held)
         abort();
-    for (struct stream *s = ctx->streams; s; s = s->next)
+    for (struct stream *s = ctx->busy; s; s = s->next_busy)
         if (op_busy(s->tail))
             held[count++] = op_hold(s->tail);
     for (size_t i = 0; i < count; i++) {

@@ -19,8 +19,8 @@
 static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
-    bool load_holds;
-} knob = {13000, 2, -1, 0, false};
+    bool load_holds, overtake;
+} knob = {13000, 2, -1, 0, false, false};
 
 int knob_driver_version(void)
 {
@@ -37,6 +37,11 @@ uint64_t knob_launch_ns(void)
 bool knob_load_holds(void)
 {
     return knob.load_holds;
+}
+
+bool knob_small_copies_overtake(void)
+{
+    return knob.overtake;
 }
 
 static struct entry *entry_named(const char *symbol, size_t length)
@@ -97,6 +102,10 @@ static void load(void)
         fprintf(stderr, "sim: SIM_DEVICES is 0 to %d\n", MAX_DEVICES), abort();
     knob.launch_ns = (uint64_t)number("SIM_LAUNCH_NS", 0);
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
+    const char *small = getenv("SIM_SMALL_COPIES");
+    knob.overtake = small && strcmp(small, "overtake") == 0;
+    if (small && *small && !knob.overtake)
+        fprintf(stderr, "sim: SIM_SMALL_COPIES is overtake or nothing\n"), abort();
     for_each("SIM_HIDE", set_hidden);
     for_each("SIM_FAIL", set_fail);
     for_each("SIM_DELAY", set_delay);

@@ -94,6 +94,7 @@ struct op {
     unsigned int references, pending, waiters;
     bool done;
     uint64_t finished_ns, visited;
+    struct stream *stream; /* whose tail it is, or NULL */
     struct op **dependents;
     size_t dependent_count, dependent_capacity;
     struct op *next;
@@ -150,6 +151,7 @@ struct context {
     bool primary;
     struct stream *legacy;
     struct stream *streams; /* all of them, legacy and per-thread ones included */
+    struct stream *busy;    /* those of them with work */
     size_t limits[16];
     CUfunc_cache cache_config;
 };
@@ -190,7 +192,8 @@ struct stream {
     struct node_set capture_deps;
     CUaccessPolicyWindow policy_window;
     CUsynchronizationPolicy sync_policy;
-    struct stream *next, *next_own;
+    struct stream *next, *next_own, *next_busy;
+    struct stream **link, **link_busy; /* what points here; link_busy NULL: not in that list */
 };
 
 struct stream *stream_new(struct context *ctx, enum stream_kind kind, int priority); /* locked, as all of these */
@@ -200,6 +203,7 @@ CUresult stream_push(struct stream *s, struct work *w, struct op **held); /* tak
 CUresult stream_push_done(struct stream *s, struct work *w);              /* and waits until it is done */
 void stream_append(struct stream *s, struct op *op);
 void stream_order_after(struct stream *s, struct op *op);
+void stream_op_done(struct op *op); /* a stream's tail */
 bool stream_busy(struct stream *s);
 void stream_synchronize(struct stream *s);
 void streams_free(struct context *ctx);
@@ -444,6 +448,7 @@ int knob_driver_version(void);
 int knob_devices(void);
 uint64_t knob_launch_ns(void);
 bool knob_load_holds(void);
+bool knob_small_copies_overtake(void);
 void hide_symbol(void *address);
 
 #endif
