@@ -53,10 +53,10 @@ void handle_add(const void *handle, enum handle_type type)
     if (used * 2 >= capacity)
         rehash();
     size_t i = first_slot(handle);
-    while (slots[i].handle)
+    while (slots[i].handle && slots[i].handle != &removed) /* an address that comes back finds its old place */
         i = (i + 1) & (capacity - 1);
+    used += !slots[i].handle;
     slots[i] = (struct slot){handle, type};
-    used++;
     live++;
 }
 

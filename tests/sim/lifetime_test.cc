@@ -9,6 +9,13 @@
 
 #include "tests/sim/driver_fixture.h"
 
+// A sanitizer's own memory and time say nothing.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 namespace
 {
 
@@ -72,7 +79,9 @@ TEST_F(Lifetimes, HandlesComeAndGoInTheSameMemory)
         ASSERT_EQ(CUDA_SUCCESS, cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
         ASSERT_EQ(CUDA_SUCCESS, cuEventDestroy_v2(e));
     }
-    EXPECT_LT(ResidentBytes(), before + (4u << 20));
+    if (!kSanitized) {
+        EXPECT_LT(ResidentBytes(), before + (4u << 20));
+    }
 }
 
 // A stream that is destroyed busy goes when its work is done, whoever looks.
@@ -89,7 +98,9 @@ TEST_F(Lifetimes, StreamsComeAndGoInTheSameMemory)
         ASSERT_EQ(CUDA_SUCCESS, cuStreamDestroy_v2(s));
     }
     EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
-    EXPECT_LT(ResidentBytes(), before + (8u << 20));
+    if (!kSanitized) {
+        EXPECT_LT(ResidentBytes(), before + (8u << 20));
+    }
 }
 
 // Legacy work asks those streams that have work, not all there are.
@@ -106,10 +117,15 @@ TEST_F(Lifetimes, IdleStreamsCostALaunchNothing)
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     double few = seconds();
-    for (CUstream &s : streams)
+    for (CUstream &s : streams) {
         ASSERT_EQ(CUDA_SUCCESS, cuStreamCreate(&s, 0));
+        ASSERT_EQ(CUDA_SUCCESS, Launch(empty, s, {})); /* each had work once */
+    }
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
     double many = seconds();
-    EXPECT_LT(many, few + kLaunches * 20e-6); /* a look at 20,000 takes several times that */
+    if (!kSanitized) {
+        EXPECT_LT(many, few + kLaunches * 20e-6); /* a look at 20,000 takes several times that */
+    }
     for (CUstream s : streams)
         EXPECT_EQ(CUDA_SUCCESS, cuStreamDestroy_v2(s));
 }
