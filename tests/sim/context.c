@@ -23,6 +23,8 @@ static void thread_ended(void *unused)
     sim_lock();
     for (struct stream *s = self.own_streams, *next; s; s = next) {
         next = s->next_own;
+        if (s->ctx && s->used_pool && op_busy(s->tail) && knob_thread_end_hangs())
+            s->ctx->hangs = true;
         stream_retire(s);
     }
     self.own_streams = NULL;
@@ -110,6 +112,7 @@ static void context_begin(struct context *ctx, int device, unsigned int flags)
 {
     ctx->device = device;
     ctx->flags = flags;
+    ctx->hangs = false;
     ctx->id = next_context++;
     ctx->limits[CU_LIMIT_STACK_SIZE] = 1024;
     ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 7 << 20;

@@ -148,7 +148,7 @@ struct context {
     unsigned int flags;
     uint64_t id;
     unsigned int retained; /* primary contexts only */
-    bool primary;
+    bool primary, hangs;   /* hangs: SIM_THREAD_END */
     struct stream *legacy;
     struct stream *streams; /* all of them, legacy and per-thread ones included */
     struct stream *busy;    /* those of them with work */
@@ -186,7 +186,8 @@ struct stream {
     enum stream_kind kind;
     int priority;
     uint64_t id;
-    bool dead; /* destroyed, or its thread has ended: gone once it is idle */
+    bool used_pool; /* a per-thread one: with stream-ordered memory */
+    bool dead;      /* destroyed, or its thread has ended: gone once it is idle */
     struct op *tail;
     struct capture *capture;
     struct node_set capture_deps;
@@ -375,7 +376,7 @@ CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, e
 
 /* ---- modules and kernels (module.c, kernels.c) ---- */
 
-#define MAX_PARAMETERS 32
+#define MAX_PARAMETERS 32 /* of a built-in kernel or a test's own without PTX */
 
 struct parameter {
     size_t offset, size;
@@ -395,7 +396,7 @@ struct function {
     char name[128];
     kernel_function run; /* NULL: no built-in kernel of this name; a launch answers NOT_SUPPORTED */
     struct module *module;
-    struct parameter parameters[MAX_PARAMETERS];
+    struct parameter *parameters; /* owned */
     size_t parameter_count, parameter_bytes;
     bool launched;
     int attributes[CU_FUNC_ATTRIBUTE_MAX];
@@ -449,6 +450,7 @@ int knob_devices(void);
 uint64_t knob_launch_ns(void);
 bool knob_load_holds(void);
 bool knob_small_copies_overtake(void);
+bool knob_thread_end_hangs(void);
 void hide_symbol(void *address);
 
 #endif
