@@ -165,7 +165,9 @@ struct function *module_function(struct module *m, const char *name)
     if (m->ptx || !kernel_find(name, &signature))
         return NULL;
     struct function *f = function_new(m, name, strlen(name));
-    for (; *signature; signature++)
-        add_parameter(f, strchr("pq", *signature) ? 8 : 4, strchr("pq", *signature) ? 8 : 4);
+    for (; *signature; signature++) {
+        size_t size = *signature == 'S' ? 4000 : strchr("pq", *signature) ? 8 : 4;
+        add_parameter(f, size, size < 8 ? size : 8);
+    }
     return f;
 }
