@@ -371,6 +371,7 @@ void *object_bytes(uint64_t handle, enum object_kind kind, size_t *bytes); /* un
 enum copy_mode { COPY_SYNC, COPY_ASYNC };
 
 CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode);
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, enum copy_mode mode); /* unlocked */
 CUresult copy_describe(const CUDA_MEMCPY3D *p, struct copy *out);
 CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode);
 
