@@ -87,6 +87,10 @@ static void tables(void)
         run(module, names[i][1], (void *[]){&dst, &table, &three, &n});
         conf_say_bool("table", names[i][1], all(dst, 2 * value + 1, N) && all(parts[1], value, N));
     }
+    uint64_t deep[500] = {0};
+    deep[499] = parts[2];
+    run(module, "deep_add", (void *[]){deep, &n});
+    conf_say_bool("table", "deep_add", all(parts[2], 2, N));
     MUST(cuModuleUnload(module));
     for (int i = 0; i < 3; i++)
         MUST(cuMemFree_v2(parts[i]));

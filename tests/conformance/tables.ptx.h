@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Kernels that find their memory by pointers that lie in device memory, as PTX text like kernels.ptx.h, each under a plain
+ * Kernels that find their memory by pointers that lie in device memory or deep in a large parameter, as PTX text like kernels.ptx.h, each under a plain
  * name and under the one that a C++ compiler gives it. tests/sim/kernels_memory.c has the same ones by name.
  *
  *   gather(u64 dst, u64 table, u32 count, u32 n)       dst[i] = sum over k < count of table[k][i]
  *     gather(unsigned *, const unsigned **, unsigned, unsigned)
  *   scatter(u64 table, u32 count, u32 value, u32 n)    table[k][i] = value for all k < count
  *     scatter(unsigned **, unsigned, unsigned, unsigned)
+ *   deep_add(u64 words[500], u32 n)                    p[i] += 1, p in the last of 4,000 bytes that are passed by value
  */
 #ifndef PTDS_TESTS_TABLES_PTX_H
 #define PTDS_TESTS_TABLES_PTX_H
@@ -42,7 +43,12 @@
 
 static const char ptds_tables_ptx[] =
     ".version 7.0\n.target sm_52\n.address_size 64\n"
-    PTX_GATHER("gather") PTX_GATHER(PTDS_GATHER) PTX_SCATTER("scatter") PTX_SCATTER(PTDS_SCATTER);
+    PTX_GATHER("gather") PTX_GATHER(PTDS_GATHER) PTX_SCATTER("scatter") PTX_SCATTER(PTDS_SCATTER)
+
+    ".visible .entry deep_add(.param .align 8 .b8 deep_add_words[4000], .param .u32 deep_add_n)\n{\n" PTX_REGISTERS
+    PTX_POINTER("%rd1", "deep_add_words+3992") "ld.param.u32 %r2, [deep_add_n];\n"
+    PTX_ELEMENTS_BEGIN("%r2") "add.u64 %rd2, %rd1, %rd20;\n ld.global.u32 %r1, [%rd2];\n add.u32 %r1, %r1, 1;\n"
+    "st.global.u32 [%rd2], %r1;\n" PTX_ELEMENTS_END;
 
 /* clang-format on */
 

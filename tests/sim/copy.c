@@ -9,6 +9,8 @@
 
 #include "tests/sim/sim.h"
 
+enum { SMALL_COPY = 8192 };
+
 /* The rows, packed, as they are now. */
 static void stage(const struct copy *c, struct work *w)
 {
@@ -23,6 +25,13 @@ static void stage(const struct copy *c, struct work *w)
     w->copy.src = NULL;
     w->copy.src_pitch = c->width;
     w->copy.src_slice = c->width * c->height;
+}
+
+/* SIM_SMALL_COPIES: what is read during the call, as soon as its own stream is idle, whatever else it waits for. */
+static bool overtakes(const struct stream *s, const struct copy *c, enum memory_kind src)
+{
+    return knob_small_copies_overtake() && memory_page_locked(src) && c->width * c->height * c->depth <= SMALL_COPY &&
+           !op_busy(s->tail);
 }
 
 CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode)
@@ -41,6 +50,8 @@ CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enu
         bool pageable = dst == MEMORY_PAGEABLE || (from_host && src == MEMORY_PAGEABLE);
         return mode == COPY_SYNC || pageable ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
     }
+    if (mode == COPY_ASYNC && overtakes(s, &copy, src))
+        stage(&copy, &w);
     if (src != MEMORY_PAGEABLE)
         return mode == COPY_SYNC ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
     if (mode == COPY_SYNC)

@@ -67,28 +67,6 @@ CUresult impl_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice,
     return copy(hStream, dstDevice, DEVICE, srcDevice, DEVICE, ByteCount, COPY_ASYNC);
 }
 
-static CUresult contexts(CUcontext a, CUcontext b)
-{
-    sim_lock();
-    bool live = handle_is(a, HANDLE_CONTEXT) && handle_is(b, HANDLE_CONTEXT);
-    sim_unlock();
-    return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-
-CUresult impl_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
-                           size_t ByteCount)
-{
-    CUresult result = contexts(dstContext, srcContext);
-    return result == CUDA_SUCCESS ? impl_cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount) : result;
-}
-
-CUresult impl_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
-                                size_t ByteCount, CUstream hStream)
-{
-    CUresult result = contexts(dstContext, srcContext);
-    return result == CUDA_SUCCESS ? impl_cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount, hStream) : result;
-}
-
 /* Batches refuse the legacy stream and captures; attributes are hints and change nothing here. */
 static CUresult batch(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUstream hStream, size_t *failed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Copies in two and three dimensions and those from and to arrays: all of them become one `struct copy`. Called by
- * programs. Peer copies between contexts and batches of 3D copies are not simulated.
+ * programs. Batches of 3D copies are not simulated.
  */
 #include "tests/sim/sim.h"
 
@@ -103,6 +103,13 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, enum copy_mode 
 {
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
+    const struct copy_side dst = SIDE_OF(p, dst, p->dstZ, p->dstHeight), src = SIDE_OF(p, src, p->srcZ, p->srcHeight);
+    return copy_sides(stream, &dst, &src, p->WidthInBytes, p->Height, p->Depth, mode);
+}
+
+/* The contexts of a peer copy matter to copy_peer.c only; its other members are those of a plain one. */
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, enum copy_mode mode)
+{
     const struct copy_side dst = SIDE_OF(p, dst, p->dstZ, p->dstHeight), src = SIDE_OF(p, src, p->srcZ, p->srcHeight);
     return copy_sides(stream, &dst, &src, p->WidthInBytes, p->Height, p->Depth, mode);
 }

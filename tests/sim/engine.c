@@ -23,13 +23,22 @@ static struct queue runnable = {NULL, &runnable.first, 0};   /* wait for a threa
 static struct queue resolving = {NULL, &resolving.first, 0}; /* ready, not looked at yet */
 static size_t idle_threads;
 
+/* A thread is not cancelled while it has the lock or waits for work: what it was about would stay half done. */
+static __thread int cancel_state;
+
 void sim_lock(void)
 {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     pthread_mutex_lock(&lock);
+    cancel_state = before;
 }
+
 void sim_unlock(void)
 {
+    int before = cancel_state;
     pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(before, NULL);
 }
 
 uint64_t sim_now_ns(void)
@@ -146,6 +155,8 @@ static void finish(struct op *op)
     op->dependent_count = 0;
     if (op->waiters)
         pthread_cond_broadcast(&op_finished);
+    if (op->stream)
+        stream_op_done(op);
     op_release(op);
 }
 

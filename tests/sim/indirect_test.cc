@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that a kernel reaches though no parameter points at it: variables of its module, pointers in device memory.
+// Memory that a kernel reaches though no parameter points at it: variables of its module, pointers in device memory,
+// or one that is deep in what is passed by value.
+#include <string>
+
 #include "tests/conformance/tables.ptx.h"
 #include "tests/conformance/variables.ptx.h"
 #include "tests/sim/driver_fixture.h"
@@ -144,6 +147,30 @@ TEST_F(Indirect, TablesOfPointers)
             EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(p));
     }
     EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(m));
+}
+
+// Large parameters, and many.
+TEST_F(Indirect, APointerDeepInTheParameters)
+{
+    CUmodule m = Load(ptds_tables_ptx);
+    CUdeviceptr p = Words(8, 1);
+    uint64_t words[500] = {};
+    uint32_t n = 8;
+    size_t offset = 0, size = 0;
+    words[499] = p;
+    EXPECT_EQ(CUDA_SUCCESS, cuFuncGetParamInfo(Of(m, "deep_add"), 1, &offset, &size));
+    EXPECT_EQ(4000u, offset);
+    EXPECT_EQ(CUDA_SUCCESS, Launch(Of(m, "deep_add"), nullptr, {words, &n}));
+    EXPECT_EQ(2u, Read(p + 28));
+    EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(m));
+    std::string many = ".version 7.0\n.target sm_52\n.visible .entry many(";
+    for (int i = 0; i < 100; i++)
+        many += (i ? ", .param .u64 p" : ".param .u64 p") + std::to_string(i);
+    m = Load((many + ") { ret; }").c_str());
+    EXPECT_EQ(CUDA_SUCCESS, cuFuncGetParamInfo(Of(m, "many"), 99, &offset, &size));
+    EXPECT_EQ(792u, offset);
+    EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(m));
+    EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(p));
 }
 
 } // namespace

@@ -93,7 +93,7 @@ KERNEL(static, saxpy)
 /* ---- by name ---- */
 
 struct kernel {
-    char name[64], signature[MAX_PARAMETERS + 1]; /* p and q: 8 bytes, d and f: 4 */
+    char name[64], signature[MAX_PARAMETERS + 1]; /* p and q: 8 bytes, d and f: 4, S: 4,000 */
     kernel_function run;
     sim_kernel custom;
 };
@@ -116,6 +116,7 @@ static struct kernel kernels[256] = {
     {"var_get", "pd", kernel_var_get, NULL},
     {"gather", "ppdd", kernel_gather, NULL},
     {"scatter", "pddd", kernel_scatter, NULL},
+    {"deep_add", "Sd", kernel_deep_add, NULL},
     {"tex_copy", "pqd", kernel_tex_copy, NULL},
     {"surf_add", "qd", kernel_surf_add, NULL},
     {"_Z6gatherPjPPKjjj", "ppdd", kernel_gather, NULL},

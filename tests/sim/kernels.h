@@ -46,6 +46,7 @@ void kernel_var_add(const struct kernel_work *k, const unsigned char *parameters
 void kernel_var_get(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_gather(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_scatter(const struct kernel_work *k, const unsigned char *parameters);
+void kernel_deep_add(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_tex_copy(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_surf_add(const struct kernel_work *k, const unsigned char *parameters);
 

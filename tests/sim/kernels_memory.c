@@ -63,6 +63,14 @@ KERNEL(, scatter)
             ((uint32_t *)memory_bytes(table[t]))[i] = value;
 }
 
+KERNEL(, deep_add)
+{
+    r.at += 3992;
+    uint32_t *p = reader_pointer(&r), n = reader_word(&r);
+    for (uint32_t i = 0; i < n; i++)
+        p[i]++;
+}
+
 /* Outside of its memory a texture is 0. */
 KERNEL(, tex_copy)
 {

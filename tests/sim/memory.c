@@ -206,7 +206,7 @@ void memory_free(uint64_t base)
             if (to > from)
                 fallocate(w->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
         }
-    } else if (a.kind != MEMORY_REGISTERED) {
+    } else if (a.kind != MEMORY_REGISTERED && a.kind != MEMORY_IPC) {
         munmap((void *)(uintptr_t)a.base, a.size);
     }
 }
@@ -255,6 +255,12 @@ bool memory_account(int device, size_t more, size_t less)
         return false;
     w->used += more - less;
     return true;
+}
+
+int memory_file(const struct allocation *a, size_t *offset)
+{
+    *offset = (size_t)(a->base - windows[a->device].base);
+    return windows[a->device].fd;
 }
 
 void memory_usage(int device, size_t *free_bytes, size_t *total)

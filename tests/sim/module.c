@@ -45,8 +45,11 @@ static struct function *function_new(struct module *m, const char *name, size_t 
 
 static void add_parameter(struct function *f, size_t size, size_t align)
 {
-    if (f->parameter_count == MAX_PARAMETERS || !size || !align)
+    if (!size || !align)
         return;
+    f->parameters = realloc(f->parameters, (f->parameter_count + 1) * sizeof *f->parameters);
+    if (!f->parameters)
+        abort();
     size_t offset = (f->parameter_bytes + align - 1) / align * align;
     f->parameters[f->parameter_count++] = (struct parameter){offset, size};
     f->parameter_bytes = offset + size;
@@ -146,6 +149,7 @@ void module_free(struct module *m)
     for (struct function *f = m->functions, *next; f; f = next) {
         next = f->next;
         handle_remove(f);
+        free(f->parameters);
         free(f);
     }
     variables_free(m);
@@ -161,7 +165,9 @@ struct function *module_function(struct module *m, const char *name)
     if (m->ptx || !kernel_find(name, &signature))
         return NULL;
     struct function *f = function_new(m, name, strlen(name));
-    for (; *signature; signature++)
-        add_parameter(f, strchr("pq", *signature) ? 8 : 4, strchr("pq", *signature) ? 8 : 4);
+    for (; *signature; signature++) {
+        size_t size = *signature == 'S' ? 4000 : strchr("pq", *signature) ? 8 : 4;
+        add_parameter(f, size, size < 8 ? size : 8);
+    }
     return f;
 }

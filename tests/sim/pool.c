@@ -62,6 +62,7 @@ static CUresult allocate(struct stream *s, const struct pool *pool, size_t size,
         result = stream_push(s, &nothing, &op);
     if (result != CUDA_SUCCESS)
         return result;
+    s->used_pool = true;
     if (!reuse(op, pool, size, base)) {
         result = memory_allocate_on(pool->device, s->ctx, MEMORY_POOL, size, 0, base);
         if (result == CUDA_SUCCESS)
@@ -115,6 +116,8 @@ CUresult impl_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
         struct work w = {.kind = WORK_FREE, .free = {dptr, a->id}};
         result = stream_push(s, &w, &op);
     }
+    if (result == CUDA_SUCCESS)
+        s->used_pool = true;
     if (op && (a = memory_find(dptr))) /* the push may have waited for a load */
         a->freed_by = op;
     sim_unlock();

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "impl.h"
+#include "tests/sim/impl.h"
+#include "tests/sim/memory.h"
 
 #define SIM_EXPORT __attribute__((visibility("default")))
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -94,6 +95,7 @@ struct op {
     unsigned int references, pending, waiters;
     bool done;
     uint64_t finished_ns, visited;
+    struct stream *stream; /* whose tail it is, or NULL */
     struct op **dependents;
     size_t dependent_count, dependent_capacity;
     struct op *next;
@@ -139,7 +141,6 @@ bool handle_is(const void *handle, enum handle_type type);
 
 /* ---- contexts and threads (context.c) ---- */
 
-#define MAX_DEVICES 8
 #define CONTEXT_STACK 32
 
 struct context {
@@ -147,9 +148,10 @@ struct context {
     unsigned int flags;
     uint64_t id;
     unsigned int retained; /* primary contexts only */
-    bool primary;
+    bool primary, hangs;   /* hangs: SIM_THREAD_END */
     struct stream *legacy;
     struct stream *streams; /* all of them, legacy and per-thread ones included */
+    struct stream *busy;    /* those of them with work */
     size_t limits[16];
     CUfunc_cache cache_config;
 };
@@ -184,13 +186,15 @@ struct stream {
     enum stream_kind kind;
     int priority;
     uint64_t id;
-    bool dead; /* destroyed, or its thread has ended: gone once it is idle */
+    bool used_pool; /* a per-thread one: with stream-ordered memory */
+    bool dead;      /* destroyed, or its thread has ended: gone once it is idle */
     struct op *tail;
     struct capture *capture;
     struct node_set capture_deps;
     CUaccessPolicyWindow policy_window;
     CUsynchronizationPolicy sync_policy;
-    struct stream *next, *next_own;
+    struct stream *next, *next_own, *next_busy;
+    struct stream **link, **link_busy; /* what points here; link_busy NULL: not in that list */
 };
 
 struct stream *stream_new(struct context *ctx, enum stream_kind kind, int priority); /* locked, as all of these */
@@ -200,6 +204,7 @@ CUresult stream_push(struct stream *s, struct work *w, struct op **held); /* tak
 CUresult stream_push_done(struct stream *s, struct work *w);              /* and waits until it is done */
 void stream_append(struct stream *s, struct op *op);
 void stream_order_after(struct stream *s, struct op *op);
+void stream_op_done(struct op *op); /* a stream's tail */
 bool stream_busy(struct stream *s);
 void stream_synchronize(struct stream *s);
 void streams_free(struct context *ctx);
@@ -270,107 +275,18 @@ CUresult capture_observe(struct stream *s);            /* 906 on legacy, 900 on 
 CUresult capture_observe_event(const struct event *e); /* e was recorded in a capture: 907 and invalidates, or 1 */
 void capture_forget(struct stream *s);
 
-/* ---- memory (memory.c) ---- */
-
-enum memory_kind {
-    MEMORY_PAGEABLE,
-    MEMORY_DEVICE,
-    MEMORY_POOL,
-    MEMORY_MODULE, /* variables of a module */
-    MEMORY_ARRAY,
-    MEMORY_MAPPED, /* physical memory mapped into a reserved range */
-    MEMORY_IPC,    /* another process's */
-    MEMORY_PINNED,
-    MEMORY_REGISTERED,
-    MEMORY_MANAGED,
-};
-
-struct allocation {
-    uint64_t base;
-    size_t size;
-    enum memory_kind kind;
-    int device;
-    unsigned int flags;
-    uint64_t id;
-    struct context *ctx;
-    struct op *freed_by; /* cuMemFreeAsync, on its way; held */
-    const void *pool;
-    struct physical *physical;              /* MEMORY_MAPPED: what is mapped */
-    CUmemAccess_flags allowed[MAX_DEVICES]; /* and who may use it */
-};
-
-CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base);
-CUresult memory_allocate_on(int device, struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags,
-                            uint64_t *base);
-CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int flags);
-struct allocation *memory_insert(struct allocation a);   /* locked; good until the next change, as memory_find's */
-void memory_remove(uint64_t base);                       /* locked; of the table only */
-struct allocation *memory_find(uint64_t address);        /* the allocation that holds it, or NULL; locked */
-bool memory_is(uint64_t address, enum memory_kind kind); /* locked; the start of such an allocation that is not freed */
-void memory_free(uint64_t base);                         /* locked */
-void memory_free_context(struct context *ctx);
-size_t memory_count(void); /* locked, as the next three */
-struct allocation *memory_at(size_t i);
-void memory_renew(struct allocation *a, size_t size); /* freed, and handed out again */
-size_t memory_rounded(size_t size);
-enum memory_kind memory_kind_of(uint64_t address);         /* locked */
-CUresult memory_check(uint64_t address, size_t size);      /* locked; 1 if a device range is not all allocated */
-void *memory_bytes(uint64_t address);                      /* where the simulator reaches these bytes */
-bool memory_account(int device, size_t more, size_t less); /* locked; false: there is not so much */
-void memory_usage(int device, size_t *free_bytes, size_t *total);
-static inline bool memory_on_device(enum memory_kind k)
-{
-    return (k >= MEMORY_DEVICE && k <= MEMORY_IPC) || k == MEMORY_MANAGED;
-}
-static inline bool memory_in_window(enum memory_kind k)
-{
-    return k >= MEMORY_DEVICE && k <= MEMORY_ARRAY;
-}
-static inline bool memory_page_locked(enum memory_kind k)
-{
-    return k == MEMORY_PINNED || k == MEMORY_REGISTERED;
-}
-
-/* ---- ranges of addresses with nothing of their own behind them (view.c) ---- */
-
-struct view {
-    uint64_t base; /* what the program sees, and cannot touch */
-    size_t size;
-    char *bytes; /* where the simulator reaches what is mapped there */
-    bool taken;
-    struct view *next;
-};
-
-struct view *view_take(size_t size, size_t align); /* locked; NULL: no addresses */
-void view_leave(struct view *v);                   /* locked; nothing is mapped there any more */
-struct view *view_of(uint64_t address);            /* NULL: in none that is or was */
-bool view_map(struct view *v, size_t at, size_t size, int fd, size_t offset, int protection);
-void view_unmap(struct view *v, size_t at, size_t size);
-
-struct array_object {
-    size_t width, height, depth, element; /* element: bytes of one */
-    CUarray_format format;
-    unsigned int channels, flags;
-    uint64_t bytes;
-};
-
-/* ---- texture and surface objects (texture.c) ---- */
-
-enum object_kind { OBJECT_TEXTURE = 1, OBJECT_SURFACE };
-
-void *object_bytes(uint64_t handle, enum object_kind kind, size_t *bytes); /* unlocked; NULL: not such an object */
-
 /* ---- copies (copy.c) ---- */
 
 enum copy_mode { COPY_SYNC, COPY_ASYNC };
 
 CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode);
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, enum copy_mode mode); /* unlocked */
 CUresult copy_describe(const CUDA_MEMCPY3D *p, struct copy *out);
 CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode);
 
 /* ---- modules and kernels (module.c, kernels.c) ---- */
 
-#define MAX_PARAMETERS 32
+#define MAX_PARAMETERS 32 /* of a built-in kernel or a test's own without PTX */
 
 struct parameter {
     size_t offset, size;
@@ -390,7 +306,7 @@ struct function {
     char name[128];
     kernel_function run; /* NULL: no built-in kernel of this name; a launch answers NOT_SUPPORTED */
     struct module *module;
-    struct parameter parameters[MAX_PARAMETERS];
+    struct parameter *parameters; /* owned */
     size_t parameter_count, parameter_bytes;
     bool launched;
     int attributes[CU_FUNC_ATTRIBUTE_MAX];
@@ -443,6 +359,8 @@ int knob_driver_version(void);
 int knob_devices(void);
 uint64_t knob_launch_ns(void);
 bool knob_load_holds(void);
+bool knob_small_copies_overtake(void);
+bool knob_thread_end_hangs(void);
 void hide_symbol(void *address);
 
 #endif
