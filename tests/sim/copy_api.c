@@ -75,11 +75,40 @@ static CUresult contexts(CUcontext a, CUcontext b)
     return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
+/* Locked: what is later on s comes after what is now on the legacy stream of another context. Both are legacy streams. */
+static void join(struct stream *s, struct stream *earlier)
+{
+    struct work nothing = {.kind = WORK_NONE};
+    if (s == earlier)
+        return;
+    struct op *op = op_new(&nothing);
+    stream_order_after(s, op);
+    stream_order_after(earlier, op);
+    stream_append(s, op);
+    op_submit(op);
+}
+
+/* The synchronous copy is in order with the default streams of both contexts, as NVIDIA's reference says. */
+static void join_peers(CUcontext dst, CUcontext src, bool after)
+{
+    struct stream *peers[] = {((struct context *)dst)->legacy, ((struct context *)src)->legacy}, *s;
+    sim_lock();
+    if (stream_find(NULL, &s) == CUDA_SUCCESS && s->kind == STREAM_LEGACY)
+        for (int i = 0; i < 2; i++)
+            join(after ? peers[i] : s, after ? s : peers[i]);
+    sim_unlock();
+}
+
 CUresult impl_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
                            size_t ByteCount)
 {
     CUresult result = contexts(dstContext, srcContext);
-    return result == CUDA_SUCCESS ? impl_cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount) : result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    join_peers(dstContext, srcContext, false);
+    result = impl_cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount);
+    join_peers(dstContext, srcContext, true);
+    return result;
 }
 
 CUresult impl_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
