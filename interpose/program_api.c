@@ -4,7 +4,6 @@
  */
 #include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
-#include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
 #include "interpose/record/record.h"
@@ -16,8 +15,6 @@ EXPORT int ptds_api_use_stream_in_thread(CUstream stream);
 EXPORT int ptds_api_region_push(const char *name);
 EXPORT int ptds_api_region_pop(void);
 EXPORT int ptds_api_flush(void);
-EXPORT int ptds_api_hand_over(const void *object);
-EXPORT int ptds_api_take_over(const void *object);
 
 static int streams_matter(void)
 {
@@ -58,21 +55,5 @@ int ptds_api_flush(void)
     if (!record_on())
         return 0;
     record_flush();
-    return 1;
-}
-
-int ptds_api_hand_over(const void *object)
-{
-    if (!__atomic_load_n(&handover_on, __ATOMIC_RELAXED))
-        return 0;
-    handover_give(object);
-    return 1;
-}
-
-int ptds_api_take_over(const void *object)
-{
-    if (!__atomic_load_n(&handover_on, __ATOMIC_ACQUIRE))
-        return 0;
-    handover_take(object);
     return 1;
 }

@@ -27,7 +27,6 @@ struct CUstream_st;
 typedef int (*ptds_stream_function)(struct CUstream_st *);
 typedef int (*ptds_text_function)(const char *);
 typedef int (*ptds_plain_function)(void);
-typedef int (*ptds_object_function)(const void *);
 
 static inline void *ptds_find(const char *name)
 {
@@ -60,22 +59,6 @@ static inline int ptds_region_pop(void)
 {
     ptds_plain_function function = (ptds_plain_function)ptds_find("ptds_api_region_pop");
     return function ? function() : 0;
-}
-
-/* Under PTDS_POLICY=ordered, for threads that synchronise by means that the library cannot see (atomics, raw futexes,
- * pipes): what the calling thread has put on streams, and what it took over itself, goes before the later work of every
- * thread that then takes over from the same object. Any address serves as one. Call the first before, and the second after
- * the program's own synchronisation. 0 also while nothing has been put on a default stream. */
-static inline int ptds_hand_over(const void *object)
-{
-    ptds_object_function function = (ptds_object_function)ptds_find("ptds_api_hand_over");
-    return function ? function(object) : 0;
-}
-
-static inline int ptds_take_over(const void *object)
-{
-    ptds_object_function function = (ptds_object_function)ptds_find("ptds_api_take_over");
-    return function ? function(object) : 0;
 }
 
 /* Hands what was recorded so far to the kernel to be written to PTDS_TRACE. */

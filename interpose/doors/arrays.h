@@ -6,7 +6,7 @@
 #ifndef PTDS_ARRAYS_H
 #define PTDS_ARRAYS_H
 
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 
 static inline CUresult array_copy(CUstream stream, CUDA_MEMCPY3D *copy, size_t bytes)
 {

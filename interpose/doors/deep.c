@@ -15,7 +15,7 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/memory.h"
 #include "interpose/base/slots.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 
 /* The library and what it needs stay loaded meanwhile: the program does not have the handle yet, so it cannot give it back.
  * All other objects may only be looked at in the loader's lock. */

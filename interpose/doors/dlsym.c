@@ -14,7 +14,7 @@
 #include "interpose/base/elf.h"
 #include "interpose/doors/answer.h"
 #include "interpose/doors/doors.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlsym)(void *, const char *);
 __attribute__((visibility("hidden"))) void *(*ptds_real_dlvsym)(void *, const char *, const char *);

@@ -10,9 +10,8 @@
 
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/handover/handover.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/record.h"
 
@@ -96,7 +95,6 @@ int door_open(void)
         lock_take(&opening);
         if (!opened) {
             policy_choose();
-            handover_start(); /* before any work: what threads hold and wait in by then should be little */
             go_direct();
             __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);
         }

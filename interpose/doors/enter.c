@@ -7,9 +7,8 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/doors/doors.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/handover/handover.h"
 #include "interpose/lifecycle.h"
 #include "interpose/record/log.h"
 #include "interpose/record/record.h"
@@ -63,14 +62,20 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->thread = thread_get();
     if (__builtin_expect(!C->thread, 0))
         return ENTER_PASS;
-    handover_self.busy = 1;
     C->context = NULL;
     C->stream = NULL;
     C->target = NULL;
     C->stream_uid = C->target_uid = C->object = C->generation = C->stack = 0;
     C->op = C->kinds = C->words = 0;
     C->edges = 0;
+    C->event = NULL;
+    C->touched.count = 0;
+    C->touched.opaque = C->touched.host = 0;
+    C->guarded.kind = C->guarded.turn = C->guarded.waits = 0;
     C->sample = NULL;
+    C->leaving = NULL;
+    C->touched.count = 0;
+    C->touched.opaque = C->touched.host = 0;
     int recording = record_on();
     C->footprint = (uint8_t)(recording || policy_current()->wants_footprint);
     C->enter = recording ? clock_ticks() : 0;

@@ -5,7 +5,7 @@
  */
 #include "interpose/base/elf.h"
 #include "interpose/doors/doors.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/state/call.h"
 
 /* What the driver gives for the same name and version when asked for the other kind; NULL for an error. Asked of whichever

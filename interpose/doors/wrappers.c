@@ -10,7 +10,7 @@
  */
 #include "interpose/doors/arrays.h"
 #include "interpose/doors/doors.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/record/hostfuncs.h"

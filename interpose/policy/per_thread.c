@@ -4,7 +4,7 @@
  * argument get CU_STREAM_PER_THREAD in the base entry, which is the same as 0 at the twin (measured); implicit ones go to
  * their twin.
  */
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/policy/policy.h"
 
 static void legacy(struct call *C, int implicit)

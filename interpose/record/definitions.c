@@ -11,7 +11,7 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/elf.h"
 #include "interpose/base/lock.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/path.h"

@@ -13,7 +13,7 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
 #include "interpose/cupti/cupti.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/record/append.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/record.h"

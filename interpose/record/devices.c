@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/path.h"
 #include "interpose/record/record.h"

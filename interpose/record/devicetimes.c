@@ -12,7 +12,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/memory.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
 #include "interpose/record/definitions.h"

@@ -12,7 +12,7 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
-#include "interpose/doors/driver.h"
+#include "interpose/driver/driver.h"
 #include "interpose/record/append.h"
 #include "interpose/record/record.h"
 #include "interpose/record/stacks.h"

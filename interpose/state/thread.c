@@ -13,8 +13,8 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
-#include "interpose/handover/handover.h"
 #include "interpose/record/record.h"
+#include "interpose/state/hooks.h"
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 uint32_t thread_fork_generation;
@@ -23,7 +23,7 @@ static struct thread *all;
 static struct thread *ended; /* their states are used again */
 static uint32_t uids;
 static struct lock retired_lock;
-static struct thread_context *retired; /* of ended threads, their events are used again */
+static struct thread_context *retired; /* of ended threads, used again */
 
 struct thread *thread_all(void)
 {
@@ -48,7 +48,8 @@ static void end(void *data)
     struct thread *thread = data;
     int saved = errno;
     if (thread->fork_generation == thread_fork_generation) {
-        handover_ended(thread);
+        if (state_hooks.thread_ends)
+            state_hooks.thread_ends(thread);
         record_thread_ended(thread);
         retire_contexts(thread);
         if (thread_self == thread)
@@ -152,7 +153,7 @@ struct thread *thread_get_as_drivers(void)
     return self && self->fork_generation == thread_fork_generation ? self : make(1);
 }
 
-/* An ended thread's entry for the context, for the sake of its two events; its streams are forgotten. */
+/* An ended thread's entry for the context, used again. */
 static struct thread_context *take_retired(const struct context *context)
 {
     struct thread_context *found = NULL;
@@ -171,21 +172,13 @@ static struct thread_context *take_retired(const struct context *context)
 static struct thread_context *make_entry(struct context *context)
 {
     struct thread_context *entry = take_retired(context);
-    if (entry) {
-        /* Its default stream is another one than the ended thread's, with no work on it yet. */
-        entry->default_dirty = entry->default_generation = entry->dirty_count = entry->used_count = entry->unjoined = 0;
-        entry->lane_inherited = entry->lane != 0;
-        entry->waited = (struct clocks){0};
-        entry->news[HANDED_DEFAULT] = entry->news[HANDED_JOINED] = 0;
-    } else {
+    if (!entry)
         entry = memory_keep(sizeof *entry);
-    }
     if (!entry)
         return NULL;
     entry->context = context;
     entry->context_uid = context->uid;
     entry->per_thread_uid = objects_uid(OBJECT_STREAM);
-    handover_start();
     return entry;
 }
 

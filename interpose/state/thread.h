@@ -8,54 +8,28 @@
 #include <stdint.h>
 
 #include "interpose/api/api.h"
-#include "interpose/handover/clock.h"
 #include "interpose/state/objects.h"
 #include "interpose/trace/format.h"
 
-/* A stream that the thread has put work on, for policy ordered. */
-struct used_stream {
-    struct stream *stream;
-    uint32_t uid;        /* the stream's when it was entered here: entries of destroyed streams are recycled */
-    uint32_t waited_for; /* the default stream's generation that this stream has waited for */
-    uint32_t dirty;      /* has had work since the default stream last waited for it */
-};
-
 struct device_pool;
 
-enum { USED_HINTS = 256, THREAD_REGIONS = 16 };
-
-/* What a thread owes of its default stream's work; see thread_context.default_dirty. */
-enum owed {
-    OWED_STREAMS = 1, /* its created streams have not been told of it */
-    OWED_THREADS = 2, /* other threads have not */
-    OWED_JOINED = 4   /* nor of the blocking streams that the default stream has waited for */
-};
+enum { THREAD_REGIONS = 16 };
 
 /* The thread in one context. */
 struct thread_context {
     struct context *context;
     uint32_t context_uid;
     uint32_t per_thread_uid; /* uid of this thread's 0x2 here */
-    /* policy ordered */
-    CUevent default_event, other_event;
-    uint32_t events_made, events_refused;
-    uint32_t default_dirty;      /* enum owed */
-    uint32_t default_generation; /* times default_event was recorded */
-    uint32_t dirty_count;
-    uint32_t unjoined; /* a destroyed stream held work that no event can be waited for any more */
-    uint32_t used_count, used_capacity;
-    struct used_stream *used;
-    uint16_t used_hint[USED_HINTS];  /* by uid: where the entry was last */
-    uint32_t lane;                   /* number + 1 in what threads hand over; 0 none yet */
-    uint32_t lane_inherited;         /* another thread, which ended, had it before */
-    uint32_t news[HANDED_KINDS];     /* handover_self.news when the default stream last waited for what was taken over */
-    struct clocks waited;            /* the lanes that it has waited for */
+    uint16_t own_lane;       /* the guard's, of this thread's 0x2, + 1; 0 none */
+    uint16_t lane_count;     /* the guard's lanes for its default-stream work */
+    uint16_t lanes[32];
     struct device_pool *device_pool; /* of record/devicetimes.c */
     struct thread_context *next;
 };
 
 struct stack_entry;
 struct kernel_entry;
+struct memory_cache;
 struct early_region;
 
 struct thread {
@@ -88,6 +62,7 @@ struct thread {
     char name[64];
     struct stack_entry *stacks;
     struct kernel_entry *kernels;
+    struct memory_cache *memories; /* found last */
 };
 
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */

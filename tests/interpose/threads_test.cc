@@ -14,7 +14,7 @@ TEST(Threads, FunctionsAnswerAsTheyDoWithoutTheShim)
     Outcome bare = run(plain("threads_child"));
     ASSERT_EQ(bare.exit, 0) << bare;
     EXPECT_GT(lines_of(bare.out).size(), 25u);
-    for (const char *policy : {"ordered", "per-thread", "stream", "observe", "none"}) {
+    for (const char *policy : {"guarded", "per-thread", "stream", "observe", "none"}) {
         SCOPED_TRACE(policy);
         Outcome shimmed_run = run(shimmed("threads_child", {}, {{"PTDS_POLICY", policy}}));
         EXPECT_EQ(shimmed_run.out, bare.out);
