@@ -53,10 +53,10 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
         order_event_awaited(&order, guarded->lane, &event->recorded);
     if (op->join == JOIN_CONTEXTS)
         order_everywhere(&order, guarded->lane);
-    if (!guarded->waits)
-        return;
     const struct lane *lane = order.lanes[guarded->lane];
     guarded->until = lane->last;
+    if (!guarded->waits)
+        return;
     memcpy(guarded->real, lane->real, sizeof guarded->real);
     order_waits(&order, guarded->lane, &guarded->promise);
 }
@@ -71,10 +71,12 @@ static void begin(struct call *C, unsigned lane, int work, const uint16_t *fully
     struct order_plan plan;
     uint32_t tickets[ORDER_LANES];
     guarded->lane = (uint16_t)lane;
+    if (guarded->kind == GUARD_AWAIT && !event) /* of another process, or recorded past the shim */
+        C->touched.opaque = OPAQUE_SEMAPHORE;
     struct order_op op = {.lane = (uint16_t)lane,
                           .join = (uint8_t)join_of(C, (enum guard_kind)guarded->kind, event),
                           .work = (uint8_t)work,
-                          .touched = guarded->kind == GUARD_WORK ? &C->touched : NULL,
+                          .touched = guarded->kind == GUARD_WORK || C->touched.opaque ? &C->touched : NULL,
                           .fully = fully,
                           .fully_count = (uint16_t)fully_count};
     order_add(&order, &op, &plan);
@@ -113,22 +115,31 @@ static int settles(const struct call *C)
            (C->kinds >> 4) > PTDS_MEMORY_PAGEABLE;
 }
 
-static int is_busy(unsigned lane)
+static void done(struct call *C, CUresult result)
 {
-    return order.lanes[lane]->last > order.lanes[lane]->completed;
+    struct guarded *guarded = &C->guarded;
+    lock_take(&order_lock);
+    if (result == CUDA_SUCCESS) {
+        order_known(&order, &guarded->promise);
+        order_done_with(&order, guarded->lane, guarded->until, guarded->real);
+    }
+    order_promise_drop(&guarded->promise);
+    lock_drop(&order_lock);
+    guarded->waits = 0;
 }
 
+/* So the host waits here as it would in the driver, and all that follows may rely on that. */
 static void settle(struct call *C, unsigned lane, const uint16_t *fully, unsigned fully_count)
 {
     int saved = errno;
+    uint8_t waits = C->guarded.waits;
+    C->guarded.waits = 1;
     lock_take(&order_lock);
-    if (!is_busy(lane) && order.high < 2) {
-        lock_drop(&order_lock);
-        return;
-    }
     begin(C, lane, 0, fully, fully_count);
     end_turn(C);
-    rails_host_wait(rails[lane].handle);
+    done(C, rails_host_wait(rails[lane].handle));
+    C->guarded.waits = waits;
+    C->guarded.settled = 1;
     errno = saved;
 }
 
@@ -340,17 +351,47 @@ void guard_capture_takes(struct stream *stream)
 
 /* ---- around every call ---- */
 
-static void done(struct call *C)
+/* What is on its way into the driver at this moment is not waited for. */
+static void all_begun(struct call *C)
 {
-    struct guarded *guarded = &C->guarded;
+    struct context *context = objects_context_now(C->thread);
+    if (C->api != API_cuCtxSynchronize || !context->pool)
+        return;
+    memset(C->guarded.real, 0, sizeof C->guarded.real);
     lock_take(&order_lock);
-    if (C->result == CUDA_SUCCESS) {
-        order_known(&order, &guarded->promise);
-        order_done_with(&order, guarded->lane, guarded->until, guarded->real);
+    for (unsigned i = 0; i < order.high; i++) {
+        if (order.lanes[i]->open && order.lanes[i]->domain == context->domain - 1 && rails_is_idle(i))
+            C->guarded.real[i] = order.lanes[i]->last;
     }
-    order_promise_drop(&guarded->promise);
     lock_drop(&order_lock);
-    guarded->waits = 0;
+    C->guarded.begun = 1;
+}
+
+static void all_done(struct call *C)
+{
+    lock_take(&order_lock);
+    for (unsigned i = 0; i < order.high; i++)
+        order_done(&order, i, C->guarded.real[i]);
+    lock_drop(&order_lock);
+}
+
+/* Another thread may record the event anew while this one waits for it. */
+static void event_begun(struct call *C)
+{
+    const struct guard_event *event = guard_event_find(C->event);
+    C->guarded.until = event ? event->recorded.at : 0;
+    C->guarded.begun = 1;
+}
+
+static void event_done(struct call *C)
+{
+    struct guard_event *event = guard_event_find(C->event);
+    if (!event)
+        return;
+    lock_take(&order_lock);
+    if (event->recorded.at == C->guarded.until)
+        order_event_done(&order, &event->recorded);
+    lock_drop(&order_lock);
 }
 
 void guard_enter(struct call *C)
@@ -360,39 +401,31 @@ void guard_enter(struct call *C)
     else if (C->op == PTDS_OP_STREAM_DESTROY && C->stream)
         guard_capture_takes(C->stream);
     else if (C->op == PTDS_OP_CTX_SYNC)
-        C->guarded.until = __atomic_load_n(&order.now, __ATOMIC_ACQUIRE);
+        all_begun(C);
+    else if (C->event && C->guarded.kind == GUARD_NOTHING)
+        event_begun(C);
     /* What the host waits for is no turn: others must be able to go on. */
     if (C->guarded.kind == GUARD_SYNC)
         end_turn(C);
+}
+
+/* The copy to pageable memory is done when the driver returns. */
+static void copied(const struct call *C)
+{
+    lock_take(&order_lock);
+    order_done(&order, C->guarded.lane, C->guarded.until);
+    lock_drop(&order_lock);
 }
 
 void guard_leave(struct call *C)
 {
     end_turn(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
-        done(C);
+        done(C, C->result);
+    if (C->guarded.settled && C->result == CUDA_SUCCESS)
+        copied(C);
     if (C->guarded.kind == GUARD_RECORD && C->result != CUDA_SUCCESS)
         guard_event_unrecorded(C->event);
-}
-
-static void all_done(struct call *C)
-{
-    struct context *context = C->context ? C->context : objects_context_now(C->thread);
-    if (!context->pool)
-        return;
-    lock_take(&order_lock);
-    order_all_done(&order, context->domain - 1, C->guarded.until);
-    lock_drop(&order_lock);
-}
-
-static void event_done(struct call *C)
-{
-    struct guard_event *event = guard_event_find(C->event);
-    if (!event)
-        return;
-    lock_take(&order_lock);
-    order_event_done(&order, &event->recorded);
-    lock_drop(&order_lock);
 }
 
 static void stream_made(const struct call *C)
@@ -411,16 +444,22 @@ static void made_memory(struct call *C)
 void guard_late(struct call *C)
 {
     if (C->guarded.waits) /* an implicit form, and its wait */
-        done(C);
+        done(C, C->result);
     if (C->result != CUDA_SUCCESS)
         return;
     switch (C->op) {
     case PTDS_OP_EVENT_CREATE: guard_event_created((CUevent)C->word[1], (unsigned)C->word[0]); break;
     case PTDS_OP_STREAM_CREATE: stream_made(C); break;
-    case PTDS_OP_CTX_SYNC: all_done(C); break;
+    case PTDS_OP_CTX_SYNC:
+        if (C->guarded.begun)
+            all_done(C);
+        break;
     case PTDS_OP_EVENT_SYNC:
     case PTDS_OP_EVENT_QUERY:
-    case PTDS_OP_EVENT_ELAPSED: event_done(C); break;
+    case PTDS_OP_EVENT_ELAPSED:
+        if (C->guarded.begun)
+            event_done(C);
+        break;
     case PTDS_OP_ALLOC_ASYNC:
         if (C->guarded.kind == GUARD_WORK)
             made_memory(C);

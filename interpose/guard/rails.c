@@ -196,14 +196,14 @@ static void forget_marks(unsigned lane)
     }
 }
 
-static int is_idle(unsigned lane)
+int rails_is_idle(unsigned lane)
 {
     return rails[lane].tickets == __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
 }
 
 static int reclaim(unsigned lane)
 {
-    if (!is_idle(lane) || !order_reclaim(&order, lane))
+    if (!rails_is_idle(lane) || !order_reclaim(&order, lane))
         return 0;
     forget_marks(lane);
     return 1;
@@ -221,7 +221,7 @@ static void ask_gone(unsigned lane)
     }
     moment at = gone->marks[newest].at;
     CUevent event = rails[lane].mark[newest];
-    if (at < gone->last || !event || !is_idle(lane))
+    if (at < gone->last || !event || !rails_is_idle(lane))
         return;
     gone->marks[newest].pins++;
     lock_drop(&order_lock);
@@ -238,13 +238,13 @@ static void ask_idle(unsigned lane)
     struct lane *asked = order.lanes[lane];
     CUstream handle = rails[lane].handle;
     moment at = asked->last;
-    if (asked->eager || !rails[lane].stream || !is_idle(lane))
+    if (asked->eager || !rails[lane].stream || !rails_is_idle(lane))
         return;
     uint32_t uid = rails[lane].uid;
     lock_drop(&order_lock);
     int is_done = REAL(cuStreamQuery)(handle) == CUDA_SUCCESS;
     lock_take(&order_lock);
-    if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !is_idle(lane))
+    if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
         return;
     order_done(&order, lane, at);
     rails[lane].stream->lane = 0;
@@ -276,7 +276,7 @@ static int force_free(void)
     for (unsigned lane = 0; lane < order.high; lane++) {
         moment at = order.lanes[lane]->last;
         CUstream handle = rails[lane].stream && !order.lanes[lane]->gone ? rails[lane].handle : NULL;
-        if (!handle || capture_any() || !is_idle(lane))
+        if (!handle || capture_any() || !rails_is_idle(lane))
             continue;
         uint32_t uid = rails[lane].uid;
         lock_drop(&order_lock);

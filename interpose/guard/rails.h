@@ -46,6 +46,9 @@ void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct o
 uint32_t rails_ticket(unsigned lane);
 void rails_tickets(const struct order_plan *plan, uint32_t tickets[]);
 
+/* Locked: the driver has all of the lane's operations. */
+int rails_is_idle(unsigned lane);
+
 /* Returns in the turn. Unlocked. */
 void rails_await_turn(unsigned lane, uint32_t ticket);
 
