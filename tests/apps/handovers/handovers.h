@@ -2,8 +2,8 @@
  *
  * What the hand-over programs share. A *way* is how one thread tells another that it may go on; a *thing* is what the giver
  * has started by then and not waited for. Legacy order makes every pair of them right. Ordinary CUDA programs: nothing here
- * knows of libptds. Ways are in ways_*.c, hand_overs in C++ and OpenMP in their programs, things in things.c, the runner in
- * table.c.
+ * knows of libptds. Ways are in ways_*.c, those of C++ in handovers_cpp.cc and cpp_*.cc, of OpenMP in handovers_openmp.c,
+ * things in things.c, the runner in table.c.
  */
 #ifndef APPS_HANDOVERS_HANDOVERS_H
 #define APPS_HANDOVERS_HANDOVERS_H

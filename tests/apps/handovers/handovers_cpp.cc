@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // handovers_cpp [spread|all|default|WAY THING] [ms=N]: the same as handovers, in the ways of the C++ library, C++20's among
-// them: threads, locks, conditions, the textbook bounded buffer. Futures, atomics and initialisation are in cpp_futures.cc.
-// Run by scripts/gpu and the tests beside it.
+// them: threads, locks, conditions. cpp_futures.cc has futures, atomics and initialisation, cpp_buffer.cc the bounded
+// buffer. Run by scripts/gpu and the tests beside it.
 
 #include <barrier>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <latch>
 #include <mutex>
 #include <optional>
@@ -18,7 +17,7 @@
 
 #include "tests/apps/handovers/handovers.h"
 
-extern const way ways_futures[];
+extern const way ways_futures[], ways_buffer[];
 
 namespace
 {
@@ -39,8 +38,6 @@ struct Talk {
     std::counting_semaphore<8> counting{0};
     std::binary_semaphore binary{0};
     std::stop_source stop;
-    std::deque<bool> items; // whether the giver's
-    std::counting_semaphore<8> free{4}, used{0};
 };
 
 std::optional<Talk> talk;
@@ -354,63 +351,6 @@ void binary_b(handover *h)
     take(h);
 }
 
-// ---- the bounded buffer ----
-
-constexpr int EMPTY_ITEMS = 3;
-
-void put(bool givers)
-{
-    talk->free.acquire();
-    {
-        std::lock_guard held(talk->lock);
-        talk->items.push_back(givers);
-    }
-    talk->used.release();
-}
-
-void produce_a(handover *h)
-{
-    give(h);
-    put(true);
-}
-
-void produce_c(handover *)
-{
-    for (int i = 0; i < EMPTY_ITEMS; i++)
-        put(false);
-}
-
-void consume_b(handover *h)
-{
-    for (bool got = false; !got; talk->free.release()) {
-        talk->used.acquire();
-        std::lock_guard held(talk->lock);
-        got = talk->items.front();
-        talk->items.pop_front();
-    }
-    take(h);
-}
-
-// The other producer has put its item and not yet posted when the giver does both: the first post that the consumer takes
-// is the giver's, the first item is not.
-void half_put_c(handover *h)
-{
-    talk->free.acquire();
-    {
-        std::lock_guard held(talk->lock);
-        talk->items.push_back(false);
-    }
-    tell(&h->step);
-    std::this_thread::sleep_for(2ms);
-    talk->used.release();
-}
-
-void late_produce_a(handover *h)
-{
-    await(&h->step);
-    produce_a(h);
-}
-
 const way ways_library[] = {
     {"std::thread", {construct}, nullptr, nullptr},
     {"thread::join", {join}, nullptr, nullptr},
@@ -436,8 +376,6 @@ const way ways_library[] = {
     {"std::barrier", {barrier_a, barrier_b}, begin, end},
     {"counting_semaphore", {counting_a, counting_b}, begin, end},
     {"binary_semaphore", {binary_a, binary_b}, begin, end},
-    {"std::bounded-buffer", {produce_a, consume_b, produce_c}, begin, end},
-    {"std::bounded-buffer-crossed", {late_produce_a, consume_b, half_put_c}, begin, end},
     {},
 };
 
@@ -445,6 +383,6 @@ const way ways_library[] = {
 
 int main(int argc, char **argv)
 {
-    static const way *const groups[] = {ways_library, ways_futures, nullptr};
+    static const way *const groups[] = {ways_library, ways_futures, ways_buffer, nullptr};
     return handovers_main(argc, argv, groups);
 }

@@ -18,7 +18,7 @@ enum { CASE_SECONDS = 10, BLOCK = 128 };
 
 extern char **environ;
 
-static const struct named_case *const groups[] = {cases_host, cases_order, cases_parallel};
+static const struct named_case *const groups[] = {cases_host, cases_order, cases_parallel, cases_memory};
 
 // ---- what the cases use ----
 
@@ -36,6 +36,11 @@ void fill(struct promise *p, CUstream stream, CUdeviceptr to, uint32_t value, ui
 void copy(struct promise *p, CUstream stream, CUdeviceptr to, CUdeviceptr from, uint32_t count)
 {
     launch(p->copy, stream, count, (void *[]){&to, &from, &count});
+}
+
+void add(struct promise *p, CUstream stream, CUdeviceptr to, CUdeviceptr constants, uint32_t count)
+{
+    launch(p->add, stream, count, (void *[]){&to, &to, &constants, &count});
 }
 
 void mark(struct promise *p, CUstream stream, CUdeviceptr to, uint32_t value)
@@ -62,7 +67,7 @@ void let_go(struct promise *p)
 void slow_add(struct promise *p, CUstream stream)
 {
     shut(p, stream);
-    CU(app_add_one(&p->app, stream, p->words, WORDS));
+    add(p, stream, p->words, p->ones, WORDS);
 }
 
 struct errand {
@@ -118,14 +123,29 @@ static void make_memory(struct promise *p)
     CU(cuMemHostGetDevicePointer(&p->flag_device, host, 0));
 }
 
+static void make_gate(struct promise *p)
+{
+    void *host;
+    CU(cuMemHostAlloc(&host, 3 * BYTES, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE));
+    CU(cuMemHostGetDevicePointer(&p->gate.address, host, 0));
+    p->gate.flag = memset(host, 0, 3 * BYTES);
+    p->gate.ms = GATE_MS;
+    for (int i = 0; i < WORDS; i++)
+        p->gate.flag[WORDS + i] = 1;
+    p->ones = p->gate.address + BYTES;
+    p->zeros = p->gate.address + 2 * BYTES;
+}
+
 static void make_kernels(struct promise *p)
 {
     CU(cuModuleGetFunction(&p->fill, p->app.module, "fill"));
     CU(cuModuleGetFunction(&p->copy, p->app.module, "copy"));
+    CU(cuModuleGetFunction(&p->add, p->app.module, "add"));
     CU(cuModuleGetFunction(&p->mark, p->app.module, "mark"));
     CU(cuModuleGetFunction(&p->empty, p->app.module, "empty"));
     fill(p, NULL, p->seen, 0, WORDS); // once each, so that nothing is loaded lazily later
     copy(p, NULL, p->seen, p->seen, WORDS);
+    add(p, NULL, p->seen, p->zeros, WORDS);
     mark(p, NULL, p->flag_device, 0);
     CU(cuLaunchKernel(p->empty, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
 }
@@ -134,7 +154,7 @@ static void make(struct promise *p)
 {
     CUstream *const streams[] = {&p->a, &p->b, &p->n, &p->m};
     app_start(&p->app);
-    gate_make(&p->gate, GATE_MS);
+    make_gate(p);
     make_memory(p);
     make_kernels(p);
     for (int i = 0; i < 4; i++)

@@ -13,10 +13,11 @@ enum { WORDS = 1024, BYTES = WORDS * 4, NEW = 2, OTHER = 9, GATE_MS = 30 };
 struct promise {
     struct app app;
     struct gate gate;
-    CUfunction fill, copy, mark, empty;
+    CUfunction fill, copy, add, mark, empty;
     CUdeviceptr words, seen;
-    uint32_t *pinned; /* WORDS of it */
-    uint32_t *flag;   /* mapped, 0; opened by a case itself */
+    CUdeviceptr ones, zeros; /* in the gate's own memory: what reads them comes after the gate, on whatever stream */
+    uint32_t *pinned;        /* WORDS of it */
+    uint32_t *flag;          /* mapped, 0; opened by a case itself */
     CUdeviceptr flag_device;
     CUstream a, b, n, m; /* two blocking ones, two non-blocking ones */
     CUevent first, second;
@@ -33,14 +34,15 @@ struct named_case {
 };
 
 /* Ends with a case without a name. */
-extern const struct named_case cases_host[], cases_order[], cases_parallel[];
+extern const struct named_case cases_host[], cases_order[], cases_parallel[], cases_memory[];
 
 void fill(struct promise *p, CUstream stream, CUdeviceptr to, uint32_t value, uint32_t count);
 void copy(struct promise *p, CUstream stream, CUdeviceptr to, CUdeviceptr from, uint32_t count);
 void mark(struct promise *p, CUstream stream, CUdeviceptr to, uint32_t value);
-void shut(struct promise *p, CUstream stream);                    /* the gate, which opens by itself after GATE_MS */
-void hold(struct promise *p, CUstream stream);                    /* until the flag is not 0 */
-void let_go(struct promise *p);                                   /* sets the flag */
+void shut(struct promise *p, CUstream stream); /* the gate, which opens by itself after GATE_MS */
+void hold(struct promise *p, CUstream stream); /* until the flag is not 0 */
+void let_go(struct promise *p);                /* sets the flag */
+void add(struct promise *p, CUstream stream, CUdeviceptr to, CUdeviceptr constants, uint32_t count); /* to += constants */
 void slow_add(struct promise *p, CUstream stream);                /* the gate and words += 1 */
 void elsewhere(struct promise *p, void (*run)(struct promise *)); /* in another thread, until that ends */
 

@@ -80,6 +80,7 @@ static int event_query_other_thread(struct promise *p)
 static void slow_read_of_pinned(struct promise *p)
 {
     shut(p, NULL);
+    add(p, NULL, p->seen, p->zeros, WORDS);
     CU(cuMemcpyHtoDAsync(p->seen, p->pinned, BYTES, NULL));
 }
 
@@ -237,6 +238,7 @@ static void look_later(struct promise *p)
 static int host_function_sees(struct promise *p)
 {
     shut(p, NULL);
+    add(p, NULL, p->words, p->zeros, WORDS);
     CU(cuMemcpyDtoHAsync(p->pinned, p->words, BYTES, NULL));
     elsewhere(p, look_later);
     CU(cuCtxSynchronize());

@@ -121,7 +121,7 @@ static void read_lower_half(struct promise *p)
 static int half_by_nonblocking(struct promise *p)
 {
     shut(p, NULL);
-    CU(app_add_one(&p->app, NULL, p->words, HALF));
+    add(p, NULL, p->words, p->ones, HALF);
     write_upper_half(p);
     elsewhere(p, read_lower_half);
     return device_are(p->seen, NEW + 1, HALF) && device_are(p->words + HALF * 4, OTHER, HALF);
@@ -130,7 +130,7 @@ static int half_by_nonblocking(struct promise *p)
 static int half_by_nonblocking_elsewhere(struct promise *p)
 {
     shut(p, NULL);
-    CU(app_add_one(&p->app, NULL, p->words, HALF));
+    add(p, NULL, p->words, p->ones, HALF);
     elsewhere(p, write_upper_half);
     elsewhere(p, read_lower_half);
     return device_are(p->seen, NEW + 1, HALF) && device_are(p->words + HALF * 4, OTHER, HALF);
@@ -141,6 +141,7 @@ static int half_by_nonblocking_elsewhere(struct promise *p)
 static int small_copy(struct promise *p, CUstream from, CUstream to)
 {
     shut(p, from);
+    add(p, from, p->words, p->zeros, WORDS);
     CU(cuMemcpyDtoHAsync(p->pinned, p->words, BYTES, from));
     CU(cuMemcpyHtoDAsync(p->seen, p->pinned, BYTES, to));
     return device_are(p->seen, NEW, WORDS);
@@ -169,6 +170,7 @@ static void copy_back(struct promise *p)
 static int small_copy_elsewhere(struct promise *p)
 {
     shut(p, NULL);
+    add(p, NULL, p->words, p->zeros, WORDS);
     CU(cuMemcpyDtoHAsync(p->pinned, p->words, BYTES, NULL));
     elsewhere(p, copy_back);
     return device_are(p->seen, NEW, WORDS);
@@ -180,8 +182,9 @@ static void leave_pool_memory(struct promise *p)
 {
     CUdeviceptr pooled;
     CU(cuMemAllocAsync(&pooled, BYTES, NULL));
+    fill(p, NULL, pooled, OTHER - 1, WORDS);
     shut(p, NULL);
-    fill(p, NULL, pooled, OTHER, WORDS);
+    add(p, NULL, pooled, p->ones, WORDS);
     copy(p, NULL, p->seen, pooled, WORDS);
     CU(cuMemFreeAsync(pooled, NULL));
 }

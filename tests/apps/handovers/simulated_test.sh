@@ -8,6 +8,7 @@ source tests/device/steps.sh
 source tests/device/section_handovers.sh
 
 OUT=${TEST_UNDECLARED_OUTPUTS_DIR:-$TEST_TMPDIR}
+HANDOVER_PAIRS=spread # scripts/gpu runs the whole product
 use_simulator
 
 test_bare() {

@@ -183,7 +183,7 @@ int handovers_main(int argc, char **argv, const struct way *const *groups)
     pthread_t opener;
     setvbuf(stdout, NULL, _IOLBF, 0);
     app_start(&h.app);
-    gate_make(&h.gate, choice.ms);
+    h.gate.ms = choice.ms;
     things_make(&h);
     pthread_create(&opener, NULL, open_gates, watch.h = &h);
     double began = app_now_ms();

@@ -12,7 +12,8 @@
 
 enum { BLOCK = 128 };
 
-static CUfunction fill_kernel, copy_kernel;
+static CUfunction fill_kernel, copy_kernel, add_kernel;
+static CUdeviceptr ones, zeros; // in the gate's own memory
 
 static void launch_fill(struct handover *h, CUstream stream, CUdeviceptr words, uint32_t value)
 {
@@ -28,6 +29,16 @@ static void launch_copy(struct handover *h, CUstream stream, CUdeviceptr to, CUd
     uint32_t count = WORDS;
     void *params[] = {&to, &from, &count};
     CU(cuLaunchKernel(copy_kernel, WORDS / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, params, NULL));
+}
+
+// to = from + one of the constants. A kernel that reads the gate's memory comes after the gate whatever the streams are:
+// where one thread's independent work may spread, it would pass the gate else.
+static void launch_add(struct handover *h, CUstream stream, CUdeviceptr to, CUdeviceptr from, CUdeviceptr constants)
+{
+    (void)h;
+    uint32_t count = WORDS;
+    void *params[] = {&to, &from, &constants, &count};
+    CU(cuLaunchKernel(add_kernel, WORDS / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, params, NULL));
 }
 
 // Whoever gives says when the gate opens; a thread that never calls CUDA opens it (table.c).
@@ -58,31 +69,32 @@ static int all_are(const uint32_t *words, uint32_t value)
 static void give_kernel(struct handover *h)
 {
     hold(h, NULL);
-    CU(app_add_one(&h->app, NULL, h->words, WORDS));
+    launch_add(h, NULL, h->words, h->words, ones);
 }
 
 static void give_blocking_kernel(struct handover *h)
 {
     hold(h, h->blocking[1]);
-    CU(app_add_one(&h->app, h->blocking[1], h->words, WORDS));
+    launch_add(h, h->blocking[1], h->words, h->words, ones);
 }
 
 static void give_reader(struct handover *h)
 {
     hold(h, NULL);
-    launch_copy(h, NULL, h->seen, h->words);
+    launch_add(h, NULL, h->seen, h->words, zeros);
 }
 
 static void give_copy_to_pinned(struct handover *h)
 {
     hold(h, NULL);
+    launch_add(h, NULL, h->words, h->words, zeros);
     CU(cuMemcpyDtoHAsync(h->pinned, h->words, BYTES, NULL));
 }
 
 static void give_mapped(struct handover *h)
 {
     hold(h, NULL);
-    CU(app_add_one(&h->app, NULL, h->mapped_device, WORDS));
+    launch_add(h, NULL, h->mapped_device, h->mapped_device, ones);
 }
 
 static void give_graph(struct handover *h)
@@ -94,7 +106,7 @@ static void give_graph(struct handover *h)
 static void give_pool_reader(struct handover *h)
 {
     hold(h, NULL);
-    launch_copy(h, NULL, h->seen, h->pooled);
+    launch_add(h, NULL, h->seen, h->pooled, zeros);
 }
 
 // ---- the taker's ----
@@ -218,15 +230,30 @@ static void make_graph(struct handover *h)
     CUgraph graph;
     CU(cuStreamBeginCapture(h->nonblocking, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     CU(gate_launch(&h->app, &h->gate, h->nonblocking));
-    CU(app_add_one(&h->app, h->nonblocking, h->words, WORDS));
+    launch_add(h, h->nonblocking, h->words, h->words, ones);
     CU(cuStreamEndCapture(h->nonblocking, &graph));
     CU(cuGraphInstantiateWithFlags(&h->graph, graph, 0));
     CU(cuGraphDestroy(graph));
 }
 
+// The gate's word, and constants behind it.
+static void make_gate(struct handover *h)
+{
+    void *host;
+    CU(cuMemHostAlloc(&host, 3 * BYTES, CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE));
+    CU(cuMemHostGetDevicePointer(&h->gate.address, host, 0));
+    h->gate.flag = memset(host, 0, 3 * BYTES);
+    for (int i = 0; i < WORDS; i++)
+        h->gate.flag[WORDS + i] = 1;
+    ones = h->gate.address + BYTES;
+    zeros = h->gate.address + 2 * BYTES;
+}
+
 void things_make(struct handover *h)
 {
     void *host;
+    make_gate(h);
+    CU(cuModuleGetFunction(&add_kernel, h->app.module, "add"));
     CU(cuModuleGetFunction(&fill_kernel, h->app.module, "fill"));
     CU(cuModuleGetFunction(&copy_kernel, h->app.module, "copy"));
     CU(cuMemAlloc(&h->words, BYTES));
@@ -245,6 +272,7 @@ void things_make(struct handover *h)
     CU(cuEventCreate(&h->event, CU_EVENT_DISABLE_TIMING));
     launch_fill(h, NULL, h->words, OLD); // nothing is loaded lazily later
     launch_copy(h, NULL, h->seen, h->words);
+    launch_add(h, NULL, h->seen, h->words, zeros);
     make_graph(h);
     CU(cuCtxSynchronize());
 }
