@@ -74,8 +74,11 @@ static int is_boundary(const struct order *o, const struct lane *lane, unsigned 
 {
     const struct domain *domain = &o->domains[lane->domain];
     switch (lane->kind) {
-    case LANE_BLOCKING: return domain->last_default > at;
-    case LANE_DEFAULT: return o->free_running && domain->last_event > at && domain->event_lane != number;
+    case LANE_BLOCKING: return domain->last_default > at || domain->last_sync > at;
+    case LANE_DEFAULT:
+        return (o->free_running && domain->last_event > at && domain->event_lane != number) ||
+               (o->free_running && domain->last_sync > at) ||
+               (domain->last_blocking > at && lane->host > lane->completed); /* a host may wait for the blocking one */
     default: return lane->recorded && lane->recorded >= at;
     }
 }
@@ -206,6 +209,18 @@ void order_recorded_drop(struct recorded *event)
     *event = (struct recorded){0};
 }
 
+void order_everywhere(struct order *o, unsigned number)
+{
+    const struct lane *lane = o->lanes[number];
+    for (unsigned i = 0; i < ORDER_DOMAINS; i++) {
+        if (i == lane->domain || !o->domains[i].last_default)
+            continue;
+        reach_raise(&o->domains[i].joined, number, lane->last);
+        o->domains[i].fresh = 1;
+        lanes_default_work(o, i);
+    }
+}
+
 /* In another context's terms: lane by lane. */
 static void take_foreign(struct order *o, struct reach *reach, const struct promise *promise)
 {
@@ -258,6 +273,39 @@ static void done(struct order *o, struct lane *lane, moment until)
     }
 }
 
+void order_waits(struct order *o, unsigned number, struct promise *promise)
+{
+    const struct lane *lane = o->lanes[number];
+    struct domain *domain = &o->domains[lane->domain];
+    *promise = (struct promise){.domain = lane->domain};
+    if (lane->kind == LANE_NON_BLOCKING) {
+        promise->defaults = lane->promise.defaults;
+        promise->blocking = lane->promise.blocking;
+    } else {
+        promise->defaults = lane->kind == LANE_DEFAULT ? o->now + 1 : lane->last;
+        promise->blocking = lane->kind == LANE_DEFAULT ? o->now + 1 : lane->default_then;
+        raise(&promise->blocking, lane->promise.blocking);
+        domain->last_sync = o->now + 1;
+    }
+    reach_join(&promise->reach, lane->kind == LANE_DEFAULT ? &domain->joined : &lane->promise.reach);
+    if (lane->kind == LANE_BLOCKING)
+        reach_join(&promise->reach, &domain->joined_at_last);
+}
+
+void order_known(struct order *o, const struct promise *promise)
+{
+    struct domain *domain = &o->domains[promise->domain];
+    raise(&domain->known_defaults, promise->defaults);
+    raise(&domain->known_blocking, promise->blocking);
+    reach_prune(&o->known, o);
+    reach_join(&o->known, &promise->reach);
+}
+
+void order_promise_drop(struct promise *promise)
+{
+    reach_drop(&promise->reach);
+}
+
 void order_done(struct order *o, unsigned lane, moment until)
 {
     done(o, o->lanes[lane], until);
@@ -276,6 +324,7 @@ void order_event_done(struct order *o, const struct recorded *event)
 {
     if (!event->at)
         return;
+    order_known(o, &event->promise);
     order_done(o, event->lane, event->at);
     for (unsigned i = 0; i < event->real.count; i++)
         order_done(o, event->real.at[i].lane, event->real.at[i].until);

@@ -58,6 +58,37 @@ static moment before(const struct order *o, const struct lane *lane, enum lane_k
     return lane->promise.blocking;
 }
 
+/* To the newest operation of a blocking lane, not to the next: what a host that waits for it has waited for. */
+static moment promised_to_newest(const struct order *o, unsigned lane, unsigned other)
+{
+    const struct lane *mine = o->lanes[lane], *others = o->lanes[other];
+    moment reach = reach_until(&mine->promise.reach, other);
+    if (lane == other || mine->domain != others->domain || others->kind == LANE_NON_BLOCKING)
+        return lane == other ? UINT64_MAX : reach;
+    if (others->kind == LANE_DEFAULT)
+        return larger(mine->last ? mine->last - 1 : 0, reach);
+    moment limit = larger(mine->default_then, mine->promise.blocking);
+    return larger(limit ? limit - 1 : 0, reach);
+}
+
+/* What the lane that asks comes after; `work` 0: the host waits for it. */
+static moment promised_for(const struct order *o, const struct order_op *op, unsigned other)
+{
+    int waits = !op->work && o->lanes[op->lane]->kind == LANE_BLOCKING;
+    return waits ? promised_to_newest(o, op->lane, other) : order_promised(o, op->lane, other);
+}
+
+/* What legacy's host waits have promised to everything. */
+static moment known(const struct order *o, unsigned other)
+{
+    const struct lane *lane = o->lanes[other];
+    const struct domain *domain = &o->domains[lane->domain];
+    moment limit = lane->kind == LANE_DEFAULT    ? domain->known_defaults
+                   : lane->kind == LANE_BLOCKING ? domain->known_blocking
+                                                 : 0;
+    return larger(limit ? limit - 1 : 0, reach_until(&o->known, other));
+}
+
 moment order_promised(const struct order *o, unsigned lane, unsigned other)
 {
     const struct lane *mine = o->lanes[lane], *others = o->lanes[other];
@@ -66,7 +97,7 @@ moment order_promised(const struct order *o, unsigned lane, unsigned other)
     moment limit = mine->domain == others->domain ? before(o, mine, (enum lane_kind)others->kind) : 0;
     if (limit == UINT64_MAX)
         return limit;
-    return larger(limit ? limit - 1 : 0, reached(o, mine, other));
+    return larger(larger(limit ? limit - 1 : 0, known(o, other)), reached(o, mine, other));
 }
 
 /* ---- what an operation needs ---- */
@@ -81,10 +112,10 @@ static void need(struct order *o, unsigned lane, unsigned other, moment until)
 }
 
 /* All of the other lane's promised work up to `until`. */
-static void need_promised(struct order *o, unsigned lane, unsigned other, moment until)
+static void need_promised(struct order *o, const struct order_op *op, unsigned other, moment until)
 {
-    if (other != lane && until > o->lanes[other]->completed)
-        need(o, lane, other, smaller(until, order_promised(o, lane, other)));
+    if (other != op->lane && until > o->lanes[other]->completed)
+        need(o, op->lane, other, smaller(until, promised_for(o, op, other)));
 }
 
 static void need_joined(struct order *o, const struct order_op *op, int all)
@@ -92,15 +123,15 @@ static void need_joined(struct order *o, const struct order_op *op, int all)
     for (unsigned i = 0; i < o->high; i++) {
         const struct lane *lane = o->lanes[i];
         if (lane->open)
-            need_promised(o, op->lane, i, all ? lane->last : lane->host);
+            need_promised(o, op, i, all ? lane->last : lane->host);
     }
 }
 
-static void need_opaque(struct order *o, unsigned lane)
+static void need_opaque(struct order *o, const struct order_op *op)
 {
     for (unsigned i = 0; i < o->high; i++) {
         if (o->lanes[i]->open && o->lanes[i]->opaque)
-            need_promised(o, lane, i, o->lanes[i]->opaque);
+            need_promised(o, op, i, o->lanes[i]->opaque);
     }
 }
 
@@ -118,9 +149,23 @@ static void need_memory(struct order *o, unsigned lane, const struct access *acc
     }
 }
 
+static void need_all(struct order *o, const struct order_op *op)
+{
+    for (unsigned i = 0; i < o->high; i++) {
+        if (i != op->lane && o->lanes[i]->open)
+            need(o, op->lane, i, o->lanes[i]->last);
+    }
+}
+
 static void collect_needs(struct order *o, const struct order_op *op)
 {
     const struct touched *touched = op->touched;
+    for (unsigned i = 0; i < op->fully_count; i++) {
+        if (op->fully[i] != op->lane)
+            need(o, op->lane, op->fully[i], o->lanes[op->fully[i]]->last);
+    }
+    if (op->join == JOIN_CONTEXTS)
+        need_all(o, op);
     if (op->join == JOIN_ALL || (touched && touched->opaque)) {
         need_joined(o, op, 1);
         return;
@@ -128,9 +173,9 @@ static void collect_needs(struct order *o, const struct order_op *op)
     if (op->join == JOIN_HOST)
         need_joined(o, op, 0);
     for (unsigned i = 0; o->crowded && i < o->high; i++)
-        need_promised(o, op->lane, i, smaller(o->crowded, o->lanes[i]->last));
+        need_promised(o, op, i, smaller(o->crowded, o->lanes[i]->last));
     if (touched && o->opaque_lanes)
-        need_opaque(o, op->lane);
+        need_opaque(o, op);
     for (unsigned i = 0; touched && i < touched->count; i++)
         need_memory(o, op->lane, &touched->at[i]);
 }
@@ -150,10 +195,10 @@ static int mark_for(const struct lane *lane, moment until, moment most)
 }
 
 /* What to wait for so that the other lane's work up to `until` is done, and nothing that was not promised. */
-static struct order_wait choose_wait(struct order *o, unsigned lane, unsigned other, moment until)
+static struct order_wait choose_wait(struct order *o, const struct order_op *op, unsigned other, moment until)
 {
     const struct lane *others = o->lanes[other];
-    moment promised = order_promised(o, lane, other);
+    moment promised = op->join == JOIN_CONTEXTS ? UINT64_MAX : promised_for(o, op, other);
     if (others->last <= promised && !others->gone && !others->eager)
         return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last};
     int mark = mark_for(others, until, promised);
@@ -182,8 +227,9 @@ static void make_wait(struct order *o, unsigned lane, struct order_wait wait)
 }
 
 /* The newest need goes first: it may come after the others itself. */
-static void plan_waits(struct order *o, unsigned lane, struct order_plan *plan)
+static void plan_waits(struct order *o, const struct order_op *op, struct order_plan *plan)
 {
+    unsigned lane = op->lane;
     while (o->needs) {
         unsigned newest = 0;
         for (unsigned i = 1; i < o->needs; i++) {
@@ -196,7 +242,7 @@ static void plan_waits(struct order *o, unsigned lane, struct order_plan *plan)
         o->needing[newest] = o->needing[--o->needs];
         if (until <= o->lanes[lane]->real[other])
             continue;
-        struct order_wait wait = choose_wait(o, lane, other, until);
+        struct order_wait wait = choose_wait(o, op, other, until);
         make_wait(o, lane, wait);
         plan->waits[plan->count++] = wait;
     }
@@ -231,14 +277,23 @@ void order_add(struct order *o, const struct order_op *op, struct order_plan *pl
     if (op->work)
         plan->mark_first = lanes_mark_first(o, lane);
     collect_needs(o, op);
-    plan_waits(o, op->lane, plan);
+    plan_waits(o, op, plan);
     if (!op->work)
         return;
     plan->at = lane->last = ++o->now;
     note_touched(o, op, lane);
     if (lane->kind == LANE_DEFAULT)
         lanes_default_work(o, lane->domain);
+    else if (lane->kind == LANE_BLOCKING)
+        o->domains[lane->domain].last_blocking = o->now;
+    lane->default_then = o->domains[lane->domain].last_default;
     plan->mark_after = lanes_mark_after(o, lane);
+}
+
+void order_touch(struct order *o, unsigned lane, const struct touched *touched)
+{
+    struct order_op op = {.lane = (uint16_t)lane, .touched = touched};
+    note_touched(o, &op, o->lanes[lane]);
 }
 
 void order_memory_gone(struct memory *memory)

@@ -65,11 +65,12 @@ struct lane {
     uint8_t
         eager; /* nobody but its owner can record an event on it (0x2, the legacy stream): marked after every operation */
     uint16_t domain;
-    moment last;      /* newest operation */
-    moment opaque;    /* newest that touches everything */
-    moment host;      /* newest that touches memory which the host can touch */
-    moment completed; /* all operations up to here are known to be done */
-    moment recorded;  /* newest event of the program's on it */
+    moment last;         /* newest operation */
+    moment opaque;       /* newest that touches everything */
+    moment host;         /* newest that touches memory which the host can touch */
+    moment completed;    /* all operations up to here are known to be done */
+    moment default_then; /* the domain's last_default when the newest operation came */
+    moment recorded;     /* newest event of the program's on it */
     struct promise promise;
     struct mark marks[ORDER_MARKS];
     moment real[ORDER_LANES];
@@ -77,9 +78,12 @@ struct lane {
 
 /* A context: one legacy stream. */
 struct domain {
-    moment last_default;         /* newest operation of a default lane */
-    moment last_event;           /* newest event recorded on a default or blocking lane */
-    uint16_t event_lane;         /* there */
+    moment last_default;  /* newest operation of a default lane */
+    moment last_blocking; /* newest operation of a blocking lane */
+    moment last_sync;     /* the host began to wait for the default stream when this was the newest operation, plus one */
+    moment known_defaults, known_blocking; /* operations before these are what the host has waited for, in legacy's terms */
+    moment last_event;                     /* newest event recorded on a default or blocking lane */
+    uint16_t event_lane;                   /* there */
     uint8_t changed;             /* a blocking lane was promised something since the default lanes last took it over */
     uint8_t fresh;               /* joined has more than joined_at_last */
     struct reach joined;         /* what the default lanes were promised of non-blocking lanes and of other contexts' */
@@ -91,6 +95,7 @@ struct order {
     uint16_t high;         /* lanes in use are below */
     uint16_t opaque_lanes; /* that had an operation which touches everything, not known to be done */
     uint16_t free_running; /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
+    struct reach known;    /* of single lanes, likewise known to the host */
     moment crowded;        /* memory ran out at this moment: all before conflicts with all */
     struct domain domains[ORDER_DOMAINS];
     struct lane *lanes[ORDER_LANES]; /* made when first used */
@@ -103,8 +108,9 @@ struct order {
 /* Which earlier work an operation follows though it shares no memory with it. */
 enum order_join {
     JOIN_NOTHING,
-    JOIN_HOST, /* what the host may conclude from it: all promised work on memory that the host can touch */
-    JOIN_ALL   /* all promised work */
+    JOIN_HOST,    /* what the host may conclude from it: all promised work on memory that the host can touch */
+    JOIN_ALL,     /* all promised work */
+    JOIN_CONTEXTS /* all work of all contexts: copies between devices */
 };
 
 struct order_op {
@@ -112,9 +118,14 @@ struct order_op {
     uint8_t join; /* enum order_join; a touched->opaque operation joins all */
     uint8_t work; /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
     const struct touched *touched; /* NULL: nothing */
+    const uint16_t *fully;         /* all work of these lanes, too: the thread's other ones */
+    uint16_t fully_count;
 };
 
-/* `lane` waits first for `lane`'s mark of this number, or for all that the other lane has now. */
+/* The operation's lane waits first for the mark of this number, or for all that the other lane has now. It does so also
+ * where work is 0: the host then waits for the lane. On an eager lane nobody else can record: ORDER_NEWEST of one (it
+ * happens where no default-stream work had been before) is an event on the legacy stream, which stands for all blocking
+ * lanes. */
 struct order_wait {
     uint16_t lane;
     int16_t mark; /* ORDER_NEWEST: record an event there now */
@@ -143,6 +154,12 @@ int order_reclaim(struct order *o, unsigned lane);
  * as made from here on. */
 void order_add(struct order *o, const struct order_op *op, struct order_plan *plan);
 
+/* After order_add of a copy between devices: all later default-stream work of all contexts comes after it. */
+void order_everywhere(struct order *o, unsigned lane);
+
+/* After order_add of an operation: it touches these, too (memory that the call has made). */
+void order_touch(struct order *o, unsigned lane, const struct touched *touched);
+
 /* After order_add of the record itself (work 1): fills in what the event carries. */
 void order_record(struct order *o, unsigned lane, struct recorded *event);
 
@@ -152,11 +169,17 @@ void order_await(struct order *o, unsigned lane, const struct recorded *event);
 /* The host knows now that the lane's operations up to `until` are done. */
 void order_done(struct order *o, unsigned lane, moment until);
 
+/* After order_add with work 0: what the host will have waited for when the lane is done, in legacy's terms. Legacy's wait
+ * is longer than ours, so all that is issued after it is promised what legacy waited for; say so with order_known. */
+void order_waits(struct order *o, unsigned lane, struct promise *promise);
+void order_known(struct order *o, const struct promise *promise);
+void order_promise_drop(struct promise *promise);
+
 /* And with them what they really came after: a copy of the lane's `real` from when it began to wait. */
 void order_done_with(struct order *o, unsigned lane, moment until, const moment real[ORDER_LANES]);
 void order_event_done(struct order *o, const struct recorded *event);
 
-/* Everything before the moment is done (a device-wide wait). */
+/* Everything up to the moment is done (a device-wide wait). */
 void order_all_done(struct order *o, unsigned domain, moment until);
 
 /* The best lane for the operation among several of one thread. */
