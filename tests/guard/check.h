@@ -32,10 +32,10 @@ struct Verdict {
 };
 
 struct Checks {
-    bool all = true;       /* each call, not the last alone: its beginnings were checked before */
+    bool all = true;        /* each call, not the last alone: its beginnings were checked before */
     bool host_order = true; /* what a host's wait ordered counts as promised */
     bool host_waits = true; /* for more than under legacy are a fault */
-    bool needless = true;  /* is a fault */
+    bool needless = true;   /* is a fault */
 };
 
 Verdict check(const Program &program, const Checks &checks);

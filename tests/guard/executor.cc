@@ -16,7 +16,8 @@ struct order g_order;
 struct order_plan g_plan;
 struct memory g_memories[kMemories];
 
-/* As in the beginning, but for the memory of lanes and promises, which serves the next program: the shim gives none back. */
+/* As in the beginning, but for the memory of lanes and promises, which serves the next program: the shim gives none back.
+ */
 void empty_order()
 {
     static struct lane *lanes[ORDER_LANES];
@@ -27,6 +28,7 @@ void empty_order()
             order_close(&g_order, i, &g_plan);
         order_reclaim(&g_order, i);
     }
+    reach_drop(&g_order.known);
     for (unsigned d = 0; d < 2; d++) {
         reach_drop(&g_order.domains[d].joined);
         reach_drop(&g_order.domains[d].joined_at_last);
@@ -60,6 +62,8 @@ Executor::~Executor()
 {
     for (auto &event : events_)
         order_recorded_drop(&event.carried);
+    for (auto &wait : host_waits_)
+        order_promise_drop(&wait.promise);
     for (auto &memory : g_memories)
         order_memory_gone(&memory);
     empty_order();
@@ -97,6 +101,7 @@ int Executor::open(int stream)
         lanes_.resize(lane + 1);
     lanes_[lane] = Lane();
     lanes_[lane].eager = eager;
+    lanes_[lane].kind = kind;
     lanes_[lane].domain = s.domain;
     return lane;
 }
@@ -162,7 +167,26 @@ void Executor::record_mark(int lane, int mark, Outcome *outcome)
     lanes_[lane].marks[mark] = {true, lanes_[lane].tail, lanes_[lane].last};
 }
 
-void Executor::make_waits(int lane, const struct order_plan &plan, bool by_host, Outcome *outcome)
+/* The moments of its operations up to `until` are all covered. */
+bool Executor::claims_right(const Lane &lane, const Mark &covered, moment until)
+{
+    for (moment at : lane.moments)
+        if (at > covered.until && at <= until)
+            return false;
+    return true;
+}
+
+/* An event on the legacy stream stands for all the streams that it waits for. */
+Set Executor::legacy_stream_now(int domain) const
+{
+    Set all = 0;
+    for (const Lane &lane : lanes_)
+        if (lane.domain == domain && lane.kind != LANE_NON_BLOCKING)
+            all |= lane.tail;
+    return all;
+}
+
+void Executor::make_waits(int lane, const struct order_plan &plan, Outcome *outcome)
 {
     for (int w = 0; w < plan.count; w++) {
         const struct order_wait &wait = plan.waits[w];
@@ -172,7 +196,9 @@ void Executor::make_waits(int lane, const struct order_plan &plan, bool by_host,
         }
         const Lane &other = lanes_[wait.lane];
         Mark covered = {true, other.tail, other.last};
-        if (wait.mark == ORDER_NEWEST && (other.gone || other.eager))
+        if (wait.mark == ORDER_NEWEST && other.eager)
+            covered.covers = legacy_stream_now(other.domain);
+        if (wait.mark == ORDER_NEWEST && other.gone)
             outcome->error = "an event is to be recorded on a lane where none can be";
         else if (wait.mark != ORDER_NEWEST && (wait.mark < 0 || wait.mark >= ORDER_MARKS))
             outcome->error = "a wait for a mark with a number that there is not";
@@ -180,14 +206,28 @@ void Executor::make_waits(int lane, const struct order_plan &plan, bool by_host,
             covered = other.marks[wait.mark];
         if (!covered.recorded)
             outcome->error = "a wait for a mark that was not recorded";
-        if (wait.until > covered.until)
+        if (!outcome->error && !claims_right(other, covered, wait.until))
             outcome->error = "a wait claims more than it covers";
         if (outcome->error)
             return;
         outcome->waits.push_back(covered.covers);
-        if (!by_host)
-            lanes_[lane].tail |= covered.covers;
+        lanes_[lane].tail |= covered.covers;
     }
+}
+
+/* An event, and what gates, stand for the whole of the thread's default stream. */
+static bool looks_at_all(const Call &call)
+{
+    return call.op == Op::Record || call.opaque;
+}
+
+static std::vector<uint16_t> without(const std::vector<uint16_t> &lanes, unsigned lane)
+{
+    std::vector<uint16_t> rest;
+    for (uint16_t other : lanes)
+        if (other != lane)
+            rest.push_back(other);
+    return rest;
 }
 
 void Executor::operation(int i, const Call &call, Outcome *outcome)
@@ -207,11 +247,14 @@ void Executor::operation(int i, const Call &call, Outcome *outcome)
         outcome->error = "order_choose answers with a lane that was not among them";
         return;
     }
+    const std::vector<uint16_t> others = looks_at_all(call) ? without(own, op.lane) : std::vector<uint16_t>();
+    op.fully = others.data();
+    op.fully_count = others.size();
     order_add(&g_order, &op, &g_plan);
     Lane &lane = lanes_[op.lane];
     record_mark(op.lane, g_plan.mark_first, outcome);
     outcome->without = lane.tail | finished_;
-    make_waits(op.lane, g_plan, false, outcome);
+    make_waits(op.lane, g_plan, outcome);
     if (call.op == Op::Wait) {
         lane.tail |= events_[call.event].covers;
         outcome->without |= events_[call.event].covers;
@@ -222,6 +265,7 @@ void Executor::operation(int i, const Call &call, Outcome *outcome)
     if (g_plan.at <= last_moment_)
         outcome->error = "moments do not grow";
     last_moment_ = lane.last = g_plan.at;
+    lane.moments.push_back(g_plan.at);
     record_mark(op.lane, g_plan.mark_after, outcome);
     Event &event = events_[call.event];
     if (call.op == Op::Record) {
@@ -263,33 +307,30 @@ void Executor::reclaim(Outcome *outcome)
     }
 }
 
-void Executor::begin_wait(int i, const Call &call, Outcome *outcome)
+void Executor::begin_wait(const Call &call, Outcome *outcome)
 {
     const std::vector<uint16_t> &own = lanes_of(call.stream);
     HostWait &host = host_waits_[call.thread];
-    host = HostWait();
     host.pending = true;
-    host.call = i;
     struct order_op op = {};
     op.lane = own[0];
     op.join = uint8_t(call.join);
+    const std::vector<uint16_t> others = without(own, op.lane);
+    op.fully = others.data();
+    op.fully_count = others.size();
     order_add(&g_order, &op, &g_plan);
     if (g_plan.at)
         outcome->error = "a host's wait became an operation";
+    Lane &lane = lanes_[op.lane];
     record_mark(op.lane, g_plan.mark_first, outcome);
-    for (uint16_t lane : own) {
-        const moment *real = g_order.lanes[lane]->real;
-        host.covers |= lanes_[lane].tail;
-        host.done.push_back({lane, lanes_[lane].last});
-        host.done_with.push_back({lane, std::vector<moment>(real, real + ORDER_LANES)});
-    }
-    outcome->without = host.covers | finished_;
-    make_waits(op.lane, g_plan, true, outcome);
+    outcome->without = lane.tail | finished_;
+    make_waits(op.lane, g_plan, outcome);
     record_mark(op.lane, g_plan.mark_after, outcome);
-    for (Set covered : outcome->waits)
-        host.covers |= covered;
-    for (int w = 0; w < g_plan.count; w++)
-        host.done.push_back({g_plan.waits[w].lane, g_plan.waits[w].until});
+    host.lane = op.lane;
+    host.until = lane.last;
+    memcpy(host.real, g_order.lanes[op.lane]->real, sizeof host.real);
+    order_waits(&g_order, op.lane, &host.promise);
+    host.covers = lane.tail;
     outcome->real = host.covers | finished_;
 }
 
@@ -297,10 +338,9 @@ void Executor::end_wait(int thread)
 {
     HostWait &host = host_waits_[thread];
     finished_ |= host.covers;
-    for (const auto &[lane, until] : host.done)
-        order_done(&g_order, lane, until);
-    for (size_t i = 0; i < host.done_with.size(); i++)
-        order_done_with(&g_order, host.done_with[i].first, host.done[i].second, host.done_with[i].second.data());
+    order_done_with(&g_order, host.lane, host.until, host.real);
+    order_known(&g_order, &host.promise);
+    order_promise_drop(&host.promise);
     host.pending = false;
 }
 
@@ -309,17 +349,24 @@ void Executor::event_wait(const Call &call, Outcome *outcome)
     finished_ |= events_[call.event].covers;
     outcome->real = outcome->without = finished_;
     order_event_done(&g_order, &events_[call.event].carried);
+    order_known(&g_order, &events_[call.event].carried.promise);
     reclaim(outcome);
 }
 
 void Executor::device_wait(const Call &call, Outcome *outcome)
 {
     const int domain = world_.streams[call.stream].domain;
-    for (const Lane &lane : lanes_)
-        if (lane.domain == domain)
-            finished_ |= lane.tail;
+    for (size_t i = 0; i < lanes_.size(); i++) {
+        if (lanes_[i].domain != domain || !g_order.lanes[i] || !g_order.lanes[i]->open)
+            continue;
+        struct promise promise = {};
+        finished_ |= lanes_[i].tail;
+        order_waits(&g_order, i, &promise);
+        order_known(&g_order, &promise);
+        order_promise_drop(&promise);
+    }
     outcome->real = outcome->without = finished_;
-    order_all_done(&g_order, domain, last_moment_ + 1);
+    order_all_done(&g_order, domain, last_moment_);
     reclaim(outcome);
 }
 
@@ -339,11 +386,11 @@ void Executor::call(int i, const Call &call, Outcome *outcome)
     case Op::Wait: operation(i, call, outcome); break;
     case Op::Close: close(call, outcome); break;
     case Op::Sync:
-        begin_wait(i, call, outcome);
+        begin_wait(call, outcome);
         end_wait(call.thread);
         reclaim(outcome);
         break;
-    case Op::SyncBegin: begin_wait(i, call, outcome); break;
+    case Op::SyncBegin: begin_wait(call, outcome); break;
     case Op::SyncEnd:
         end_wait(call.thread);
         reclaim(outcome);

@@ -18,11 +18,11 @@ namespace ptds_test
 
 /* What came of one call. */
 struct Outcome {
-    bool made = false;         /* the program may make the call, and a lane was free */
+    bool made = false;           /* the program may make the call, and a lane was free */
     const char *error = nullptr; /* a plan that can't be carried out or says what is not so */
-    Set real = 0;              /* what really comes before it; for a host's wait, before its end */
-    Set without = 0;           /* the same if the plan's waits were not made */
-    std::vector<Set> waits;    /* what each wait covers */
+    Set real = 0;                /* what really comes before it; for a host's wait, before its end */
+    Set without = 0;             /* the same if the plan's waits were not made */
+    std::vector<Set> waits;      /* what each wait covers */
 };
 
 class Executor
@@ -50,6 +50,8 @@ private:
         Set tail = 0; /* what an operation put there now would come after */
         Set own = 0;  /* the lane's operations */
         moment last = 0;
+        std::vector<moment> moments;
+        enum lane_kind kind = LANE_DEFAULT;
         int domain = 0;
         bool gone = false, eager = false;
         int marked = 0;
@@ -62,19 +64,22 @@ private:
     };
     struct HostWait { /* one that has begun */
         bool pending = false;
-        int call = 0;
+        int lane = 0;
         Set covers = 0;
-        std::vector<std::pair<int, moment>> done;
-        std::vector<std::pair<int, std::vector<moment>>> done_with;
+        moment until = 0;
+        moment real[ORDER_LANES];
+        struct promise promise = {};
     };
 
     const std::vector<uint16_t> &lanes_of(int stream);
     int open(int stream);
     void record_mark(int lane, int mark, Outcome *outcome);
-    void make_waits(int lane, const struct order_plan &plan, bool by_host, Outcome *outcome);
+    static bool claims_right(const Lane &lane, const Mark &covered, moment until);
+    Set legacy_stream_now(int domain) const;
+    void make_waits(int lane, const struct order_plan &plan, Outcome *outcome);
     void operation(int i, const Call &call, Outcome *outcome);
     void close(const Call &call, Outcome *outcome);
-    void begin_wait(int i, const Call &call, Outcome *outcome);
+    void begin_wait(const Call &call, Outcome *outcome);
     void end_wait(int thread);
     void event_wait(const Call &call, Outcome *outcome);
     void device_wait(const Call &call, Outcome *outcome);

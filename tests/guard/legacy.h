@@ -55,13 +55,13 @@ private:
     Call calls_[kMostCalls];
     uint8_t life_[kMostCalls] = {}; /* of the call's stream: one more after each destruction */
     uint8_t lives_[64] = {};        /* by stream, now */
-    Set operations_ = 0;          /* those of the calls that run on the device */
+    Set operations_ = 0;            /* those of the calls that run on the device */
     Set streams_[kMostCalls] = {};
     Set all_[kMostCalls] = {};
     Set waited_[kMostCalls] = {};
-    Set host_ = 0;                /* what the host has waited for */
+    Set host_ = 0;                          /* what the host has waited for */
     int event_[kEvents] = {-1, -1, -1, -1}; /* the call that recorded it last */
-    int begun_[16] = {};          /* by thread: the SyncBegin that has not ended */
+    int begun_[16] = {};                    /* by thread: the SyncBegin that has not ended */
 };
 
 } // namespace ptds_test

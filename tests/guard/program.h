@@ -33,11 +33,11 @@ struct Stream {
 };
 
 struct World {
-    int lanes = 1;        /* of a thread's default stream */
-    bool shared = false;  /* all threads' default streams on the same lanes */
-    bool early = false;   /* lanes open before the first call, not at their first use */
-    int dummies = 0;      /* lanes that nobody uses, opened first */
-    uint8_t hosts = 0;    /* bit m: the host can touch memory m */
+    int lanes = 1;       /* of a thread's default stream */
+    bool shared = false; /* all threads' default streams on the same lanes */
+    bool early = false;  /* lanes open before the first call, not at their first use */
+    int dummies = 0;     /* lanes that nobody uses, opened first */
+    uint8_t hosts = 0;   /* bit m: the host can touch memory m */
     std::vector<Stream> streams;
 
     void add_domain(int domain, int threads, int blocking, int non_blocking);

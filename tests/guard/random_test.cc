@@ -101,6 +101,8 @@ Program program(uint64_t seed)
             call.join = chance.one_in(4) ? Join::All : Join::Host;
         if (call.op == Op::Work)
             touch(chance, call, memories);
+        if (call.op == Op::Record && hosts && call.join == Join::Nothing)
+            call.join = Join::Host; /* the host may ask the event */
         if (call.op == Op::Wait)
             call.join = Join::Nothing; /* what it carries is promised after it */
         if (call.opaque)
