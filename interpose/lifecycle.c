@@ -12,6 +12,8 @@
 #include "interpose/doors/doors.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/guard/guard.h"
+#include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
@@ -33,12 +35,12 @@ static void in_child(void)
     doors_after_fork();
     enter_after_fork();
     thread_after_fork();
-    if (policy_current()->after_fork)
-        policy_current()->after_fork();
+    guard_after_fork();
     objects_after_fork();
     objects_handles_after_fork();
     capture_after_fork();
-    footprint_after_fork();
+    memories_after_fork();
+    allocations_after_fork();
     footprint_kernels_after_fork();
     record_after_fork();
     hostfuncs_after_fork();

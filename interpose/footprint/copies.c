@@ -3,134 +3,32 @@
  * The footprints of copies, memsets and what else is no launch. Called by the wrappers before the call. Must not ask the
  * driver anything while a capture is open.
  */
-#include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
-#include "interpose/record/record.h"
+#include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
 
-/* The pinned ranges, sorted by base: programs have tens to hundreds. Changed under the lock; every recorded copy reads them
- * without it, and once more where `changes` says that they changed meanwhile (odd: they are changing). */
-#define RANGES 8192
-static struct range {
-    uint64_t base, bytes;
-    uint32_t kind; /* enum ptds_memory_kind */
-} ranges[RANGES];
-static uint32_t range_count, ranges_overflowed, changes;
-static struct lock ranges_lock;
-static uint64_t span_low = UINT64_MAX, span_high;
+/* What a copy's name says of a side. A host address that belongs to no memory is pageable, and the caller's own. */
+enum side_type { SIDE_HOST, SIDE_DEVICE, SIDE_ARRAY, SIDE_ANY };
 
-#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+struct side {
+    enum ptds_memory_kind kind;
+    uint64_t address; /* of the first byte; an array's handle */
+    struct place place;
+};
 
-static void set_range(uint32_t at, struct range to)
+static enum ptds_memory_kind pinned_kind(const struct place *place)
 {
-    STORE(ranges[at].base, to.base);
-    STORE(ranges[at].bytes, to.bytes);
-    STORE(ranges[at].kind, to.kind);
-}
-
-static void begin_change(void)
-{
-    lock_take(&ranges_lock);
-    STORE(changes, changes + 1);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-static void end_change(void)
-{
-    __atomic_store_n(&changes, changes + 1, __ATOMIC_RELEASE);
-    lock_drop(&ranges_lock);
-}
-
-/* The number of ranges that start at or before the address. */
-static uint32_t ranges_up_to(uint64_t address)
-{
-    uint32_t low = 0, high = LOAD(range_count);
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (LOAD(ranges[middle].base) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void widen_span(uint64_t base, uint64_t end)
-{
-    uint64_t seen = __atomic_load_n(&span_low, __ATOMIC_RELAXED);
-    while (base < seen && !__atomic_compare_exchange_n(&span_low, &seen, base, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    seen = __atomic_load_n(&span_high, __ATOMIC_RELAXED);
-    while (end > seen && !__atomic_compare_exchange_n(&span_high, &seen, end, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
-void footprint_memory_added(enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
-{
-    widen_span(base, base + bytes);
-    if (kind != PTDS_MEMORY_PINNED && kind != PTDS_MEMORY_REGISTERED)
-        return;
-    begin_change();
-    uint32_t at = ranges_up_to(base);
-    if (range_count < RANGES) {
-        for (uint32_t i = range_count; i > at; i--)
-            set_range(i, ranges[i - 1]);
-        set_range(at, (struct range){base, bytes, kind});
-        STORE(range_count, range_count + 1);
-    } else {
-        STORE(ranges_overflowed, 1);
-    }
-    end_change();
-}
-
-void footprint_memory_gone(uint64_t base)
-{
-    begin_change();
-    uint32_t at = ranges_up_to(base);
-    if (at > 0 && ranges[at - 1].base == base) {
-        for (uint32_t i = at; i < range_count; i++)
-            set_range(i - 1, ranges[i]);
-        STORE(range_count, range_count - 1);
-    }
-    end_change();
-}
-
-int footprint_in_span(uint64_t address)
-{
-    return address >= __atomic_load_n(&span_low, __ATOMIC_RELAXED) &&
-           address < __atomic_load_n(&span_high, __ATOMIC_RELAXED);
-}
-
-static enum ptds_memory_kind look_up(uint64_t address)
-{
-    uint32_t at = ranges_up_to(address);
-    if (at > 0 && address - LOAD(ranges[at - 1].base) < LOAD(ranges[at - 1].bytes))
-        return (enum ptds_memory_kind)LOAD(ranges[at - 1].kind);
-    return LOAD(ranges_overflowed) ? PTDS_MEMORY_UNKNOWN : PTDS_MEMORY_PAGEABLE;
-}
-
-static enum ptds_memory_kind host_kind(uint64_t address)
-{
-    for (int tries = 0; tries < 64; tries++) {
-        uint32_t before = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
-        enum ptds_memory_kind kind = look_up(address);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (before % 2 == 0 && LOAD(changes) == before)
-            return kind;
-    }
-    lock_take(&ranges_lock); /* whoever changes them was interrupted */
-    enum ptds_memory_kind kind = look_up(address);
-    lock_drop(&ranges_lock);
-    return kind;
+    uint8_t kind = place->memory ? __atomic_load_n(&place->memory->kind, __ATOMIC_RELAXED) : PTDS_MEMORY_UNKNOWN;
+    return kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED ? (enum ptds_memory_kind)kind
+                                                                        : PTDS_MEMORY_PAGEABLE;
 }
 
 /* Either side of a copy whose name does not tell. The driver knows every pointer that is not plain host memory. */
-static enum ptds_memory_kind any_kind(uint64_t address)
+static enum ptds_memory_kind any_kind(const struct place *place, uint64_t address)
 {
     unsigned type = 0;
-    enum ptds_memory_kind pinned = host_kind(address);
+    enum ptds_memory_kind pinned = pinned_kind(place);
     if (pinned != PTDS_MEMORY_PAGEABLE)
         return pinned;
     if (capture_any() || !driver.cuPointerGetAttribute)
@@ -138,6 +36,44 @@ static enum ptds_memory_kind any_kind(uint64_t address)
     if (driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS)
         return PTDS_MEMORY_PAGEABLE;
     return type == CU_MEMORYTYPE_DEVICE ? PTDS_MEMORY_DEVICE : PTDS_MEMORY_PINNED;
+}
+
+static inline struct side side_at(struct call *C, enum side_type type, uint64_t address)
+{
+    struct side side = {PTDS_MEMORY_ARRAY, address, {NULL, 0, 0, 0}};
+    if (type == SIDE_ARRAY)
+        return side;
+    side.place = memories_find(C->thread, address);
+    side.kind = type == SIDE_HOST     ? pinned_kind(&side.place)
+                : type == SIDE_DEVICE ? PTDS_MEMORY_DEVICE
+                                      : any_kind(&side.place, address);
+    return side;
+}
+
+/* The memories under a range, one after the other; several where chunks are mapped side by side. */
+static void touch_rest(struct call *C, struct place place, uint64_t begin, uint64_t end, int writes)
+{
+    while (place.memory && end > place.end) {
+        touch(&C->touched, place.memory, begin + place.shift, place.end + place.shift, writes);
+        begin = place.end;
+        place = memories_find(C->thread, begin);
+    }
+    if (place.memory)
+        touch(&C->touched, place.memory, begin + place.shift, end + place.shift, writes);
+    else
+        touch_opaque(&C->touched, OPAQUE_OTHER);
+}
+
+static inline void touch_side(struct call *C, const struct side *side, uint64_t bytes, int writes)
+{
+    if (bytes == 0)
+        return;
+    if (side->kind == PTDS_MEMORY_ARRAY)
+        touch_handle(&C->touched, side->address, writes);
+    else if (side->place.memory)
+        touch_rest(C, side->place, side->address, side->address + bytes, writes);
+    else if (side->kind != PTDS_MEMORY_PAGEABLE)
+        touch_opaque(&C->touched, OPAQUE_OTHER);
 }
 
 static void set_kinds(struct call *C, enum ptds_memory_kind destination, enum ptds_memory_kind source)
@@ -157,100 +93,110 @@ static void set_copy(struct call *C, uint64_t destination, uint64_t source, uint
     fp_words(C, PTDS_OP_COPY, 6);
 }
 
+void fp_touch_bytes(struct call *C, uint64_t base, uint64_t bytes, int writes)
+{
+    struct side side = side_at(C, SIDE_DEVICE, base);
+    touch_side(C, &side, bytes, writes);
+}
+
+/* What the two sides of a copy are, by its name: destination, source. */
+static const uint8_t sides_of[][2] = {
+    [FP_HTOD] = {SIDE_DEVICE, SIDE_HOST},  [FP_DTOH] = {SIDE_HOST, SIDE_DEVICE},  [FP_DTOD] = {SIDE_DEVICE, SIDE_DEVICE},
+    [FP_ANY] = {SIDE_ANY, SIDE_ANY},       [FP_HTOA] = {SIDE_ARRAY, SIDE_HOST},   [FP_ATOH] = {SIDE_HOST, SIDE_ARRAY},
+    [FP_DTOA] = {SIDE_ARRAY, SIDE_DEVICE}, [FP_ATOD] = {SIDE_DEVICE, SIDE_ARRAY}, [FP_ATOA] = {SIDE_ARRAY, SIDE_ARRAY},
+};
+
 void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes)
 {
     if (!C->footprint)
         return;
+    struct side to = side_at(C, (enum side_type)sides_of[sides][0], destination);
+    struct side from = side_at(C, (enum side_type)sides_of[sides][1], source);
     set_copy(C, destination, source, bytes, 1, bytes, bytes);
-    switch (sides) {
-    case FP_HTOD: set_kinds(C, PTDS_MEMORY_DEVICE, host_kind(source)); break;
-    case FP_DTOH: set_kinds(C, host_kind(destination), PTDS_MEMORY_DEVICE); break;
-    case FP_DTOD: set_kinds(C, PTDS_MEMORY_DEVICE, PTDS_MEMORY_DEVICE); break;
-    default: set_kinds(C, any_kind(destination), any_kind(source)); break;
-    }
+    set_kinds(C, to.kind, from.kind);
+    touch_side(C, &to, bytes, 1);
+    touch_side(C, &from, bytes, 0);
 }
 
-void fp_copy_array(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes)
-{
-    if (!C->footprint)
-        return;
-    set_copy(C, destination, source, bytes, 1, bytes, bytes);
-    switch (sides) {
-    case FP_HTOA: set_kinds(C, PTDS_MEMORY_ARRAY, host_kind(source)); break;
-    case FP_ATOH: set_kinds(C, host_kind(destination), PTDS_MEMORY_ARRAY); break;
-    case FP_DTOA: set_kinds(C, PTDS_MEMORY_ARRAY, PTDS_MEMORY_DEVICE); break;
-    case FP_ATOD: set_kinds(C, PTDS_MEMORY_DEVICE, PTDS_MEMORY_ARRAY); break;
-    default: set_kinds(C, PTDS_MEMORY_ARRAY, PTDS_MEMORY_ARRAY); break;
-    }
-}
-
-/* A side of a 2D or 3D copy: its kind by the struct's memory type, its first byte. */
-struct side {
-    enum ptds_memory_kind kind;
-    uint64_t address;
+/* A side of a 2D or 3D copy as its struct has it. */
+struct shape {
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    CUarray array;
+    uint64_t x, y, z, pitch, rows;
 };
 
-static struct side side_of(CUmemorytype type, const void *host, CUdeviceptr device, CUarray array, uint64_t offset)
+struct extent {
+    uint64_t width, height, depth;
+};
+
+static struct side side_of(struct call *C, const struct shape *shape)
 {
-    switch (type) {
-    case CU_MEMORYTYPE_HOST: return (struct side){host_kind((uint64_t)host), (uint64_t)host + offset};
-    case CU_MEMORYTYPE_DEVICE: return (struct side){PTDS_MEMORY_DEVICE, device + offset};
-    case CU_MEMORYTYPE_ARRAY: return (struct side){PTDS_MEMORY_ARRAY, (uint64_t)array};
-    default: return (struct side){any_kind(device), device + offset};
+    uint64_t offset = (shape->z * shape->rows + shape->y) * shape->pitch + shape->x;
+    switch (shape->type) {
+    case CU_MEMORYTYPE_HOST: return side_at(C, SIDE_HOST, (uint64_t)shape->host + offset);
+    case CU_MEMORYTYPE_DEVICE: return side_at(C, SIDE_DEVICE, shape->device + offset);
+    case CU_MEMORYTYPE_ARRAY: return side_at(C, SIDE_ARRAY, (uint64_t)shape->array);
+    default: return side_at(C, SIDE_ANY, shape->device + offset);
     }
+}
+
+/* From the first byte to one past the last. A pitch or a height of 0 means that rows or slices follow each other tightly. */
+static uint64_t bytes_of(const struct shape *shape, const struct extent *extent)
+{
+    if (!extent->width || !extent->height || !extent->depth)
+        return 0;
+    uint64_t pitch = shape->pitch ? shape->pitch : shape->x + extent->width;
+    uint64_t rows = shape->rows ? shape->rows : shape->y + extent->height;
+    return ((extent->depth - 1) * rows + extent->height - 1) * pitch + extent->width;
+}
+
+/* Depth goes into the height where slices follow each other row by row; else the record spans from the first slice's start
+ * to the last one's end. */
+static void copy_shapes(struct call *C, const struct shape *to, const struct shape *from, const struct extent *extent)
+{
+    struct side destination = side_of(C, to), source = side_of(C, from);
+    uint64_t tallest = to->rows > from->rows ? to->rows : from->rows, height = extent->height;
+    if (extent->depth > 1)
+        height = (extent->depth - 1) * (tallest > height ? tallest : height) + height;
+    set_copy(C, destination.address, source.address, extent->width, height, to->pitch, from->pitch);
+    set_kinds(C, destination.kind, source.kind);
+    touch_side(C, &destination, bytes_of(to, extent), 1);
+    touch_side(C, &source, bytes_of(from, extent), 0);
 }
 
 void fp_copy_2d(struct call *C, const CUDA_MEMCPY2D *copy)
 {
     if (!C->footprint || !copy)
         return;
-    struct side to = side_of(copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray,
-                             copy->dstY * copy->dstPitch + copy->dstXInBytes);
-    struct side from = side_of(copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray,
-                               copy->srcY * copy->srcPitch + copy->srcXInBytes);
-    set_copy(C, to.address, from.address, copy->WidthInBytes, copy->Height, copy->dstPitch, copy->srcPitch);
-    set_kinds(C, to.kind, from.kind);
+    struct shape to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstXInBytes,
+                       copy->dstY,          0,             copy->dstPitch,  0};
+    struct shape from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcXInBytes,
+                         copy->srcY,          0,             copy->srcPitch,  0};
+    copy_shapes(C, &to, &from, &(struct extent){copy->WidthInBytes, copy->Height, 1});
 }
 
-static uint64_t offset_3d(uint64_t x, uint64_t y, uint64_t z, uint64_t pitch, uint64_t height)
-{
-    return (z * height + y) * pitch + x;
-}
-
-/* Depth goes into the height where slices follow each other row by row; else the record spans from the first slice's start
- * to the last one's end. */
-static void set_volume(struct call *C, struct side to, struct side from, uint64_t width, uint64_t height, uint64_t depth,
-                       const uint64_t pitch[2], const uint64_t rows[2])
-{
-    uint64_t tallest = rows[0] > rows[1] ? rows[0] : rows[1];
-    if (depth > 1)
-        height = (depth - 1) * (tallest > height ? tallest : height) + height;
-    set_copy(C, to.address, from.address, width, height, pitch[0], pitch[1]);
-    set_kinds(C, to.kind, from.kind);
-}
+/* Two structs whose fields have the same names. */
+#define VOLUME(copy, side)     (&(struct shape){(copy)->side##MemoryType, (copy)->side##Host, (copy)->side##Device, (copy)->side##Array,                      (copy)->side##XInBytes, (copy)->side##Y, (copy)->side##Z, (copy)->side##Pitch,                      (copy)->side##Height})
+#define EXTENT(copy) (&(struct extent){(copy)->WidthInBytes, (copy)->Height, (copy)->Depth})
 
 void fp_copy_3d(struct call *C, const CUDA_MEMCPY3D *copy)
 {
-    if (!C->footprint || !copy)
-        return;
-    struct side to = side_of(copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray,
-                             offset_3d(copy->dstXInBytes, copy->dstY, copy->dstZ, copy->dstPitch, copy->dstHeight));
-    struct side from = side_of(copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray,
-                               offset_3d(copy->srcXInBytes, copy->srcY, copy->srcZ, copy->srcPitch, copy->srcHeight));
-    set_volume(C, to, from, copy->WidthInBytes, copy->Height, copy->Depth, (uint64_t[]){copy->dstPitch, copy->srcPitch},
-               (uint64_t[]){copy->dstHeight, copy->srcHeight});
+    if (C->footprint && copy)
+        copy_shapes(C, VOLUME(copy, dst), VOLUME(copy, src), EXTENT(copy));
 }
 
 void fp_copy_3d_peer(struct call *C, const CUDA_MEMCPY3D_PEER *copy)
 {
-    if (!C->footprint || !copy)
-        return;
-    struct side to = side_of(copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray,
-                             offset_3d(copy->dstXInBytes, copy->dstY, copy->dstZ, copy->dstPitch, copy->dstHeight));
-    struct side from = side_of(copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray,
-                               offset_3d(copy->srcXInBytes, copy->srcY, copy->srcZ, copy->srcPitch, copy->srcHeight));
-    set_volume(C, to, from, copy->WidthInBytes, copy->Height, copy->Depth, (uint64_t[]){copy->dstPitch, copy->srcPitch},
-               (uint64_t[]){copy->dstHeight, copy->srcHeight});
+    if (C->footprint && copy)
+        copy_shapes(C, VOLUME(copy, dst), VOLUME(copy, src), EXTENT(copy));
+}
+
+static void touch_any(struct call *C, uint64_t address, uint64_t bytes, int writes)
+{
+    struct side side = side_at(C, SIDE_ANY, address);
+    touch_side(C, &side, bytes, writes);
 }
 
 /* One copy is recorded in full, more of them as opaque work. */
@@ -259,10 +205,20 @@ void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdevi
 {
     if (!C->footprint)
         return;
-    if (count == 1 && destinations && sources && sizes)
+    if (!destinations || !sources || !sizes) {
+        fp_opaque(C, OPAQUE_OTHER);
+        return;
+    }
+    if (count == 1) {
         fp_copy(C, FP_ANY, destinations[0], sources[0], sizes[0]);
-    else
-        fp_opaque(C);
+        return;
+    }
+    C->flags |= PTDS_CALL_OPAQUE;
+    fp_words(C, PTDS_OP_OPAQUE, 0);
+    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
+        touch_any(C, destinations[i], sizes[i], 1);
+        touch_any(C, sources[i], sizes[i], 0);
+    }
 }
 
 /* value is not recorded: what is written does not matter to who waits for whom. */
@@ -272,12 +228,14 @@ void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned el
     (void)value;
     if (!C->footprint)
         return;
+    struct side side = side_at(C, SIDE_ANY, destination);
     C->word[0] = destination;
     C->word[1] = width * element;
     C->word[2] = height;
     C->word[3] = pitch;
-    set_kinds(C, any_kind(destination), PTDS_MEMORY_UNKNOWN);
+    set_kinds(C, side.kind, PTDS_MEMORY_UNKNOWN);
     fp_words(C, PTDS_OP_MEMSET, 4);
+    touch_side(C, &side, height ? (height - 1) * pitch + width * element : 0, 1);
 }
 
 int footprint_blocks_host(const struct call *C)
@@ -291,10 +249,4 @@ int footprint_blocks_host(const struct call *C)
             return 1;
     }
     return 0;
-}
-
-void footprint_after_fork(void)
-{
-    ranges_lock.held = 0;
-    changes += changes % 2;
 }

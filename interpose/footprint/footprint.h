@@ -29,29 +29,27 @@ static inline void fp_object(struct call *C, enum ptds_op op, uint64_t value)
     fp_words(C, op, 1);
 }
 
-static inline void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes)
-{
-    C->word[0] = base;
-    C->word[1] = bytes;
-    fp_words(C, op, 2);
-}
+/* Touches the bytes, whatever memories they lie in; everything if in none. */
+void fp_touch_bytes(struct call *C, uint64_t base, uint64_t bytes, int writes);
+
+void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes);
 
 /* Work on memory that its arguments do not name. */
-static inline void fp_opaque(struct call *C)
+static inline void fp_opaque(struct call *C, enum opaque_reason why)
 {
     C->flags |= PTDS_CALL_OPAQUE;
     fp_words(C, PTDS_OP_OPAQUE, 0);
+    C->touched.opaque = (uint8_t)why;
 }
 
 /* The kernel, and the pointers among its arguments. */
 void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra);
 
-/* Launches matter to the recorder alone. */
 static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params,
                              void **extra)
 {
-    if (!C->enter)
+    if (!C->footprint)
         return;
     uint64_t attributes = C->api == API_cuLaunchCooperativeKernel ? PTDS_LAUNCH_COOPERATIVE : 0;
     C->word[0] = grid_x | (uint64_t)grid_y << 32;
@@ -64,7 +62,6 @@ static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_
 
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
 void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
-void fp_copy_array(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
 void fp_copy_2d(struct call *C, const CUDA_MEMCPY2D *copy);
 void fp_copy_3d(struct call *C, const CUDA_MEMCPY3D *copy);
 void fp_copy_3d_peer(struct call *C, const CUDA_MEMCPY3D_PEER *copy);
@@ -81,10 +78,12 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base);
  * side, memsets of host memory (measured.md section 3). Unknown memory counts as host memory: waiting is always right. */
 int footprint_blocks_host(const struct call *C);
 
-/* Memory: ranges of pinned and registered host memory, and the span in which allocations lie. */
-void footprint_memory_added(enum ptds_memory_kind kind, uint64_t base, uint64_t bytes);
-void footprint_memory_gone(uint64_t base);
-int footprint_in_span(uint64_t address);
+/* Memory that begins to exist, and, after the call that ended it, exists no more. */
+void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
+void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
+                         uint64_t height);
+void objects_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size);
+void objects_freed(struct call *C);
 
 /* Kernels: the uid, and the places of the parameters; made on first sight, asks the driver then, never inside a capture. */
 struct kernel {
@@ -95,7 +94,7 @@ struct kernel {
 };
 void footprint_kernels_forget(void);
 void footprint_kernels_forget_cache(struct thread *thread);
-void footprint_after_fork(void);
+void allocations_after_fork(void);
 void footprint_kernels_after_fork(void);
 
 #endif

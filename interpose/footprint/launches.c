@@ -7,6 +7,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/touch.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
@@ -126,19 +127,30 @@ void footprint_kernels_after_fork(void)
     map_reset(&kernels);
 }
 
-/* `offset`: where in the kernel's parameter space the bytes lie. */
+/* The word, for the record: there is room for so many. */
+static void keep_word(struct call *C, uint64_t word, size_t offset)
+{
+    if (C->words == CALL_WORDS)
+        C->flags |= PTDS_CALL_OPAQUE;
+    else
+        C->word[C->words++] = word | (uint64_t)(offset / 8) << PTDS_LAUNCH_ADDRESS_BITS;
+}
+
+/* `offset`: where in the kernel's parameter space the bytes lie. A pointer to the end of an array counts as one into it. */
 static void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset)
 {
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
-        if (!footprint_in_span(word))
+        if (!memories_in_span(word))
             continue;
-        if (C->words == CALL_WORDS) {
-            C->flags |= PTDS_CALL_OPAQUE;
-            return;
-        }
-        C->word[C->words++] = word | (uint64_t)((offset + at) / 8) << PTDS_LAUNCH_ADDRESS_BITS;
+        if (C->enter)
+            keep_word(C, word, offset + at);
+        struct memory *memory = memories_find(C->thread, word).memory;
+        if (!memory)
+            memory = memories_find(C->thread, word - 1).memory;
+        if (memory)
+            touch_whole(&C->touched, memory, 1);
     }
 }
 
@@ -177,8 +189,10 @@ void footprint_arguments(struct call *C, CUfunction function, void **params, voi
     const struct kernel *kernel = kernel_of(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
     int known = params ? scan_params(C, kernel, params) : extra ? scan_buffer(C, extra) : kernel && kernel->params == 0;
-    if (!known)
+    if (!known) {
         C->flags |= PTDS_CALL_OPAQUE;
+        touch_opaque(&C->touched, OPAQUE_PARAMETERS);
+    }
 }
 
 static unsigned attributes_of(const CUlaunchConfig *config)
@@ -196,7 +210,7 @@ static unsigned attributes_of(const CUlaunchConfig *config)
 
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
 {
-    if (!C->enter || !config)
+    if (!C->footprint || !config)
         return;
     fp_launch(C, function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
               config->blockDimZ, config->sharedMemBytes, params, extra);

@@ -21,7 +21,7 @@ static void raise(moment *to, moment least)
 
 /* ---- opened and closed ---- */
 
-int order_open(struct order *o, enum lane_kind kind, unsigned domain, int eager)
+int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int eager)
 {
     unsigned i = 0;
     while (i < o->high && o->lanes[i]->open)
@@ -36,6 +36,8 @@ int order_open(struct order *o, enum lane_kind kind, unsigned domain, int eager)
                           .completed = o->now,
                           .promise.domain = (uint16_t)domain};
     o->high += i == o->high;
+    if (o->domains_used <= domain)
+        o->domains_used = (uint16_t)(domain + 1);
     o->free_running += kind == LANE_NON_BLOCKING || domain > 0;
     return (int)i;
 }
@@ -72,15 +74,16 @@ static struct mark *newest_mark(struct lane *lane)
 /* Whether somebody may have been promised the lane's work up to `at` and no more. */
 static int is_boundary(const struct order *o, const struct lane *lane, unsigned number, moment at)
 {
-    const struct domain *domain = &o->domains[lane->domain];
-    switch (lane->kind) {
-    case LANE_BLOCKING: return domain->last_default > at || domain->last_sync > at;
-    case LANE_DEFAULT:
-        return (o->free_running && domain->last_event > at && domain->event_lane != number) ||
-               (o->free_running && domain->last_sync > at) ||
-               (domain->last_blocking > at && lane->host > lane->completed); /* a host may wait for the blocking one */
-    default: return lane->recorded && lane->recorded >= at;
-    }
+    const struct order_domain *domain = &o->domains[lane->domain];
+    if (lane->recorded && lane->recorded >= at && (lane->kind == LANE_NON_BLOCKING || o->domains_used > 1))
+        return 1; /* what it carries goes on where the event itself is not waited for */
+    if (lane->kind == LANE_NON_BLOCKING)
+        return 0;
+    if (lane->kind == LANE_BLOCKING)
+        return domain->last_default > at || domain->last_sync > at;
+    if (domain->last_blocking > at && lane->host > lane->completed)
+        return 1; /* a host may wait for the blocking one */
+    return o->free_running && ((domain->last_event > at && domain->event_lane != number) || domain->last_sync > at);
 }
 
 static unsigned number_of(const struct order *o, const struct lane *lane)
@@ -126,8 +129,19 @@ static int16_t mark(const struct order *o, struct lane *lane)
     if (place < 0)
         return -1;
     lane->marks[place].at = lane->last;
+    lane->marks[place].next = 0;
     keep_real(o, lane, &lane->marks[place].real);
     return (int16_t)place;
+}
+
+void lanes_begin(struct order *o, struct lane *lane)
+{
+    struct mark *newest = newest_mark(lane);
+    if (lane->last <= lane->completed)
+        lane->first = o->now + 1;
+    lane->last = ++o->now;
+    if (newest->at && !newest->next)
+        newest->next = lane->last;
 }
 
 static int is_marked(struct lane *lane)
@@ -149,7 +163,7 @@ int16_t lanes_mark_after(struct order *o, struct lane *lane)
     return mark(o, lane);
 }
 
-void order_close(struct order *o, unsigned number, struct order_plan *plan)
+void order_lane_close(struct order *o, unsigned number, struct order_plan *plan)
 {
     struct lane *lane = o->lanes[number];
     plan->at = 0;
@@ -163,7 +177,7 @@ void order_close(struct order *o, unsigned number, struct order_plan *plan)
 
 void lanes_default_work(struct order *o, unsigned number)
 {
-    struct domain *domain = &o->domains[number];
+    struct order_domain *domain = &o->domains[number];
     domain->last_default = o->now;
     for (unsigned i = 0; domain->changed && i < o->high; i++) {
         if (o->lanes[i]->open && o->lanes[i]->domain == number && o->lanes[i]->kind == LANE_BLOCKING)
@@ -177,10 +191,10 @@ void lanes_default_work(struct order *o, unsigned number)
     domain->changed = domain->fresh = 0;
 }
 
-void order_record(struct order *o, unsigned number, struct recorded *event)
+void order_event_recorded(struct order *o, unsigned number, struct recorded *event)
 {
     struct lane *lane = o->lanes[number];
-    struct domain *domain = &o->domains[lane->domain];
+    struct order_domain *domain = &o->domains[lane->domain];
     order_recorded_drop(event);
     event->lane = (uint16_t)number;
     event->at = lane->recorded = lane->last;
@@ -234,10 +248,10 @@ static void take_foreign(struct order *o, struct reach *reach, const struct prom
     }
 }
 
-void order_await(struct order *o, unsigned number, const struct recorded *event)
+void order_event_awaited(struct order *o, unsigned number, const struct recorded *event)
 {
     struct lane *lane = o->lanes[number];
-    struct domain *domain = &o->domains[lane->domain];
+    struct order_domain *domain = &o->domains[lane->domain];
     struct reach *reach = lane->kind == LANE_DEFAULT ? &domain->joined : &lane->promise.reach;
     if (!event->at)
         return;
@@ -276,7 +290,7 @@ static void done(struct order *o, struct lane *lane, moment until)
 void order_waits(struct order *o, unsigned number, struct promise *promise)
 {
     const struct lane *lane = o->lanes[number];
-    struct domain *domain = &o->domains[lane->domain];
+    struct order_domain *domain = &o->domains[lane->domain];
     *promise = (struct promise){.domain = lane->domain};
     if (lane->kind == LANE_NON_BLOCKING) {
         promise->defaults = lane->promise.defaults;
@@ -294,7 +308,7 @@ void order_waits(struct order *o, unsigned number, struct promise *promise)
 
 void order_known(struct order *o, const struct promise *promise)
 {
-    struct domain *domain = &o->domains[promise->domain];
+    struct order_domain *domain = &o->domains[promise->domain];
     raise(&domain->known_defaults, promise->defaults);
     raise(&domain->known_blocking, promise->blocking);
     reach_prune(&o->known, o);

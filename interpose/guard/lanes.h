@@ -7,6 +7,9 @@
 
 #include "interpose/guard/order.h"
 
+/* The lane's next operation begins. */
+void lanes_begin(struct order *o, struct lane *lane);
+
 /* Before an operation: the mark that stands for what was promised of the lane since its newest; -1 none is due. */
 int16_t lanes_mark_first(struct order *o, struct lane *lane);
 

@@ -82,7 +82,7 @@ static moment promised_for(const struct order *o, const struct order_op *op, uns
 static moment known(const struct order *o, unsigned other)
 {
     const struct lane *lane = o->lanes[other];
-    const struct domain *domain = &o->domains[lane->domain];
+    const struct order_domain *domain = &o->domains[lane->domain];
     moment limit = lane->kind == LANE_DEFAULT    ? domain->known_defaults
                    : lane->kind == LANE_BLOCKING ? domain->known_blocking
                                                  : 0;
@@ -114,8 +114,11 @@ static void need(struct order *o, unsigned lane, unsigned other, moment until)
 /* All of the other lane's promised work up to `until`. */
 static void need_promised(struct order *o, const struct order_op *op, unsigned other, moment until)
 {
-    if (other != op->lane && until > o->lanes[other]->completed)
-        need(o, op->lane, other, smaller(until, promised_for(o, op, other)));
+    if (other == op->lane || until <= o->lanes[other]->completed)
+        return;
+    moment promised = promised_for(o, op, other);
+    if (promised >= o->lanes[other]->first)
+        need(o, op->lane, other, smaller(until, promised));
 }
 
 static void need_joined(struct order *o, const struct order_op *op, int all)
@@ -182,13 +185,19 @@ static void collect_needs(struct order *o, const struct order_op *op)
 
 /* ---- the waits ---- */
 
-/* The earliest mark that covers `until`, and no more than `most` if there is such a one. -1: none. */
+/* All the lane's operations up to here come before the mark. */
+static moment covered(const struct lane *lane, int mark)
+{
+    return lane->marks[mark].next ? lane->marks[mark].next - 1 : lane->last;
+}
+
+/* The earliest mark that covers `until`, and nothing after `most`. -1: none. */
 static int mark_for(const struct lane *lane, moment until, moment most)
 {
     int best = -1;
     for (int i = 0; i < ORDER_MARKS; i++) {
         moment at = lane->marks[i].at;
-        if (at >= until && at <= most && (best < 0 || at < lane->marks[best].at))
+        if (at && at <= most && covered(lane, i) >= until && (best < 0 || at < lane->marks[best].at))
             best = i;
     }
     return best;
@@ -208,7 +217,7 @@ static struct order_wait choose_wait(struct order *o, const struct order_op *op,
         mark = mark_for(others, until, UINT64_MAX);
     if (mark < 0)
         return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last};
-    return (struct order_wait){(uint16_t)other, (int16_t)mark, others->marks[mark].at};
+    return (struct order_wait){(uint16_t)other, (int16_t)mark, covered(others, mark)};
 }
 
 static void make_wait(struct order *o, unsigned lane, struct order_wait wait)
@@ -280,7 +289,8 @@ void order_add(struct order *o, const struct order_op *op, struct order_plan *pl
     plan_waits(o, op, plan);
     if (!op->work)
         return;
-    plan->at = lane->last = ++o->now;
+    lanes_begin(o, lane);
+    plan->at = lane->last;
     note_touched(o, op, lane);
     if (lane->kind == LANE_DEFAULT)
         lanes_default_work(o, lane->domain);

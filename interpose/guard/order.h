@@ -54,6 +54,7 @@ struct recorded {
 /* An event that the shim records on a lane so that what it stands for can be waited for when newer work has followed. */
 struct mark {
     moment at;     /* 0: free */
+    moment next;   /* the lane's first operation after it; 0 none yet. So it covers all before that */
     uint32_t pins; /* waits on the way to it: not recorded anew meanwhile */
     struct reach real;
 };
@@ -65,6 +66,7 @@ struct lane {
     uint8_t
         eager; /* nobody but its owner can record an event on it (0x2, the legacy stream): marked after every operation */
     uint16_t domain;
+    moment first;        /* oldest operation that is not known to be done */
     moment last;         /* newest operation */
     moment opaque;       /* newest that touches everything */
     moment host;         /* newest that touches memory which the host can touch */
@@ -77,7 +79,7 @@ struct lane {
 };
 
 /* A context: one legacy stream. */
-struct domain {
+struct order_domain {
     moment last_default;  /* newest operation of a default lane */
     moment last_blocking; /* newest operation of a blocking lane */
     moment last_sync;     /* the host began to wait for the default stream when this was the newest operation, plus one */
@@ -94,10 +96,11 @@ struct order {
     moment now;
     uint16_t high;         /* lanes in use are below */
     uint16_t opaque_lanes; /* that had an operation which touches everything, not known to be done */
+    uint16_t domains_used; /* contexts that ever had a lane: numbers below */
     uint16_t free_running; /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
     struct reach known;    /* of single lanes, likewise known to the host */
     moment crowded;        /* memory ran out at this moment: all before conflicts with all */
-    struct domain domains[ORDER_DOMAINS];
+    struct order_domain domains[ORDER_DOMAINS];
     struct lane *lanes[ORDER_LANES]; /* made when first used */
     moment need[ORDER_LANES];        /* of the operation being added: what it has to come after, by lane; 0 nothing */
     uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
@@ -141,11 +144,11 @@ struct order_plan {
 };
 
 /* Opens a lane; -1: all are taken. Domains are numbered by the caller from 0. */
-int order_open(struct order *o, enum lane_kind kind, unsigned domain, int eager);
+int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int eager);
 
 /* The lane's stream is about to be destroyed. plan->mark_first: what has to be recorded before. The lane stays until
  * order_reclaim finds its work done. */
-void order_close(struct order *o, unsigned lane, struct order_plan *plan);
+void order_lane_close(struct order *o, unsigned lane, struct order_plan *plan);
 
 /* Gives a gone lane back whose work is all known to be done. 1 if it did. */
 int order_reclaim(struct order *o, unsigned lane);
@@ -161,10 +164,10 @@ void order_everywhere(struct order *o, unsigned lane);
 void order_touch(struct order *o, unsigned lane, const struct touched *touched);
 
 /* After order_add of the record itself (work 1): fills in what the event carries. */
-void order_record(struct order *o, unsigned lane, struct recorded *event);
+void order_event_recorded(struct order *o, unsigned lane, struct recorded *event);
 
 /* After order_add of the wait itself (work 1): the lane takes over what the event carries. */
-void order_await(struct order *o, unsigned lane, const struct recorded *event);
+void order_event_awaited(struct order *o, unsigned lane, const struct recorded *event);
 
 /* The host knows now that the lane's operations up to `until` are done. */
 void order_done(struct order *o, unsigned lane, moment until);

@@ -20,12 +20,16 @@ struct thread_context {
     struct context *context;
     uint32_t context_uid;
     uint32_t per_thread_uid; /* uid of this thread's 0x2 here */
+    uint16_t own_lane;       /* the guard's, of this thread's 0x2, + 1; 0 none */
+    uint16_t lane_count;     /* the guard's lanes for its default-stream work */
+    uint16_t lanes[32];
     struct device_pool *device_pool; /* of record/devicetimes.c */
     struct thread_context *next;
 };
 
 struct stack_entry;
 struct kernel_entry;
+struct memory_cache;
 struct early_region;
 
 struct thread {
@@ -58,6 +62,7 @@ struct thread {
     char name[64];
     struct stack_entry *stacks;
     struct kernel_entry *kernels;
+    struct memory_cache *memories; /* found last */
 };
 
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */

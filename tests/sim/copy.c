@@ -49,6 +49,12 @@ CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enu
     return stream_push(s, &w, NULL);
 }
 
+static struct copy_side linear_side(uint64_t address, size_t size, enum memory_kind kind)
+{
+    CUmemorytype type = memory_on_device(kind) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    return (struct copy_side){.type = type, .address = address, .pitch = size, .height = 1};
+}
+
 CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode)
 {
     CUresult result = memory_check(dst, size);
@@ -56,6 +62,9 @@ CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, e
         result = memory_check(src, size);
     if (result != CUDA_SUCCESS)
         return result;
+    enum memory_kind to = memory_kind_of(dst), from = memory_kind_of(src);
     struct copy copy = {.dst = memory_bytes(dst), .src = memory_bytes(src), .width = size, .height = 1, .depth = 1};
-    return copy_issue(handle, copy, memory_kind_of(dst), memory_kind_of(src), mode);
+    copy.to = linear_side(dst, size, to);
+    copy.from = linear_side(src, size, from);
+    return copy_issue(handle, copy, to, from, mode);
 }

@@ -11,7 +11,7 @@ enum side { ANY, HOST, DEVICE };
 static bool is_side(uint64_t address, enum side side)
 {
     enum memory_kind kind = memory_kind_of(address);
-    return side == ANY || (side == HOST ? kind != MEMORY_DEVICE && kind != MEMORY_POOL : kind != MEMORY_PAGEABLE);
+    return side == ANY || (side == HOST ? !memory_on_device(kind) || kind == MEMORY_MANAGED : kind != MEMORY_PAGEABLE);
 }
 
 static CUresult copy(CUstream s, uint64_t dst, enum side to, uint64_t src, enum side from, size_t size, enum copy_mode mode)

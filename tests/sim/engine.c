@@ -112,6 +112,30 @@ void op_after(struct op *op, struct op *earlier)
     op->pending++;
 }
 
+/* Everything that waits for `earlier`, and what waits for that. */
+bool op_comes_after(const struct op *op, struct op *earlier)
+{
+    static uint64_t visit;
+    size_t count = 1, capacity = 64;
+    struct op **todo = malloc(capacity * sizeof *todo);
+    visit++;
+    if (!todo)
+        abort();
+    for (todo[0] = earlier; count && todo[count - 1] != op;) {
+        const struct op *at = todo[--count];
+        for (size_t i = 0; i < at->dependent_count; i++) {
+            if (at->dependents[i]->visited == visit)
+                continue;
+            at->dependents[i]->visited = visit;
+            if (count == capacity && !(todo = realloc(todo, (capacity *= 2) * sizeof *todo)))
+                abort();
+            todo[count++] = at->dependents[i];
+        }
+    }
+    free(todo);
+    return count != 0;
+}
+
 static void finish(struct op *op)
 {
     op->done = true;

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The memories of the process, found by address. An address range belongs to one memory; a memory may have several ranges
+ * (one physical chunk mapped twice, registered host memory and its device address). Found without a lock and in
+ * logarithmic time; threads remember what they found last.
+ */
+#ifndef PTDS_MEMORIES_H
+#define PTDS_MEMORIES_H
+
+#include "interpose/footprint/touched.h"
+
+struct thread;
+
+/* A range, copied out: it may be gone by now, its memory serves for something else then. */
+struct place {
+    struct memory *memory; /* NULL: none */
+    uint64_t begin, end;
+    uint64_t shift; /* added to an address gives the memory's own, the same for all its ranges */
+};
+
+/* Where the address lies. thread NULL: without its cache. */
+struct place memories_find(struct thread *thread, uint64_t address);
+
+/* Whether the address lies between the lowest and the highest that was ever added. */
+extern uint64_t memories_low, memories_high;
+static inline int memories_in_span(uint64_t address)
+{
+    return address >= __atomic_load_n(&memories_low, __ATOMIC_RELAXED) &&
+           address < __atomic_load_n(&memories_high, __ATOMIC_RELAXED);
+}
+
+/* A new memory without ranges; NULL without memory to remember it. Held once: memories_drop gives it back. */
+struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes);
+
+/* A range of the memory; what lay there before is gone (its end was not seen). Each range holds the memory once. own: the
+ * memory's own address of the first byte. */
+int memories_map(struct memory *memory, uint64_t base, uint64_t bytes, uint64_t own);
+
+/* Nobody finds the range that starts here any more. Its memory, still held for it; NULL there is none. */
+struct memory *memories_unmap(uint64_t base);
+
+/* The same for every range in [base, base + bytes), given back at once. */
+void memories_unmap_all(uint64_t base, uint64_t bytes);
+
+void memories_hold(struct memory *memory);
+void memories_drop(struct memory *memory);
+
+/* Who wants to know that a memory is gone: the guard. Called without a lock, before it serves for another one. */
+extern void (*memories_gone)(struct memory *memory);
+
+/* How many ranges there are. */
+uint32_t memories_count(void);
+
+void memories_after_fork(void);
+
+#endif

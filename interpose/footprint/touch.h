@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Filling in what a call touches.
+ */
+#ifndef PTDS_TOUCH_H
+#define PTDS_TOUCH_H
+
+#include "interpose/footprint/memories.h"
+
+/* The first reason stays: it is the one to be told. */
+static inline void touch_opaque(struct touched *touched, enum opaque_reason why)
+{
+    if (!touched->opaque)
+        touched->opaque = (uint8_t)why;
+}
+
+static inline void touch_append(struct touched *touched, struct memory *memory, uint64_t begin, uint64_t end, int writes)
+{
+    if (touched->count == TOUCHED_MOST) {
+        touch_opaque(touched, OPAQUE_MANY);
+        return;
+    }
+    touched->host |= memory->host;
+    touched->at[touched->count++] = (struct access){memory, begin, end, (uint32_t)writes};
+}
+
+/* The bytes from begin up to end. */
+static inline void touch(struct touched *touched, struct memory *memory, uint64_t begin, uint64_t end, int writes)
+{
+    touch_append(touched, memory, begin, end, writes);
+}
+
+/* All of it. A memory that is named twice is one access. */
+static inline void touch_whole(struct touched *touched, struct memory *memory, int writes)
+{
+    for (unsigned i = 0; i < touched->count; i++) {
+        struct access *access = &touched->at[i];
+        if (access->memory == memory && access->end == UINT64_MAX) {
+            access->writes |= (uint32_t)writes;
+            return;
+        }
+    }
+    touch_append(touched, memory, 0, UINT64_MAX, writes);
+}
+
+/* An array, whole, by its handle. One that nobody has seen being made makes the call opaque. */
+void touch_handle(struct touched *touched, uint64_t handle, int writes);
+
+#endif
