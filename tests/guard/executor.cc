@@ -25,7 +25,7 @@ void empty_order()
         order_all_done(&g_order, d, g_order.now + 1);
     for (unsigned i = 0; i < g_order.high; i++) {
         if (g_order.lanes[i]->open)
-            order_close(&g_order, i, &g_plan);
+            order_lane_close(&g_order, i, &g_plan);
         order_reclaim(&g_order, i);
     }
     reach_drop(&g_order.known);
@@ -52,7 +52,7 @@ Executor::Executor(const World &world) : world_(world), of_stream_(world.streams
         g_memories[m].host = world.hosts >> m & 1;
     }
     for (int i = 0; i < world.dummies; i++)
-        order_open(&g_order, lane_kind(i % 3), 0, 0);
+        order_lane_open(&g_order, lane_kind(i % 3), 0, 0);
     if (world.early)
         for (size_t s = 0; s < world.streams.size(); s++)
             lanes_of(s);
@@ -94,7 +94,7 @@ int Executor::open(int stream)
     const enum lane_kind kind = s.kind == StreamKind::Legacy        ? LANE_DEFAULT
                                 : s.kind == StreamKind::NonBlocking ? LANE_NON_BLOCKING
                                                                     : LANE_BLOCKING;
-    const int lane = order_open(&g_order, kind, s.domain, eager);
+    const int lane = order_lane_open(&g_order, kind, s.domain, eager);
     if (lane < 0)
         return lane;
     if (size_t(lane) >= lanes_.size())
@@ -269,11 +269,11 @@ void Executor::operation(int i, const Call &call, Outcome *outcome)
     record_mark(op.lane, g_plan.mark_after, outcome);
     Event &event = events_[call.event];
     if (call.op == Op::Record) {
-        order_record(&g_order, op.lane, &event.carried);
+        order_event_recorded(&g_order, op.lane, &event.carried);
         event.recorded = true;
         event.covers = lane.tail;
     } else if (call.op == Op::Wait) {
-        order_await(&g_order, op.lane, &event.carried);
+        order_event_awaited(&g_order, op.lane, &event.carried);
     }
 }
 
@@ -283,7 +283,7 @@ void Executor::close(const Call &call, Outcome *outcome)
     for (uint16_t lane : own) {
         g_plan.mark_first = g_plan.mark_after = -1;
         g_plan.count = 0;
-        order_close(&g_order, lane, &g_plan);
+        order_lane_close(&g_order, lane, &g_plan);
         record_mark(lane, g_plan.mark_first, outcome);
         lanes_[lane].gone = true;
         gone_.push_back(lane);

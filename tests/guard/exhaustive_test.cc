@@ -132,7 +132,7 @@ private:
         if (!known.first++)
             known.second = describe(program_, v);
         static FILE *file = getenv("PTDS_FAILURES") ? fopen(getenv("PTDS_FAILURES"), "w") : nullptr;
-        if (file && known.first < 200)
+        if (file && known.first < 100000)
             fprintf(file, "%s\n", describe(program_, v).c_str());
     }
 
