@@ -169,7 +169,7 @@ TEST(Exhaustive, UpToThreeCalls)
 
 TEST(Exhaustive, FourCalls)
 {
-    Enumeration(4, deep(), false).run();
+    Enumeration(4, true, false).run();
 }
 
 TEST(Exhaustive, FiveCalls)
