@@ -18,7 +18,7 @@ enum class Fault : uint8_t {
     Join,     /* the host may conclude something that is not so */
     Minimal,  /* an order that legacy has not */
     Waits,    /* a host that waits for more than under legacy: it may be what the rest waits for */
-    Needless, /* waits where all that is needed holds already */
+    Needless, /* waits of a call that nothing promised conflicts with */
     Count
 };
 
@@ -27,7 +27,7 @@ struct Verdict {
     int earlier = -1, later = -1; /* the calls that it is about */
     const char *error = nullptr;
     long operations = 0, waits = 0;
-    long spare = 0; /* waits that the others make superfluous, or needless ones where those are no fault */
+    long spare = 0; /* waits without which all that is needed would hold */
     long wide = 0;  /* programs with a wait that covered too much for want of a mark */
 };
 

@@ -69,7 +69,6 @@ public:
         program_.world.hosts = 2;
         program_.world.early = early;
         checks_.all = false;
-        checks_.needless = getenv("PTDS_NEEDLESS") != nullptr;
         checks_.host_order = !getenv("PTDS_HOST_ORDER") || atoi(getenv("PTDS_HOST_ORDER"));
         checks_.host_waits = !getenv("PTDS_HOST_WAITS") || atoi(getenv("PTDS_HOST_WAITS"));
     }
