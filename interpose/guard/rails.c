@@ -206,6 +206,7 @@ static int reclaim(unsigned lane)
     if (!rails_is_idle(lane) || !order_reclaim(&order, lane))
         return 0;
     forget_marks(lane);
+    rails[lane].stream = NULL; /* one that a capture has taken in gets another lane afterwards */
     return 1;
 }
 
