@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * CUDA arrays: bytes in device memory, row after row. Called by programs and by the copies. Destroying one waits for
- * everything in the context. Mipmaps, textures and surfaces are not simulated.
+ * everything in the context. Mipmaps are not simulated; textures and surfaces are in texture.c.
  */
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ CUresult impl_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR
     if (result == CUDA_SUCCESS)
         result = capture_unsafe();
     if (result == CUDA_SUCCESS)
-        result = memory_allocate(ctx, MEMORY_DEVICE, a->width * element * a->height * a->depth, 0, &a->bytes);
+        result = memory_allocate(ctx, MEMORY_ARRAY, a->width * element * a->height * a->depth, 0, &a->bytes);
     if (result == CUDA_SUCCESS) {
         handle_add(a, HANDLE_ARRAY);
         *pHandle = (CUarray)a;

@@ -169,36 +169,12 @@ CUresult capture_add(struct stream *s, struct work *w)
     return CUDA_SUCCESS;
 }
 
-/* A graph launched into a capture: its nodes are repeated there. */
+/* A graph launched into a capture: a child graph there. */
 CUresult capture_add_graph(struct stream *s, const struct graph *graph)
 {
-    struct node_set leaves = {NULL, 0, 0};
-    if (s->capture->invalid)
-        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    struct graph *into = s->capture->graph;
-    size_t first = into->nodes.count;
-    bool *has_successor = calloc(graph->nodes.count + 1, sizeof *has_successor);
-    if (!has_successor)
-        abort();
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        const struct node *from = graph->nodes.nodes[i];
-        struct node_set deps = {NULL, 0, 0};
-        for (size_t d = 0; d < from->deps.count; d++) {
-            node_set_add(&deps, into->nodes.nodes[first + from->deps.nodes[d]->index]);
-            has_successor[from->deps.nodes[d]->index] = true;
-        }
-        struct work w = work_clone(&from->work);
-        graph_add(into, &w, from->deps.count ? &deps : &s->capture_deps);
-        node_set_clear(&deps);
-    }
-    for (size_t i = 0; i < graph->nodes.count; i++)
-        if (!has_successor[i])
-            node_set_add(&leaves, into->nodes.nodes[first + i]);
-    free(has_successor);
-    if (leaves.count)
-        node_set_copy(&s->capture_deps, &leaves);
-    node_set_clear(&leaves);
-    return CUDA_SUCCESS;
+    struct work w = {.kind = WORK_CHILD, .child = graph_clone(graph)};
+    w.child->embedded = true;
+    return capture_add(s, &w);
 }
 
 CUresult capture_record(struct stream *s, struct event *e)

@@ -23,6 +23,8 @@ static void thread_ended(void *unused)
     sim_lock();
     for (struct stream *s = self.own_streams, *next; s; s = next) {
         next = s->next_own;
+        if (s->ctx && s->used_pool && op_busy(s->tail) && knob_thread_end_hangs())
+            s->ctx->hangs = true;
         stream_retire(s);
     }
     self.own_streams = NULL;
@@ -91,12 +93,12 @@ CUresult context_need(struct context **ctx)
 void context_synchronize(struct context *ctx)
 {
     size_t count = 0, capacity = 0;
-    for (struct stream *s = ctx->streams; s; s = s->next)
+    for (struct stream *s = ctx->busy; s; s = s->next_busy)
         capacity++;
     struct op **held = calloc(capacity + 1, sizeof *held);
     if (!held)
         abort();
-    for (struct stream *s = ctx->streams; s; s = s->next)
+    for (struct stream *s = ctx->busy; s; s = s->next_busy)
         if (op_busy(s->tail))
             held[count++] = op_hold(s->tail);
     for (size_t i = 0; i < count; i++) {
@@ -110,6 +112,7 @@ static void context_begin(struct context *ctx, int device, unsigned int flags)
 {
     ctx->device = device;
     ctx->flags = flags;
+    ctx->hangs = false;
     ctx->id = next_context++;
     ctx->limits[CU_LIMIT_STACK_SIZE] = 1024;
     ctx->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 7 << 20;

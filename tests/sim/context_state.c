@@ -2,6 +2,8 @@
  *
  * What a context can be asked and told: device, flags, limits, cache preference; cuCtxSynchronize. Called by programs only.
  */
+#include <unistd.h>
+
 #include "tests/sim/sim.h"
 
 /* Enter with the lock and the current context, or leave the function with 201. */
@@ -134,12 +136,23 @@ CUresult impl_cuCtxSetCacheConfig(CUfunc_cache config)
     return CUDA_SUCCESS;
 }
 
+/* Locked. What cuCtxSynchronize does; under SIM_THREAD_END it may never come back. */
+static void synchronize(struct context *ctx)
+{
+    while (ctx->hangs) {
+        sim_unlock();
+        pause();
+        sim_lock();
+    }
+    context_synchronize(ctx);
+}
+
 CUresult impl_cuCtxSynchronize(void)
 {
     WITH_CONTEXT(ctx)
     CUresult result = capture_any(ctx);
     if (result == CUDA_SUCCESS)
-        context_synchronize(ctx);
+        synchronize(ctx);
     sim_unlock();
     return result;
 }
@@ -153,7 +166,7 @@ CUresult impl_cuCtxSynchronize_v2(CUcontext handle)
     if (handle_is(handle, HANDLE_CONTEXT))
         result = capture_any((struct context *)handle);
     if (result == CUDA_SUCCESS)
-        context_synchronize((struct context *)handle);
+        synchronize((struct context *)handle);
     sim_unlock();
     return result;
 }

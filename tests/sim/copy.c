@@ -9,6 +9,8 @@
 
 #include "tests/sim/sim.h"
 
+enum { SMALL_COPY = 8192 };
+
 /* The rows, packed, as they are now. */
 static void stage(const struct copy *c, struct work *w)
 {
@@ -23,6 +25,13 @@ static void stage(const struct copy *c, struct work *w)
     w->copy.src = NULL;
     w->copy.src_pitch = c->width;
     w->copy.src_slice = c->width * c->height;
+}
+
+/* SIM_SMALL_COPIES: what is read during the call, as soon as its own stream is idle, whatever else it waits for. */
+static bool overtakes(const struct stream *s, const struct copy *c, enum memory_kind src)
+{
+    return knob_small_copies_overtake() && memory_page_locked(src) && c->width * c->height * c->depth <= SMALL_COPY &&
+           !op_busy(s->tail);
 }
 
 CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode)
@@ -41,12 +50,20 @@ CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enu
         bool pageable = dst == MEMORY_PAGEABLE || (from_host && src == MEMORY_PAGEABLE);
         return mode == COPY_SYNC || pageable ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
     }
+    if (mode == COPY_ASYNC && overtakes(s, &copy, src))
+        stage(&copy, &w);
     if (src != MEMORY_PAGEABLE)
         return mode == COPY_SYNC ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
     if (mode == COPY_SYNC)
         stream_synchronize(s);
     stage(&copy, &w);
     return stream_push(s, &w, NULL);
+}
+
+static struct copy_side linear_side(uint64_t address, size_t size, enum memory_kind kind)
+{
+    CUmemorytype type = memory_on_device(kind) ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    return (struct copy_side){.type = type, .address = address, .pitch = size, .height = 1};
 }
 
 CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode)
@@ -56,6 +73,9 @@ CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, e
         result = memory_check(src, size);
     if (result != CUDA_SUCCESS)
         return result;
+    enum memory_kind to = memory_kind_of(dst), from = memory_kind_of(src);
     struct copy copy = {.dst = memory_bytes(dst), .src = memory_bytes(src), .width = size, .height = 1, .depth = 1};
-    return copy_issue(handle, copy, memory_kind_of(dst), memory_kind_of(src), mode);
+    copy.to = linear_side(dst, size, to);
+    copy.from = linear_side(src, size, from);
+    return copy_issue(handle, copy, to, from, mode);
 }

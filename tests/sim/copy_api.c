@@ -11,7 +11,7 @@ enum side { ANY, HOST, DEVICE };
 static bool is_side(uint64_t address, enum side side)
 {
     enum memory_kind kind = memory_kind_of(address);
-    return side == ANY || (side == HOST ? kind != MEMORY_DEVICE && kind != MEMORY_POOL : kind != MEMORY_PAGEABLE);
+    return side == ANY || (side == HOST ? !memory_on_device(kind) || kind == MEMORY_MANAGED : kind != MEMORY_PAGEABLE);
 }
 
 static CUresult copy(CUstream s, uint64_t dst, enum side to, uint64_t src, enum side from, size_t size, enum copy_mode mode)
@@ -65,28 +65,6 @@ CUresult impl_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size
 CUresult impl_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 {
     return copy(hStream, dstDevice, DEVICE, srcDevice, DEVICE, ByteCount, COPY_ASYNC);
-}
-
-static CUresult contexts(CUcontext a, CUcontext b)
-{
-    sim_lock();
-    bool live = handle_is(a, HANDLE_CONTEXT) && handle_is(b, HANDLE_CONTEXT);
-    sim_unlock();
-    return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-}
-
-CUresult impl_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
-                           size_t ByteCount)
-{
-    CUresult result = contexts(dstContext, srcContext);
-    return result == CUDA_SUCCESS ? impl_cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount) : result;
-}
-
-CUresult impl_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
-                                size_t ByteCount, CUstream hStream)
-{
-    CUresult result = contexts(dstContext, srcContext);
-    return result == CUDA_SUCCESS ? impl_cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount, hStream) : result;
 }
 
 /* Batches refuse the legacy stream and captures; attributes are hints and change nothing here. */

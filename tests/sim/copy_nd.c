@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Copies in two and three dimensions and those from and to arrays: all of them become one `struct copy`. Called by
- * programs. Peer copies between contexts and batches of 3D copies are not simulated.
+ * programs. Batches of 3D copies are not simulated.
  */
 #include "tests/sim/sim.h"
-
-struct side {
-    CUmemorytype type;
-    uint64_t address;
-    CUarray array;
-    size_t x, y, z, pitch, height; /* x in bytes */
-};
 
 struct place {
     char *bytes;
@@ -19,7 +12,7 @@ struct place {
 };
 
 /* Where one side's first byte is and how its rows lie. */
-static CUresult resolve(const struct side *s, size_t width, size_t rows, size_t slices, struct place *out)
+static CUresult resolve(const struct copy_side *s, size_t width, size_t rows, size_t slices, struct place *out)
 {
     uint64_t address = s->address;
     size_t pitch = s->pitch ? s->pitch : s->x + width;
@@ -44,21 +37,34 @@ static CUresult resolve(const struct side *s, size_t width, size_t rows, size_t 
     return memory_check(address, (slices - 1) * out->slice + (rows - 1) * pitch + width);
 }
 
-static CUresult copy_sides(CUstream stream, const struct side *dst, const struct side *src, size_t width, size_t rows,
-                           size_t slices, enum copy_mode mode)
+/* Locked. kinds: of dst and src. */
+static CUresult describe(const struct copy_side *dst, const struct copy_side *src, size_t width, size_t rows, size_t slices,
+                         struct copy *out, enum memory_kind kinds[2])
+{
+    struct place to, from;
+    CUresult result = resolve(dst, width, rows, slices, &to);
+    if (result == CUDA_SUCCESS)
+        result = resolve(src, width, rows, slices, &from);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *out = (struct copy){to.bytes, from.bytes, width, rows, slices, to.pitch, to.slice, from.pitch, from.slice, *dst, *src};
+    kinds[0] = to.kind;
+    kinds[1] = from.kind;
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_sides(CUstream stream, const struct copy_side *dst, const struct copy_side *src, size_t width,
+                           size_t rows, size_t slices, enum copy_mode mode)
 {
     struct context *ctx;
-    struct place to, from;
+    struct copy copy;
+    enum memory_kind kinds[2];
     sim_lock();
     CUresult result = context_need(&ctx);
     if (result == CUDA_SUCCESS && width && rows && slices) {
-        result = resolve(dst, width, rows, slices, &to);
+        result = describe(dst, src, width, rows, slices, &copy, kinds);
         if (result == CUDA_SUCCESS)
-            result = resolve(src, width, rows, slices, &from);
-        if (result == CUDA_SUCCESS) {
-            struct copy copy = {to.bytes, from.bytes, width, rows, slices, to.pitch, to.slice, from.pitch, from.slice};
-            result = copy_issue(stream, copy, to.kind, from.kind, mode);
-        }
+            result = copy_issue(stream, copy, kinds[0], kinds[1], mode);
     }
     sim_unlock();
     return result;
@@ -76,7 +82,7 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *p, CUstream stream, enum copy_mode 
 {
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct side dst = SIDE_OF(p, dst, 0, 0), src = SIDE_OF(p, src, 0, 0);
+    const struct copy_side dst = SIDE_OF(p, dst, 0, 0), src = SIDE_OF(p, src, 0, 0);
     return copy_sides(stream, &dst, &src, p->WidthInBytes, p->Height, 1, mode);
 }
 
@@ -97,8 +103,25 @@ static CUresult copy_3d(const CUDA_MEMCPY3D *p, CUstream stream, enum copy_mode 
 {
     if (!p)
         return CUDA_ERROR_INVALID_VALUE;
-    const struct side dst = SIDE_OF(p, dst, p->dstZ, p->dstHeight), src = SIDE_OF(p, src, p->srcZ, p->srcHeight);
+    const struct copy_side dst = SIDE_OF(p, dst, p->dstZ, p->dstHeight), src = SIDE_OF(p, src, p->srcZ, p->srcHeight);
     return copy_sides(stream, &dst, &src, p->WidthInBytes, p->Height, p->Depth, mode);
+}
+
+/* The contexts of a peer copy matter to copy_peer.c only; its other members are those of a plain one. */
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, enum copy_mode mode)
+{
+    const struct copy_side dst = SIDE_OF(p, dst, p->dstZ, p->dstHeight), src = SIDE_OF(p, src, p->srcZ, p->srcHeight);
+    return copy_sides(stream, &dst, &src, p->WidthInBytes, p->Height, p->Depth, mode);
+}
+
+/* For a node of a graph; locked. */
+CUresult copy_describe(const CUDA_MEMCPY3D *p, struct copy *out)
+{
+    enum memory_kind kinds[2];
+    if (!p || !p->WidthInBytes || !p->Height || !p->Depth)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct copy_side dst = SIDE_OF(p, dst, p->dstZ, p->dstHeight), src = SIDE_OF(p, src, p->srcZ, p->srcHeight);
+    return describe(&dst, &src, p->WidthInBytes, p->Height, p->Depth, out, kinds);
 }
 
 CUresult impl_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
@@ -112,17 +135,17 @@ CUresult impl_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 
 /* ---- arrays, by byte offset in the first row ---- */
 
-static struct side of_array(CUarray array, size_t offset)
+static struct copy_side of_array(CUarray array, size_t offset)
 {
-    return (struct side){.type = CU_MEMORYTYPE_ARRAY, .array = array, .x = offset};
+    return (struct copy_side){.type = CU_MEMORYTYPE_ARRAY, .array = array, .x = offset};
 }
 
-static struct side of_address(uint64_t address)
+static struct copy_side of_address(uint64_t address)
 {
-    return (struct side){.type = CU_MEMORYTYPE_UNIFIED, .address = address};
+    return (struct copy_side){.type = CU_MEMORYTYPE_UNIFIED, .address = address};
 }
 
-static CUresult one_row(CUstream stream, struct side dst, struct side src, size_t size, enum copy_mode mode)
+static CUresult one_row(CUstream stream, struct copy_side dst, struct copy_side src, size_t size, enum copy_mode mode)
 {
     return copy_sides(stream, &dst, &src, size, 1, 1, mode);
 }

@@ -9,49 +9,18 @@
 #include <thread>
 #include <vector>
 
-#include "gtest/gtest.h"
-#include "interpose/api/cuda_abi.h"
-#include "tests/conformance/kernels.ptx.h"
-#include "tests/sim/sim_test_api.h"
+#include "tests/sim/driver_fixture.h"
 
 namespace
 {
-
-class Driver : public testing::Test
-{
-protected:
-    void SetUp() override
-    {
-        ASSERT_EQ(CUDA_SUCCESS, cuInit(0));
-        ASSERT_EQ(CUDA_SUCCESS, cuDevicePrimaryCtxRetain(&ctx_, 0));
-        ASSERT_EQ(CUDA_SUCCESS, cuCtxSetCurrent(ctx_));
-        ASSERT_EQ(CUDA_SUCCESS, cuModuleLoadData(&module_, ptds_test_ptx));
-    }
-    void TearDown() override
-    {
-        EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(module_));
-        EXPECT_EQ(CUDA_SUCCESS, cuDevicePrimaryCtxRelease_v2(0));
-    }
-    CUfunction Kernel(const char *name)
-    {
-        CUfunction f = nullptr;
-        EXPECT_EQ(CUDA_SUCCESS, cuModuleGetFunction(&f, module_, name)) << name;
-        return f;
-    }
-    CUresult Launch(CUfunction f, CUstream s, std::vector<void *> parameters)
-    {
-        return cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, parameters.data(), nullptr);
-    }
-    CUcontext ctx_ = nullptr;
-    CUmodule module_ = nullptr;
-};
 
 TEST_F(Driver, WhatIsNotSimulatedSaysSo)
 {
     CUtexref texture;
     EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuTexRefCreate(&texture));
-    CUdeviceptr p;
-    EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuMemAddressReserve(&p, 1 << 21, 0, 0, 0));
+    CUmipmappedArray mipmaps;
+    CUDA_ARRAY3D_DESCRIPTOR shape = {};
+    EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuMipmappedArrayCreate(&mipmaps, &shape, 1));
 }
 
 TEST_F(Driver, AnUnknownKernelIsRefused)

@@ -23,13 +23,22 @@ static struct queue runnable = {NULL, &runnable.first, 0};   /* wait for a threa
 static struct queue resolving = {NULL, &resolving.first, 0}; /* ready, not looked at yet */
 static size_t idle_threads;
 
+/* A thread is not cancelled while it has the lock or waits for work: what it was about would stay half done. */
+static __thread int cancel_state;
+
 void sim_lock(void)
 {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     pthread_mutex_lock(&lock);
+    cancel_state = before;
 }
+
 void sim_unlock(void)
 {
+    int before = cancel_state;
     pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(before, NULL);
 }
 
 uint64_t sim_now_ns(void)
@@ -112,6 +121,30 @@ void op_after(struct op *op, struct op *earlier)
     op->pending++;
 }
 
+/* Everything that waits for `earlier`, and what waits for that. */
+bool op_comes_after(const struct op *op, struct op *earlier)
+{
+    static uint64_t visit;
+    size_t count = 1, capacity = 64;
+    struct op **todo = malloc(capacity * sizeof *todo);
+    visit++;
+    if (!todo)
+        abort();
+    for (todo[0] = earlier; count && todo[count - 1] != op;) {
+        const struct op *at = todo[--count];
+        for (size_t i = 0; i < at->dependent_count; i++) {
+            if (at->dependents[i]->visited == visit)
+                continue;
+            at->dependents[i]->visited = visit;
+            if (count == capacity && !(todo = realloc(todo, (capacity *= 2) * sizeof *todo)))
+                abort();
+            todo[count++] = at->dependents[i];
+        }
+    }
+    free(todo);
+    return count != 0;
+}
+
 static void finish(struct op *op)
 {
     op->done = true;
@@ -122,6 +155,8 @@ static void finish(struct op *op)
     op->dependent_count = 0;
     if (op->waiters)
         pthread_cond_broadcast(&op_finished);
+    if (op->stream)
+        stream_op_done(op);
     op_release(op);
 }
 

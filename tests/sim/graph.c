@@ -7,6 +7,8 @@
 
 #include "tests/sim/sim.h"
 
+static uint64_t next_node = 1;
+
 void node_set_add(struct node_set *set, struct node *node)
 {
     for (size_t i = 0; i < set->count; i++)
@@ -51,6 +53,7 @@ void graph_free(struct graph *graph)
         handle_remove(node);
         work_clear(&node->work);
         node_set_clear(&node->deps);
+        free(node->parameters);
         free(node);
     }
     node_set_clear(&graph->nodes);
@@ -66,7 +69,9 @@ struct node *graph_add(struct graph *graph, struct work *w, const struct node_se
     node->work = *w;
     *w = (struct work){.kind = WORK_NONE};
     node_set_copy(&node->deps, deps);
+    node->graph = graph;
     node->index = graph->nodes.count;
+    node->id = next_node++;
     node_set_add(&graph->nodes, node);
     handle_add(node, HANDLE_NODE);
     return node;
@@ -81,45 +86,89 @@ struct graph *graph_clone(const struct graph *graph)
         struct work w = work_clone(&from->work);
         for (size_t d = 0; d < from->deps.count; d++)
             node_set_add(&deps, copy->nodes.nodes[from->deps.nodes[d]->index]);
-        graph_add(copy, &w, &deps);
+        graph_add(copy, &w, &deps)->origin = from->id;
         node_set_clear(&deps);
     }
     return copy;
+}
+
+struct node *graph_copy_of(const struct graph *graph, const struct node *node)
+{
+    struct node *found = NULL;
+    for (size_t i = 0; i < graph->nodes.count && !found; i++) {
+        struct node *mine = graph->nodes.nodes[i];
+        if (mine->origin == node->id)
+            found = mine;
+        else if (mine->work.kind == WORK_CHILD)
+            found = graph_copy_of(mine->work.child, node);
+    }
+    return found;
+}
+
+/* The operations of one launch; none is submitted before all are there. */
+struct launch {
+    struct op **ops;
+    size_t count, capacity;
+};
+
+static struct op *launch_op(struct launch *l, struct work *w)
+{
+    if (l->count == l->capacity) {
+        l->capacity = l->capacity ? l->capacity * 2 : 16;
+        l->ops = realloc(l->ops, l->capacity * sizeof *l->ops);
+        if (!l->ops)
+            abort();
+    }
+    return l->ops[l->count++] = op_new(w);
+}
+
+/* The nodes of a graph between two operations; a child graph becomes its nodes between two markers. */
+static void expand(struct launch *l, const struct graph *graph, struct op *before, struct op *after)
+{
+    const struct node_set *nodes = &graph->nodes;
+    struct op **last = calloc(nodes->count + 1, sizeof *last);
+    if (!last)
+        abort();
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct node *node = nodes->nodes[i];
+        bool child = node->work.kind == WORK_CHILD;
+        struct work nothing = {.kind = WORK_NONE}, w = child ? nothing : work_clone(&node->work);
+        struct op *first = last[i] = launch_op(l, &w);
+        op_after(first, before);
+        for (size_t d = 0; d < node->deps.count; d++)
+            op_after(first, last[node->deps.nodes[d]->index]);
+        if (child) {
+            last[i] = launch_op(l, &nothing);
+            op_after(last[i], first);
+            expand(l, node->work.child, first, last[i]);
+        }
+        op_after(after, last[i]);
+    }
+    free(last);
 }
 
 /* A marker before, the nodes, a marker after: the stream goes on when all nodes are done. */
 CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
 {
     struct work nothing = {.kind = WORK_NONE};
-    const struct node_set *nodes = &exec->graph->nodes;
+    struct launch launch = {NULL, 0, 0};
     CUresult result = s->kind == STREAM_LEGACY ? capture_legacy_use(s->ctx) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && s->capture)
         return capture_add_graph(s, exec->graph);
     if (result != CUDA_SUCCESS)
         return result;
     struct op *before = op_new(&nothing), *after = op_new(&nothing);
-    struct op **ops = calloc(nodes->count + 1, sizeof *ops);
-    if (!ops)
-        abort();
     stream_order_after(s, before);
     op_after(before, exec->last);
     op_after(after, before);
-    for (size_t i = 0; i < nodes->count; i++) {
-        const struct node *node = nodes->nodes[i];
-        struct work w = work_clone(&node->work);
-        ops[i] = op_new(&w);
-        op_after(ops[i], before);
-        for (size_t d = 0; d < node->deps.count; d++)
-            op_after(ops[i], ops[node->deps.nodes[d]->index]);
-        op_after(after, ops[i]);
-    }
+    expand(&launch, exec->graph, before, after);
     stream_append(s, after);
     op_release(exec->last);
     exec->last = op_hold(after);
-    for (size_t i = 0; i < nodes->count; i++)
-        op_submit(ops[i]);
+    for (size_t i = 0; i < launch.count; i++)
+        op_submit(launch.ops[i]);
     op_submit(after);
     op_submit(before); /* last: what it lets go must all be there */
-    free(ops);
+    free(launch.ops);
     return CUDA_SUCCESS;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuGraph...: building a graph by hand (empty, host, kernel, memset and linear copy nodes), asking it, instantiating and
- * launching it. Called by programs. Other node kinds and the updates of parameters are not simulated.
+ * cuGraph...: making graphs, asking them, instantiating, updating and launching them. Called by programs. Nodes and their
+ * parameters are in graph_nodes.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/sim/launch.h"
 #include "tests/sim/sim.h"
 
 CUresult impl_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
@@ -22,7 +21,7 @@ CUresult impl_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 CUresult impl_cuGraphDestroy(CUgraph hGraph)
 {
     sim_lock();
-    bool live = handle_is(hGraph, HANDLE_GRAPH);
+    bool live = handle_is(hGraph, HANDLE_GRAPH) && !((struct graph *)hGraph)->embedded;
     if (live)
         graph_free((struct graph *)hGraph);
     sim_unlock();
@@ -37,75 +36,6 @@ CUresult impl_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
         *phGraphClone = (CUgraph)graph_clone((struct graph *)originalGraph);
     sim_unlock();
     return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-/* Takes the work over. */
-static CUresult add(CUgraphNode *out, CUgraph hGraph, const CUgraphNode *dependencies, size_t count, struct work *w)
-{
-    struct node_set deps = {NULL, 0, 0};
-    CUresult result = out && handle_is(hGraph, HANDLE_GRAPH) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; result == CUDA_SUCCESS && i < count; i++)
-        if (handle_is(dependencies[i], HANDLE_NODE))
-            node_set_add(&deps, (struct node *)dependencies[i]);
-        else
-            result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        *out = (CUgraphNode)graph_add((struct graph *)hGraph, w, &deps);
-    work_clear(w);
-    node_set_clear(&deps);
-    return result;
-}
-
-CUresult impl_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-                                  size_t numDependencies)
-{
-    struct work w = {.kind = WORK_NONE};
-    sim_lock();
-    CUresult result = add(phGraphNode, hGraph, dependencies, numDependencies, &w);
-    sim_unlock();
-    return result;
-}
-
-CUresult impl_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-                                 size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)
-{
-    if (!nodeParams || !nodeParams->fn)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct work w = {.kind = WORK_HOST, .host = {nodeParams->fn, NULL, NULL, nodeParams->userData}};
-    sim_lock();
-    CUresult result = add(phGraphNode, hGraph, dependencies, numDependencies, &w);
-    sim_unlock();
-    return result;
-}
-
-CUresult impl_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-                                      size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *p)
-{
-    struct work w;
-    if (!p)
-        return CUDA_ERROR_INVALID_VALUE;
-    const struct kernel_work shape = {
-        NULL, {p->gridDimX, p->gridDimY, p->gridDimZ}, {p->blockDimX, p->blockDimY, p->blockDimZ}, p->sharedMemBytes};
-    sim_lock();
-    CUresult result = launch_work(p->func ? p->func : (CUfunction)p->kern, &shape, p->kernelParams, p->extra, &w);
-    if (result == CUDA_SUCCESS)
-        result = add(phGraphNode, hGraph, dependencies, numDependencies, &w);
-    sim_unlock();
-    return result;
-}
-
-CUresult impl_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
-                                   size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *p, CUcontext ctx)
-{
-    (void)ctx;
-    if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
-        return CUDA_ERROR_INVALID_VALUE;
-    struct work w = {.kind = WORK_FILL,
-                     .fill = {memory_bytes(p->dst), p->pitch, p->width, p->height, p->value, p->elementSize}};
-    sim_lock();
-    CUresult result = add(phGraphNode, hGraph, dependencies, numDependencies, &w);
-    sim_unlock();
-    return result;
 }
 
 /* ---- questions ---- */
@@ -170,6 +100,54 @@ CUresult impl_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
     }
     sim_unlock();
     return result;
+}
+
+CUresult impl_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, size_t *numDependentNodes)
+{
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    struct node_set found = {NULL, 0, 0};
+    sim_lock();
+    if (numDependentNodes && handle_is(hNode, HANDLE_NODE)) {
+        const struct node_set *all = &((struct node *)hNode)->graph->nodes;
+        for (size_t i = 0; i < all->count; i++)
+            for (size_t d = 0; d < all->nodes[i]->deps.count; d++)
+                if (all->nodes[i]->deps.nodes[d] == (struct node *)hNode)
+                    node_set_add(&found, all->nodes[i]);
+        result = list(&found, dependentNodes, numDependentNodes);
+        node_set_clear(&found);
+    }
+    sim_unlock();
+    return result;
+}
+
+CUresult impl_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)
+{
+    size_t count = 0;
+    sim_lock();
+    bool good = numEdges && !from == !to && handle_is(hGraph, HANDLE_GRAPH);
+    const struct node_set *all = good ? &((struct graph *)hGraph)->nodes : NULL;
+    for (size_t i = 0; good && i < all->count; i++)
+        for (size_t d = 0; d < all->nodes[i]->deps.count; d++, count++)
+            if (from && count < *numEdges) {
+                from[count] = (CUgraphNode)all->nodes[i]->deps.nodes[d];
+                to[count] = (CUgraphNode)all->nodes[i];
+            }
+    if (good && (!from || count < *numEdges))
+        *numEdges = count;
+    sim_unlock();
+    return good ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult impl_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph)
+{
+    struct node *found = NULL;
+    sim_lock();
+    if (phNode && handle_is(hOriginalNode, HANDLE_NODE) && handle_is(hClonedGraph, HANDLE_GRAPH))
+        found = graph_copy_of((struct graph *)hClonedGraph, (struct node *)hOriginalNode);
+    if (found)
+        *phNode = (CUgraphNode)found;
+    sim_unlock();
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- instantiate and launch ---- */
@@ -268,5 +246,80 @@ CUresult impl_cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
     if (result == CUDA_SUCCESS)
         result = stream_push(s, &nothing, NULL);
     sim_unlock();
+    return result;
+}
+
+/* ---- update: another graph of the same shape takes the place of an executable one's parameters ---- */
+
+static bool same_place(const struct node *a, const struct node *b)
+{
+    bool same = a->deps.count == b->deps.count;
+    for (size_t d = 0; same && d < a->deps.count; d++)
+        same = a->deps.nodes[d]->index == b->deps.nodes[d]->index;
+    return same;
+}
+
+static CUgraphExecUpdateResult compare(const struct graph *old, const struct graph *new, struct node **at)
+{
+    *at = NULL;
+    if (old->nodes.count != new->nodes.count)
+        return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    for (size_t i = 0; i < new->nodes.count; i++) {
+        const struct node *a = old->nodes.nodes[i], *b = *at = new->nodes.nodes[i];
+        if (!same_place(a, b))
+            return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+        if (a->work.kind != b->work.kind)
+            return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+        struct node *inside;
+        CUgraphExecUpdateResult result =
+            a->work.kind == WORK_CHILD ? compare(a->work.child, b->work.child, &inside) : CU_GRAPH_EXEC_UPDATE_SUCCESS;
+        if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+            return result;
+    }
+    *at = NULL;
+    return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+/* Which of the program's nodes an executable graph's node stands for does not change. */
+static void take_over(struct graph *into, const struct graph *from)
+{
+    for (size_t i = 0; i < from->nodes.count; i++) {
+        struct node *node = into->nodes.nodes[i];
+        if (node->work.kind == WORK_CHILD) {
+            take_over(node->work.child, from->nodes.nodes[i]->work.child);
+            continue;
+        }
+        work_clear(&node->work);
+        node->work = work_clone(&from->nodes.nodes[i]->work);
+    }
+}
+
+CUresult impl_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
+{
+    struct node *at = NULL;
+    CUgraphExecUpdateResult outcome = CU_GRAPH_EXEC_UPDATE_ERROR;
+    sim_lock();
+    bool live = handle_is(hGraphExec, HANDLE_EXEC) && handle_is(hGraph, HANDLE_GRAPH);
+    if (live)
+        outcome = compare(((struct graph_exec *)hGraphExec)->graph, (struct graph *)hGraph, &at);
+    if (outcome == CU_GRAPH_EXEC_UPDATE_SUCCESS)
+        take_over(((struct graph_exec *)hGraphExec)->graph, (struct graph *)hGraph);
+    sim_unlock();
+    if (resultInfo)
+        *resultInfo = (CUgraphExecUpdateResultInfo){.result = outcome, .errorNode = (CUgraphNode)at};
+    if (!live)
+        return CUDA_ERROR_INVALID_VALUE;
+    return outcome == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+CUresult impl_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
+                                CUgraphExecUpdateResult *updateResult_out)
+{
+    CUgraphExecUpdateResultInfo info;
+    CUresult result = impl_cuGraphExecUpdate_v2(hGraphExec, hGraph, &info);
+    if (hErrorNode_out)
+        *hErrorNode_out = info.errorNode;
+    if (updateResult_out)
+        *updateResult_out = info.result;
     return result;
 }

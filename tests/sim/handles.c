@@ -14,7 +14,7 @@ struct slot {
 
 static const char removed;
 static struct slot *slots;
-static size_t capacity, used; /* used counts removed ones too */
+static size_t capacity, used, live; /* used counts removed ones too */
 
 static size_t first_slot(const void *handle)
 {
@@ -31,12 +31,14 @@ static struct slot *find(const void *handle)
     return NULL;
 }
 
-static void grow(void)
+/* Without the removed ones; larger only if the live ones need it. */
+static void rehash(void)
 {
     struct slot *old = slots;
     size_t old_capacity = capacity;
-    capacity = capacity ? capacity * 2 : 1024;
-    used = 0;
+    if (live * 4 >= capacity)
+        capacity = capacity ? capacity * 2 : 1024;
+    used = live = 0;
     slots = calloc(capacity, sizeof *slots);
     if (!slots)
         abort();
@@ -49,19 +51,22 @@ static void grow(void)
 void handle_add(const void *handle, enum handle_type type)
 {
     if (used * 2 >= capacity)
-        grow();
+        rehash();
     size_t i = first_slot(handle);
-    while (slots[i].handle)
+    while (slots[i].handle && slots[i].handle != &removed) /* an address that comes back finds its old place */
         i = (i + 1) & (capacity - 1);
+    used += !slots[i].handle;
     slots[i] = (struct slot){handle, type};
-    used++;
+    live++;
 }
 
 void handle_remove(const void *handle)
 {
     struct slot *s = find(handle);
-    if (s)
-        s->handle = &removed;
+    if (!s)
+        return;
+    s->handle = &removed;
+    live--;
 }
 
 bool handle_is(const void *handle, enum handle_type type)

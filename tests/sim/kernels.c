@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The built-in kernels: what tests/conformance/kernels.ptx.h does on a GPU, by the same names and parameters. Called by
- * module.c for the names and by the engine's threads to run them. A kernel must never take the simulator's lock.
+ * The built-in kernels: what tests/conformance/kernels.ptx.h does on a GPU, by the same names and parameters; those that
+ * find their memory in other ways than by a parameter are in kernels_memory.c. Called by module.c for the names and by the
+ * engine's threads to run them. A kernel must never take the simulator's lock.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -9,111 +10,79 @@
 #include <string.h>
 #include <time.h>
 
+#include "tests/sim/kernels.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/sim_test_api.h"
 
-/* The parameters, one after the other; offsets as PTX lays them out. */
-struct reader {
-    const unsigned char *at, *start;
-};
-
-static uint64_t next(struct reader *r, size_t size)
+KERNEL(static, empty)
 {
-    uint64_t value = 0;
-    r->at = r->start + ((size_t)(r->at - r->start) + size - 1) / size * size;
-    memcpy(&value, r->at, size);
-    r->at += size;
-    return value;
 }
 
-static void *pointer(struct reader *r)
+KERNEL(static, gate)
 {
-    return memory_bytes(next(r, 8));
-}
-static uint32_t word(struct reader *r)
-{
-    return (uint32_t)next(r, 4);
-}
-
-#define KERNEL(name) \
-    static void run_##name(struct reader r); \
-    static void enter_##name(const struct kernel_work *k, const unsigned char *parameters) \
-    { \
-        (void)k; \
-        run_##name((struct reader){parameters, parameters}); \
-    } \
-    static void run_##name(struct reader r)
-
-KERNEL(empty)
-{
-    (void)r;
-}
-
-KERNEL(gate)
-{
-    const uint32_t *flag = pointer(&r);
+    const uint32_t *flag = reader_pointer(&r);
     const struct timespec nap = {0, 10000};
     while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE))
         nanosleep(&nap, NULL);
 }
 
-KERNEL(spin)
+KERNEL(static, spin)
 {
-    uint64_t end = sim_now_ns() + next(&r, 8);
+    uint64_t end = sim_now_ns() + reader_next(&r, 8);
     const struct timespec t = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0) {
     }
 }
 
-KERNEL(mark)
+KERNEL(static, mark)
 {
-    uint32_t *p = pointer(&r);
-    __atomic_store_n(p, word(&r), __ATOMIC_RELEASE);
+    uint32_t *p = reader_pointer(&r);
+    __atomic_store_n(p, reader_word(&r), __ATOMIC_RELEASE);
 }
 
-KERNEL(ticket)
+KERNEL(static, ticket)
 {
-    uint32_t *counter = pointer(&r), *slot = pointer(&r);
+    uint32_t *counter = reader_pointer(&r), *slot = reader_pointer(&r);
     __atomic_store_n(slot, __atomic_fetch_add(counter, 1, __ATOMIC_ACQ_REL), __ATOMIC_RELEASE);
 }
 
-KERNEL(fill)
+KERNEL(static, fill)
 {
-    uint32_t *p = pointer(&r), value = word(&r), n = word(&r);
+    uint32_t *p = reader_pointer(&r), value = reader_word(&r), n = reader_word(&r);
     for (uint32_t i = 0; i < n; i++)
         p[i] = value;
 }
 
-KERNEL(add_one)
+KERNEL(static, add_one)
 {
-    uint32_t *p = pointer(&r), n = word(&r);
+    uint32_t *p = reader_pointer(&r), n = reader_word(&r);
     for (uint32_t i = 0; i < n; i++)
         p[i]++;
 }
 
-KERNEL(copy)
+KERNEL(static, copy)
 {
-    uint32_t *dst = pointer(&r);
-    const uint32_t *src = pointer(&r);
-    uint32_t n = word(&r);
+    uint32_t *dst = reader_pointer(&r);
+    const uint32_t *src = reader_pointer(&r);
+    uint32_t n = reader_word(&r);
     for (uint32_t i = 0; i < n; i++)
         dst[i] = src[i];
 }
 
-KERNEL(add)
+KERNEL(static, add)
 {
-    uint32_t *c = pointer(&r);
-    const uint32_t *a = pointer(&r), *b = pointer(&r);
-    uint32_t n = word(&r);
+    uint32_t *c = reader_pointer(&r);
+    const uint32_t *a = reader_pointer(&r), *b = reader_pointer(&r);
+    uint32_t n = reader_word(&r);
     for (uint32_t i = 0; i < n; i++)
         c[i] = a[i] + b[i];
 }
 
-KERNEL(saxpy)
+KERNEL(static, saxpy)
 {
-    float *y = pointer(&r), a;
-    const float *x = pointer(&r);
-    uint32_t bits = word(&r), n = word(&r);
+    float *y = reader_pointer(&r), a;
+    const float *x = reader_pointer(&r);
+    uint32_t bits = reader_word(&r), n = reader_word(&r);
     memcpy(&a, &bits, sizeof a);
     for (uint32_t i = 0; i < n; i++) {
         float product = a * x[i];
@@ -124,29 +93,40 @@ KERNEL(saxpy)
 /* ---- by name ---- */
 
 struct kernel {
-    char name[64], signature[MAX_PARAMETERS + 1]; /* p and q: 8 bytes, d and f: 4 */
+    char name[64], signature[MAX_PARAMETERS + 1]; /* p and q: 8 bytes, d and f: 4, S: 4,000 */
     kernel_function run;
     sim_kernel custom;
 };
 
-static struct kernel kernels[128] = {
-    {"empty", "", enter_empty, NULL},
-    {"gate", "p", enter_gate, NULL},
-    {"spin", "q", enter_spin, NULL},
-    {"spin_ns", "q", enter_spin, NULL},
-    {"mark", "pd", enter_mark, NULL},
-    {"ticket", "pp", enter_ticket, NULL},
-    {"fill", "pdd", enter_fill, NULL},
-    {"add_one", "pd", enter_add_one, NULL},
-    {"copy", "ppd", enter_copy, NULL},
-    {"add", "pppd", enter_add, NULL},
-    {"saxpy", "ppfd", enter_saxpy, NULL},
+static struct kernel kernels[256] = {
+    {"empty", "", kernel_empty, NULL},
+    {"gate", "p", kernel_gate, NULL},
+    {"spin", "q", kernel_spin, NULL},
+    {"spin_ns", "q", kernel_spin, NULL},
+    {"mark", "pd", kernel_mark, NULL},
+    {"ticket", "pp", kernel_ticket, NULL},
+    {"fill", "pdd", kernel_fill, NULL},
+    {"add_one", "pd", kernel_add_one, NULL},
+    {"copy", "ppd", kernel_copy, NULL},
+    {"add", "pppd", kernel_add, NULL},
+    {"saxpy", "ppfd", kernel_saxpy, NULL},
+    /* kernels_memory.c; tests/conformance/variables.ptx.h, tables.ptx.h, textures.ptx.h */
+    {"var_set", "d", kernel_var_set, NULL},
+    {"var_add", "d", kernel_var_add, NULL},
+    {"var_get", "pd", kernel_var_get, NULL},
+    {"gather", "ppdd", kernel_gather, NULL},
+    {"scatter", "pddd", kernel_scatter, NULL},
+    {"deep_add", "Sd", kernel_deep_add, NULL},
+    {"tex_copy", "pqd", kernel_tex_copy, NULL},
+    {"surf_add", "qd", kernel_surf_add, NULL},
+    {"_Z6gatherPjPPKjjj", "ppdd", kernel_gather, NULL},
+    {"_Z7scatterPPjjjj", "pddd", kernel_scatter, NULL},
     /* the same under C++ names: tests/kit/kernels.ptx.h */
-    {"_Z5emptyv", "", enter_empty, NULL},
-    {"_Z4gatePKj", "p", enter_gate, NULL},
-    {"_Z4fillPjjj", "pdd", enter_fill, NULL},
-    {"_Z7add_onePjj", "pd", enter_add_one, NULL},
-    {"_Z4copyPjPKjj", "ppd", enter_copy, NULL},
+    {"_Z5emptyv", "", kernel_empty, NULL},
+    {"_Z4gatePKj", "p", kernel_gate, NULL},
+    {"_Z4fillPjjj", "pdd", kernel_fill, NULL},
+    {"_Z7add_onePjj", "pd", kernel_add_one, NULL},
+    {"_Z4copyPjPKjj", "ppd", kernel_copy, NULL},
 };
 
 static struct kernel *slot_of(const char *name)

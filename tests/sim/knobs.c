@@ -19,8 +19,8 @@
 static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
-    bool load_holds;
-} knob = {13000, 2, -1, 0, false};
+    bool load_holds, overtake, thread_end_hangs;
+} knob = {.driver_version = 13000, .devices = 2, .log = -1};
 
 int knob_driver_version(void)
 {
@@ -37,6 +37,16 @@ uint64_t knob_launch_ns(void)
 bool knob_load_holds(void)
 {
     return knob.load_holds;
+}
+
+bool knob_small_copies_overtake(void)
+{
+    return knob.overtake;
+}
+
+bool knob_thread_end_hangs(void)
+{
+    return knob.thread_end_hangs;
 }
 
 static struct entry *entry_named(const char *symbol, size_t length)
@@ -86,6 +96,17 @@ static long number(const char *variable, long otherwise)
     return value && *value ? strtol(value, NULL, 0) : otherwise;
 }
 
+/* A variable that is not set, empty or that one word. */
+static bool is_word(const char *variable, const char *word)
+{
+    const char *value = getenv(variable);
+    if (!value || !*value)
+        return false;
+    if (strcmp(value, word) != 0)
+        fprintf(stderr, "sim: %s is %s or nothing\n", variable, word), abort();
+    return true;
+}
+
 static void load(void)
 {
     static const char *const early[] = {
@@ -97,6 +118,8 @@ static void load(void)
         fprintf(stderr, "sim: SIM_DEVICES is 0 to %d\n", MAX_DEVICES), abort();
     knob.launch_ns = (uint64_t)number("SIM_LAUNCH_NS", 0);
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
+    knob.overtake = is_word("SIM_SMALL_COPIES", "overtake");
+    knob.thread_end_hangs = is_word("SIM_THREAD_END", "hang");
     for_each("SIM_HIDE", set_hidden);
     for_each("SIM_FAIL", set_fail);
     for_each("SIM_DELAY", set_delay);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The SIM_... variables and the in-process test interface do what README.md says.
+#include <signal.h>
 #include <time.h>
 
 #include <algorithm>
@@ -170,6 +171,61 @@ TEST(Knobs, LoadHoldsOtherThreads)
         REQUIRE(LongestCallDuringALoad(library) < 90000000);
         return "";
     });
+}
+
+// A thread leaves stream-ordered work on `stream` (0x2 or one that is created); cuCtxSynchronize has a second.
+std::string SynchronizeAfterAThread(Library library, CUstream stream, bool wait)
+{
+    CUcontext ctx;
+    CUdeviceptr word = 0;
+    void *flag = nullptr;
+    Symbol<CUresult(CUcontext *)>(library, "cuCtxGetCurrent")(&ctx);
+    REQUIRE(Symbol<CUresult(void **, size_t, unsigned)>(library, "cuMemHostAlloc")(&flag, 4, 0) == CUDA_SUCCESS);
+    if (!stream)
+        Symbol<CUresult(CUstream *, unsigned)>(library, "cuStreamCreate")(&stream, 0);
+    std::thread([&] {
+        CUdeviceptr p;
+        Symbol<CUresult(CUcontext)>(library, "cuCtxSetCurrent")(ctx);
+        Symbol<CUresult(CUdeviceptr *, size_t, CUstream)>(library, "cuMemAllocAsync")(&p, 64, stream);
+        word = reinterpret_cast<CUdeviceptr>(flag);
+        Symbol<CUresult(CUstream, CUdeviceptr, cuuint32_t, unsigned)>(library, "cuStreamWaitValue32_v2")(stream, word, 1,
+                                                                                                         1);
+        Symbol<CUresult(CUdeviceptr, CUstream)>(library, "cuMemFreeAsync")(p, stream);
+        if (wait) {
+            __atomic_store_n(static_cast<uint32_t *>(flag), 1, __ATOMIC_RELEASE);
+            Symbol<CUresult(CUstream)>(library, "cuStreamSynchronize")(stream);
+        }
+    }).join();
+    __atomic_store_n(static_cast<uint32_t *>(flag), 1, __ATOMIC_RELEASE);
+    signal(SIGALRM, [](int) { _exit(77); });
+    alarm(1);
+    Symbol<CUresult()>(library, "cuCtxSynchronize")();
+    return "it returned";
+}
+
+TEST(Knobs, AThreadThatEndsWithStreamOrderedMemoryPending)
+{
+    struct Case {
+        const char *knob;
+        CUstream stream;
+        bool wait, hangs;
+    } cases[] = {{"hang", CU_STREAM_PER_THREAD, false, true},
+                 {"hang", CU_STREAM_PER_THREAD, true, false},
+                 {"hang", nullptr, false, false},
+                 {"", CU_STREAM_PER_THREAD, false, false}};
+    for (const Case &c : cases) {
+        pid_t child = fork();
+        if (child == 0) {
+            setenv("SIM_THREAD_END", c.knob, 1);
+            Library library = dlopen(LibraryPath().c_str(), RTLD_NOW);
+            if (!library || !Start(library).empty())
+                _exit(1);
+            _exit(SynchronizeAfterAThread(library, c.stream, c.wait) == "it returned" ? 0 : 2);
+        }
+        int status = 0;
+        ASSERT_EQ(child, waitpid(child, &status, 0));
+        EXPECT_EQ(c.hangs ? 77 : 0, WEXITSTATUS(status)) << c.knob << c.stream << c.wait;
+    }
 }
 
 TEST(Knobs, NothingWorksBeforeInitAndNoDeviceIsAnError)

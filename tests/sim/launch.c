@@ -42,6 +42,7 @@ CUresult launch_work(CUfunction f, const struct kernel_work *shape, void **param
         return CUDA_ERROR_NOT_SUPPORTED;
     *w = (struct work){.kind = WORK_KERNEL, .kernel = *shape, .blob_size = fn->parameter_bytes};
     w->kernel.function = fn;
+    w->kernel.kernel = handle_is(f, HANDLE_KERNEL) ? (CUkernel)f : NULL;
     w->blob = calloc(1, fn->parameter_bytes + 1);
     if (!w->blob)
         abort();
@@ -72,7 +73,7 @@ CUresult impl_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int g
                              unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
     const struct kernel_work shape = {
-        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
     return launch(f, &shape, hStream, kernelParams, extra);
 }
 
@@ -81,7 +82,7 @@ CUresult impl_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, uns
                                         unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
 {
     const struct kernel_work shape = {
-        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes};
+        NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
     return launch(f, &shape, hStream, kernelParams, NULL);
 }
 
@@ -107,6 +108,7 @@ CUresult impl_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void 
     const struct kernel_work shape = {NULL,
                                       {config->gridDimX, config->gridDimY, config->gridDimZ},
                                       {config->blockDimX, config->blockDimY, config->blockDimZ},
-                                      config->sharedMemBytes};
+                                      config->sharedMemBytes,
+                                      NULL};
     return launch(f, &shape, config->hStream, kernelParams, extra);
 }

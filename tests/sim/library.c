@@ -81,6 +81,18 @@ CUresult impl_cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
     return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+CUresult impl_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    CUresult result = CUDA_ERROR_INVALID_HANDLE;
+    if (!name || (!dptr && !bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    if (handle_is(library, HANDLE_LIBRARY))
+        result = module_variable(((struct library *)library)->module, name, dptr, bytes);
+    sim_unlock();
+    return result;
+}
+
 /* Locked. One handle a kernel. */
 static struct kernel_handle *kernel_of(struct library *l, const char *name)
 {

@@ -54,7 +54,8 @@ void *memory_bytes(uint64_t address)
         if (bytes && address - windows[i].base < WINDOW_BYTES)
             return bytes + (address - windows[i].base);
     }
-    return (void *)(uintptr_t)address;
+    const struct view *v = view_of(address);
+    return v ? v->bytes + (address - v->base) : (void *)(uintptr_t)address;
 }
 
 static bool in_window(uint64_t address)
@@ -78,13 +79,13 @@ static size_t above(uint64_t address)
     return low;
 }
 
-const struct allocation *memory_find(uint64_t address)
+struct allocation *memory_find(uint64_t address)
 {
     size_t i = above(address);
     return i && address - table[i - 1].base < table[i - 1].size ? &table[i - 1] : NULL;
 }
 
-static void insert(struct allocation a)
+struct allocation *memory_insert(struct allocation a)
 {
     if (table_count == table_capacity) {
         table_capacity = table_capacity ? table_capacity * 2 : 256;
@@ -97,9 +98,17 @@ static void insert(struct allocation a)
     a.id = next_id++;
     table[i] = a;
     table_count++;
+    return &table[i];
 }
 
-static size_t rounded(size_t size)
+void memory_remove(uint64_t base)
+{
+    size_t i = above(base);
+    memmove(&table[i - 1], &table[i], (table_count - i) * sizeof *table);
+    table_count--;
+}
+
+size_t memory_rounded(size_t size)
 {
     return (size + GRANULE - 1) / GRANULE * GRANULE;
 }
@@ -111,29 +120,53 @@ static bool place(const struct window *w, size_t size, uint64_t *base)
     for (size_t i = above(w->base - 1); i < table_count && table[i].base < w->base + WINDOW_BYTES; i++) {
         if (table[i].base - at >= size)
             break;
-        at = table[i].base + rounded(table[i].size);
+        at = table[i].base + memory_rounded(table[i].size);
     }
     *base = at;
     return at + size <= w->base + WINDOW_BYTES;
 }
 
+size_t memory_count(void)
+{
+    return table_count;
+}
+
+struct allocation *memory_at(size_t i)
+{
+    return &table[i];
+}
+
+void memory_renew(struct allocation *a, size_t size)
+{
+    op_release(a->freed_by);
+    a->freed_by = NULL;
+    a->size = size;
+    a->id = next_id++;
+}
+
 CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base)
 {
-    struct allocation a = {.size = size, .kind = kind, .device = ctx->device, .flags = flags, .ctx = ctx};
+    return memory_allocate_on(ctx->device, ctx, kind, size, flags, base);
+}
+
+CUresult memory_allocate_on(int device, struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags,
+                            uint64_t *base)
+{
+    struct allocation a = {.size = size, .kind = kind, .device = device, .flags = flags, .ctx = ctx};
     if (!size)
         return CUDA_ERROR_INVALID_VALUE;
-    if (kind == MEMORY_DEVICE || kind == MEMORY_POOL) {
-        struct window *w = window_open(ctx->device);
-        if (size > WINDOW_BYTES || !place(w, rounded(size), &a.base))
+    if (memory_in_window(kind)) {
+        struct window *w = window_open(device);
+        if (size > WINDOW_BYTES || !place(w, memory_rounded(size), &a.base) ||
+            !memory_account(a.device, memory_rounded(size), 0))
             return CUDA_ERROR_OUT_OF_MEMORY;
-        w->used += rounded(size);
     } else {
         void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED)
             return CUDA_ERROR_OUT_OF_MEMORY;
         a.base = (uint64_t)(uintptr_t)p;
     }
-    insert(a);
+    memory_insert(a);
     *base = a.base;
     return CUDA_SUCCESS;
 }
@@ -146,7 +179,7 @@ CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int
     size_t next = above(base);
     if (memory_find(base) || (next < table_count && table[next].base < base + size))
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    insert((struct allocation){
+    memory_insert((struct allocation){
         .base = base, .size = size, .kind = MEMORY_REGISTERED, .device = ctx->device, .flags = flags, .ctx = ctx});
     return CUDA_SUCCESS;
 }
@@ -154,7 +187,7 @@ CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int
 bool memory_is(uint64_t address, enum memory_kind kind)
 {
     const struct allocation *a = memory_find(address);
-    return a && a->base == address && a->kind == kind;
+    return a && a->base == address && a->kind == kind && !a->freed_by;
 }
 
 void memory_free(uint64_t base)
@@ -163,17 +196,17 @@ void memory_free(uint64_t base)
     if (!i || table[i - 1].base != base)
         return;
     struct allocation a = table[i - 1];
-    memmove(&table[i - 1], &table[i], (table_count - i) * sizeof *table);
-    table_count--;
-    if (a.kind == MEMORY_DEVICE || a.kind == MEMORY_POOL) {
+    memory_remove(base);
+    op_release(a.freed_by);
+    if (memory_in_window(a.kind)) {
         struct window *w = &windows[a.device];
-        w->used -= rounded(a.size);
+        memory_account(a.device, 0, memory_rounded(a.size));
         if (a.size >= 1 << 20) { /* whole pages of it go back; small ones are soon used again */
             uint64_t from = (a.base - w->base + 4095) & ~4095ull, to = (a.base - w->base + a.size) & ~4095ull;
             if (to > from)
                 fallocate(w->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(to - from));
         }
-    } else if (a.kind != MEMORY_REGISTERED) {
+    } else if (a.kind != MEMORY_REGISTERED && a.kind != MEMORY_IPC) {
         munmap((void *)(uintptr_t)a.base, a.size);
     }
 }
@@ -191,12 +224,43 @@ enum memory_kind memory_kind_of(uint64_t address)
     return a ? a->kind : MEMORY_PAGEABLE;
 }
 
+/* Somebody may use it; which device a stream is of is not looked at. */
+static bool allowed(const struct allocation *a)
+{
+    bool any = a->kind != MEMORY_MAPPED;
+    for (int i = 0; i < MAX_DEVICES && !any; i++)
+        any = a->allowed[i] != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    return any;
+}
+
 CUresult memory_check(uint64_t address, size_t size)
 {
     const struct allocation *a = memory_find(address);
     if (!a)
         return in_window(address) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-    return !memory_on_device(a->kind) || address - a->base + size <= a->size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (!allowed(a))
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t here = a->size - (size_t)(address - a->base);
+    if (a->kind == MEMORY_MAPPED && size > here) { /* several chunks in one range */
+        const struct allocation *next = memory_find(a->base + a->size);
+        return next && next->kind == MEMORY_MAPPED ? memory_check(next->base, size - here) : CUDA_ERROR_INVALID_VALUE;
+    }
+    return !memory_on_device(a->kind) || size <= here ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+bool memory_account(int device, size_t more, size_t less)
+{
+    struct window *w = &windows[device];
+    if (w->used + more - less > WINDOW_BYTES)
+        return false;
+    w->used += more - less;
+    return true;
+}
+
+int memory_file(const struct allocation *a, size_t *offset)
+{
+    *offset = (size_t)(a->base - windows[a->device].base);
+    return windows[a->device].fd;
 }
 
 void memory_usage(int device, size_t *free_bytes, size_t *total)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuMemAlloc to cuMemFree, host and managed memory, pools, cuMemGetInfo. Called by programs. Allocating never waits;
+ * cuMemAlloc to cuMemFree, host and managed memory, cuMemGetInfo. Called by programs. Allocating never waits;
  * cuMemFree, cuMemFreeHost and cuMemHostUnregister wait for everything in the context, whatever stream it is on.
  */
-#include <stdlib.h>
-
 #include "tests/sim/sim.h"
 
 static CUresult allocate(enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base)
@@ -136,126 +134,4 @@ CUresult impl_cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
         memory_usage(ctx->device, free_bytes, total);
     sim_unlock();
     return result;
-}
-
-/* ---- stream-ordered: one pool a device, plus pools that programs create ---- */
-
-struct pool {
-    int device;
-};
-
-static struct pool *default_pools[MAX_DEVICES];
-
-static struct pool *default_pool(int device)
-{
-    if (!default_pools[device]) {
-        default_pools[device] = calloc(1, sizeof(struct pool));
-        if (!default_pools[device])
-            abort();
-        default_pools[device]->device = device;
-        handle_add(default_pools[device], HANDLE_POOL);
-    }
-    return default_pools[device];
-}
-
-/* The memory is there at once: a later use in any stream order that the program makes finds it. */
-CUresult impl_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
-{
-    struct stream *s;
-    struct work nothing = {.kind = WORK_NONE};
-    uint64_t base;
-    if (!dptr)
-        return CUDA_ERROR_INVALID_VALUE;
-    sim_lock();
-    CUresult result = stream_find(hStream, &s);
-    if (result == CUDA_SUCCESS && s->capture)
-        result = CUDA_ERROR_NOT_SUPPORTED; /* an allocation node: not simulated */
-    if (result == CUDA_SUCCESS && s->kind == STREAM_LEGACY)
-        result = capture_legacy_use(s->ctx);
-    if (result == CUDA_SUCCESS)
-        result = capture_unsafe();
-    if (result == CUDA_SUCCESS)
-        result = stream_push(s, &nothing, NULL);
-    if (result == CUDA_SUCCESS)
-        result = memory_allocate(s->ctx, MEMORY_POOL, bytesize, 0, &base);
-    if (result == CUDA_SUCCESS)
-        *dptr = base;
-    sim_unlock();
-    return result;
-}
-
-CUresult impl_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
-{
-    sim_lock();
-    bool live = handle_is(pool, HANDLE_POOL);
-    sim_unlock();
-    return live ? impl_cuMemAllocAsync(dptr, bytesize, hStream) : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult impl_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
-{
-    struct stream *s;
-    struct work w = {.kind = WORK_FREE, .free_address = dptr};
-    sim_lock();
-    CUresult result = stream_find(hStream, &s);
-    if (result == CUDA_SUCCESS && !memory_is(dptr, MEMORY_POOL) && !memory_is(dptr, MEMORY_DEVICE))
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        result = stream_push(s, &w, NULL);
-    sim_unlock();
-    return result;
-}
-
-CUresult impl_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
-{
-    if (!pool_out)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (dev < 0 || dev >= device_count())
-        return CUDA_ERROR_INVALID_DEVICE;
-    sim_lock();
-    *pool_out = (CUmemoryPool)default_pool(dev);
-    sim_unlock();
-    return CUDA_SUCCESS;
-}
-
-CUresult impl_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
-{
-    return impl_cuDeviceGetDefaultMemPool(pool, dev);
-}
-
-CUresult impl_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
-{
-    if (!pool || !poolProps || poolProps->location.id < 0 || poolProps->location.id >= device_count())
-        return CUDA_ERROR_INVALID_VALUE;
-    struct pool *p = calloc(1, sizeof *p);
-    if (!p)
-        abort();
-    p->device = poolProps->location.id;
-    sim_lock();
-    handle_add(p, HANDLE_POOL);
-    sim_unlock();
-    *pool = (CUmemoryPool)p;
-    return CUDA_SUCCESS;
-}
-
-CUresult impl_cuMemPoolDestroy(CUmemoryPool pool)
-{
-    CUresult result = CUDA_ERROR_INVALID_VALUE;
-    sim_lock();
-    if (handle_is(pool, HANDLE_POOL) && (struct pool *)pool != default_pools[((struct pool *)pool)->device]) {
-        handle_remove(pool);
-        free(pool);
-        result = CUDA_SUCCESS;
-    }
-    sim_unlock();
-    return result;
-}
-
-CUresult impl_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
-{
-    (void)minBytesToKeep; /* freed memory never stays in a pool here */
-    sim_lock();
-    bool live = handle_is(pool, HANDLE_POOL);
-    sim_unlock();
-    return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

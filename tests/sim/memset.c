@@ -8,7 +8,7 @@ static CUresult set(CUstream stream, CUdeviceptr dst, size_t pitch, unsigned int
                     size_t height, enum copy_mode mode)
 {
     struct stream *s;
-    struct work w = {.kind = WORK_FILL, .fill = {memory_bytes(dst), pitch, width, height, value, element}};
+    struct work w = {.kind = WORK_FILL, .fill = {memory_bytes(dst), pitch, width, height, value, element, dst}};
     if (dst % element || pitch % element || (height > 1 && pitch < width * element))
         return CUDA_ERROR_INVALID_VALUE;
     sim_lock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Modules, as the names and parameters of their kernels. PTX text is read for its .entry lines; any other image is taken
- * as having every built-in kernel. Called by module_api.c and library.c. Locked, all of it.
+ * as having every built-in kernel. Variables are in variables.c. Called by module_api.c and library.c. Locked, all of it.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,10 +9,19 @@
 
 #include "tests/sim/sim.h"
 
-static const struct {
-    const char *type;
-    size_t size;
-} ptx_types[] = {{"64", 8}, {"32", 4}, {"16", 2}, {"8", 1}};
+size_t ptx_type_size(const char *type)
+{
+    static const struct {
+        const char *bits;
+        size_t size;
+    } sizes[] = {{"64", 8}, {"32", 4}, {"16", 2}, {"8", 1}};
+    if (!*type || !strchr("usbf", *type))
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        if (strncmp(type + 1, sizes[i].bits, strlen(sizes[i].bits)) == 0)
+            return sizes[i].size;
+    return 0;
+}
 
 static struct function *function_new(struct module *m, const char *name, size_t length)
 {
@@ -36,8 +45,11 @@ static struct function *function_new(struct module *m, const char *name, size_t 
 
 static void add_parameter(struct function *f, size_t size, size_t align)
 {
-    if (f->parameter_count == MAX_PARAMETERS || !size || !align)
+    if (!size || !align)
         return;
+    f->parameters = realloc(f->parameters, (f->parameter_count + 1) * sizeof *f->parameters);
+    if (!f->parameters)
+        abort();
     size_t offset = (f->parameter_bytes + align - 1) / align * align;
     f->parameters[f->parameter_count++] = (struct parameter){offset, size};
     f->parameter_bytes = offset + size;
@@ -51,10 +63,8 @@ static void parse_parameter(struct function *f, const char *p, const char *end)
         if (strncmp(p, ".align", 6) == 0) {
             align = strtoul(p + 6, NULL, 10);
             p += 5;
-        } else if (*p == '.' && strchr("usbf", p[1]) && isdigit((unsigned char)p[2])) {
-            for (size_t i = 0; i < COUNT_OF(ptx_types) && !size; i++)
-                if (strncmp(p + 2, ptx_types[i].type, strlen(ptx_types[i].type)) == 0)
-                    size = ptx_types[i].size;
+        } else if (*p == '.' && !size && ptx_type_size(p + 1)) {
+            size = ptx_type_size(p + 1);
         } else if (*p == '[') {
             count = strtoul(p + 1, NULL, 10);
         }
@@ -115,8 +125,10 @@ struct module *module_parse(struct context *ctx, const void *image)
         abort();
     m->ctx = ctx;
     m->ptx = is_ptx(image);
-    if (!m->ptx)
+    if (!m->ptx) { /* it has the variable of the built-in kernels, too */
+        variables_parse(m, ".global .align 4 .u32 ptds_var[256];");
         return m;
+    }
     char *text = without_comments(image);
     if (!strstr(text, ".version")) {
         free(text);
@@ -127,6 +139,7 @@ struct module *module_parse(struct context *ctx, const void *image)
         p += strlen(".entry");
         parse_entry(m, p);
     }
+    variables_parse(m, text);
     free(text);
     return m;
 }
@@ -136,8 +149,10 @@ void module_free(struct module *m)
     for (struct function *f = m->functions, *next; f; f = next) {
         next = f->next;
         handle_remove(f);
+        free(f->parameters);
         free(f);
     }
+    variables_free(m);
     free(m);
 }
 
@@ -150,7 +165,9 @@ struct function *module_function(struct module *m, const char *name)
     if (m->ptx || !kernel_find(name, &signature))
         return NULL;
     struct function *f = function_new(m, name, strlen(name));
-    for (; *signature; signature++)
-        add_parameter(f, strchr("pq", *signature) ? 8 : 4, strchr("pq", *signature) ? 8 : 4);
+    for (; *signature; signature++) {
+        size_t size = *signature == 'S' ? 4000 : strchr("pq", *signature) ? 8 : 4;
+        add_parameter(f, size, size < 8 ? size : 8);
+    }
     return f;
 }

@@ -46,7 +46,10 @@ CUresult impl_cuModuleLoadData(CUmodule *module, const void *image)
     if (result == CUDA_SUCCESS) { /* a capture does not mind loading, but unloading */
         wait_as_a_load(ctx);
         struct module *m = module_parse(ctx, image);
-        if (m) {
+        if (m && m->variables && !m->memory) {
+            module_free(m);
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+        } else if (m) {
             handle_add(m, HANDLE_MODULE);
             *module = (CUmodule)m;
         } else {
@@ -127,6 +130,17 @@ CUresult impl_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
     }
     sim_unlock();
     return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult impl_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+{
+    if (!name || (!dptr && !bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    CUresult result = handle_is(hmod, HANDLE_MODULE) ? module_variable((struct module *)hmod, name, dptr, bytes)
+                                                     : CUDA_ERROR_INVALID_HANDLE;
+    sim_unlock();
+    return result;
 }
 
 CUresult impl_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)

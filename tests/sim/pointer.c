@@ -25,13 +25,16 @@ static CUresult attribute_of(const struct allocation *a, CUpointer_attribute att
             return CUDA_ERROR_INVALID_VALUE;
         *(void **)data = (void *)(uintptr_t)ptr;
         return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(const void **)data = a->pool; return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: *(unsigned long long *)data = a->id; return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return bool_out(data, a->kind == MEMORY_MANAGED);
     case CU_POINTER_ATTRIBUTE_MAPPED: return bool_out(data, true);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)data = a->device; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)data = a->base; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)data = a->size; return CUDA_SUCCESS;
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return bool_out(data, a->kind == MEMORY_DEVICE);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return bool_out(data, false);
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }

@@ -18,7 +18,15 @@
 
 /* ---- work: what an operation does when its turn comes (work.c) ---- */
 
-enum work_kind { WORK_NONE, WORK_COPY, WORK_FILL, WORK_KERNEL, WORK_HOST, WORK_VALUE, WORK_FREE };
+enum work_kind { WORK_NONE, WORK_COPY, WORK_FILL, WORK_KERNEL, WORK_HOST, WORK_VALUE, WORK_FREE, WORK_CHILD };
+
+/* One side of a copy as the program named it. */
+struct copy_side {
+    CUmemorytype type;
+    uint64_t address;
+    CUarray array;
+    size_t x, y, z, pitch, height; /* x in bytes */
+};
 
 /* Bytes to move; both sides are addresses that this process can reach. src NULL: from the staged bytes in the blob. */
 struct copy {
@@ -26,17 +34,20 @@ struct copy {
     const char *src;
     size_t width, height, depth;
     size_t dst_pitch, dst_slice, src_pitch, src_slice;
+    struct copy_side to, from;
 };
 
 struct fill {
     char *dst;
     size_t pitch, width, height; /* width in elements, pitch in bytes */
     unsigned int value, element; /* element size: 1, 2 or 4 */
+    uint64_t at;                 /* what the program calls dst */
 };
 
 struct kernel_work {
     const struct function *function; /* the parameters are in the blob */
     unsigned int grid[3], block[3], shared;
+    CUkernel kernel; /* NULL: launched by a CUfunction */
 };
 
 struct host_work {
@@ -61,7 +72,11 @@ struct work {
         struct kernel_work kernel;
         struct host_work host;
         struct value_work value;
-        CUdeviceptr free_address;
+        struct {
+            CUdeviceptr address;
+            uint64_t id; /* of the allocation that goes */
+        } free;
+        struct graph *child; /* owned; only in nodes */
     };
     void *blob; /* owned */
     size_t blob_size;
@@ -78,7 +93,8 @@ struct op {
     struct work work;
     unsigned int references, pending, waiters;
     bool done;
-    uint64_t finished_ns;
+    uint64_t finished_ns, visited;
+    struct stream *stream; /* whose tail it is, or NULL */
     struct op **dependents;
     size_t dependent_count, dependent_capacity;
     struct op *next;
@@ -88,12 +104,13 @@ void sim_lock(void);
 void sim_unlock(void);
 uint64_t sim_now_ns(void);
 void engine_after_fork(void);
-struct op *op_new(struct work *w);                /* takes the work over; held until it is done */
-void op_after(struct op *op, struct op *earlier); /* locked; earlier may be NULL or done */
-void op_submit(struct op *op);                    /* locked; no op_after on it any more */
-void op_wait(struct op *op);                      /* locked; gives the lock up while it waits */
-struct op *op_hold(struct op *op);                /* locked */
-void op_release(struct op *op);                   /* locked; NULL is fine */
+struct op *op_new(struct work *w);                            /* takes the work over; held until it is done */
+void op_after(struct op *op, struct op *earlier);             /* locked; earlier may be NULL or done */
+bool op_comes_after(const struct op *op, struct op *earlier); /* locked; earlier is not done */
+void op_submit(struct op *op);                                /* locked; no op_after on it any more */
+void op_wait(struct op *op);                                  /* locked; gives the lock up while it waits */
+struct op *op_hold(struct op *op);                            /* locked */
+void op_release(struct op *op);                               /* locked; NULL is fine */
 static inline bool op_busy(const struct op *op)
 {
     return op && !op->done;
@@ -114,6 +131,7 @@ enum handle_type {
     HANDLE_EXEC,
     HANDLE_ARRAY,
     HANDLE_POOL,
+    HANDLE_PHYSICAL,
 };
 
 void handle_add(const void *handle, enum handle_type type); /* locked, as the other two */
@@ -130,9 +148,10 @@ struct context {
     unsigned int flags;
     uint64_t id;
     unsigned int retained; /* primary contexts only */
-    bool primary;
+    bool primary, hangs;   /* hangs: SIM_THREAD_END */
     struct stream *legacy;
     struct stream *streams; /* all of them, legacy and per-thread ones included */
+    struct stream *busy;    /* those of them with work */
     size_t limits[16];
     CUfunc_cache cache_config;
 };
@@ -167,13 +186,15 @@ struct stream {
     enum stream_kind kind;
     int priority;
     uint64_t id;
-    bool dead; /* destroyed, or its thread has ended: gone once it is idle */
+    bool used_pool; /* a per-thread one: with stream-ordered memory */
+    bool dead;      /* destroyed, or its thread has ended: gone once it is idle */
     struct op *tail;
     struct capture *capture;
     struct node_set capture_deps;
     CUaccessPolicyWindow policy_window;
     CUsynchronizationPolicy sync_policy;
-    struct stream *next, *next_own;
+    struct stream *next, *next_own, *next_busy;
+    struct stream **link, **link_busy; /* what points here; link_busy NULL: not in that list */
 };
 
 struct stream *stream_new(struct context *ctx, enum stream_kind kind, int priority); /* locked, as all of these */
@@ -183,6 +204,7 @@ CUresult stream_push(struct stream *s, struct work *w, struct op **held); /* tak
 CUresult stream_push_done(struct stream *s, struct work *w);              /* and waits until it is done */
 void stream_append(struct stream *s, struct op *op);
 void stream_order_after(struct stream *s, struct op *op);
+void stream_op_done(struct op *op); /* a stream's tail */
 bool stream_busy(struct stream *s);
 void stream_synchronize(struct stream *s);
 void streams_free(struct context *ctx);
@@ -203,11 +225,15 @@ struct event {
 struct node {
     struct work work;
     struct node_set deps;
-    size_t index; /* in its graph */
+    struct graph *graph;
+    size_t index;        /* in its graph */
+    uint64_t id, origin; /* origin: the id of the node that this is a copy of */
+    void **parameters;   /* what cuGraphKernelNodeGetParams pointed to; owned */
 };
 
 struct graph {
     struct node_set nodes;
+    bool embedded; /* a child node's */
 };
 
 struct graph_exec {
@@ -232,6 +258,7 @@ void node_set_clear(struct node_set *set);
 struct graph *graph_new(void);
 struct graph *graph_clone(const struct graph *graph);
 void graph_free(struct graph *graph);
+struct node *graph_copy_of(const struct graph *graph, const struct node *node); /* in a clone or what it holds, or NULL */
 struct node *graph_add(struct graph *graph, struct work *w, const struct node_set *deps);
 CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s);
 
@@ -250,7 +277,18 @@ void capture_forget(struct stream *s);
 
 /* ---- memory (memory.c) ---- */
 
-enum memory_kind { MEMORY_PAGEABLE, MEMORY_DEVICE, MEMORY_POOL, MEMORY_PINNED, MEMORY_REGISTERED, MEMORY_MANAGED };
+enum memory_kind {
+    MEMORY_PAGEABLE,
+    MEMORY_DEVICE,
+    MEMORY_POOL,
+    MEMORY_MODULE, /* variables of a module */
+    MEMORY_ARRAY,
+    MEMORY_MAPPED, /* physical memory mapped into a reserved range */
+    MEMORY_IPC,    /* another process's */
+    MEMORY_PINNED,
+    MEMORY_REGISTERED,
+    MEMORY_MANAGED,
+};
 
 struct allocation {
     uint64_t base;
@@ -260,26 +298,60 @@ struct allocation {
     unsigned int flags;
     uint64_t id;
     struct context *ctx;
+    struct op *freed_by; /* cuMemFreeAsync, on its way; held */
+    const void *pool;
+    struct physical *physical;              /* MEMORY_MAPPED: what is mapped */
+    CUmemAccess_flags allowed[MAX_DEVICES]; /* and who may use it */
 };
 
 CUresult memory_allocate(struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags, uint64_t *base);
+CUresult memory_allocate_on(int device, struct context *ctx, enum memory_kind kind, size_t size, unsigned int flags,
+                            uint64_t *base);
 CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int flags);
-const struct allocation *memory_find(uint64_t address);  /* the allocation that holds it, or NULL; locked */
-bool memory_is(uint64_t address, enum memory_kind kind); /* locked; address is the start of such an allocation */
+struct allocation *memory_insert(struct allocation a);   /* locked; good until the next change, as memory_find's */
+void memory_remove(uint64_t base);                       /* locked; of the table only */
+struct allocation *memory_find(uint64_t address);        /* the allocation that holds it, or NULL; locked */
+bool memory_is(uint64_t address, enum memory_kind kind); /* locked; the start of such an allocation that is not freed */
 void memory_free(uint64_t base);                         /* locked */
 void memory_free_context(struct context *ctx);
-enum memory_kind memory_kind_of(uint64_t address);    /* locked */
-CUresult memory_check(uint64_t address, size_t size); /* locked; 1 if a device range is not all allocated */
-void *memory_bytes(uint64_t address);                 /* where the simulator reaches these bytes */
+size_t memory_count(void); /* locked, as the next three */
+struct allocation *memory_at(size_t i);
+void memory_renew(struct allocation *a, size_t size); /* freed, and handed out again */
+size_t memory_rounded(size_t size);
+enum memory_kind memory_kind_of(uint64_t address);           /* locked */
+CUresult memory_check(uint64_t address, size_t size);        /* locked; 1 if a device range is not all allocated */
+void *memory_bytes(uint64_t address);                        /* where the simulator reaches these bytes */
+bool memory_account(int device, size_t more, size_t less);   /* locked; false: there is not so much */
+int memory_file(const struct allocation *a, size_t *offset); /* locked; the file that device memory lies in */
 void memory_usage(int device, size_t *free_bytes, size_t *total);
 static inline bool memory_on_device(enum memory_kind k)
 {
-    return k == MEMORY_DEVICE || k == MEMORY_POOL || k == MEMORY_MANAGED;
+    return (k >= MEMORY_DEVICE && k <= MEMORY_IPC) || k == MEMORY_MANAGED;
+}
+static inline bool memory_in_window(enum memory_kind k)
+{
+    return k >= MEMORY_DEVICE && k <= MEMORY_ARRAY;
 }
 static inline bool memory_page_locked(enum memory_kind k)
 {
     return k == MEMORY_PINNED || k == MEMORY_REGISTERED;
 }
+
+/* ---- ranges of addresses with nothing of their own behind them (view.c) ---- */
+
+struct view {
+    uint64_t base; /* what the program sees, and cannot touch */
+    size_t size;
+    char *bytes; /* where the simulator reaches what is mapped there */
+    bool taken;
+    struct view *next;
+};
+
+struct view *view_take(size_t size, size_t align); /* locked; NULL: no addresses */
+void view_leave(struct view *v);                   /* locked; nothing is mapped there any more */
+struct view *view_of(uint64_t address);            /* NULL: in none that is or was */
+bool view_map(struct view *v, size_t at, size_t size, int fd, size_t offset, int protection);
+void view_unmap(struct view *v, size_t at, size_t size);
 
 struct array_object {
     size_t width, height, depth, element; /* element: bytes of one */
@@ -288,16 +360,24 @@ struct array_object {
     uint64_t bytes;
 };
 
+/* ---- texture and surface objects (texture.c) ---- */
+
+enum object_kind { OBJECT_TEXTURE = 1, OBJECT_SURFACE };
+
+void *object_bytes(uint64_t handle, enum object_kind kind, size_t *bytes); /* unlocked; NULL: not such an object */
+
 /* ---- copies (copy.c) ---- */
 
 enum copy_mode { COPY_SYNC, COPY_ASYNC };
 
 CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enum memory_kind src, enum copy_mode mode);
+CUresult copy_3d_peer(const CUDA_MEMCPY3D_PEER *p, CUstream stream, enum copy_mode mode); /* unlocked */
+CUresult copy_describe(const CUDA_MEMCPY3D *p, struct copy *out);
 CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, enum copy_mode mode);
 
 /* ---- modules and kernels (module.c, kernels.c) ---- */
 
-#define MAX_PARAMETERS 32
+#define MAX_PARAMETERS 32 /* of a built-in kernel or a test's own without PTX */
 
 struct parameter {
     size_t offset, size;
@@ -305,11 +385,19 @@ struct parameter {
 
 typedef void (*kernel_function)(const struct kernel_work *k, const unsigned char *parameters);
 
+/* A variable of a module: a part of the module's one allocation. */
+struct variable {
+    char name[128];
+    size_t offset, size, element;
+    const char *first_value; /* in the text, while it is read */
+    struct variable *next;
+};
+
 struct function {
     char name[128];
     kernel_function run; /* NULL: no built-in kernel of this name; a launch answers NOT_SUPPORTED */
     struct module *module;
-    struct parameter parameters[MAX_PARAMETERS];
+    struct parameter *parameters; /* owned */
     size_t parameter_count, parameter_bytes;
     bool launched;
     int attributes[CU_FUNC_ATTRIBUTE_MAX];
@@ -320,12 +408,19 @@ struct module {
     struct context *ctx;
     bool ptx;
     struct function *functions;
+    struct variable *variables;
+    uint64_t memory; /* where they lie; 0 if there are none */
+    uint64_t memory_id;
 };
 
 struct module *module_parse(struct context *ctx, const void *image);
 void module_free(struct module *m);
 struct function *module_function(struct module *m, const char *name);
-void module_load_over(void); /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
+CUresult module_variable(const struct module *m, const char *name, CUdeviceptr *address, size_t *size);
+void variables_parse(struct module *m, const char *text); /* no room for them: m->memory stays 0 */
+void variables_free(struct module *m);
+size_t ptx_type_size(const char *type); /* of the letters behind the dot; 0: not a type */
+void module_load_over(void);            /* locked; waits for a load that holds others (SIM_LOAD_HOLDS), or not at all */
 struct function *function_of(CUfunction handle); /* either kind of handle; locked */
 kernel_function kernel_find(const char *name, const char **signature);
 
@@ -355,6 +450,8 @@ int knob_driver_version(void);
 int knob_devices(void);
 uint64_t knob_launch_ns(void);
 bool knob_load_holds(void);
+bool knob_small_copies_overtake(void);
+bool knob_thread_end_hangs(void);
 void hide_symbol(void *address);
 
 #endif

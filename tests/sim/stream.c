@@ -20,28 +20,46 @@ struct stream *stream_new(struct context *ctx, enum stream_kind kind, int priori
     s->priority = priority;
     s->id = next_id++;
     s->next = ctx->streams;
+    s->link = &ctx->streams;
+    if (s->next)
+        s->next->link = &s->next;
     ctx->streams = s;
     return s;
 }
 
+/* The tail, if it still runs, knows its stream no more. */
+static void drop_tail(struct stream *s)
+{
+    if (s->tail)
+        s->tail->stream = NULL;
+    op_release(s->tail);
+}
+
 static void stream_free(struct stream *s)
 {
-    op_release(s->tail);
+    drop_tail(s);
     node_set_clear(&s->capture_deps);
     free(s);
 }
 
-/* What is dead and idle goes. */
-static void reap(struct context *ctx)
+static void leave_busy(struct stream *s)
 {
-    for (struct stream **link = &ctx->streams, *s; (s = *link);) {
-        if (s->dead && !op_busy(s->tail)) {
-            *link = s->next;
-            stream_free(s);
-        } else {
-            link = &s->next;
-        }
-    }
+    if (!s->link_busy)
+        return;
+    *s->link_busy = s->next_busy;
+    if (s->next_busy)
+        s->next_busy->link_busy = s->link_busy;
+    s->link_busy = NULL;
+}
+
+/* Dead and idle: it goes. */
+static void bury(struct stream *s)
+{
+    leave_busy(s);
+    *s->link = s->next;
+    if (s->next)
+        s->next->link = s->link;
+    stream_free(s);
 }
 
 void stream_retire(struct stream *s)
@@ -49,10 +67,18 @@ void stream_retire(struct stream *s)
     capture_forget(s);
     s->dead = true;
     handle_remove(s);
-    if (s->ctx)
-        reap(s->ctx);
-    else
+    if (!s->ctx)
         stream_free(s);
+    else if (!op_busy(s->tail))
+        bury(s);
+}
+
+void stream_op_done(struct op *op)
+{
+    struct stream *s = op->stream;
+    leave_busy(s);
+    if (s->dead)
+        bury(s);
 }
 
 /* The context is going. A live per-thread stream stays in its thread's list, without a context, until the thread ends. */
@@ -62,12 +88,13 @@ void streams_free(struct context *ctx)
         next = s->next;
         capture_forget(s);
         handle_remove(s);
+        s->link_busy = NULL;
         if (s->kind == STREAM_PER_THREAD && !s->dead)
             s->ctx = NULL;
         else
             stream_free(s);
     }
-    ctx->streams = NULL;
+    ctx->streams = ctx->busy = NULL;
 }
 
 static struct stream *per_thread(struct context *ctx)
@@ -115,8 +142,7 @@ void stream_order_after(struct stream *s, struct op *op)
 {
     op_after(op, s->tail);
     if (s->kind == STREAM_LEGACY) {
-        reap(s->ctx);
-        for (struct stream *other = s->ctx->streams; other; other = other->next)
+        for (struct stream *other = s->ctx->busy; other; other = other->next_busy)
             if (ordered_with_legacy(other))
                 op_after(op, other->tail);
     } else if (ordered_with_legacy(s)) {
@@ -126,8 +152,16 @@ void stream_order_after(struct stream *s, struct op *op)
 
 void stream_append(struct stream *s, struct op *op)
 {
-    op_release(s->tail);
+    drop_tail(s);
     s->tail = op_hold(op);
+    op->stream = s;
+    if (s->link_busy)
+        return;
+    s->next_busy = s->ctx->busy;
+    s->link_busy = &s->ctx->busy;
+    if (s->next_busy)
+        s->next_busy->link_busy = &s->next_busy;
+    s->ctx->busy = s;
 }
 
 CUresult stream_push(struct stream *s, struct work *w, struct op **held)
@@ -167,7 +201,7 @@ bool stream_busy(struct stream *s)
 {
     if (s->kind != STREAM_LEGACY)
         return op_busy(s->tail);
-    for (const struct stream *other = s->ctx->streams; other; other = other->next)
+    for (const struct stream *other = s->ctx->busy; other; other = other->next_busy)
         if (ordered_with_legacy(other) && op_busy(other->tail))
             return true;
     return false;

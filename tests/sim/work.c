@@ -78,23 +78,26 @@ static void run_kernel(const struct kernel_work *k, const unsigned char *paramet
     }
 }
 
-static void run_free(CUdeviceptr address)
+static void run_free(CUdeviceptr address, uint64_t id)
 {
     sim_lock();
-    memory_free(address);
+    const struct allocation *a = memory_find(address);
+    if (a && a->id == id)
+        memory_free(address);
     sim_unlock();
 }
 
 void work_run(struct work *w)
 {
     switch (w->kind) {
-    case WORK_NONE: break;
+    case WORK_NONE:
+    case WORK_CHILD: break; /* a launch takes it apart */
     case WORK_COPY: run_copy(&w->copy, w->blob); break;
     case WORK_FILL: run_fill(&w->fill); break;
     case WORK_KERNEL: run_kernel(&w->kernel, w->blob); break;
     case WORK_HOST: run_host(&w->host); break;
     case WORK_VALUE: run_value(&w->value); break;
-    case WORK_FREE: run_free(w->free_address); break;
+    case WORK_FREE: run_free(w->free.address, w->free.id); break;
     }
 }
 
@@ -107,11 +110,17 @@ struct work work_clone(const struct work *w)
             abort();
         memcpy(copy.blob, w->blob, w->blob_size);
     }
+    if (w->kind == WORK_CHILD) {
+        copy.child = graph_clone(w->child);
+        copy.child->embedded = true;
+    }
     return copy;
 }
 
 void work_clear(struct work *w)
 {
+    if (w->kind == WORK_CHILD)
+        graph_free(w->child);
     free(w->blob);
     *w = (struct work){.kind = WORK_NONE};
 }
@@ -124,6 +133,7 @@ CUgraphNodeType work_node_type(const struct work *w)
     case WORK_KERNEL: return CU_GRAPH_NODE_TYPE_KERNEL;
     case WORK_HOST: return CU_GRAPH_NODE_TYPE_HOST;
     case WORK_VALUE: return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+    case WORK_CHILD: return CU_GRAPH_NODE_TYPE_GRAPH;
     default: return CU_GRAPH_NODE_TYPE_EMPTY;
     }
 }

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Threads that are cancelled inside a call, and what is made and destroyed very often.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+#include "tests/sim/driver_fixture.h"
+
+// A sanitizer's own memory and time say nothing.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+namespace
+{
+
+class Lifetimes : public Driver
+{
+protected:
+    static size_t ResidentBytes()
+    {
+        size_t total = 0, resident = 0;
+        std::ifstream("/proc/self/statm") >> total >> resident;
+        return resident * 4096;
+    }
+};
+
+struct Waiter {
+    CUcontext ctx;
+    CUstream stream;
+    bool returned;
+};
+
+void *WaitForTheStream(void *argument)
+{
+    auto *w = static_cast<Waiter *>(argument);
+    cuCtxSetCurrent(w->ctx);
+    cuStreamSynchronize(w->stream);
+    w->returned = true;
+    pthread_testcancel();
+    return nullptr;
+}
+
+// Nothing of the driver is cancelled half way: the call ends, the thread goes, and everybody else goes on.
+TEST_F(Lifetimes, AThreadCancelledInABlockingCall)
+{
+    pthread_t thread;
+    void *result = nullptr;
+    Waiter w = {ctx_, nullptr, false};
+    ASSERT_EQ(CUDA_SUCCESS, cuStreamCreate(&w.stream, CU_STREAM_NON_BLOCKING));
+    uint32_t *gate = Gate(w.stream);
+    ASSERT_EQ(0, pthread_create(&thread, nullptr, WaitForTheStream, &w));
+    usleep(50000);
+    ASSERT_EQ(0, pthread_cancel(thread));
+    usleep(50000);
+    EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(w.stream)); /* the lock is free */
+    EXPECT_EQ(CUDA_SUCCESS, Launch(Kernel("empty"), nullptr, {}));
+    Open(gate);
+    ASSERT_EQ(0, pthread_join(thread, &result));
+    EXPECT_EQ(PTHREAD_CANCELED, result);
+    EXPECT_TRUE(w.returned);
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
+    EXPECT_EQ(CUDA_SUCCESS, cuStreamDestroy_v2(w.stream));
+    EXPECT_EQ(CUDA_SUCCESS, cuMemFreeHost(gate));
+}
+
+TEST_F(Lifetimes, HandlesComeAndGoInTheSameMemory)
+{
+    CUevent e;
+    size_t before = 0;
+    for (int i = 0; i < 400000; i++) {
+        if (i == 10000)
+            before = ResidentBytes();
+        ASSERT_EQ(CUDA_SUCCESS, cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
+        ASSERT_EQ(CUDA_SUCCESS, cuEventDestroy_v2(e));
+    }
+    if (!kSanitized) {
+        EXPECT_LT(ResidentBytes(), before + (4u << 20));
+    }
+}
+
+// A stream that is destroyed busy goes when its work is done, whoever looks.
+TEST_F(Lifetimes, StreamsComeAndGoInTheSameMemory)
+{
+    CUstream s;
+    CUfunction empty = Kernel("empty");
+    size_t before = 0;
+    for (int i = 0; i < 60000; i++) {
+        if (i == 10000)
+            before = ResidentBytes();
+        ASSERT_EQ(CUDA_SUCCESS, cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+        ASSERT_EQ(CUDA_SUCCESS, Launch(empty, s, {}));
+        ASSERT_EQ(CUDA_SUCCESS, cuStreamDestroy_v2(s));
+    }
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
+    if (!kSanitized) {
+        EXPECT_LT(ResidentBytes(), before + (8u << 20));
+    }
+}
+
+// Legacy work asks those streams that have work, not all there are.
+TEST_F(Lifetimes, IdleStreamsCostALaunchNothing)
+{
+    constexpr int kLaunches = 2000;
+    std::vector<CUstream> streams(20000);
+    CUfunction empty = Kernel("empty");
+    auto seconds = [&] {
+        auto start = std::chrono::steady_clock::now();
+        for (int i = 0; i < kLaunches; i++)
+            EXPECT_EQ(CUDA_SUCCESS, Launch(empty, nullptr, {}));
+        EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    double few = seconds();
+    for (CUstream &s : streams) {
+        ASSERT_EQ(CUDA_SUCCESS, cuStreamCreate(&s, 0));
+        ASSERT_EQ(CUDA_SUCCESS, Launch(empty, s, {})); /* each had work once */
+    }
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
+    double many = seconds();
+    if (!kSanitized) {
+        EXPECT_LT(many, few + kLaunches * 20e-6); /* a look at 20,000 takes several times that */
+    }
+    for (CUstream s : streams)
+        EXPECT_EQ(CUDA_SUCCESS, cuStreamDestroy_v2(s));
+}
+
+} // namespace

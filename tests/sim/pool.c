@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Stream-ordered memory: one pool a device, plus pools that programs create. Called by programs; work.c runs the frees. An
+ * address is handed out again when its free has run, or before that to a stream that comes after the free, as the driver
+ * does it ("follow event dependencies"). Must never hand it out to a stream that does not.
+ */
+#include <stdlib.h>
+
+#include "tests/sim/sim.h"
+
+struct pool {
+    int device;
+};
+
+static struct pool *default_pools[MAX_DEVICES];
+
+static struct pool *default_pool(int device)
+{
+    if (!default_pools[device]) {
+        default_pools[device] = calloc(1, sizeof(struct pool));
+        if (!default_pools[device])
+            abort();
+        default_pools[device]->device = device;
+        handle_add(default_pools[device], HANDLE_POOL);
+    }
+    return default_pools[device];
+}
+
+/* ---- allocations ---- */
+
+/* Locked. Memory whose free is on its way and comes before op can be handed out again: op's stream uses it only afterwards.
+ */
+static bool reuse(struct op *op, const struct pool *pool, size_t size, uint64_t *base)
+{
+    for (size_t i = 0; i < memory_count(); i++) {
+        struct allocation *a = memory_at(i);
+        if (a->pool == pool && op_busy(a->freed_by) && memory_rounded(a->size) == memory_rounded(size) &&
+            op_comes_after(op, a->freed_by)) {
+            *base = a->base;
+            memory_renew(a, size);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Locked. pool NULL: the default one of the stream's device. */
+static CUresult allocate(struct stream *s, const struct pool *pool, size_t size, uint64_t *base)
+{
+    struct work nothing = {.kind = WORK_NONE};
+    struct op *op;
+    if (!pool)
+        pool = default_pool(s->ctx->device);
+    CUresult result = size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS && s->capture)
+        result = CUDA_ERROR_NOT_SUPPORTED; /* an allocation node: not simulated */
+    if (result == CUDA_SUCCESS && s->kind == STREAM_LEGACY)
+        result = capture_legacy_use(s->ctx);
+    if (result == CUDA_SUCCESS)
+        result = capture_unsafe();
+    if (result == CUDA_SUCCESS)
+        result = stream_push(s, &nothing, &op);
+    if (result != CUDA_SUCCESS)
+        return result;
+    s->used_pool = true;
+    if (!reuse(op, pool, size, base)) {
+        result = memory_allocate_on(pool->device, s->ctx, MEMORY_POOL, size, 0, base);
+        if (result == CUDA_SUCCESS)
+            memory_find(*base)->pool = pool;
+    }
+    op_release(op);
+    return result;
+}
+
+CUresult impl_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    struct stream *s;
+    uint64_t base;
+    if (!dptr)
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    CUresult result = stream_find(hStream, &s);
+    if (result == CUDA_SUCCESS)
+        result = allocate(s, NULL, bytesize, &base);
+    sim_unlock();
+    if (result == CUDA_SUCCESS)
+        *dptr = base;
+    return result;
+}
+
+CUresult impl_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+{
+    struct stream *s;
+    uint64_t base;
+    sim_lock();
+    CUresult result = dptr && handle_is(pool, HANDLE_POOL) ? stream_find(hStream, &s) : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        result = allocate(s, (const struct pool *)pool, bytesize, &base);
+    sim_unlock();
+    if (result == CUDA_SUCCESS)
+        *dptr = base;
+    return result;
+}
+
+/* The memory goes when the free runs, unless somebody who comes after it has it by then (its id is another one). */
+CUresult impl_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+    struct stream *s;
+    struct op *op = NULL;
+    sim_lock();
+    CUresult result = stream_find(hStream, &s);
+    struct allocation *a = memory_find(dptr);
+    if (result == CUDA_SUCCESS && !memory_is(dptr, MEMORY_POOL) && !memory_is(dptr, MEMORY_DEVICE))
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        struct work w = {.kind = WORK_FREE, .free = {dptr, a->id}};
+        result = stream_push(s, &w, &op);
+    }
+    if (result == CUDA_SUCCESS)
+        s->used_pool = true;
+    if (op && (a = memory_find(dptr))) /* the push may have waited for a load */
+        a->freed_by = op;
+    sim_unlock();
+    return result;
+}
+
+/* ---- pools ---- */
+
+CUresult impl_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+    if (!pool_out)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (dev < 0 || dev >= device_count())
+        return CUDA_ERROR_INVALID_DEVICE;
+    sim_lock();
+    *pool_out = (CUmemoryPool)default_pool(dev);
+    sim_unlock();
+    return CUDA_SUCCESS;
+}
+
+CUresult impl_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    return impl_cuDeviceGetDefaultMemPool(pool, dev);
+}
+
+CUresult impl_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+    if (!pool || !poolProps || poolProps->location.id < 0 || poolProps->location.id >= device_count())
+        return CUDA_ERROR_INVALID_VALUE;
+    struct pool *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    p->device = poolProps->location.id;
+    sim_lock();
+    handle_add(p, HANDLE_POOL);
+    sim_unlock();
+    *pool = (CUmemoryPool)p;
+    return CUDA_SUCCESS;
+}
+
+CUresult impl_cuMemPoolDestroy(CUmemoryPool pool)
+{
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    if (handle_is(pool, HANDLE_POOL) && (struct pool *)pool != default_pools[((struct pool *)pool)->device]) {
+        handle_remove(pool);
+        free(pool);
+        result = CUDA_SUCCESS;
+    }
+    sim_unlock();
+    return result;
+}
+
+CUresult impl_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+{
+    (void)minBytesToKeep; /* memory whose free has run never stays in a pool here */
+    sim_lock();
+    bool live = handle_is(pool, HANDLE_POOL);
+    sim_unlock();
+    return live ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
