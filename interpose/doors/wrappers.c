@@ -13,6 +13,11 @@
 #include "interpose/driver/driver.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/graphs.h"
+#include "interpose/footprint/mappings.h"
+#include "interpose/footprint/memories.h"
+#include "interpose/footprint/modules.h"
+#include "interpose/footprint/textures.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/state/capture.h"
 

@@ -33,14 +33,19 @@ static struct memory *new_memory(enum ptds_memory_kind kind, uint64_t base, uint
     return memory;
 }
 
-static void added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
+void footprint_record_alloc(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes, uint32_t uid)
 {
-    struct memory *memory = new_memory(kind, base, bytes);
-    C->object = memory ? memory->uid : 0;
+    C->object = uid;
     C->word[0] = base;
     C->word[1] = bytes;
     C->word[2] = kind;
     fp_words(C, kind == PTDS_MEMORY_POOL ? PTDS_OP_ALLOC_ASYNC : PTDS_OP_ALLOC, 3);
+}
+
+static void added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
+{
+    struct memory *memory = new_memory(kind, base, bytes);
+    footprint_record_alloc(C, kind, base, bytes, memory ? memory->uid : 0);
     if (memory)
         touch_whole(&C->touched, memory, 1);
 }
@@ -56,16 +61,6 @@ void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_siz
 {
     if (C->footprint && C->result == CUDA_SUCCESS && pointer && pitch)
         added(C, PTDS_MEMORY_DEVICE, load(pointer, pointer_size), load(pitch, pitch_size) * height);
-}
-
-/* A module's variable; asked for again, it keeps its uid. */
-void objects_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size)
-{
-    if (!C->footprint || C->result != CUDA_SUCCESS || !pointer || !bytes)
-        return;
-    uint64_t base = load(pointer, pointer_size);
-    if (!memories_find(C->thread, base).memory)
-        added(C, PTDS_MEMORY_GLOBAL, base, load(bytes, bytes_size));
 }
 
 /* Nobody finds it from here on, since the address may be another's before the call is back. */
@@ -88,14 +83,34 @@ static void put_back(struct memory *memory)
         memories_drop(memory);
 }
 
+/* Host memory goes with the device address that it had beside its own. */
 void objects_freed(struct call *C)
 {
-    if (!C->leaving)
+    struct memory *memory = C->leaving;
+    if (!memory)
         return;
-    if (C->result == CUDA_SUCCESS)
-        memories_drop(C->leaving);
-    else
-        put_back(C->leaving);
+    if (C->result != CUDA_SUCCESS) {
+        put_back(memory);
+        return;
+    }
+    if (memory->kind == PTDS_MEMORY_PINNED || memory->kind == PTDS_MEMORY_REGISTERED)
+        memories_unmap_memory(memory);
+    memories_drop(memory);
+}
+
+void objects_device_pointer(struct call *C, const void *pointer, size_t pointer_size, const void *host)
+{
+    if (!C->footprint || C->result != CUDA_SUCCESS || !pointer)
+        return;
+    uint64_t device = load(pointer, pointer_size), address = (uint64_t)host;
+    struct place place = memories_find(C->thread, address);
+    if (place.memory && device && device != address && !memories_find(C->thread, device).memory)
+        memories_map(place.memory, device - (address - place.begin), place.end - place.begin, place.begin + place.shift);
+}
+
+struct memory *allocations_by_handle(uint64_t handle)
+{
+    return (struct memory *)map_get(&handles, handle);
 }
 
 void touch_handle(struct touched *touched, uint64_t handle, int writes)
@@ -118,6 +133,20 @@ void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes)
         fp_touch_bytes(C, base, bytes, op == PTDS_OP_ATTACH);
     else
         touch_opaque(&C->touched, OPAQUE_WAITS_FOR_VALUE);
+}
+
+void allocations_set_handle(uint64_t handle, struct memory *memory)
+{
+    map_set(&handles, handle, (uint64_t)memory);
+}
+
+/* An array that is part of another, a mipmap's level or a plane, or of imported memory. */
+void objects_array_of(struct call *C, const void *part, const void *whole)
+{
+    struct memory *memory =
+        C->footprint && C->result == CUDA_SUCCESS && part ? allocations_by_handle((uint64_t)whole) : NULL;
+    if (memory)
+        map_set(&handles, load(part, sizeof(void *)), (uint64_t)memory);
 }
 
 void allocations_after_fork(void)

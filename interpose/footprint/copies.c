@@ -5,6 +5,7 @@
  */
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
 
@@ -142,7 +143,8 @@ static struct side side_of(struct call *C, const struct shape *shape)
     }
 }
 
-/* From the first byte to one past the last. A pitch or a height of 0 means that rows or slices follow each other tightly. */
+/* From the first byte to one past the last. A pitch or a height of 0 means that rows or slices follow each other tightly.
+ */
 static uint64_t bytes_of(const struct shape *shape, const struct extent *extent)
 {
     if (!extent->width || !extent->height || !extent->depth)
@@ -170,15 +172,31 @@ void fp_copy_2d(struct call *C, const CUDA_MEMCPY2D *copy)
 {
     if (!C->footprint || !copy)
         return;
-    struct shape to = {copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstXInBytes,
-                       copy->dstY,          0,             copy->dstPitch,  0};
-    struct shape from = {copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcXInBytes,
-                         copy->srcY,          0,             copy->srcPitch,  0};
+    struct shape to = {copy->dstMemoryType,
+                       copy->dstHost,
+                       copy->dstDevice,
+                       copy->dstArray,
+                       copy->dstXInBytes,
+                       copy->dstY,
+                       0,
+                       copy->dstPitch,
+                       0};
+    struct shape from = {copy->srcMemoryType,
+                         copy->srcHost,
+                         copy->srcDevice,
+                         copy->srcArray,
+                         copy->srcXInBytes,
+                         copy->srcY,
+                         0,
+                         copy->srcPitch,
+                         0};
     copy_shapes(C, &to, &from, &(struct extent){copy->WidthInBytes, copy->Height, 1});
 }
 
 /* Two structs whose fields have the same names. */
-#define VOLUME(copy, side)     (&(struct shape){(copy)->side##MemoryType, (copy)->side##Host, (copy)->side##Device, (copy)->side##Array,                      (copy)->side##XInBytes, (copy)->side##Y, (copy)->side##Z, (copy)->side##Pitch,                      (copy)->side##Height})
+#define VOLUME(copy, side) \
+    (&(struct shape){(copy)->side##MemoryType, (copy)->side##Host, (copy)->side##Device, (copy)->side##Array, \
+                     (copy)->side##XInBytes, (copy)->side##Y, (copy)->side##Z, (copy)->side##Pitch, (copy)->side##Height})
 #define EXTENT(copy) (&(struct extent){(copy)->WidthInBytes, (copy)->Height, (copy)->Depth})
 
 void fp_copy_3d(struct call *C, const CUDA_MEMCPY3D *copy)
@@ -236,6 +254,50 @@ void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned el
     set_kinds(C, side.kind, PTDS_MEMORY_UNKNOWN);
     fp_words(C, PTDS_OP_MEMSET, 4);
     touch_side(C, &side, height ? (height - 1) * pitch + width * element : 0, 1);
+}
+
+/* The host's bytes may be looked at: nothing else moves them about, no capture puts the copy off. */
+static int is_readable(const struct call *C, const struct access *source)
+{
+    unsigned kind = C->kinds >> 4;
+    return !capture_any() && kind >= PTDS_MEMORY_PAGEABLE && kind <= PTDS_MEMORY_REGISTERED &&
+           !(source && source->memory->kind == PTDS_MEMORY_EXTERNAL) &&
+           !(source && source->memory->kind == PTDS_MEMORY_MANAGED);
+}
+
+static void copied(struct call *C, const struct access *to, const struct access *from)
+{
+    uint64_t bytes = C->word[2];
+    int flat = C->word[3] == 1 && to->end - to->begin == bytes;
+    int seen = flat && bytes <= TABLES_COPY_MOST && is_readable(C, from);
+    if (seen)
+        tables_filled(C->thread, to->memory, to->begin, (const void *)C->word[1], bytes);
+    else if (!from)
+        tables_filled_unseen(to->memory);
+    if (from && !seen)
+        tables_copied(to->memory, to->begin, from->memory, from->begin, to->end - to->begin, flat);
+    if (from && seen)
+        tables_added(to->memory, to->begin, from->memory, from->begin, bytes);
+}
+
+/* Several memories on a side are chunks that lie side by side: rare, and nothing is known of what comes into them. */
+void fp_copied_slow(struct call *C)
+{
+    const struct touched *touched = &C->touched;
+    if (C->op == PTDS_OP_COPY && touched->count <= 2 && touched->at[0].writes && !touched->opaque &&
+        (touched->count == 1 || !touched->at[1].writes)) {
+        copied(C, &touched->at[0], touched->count == 2 ? &touched->at[1] : NULL);
+        return;
+    }
+    for (unsigned i = 0; i < touched->count; i++) {
+        const struct access *access = &touched->at[i];
+        if (!access->writes)
+            continue;
+        if (C->op != PTDS_OP_MEMSET)
+            tables_filled_unseen(access->memory);
+        else if (access->end - access->begin == C->word[1])
+            tables_cleared(access->memory, access->begin, access->end);
+    }
 }
 
 int footprint_blocks_host(const struct call *C)

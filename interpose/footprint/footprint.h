@@ -69,9 +69,15 @@ void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdevi
                    size_t count);
 void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned element, uint64_t value, uint64_t width,
                uint64_t height);
+/* After a copy or memset: which pointers lie in its destination now. */
+void fp_copied_slow(struct call *C);
+static inline void fp_copied(struct call *C)
+{
+    if (C->touched.count && C->result == CUDA_SUCCESS)
+        fp_copied_slow(C);
+}
 void fp_event(struct call *C, enum ptds_op op, CUevent event);
 void fp_host_function(struct call *C, void *function);
-void fp_graph(struct call *C, CUgraphExec graph);
 void fp_free(struct call *C, enum ptds_op op, uint64_t base);
 
 /* Whether the synchronous form of this copy or memset returns only when the work is done: copies with host memory on a
@@ -82,17 +88,22 @@ int footprint_blocks_host(const struct call *C);
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
 void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
                          uint64_t height);
-void objects_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size);
 void objects_freed(struct call *C);
 
-/* Kernels: the uid, and the places of the parameters; made on first sight, asks the driver then, never inside a capture. */
-struct kernel {
-    uint64_t handle;
-    uint32_t uid;
-    uint32_t params;  /* UINT32_MAX: unknown */
-    uint32_t *layout; /* offset << 16 | size each */
-};
-void footprint_kernels_forget(void);
+/* The record of memory that is there from now on. */
+void footprint_record_alloc(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes, uint32_t uid);
+
+/* Host memory has a device address, perhaps another one; an array is part of another. */
+void objects_device_pointer(struct call *C, const void *pointer, size_t pointer_size, const void *host);
+void objects_array_of(struct call *C, const void *part, const void *whole);
+
+/* The memory of an array's handle; NULL unknown. */
+void allocations_set_handle(uint64_t handle, struct memory *memory);
+struct memory *allocations_by_handle(uint64_t handle);
+
+/* Kernels of a module, or with NULL all: their handles may come back as other kernels. */
+struct module;
+void footprint_kernels_forget(const struct module *module);
 void footprint_kernels_forget_cache(struct thread *thread);
 void allocations_after_fork(void);
 void footprint_kernels_after_fork(void);

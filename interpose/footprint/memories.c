@@ -8,6 +8,7 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/footprint/tables.h"
 #include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
 
@@ -40,20 +41,13 @@ struct directory {
     } at[];
 };
 
-/* The memory, and what only this file knows of it. */
-struct object {
-    struct memory memory;
-    uint32_t held;
-    struct object *next_free;
-};
-
 static struct directory *directory;
 static uint32_t changes; /* odd: the ranges are changing */
 static uint32_t range_count;
 static struct lock lock;
 static struct range *free_ranges;
 static struct block *free_blocks;
-static struct object *free_objects;
+static struct memory_object *free_objects;
 
 /* The thread's last finds. An entry holds as long as its range is of that generation. */
 #define CACHE 64u
@@ -330,6 +324,32 @@ void memories_unmap_all(uint64_t base, uint64_t bytes)
     }
 }
 
+static struct range *range_of(const struct memory *memory)
+{
+    for (uint32_t at = 0; directory && at < directory->count; at++) {
+        const struct block *block = directory->at[at].block;
+        for (uint32_t i = 0; i < block->count; i++) {
+            if (block->range[i]->place.memory == memory)
+                return block->range[i];
+        }
+    }
+    return NULL;
+}
+
+void memories_unmap_memory(struct memory *memory)
+{
+    while (__atomic_load_n(&((struct memory_object *)memory)->held, __ATOMIC_ACQUIRE) > 1) {
+        lock_take(&lock);
+        struct range *range = range_of(memory);
+        if (range)
+            remove_range(range);
+        lock_drop(&lock);
+        if (!range)
+            return;
+        memories_drop(memory);
+    }
+}
+
 static void widen_span(uint64_t base, uint64_t end)
 {
     if (base < memories_low)
@@ -388,33 +408,38 @@ struct memory *memories_unmap(uint64_t base)
 struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
 {
     lock_take(&lock);
-    struct object *object = TAKE(free_objects);
+    struct memory_object *object = TAKE(free_objects);
     lock_drop(&lock);
     if (!object)
         return NULL;
     struct memory *memory = &object->memory;
     object->held = 1;
+    object->unseen = 0;
     STORE(memory->base, base);
     STORE(memory->bytes, bytes);
     STORE(memory->kind, (uint8_t)kind);
-    STORE(memory->host, (uint8_t)(kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED ||
-                                  kind == PTDS_MEMORY_MANAGED));
+    STORE(memory->host,
+          (uint8_t)(kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED || kind == PTDS_MEMORY_MANAGED));
     STORE(memory->uid, objects_uid(OBJECT_MEMORY));
     return memory;
 }
 
 void memories_hold(struct memory *memory)
 {
-    __atomic_add_fetch(&((struct object *)memory)->held, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&((struct memory_object *)memory)->held, 1, __ATOMIC_RELAXED);
 }
 
 void memories_drop(struct memory *memory)
 {
-    struct object *object = (struct object *)memory;
+    struct memory_object *object = (struct memory_object *)memory;
     if (!memory || __atomic_sub_fetch(&object->held, 1, __ATOMIC_ACQ_REL))
         return;
     if (memories_gone)
         memories_gone(memory);
+    STORE(memory->uid, 0);
+    if (object->table)
+        tables_give_back(object->table);
+    STORE(object->table, NULL);
     lock_take(&lock);
     GIVE(free_objects, object);
     lock_drop(&lock);

@@ -10,6 +10,24 @@
 #include "interpose/footprint/touched.h"
 
 struct thread;
+struct table;
+
+/* The memory, and what is remembered with it. */
+struct memory_object {
+    struct memory memory;
+    uint32_t held;
+    uint8_t unseen;      /* pointers may have come into it that nobody looked at */
+    struct table *table; /* of the pointers that lie in it; NULL none */
+    struct memory_object *next_free;
+};
+static inline struct table **memories_table(struct memory *memory)
+{
+    return &((struct memory_object *)memory)->table;
+}
+static inline uint8_t *memories_unseen(struct memory *memory)
+{
+    return &((struct memory_object *)memory)->unseen;
+}
 
 /* A range, copied out: it may be gone by now, its memory serves for something else then. */
 struct place {
@@ -41,6 +59,9 @@ struct memory *memories_unmap(uint64_t base);
 
 /* The same for every range in [base, base + bytes), given back at once. */
 void memories_unmap_all(uint64_t base, uint64_t bytes);
+
+/* The same for every range of the memory. Walks all there are; done at once where it has none. */
+void memories_unmap_memory(struct memory *memory);
 
 void memories_hold(struct memory *memory);
 void memories_drop(struct memory *memory);

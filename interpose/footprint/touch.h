@@ -7,6 +7,9 @@
 
 #include "interpose/footprint/memories.h"
 
+/* Beside 1 in memory.host: its bytes may be mapped elsewhere in this process as another memory, past the shim's sight. */
+#define MEMORY_SHARED 2
+
 /* The first reason stays: it is the one to be told. */
 static inline void touch_opaque(struct touched *touched, enum opaque_reason why)
 {
@@ -20,6 +23,8 @@ static inline void touch_append(struct touched *touched, struct memory *memory, 
         touch_opaque(touched, OPAQUE_MANY);
         return;
     }
+    if (__builtin_expect(memory->host & MEMORY_SHARED, 0))
+        touch_opaque(touched, OPAQUE_OTHER);
     touched->host |= memory->host;
     touched->at[touched->count++] = (struct access){memory, begin, end, (uint32_t)writes};
 }

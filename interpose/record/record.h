@@ -53,6 +53,7 @@ void record_context(const struct context *context, enum ptds_life state);
 void record_device(int device);
 void record_stream(uint32_t uid, CUstream handle, const struct context *context, uint32_t kind, enum ptds_life state,
                    int priority, uint32_t stack);
+struct kernel;
 void record_kernel(const struct kernel *kernel, const char *name);
 void record_untabled(const char *name, int handed_twin, int cuda_version);
 void record_bypass(enum ptds_bypass what, const char *object);

@@ -15,6 +15,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
+#include "interpose/footprint/kernels.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/devicetimes.h"
 #include "interpose/record/log.h"

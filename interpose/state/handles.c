@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events and graphs: their uids and, for events, how often they were recorded. Only the recorder asks, so nothing
+ * Events: their uids, and how often they were recorded. Only the recorder asks, so nothing
  * is kept while it is off, except where memory lies, which policies ask too. Called from api.def's before and after
  * columns.
  */
@@ -11,7 +11,6 @@
 #include <string.h>
 
 static struct map events; /* CUevent -> uid << 32 | times recorded */
-static struct map graphs; /* CUgraphExec -> uid */
 
 void objects_event_created(struct call *C, const CUevent *event, unsigned flags)
 {
@@ -60,31 +59,12 @@ void fp_host_function(struct call *C, void *function)
     fp_object(C, PTDS_OP_HOST_FUNCTION, (uint64_t)function);
 }
 
-void objects_graph_exec(struct call *C, const CUgraphExec *graph)
-{
-    if (!C->footprint || C->result != CUDA_SUCCESS || !graph)
-        return;
-    C->object = objects_uid(OBJECT_GRAPH);
-    map_set(&graphs, (uint64_t)*graph, C->object);
-    fp_words(C, PTDS_OP_GRAPH_INSTANTIATE, 0);
-}
-
-void fp_graph(struct call *C, CUgraphExec graph)
-{
-    if (!C->footprint)
-        return;
-    C->object = (uint32_t)map_get(&graphs, (uint64_t)graph);
-    fp_opaque(C, OPAQUE_GRAPH);
-    fp_words(C, PTDS_OP_GRAPH_LAUNCH, 0);
-}
-
 void objects_functions_going(void)
 {
-    footprint_kernels_forget();
+    footprint_kernels_forget(NULL);
 }
 
 void objects_handles_after_fork(void)
 {
     map_reset(&events);
-    map_reset(&graphs);
 }

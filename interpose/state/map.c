@@ -151,6 +151,20 @@ void map_clear(struct map *map)
     }
 }
 
+void map_remove_if(struct map *map, int (*gone)(uint64_t key, uint64_t value, void *argument), void *argument)
+{
+    for (uint32_t i = 0; i < MAP_STRIPES; i++) {
+        struct map_stripe *stripe = &map->stripe[i];
+        lock_take(&stripe->lock);
+        for (size_t at = 0; at < stripe->capacity; at++) {
+            struct map_entry *entry = &stripe->entries[at];
+            if (entry->key != 0 && entry->key != DELETED && gone(entry->key, entry->value, argument))
+                *entry = (struct map_entry){DELETED, 0};
+        }
+        lock_drop(&stripe->lock);
+    }
+}
+
 void map_reset(struct map *map)
 {
     memset(map, 0, sizeof *map);

@@ -42,6 +42,9 @@ uint64_t map_add(struct map *map, uint64_t key, uint64_t amount);
 /* Removes everything. Any thread. */
 void map_clear(struct map *map);
 
+/* Removes what gone() says 1 of. It is called under a lock: it must not touch the map. */
+void map_remove_if(struct map *map, int (*gone)(uint64_t key, uint64_t value, void *argument), void *argument);
+
 /* Forgets everything; for a forked child, where another thread may have held a lock. */
 void map_reset(struct map *map);
 

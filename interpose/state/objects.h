@@ -77,7 +77,6 @@ void objects_primary_left(struct call *C, CUdevice device);
 void objects_primary_reset(struct call *C);
 /* Function handles may come back as other functions: before a module or context goes. */
 void objects_functions_going(void);
-void objects_graph_exec(struct call *C, const CUgraphExec *graph);
 
 /* Registers a stream of the shim's own, so that reports can name it. Returns its uid. */
 uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads images of device code for the names of their variables. Called once a module, after the driver has taken the image.
+ * Never looks beyond what the image's own headers say is there, and never beyond the size where one is given.
+ *
+ * What compilers put there for themselves (tables of mathematical functions, texts, vtables, empty objects of the standard
+ * library) is never written and does not count.
+ */
+#include "interpose/footprint/image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "interpose/base/memory.h"
+#include "interpose/footprint/unpack.h"
+
+enum { EM_OF_CUDA = 190, FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
+
+static int is_the_compilers(const char *name, size_t size)
+{
+    static const char *const starts[] = {"__cudart_",          "$str", "_$_str", ".str", "_ZTV", "_ZTI", "_ZTS", "__func__",
+                                         "__PRETTY_FUNCTION__"};
+    static const char *const parts[] = {"4cuda3std", "6thrust", "$str"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        size_t length = strlen(starts[i]);
+        if (size >= length && memcmp(name, starts[i], length) == 0)
+            return 1;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (memmem(name, size, parts[i], strlen(parts[i])))
+            return 1;
+    }
+    return 0;
+}
+
+/* PTX: the directives outside of functions and of parameter lists. */
+struct text {
+    const char *at, *end;
+};
+
+static int is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%' ||
+           c == '.';
+}
+
+/* Past a comment or a quoted text; 0 if there is none here. */
+static int skip_aside(struct text *text)
+{
+    const char *from = text->at, *stop = NULL;
+    size_t left = (size_t)(text->end - from);
+    if (left >= 2 && from[0] == '/' && from[1] == '/')
+        stop = memchr(from, '\n', left);
+    else if (left >= 4 && from[0] == '/' && from[1] == '*')
+        stop = (stop = memmem(from + 2, left - 2, "*/", 2)) ? stop + 1 : NULL;
+    else if (left >= 2 && from[0] == '"')
+        stop = memchr(from + 1, '"', left - 1);
+    else
+        return 0;
+    text->at = stop ? stop + 1 : text->end;
+    return 1;
+}
+
+/* The variable's name is the last word before `[`, `=`, `;` or `,`. */
+static int is_variable(struct text text)
+{
+    const char *name = text.at;
+    size_t size = 0;
+    while (text.at < text.end && !strchr("[=;,", *text.at)) {
+        const char *from = text.at;
+        while (text.at < text.end && is_word(*text.at))
+            text.at++;
+        if (text.at > from) {
+            name = from;
+            size = (size_t)(text.at - from);
+        } else {
+            text.at++;
+        }
+    }
+    return !is_the_compilers(name, size);
+}
+
+static int is_directive(const struct text *text, const char *word)
+{
+    size_t size = strlen(word), left = (size_t)(text->end - text->at);
+    return left > size && memcmp(text->at, word, size) == 0 && !is_word(text->at[size]);
+}
+
+static unsigned of_ptx(const char *image, size_t size)
+{
+    struct text text = {image, image + size};
+    unsigned found = 0;
+    int depth = 0, fresh = 1; /* fresh: a word begins here */
+    while (text.at < text.end && *text.at) {
+        if (skip_aside(&text))
+            continue;
+        char c = *text.at;
+        depth += (c == '{' || c == '(') - (c == '}' || c == ')');
+        if (c == '.' && fresh && depth == 0) {
+            unsigned what = is_directive(&text, ".global")  ? IMAGE_GLOBALS
+                            : is_directive(&text, ".const") ? IMAGE_CONSTANTS
+                                                            : 0;
+            struct text rest = {text.at + 1, text.end};
+            if (what && !(found & what) && is_variable(rest))
+                found |= what;
+        }
+        fresh = !is_word(c);
+        text.at++;
+    }
+    return found;
+}
+
+/* A cubin. */
+struct cubin {
+    const uint8_t *bytes;
+    size_t size;
+    const Elf64_Ehdr *header;
+    const Elf64_Shdr *sections;
+};
+
+static const void *inside(const struct cubin *cubin, uint64_t offset, uint64_t size)
+{
+    return offset <= cubin->size && size <= cubin->size - offset ? cubin->bytes + offset : NULL;
+}
+
+/* A text in a table; NULL where it does not end in there. */
+static const char *text_in(const struct cubin *cubin, const Elf64_Shdr *table, uint32_t at)
+{
+    const char *texts = inside(cubin, table->sh_offset, table->sh_size);
+    return texts && at < table->sh_size && memchr(texts + at, 0, table->sh_size - at) ? texts + at : NULL;
+}
+
+static unsigned kind_of_section(const struct cubin *cubin, uint32_t index)
+{
+    const Elf64_Ehdr *header = cubin->header;
+    if (index >= header->e_shnum || header->e_shstrndx >= header->e_shnum)
+        return 0;
+    const char *name = text_in(cubin, &cubin->sections[header->e_shstrndx], cubin->sections[index].sh_name);
+    if (!name)
+        return 0;
+    if (strncmp(name, ".nv.global", 10) == 0)
+        return IMAGE_GLOBALS;
+    return strncmp(name, ".nv.constant3", 13) == 0 ? IMAGE_CONSTANTS : 0;
+}
+
+/* `named`: the kinds of sections in which symbols name something. */
+static unsigned of_symbols(const struct cubin *cubin, const Elf64_Shdr *table, unsigned *named)
+{
+    const Elf64_Sym *symbols = inside(cubin, table->sh_offset, table->sh_size);
+    unsigned found = 0;
+    if (!symbols || table->sh_link >= cubin->header->e_shnum)
+        return IMAGE_GLOBALS;
+    for (size_t i = 1; i < table->sh_size / sizeof *symbols; i++) {
+        Elf64_Sym symbol;
+        memcpy(&symbol, &symbols[i], sizeof symbol);
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
+            continue;
+        unsigned kind = symbol.st_shndx == SHN_UNDEF ? IMAGE_GLOBALS : kind_of_section(cubin, symbol.st_shndx);
+        const char *name = text_in(cubin, &cubin->sections[table->sh_link], symbol.st_name);
+        *named |= kind;
+        if (kind && !(name && is_the_compilers(name, strlen(name))))
+            found |= kind;
+    }
+    return found;
+}
+
+static unsigned of_cubin(const void *image, size_t size)
+{
+    struct cubin cubin = {image, size, image, NULL};
+    if (size < sizeof *cubin.header || cubin.header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        cubin.header->e_machine != EM_OF_CUDA || cubin.header->e_shentsize != sizeof *cubin.sections)
+        return IMAGE_UNREAD;
+    cubin.sections = inside(&cubin, cubin.header->e_shoff, (uint64_t)cubin.header->e_shnum * sizeof *cubin.sections);
+    if (!cubin.sections || !cubin.header->e_shnum || (uintptr_t)cubin.sections % 8)
+        return IMAGE_UNREAD;
+    unsigned found = 0, there = 0, named = 0;
+    for (uint32_t i = 0; i < cubin.header->e_shnum; i++) {
+        if (cubin.sections[i].sh_size)
+            there |= kind_of_section(&cubin, i);
+        if (cubin.sections[i].sh_type == SHT_SYMTAB)
+            found |= of_symbols(&cubin, &cubin.sections[i], &named);
+    }
+    return found | (there & ~named); /* bytes that no symbol names are anybody's */
+}
+
+static unsigned of_plain(const void *image, size_t size)
+{
+    if (size >= 4 && memcmp(image, ELFMAG, 4) == 0)
+        return of_cubin(image, size);
+    return memmem(image, strnlen(image, size), ".version", 8) ? of_ptx(image, size) : IMAGE_UNREAD;
+}
+
+/* An entry of a container, as it lies there. */
+struct fatbin_entry {
+    uint16_t kind, version;
+    uint32_t header_size;
+    uint64_t size;
+    uint32_t packed_size, unknown[5];
+    uint64_t flags, unused, unpacked_size;
+};
+enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LZ4 = 0x2000, ENTRY_ZSTD = 0x8000, UNPACKED_MOST = 1 << 30 };
+
+static unsigned of_packed(const struct fatbin_entry *entry, const uint8_t *bytes)
+{
+    if (entry->packed_size > entry->size || !entry->unpacked_size || entry->unpacked_size > UNPACKED_MOST)
+        return IMAGE_UNREAD;
+    uint8_t *unpacked = memory_pages(entry->unpacked_size);
+    if (!unpacked)
+        return IMAGE_UNREAD;
+    int done = entry->flags & ENTRY_ZSTD ? unpack_zstd(unpacked, entry->unpacked_size, bytes, entry->packed_size)
+                                         : unpack_lz4(unpacked, entry->unpacked_size, bytes, entry->packed_size);
+    unsigned found = done ? of_plain(unpacked, entry->unpacked_size) : IMAGE_UNREAD;
+    memory_pages_free(unpacked, entry->unpacked_size);
+    return found;
+}
+
+static unsigned of_entry(const struct fatbin_entry *entry, const uint8_t *bytes)
+{
+    if (entry->kind != ENTRY_PTX && entry->kind != ENTRY_CUBIN)
+        return IMAGE_UNREAD;
+    return entry->flags & (ENTRY_LZ4 | ENTRY_ZSTD) ? of_packed(entry, bytes) : of_plain(bytes, entry->size);
+}
+
+/* All entries together: they are one source for several devices. What can't be read is like the others. */
+static unsigned of_fatbin(const uint8_t *image, size_t size)
+{
+    struct fatbin_header {
+        uint32_t magic;
+        uint16_t version, header_size;
+        uint64_t size;
+    } header;
+    if (size < sizeof header)
+        return IMAGE_UNREAD;
+    memcpy(&header, image, sizeof header);
+    if (header.header_size > size || header.size > size - header.header_size)
+        return IMAGE_UNREAD;
+    const uint8_t *at = image + header.header_size, *end = at + header.size;
+    unsigned found = 0, read = 0;
+    struct fatbin_entry entry;
+    while ((size_t)(end - at) >= sizeof entry) {
+        memcpy(&entry, at, sizeof entry);
+        size_t left = (size_t)(end - at);
+        if (entry.header_size < sizeof entry || entry.header_size > left || entry.size > left - entry.header_size)
+            break;
+        unsigned one = of_entry(&entry, at + entry.header_size);
+        read |= !(one & IMAGE_UNREAD);
+        found |= one & ~(unsigned)IMAGE_UNREAD;
+        at += entry.header_size + entry.size;
+    }
+    return read ? found : IMAGE_UNREAD;
+}
+
+/* How much there is of an image that lies in memory. */
+static size_t size_of(const void *image)
+{
+    const Elf64_Ehdr *header = image;
+    if (memcmp(image, ELFMAG, 4) != 0)
+        return strlen(image);
+    size_t end = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    const Elf64_Shdr *sections = (const void *)((const uint8_t *)image + header->e_shoff);
+    for (uint32_t i = 0; i < header->e_shnum && header->e_shentsize == sizeof *sections; i++) {
+        if (sections[i].sh_type != SHT_NOBITS && sections[i].sh_offset + sections[i].sh_size > end)
+            end = sections[i].sh_offset + sections[i].sh_size;
+    }
+    return end;
+}
+
+unsigned image_variables(const void *image, size_t size)
+{
+    int magic = 0;
+    if (!image || size < 4)
+        return IMAGE_UNREAD;
+    if (size != SIZE_MAX || memchr(image, 0, 4) == NULL)
+        memcpy(&magic, image, sizeof magic);
+    if (magic == WRAPPER_MAGIC && size == SIZE_MAX) {
+        memcpy(&image, (const uint8_t *)image + 8, sizeof image);
+        return image_variables(image, size);
+    }
+    if (magic == FATBIN_MAGIC)
+        return of_fatbin(image, size);
+    return of_plain(image, size == SIZE_MAX ? size_of(image) : size);
+}
+
+unsigned image_file_variables(const char *path)
+{
+    int saved = errno, file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    unsigned found = IMAGE_UNREAD;
+    struct stat about;
+    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0) {
+        size_t size = (size_t)about.st_size;
+        void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (image != MAP_FAILED) {
+            found = image_variables(image, size);
+            munmap(image, size);
+        }
+    }
+    if (file >= 0)
+        close(file);
+    errno = saved;
+    return found;
+}

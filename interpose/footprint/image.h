@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What variables a module's image has: PTX, a cubin, or a container of several of them.
+ */
+#ifndef PTDS_IMAGE_H
+#define PTDS_IMAGE_H
+
+#include <stddef.h>
+
+enum image_has {
+    IMAGE_GLOBALS = 1,   /* variables that kernels may write */
+    IMAGE_CONSTANTS = 2, /* variables that only the host writes */
+    IMAGE_UNREAD = 4     /* nothing in it could be read */
+};
+
+/* Flags of enum image_has. size: SIZE_MAX where only the image itself says how large it is; the driver has taken it then.
+ */
+unsigned image_variables(const void *image, size_t size);
+
+/* The same of a file. */
+unsigned image_file_variables(const char *path);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels: their parameters, what their names say of them, whose variables they may use. Learnt once a kernel (some 12 us
+ * of questions to the driver, measured), never inside a capture. Called by launches, on the hottest path there is, and by
+ * the walk over a graph's nodes.
+ */
+#include "interpose/footprint/kernels.h"
+
+#include "interpose/base/memory.h"
+#include "interpose/driver/driver.h"
+#include "interpose/footprint/signature.h"
+#include "interpose/record/record.h"
+#include "interpose/state/capture.h"
+#include "interpose/state/map.h"
+
+#include <string.h>
+
+static struct map kernels; /* handle -> struct kernel * */
+static uint32_t kernels_forgotten;
+static struct kernel *free_kernels;
+static struct lock lock;
+
+/* The thread's last kernels, so that a launch usually takes no lock. */
+#define CACHE 64u
+struct kernel_entry {
+    uint64_t handle;
+    const struct kernel *kernel;
+    uint32_t forgotten; /* kernels_forgotten when it was looked up */
+};
+
+static inline uint64_t place_of(CUfunction function)
+{
+    return ((uint64_t)function >> 4) % CACHE;
+}
+
+/* A kernel launched through cudart is a CUkernel, to which the CUfunction questions answer 400, and the other way round
+ * (measured): ask both. */
+static CUresult param_info(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if (driver.cuFuncGetParamInfo)
+        result = driver.cuFuncGetParamInfo(function, index, offset, size);
+    if (result == CUDA_ERROR_INVALID_HANDLE && driver.cuKernelGetParamInfo)
+        result = driver.cuKernelGetParamInfo((CUkernel)function, index, offset, size);
+    return result;
+}
+
+static const char *name_of(CUfunction function)
+{
+    const char *name = NULL;
+    if (driver.cuFuncGetName && driver.cuFuncGetName(&name, function) == CUDA_SUCCESS)
+        return name;
+    if (driver.cuKernelGetName && driver.cuKernelGetName(&name, (CUkernel)function) == CUDA_SUCCESS)
+        return name;
+    return NULL;
+}
+
+/* As many parameters as the driver has of it, none of another size than a pointer where the name says pointer. */
+static void ask_name(struct kernel *kernel, const char *name)
+{
+    uint8_t flags[SIGNATURE_MOST];
+    int count = signature_of(name, flags);
+    if (count < 0 || (uint32_t)count != kernel->params)
+        return;
+    for (int i = 0; i < count; i++) {
+        if (flags[i] && (kernel->layout[i] & 0xffffu) != sizeof(void *))
+            return;
+    }
+    memcpy(kernel->flags, flags, (size_t)count);
+}
+
+/* The layout, and behind it a byte of flags for each parameter. */
+static int make_room(struct kernel *kernel, uint32_t count)
+{
+    if (count > kernel->capacity) {
+        kernel->layout = memory_keep(count * (sizeof kernel->layout[0] + 1));
+        kernel->capacity = kernel->layout ? count : 0;
+    }
+    if (!kernel->layout)
+        kernel->layout = memory_keep(1);
+    kernel->flags = (uint8_t *)(kernel->layout + kernel->capacity);
+    return kernel->layout != NULL;
+}
+
+static void ask_params(struct kernel *kernel, CUfunction function)
+{
+    uint32_t layout[1024], count = 0;
+    size_t offset = 0, size = 0;
+    CUresult result;
+    kernel->params = UINT32_MAX;
+    while ((result = param_info(function, count, &offset, &size)) == CUDA_SUCCESS && count < 1024)
+        layout[count++] = (uint32_t)(offset << 16 | size);
+    /* The end of the list is INVALID_VALUE; any other error means that nothing is known. */
+    if (result != CUDA_ERROR_INVALID_VALUE || !make_room(kernel, count))
+        return;
+    memcpy(kernel->layout, layout, count * sizeof layout[0]);
+    memset(kernel->flags, 0, count);
+    kernel->params = count;
+}
+
+static struct kernel *new_kernel(void)
+{
+    lock_take(&lock);
+    struct kernel *kernel = free_kernels;
+    if (kernel)
+        free_kernels = kernel->next_free;
+    lock_drop(&lock);
+    return kernel ? kernel : memory_keep(sizeof *kernel);
+}
+
+static void free_kernel(struct kernel *kernel)
+{
+    lock_take(&lock);
+    kernel->next_free = free_kernels;
+    free_kernels = kernel;
+    lock_drop(&lock);
+}
+
+static const struct kernel *learn(CUfunction function)
+{
+    struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
+    if (kernel || capture_any())
+        return kernel;
+    kernel = new_kernel();
+    if (!kernel)
+        return NULL;
+    const char *name = name_of(function);
+    kernel->handle = (uint64_t)function;
+    kernel->uid = objects_uid(OBJECT_KERNEL);
+    kernel->module = modules_of(function);
+    ask_params(kernel, function);
+    ask_name(kernel, name);
+    /* Threads that meet a kernel for the first time together must agree on one entry. */
+    struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
+    if (agreed == kernel)
+        record_kernel(kernel, name);
+    else if (agreed)
+        free_kernel(kernel);
+    return agreed ? agreed : kernel;
+}
+
+/* Apart, so that other launches save no registers for it. */
+static __attribute__((noinline)) const struct kernel *look_up(struct thread *thread, CUfunction function)
+{
+    uint32_t forgotten = __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE);
+    const struct kernel *kernel = learn(function);
+    if (!thread->kernels)
+        thread->kernels = memory_keep(CACHE * sizeof *thread->kernels);
+    if (thread->kernels)
+        thread->kernels[place_of(function)] = (struct kernel_entry){(uint64_t)function, kernel, forgotten};
+    return kernel;
+}
+
+const struct kernel *kernels_find(struct thread *thread, CUfunction function)
+{
+    const struct kernel_entry *entry = thread->kernels ? &thread->kernels[place_of(function)] : NULL;
+    if (__builtin_expect(entry && entry->handle == (uint64_t)function && entry->kernel &&
+                             entry->forgotten == __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE),
+                         1))
+        return entry->kernel;
+    return look_up(thread, function);
+}
+
+/* Those of the module, or with NULL all; onto a list. */
+struct leaving {
+    const struct module *module;
+    struct kernel *list;
+};
+
+static int leaves(uint64_t handle, uint64_t value, void *data)
+{
+    struct leaving *leaving = data;
+    struct kernel *kernel = (struct kernel *)value;
+    (void)handle;
+    if (leaving->module && kernel->module != leaving->module)
+        return 0;
+    kernel->next_free = leaving->list;
+    leaving->list = kernel;
+    return 1;
+}
+
+void footprint_kernels_forget(const struct module *module)
+{
+    struct leaving leaving = {module, NULL};
+    map_remove_if(&kernels, leaves, &leaving);
+    __atomic_add_fetch(&kernels_forgotten, 1, __ATOMIC_RELEASE);
+    while (leaving.list) {
+        struct kernel *kernel = leaving.list;
+        leaving.list = kernel->next_free;
+        free_kernel(kernel);
+    }
+}
+
+void footprint_kernels_forget_cache(struct thread *thread)
+{
+    if (thread->kernels)
+        memset(thread->kernels, 0, CACHE * sizeof *thread->kernels);
+}
+
+void footprint_kernels_after_fork(void)
+{
+    lock.held = 0;
+    map_reset(&kernels);
+}

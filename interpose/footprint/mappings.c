@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory that has a life apart from its addresses: physical memory that is mapped (cuMemMap), memory of other processes, of
+ * pools and of other interfaces. The same memory mapped twice is one memory here. Called by the wrappers, on cold paths.
+ */
+#include "interpose/footprint/mappings.h"
+
+#include "interpose/driver/driver.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/touch.h"
+#include "interpose/state/capture.h"
+#include "interpose/state/map.h"
+
+static struct map physical; /* CUmemGenericAllocationHandle, CUexternalMemory -> struct memory *, held */
+static struct map retained; /* handle -> how often it must be released beside the last time */
+static struct map opened;   /* address of another process's memory -> how often it was opened beside the first time */
+static uint32_t exports;    /* memory of this process was handed out: what is imported may be its own */
+
+static int learns(const struct call *C)
+{
+    return C->footprint && C->result == CUDA_SUCCESS;
+}
+
+/* The memory behind a handle, from its first use on. Its own addresses are those of the first mapping. */
+static struct memory *behind(uint64_t handle, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
+{
+    struct memory *memory = (struct memory *)map_get(&physical, handle);
+    if (memory)
+        return memory;
+    memory = memories_new(kind, base, bytes);
+    struct memory *agreed = memory ? (struct memory *)map_get_or_set(&physical, handle, (uint64_t)memory) : NULL;
+    if (memory && agreed != memory)
+        memories_drop(memory);
+    return agreed;
+}
+
+static void map_at(struct call *C, enum ptds_memory_kind kind, uint64_t handle, uint64_t base, uint64_t bytes,
+                   uint64_t offset)
+{
+    struct memory *memory = behind(handle, kind, base - offset, bytes);
+    if (!memory)
+        return;
+    uint32_t uid = __atomic_load_n(&((struct memory_object *)memory)->held, __ATOMIC_RELAXED) == 1
+                       ? memory->uid
+                       : objects_uid(OBJECT_MEMORY);
+    memories_map(memory, base, bytes, memory->base + offset);
+    footprint_record_alloc(C, kind, base, bytes, uid);
+}
+
+void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle)
+{
+    if (learns(C))
+        map_at(C, PTDS_MEMORY_MAPPED, (uint64_t)handle, base, bytes, offset);
+}
+
+/* Before the call: the addresses may be mapped anew before it is back. */
+void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes)
+{
+    if (!C->footprint)
+        return;
+    struct memory *memory = memories_find(C->thread, base).memory;
+    C->object = memory ? memory->uid : 0;
+    fp_object(C, PTDS_OP_UNMAP, base);
+    memories_unmap_all(base, bytes);
+}
+
+void fp_release(struct call *C, uint64_t handle)
+{
+    if (!C->footprint)
+        return;
+    uint64_t more = map_get(&retained, handle);
+    if (more > 1)
+        map_set(&retained, handle, more - 1);
+    else if (more)
+        map_remove(&retained, handle);
+    else
+        C->leaving = (struct memory *)map_remove(&physical, handle);
+}
+
+void mappings_released(struct call *C, uint64_t handle)
+{
+    if (C->leaving && C->result == CUDA_SUCCESS)
+        memories_drop(C->leaving);
+    else if (C->leaving)
+        map_set(&physical, handle, (uint64_t)C->leaving);
+}
+
+void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle)
+{
+    if (learns(C) && handle && !map_add(&retained, (uint64_t)*handle, 1))
+        map_set(&retained, (uint64_t)*handle, 1);
+}
+
+void mappings_exported(struct call *C)
+{
+    if (learns(C))
+        __atomic_store_n(&exports, 1, __ATOMIC_RELAXED);
+}
+
+static void may_be_ours(struct memory *memory)
+{
+    if (memory && __atomic_load_n(&exports, __ATOMIC_RELAXED))
+        memory->host |= MEMORY_SHARED;
+}
+
+void mappings_imported(struct call *C, const void *handle)
+{
+    if (learns(C) && handle && __atomic_load_n(&exports, __ATOMIC_RELAXED))
+        may_be_ours(behind(*(const uint64_t *)handle, PTDS_MEMORY_MAPPED, 0, 0));
+}
+
+/* Multicast: the object's bytes are those of what is bound to it. */
+void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct memory *memory, uint64_t handle)
+{
+    struct memory *all = learns(C) ? behind((uint64_t)object, PTDS_MEMORY_MAPPED, 0, 0) : NULL;
+    if (!memory && all)
+        memory = behind(handle, PTDS_MEMORY_MAPPED, 0, 0);
+    if (all)
+        all->host |= MEMORY_SHARED;
+    if (all && memory)
+        memory->host |= MEMORY_SHARED;
+}
+
+/* How far memory goes that was opened by a handle. */
+static void ask_range(uint64_t *base, uint64_t *bytes)
+{
+    CUdeviceptr begin = 0;
+    size_t size = 0;
+    *bytes = 1;
+    if (!capture_any() && driver.cuMemGetAddressRange_v2 &&
+        driver.cuMemGetAddressRange_v2(&begin, &size, *base) == CUDA_SUCCESS && size) {
+        *base = begin;
+        *bytes = size;
+    }
+}
+
+void mappings_opened(struct call *C, const CUdeviceptr *pointer)
+{
+    if (!learns(C) || !pointer)
+        return;
+    uint64_t base = *pointer, bytes = 0, given = base;
+    struct place place = memories_find(C->thread, base);
+    if (place.memory && place.memory->kind == PTDS_MEMORY_IPC) {
+        if (!map_add(&opened, given, 1))
+            map_set(&opened, given, 1);
+        footprint_record_alloc(C, PTDS_MEMORY_IPC, given, 0, place.memory->uid);
+        return;
+    }
+    ask_range(&base, &bytes);
+    struct memory *memory = memories_new(PTDS_MEMORY_IPC, base, bytes);
+    footprint_record_alloc(C, PTDS_MEMORY_IPC, given, 0, memory ? memory->uid : 0);
+    may_be_ours(memory);
+    memories_map(memory, base, bytes, base);
+    memories_drop(memory);
+}
+
+void fp_close(struct call *C, CUdeviceptr base)
+{
+    if (!C->footprint)
+        return;
+    uint64_t more = map_get(&opened, base);
+    if (more > 1)
+        map_set(&opened, base, more - 1);
+    else if (more)
+        map_remove(&opened, base);
+    struct place place = memories_find(C->thread, base);
+    if (!more)
+        fp_free(C, PTDS_OP_FREE, place.memory ? place.begin : base);
+    C->object = place.memory ? place.memory->uid : 0;
+    fp_object(C, PTDS_OP_FREE, base);
+}
+
+void mappings_external_buffer(struct call *C, const CUdeviceptr *pointer, CUexternalMemory external,
+                              const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *about)
+{
+    if (learns(C) && pointer && about)
+        map_at(C, PTDS_MEMORY_EXTERNAL, (uint64_t)external, *pointer, about->size, about->offset);
+    if (learns(C) && pointer)
+        may_be_ours(memories_find(C->thread, *pointer).memory);
+}
+
+void mappings_external_array(struct call *C, const CUmipmappedArray *array, CUexternalMemory external)
+{
+    struct memory *memory = learns(C) && array ? behind((uint64_t)external, PTDS_MEMORY_EXTERNAL, 0, 0) : NULL;
+    if (memory)
+        allocations_set_handle((uint64_t)*array, memory);
+}
+
+void mappings_after_fork(void)
+{
+    map_reset(&physical);
+    map_reset(&retained);
+    map_reset(&opened);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * api.def's columns for memory that is mapped, shared with other processes, or imported.
+ */
+#ifndef PTDS_MAPPINGS_H
+#define PTDS_MAPPINGS_H
+
+#include "interpose/state/call.h"
+
+void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle);
+void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes);
+
+/* A physical allocation's or an external memory's handle. */
+void fp_release(struct call *C, uint64_t handle);
+void mappings_released(struct call *C, uint64_t handle);
+void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle);
+
+void mappings_exported(struct call *C);
+void mappings_imported(struct call *C, const void *handle);
+/* memory NULL: that behind the handle. */
+void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct memory *memory, uint64_t handle);
+
+void mappings_opened(struct call *C, const CUdeviceptr *pointer);
+void fp_close(struct call *C, CUdeviceptr base);
+
+void mappings_external_buffer(struct call *C, const CUdeviceptr *pointer, CUexternalMemory external,
+                              const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *about);
+void mappings_external_array(struct call *C, const CUmipmappedArray *array, CUexternalMemory external);
+
+void mappings_after_fork(void);
+
+#endif

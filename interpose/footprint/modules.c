@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What loading calls tell about modules. Called by the wrappers, all on cold paths, and once a kernel. The driver has no
+ * call that lists a module's variables; so its image is read. Must not ask the driver anything while a capture is open.
+ */
+#include "interpose/footprint/modules.h"
+
+#include "interpose/base/diag.h"
+#include "interpose/base/memory.h"
+#include "interpose/driver/driver.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/image.h"
+#include "interpose/footprint/memories.h"
+#include "interpose/footprint/touch.h"
+#include "interpose/state/capture.h"
+#include "interpose/state/map.h"
+
+#include <string.h>
+
+static struct map modules; /* CUmodule, CUlibrary -> struct module * */
+static struct map owners;  /* CUfunction, CUkernel -> struct module * */
+static struct module *free_modules;
+static struct lock lock;
+
+static struct module *new_module(uint64_t handle)
+{
+    lock_take(&lock);
+    struct module *module = free_modules;
+    if (module)
+        free_modules = module->next_free;
+    lock_drop(&lock);
+    if (!module)
+        module = memory_keep(sizeof *module);
+    if (module)
+        *module = (struct module){.handle = handle};
+    return module;
+}
+
+static int is_of(uint64_t key, uint64_t value, void *module)
+{
+    (void)key;
+    return value == (uint64_t)module;
+}
+
+/* Its kernels, its other handles and its memory go with it. */
+static void drop(struct module *module)
+{
+    map_remove_if(&owners, is_of, module);
+    map_remove_if(&modules, is_of, module);
+    footprint_kernels_forget(module);
+    if (module->memory)
+        memories_unmap_memory(module->memory);
+    memories_drop(module->memory);
+    lock_take(&lock);
+    module->next_free = free_modules;
+    free_modules = module;
+    lock_drop(&lock);
+}
+
+static struct module *known(uint64_t handle)
+{
+    return (struct module *)map_get(&modules, handle);
+}
+
+/* A handle that is there already is of a module that went without a call. */
+static void loaded(uint64_t handle, unsigned variables)
+{
+    struct module *old = (struct module *)map_remove(&modules, handle), *module = new_module(handle);
+    if (old)
+        drop(old);
+    if (!module)
+        return;
+    if (variables & IMAGE_UNREAD)
+        diag_once(DIAG_DEBUG,
+                  "an image of device code could not be read; its kernels count as using variables of their own");
+    module->writes = (variables & (IMAGE_GLOBALS | IMAGE_UNREAD)) != 0;
+    if (variables)
+        module->memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
+    map_set(&modules, handle, (uint64_t)module);
+}
+
+static int learns(const struct call *C, const void *handle)
+{
+    return C->footprint && C->result == CUDA_SUCCESS && handle;
+}
+
+static uint64_t handle_at(const void *handle)
+{
+    uint64_t value;
+    memcpy(&value, handle, sizeof value);
+    return value;
+}
+
+void modules_loaded(struct call *C, const void *module, const void *image)
+{
+    if (learns(C, module))
+        loaded(handle_at(module), image_variables(image, SIZE_MAX));
+}
+
+void modules_loaded_file(struct call *C, const void *module, const char *path)
+{
+    if (learns(C, module))
+        loaded(handle_at(module), image_file_variables(path));
+}
+
+/* Before the call: afterwards its handle may be another's at once. */
+void modules_unloading(struct call *C, const void *module)
+{
+    struct module *gone = C->footprint ? (struct module *)map_remove(&modules, (uint64_t)module) : NULL;
+    if (gone)
+        drop(gone);
+}
+
+void modules_gave_function(struct call *C, const void *function, const void *module)
+{
+    struct module *of = learns(C, function) ? known((uint64_t)module) : NULL;
+    if (of)
+        map_set(&owners, handle_at(function), (uint64_t)of);
+}
+
+void modules_gave_kernels_function(struct call *C, const void *function, const void *kernel)
+{
+    uint64_t of = learns(C, function) ? map_get(&owners, (uint64_t)kernel) : 0;
+    if (of)
+        map_set(&owners, handle_at(function), of);
+}
+
+/* A library's module of one context is another handle for the same. */
+void modules_gave_module(struct call *C, const void *module, const void *library)
+{
+    struct module *of = learns(C, module) ? known((uint64_t)library) : NULL;
+    if (of)
+        map_set(&modules, handle_at(module), (uint64_t)of);
+}
+
+void modules_gave_texture(struct call *C, const void *module)
+{
+    struct module *of = learns(C, module) ? known((uint64_t)module) : NULL;
+    if (of)
+        of->textures = 1;
+}
+
+static struct module *owner_by_driver(CUfunction function)
+{
+    CUmodule module = NULL;
+    CUlibrary library = NULL;
+    if (driver.cuFuncGetModule && driver.cuFuncGetModule(&module, function) == CUDA_SUCCESS)
+        return known((uint64_t)module);
+    if (driver.cuKernelGetLibrary && driver.cuKernelGetLibrary(&library, (CUkernel)function) == CUDA_SUCCESS)
+        return known((uint64_t)library);
+    return NULL;
+}
+
+struct module *modules_of(CUfunction function)
+{
+    struct module *of = (struct module *)map_get(&owners, (uint64_t)function);
+    return of || capture_any() ? of : owner_by_driver(function);
+}
+
+static int is_managed(uint64_t address)
+{
+    unsigned managed = 0;
+    return !capture_any() && driver.cuPointerGetAttribute &&
+           driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS && managed;
+}
+
+/* Asked for again, it is there. */
+void modules_gave_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size,
+                         const void *module)
+{
+    uint64_t base = 0, size = 0;
+    if (!learns(C, pointer) || !bytes)
+        return;
+    memcpy(&base, pointer, pointer_size);
+    memcpy(&size, bytes, bytes_size);
+    if (memories_find(C->thread, base).memory)
+        return;
+    struct module *of = known((uint64_t)module);
+    struct memory *memory = of && of->memory ? of->memory : memories_new(PTDS_MEMORY_GLOBAL, base, size);
+    if (!memory)
+        return;
+    memory->host |= (uint8_t)is_managed(base);
+    memories_map(memory, base, size, base);
+    footprint_record_alloc(C, PTDS_MEMORY_GLOBAL, base, size, objects_uid(OBJECT_MEMORY));
+    if (!of)
+        memories_drop(memory); /* its range holds it */
+    else if (!of->memory)
+        of->memory = memory, of->writes = 1; /* its image did not tell */
+}
+
+void modules_after_fork(void)
+{
+    lock.held = 0;
+    map_reset(&modules);
+    map_reset(&owners);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Modules and libraries: whether they have variables, and which kernels are theirs. A module's variables are one memory.
+ */
+#ifndef PTDS_MODULES_H
+#define PTDS_MODULES_H
+
+#include "interpose/state/call.h"
+
+struct module {
+    uint64_t handle;       /* CUmodule or CUlibrary */
+    struct memory *memory; /* NULL: it has no variables */
+    uint32_t writes;       /* kernels may write them */
+    uint32_t textures; /* it has texture or surface references, which are bound to memory past its kernels' parameters */
+    struct module *next_free;
+};
+
+/* api.def's columns. Images are read after the call, when the driver has taken them. */
+void modules_loaded(struct call *C, const void *module, const void *image);
+void modules_loaded_file(struct call *C, const void *module, const char *path);
+void modules_unloading(struct call *C, const void *module);
+void modules_gave_function(struct call *C, const void *function, const void *module);
+void modules_gave_module(struct call *C, const void *module, const void *library);
+void modules_gave_kernels_function(struct call *C, const void *function, const void *kernel);
+void modules_gave_texture(struct call *C, const void *module);
+void modules_gave_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size,
+                         const void *module);
+
+/* Whose the function or kernel is; asks the driver where it was not seen being given. NULL unknown. */
+struct module *modules_of(CUfunction function);
+
+void modules_after_fork(void);
+
+#endif

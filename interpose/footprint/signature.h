@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a kernel's mangled name says of its parameters.
+ */
+#ifndef PTDS_SIGNATURE_H
+#define PTDS_SIGNATURE_H
+
+#include <stdint.h>
+
+enum { SIGNATURE_MOST = 128 };
+
+enum signature_flag {
+    SIGNATURE_READS = 1, /* a pointer to const: nothing is written through it */
+    SIGNATURE_POINTS = 2 /* what it points to may hold pointers: it is itself a pointer, or a class */
+};
+
+/* Fills in the flags of each parameter. Returns their number; -1 if the name is not mangled or not understood in full. */
+int signature_of(const char *name, uint8_t flags[SIGNATURE_MOST]);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pointers that lie in memory: which memories the words point at that small host copies brought into another one.
+ */
+#ifndef PTDS_TABLES_H
+#define PTDS_TABLES_H
+
+#include <stddef.h>
+
+#include "interpose/footprint/touch.h"
+
+enum { TABLES_COPY_MOST = 64 << 10 };
+
+struct table;
+
+/* The bytes [begin, end) of the memory are these now, or nobody knows what, or as those of another one; flat: all of them,
+ * one after the other. Addresses are the memories' own. */
+void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size);
+void tables_filled_unseen(struct memory *memory);
+void tables_cleared(struct memory *memory, uint64_t begin, uint64_t end);
+void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size, int flat);
+/* The same where what was there stays: pinned memory, whose bytes may change before the copy comes to them. */
+void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size);
+
+/* Adds all that the touched memories point at, and what that points at. */
+void tables_expand(struct touched *touched);
+
+/* Whether it is known which pointers lie in the memory, and there are some. */
+int tables_known(struct memory *memory);
+
+/* The memory is gone, and its table with it. */
+void tables_give_back(struct table *table);
+
+void tables_after_fork(void);
+
+#endif

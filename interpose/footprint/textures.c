@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Texture and surface objects by handle. Called by the wrappers that make and destroy them, and by launches for words that
+ * may be handles. What an object was made of and nobody has seen makes the kernel that gets it touch everything.
+ */
+#include "interpose/footprint/textures.h"
+
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/touch.h"
+#include "interpose/state/map.h"
+
+uint64_t textures_low = UINT64_MAX, textures_high;
+
+/* [0] textures, [1] surfaces: handle -> the memory's uid << 1 | 1, and in the second map the memory. */
+static struct map uids[2], memories[2];
+
+static void widen(uint64_t handle)
+{
+    uint64_t low = __atomic_load_n(&textures_low, __ATOMIC_RELAXED);
+    while (handle < low && !__atomic_compare_exchange_n(&textures_low, &low, handle, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    uint64_t high = __atomic_load_n(&textures_high, __ATOMIC_RELAXED);
+    while (handle >= high &&
+           !__atomic_compare_exchange_n(&textures_high, &high, handle + 1, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static struct memory *made_of(struct call *C, const CUDA_RESOURCE_DESC *resource)
+{
+    switch (resource->resType) {
+    case CU_RESOURCE_TYPE_ARRAY: return allocations_by_handle((uint64_t)resource->res.array.hArray);
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: return allocations_by_handle((uint64_t)resource->res.mipmap.hMipmappedArray);
+    case CU_RESOURCE_TYPE_LINEAR: return memories_find(C->thread, resource->res.linear.devPtr).memory;
+    case CU_RESOURCE_TYPE_PITCH2D: return memories_find(C->thread, resource->res.pitch2D.devPtr).memory;
+    default: return NULL;
+    }
+}
+
+void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURCE_DESC *resource, int surface)
+{
+    if (!C->footprint || C->result != CUDA_SUCCESS || !object || !resource)
+        return;
+    struct memory *memory = made_of(C, resource);
+    if (memory)
+        map_set(&memories[surface], *object, (uint64_t)memory);
+    else
+        map_remove(&memories[surface], *object);
+    map_set(&uids[surface], *object, memory ? (uint64_t)memory->uid << 1 | 1 : 1);
+    widen(*object);
+}
+
+void textures_gone(struct call *C, CUtexObject object, int surface)
+{
+    if (!C->footprint)
+        return;
+    map_remove(&uids[surface], object);
+    map_remove(&memories[surface], object);
+}
+
+/* 0: no such object. memory NULL: one whose memory is not known, or gone. */
+static int look_up(uint64_t word, int surface, struct memory **memory)
+{
+    uint64_t uid = map_get(&uids[surface], word);
+    *memory = uid ? (struct memory *)map_get(&memories[surface], word) : NULL;
+    if (*memory && (*memory)->uid != (uint32_t)(uid >> 1))
+        *memory = NULL;
+    return uid != 0;
+}
+
+struct memory *textures_memory(uint64_t word, int *writes)
+{
+    struct memory *texture, *surface;
+    look_up(word, 0, &texture);
+    *writes = look_up(word, 1, &surface);
+    return surface ? surface : texture;
+}
+
+void textures_touch(struct touched *touched, uint64_t word)
+{
+    for (int surface = 0; surface < 2; surface++) {
+        struct memory *memory;
+        if (!look_up(word, surface, &memory))
+            continue;
+        if (memory)
+            touch_whole(touched, memory, surface);
+        else
+            touch_opaque(touched, OPAQUE_TEXTURE);
+    }
+}
+
+void textures_after_fork(void)
+{
+    for (int surface = 0; surface < 2; surface++) {
+        map_reset(&uids[surface]);
+        map_reset(&memories[surface]);
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Texture and surface objects, and the memory that they were made of.
+ */
+#ifndef PTDS_TEXTURES_H
+#define PTDS_TEXTURES_H
+
+#include "interpose/state/call.h"
+
+void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURCE_DESC *resource, int surface);
+void textures_gone(struct call *C, CUtexObject object, int surface);
+
+/* Bounds of all handles that there ever were: they are small numbers, or look like addresses. */
+extern uint64_t textures_low, textures_high;
+static inline int textures_may_be(uint64_t word)
+{
+    return __builtin_expect(word >= __atomic_load_n(&textures_low, __ATOMIC_RELAXED) &&
+                                word < __atomic_load_n(&textures_high, __ATOMIC_RELAXED),
+                            0);
+}
+
+/* The memory of the object with this handle; a texture and a surface may share a number: writes is 1 if one is a surface.
+ * NULL: none has it. */
+struct memory *textures_memory(uint64_t word, int *writes);
+
+/* Adds what the objects of this handle stand for. */
+void textures_touch(struct touched *touched, uint64_t word);
+
+void textures_after_fork(void);
+
+#endif
