@@ -11,7 +11,7 @@ namespace
 
 TEST(CaptureOrdered, NothingInsideAndOwedAfterwards)
 {
-    expect_policy("ordered",
+    expect_policy("guarded",
                   {
                       {"stream:a", "cuStreamCreate"},
                       {"launch@0", "cuLaunchKernel(ptds)"},
@@ -31,7 +31,7 @@ TEST(CaptureOrdered, NothingInsideAndOwedAfterwards)
 TEST(CaptureOrdered, SettlesEveryStreamBefore)
 {
     expect_policy(
-        "ordered",
+        "guarded",
         {
             {"stream:a", "cuStreamCreate"},
             {"stream:b", "cuStreamCreate"},
@@ -48,7 +48,7 @@ TEST(CaptureOrdered, SettlesEveryStreamBefore)
 
 TEST(CaptureOrdered, ANonBlockingCaptureLetsDefaultWorkThrough)
 {
-    expect_policy("ordered",
+    expect_policy("guarded",
                   {
                       {"stream:a", "cuStreamCreate"},
                       {"nbstream:n", "cuStreamCreate"},
@@ -68,7 +68,7 @@ TEST(CaptureOrdered, ANonBlockingCaptureLetsDefaultWorkThrough)
 /* Nothing is owed, so no event is needed; a copy would need the wait after it. */
 TEST(CaptureOrdered, TheFirstDefaultStreamWorkIsInsideACapture)
 {
-    expect_policy("ordered", {
+    expect_policy("guarded", {
                                  {"nbstream:n", "cuStreamCreate"},
                                  {"begin@n", "cuStreamBeginCapture_v2(n)"},
                                  {"launch@0", "cuLaunchKernel(ptds)"},
@@ -80,7 +80,7 @@ TEST(CaptureOrdered, TheFirstDefaultStreamWorkIsInsideACapture)
 
 TEST(CaptureOrdered, StreamsThatJoinACapture)
 {
-    expect_policy("ordered",
+    expect_policy("guarded",
                   {
                       {"nbstream:n", "cuStreamCreate"},
                       {"stream:a", "cuStreamCreate"},
@@ -99,7 +99,7 @@ TEST(CaptureOrdered, StreamsThatJoinACapture)
 
 TEST(CaptureOrdered, ACaptureWhoseStreamIsDestroyed)
 {
-    expect_policy("ordered",
+    expect_policy("guarded",
                   {
                       {"stream:a", "cuStreamCreate"},
                       {"launch@0", "cuLaunchKernel(ptds)"},
@@ -113,7 +113,7 @@ TEST(CaptureOrdered, ACaptureWhoseStreamIsDestroyed)
 /* Streams that the shim has not seen being made are not asked about inside a capture, under no policy. */
 TEST(Capture, NoQuestionsInside)
 {
-    for (const char *policy : {"observe", "per-thread", "ordered", "stream"}) {
+    for (const char *policy : {"observe", "per-thread", "guarded", "stream"}) {
         SCOPED_TRACE(policy);
         for (const char *record : {"off", "summary"}) {
             Folder folder;
@@ -143,7 +143,7 @@ TEST(Capture, NoQuestionsInside)
 /* The program keeps its error: 0 and 0x1 can't be captured, and no policy makes them so. */
 TEST(Capture, TheLegacyStreamStaysRefused)
 {
-    for (const char *policy : {"observe", "per-thread", "ordered", "stream"}) {
+    for (const char *policy : {"observe", "per-thread", "guarded", "stream"}) {
         SCOPED_TRACE(policy);
         expect_policy(policy, {
                                   {"begin@0", "cuStreamBeginCapture_v2(0) =900"},
@@ -213,18 +213,18 @@ TEST(Capture, SynchronousFormsWhileANonBlockingStreamCaptures)
         {"memset:D", "cuMemsetD8_v2"},    {"end@n", "cuStreamEndCapture(n)"},
     };
     expect_policy("observe", legacy);
-    expect_policy("ordered", legacy);
+    expect_policy("guarded", legacy);
     expect_policy("stream", legacy);
     expect_policy("stream",
                   {
                       {"nbstream:n", "cuStreamCreate"},
                       {"begin@n", "cuStreamBeginCapture_v2(n)"},
-                      {"htod:H", "cuMemcpyHtoDAsync_v2(shim) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(shim) "
+                      {"htod:H", "cuMemcpyHtoDAsync_v2(L1) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(L1) "
                                  "cuThreadExchangeStreamCaptureMode"},
-                      {"memset:D", "cuMemsetD8Async(shim) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(shim) "
+                      {"memset:D", "cuMemsetD8Async(L1) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(L1) "
                                    "cuThreadExchangeStreamCaptureMode"},
                       {"end@n", "cuStreamEndCapture(n)"},
-                      {"memset:D", "cuMemsetD8Async(shim)"},
+                      {"memset:D", "cuMemsetD8Async(L1)"},
                   },
                   {{"PTDS_STREAM", "nonblocking"}});
 }
@@ -234,14 +234,14 @@ TEST(Capture, PolicyStreamMakesNoStreamInside)
 {
     std::vector<Does> steps = {
         {"context:second", "cuCtxCreate_v2 cuStreamCreate"},
-        {"launch@0", "cuLaunchKernel(shim)"},
+        {"launch@0", "cuLaunchKernel(L1)"},
         {"nbstream:n", "cuStreamCreate"},
         {"begin@n", "cuStreamBeginCapture_v2(n)"},
         {"context:third", "cuCtxCreate_v2"},
         {"launch@0", "cuLaunchKernel(0)"},
         {"end@n", "cuStreamEndCapture(n)"},
-        {"launch@0", "cuStreamCreate cuLaunchKernel(shim)"},
-        {"launch@0", "cuLaunchKernel(shim)"},
+        {"launch@0", "cuStreamCreate cuLaunchKernel(L1)"},
+        {"launch@0", "cuLaunchKernel(L1)"},
     };
     expect_steps(run(shimmed("steps_child", steps_of(steps), {{"PTDS_POLICY", "stream"}})), steps);
 }

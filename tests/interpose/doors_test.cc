@@ -14,7 +14,7 @@ namespace ptds
 namespace
 {
 
-/* The functions whose stream is implicit: the form that policy stream gives them, and whether the original returns only
+/* The functions whose stream is implicit: the form that the guard gives them, and whether the original returns only
  * when its work is done, with device memory where the name does not say (measured). */
 struct Implicit {
     const char *symbol, *async;
@@ -67,11 +67,9 @@ std::string implicit_call(const Config &setup, const api_row &row)
     const Implicit &is = *implicit(row.symbol);
     if (!setup.remaps())
         return row.symbol;
-    if (setup.policy == "stream")
-        return std::string(is.async) + "(shim)" + (is.blocks ? " cuStreamSynchronize(shim)" : "");
-    std::string symbol = row.symbol, call = row.twin_symbol;
-    bool complete = symbol == "cuMemcpyDtoH_v2" || symbol == "cuMemcpyAtoH_v2";
-    return call + (setup.policy == "ordered" && !complete ? " cuStreamSynchronize(ptds)" : "");
+    if (setup.guards())
+        return std::string(is.async) + "(L1)" + (is.blocks ? " cuStreamSynchronize(L1)" : "");
+    return row.twin_symbol;
 }
 
 std::string expected_call(const Config &setup, const api_row &row, bool twin, std::string stream)
@@ -82,7 +80,7 @@ std::string expected_call(const Config &setup, const api_row &row, bool twin, st
     bool is_explicit = stream == "legacy", legacy = is_explicit || (stream == "0" && !twin);
     if (legacy && setup.remaps() && row.route != ROUTE_LEGACY && !refuses_legacy(row) &&
         (!is_explicit || setup.remap_explicit))
-        stream = setup.policy == "stream" ? "shim" : "ptds";
+        stream = setup.guards() ? "L1" : "ptds";
     return symbol + streams(row, stream);
 }
 
@@ -106,7 +104,7 @@ std::string result(const Config &setup, const api_row &row, bool twin, const std
     return symbol == "cuStreamEndCapture" ? " =401" : "";
 }
 
-/* Policy ordered's events between the default stream and the blocking one are ordered_test's business. */
+/* The guard's events are guarded_test's business. */
 std::string without_edges(const std::string &entries)
 {
     std::istringstream words(entries);
@@ -178,7 +176,7 @@ TEST_P(Doors, EveryFunctionThroughEveryDoor)
 }
 
 const Config setups[] = {
-    {"disabled", "ordered", false, false, "", "", true},
+    {"disabled", "guarded", false, false, "", "", true},
     {"none", "none"},
     {"observe", "observe"},
     {"observe_recorded", "observe", true},
@@ -186,18 +184,18 @@ const Config setups[] = {
     {"per_thread_recorded", "per-thread", true},
     {"per_thread_remap_explicit", "per-thread", false, true},
     {"per_thread_recorded_remap_explicit", "per-thread", true, true},
-    {"ordered", "ordered"},
-    {"ordered_recorded", "ordered", true},
-    {"ordered_remap_explicit", "ordered", true, true},
+    {"guarded", "guarded"},
+    {"ordered_recorded", "guarded", true},
+    {"ordered_remap_explicit", "guarded", true, true},
     {"stream", "stream"},
     {"stream_recorded", "stream", true},
     {"stream_remap_explicit", "stream", true, true},
     {"per_thread_driver_sets_errno", "per-thread", true, false, "12"},
-    {"ordered_driver_sets_errno", "ordered", true, false, "12"},
+    {"ordered_driver_sets_errno", "guarded", true, false, "12"},
     {"stream_driver_sets_errno", "stream", true, false, "12"},
     {"per_thread_excluded", "per-thread", false, false, "", "", false, true},
     {"per_thread_recorded_excluded", "per-thread", true, false, "", "", false, true},
-    {"ordered_excluded", "ordered", false, false, "", "", false, true},
+    {"ordered_excluded", "guarded", false, false, "", "", false, true},
     {"stream_excluded", "stream", false, false, "", "", false, true},
     {"observe_driver_fails", "observe", true, false, "", "719"},
     {"per_thread_driver_fails", "per-thread", true, false, "", "719"},

@@ -13,35 +13,35 @@ namespace
 TEST(Stream, WaitsLikeTheOriginals)
 {
     expect_policy("stream", {
-                                {"memset:D", "cuMemsetD8Async(shim)"},
-                                {"memset:P", "cuMemsetD8Async(shim) cuStreamSynchronize(shim)"},
-                                {"htod:H", "cuMemcpyHtoDAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"htod:P", "cuMemcpyHtoDAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"dtoh:H", "cuMemcpyDtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"dtoh:P", "cuMemcpyDtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"dtod", "cuMemcpyDtoDAsync_v2(shim)"},
-                                {"copy:DD", "cuMemcpyAsync(shim)"},
-                                {"copy:DH", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:HD", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:DP", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:PD", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:HH", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"2d:DD", "cuMemcpy2DAsync_v2(shim)"},
-                                {"2d:DH", "cuMemcpy2DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"2d:HD", "cuMemcpy2DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"3d:DD", "cuMemcpy3DAsync_v2(shim)"},
-                                {"3d:DP", "cuMemcpy3DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"3d:HD", "cuMemcpy3DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"3dpeer:DD", "cuMemcpy3DPeerAsync(shim)"},
-                                {"3dpeer:HD", "cuMemcpy3DPeerAsync(shim) cuStreamSynchronize(shim)"},
-                                {"peer", "cuMemcpyPeerAsync(shim)"},
-                                {"atoh:H", "cuMemcpyAtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"atoh:P", "cuMemcpyAtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"htoa:H", "cuMemcpyHtoAAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"htoa:P", "cuMemcpyHtoAAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"atod", "cuMemcpy3DAsync_v2(shim)"},
-                                {"dtoa", "cuMemcpy3DAsync_v2(shim)"},
-                                {"atoa", "cuMemcpy3DAsync_v2(shim)"},
+                                {"memset:D", "cuMemsetD8Async(L1)"},
+                                {"memset:P", "cuMemsetD8Async(L1) cuStreamSynchronize(L1)"},
+                                {"htod:H", "cuMemcpyHtoDAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"htod:P", "cuMemcpyHtoDAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"dtoh:H", "cuMemcpyDtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"dtoh:P", "cuMemcpyDtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"dtod", "cuMemcpyDtoDAsync_v2(L1)"},
+                                {"copy:DD", "cuMemcpyAsync(L1)"},
+                                {"copy:DH", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:HD", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:DP", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:PD", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:HH", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"2d:DD", "cuMemcpy2DAsync_v2(L1)"},
+                                {"2d:DH", "cuMemcpy2DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"2d:HD", "cuMemcpy2DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"3d:DD", "cuMemcpy3DAsync_v2(L1)"},
+                                {"3d:DP", "cuMemcpy3DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"3d:HD", "cuMemcpy3DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"3dpeer:DD", "cuMemcpy3DPeerAsync(L1)"},
+                                {"3dpeer:HD", "cuMemcpy3DPeerAsync(L1) cuStreamSynchronize(L1)"},
+                                {"peer", "cuMemcpyPeerAsync(L1)"},
+                                {"atoh:H", "cuMemcpyAtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"atoh:P", "cuMemcpyAtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"htoa:H", "cuMemcpyHtoAAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"htoa:P", "cuMemcpyHtoAAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"atod", "cuMemcpy3DAsync_v2(L1)"},
+                                {"dtoa", "cuMemcpy3DAsync_v2(L1)"},
+                                {"atoa", "cuMemcpy3DAsync_v2(L1)"},
                             });
 }
 
@@ -50,18 +50,18 @@ TEST(Stream, DefaultStreamWorkOnly)
     expect_policy("stream", {
                                 {"stream:a", "cuStreamCreate"},
                                 {"event:e", "cuEventCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"launch@1", "cuLaunchKernel(legacy)"},
                                 {"launch@2", "cuLaunchKernel(ptds)"},
                                 {"twinlaunch@0", "cuLaunchKernel_ptsz(0)"},
                                 {"launch@a", "cuLaunchKernel(a)"},
-                                {"record:e@0", "cuEventRecord(shim;e)"},
-                                {"wait:e@0", "cuStreamWaitEvent(shim;e)"},
-                                {"sync@0", "cuStreamSynchronize(shim)"},
-                                {"query@0", "cuStreamQuery(shim)"},
-                                {"attach@0", "cuStreamAttachMemAsync(shim)"},
+                                {"record:e@0", "cuEventRecord(L1;e)"},
+                                {"wait:e@0", "cuStreamWaitEvent(L1;e)"},
+                                {"sync@0", "cuStreamSynchronize(L1)"},
+                                {"query@0", "cuStreamQuery(L1)"},
+                                {"attach@0", "cuStreamAttachMemAsync(L1)"},
                                 {"single@0", "cuStreamAttachMemAsync(0)"},
-                                {"t:launch@0", "cuLaunchKernel(shim)"},
+                                {"t:launch@0", "cuLaunchKernel(L1)"},
                             });
 }
 
@@ -70,13 +70,13 @@ TEST(Stream, OneForEachContextMadeEarly)
     expect_policy("stream", {
                                 {"context:second", "cuCtxCreate_v2 cuStreamCreate"},
                                 {"shimflags", ""},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:second", "cuCtxSetCurrent"},
                                 {"gone:second", "cuCtxDestroy_v2"},
                                 {"context:third", "cuCtxCreate_v2 cuStreamCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                             });
 }
 
@@ -85,16 +85,16 @@ TEST(Stream, KindOfStream)
 {
     expect_policy("stream",
                   {{"context:second", "cuCtxCreate_v2 cuStreamCreate cuEventCreate cuEventRecord(legacy;E2) "
-                                      "cuStreamWaitEvent(shim;E2) cuEventDestroy_v2(;E2)"},
-                   {"launch@0", "cuLaunchKernel(shim)"},
+                                      "cuStreamWaitEvent(L1;E2) cuEventDestroy_v2(;E2)"},
+                   {"launch@0", "cuLaunchKernel(L1)"},
                    {"shimflags", "=1"}},
                   {{"PTDS_STREAM", "nonblocking"}});
     expect_policy("stream", {{"context:second", "cuCtxCreate_v2 cuStreamCreateWithPriority"}, {"shimflags", ""}},
                   {{"PTDS_STREAM", "blocking,priority=-1"}});
     expect_policy("stream",
                   {{"context:second", "cuCtxCreate_v2 cuStreamCreateWithPriority cuEventCreate cuEventRecord(legacy;E2) "
-                                      "cuStreamWaitEvent(shim;E2) cuEventDestroy_v2(;E2)"},
-                   {"launch@0", "cuLaunchKernel(shim)"},
+                                      "cuStreamWaitEvent(L1;E2) cuEventDestroy_v2(;E2)"},
+                   {"launch@0", "cuLaunchKernel(L1)"},
                    {"shimflags", "=1"}},
                   {{"PTDS_STREAM", "nonblocking,priority=-5"}});
 }
@@ -115,12 +115,12 @@ TEST(Stream, AStreamOfTheProgramsOwn)
                                 {"launch@0", "cuLaunchKernel(n)"},
                                 /* It belongs to the first context only. */
                                 {"context:second", "cuCtxCreate_v2 cuStreamCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
                                 {"launch@0", "cuLaunchKernel(n)"},
                                 {"own:0", ""},
-                                {"launch@0", "cuLaunchKernel(shim)"},
-                                {"t:launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
+                                {"t:launch@0", "cuLaunchKernel(L1)"},
                             });
 }
 
@@ -131,13 +131,13 @@ TEST(Stream, AStreamOfTheProgramsOwnThatIsGone)
                                 {"nbstream:n", "cuStreamCreate"},
                                 {"own:n", ""},
                                 {"destroy:n", "cuStreamDestroy_v2(n)"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                             });
 }
 
 TEST(Stream, OtherPoliciesDeclineAStreamOfTheProgramsOwn)
 {
-    for (const char *policy : {"ordered", "per-thread", "observe", "none"}) {
+    for (const char *policy : {"guarded", "per-thread", "observe", "none"}) {
         SCOPED_TRACE(policy);
         expect_policy(policy, {{"nbstream:n", "cuStreamCreate"}, {"own:n", "=999"}, {"ownthread:n", "=999"}});
     }
@@ -148,17 +148,17 @@ TEST(Stream, MadeWhenAPrimaryContextBecomesCurrent)
     expect_policy("stream", {
                                 {"primary:p", "cuDevicePrimaryCtxRetain"},
                                 {"use:p", "cuCtxSetCurrent cuStreamCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
                                 {"use:p", "cuCtxSetCurrent"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                             });
 }
 
 /* A green context's default stream runs on its own share of the device. */
 TEST(GreenContexts, AreNotRemapped)
 {
-    for (const char *policy : {"stream", "ordered"}) {
+    for (const char *policy : {"stream", "guarded"}) {
         expect_policy(policy, {
                                   {"green:g", "cuCtxFromGreenCtx"},
                                   {"use:g", "cuCtxSetCurrent"},
