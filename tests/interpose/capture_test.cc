@@ -14,36 +14,35 @@ TEST(CaptureOrdered, NothingInsideAndOwedAfterwards)
     expect_policy("guarded",
                   {
                       {"stream:a", "cuStreamCreate"},
-                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      {"launch@0", "cuLaunchKernel(L1)"},
                       /* Settled before: the event is recorded while it may be. */
-                      {"begin@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(a)"},
+                      {"begin@a", "cuStreamBeginCapture_v2(a)"},
                       {"launch@a", "cuLaunchKernel(a)"},
                       {"launch@0", "cuLaunchKernel(0)"},
                       {"memset:D", "cuMemsetD8_v2"},
                       {"launch@a", "cuLaunchKernel(a)"},
                       {"end@a", "cuStreamEndCapture(a)"},
                       /* What was owed before is owed still, also to a graph launch. */
-                      {"graph@a", "cuStreamWaitEvent(a;E1) cuGraphLaunch(a)"},
-                      {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                      {"graph@a", "cuEventRecord(L1;E1) cuStreamWaitEvent(a;E1) cuGraphLaunch(a)"},
+                      {"launch@0", "cuEventRecord(L1;E1) cuEventRecord(a;E2) cuStreamWaitEvent(L1;E2) cuLaunchKernel(L1)"},
                   });
 }
 
 TEST(CaptureOrdered, SettlesEveryStreamBefore)
 {
-    expect_policy(
-        "guarded",
-        {
-            {"stream:a", "cuStreamCreate"},
-            {"stream:b", "cuStreamCreate"},
-            {"launch@b", "cuLaunchKernel(b)"},
-            {"launch@0", "cuEventCreate cuEventCreate cuEventRecord(b;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
-            {"launch@a", "cuEventRecord(ptds;E2) cuStreamWaitEvent(a;E2) cuLaunchKernel(a)"},
-            {"begin@a",
-             "cuEventRecord(a;E1) cuStreamWaitEvent(ptds;E1) cuStreamWaitEvent(b;E2) cuStreamBeginCapture_v2(a)"},
-            {"launch@b", "cuLaunchKernel(b)"},
-            {"end@a", "cuStreamEndCapture(a)"},
-            {"launch@0", "cuEventRecord(b;E1) cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds)"},
-        });
+    expect_policy("guarded",
+                  {
+                      {"stream:a", "cuStreamCreate"},
+                      {"stream:b", "cuStreamCreate"},
+                      {"launch@b", "cuEventRecord(b;E2) cuEventRecord(L1;E3) cuStreamWaitEvent(b;E3) cuLaunchKernel(b)"},
+                      {"launch@0", "cuEventRecord(b;E1) cuStreamWaitEvent(L1;E1) cuLaunchKernel(L1)"},
+                      {"launch@a", "cuEventRecord(L1;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+                      {"begin@a", "cuEventRecord(a;E1) cuStreamBeginCapture_v2(a)"},
+                      {"launch@b", "cuLaunchKernel(b)"},
+                      {"end@a", "cuStreamEndCapture(a)"},
+                      {"launch@0", "cuEventRecord(L1;E3) cuEventRecord(b;E4) cuStreamWaitEvent(L1;E4) "
+                                   "cuStreamWaitEvent(L1;E1) cuLaunchKernel(L1)"},
+                  });
 }
 
 TEST(CaptureOrdered, ANonBlockingCaptureLetsDefaultWorkThrough)
@@ -52,62 +51,61 @@ TEST(CaptureOrdered, ANonBlockingCaptureLetsDefaultWorkThrough)
                   {
                       {"stream:a", "cuStreamCreate"},
                       {"nbstream:n", "cuStreamCreate"},
-                      {"launch@0", "cuLaunchKernel(ptds)"},
-                      {"begin@n", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(n)"},
+                      {"launch@0", "cuLaunchKernel(L1)"},
+                      {"begin@n", "cuStreamBeginCapture_v2(n)"},
                       {"launch@n", "cuLaunchKernel(n)"},
-                      {"launch@0", "cuLaunchKernel(ptds)"},
+                      {"launch@0", "cuLaunchKernel(L1)"},
                       /* a takes no part, so it may wait. */
-                      {"launch@a", "cuEventRecord(ptds;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+                      {"launch@a", "cuEventRecord(L1;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
                       /* Something is owed now: the legacy stream waits for a by itself. */
-                      {"launch@0", "cuLaunchKernel(0)"},
+                      {"launch@0", "cuEventRecord(L1;E1) cuEventRecord(a;E2) cuStreamWaitEvent(L1;E2) cuLaunchKernel(L1)"},
                       {"end@n", "cuStreamEndCapture(n)"},
-                      {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
+                      {"launch@0", "cuLaunchKernel(L1)"},
                   });
 }
 
 /* Nothing is owed, so no event is needed; a copy would need the wait after it. */
 TEST(CaptureOrdered, TheFirstDefaultStreamWorkIsInsideACapture)
 {
-    expect_policy("guarded", {
-                                 {"nbstream:n", "cuStreamCreate"},
-                                 {"begin@n", "cuStreamBeginCapture_v2(n)"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                                 {"copy:DH", "cuMemcpy"},
-                                 {"end@n", "cuStreamEndCapture(n)"},
-                                 {"launch@0", "cuLaunchKernel(ptds)"},
-                             });
+    expect_policy("guarded",
+                  {
+                      {"nbstream:n", "cuStreamCreate"},
+                      {"begin@n", "cuStreamBeginCapture_v2(n)"},
+                      {"launch@0", "cuLaunchKernel(L1)"},
+                      {"copy:DH", "cuEventRecord(L1;E1) cuStreamWaitEvent(legacy;E1) cuMemcpy cuEventRecord(legacy;E1)"},
+                      {"end@n", "cuStreamEndCapture(n)"},
+                      {"launch@0", "cuStreamWaitEvent(L1;E1) cuLaunchKernel(L1)"},
+                  });
 }
 
 TEST(CaptureOrdered, StreamsThatJoinACapture)
 {
-    expect_policy("guarded",
-                  {
-                      {"nbstream:n", "cuStreamCreate"},
-                      {"stream:a", "cuStreamCreate"},
-                      {"event:e", "cuEventCreate"},
-                      {"launch@0", "cuLaunchKernel(ptds)"},
-                      {"begin@n", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(n)"},
-                      {"record:e@n", "cuEventRecord(n;e)"},
-                      {"wait:e@a", "cuStreamWaitEvent(a;E1) cuStreamWaitEvent(a;e)"},
-                      /* Blocking, and in the capture now. */
-                      {"launch@a", "cuLaunchKernel(a)"},
-                      {"launch@0", "cuLaunchKernel(0)"},
-                      {"end@n", "cuStreamEndCapture(n)"},
-                      {"launch@0", "cuEventRecord(a;E2) cuStreamWaitEvent(ptds;E2) cuLaunchKernel(ptds)"},
-                  });
+    expect_policy("guarded", {
+                                 {"nbstream:n", "cuStreamCreate"},
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"event:e", "cuEventCreate"},
+                                 {"launch@0", "cuLaunchKernel(L1)"},
+                                 {"begin@n", "cuStreamBeginCapture_v2(n)"},
+                                 {"record:e@n", "cuEventRecord(n;e)"},
+                                 {"wait:e@a", "cuStreamWaitEvent(a;e)"},
+                                 /* Blocking, and in the capture now. */
+                                 {"launch@a", "cuLaunchKernel(a)"},
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"end@n", "cuStreamEndCapture(n)"},
+                                 {"launch@0", "cuLaunchKernel(L1)"},
+                             });
 }
 
 TEST(CaptureOrdered, ACaptureWhoseStreamIsDestroyed)
 {
-    expect_policy("guarded",
-                  {
-                      {"stream:a", "cuStreamCreate"},
-                      {"launch@0", "cuLaunchKernel(ptds)"},
-                      {"begin@a", "cuEventCreate cuEventCreate cuEventRecord(ptds;E1) cuStreamBeginCapture_v2(a)"},
-                      {"launch@0", "cuLaunchKernel(0)"},
-                      {"destroy:a", "cuStreamDestroy_v2(a)"},
-                      {"launch@0", "cuLaunchKernel(ptds)"},
-                  });
+    expect_policy("guarded", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"launch@0", "cuLaunchKernel(L1)"},
+                                 {"begin@a", "cuStreamBeginCapture_v2(a)"},
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"destroy:a", "cuStreamDestroy_v2(a)"},
+                                 {"launch@0", "cuLaunchKernel(L1)"},
+                             });
 }
 
 /* Streams that the shim has not seen being made are not asked about inside a capture, under no policy. */
@@ -145,19 +143,20 @@ TEST(Capture, TheLegacyStreamStaysRefused)
 {
     for (const char *policy : {"observe", "per-thread", "guarded", "stream"}) {
         SCOPED_TRACE(policy);
-        expect_policy(policy, {
-                                  {"begin@0", "cuStreamBeginCapture_v2(0) =900"},
-                                  {"begin@1", "cuStreamBeginCapture_v2(legacy) =900"},
-                                  {"end@0", "cuStreamEndCapture(0) =401"},
-                                  {"begin@2", "cuStreamBeginCapture_v2(ptds)"},
-                                  {"end@2", "cuStreamEndCapture(ptds)"},
-                                  {"twinbegin@0", "cuStreamBeginCapture_v2_ptsz(0)"},
-                                  {"twinend@0", "cuStreamEndCapture_ptsz(0)"},
-                                  {"copybatch@0", "cuMemcpyBatchAsync_v2(0)"},
-                                  {"copybatch@1", "cuMemcpyBatchAsync_v2(legacy)"},
-                                  {"copybatch@2", "cuMemcpyBatchAsync_v2(ptds)"},
-                                  {"single@0", "cuStreamAttachMemAsync(0)"},
-                              });
+        expect_policy(policy,
+                      {
+                          {"begin@0", "cuStreamBeginCapture_v2(0) =900"},
+                          {"begin@1", "cuStreamBeginCapture_v2(legacy) =900"},
+                          {"end@0", "cuStreamEndCapture(0) =401"},
+                          {"begin@2", "cuStreamBeginCapture_v2(ptds)"},
+                          {"end@2", "cuStreamEndCapture(ptds)"},
+                          {"twinbegin@0", "cuStreamBeginCapture_v2_ptsz(0)"},
+                          {"twinend@0", "cuStreamEndCapture_ptsz(0)"},
+                          {"copybatch@0", "cuMemcpyBatchAsync_v2(0) cuEventRecord(legacy;E1)"},
+                          {"copybatch@1", "cuMemcpyBatchAsync_v2(legacy) cuEventRecord(legacy;E1)"},
+                          {"copybatch@2", "cuStreamWaitEvent(ptds;E1) cuMemcpyBatchAsync_v2(ptds) cuEventRecord(ptds;E2)"},
+                          {"single@0", "cuStreamWaitEvent(legacy;E2) cuStreamAttachMemAsync(0) cuEventRecord(legacy;E3)"},
+                      });
     }
 }
 
@@ -198,8 +197,8 @@ void expect_kept(const std::string &policy, const std::string &target, const Set
 TEST(Capture, LegacyWorkWhileABlockingStreamCaptures)
 {
     Folder folder;
-    expect_kept("stream", "shim", {{"PTDS_POLICY", "stream"}});
-    expect_kept("stream", "shim", {{"PTDS_POLICY", "stream"}, {"PTDS_TRACE", folder / "stream"}});
+    expect_kept("stream", "L1", {{"PTDS_POLICY", "stream"}});
+    expect_kept("stream", "L1", {{"PTDS_POLICY", "stream"}, {"PTDS_TRACE", folder / "stream"}});
     expect_kept("per-thread", "ptds", {{"PTDS_POLICY", "per-thread"}, {"PTDS_TRACE", folder / "per-thread"}});
     expect_kept("observe", "0", {{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", folder / "observe"}});
 }
@@ -209,8 +208,11 @@ TEST(Capture, LegacyWorkWhileABlockingStreamCaptures)
 TEST(Capture, SynchronousFormsWhileANonBlockingStreamCaptures)
 {
     const std::vector<Does> legacy = {
-        {"nbstream:n", "cuStreamCreate"}, {"begin@n", "cuStreamBeginCapture_v2(n)"}, {"htod:H", "cuMemcpyHtoD_v2"},
-        {"memset:D", "cuMemsetD8_v2"},    {"end@n", "cuStreamEndCapture(n)"},
+        {"nbstream:n", "cuStreamCreate"},
+        {"begin@n", "cuStreamBeginCapture_v2(n)"},
+        {"htod:H", "cuMemcpyHtoD_v2 cuEventRecord(legacy;E1)"},
+        {"memset:D", "cuMemsetD8_v2 cuEventRecord(legacy;E1)"},
+        {"end@n", "cuStreamEndCapture(n)"},
     };
     expect_policy("observe", legacy);
     expect_policy("guarded", legacy);
@@ -219,12 +221,10 @@ TEST(Capture, SynchronousFormsWhileANonBlockingStreamCaptures)
                   {
                       {"nbstream:n", "cuStreamCreate"},
                       {"begin@n", "cuStreamBeginCapture_v2(n)"},
-                      {"htod:H", "cuMemcpyHtoDAsync_v2(L1) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(L1) "
-                                 "cuThreadExchangeStreamCaptureMode"},
-                      {"memset:D", "cuMemsetD8Async(L1) cuThreadExchangeStreamCaptureMode cuStreamSynchronize(L1) "
-                                   "cuThreadExchangeStreamCaptureMode"},
+                      {"htod:H", "cuMemcpyHtoD_v2 cuEventRecord(legacy;E1)"},
+                      {"memset:D", "cuMemsetD8_v2 cuEventRecord(legacy;E1)"},
                       {"end@n", "cuStreamEndCapture(n)"},
-                      {"memset:D", "cuMemsetD8Async(L1)"},
+                      {"memset:D", "cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
                   },
                   {{"PTDS_STREAM", "nonblocking"}});
 }
@@ -233,14 +233,10 @@ TEST(Capture, SynchronousFormsWhileANonBlockingStreamCaptures)
 TEST(Capture, PolicyStreamMakesNoStreamInside)
 {
     std::vector<Does> steps = {
-        {"context:second", "cuCtxCreate_v2 cuStreamCreate"},
-        {"launch@0", "cuLaunchKernel(L1)"},
-        {"nbstream:n", "cuStreamCreate"},
-        {"begin@n", "cuStreamBeginCapture_v2(n)"},
-        {"context:third", "cuCtxCreate_v2"},
-        {"launch@0", "cuLaunchKernel(0)"},
-        {"end@n", "cuStreamEndCapture(n)"},
-        {"launch@0", "cuStreamCreate cuLaunchKernel(L1)"},
+        {"context:second", "cuCtxCreate_v2 lane"}, {"launch@0", "cuLaunchKernel(0) cuEventRecord(legacy;E1)"},
+        {"nbstream:n", "cuStreamCreate"},          {"begin@n", "cuStreamBeginCapture_v2(n)"},
+        {"context:third", "cuCtxCreate_v2"},       {"launch@0", "cuLaunchKernel(0) cuEventCreate cuEventRecord(legacy;E1)"},
+        {"end@n", "cuStreamEndCapture(n)"},        {"launch@0", "cuLaunchKernel(0) cuEventRecord(legacy;E1)"},
         {"launch@0", "cuLaunchKernel(L1)"},
     };
     expect_steps(run(shimmed("steps_child", steps_of(steps), {{"PTDS_POLICY", "stream"}})), steps);

@@ -47,8 +47,7 @@ Outcome deep(const std::vector<std::string> &arguments, const Settings &settings
     return outcome;
 }
 
-const char *const ours[] = {"dlsym",          "dlvsym",   "dlopen",         "pthread_mutex_lock", "pthread_cond_wait",
-                            "pthread_create", "sem_post", "cuLaunchKernel", "cuLaunchKernel_ptsz"};
+const char *const ours[] = {"dlsym", "dlvsym", "dlopen", "cuLaunchKernel", "cuLaunchKernel_ptsz"};
 
 /* The way of opening and the kind of library. */
 class Deep : public testing::TestWithParam<std::pair<std::string, std::string>>
@@ -63,8 +62,7 @@ TEST_P(Deep, IsReached)
     for (const char *name : ours)
         EXPECT_EQ(found[name], SHIM) << name;
     EXPECT_EQ(found["dladdr"], LIBC);
-    EXPECT_EQ(found["pthread_cond_wait@GLIBC_2.2.5"], LIBC) << "a function of another kind";
-    EXPECT_EQ(found["launch 0"], "cuLaunchKernel on 0x2");
+    EXPECT_EQ(found["launch 0"].rfind("cuLaunchKernel on 0x51", 0), 0u) << "a stream of the shim's: " << found["launch 0"];
 }
 
 TEST_P(Deep, LeavesNothingBehind)
