@@ -49,8 +49,12 @@ TEST(Memories, BoundsAreExact)
 
 TEST(Memories, HostKinds)
 {
-    for (auto [kind, host] : std::map<int, int>{{PTDS_MEMORY_PINNED, 1}, {PTDS_MEMORY_REGISTERED, 1}, {PTDS_MEMORY_MANAGED, 1},
-                                                {PTDS_MEMORY_DEVICE, 0}, {PTDS_MEMORY_POOL, 0}, {PTDS_MEMORY_ARRAY, 0}}) {
+    for (auto [kind, host] : std::map<int, int>{{PTDS_MEMORY_PINNED, 1},
+                                                {PTDS_MEMORY_REGISTERED, 1},
+                                                {PTDS_MEMORY_MANAGED, 1},
+                                                {PTDS_MEMORY_DEVICE, 0},
+                                                {PTDS_MEMORY_POOL, 0},
+                                                {PTDS_MEMORY_ARRAY, 0}}) {
         memory *made = memories_new(static_cast<uint32_t>(kind), 0x1000, 8);
         EXPECT_EQ(made->host, host) << kind;
         memories_drop(made);
@@ -125,7 +129,8 @@ TEST(Memories, AgainstAModel)
         }
         uint64_t address = 0x100000 + random() % (4096 * 64);
         at = model.upper_bound(address);
-        memory *expected = at == model.begin() || std::prev(at)->second.first <= address ? nullptr : std::prev(at)->second.second;
+        memory *expected =
+            at == model.begin() || std::prev(at)->second.first <= address ? nullptr : std::prev(at)->second.second;
         ASSERT_EQ(memories_find(nullptr, address).memory, expected) << step;
         ASSERT_EQ(memories_count(), model.size()) << step;
     }

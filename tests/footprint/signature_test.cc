@@ -13,7 +13,8 @@ extern "C" {
 namespace
 {
 
-/* A letter a parameter: - a value, w a pointer, r one to const, W and R the same to what may hold pointers; "?" not known. */
+/* A letter a parameter: - a value, w a pointer, r one to const, W and R the same to what may hold pointers; "?" not known.
+ */
 std::string letters(const std::string &name)
 {
     uint8_t flags[SIGNATURE_MOST];
@@ -34,38 +35,38 @@ struct Row {
 
 const Row rows[] = {
     {"_Z5emptyv", ""},
-    {"_Z4fillPjjj", "..."},                                     /* fill(unsigned *, unsigned, unsigned) */
-    {"_Z9vectorAddPKfS0_Pfi", "rr.."},                          /* (const float *, const float *, float *, int) */
-    {"_Z3f16PK6__halfPS_", "r."},                               /* (const __half *, __half *) */
-    {"_Z4vec4PK6float4P5uint2", "r."},                          /* (const float4 *, uint2 *) */
-    {"_Z4voidPKvPv", "r."},                                     /* (const void *, void *) */
-    {"_Z8restrictPKfPf", "r."},                                 /* __restrict__ leaves no mark */
-    {"_Z7volatilPVj", "."},                                     /* (volatile unsigned *) */
-    {"_Z7volatilPVKj", "r"},                                    /* (const volatile unsigned *) */
-    {"_Z6gatherPjPPKjjj", ".W.."},                              /* (unsigned *, const unsigned **, ...) */
-    {"_Z6gatherPKPKfS2_PPf", "RRW"},                            /* (const float *const *, same, float **) */
-    {"_Z4nodeP4NodePKS_", "WR"},                                /* (Node *, const Node *) */
-    {"_Z7byvalue6ParamsPf", ".."},                              /* (Params, float *) */
-    {"_Z7byvalueN2ns6ParamsEPKNS_4ItemE", ".R"},                /* (ns::Params, const ns::Item *) */
-    {"_ZN2ns4kernEPKfPf", "r."},                                /* ns::kern(const float *, float *) */
-    {"_ZN12_GLOBAL__N_14kernEPKfPf", "r."},                     /* in an anonymous namespace */
-    {"_ZL4kernPKfPf", "r."},                                    /* static */
+    {"_Z4fillPjjj", "..."},                      /* fill(unsigned *, unsigned, unsigned) */
+    {"_Z9vectorAddPKfS0_Pfi", "rr.."},           /* (const float *, const float *, float *, int) */
+    {"_Z3f16PK6__halfPS_", "r."},                /* (const __half *, __half *) */
+    {"_Z4vec4PK6float4P5uint2", "r."},           /* (const float4 *, uint2 *) */
+    {"_Z4voidPKvPv", "r."},                      /* (const void *, void *) */
+    {"_Z8restrictPKfPf", "r."},                  /* __restrict__ leaves no mark */
+    {"_Z7volatilPVj", "."},                      /* (volatile unsigned *) */
+    {"_Z7volatilPVKj", "r"},                     /* (const volatile unsigned *) */
+    {"_Z6gatherPjPPKjjj", ".W.."},               /* (unsigned *, const unsigned **, ...) */
+    {"_Z6gatherPKPKfS2_PPf", "RRW"},             /* (const float *const *, same, float **) */
+    {"_Z4nodeP4NodePKS_", "WR"},                 /* (Node *, const Node *) */
+    {"_Z7byvalue6ParamsPf", ".."},               /* (Params, float *) */
+    {"_Z7byvalueN2ns6ParamsEPKNS_4ItemE", ".R"}, /* (ns::Params, const ns::Item *) */
+    {"_ZN2ns4kernEPKfPf", "r."},                 /* ns::kern(const float *, float *) */
+    {"_ZN12_GLOBAL__N_14kernEPKfPf", "r."},      /* in an anonymous namespace */
+    {"_ZL4kernPKfPf", "r."},                     /* static */
     {"_ZN46_GLOBAL__N__141bbfcd_17_overlap_cudart_cu_main10SpinAndAddEyPjj", "..."}, /* nvcc 13 */
-    {"_Z1kIfEvPT_PKfi", ".r."},                                 /* void k<float>(float *, const float *, int) */
-    {"_Z1kIKfEvPT_i", "r."},                                    /* void k<const float>(const float *, int) */
-    {"_Z1kI4NodeEvPT_S1_", "W."},                               /* void k<Node>(Node *, Node) */
-    {"_Z1kIPfEvPT_S1_", "W."},                                  /* void k<float *>(float **, float *) */
-    {"_Z1kIPKfEvT_", "r"},                                      /* void k<const float *>(const float *) */
-    {"_Z1kILi256EfEvPT0_PKS0_", ".r"},                          /* void k<256, float>(float *, const float *) */
-    {"_Z1kILb1E6__halfEvPKT0_PS1_", "r."},                      /* void k<true, __half>(const __half *, __half *) */
-    {"_ZN3c104kernINS_4HalfEEEvPKT_PS2_", "r."},                /* c10::kern<c10::Half>(const c10::Half *, c10::Half *) */
-    {"_ZN3c104kernINS_7complexIfEEEEvPT_", "."},                /* c10::kern<c10::complex<float>>(...) */
-    {"_ZN2my4kernINS_4HalfEEEvPT_", "W"},                       /* my::Half may be anything */
-    {"_Z3fptPFvvEPf", ".."},                                    /* (void (*)(), float *) */
-    {"_Z5arrayPA10_Kf", "r"},                                   /* (const float (*)[10]) */
-    {"_Z5arrayPA4_Pf", "W"},                                    /* (float *(*)[4]) */
-    {"_Z6lambdaIZ4mainEUlPfE_EvT_S0_", ".."},                   /* void lambda<main::{lambda}>(lambda, float *) */
-    {"_Z7bfloat1PKDF16bPDF16_", "r."},                          /* (const __bf16 *, _Float16 *) */
+    {"_Z1kIfEvPT_PKfi", ".r."},                  /* void k<float>(float *, const float *, int) */
+    {"_Z1kIKfEvPT_i", "r."},                     /* void k<const float>(const float *, int) */
+    {"_Z1kI4NodeEvPT_S1_", "W."},                /* void k<Node>(Node *, Node) */
+    {"_Z1kIPfEvPT_S1_", "W."},                   /* void k<float *>(float **, float *) */
+    {"_Z1kIPKfEvT_", "r"},                       /* void k<const float *>(const float *) */
+    {"_Z1kILi256EfEvPT0_PKS0_", ".r"},           /* void k<256, float>(float *, const float *) */
+    {"_Z1kILb1E6__halfEvPKT0_PS1_", "r."},       /* void k<true, __half>(const __half *, __half *) */
+    {"_ZN3c104kernINS_4HalfEEEvPKT_PS2_", "r."}, /* c10::kern<c10::Half>(const c10::Half *, c10::Half *) */
+    {"_ZN3c104kernINS_7complexIfEEEEvPT_", "."}, /* c10::kern<c10::complex<float>>(...) */
+    {"_ZN2my4kernINS_4HalfEEEvPT_", "W"},        /* my::Half may be anything */
+    {"_Z3fptPFvvEPf", ".."},                     /* (void (*)(), float *) */
+    {"_Z5arrayPA10_Kf", "r"},                    /* (const float (*)[10]) */
+    {"_Z5arrayPA4_Pf", "W"},                     /* (float *(*)[4]) */
+    {"_Z6lambdaIZ4mainEUlPfE_EvT_S0_", ".."},    /* void lambda<main::{lambda}>(lambda, float *) */
+    {"_Z7bfloat1PKDF16bPDF16_", "r."},           /* (const __bf16 *, _Float16 *) */
     /* not mangled, and not understood */
     {"fill", "?"},
     {"_Z", "?"},

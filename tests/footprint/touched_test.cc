@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each kind of call touches, through the shim's own wrappers on the simulated driver. A policy of this test's own, which
- * leaves every call where it is, looks at the calls on the legacy stream and on blocking streams.
+ * What each kind of call touches, through the shim's own wrappers on the simulated driver. A policy of this test's own,
+ * which leaves every call where it is, looks at the calls on the legacy stream and on blocking streams.
  */
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ const char *const reasons[] = {
 
 class Touched : public testing::Test
 {
-  protected:
+protected:
     std::map<const memory *, std::string> names;
     std::vector<CUdeviceptr> made;
     std::vector<CUmodule> modules;
@@ -96,7 +96,8 @@ class Touched : public testing::Test
             line += (line.empty() ? "" : " ") + std::string(at.writes ? "w " : "r ");
             line += known == names.end() ? "?" : known->second;
             if (at.end != UINT64_MAX)
-                line += "[" + std::to_string(at.begin - at.memory->base) + "," + std::to_string(at.end - at.memory->base) + ")";
+                line +=
+                    "[" + std::to_string(at.begin - at.memory->base) + "," + std::to_string(at.end - at.memory->base) + ")";
         }
         return line;
     }
@@ -334,6 +335,7 @@ TEST_F(Touched, TexturesAndSurfaces)
     CU(cuTexObjectCreate(&texture, &resource, &how, nullptr));
     CUfunction tex_copy = kernel(ptds_textures_ptx, "tex_copy"), surf_add = kernel(ptds_textures_ptx, "surf_add");
     EXPECT_EQ(launch(tex_copy, a, texture, 4u), "w a r linear");
+    CU(cuCtxSynchronize());
     CU(cuTexObjectDestroy(texture));
     CUDA_ARRAY3D_DESCRIPTOR about = {};
     about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
