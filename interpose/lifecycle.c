@@ -12,6 +12,7 @@
 #include "interpose/doors/doors.h"
 #include "interpose/doors/enter.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/guard/guard.h"
 #include "interpose/footprint/graphs.h"
 #include "interpose/footprint/mappings.h"
 #include "interpose/footprint/memories.h"
@@ -39,8 +40,7 @@ static void in_child(void)
     doors_after_fork();
     enter_after_fork();
     thread_after_fork();
-    if (policy_current()->after_fork)
-        policy_current()->after_fork();
+    guard_after_fork();
     objects_after_fork();
     objects_handles_after_fork();
     capture_after_fork();

@@ -1,28 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A lock for cold paths: a word, no library. Held for a few hundred instructions at most, never across a driver call.
+ * A lock of one word, which sleeps in the kernel where it is held for long: no library, and no thread of higher priority
+ * spins while the holder waits for its turn. Never held across a driver call.
  */
 #ifndef PTDS_LOCK_H
 #define PTDS_LOCK_H
 
-#include <sched.h>
 #include <stdint.h>
 
 struct lock {
-    uint32_t held;
+    uint32_t held; /* 0 free, 1 held, 2 held and waited for */
 };
+
+void lock_take_slowly(struct lock *lock);
+void lock_wake(struct lock *lock);
 
 static inline void lock_take(struct lock *lock)
 {
-    for (int spins = 0; __atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE); spins++) {
-        if (spins > 100)
-            sched_yield();
-    }
+    uint32_t free_word = 0;
+    if (!__atomic_compare_exchange_n(&lock->held, &free_word, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        lock_take_slowly(lock);
 }
 
 static inline void lock_drop(struct lock *lock)
 {
-    __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
+    if (__atomic_exchange_n(&lock->held, 0, __ATOMIC_RELEASE) == 2)
+        lock_wake(lock);
+}
+
+/* Waits until the word is `wanted`; whoever changes it says so with word_set. */
+void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting);
+
+/* After the word has changed. */
+void word_wake(uint32_t *word);
+
+static inline void word_set(uint32_t *word, uint32_t value, const uint32_t *waiting)
+{
+    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+    if (__builtin_expect(__atomic_load_n(waiting, __ATOMIC_SEQ_CST) != 0, 0))
+        word_wake(word);
 }
 
 #endif

@@ -68,6 +68,10 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->stream_uid = C->target_uid = C->object = C->generation = C->stack = 0;
     C->op = C->kinds = C->words = 0;
     C->edges = 0;
+    C->event = NULL;
+    C->touched.count = 0;
+    C->touched.opaque = C->touched.host = 0;
+    C->guarded.kind = C->guarded.turn = C->guarded.waits = C->guarded.settled = C->guarded.begun = 0;
     C->sample = NULL;
     C->leaving = NULL;
     C->touched.count = 0;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/devicetimes.h"
 #include "interpose/record/record.h"
@@ -30,6 +31,7 @@ static inline void enter_real(struct call *C)
 {
     if ((C->flags & PTDS_CALL_TIMED) && C->enter)
         enter_timed(C);
+    guard_entering(C);
     if (__builtin_expect(device_times_on, 0))
         device_times_before(C);
 }
@@ -39,6 +41,7 @@ static inline void leave_real(struct call *C)
 {
     if (__builtin_expect(C->sample != NULL, 0))
         device_times_after(C);
+    guard_leaving(C);
 }
 
 /* In a forked child: recording starts anew. */
@@ -46,6 +49,8 @@ void enter_after_fork(void);
 
 static inline void leave_call(struct call *C)
 {
+    if (__builtin_expect(guard_on, 1))
+        guard_late(C);
     if (C->enter)
         record_call(C);
 }

@@ -90,6 +90,15 @@ static int parse_integer(const char *value, long *out)
     return 1;
 }
 
+static int parse_lanes(const char *value, unsigned *out)
+{
+    long number = 0;
+    if (!parse_integer(value, &number) || number < 1 || number > 32)
+        return 0;
+    *out = (unsigned)number;
+    return 1;
+}
+
 static int parse_stream(const char *value, struct env_stream *out)
 {
     size_t word = strcspn(value, ",");

@@ -36,6 +36,7 @@ struct env_output_to {
 
 struct env {
     enum env_policy policy;
+    unsigned lanes;
     struct env_stream stream;
     int remap_explicit;
     const char *exclude, *include; /* NULL: no list */

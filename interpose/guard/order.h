@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The decision of the guard: which waits does an operation need so that it comes after all that legacy order promises it and
- * that touches the same memory? Knows no driver and no lock: one caller at a time (guard.c has a lock; tests need none).
+ * The decision of the guard: which waits does an operation need so that it comes after all that legacy order promises it
+ * and that touches the same memory? Knows no driver and no lock: one caller at a time (guard.c has a lock; tests need
+ * none).
  *
  * A lane is a stream whose work runs in order. Operations are numbered through the whole process by moments, 1 the first.
  * Two things are kept of each lane: what legacy order promises that its next operation comes after, and what that really
@@ -24,10 +25,10 @@ typedef uint64_t moment; /* 0: never */
  * LANE_DEFAULT; a thread's 0x2 is LANE_BLOCKING. */
 enum lane_kind { LANE_DEFAULT, LANE_BLOCKING, LANE_NON_BLOCKING };
 
-/* Up to which moment the operations of some lanes are covered. */
+/* Up to which moment the operations of some lanes are covered. A lane's number may be another stream's by now: that one's
+ * operations are all later, and its predecessor's are known to be done. */
 struct reach_entry {
     uint16_t lane;
-    uint32_t generation; /* of the lane: another one means that the work is long done */
     moment until;
 };
 struct reach {
@@ -45,7 +46,6 @@ struct promise {
 /* Something that was recorded on a lane. Zero: nothing was. */
 struct recorded {
     uint16_t lane;
-    uint32_t generation;
     moment at;
     struct promise promise;
     struct reach real; /* what really comes before it besides the lane's own work; may lack some */
@@ -53,62 +53,82 @@ struct recorded {
 
 /* An event that the shim records on a lane so that what it stands for can be waited for when newer work has followed. */
 struct mark {
-    moment at; /* 0: free */
+    moment at;     /* 0: free */
+    moment next;   /* the lane's first operation after it; 0 none yet. So it covers all before that */
+    uint32_t pins; /* waits on the way to it: not recorded anew meanwhile */
     struct reach real;
 };
 
 struct lane {
     uint8_t kind;
-    uint8_t open;   /* 0: free */
-    uint8_t gone;   /* its stream is destroyed: nothing more will come */
-    uint8_t eager;  /* nobody but its owner can record an event on it (0x2, the legacy stream): marked after every operation */
+    uint8_t open; /* 0: free */
+    uint8_t gone; /* its stream is destroyed: nothing more will come */
+    uint8_t
+        eager; /* nobody but its owner can record an event on it (0x2, the legacy stream): marked after every operation */
     uint16_t domain;
-    uint32_t generation;
-    moment last;      /* newest operation */
-    moment opaque;    /* newest that touches everything */
-    moment host;      /* newest that touches memory which the host can touch */
-    moment completed; /* all operations up to here are known to be done */
-    moment recorded;  /* newest event of the program's on it */
+    moment first;        /* oldest operation that is not known to be done */
+    moment last;         /* newest operation */
+    moment opaque;       /* newest that touches everything */
+    moment host;         /* newest that touches memory which the host can touch */
+    moment completed;    /* all operations up to here are known to be done */
+    moment default_then; /* the domain's last_default when the newest operation came */
+    moment recorded;     /* newest event of the program's on it */
     struct promise promise;
     struct mark marks[ORDER_MARKS];
     moment real[ORDER_LANES];
 };
 
 /* A context: one legacy stream. */
-struct domain {
-    moment last_default; /* newest operation of a default lane */
-    moment last_event;   /* newest event recorded on a default or blocking lane */
-    uint16_t event_lane; /* there */
-    uint8_t changed;     /* a blocking lane was promised something since the default lanes last took it over */
-    struct reach joined; /* what the default lanes were promised of non-blocking lanes and of other contexts' */
+struct order_domain {
+    moment last_default;  /* newest operation of a default lane */
+    moment last_blocking; /* newest operation of a blocking lane */
+    moment last_sync;     /* the host began to wait for the default stream when this was the newest operation, plus one */
+    moment known_defaults, known_blocking; /* operations before these are what the host has waited for, in legacy's terms */
+    moment last_event;                     /* newest event recorded on a default or blocking lane */
+    uint16_t event_lane;                   /* there */
+    uint8_t changed;             /* a blocking lane was promised something since the default lanes last took it over */
+    uint8_t fresh;               /* joined has more than joined_at_last */
+    struct reach joined;         /* what the default lanes were promised of non-blocking lanes and of other contexts' */
     struct reach joined_at_last; /* the same at last_default */
 };
 
 struct order {
     moment now;
-    uint16_t high;          /* lanes in use are below */
-    uint16_t opaque_lanes;  /* that had an operation which touches everything, not known to be done */
-    uint16_t free_running;  /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
-    moment crowded;         /* memory ran out at this moment: all before conflicts with all */
-    struct domain domains[ORDER_DOMAINS];
+    uint16_t high;         /* lanes in use are below */
+    uint16_t opaque_lanes; /* that had an operation which touches everything, not known to be done */
+    uint16_t domains_used; /* contexts that ever had a lane: numbers below */
+    uint16_t free_running; /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
+    struct reach known;    /* of single lanes, likewise known to the host */
+    moment crowded;        /* memory ran out at this moment: all before conflicts with all */
+    struct order_domain domains[ORDER_DOMAINS];
     struct lane *lanes[ORDER_LANES]; /* made when first used */
+    moment need[ORDER_LANES];        /* of the operation being added: what it has to come after, by lane; 0 nothing */
+    uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
+    uint16_t needs;
+    uint32_t too_wide; /* waits that covered more than was promised, for want of a mark */
 };
 
 /* Which earlier work an operation follows though it shares no memory with it. */
 enum order_join {
     JOIN_NOTHING,
-    JOIN_HOST, /* what the host may conclude from it: all promised work on memory that the host can touch */
-    JOIN_ALL   /* all promised work */
+    JOIN_HOST,    /* what the host may conclude from it: all promised work on memory that the host can touch */
+    JOIN_ALL,     /* all promised work */
+    JOIN_CONTEXTS /* all work of all contexts: copies between devices */
 };
 
 struct order_op {
     uint16_t lane;
-    uint8_t join;          /* enum order_join; a touched->opaque operation joins all */
-    uint8_t work;          /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
+    uint8_t join; /* enum order_join; a touched->opaque operation joins all */
+    uint8_t work; /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
     const struct touched *touched; /* NULL: nothing */
+    const uint16_t *fully;         /* all work of these lanes, too: the thread's other ones */
+    uint16_t fully_count;
 };
 
-/* `lane` waits first for `lane`'s mark of this number, or for all that the other lane has now. */
+/* The operation's lane waits first for the mark of this number, or for all that the other lane has now. It does so also
+ * where work is 0: the host then waits for the lane. On an eager lane nobody else can record: ORDER_NEWEST of one (it
+ * happens where no default-stream work had been before) is an event on the legacy stream, which stands for all blocking
+ * lanes. */
 struct order_wait {
     uint16_t lane;
     int16_t mark; /* ORDER_NEWEST: record an event there now */
@@ -124,11 +144,11 @@ struct order_plan {
 };
 
 /* Opens a lane; -1: all are taken. Domains are numbered by the caller from 0. */
-int order_open(struct order *o, enum lane_kind kind, unsigned domain, int eager);
+int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int eager);
 
 /* The lane's stream is about to be destroyed. plan->mark_first: what has to be recorded before. The lane stays until
  * order_reclaim finds its work done. */
-void order_close(struct order *o, unsigned lane, struct order_plan *plan);
+void order_lane_close(struct order *o, unsigned lane, struct order_plan *plan);
 
 /* Gives a gone lane back whose work is all known to be done. 1 if it did. */
 int order_reclaim(struct order *o, unsigned lane);
@@ -137,17 +157,32 @@ int order_reclaim(struct order *o, unsigned lane);
  * as made from here on. */
 void order_add(struct order *o, const struct order_op *op, struct order_plan *plan);
 
+/* After order_add of a copy between devices: all later default-stream work of all contexts comes after it. */
+void order_everywhere(struct order *o, unsigned lane);
+
+/* After order_add of an operation: it touches these, too (memory that the call has made). */
+void order_touch(struct order *o, unsigned lane, const struct touched *touched);
+
 /* After order_add of the record itself (work 1): fills in what the event carries. */
-void order_record(struct order *o, unsigned lane, struct recorded *event);
+void order_event_recorded(struct order *o, unsigned lane, struct recorded *event);
 
 /* After order_add of the wait itself (work 1): the lane takes over what the event carries. */
-void order_await(struct order *o, unsigned lane, const struct recorded *event);
+void order_event_awaited(struct order *o, unsigned lane, const struct recorded *event);
 
-/* The host knows now that the lane's operations up to `until` are done, and with them what they really came after. */
+/* The host knows now that the lane's operations up to `until` are done. */
 void order_done(struct order *o, unsigned lane, moment until);
+
+/* After order_add with work 0: what the host will have waited for when the lane is done, in legacy's terms. Legacy's wait
+ * is longer than ours, so all that is issued after it is promised what legacy waited for; say so with order_known. */
+void order_waits(struct order *o, unsigned lane, struct promise *promise);
+void order_known(struct order *o, const struct promise *promise);
+void order_promise_drop(struct promise *promise);
+
+/* And with them what they really came after: a copy of the lane's `real` from when it began to wait. */
+void order_done_with(struct order *o, unsigned lane, moment until, const moment real[ORDER_LANES]);
 void order_event_done(struct order *o, const struct recorded *event);
 
-/* Everything before the moment is done (a device-wide wait). */
+/* Everything up to the moment is done (a device-wide wait). */
 void order_all_done(struct order *o, unsigned domain, moment until);
 
 /* The best lane for the operation among several of one thread. */

@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Policy guarded, the default.
+ * Policy guarded, the default: each thread's default-stream work goes to streams of its own, and the guard keeps legacy order
+ * where data asks for it. The streams are blocking ones: work that stays on the real legacy stream orders with them, as it
+ * would with the default stream.
  */
+#include "interpose/env/env.h"
+#include "interpose/guard/guard.h"
 #include "interpose/policy/policy.h"
+
+enum { LANES = 32 };
+
+static void context_current(struct call *C, struct context *context)
+{
+    (void)C;
+    if (context->handle && context->kind != PTDS_CONTEXT_GREEN)
+        guard_make_lanes(context, LANES, CU_STREAM_DEFAULT, 0, 0);
+}
+
+static void legacy(struct call *C, int implicit)
+{
+    if (!C->context->pool)
+        context_current(C, C->context);
+    guard_default_work(C, implicit, env_get()->lanes);
+}
 
 const struct policy policy_guarded = {
     .name = "guarded",
-    .sentence = "gives each thread's default-stream work a stream of its own and keeps legacy order where data asks for it",
+    .sentence = "gives each thread's default-stream work streams of its own and keeps legacy order where data asks for it",
     .gives_up = "nothing",
+    .remaps = 1,
+    .legacy = legacy,
+    .kept = guard_legacy_work,
+    .created = guard_stream_work,
+    .per_thread = guard_per_thread_work,
+    .after_implicit = guard_finish_implicit,
+    .context = context_current,
+    .guards = 1,
+    .wants_footprint = 1,
+    .sees_all_work = 1,
 };

@@ -7,8 +7,11 @@
 #include "interpose/policy/policy.h"
 
 #include "interpose/doors/doors.h"
+#include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
+#include "interpose/guard/guard.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
 
 struct routing routing = {.policy = &policy_none};
 
@@ -21,7 +24,13 @@ void policy_choose(void)
     const struct env *env = env_get();
     routing.remap_explicit = env->remap_explicit != 0;
     routing.filter = caller_filter_on() != 0;
-    __atomic_store_n(&routing.policy, chosen[env->policy], __ATOMIC_RELEASE);
+    const struct policy *policy = chosen[env->policy];
+    guard_on = policy->guards && !env->disable;
+    state_hooks.context_current = policy->context;
+    state_hooks.stream_leaves = policy->stream_gone;
+    state_hooks.stream_captures = policy->guards ? guard_capture_takes : NULL;
+    state_hooks.thread_ends = policy->guards ? guard_thread_ends : NULL;
+    __atomic_store_n(&routing.policy, policy, __ATOMIC_RELEASE);
 }
 
 /* 0 if the call has to stay on the legacy stream, with the reason in its flags. */
@@ -42,6 +51,12 @@ static int may_remap(struct call *C)
     return 1;
 }
 
+static void stays(struct call *C)
+{
+    if (policy_current()->kept && C->context)
+        policy_current()->kept(C);
+}
+
 static CUstream route_legacy(struct call *C, CUstream named, int implicit)
 {
     C->flags |= PTDS_CALL_LEGACY;
@@ -51,6 +66,8 @@ static CUstream route_legacy(struct call *C, CUstream named, int implicit)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
     if (may_remap(C))
         policy_current()->legacy(C, implicit);
+    else
+        stays(C);
     if (C->target_uid != C->stream_uid)
         C->flags |= PTDS_CALL_REMAPPED;
     return C->target;
@@ -80,7 +97,7 @@ static void route_created(struct call *C, CUstream named)
     C->stream_uid = C->target_uid = C->stream->uid;
     if (C->stream->capturing)
         C->flags |= PTDS_CALL_CAPTURING;
-    if (policy_current()->created && C->stream->kind == PTDS_STREAM_BLOCKING)
+    if (policy_current()->created)
         policy_current()->created(C);
 }
 
@@ -107,6 +124,7 @@ CUstream policy_route_keep(struct call *C, CUstream named)
     C->context = objects_context_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
+    stays(C);
     return named;
 }
 
@@ -127,10 +145,23 @@ void policy_route_legacy(struct call *C)
     C->context = objects_context_now(C->thread);
     if (C->context)
         C->stream_uid = C->target_uid = C->context->legacy_uid;
+    stays(C);
 }
 
-void policy_settle(struct call *C)
+struct attribute {
+    CUstreamAttrID id;
+    const CUstreamAttrValue *value;
+};
+
+static void set_on_lane(CUstream lane, void *data)
 {
-    if (policy_current()->settle)
-        policy_current()->settle(C, NULL);
+    const struct attribute *attribute = data;
+    REAL(cuStreamSetAttribute)(lane, attribute->id, attribute->value);
+}
+
+void policy_attribute_set(struct call *C, CUstreamAttrID attribute, const CUstreamAttrValue *value)
+{
+    struct attribute set = {attribute, value};
+    if (guard_on && C->result == CUDA_SUCCESS && (C->flags & PTDS_CALL_LEGACY) && C->context)
+        guard_each_lane(C->context, set_on_lane, &set);
 }

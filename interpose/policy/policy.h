@@ -17,7 +17,9 @@ struct policy {
     /* Legacy work with no reason to keep it: chooses C->target and, for implicit calls, C->way. Leaving both as they are
      * keeps the call on the legacy stream; then it says why in C->flags. */
     void (*legacy)(struct call *C, int implicit);
-    /* Work on a stream that the program created: order it after what it must follow. NULL: nothing to do. */
+    /* Legacy work that stays on the legacy stream, for whatever reason. NULL: nothing to do. */
+    void (*kept)(struct call *C);
+    /* Work on a stream that the program created, C->stream. NULL: nothing to do. */
     void (*created)(struct call *C);
     /* The program's own work on the per-thread stream. NULL: nothing to do. */
     void (*per_thread)(struct call *C);
@@ -25,11 +27,9 @@ struct policy {
     void (*after_implicit)(struct call *C);
     /* A context has become current outside any capture: time to make streams. NULL: nothing to do. */
     void (*context)(struct call *C, struct context *context);
-    /* A capture is about to begin, or a stream about to be destroyed (NULL: a capture): put in what order is still owed.
-     * NULL: nothing to do. */
-    void (*settle)(struct call *C, struct stream *leaving);
-    /* In a forked child. NULL: nothing to do. */
-    void (*after_fork)(void);
+    /* The program is about to destroy a stream. NULL: nothing to do. */
+    void (*stream_gone)(CUstream stream);
+    int guards;          /* orders by what work touches; see guard/ */
     int wants_footprint; /* needs to know memory kinds before the call */
     int sees_all_work;   /* must see calls on created streams and from excluded objects too */
 };
@@ -64,6 +64,7 @@ void policy_route_implicit(struct call *C);
 /* A function that always uses the legacy stream and has no other form. */
 void policy_route_legacy(struct call *C);
 
-void policy_settle(struct call *C);
+/* After cuStreamSetAttribute on the default stream: the streams that stand for it get it, too. */
+void policy_attribute_set(struct call *C, CUstreamAttrID attribute, const CUstreamAttrValue *value);
 
 #endif

@@ -11,7 +11,4 @@
  * shim's. The caller keeps it alive. */
 void target_set_process(CUstream stream);
 
-/* The stream is about to be destroyed: whoever used it goes back to the shim's own. */
-void target_gone(CUstream stream);
-
 #endif

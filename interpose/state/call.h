@@ -10,6 +10,7 @@
 
 #include "interpose/api/api.h"
 #include "interpose/footprint/touched.h"
+#include "interpose/guard/order.h"
 #include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
 #include "interpose/trace/format.h"
@@ -21,6 +22,20 @@ enum call_way {
     CALL_AS_IS,   /* the function that was called */
     CALL_AS_TWIN, /* the per-thread twin */
     CALL_AS_ASYNC /* the asynchronous form on `target`, and the host wait that the original promised */
+};
+
+/* Of the guard: the call's turn on its lane, from when it was registered until the driver has it. */
+enum { CALL_LANES = 256 };
+struct guarded {
+    uint8_t kind; /* enum guard_kind; 0: the guard has no part in it */
+    uint8_t turn; /* a turn is held */
+    uint8_t settled, begun;
+    uint8_t waits; /* the host waits for the lane: `until` and what comes with it are known to be done then */
+    int16_t mark_after;
+    uint16_t lane;
+    uint32_t ticket;
+    uint64_t until, real[CALL_LANES];
+    struct promise promise; /* what all that follows the host's wait is promised */
 };
 
 /* caller and frame, object and generation, op and kinds are written apart, read soon after, and so do not lie side by side:
@@ -53,8 +68,10 @@ struct call {
     uint8_t kinds; /* destination | source << 4 */
     uint32_t generation;
     uint32_t stack; /* not of the footprint: the id, where it was asked for before the call; 0 not yet */
+    CUevent event; /* the call is about it; set with op */
     uint64_t word[CALL_WORDS];
     struct touched touched; /* of the footprint: what the operation reads and writes */
+    struct guarded guarded;
 };
 
 #endif

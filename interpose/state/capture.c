@@ -10,30 +10,33 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
-#include "interpose/policy/policy.h"
+#include "interpose/state/hooks.h"
+#include "interpose/state/map.h"
 
 #define CAPTURES 64
-#define MEMBERS 64
-#define EVENTS 256
+#define THREADS 64
 
 /* A stream as a thing of its own: 0x2 is another one in every thread. */
 struct member {
-    CUstream handle;
     uint32_t thread; /* uid for 0x2, else 0 */
     struct context *context;
     int blocking;
-    struct stream *stream;
+    struct stream *stream; /* NULL for 0x2 */
 };
 
+/* Created streams in it are chained through their entries, so there may be any number of them. */
 static struct capture {
-    uint32_t open;
-    uint32_t member_count, event_count; /* member 0 began it */
-    struct member member[MEMBERS];
-    CUevent event[EVENTS];
+    uint32_t open, serial;
+    struct member origin;
+    struct stream *streams;
+    uint32_t thread_count;
+    struct member thread[THREADS]; /* their 0x2 */
 } captures[CAPTURES];
 
 uint32_t captures_open;
 static struct lock lock;
+static uint32_t serials;
+static struct map events; /* recorded in a capture: CUevent -> its serial */
 
 static int is_legacy(const struct call *C, CUstream handle)
 {
@@ -43,60 +46,63 @@ static int is_legacy(const struct call *C, CUstream handle)
 static struct member describe(const struct call *C, CUstream handle)
 {
     if (handle == NULL || handle == CU_STREAM_PER_THREAD)
-        return (struct member){CU_STREAM_PER_THREAD, C->thread->uid, objects_context_now(C->thread), 1, NULL};
+        return (struct member){C->thread->uid, objects_context_now(C->thread), 1, NULL};
     struct stream *stream = objects_stream(C->thread, handle);
     /* Of an unknown stream assume that legacy work minds it. */
     int blocking = !stream || (stream->kind != PTDS_STREAM_NON_BLOCKING && stream->kind != PTDS_STREAM_SHIM_NON_BLOCKING);
-    return (struct member){handle, 0, stream ? stream->context : objects_context_now(C->thread), blocking, stream};
+    return (struct member){0, stream ? stream->context : objects_context_now(C->thread), blocking, stream};
 }
 
-static int same(const struct member *a, const struct member *b)
+static struct capture *with_thread(uint32_t thread)
 {
-    return a->handle == b->handle && a->thread == b->thread;
-}
-
-static int has_member(const struct capture *capture, const struct member *member)
-{
-    for (uint32_t i = 0; i < capture->member_count; i++) {
-        if (same(&capture->member[i], member))
-            return 1;
+    for (int i = 0; i < CAPTURES; i++) {
+        for (uint32_t k = 0; captures[i].open && k < captures[i].thread_count; k++) {
+            if (captures[i].thread[k].thread == thread)
+                return &captures[i];
+        }
     }
-    return 0;
+    return NULL;
+}
+
+/* The open capture that the member takes part in. */
+static struct capture *with_member(const struct member *member)
+{
+    if (member->thread)
+        return with_thread(member->thread);
+    for (int i = 0; member->stream && member->stream->capturing && i < CAPTURES; i++) {
+        if (captures[i].open && captures[i].serial == member->stream->capturing)
+            return &captures[i];
+    }
+    return NULL;
 }
 
 static void count(const struct member *member, int step)
 {
-    if (member->stream)
-        __atomic_store_n(&member->stream->capturing, step > 0, __ATOMIC_RELAXED);
     if (member->blocking && member->context)
         __atomic_add_fetch(&member->context->blocking_captures, step > 0 ? 1u : UINT32_MAX, __ATOMIC_RELAXED);
 }
 
 static void join(struct capture *capture, const struct member *member)
 {
-    if (has_member(capture, member))
+    if (with_member(member) == capture)
         return;
-    if (capture->member_count == MEMBERS) {
-        diag_once(DIAG_ERROR, "more than 64 streams in one capture: later ones are taken for idle");
+    if (member->stream) {
+        member->stream->next_captured = capture->streams;
+        capture->streams = member->stream;
+        __atomic_store_n(&member->stream->capturing, capture->serial, __ATOMIC_RELAXED);
+    } else if (capture->thread_count < THREADS) {
+        capture->thread[capture->thread_count++] = *member;
+    } else {
+        diag_once(DIAG_ERROR, "more than 64 threads' 0x2 in one capture: later ones are taken for idle");
         return;
     }
-    capture->member[capture->member_count++] = *member;
     count(member, 1);
-}
-
-static struct capture *with_member(const struct member *member)
-{
-    for (int i = 0; i < CAPTURES; i++) {
-        if (captures[i].open && has_member(&captures[i], member))
-            return &captures[i];
-    }
-    return NULL;
 }
 
 void capture_beginning(struct call *C, CUstream stream)
 {
-    if (!is_legacy(C, stream))
-        policy_settle(C);
+    if (!is_legacy(C, stream) && state_hooks.stream_captures)
+        state_hooks.stream_captures(describe(C, stream).stream);
 }
 
 void capture_began(struct call *C, CUstream stream)
@@ -109,8 +115,7 @@ void capture_began(struct call *C, CUstream stream)
     while (i < CAPTURES && captures[i].open)
         i++;
     if (i < CAPTURES) {
-        captures[i].open = 1;
-        captures[i].member_count = captures[i].event_count = 0;
+        captures[i] = (struct capture){.open = 1, .serial = ++serials, .origin = origin};
         join(&captures[i], &origin);
         __atomic_add_fetch(&captures_open, 1, __ATOMIC_RELAXED);
     }
@@ -122,10 +127,28 @@ void capture_began(struct call *C, CUstream stream)
 /* Under the lock. */
 static void close_capture(struct capture *capture)
 {
-    for (uint32_t i = 0; i < capture->member_count; i++)
-        count(&capture->member[i], -1);
+    for (struct stream *stream = capture->streams; stream; stream = stream->next_captured) {
+        struct member member = {0, stream->context, stream->kind != PTDS_STREAM_NON_BLOCKING, stream};
+        if (stream->capturing != capture->serial)
+            continue;
+        __atomic_store_n(&stream->capturing, 0, __ATOMIC_RELAXED);
+        count(&member, -1);
+    }
+    for (uint32_t i = 0; i < capture->thread_count; i++)
+        count(&capture->thread[i], -1);
     capture->open = 0;
-    __atomic_sub_fetch(&captures_open, 1, __ATOMIC_RELAXED);
+    if (__atomic_sub_fetch(&captures_open, 1, __ATOMIC_RELAXED) == 0)
+        map_clear(&events);
+}
+
+/* Its entry may be another stream's at once. */
+static void unlink_stream(struct capture *capture, const struct stream *stream)
+{
+    struct stream **link = &capture->streams;
+    while (*link && *link != stream)
+        link = &(*link)->next_captured;
+    if (*link)
+        *link = stream->next_captured;
 }
 
 void capture_stream_gone(const struct stream *stream)
@@ -134,7 +157,12 @@ void capture_stream_gone(const struct stream *stream)
         return;
     lock_take(&lock);
     for (int i = 0; i < CAPTURES; i++) {
-        if (captures[i].open && captures[i].member[0].stream == stream)
+        if (captures[i].open && captures[i].serial == stream->capturing && captures[i].origin.stream != stream) {
+            struct member member = {0, stream->context, stream->kind != PTDS_STREAM_NON_BLOCKING, NULL};
+            unlink_stream(&captures[i], stream);
+            count(&member, -1);
+        }
+        if (captures[i].open && captures[i].origin.stream == stream)
             close_capture(&captures[i]);
     }
     lock_drop(&lock);
@@ -146,7 +174,7 @@ void capture_context_gone(const struct context *context)
         return;
     lock_take(&lock);
     for (int i = 0; i < CAPTURES; i++) {
-        if (captures[i].open && captures[i].member[0].context == context)
+        if (captures[i].open && captures[i].origin.context == context)
             close_capture(&captures[i]);
     }
     lock_drop(&lock);
@@ -156,11 +184,15 @@ int capture_has_per_thread(struct thread *thread)
 {
     if (!capture_any())
         return 0;
-    struct member member = {CU_STREAM_PER_THREAD, thread->uid, NULL, 1, NULL};
     lock_take(&lock);
-    int found = with_member(&member) != NULL;
+    int found = with_thread(thread->uid) != NULL;
     lock_drop(&lock);
     return found;
+}
+
+int capture_has_event(CUevent event)
+{
+    return capture_any() && map_get(&events, (uint64_t)event) != 0;
 }
 
 /* EndCapture ends a capture also where it reports an error, but not from the wrong thread: the stream itself tells. */
@@ -177,7 +209,7 @@ void capture_ended(struct call *C, CUstream stream)
     if (!capture_any() || is_legacy(C, stream))
         return;
     struct member origin = describe(C, stream);
-    if (C->result != CUDA_SUCCESS && still_capturing(origin.handle))
+    if (C->result != CUDA_SUCCESS && still_capturing(stream ? stream : CU_STREAM_PER_THREAD))
         return;
     lock_take(&lock);
     struct capture *capture = with_member(&origin);
@@ -188,29 +220,31 @@ void capture_ended(struct call *C, CUstream stream)
 
 void capture_learn_record(struct call *C, CUevent event, CUstream stream)
 {
-    if (is_legacy(C, stream))
+    if (is_legacy(C, stream)) {
+        map_remove(&events, (uint64_t)event);
         return;
+    }
     struct member member = describe(C, stream);
     lock_take(&lock);
-    struct capture *capture = with_member(&member);
-    if (capture && capture->event_count < EVENTS)
-        capture->event[capture->event_count++] = event;
+    const struct capture *capture = with_member(&member);
+    uint32_t serial = capture ? capture->serial : 0;
     lock_drop(&lock);
+    if (serial)
+        map_set(&events, (uint64_t)event, serial);
+    else
+        map_remove(&events, (uint64_t)event); /* recorded anew, outside */
 }
 
 void capture_learn_wait(struct call *C, CUevent event, CUstream stream)
 {
-    if (is_legacy(C, stream))
+    uint64_t serial = map_get(&events, (uint64_t)event);
+    if (is_legacy(C, stream) || !serial)
         return;
     struct member member = describe(C, stream);
     lock_take(&lock);
     for (int i = 0; i < CAPTURES; i++) {
-        for (uint32_t e = 0; captures[i].open && e < captures[i].event_count; e++) {
-            if (captures[i].event[e] == event) {
-                join(&captures[i], &member);
-                break;
-            }
-        }
+        if (captures[i].open && captures[i].serial == serial)
+            join(&captures[i], &member);
     }
     lock_drop(&lock);
 }
@@ -219,5 +253,6 @@ void capture_after_fork(void)
 {
     memset(captures, 0, sizeof captures);
     captures_open = 0;
+    map_reset(&events);
     lock.held = 0;
 }

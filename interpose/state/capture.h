@@ -50,6 +50,9 @@ void capture_context_gone(const struct context *context);
 /* 1 if the calling thread's 0x2 in the current context takes part in an open capture. */
 int capture_has_per_thread(struct thread *thread);
 
+/* 1 if the event was last recorded in an open capture: whoever waits for it joins that. */
+int capture_has_event(CUevent event);
+
 void capture_after_fork(void);
 
 #endif

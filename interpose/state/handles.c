@@ -36,6 +36,7 @@ static uint64_t event_state(CUevent event, uint64_t records)
 
 void fp_event(struct call *C, enum ptds_op op, CUevent event)
 {
+    C->event = event;
     if (!C->footprint || !event)
         return;
     uint64_t state = event_state(event, op == PTDS_OP_EVENT_RECORD || op == PTDS_OP_CTX_EVENT_RECORD);

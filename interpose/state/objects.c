@@ -5,17 +5,17 @@
  */
 #include "interpose/state/objects.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
-#include "interpose/policy/policy.h"
-#include "interpose/policy/target.h"
 #include "interpose/record/record.h"
 #include "interpose/state/call.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
+
+struct state_hooks state_hooks;
 
 static uint32_t uids[OBJECT_KINDS];
 
@@ -138,6 +138,7 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
         stream->kind = kind;
         stream->context = context;
         stream->capturing = 0;
+        stream->lane = 0;
         __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
     }
     lock_drop(&streams_lock);
@@ -218,29 +219,13 @@ void objects_stream_gone(struct call *C, CUstream handle)
     if (!stream)
         return;
     C->context = stream->context;
+    C->stream = stream;
     C->stream_uid = C->target_uid = stream->uid;
-    target_gone(handle);
-    if (policy_current()->settle)
-        policy_current()->settle(C, stream);
+    if (state_hooks.stream_leaves)
+        state_hooks.stream_leaves(handle);
     record_stream(stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0, 0);
     __atomic_store_n(&stream->gone, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&stream->pins, __ATOMIC_SEQ_CST))
-        sched_yield(); /* another thread's shim is making an edge with it, two short driver calls */
     capture_stream_gone(stream);
-}
-
-int objects_stream_pin(struct stream *stream, uint32_t uid)
-{
-    __atomic_add_fetch(&stream->pins, 1, __ATOMIC_SEQ_CST);
-    if (!__atomic_load_n(&stream->gone, __ATOMIC_SEQ_CST) && stream->uid == uid)
-        return 1;
-    objects_stream_unpin(stream);
-    return 0;
-}
-
-void objects_stream_unpin(struct stream *stream)
-{
-    __atomic_sub_fetch(&stream->pins, 1, __ATOMIC_SEQ_CST);
 }
 
 uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority)
@@ -256,8 +241,8 @@ uint32_t objects_own_stream(struct context *context, CUstream handle, int non_bl
 /* The context is current here and no capture is open: what a policy wants to make early. */
 static void offer_context(struct call *C, struct context *context)
 {
-    if (context && policy_current()->context && !capture_any())
-        policy_current()->context(C, context);
+    if (context && state_hooks.context_current && !capture_any())
+        state_hooks.context_current(C, context);
 }
 
 void objects_context_created(struct call *C, const CUcontext *handle)

@@ -14,6 +14,7 @@
 
 struct call;
 struct device_base;
+struct pool;
 struct thread;
 
 struct context {
@@ -24,9 +25,9 @@ struct context {
     uint32_t gone;
     uint32_t legacy_uid;        /* of its legacy stream */
     uint32_t blocking_captures; /* open captures on blocking and per-thread streams */
-    CUstream target;            /* policy stream: the stream made for this context; NULL none yet */
-    uint32_t target_uid;
-    uint32_t target_refused; /* creation failed once: do not try again */
+    uint32_t lanes_refused; /* no stream could be made for the default stream's work: do not try again */
+    uint32_t domain;        /* the guard's number for it, + 1; 0 none yet */
+    struct pool *pool;      /* the guard's; NULL none yet */
     struct device_base *device_base;
     struct context *next;
 };
@@ -36,8 +37,9 @@ struct stream {
     uint32_t uid;
     uint32_t kind; /* enum ptds_stream_kind */
     uint32_t gone;
-    uint32_t capturing;
-    uint32_t pins; /* edges being made with it */
+    uint32_t capturing; /* the capture that it takes part in; 0 none */
+    struct stream *next_captured;
+    uint32_t lane; /* the guard's, + 1; 0 none */
     struct context *context;
     struct stream *next; /* in its hash chain */
 };
@@ -54,11 +56,6 @@ void objects_each_context(void (*each)(struct context *, void *), void *argument
 /* A created stream's entry; one made on first sight (kind as the driver says, or unknown inside a capture). Never called
  * with 0, 0x1 or 0x2. NULL only without memory. */
 struct stream *objects_stream(struct thread *thread, CUstream handle);
-
-/* Keeps a stream from being destroyed while the shim passes its handle to the driver, a thing that the program did not ask
- * for at that moment. 0: it is gone, or another stream by now. Unpin soon. */
-int objects_stream_pin(struct stream *stream, uint32_t uid);
-void objects_stream_unpin(struct stream *stream);
 
 /* A new uid, from 1. Streams, events, kernels, graphs, contexts and memory each count on their own. */
 enum object_kind { OBJECT_CONTEXT, OBJECT_STREAM, OBJECT_EVENT, OBJECT_KERNEL, OBJECT_GRAPH, OBJECT_MEMORY, OBJECT_KINDS };

@@ -14,6 +14,7 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/record/record.h"
+#include "interpose/state/hooks.h"
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
 uint32_t thread_fork_generation;
@@ -47,6 +48,8 @@ static void end(void *data)
     struct thread *thread = data;
     int saved = errno;
     if (thread->fork_generation == thread_fork_generation) {
+        if (state_hooks.thread_ends)
+            state_hooks.thread_ends(thread);
         record_thread_ended(thread);
         retire_contexts(thread);
         if (thread_self == thread)

@@ -20,6 +20,9 @@ struct thread_context {
     struct context *context;
     uint32_t context_uid;
     uint32_t per_thread_uid; /* uid of this thread's 0x2 here */
+    uint16_t own_lane;       /* the guard's, of this thread's 0x2, + 1; 0 none */
+    uint16_t lane_count;     /* the guard's lanes for its default-stream work */
+    uint16_t lanes[32];
     struct device_pool *device_pool; /* of record/devicetimes.c */
     struct thread_context *next;
 };

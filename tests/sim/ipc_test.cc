@@ -60,7 +60,7 @@ TEST_F(Processes, AChildHasTheSameBytes)
 {
     int ends[2], status = 1;
     CUipcMemHandle handle;
-    CUdeviceptr beside = Words(3, 7), p = 0;
+    CUdeviceptr beside = Words(5001, 7), p = 0; /* so that p is neither in the first page nor at the start of one */
     ASSERT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&p, kSize));
     EXPECT_EQ(CUDA_SUCCESS, cuMemsetD32_v2(p, 11, kSize / 4));
     EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());

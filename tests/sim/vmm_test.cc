@@ -42,8 +42,9 @@ protected:
 
 TEST_F(Mapped, TwoChunksInARangeAreOneMemory)
 {
-    size_t granularity = 0, size = 0;
+    size_t granularity = 0, size = 0, before = 0, after = 0, total = 0;
     CUdeviceptr base = 0, range = Reserve(3 * kChunk);
+    EXPECT_EQ(CUDA_SUCCESS, cuMemGetInfo_v2(&before, &total));
     EXPECT_EQ(CUDA_SUCCESS, cuMemGetAllocationGranularity(&granularity, &prop_, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     EXPECT_EQ(kChunk, granularity);
     CUmemGenericAllocationHandle a = Create(), b = Create();
@@ -69,6 +70,8 @@ TEST_F(Mapped, TwoChunksInARangeAreOneMemory)
     EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(range, kChunk / 2));
     EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(range, 3 * kChunk));
     EXPECT_EQ(CUDA_SUCCESS, cuMemUnmap(range, 2 * kChunk));
+    EXPECT_EQ(CUDA_SUCCESS, cuMemGetInfo_v2(&after, &total));
+    EXPECT_EQ(before, after); /* and nothing else */
     EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemsetD8_v2(range, 0, 1));
     EXPECT_EQ(CUDA_SUCCESS, cuMemAddressFree(range, 3 * kChunk));
     EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(range, 3 * kChunk));

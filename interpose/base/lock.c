@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The slow halves of the lock and of words that threads wait for: a short spin, then the kernel. Called from everywhere.
+ * Must keep errno.
+ */
+#include "interpose/base/lock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SPINS = 200 };
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void sleep_while(uint32_t *word, uint32_t value)
+{
+    int saved = errno;
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    errno = saved;
+}
+
+static void wake(uint32_t *word, int threads)
+{
+    int saved = errno;
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, threads, NULL, NULL, 0);
+    errno = saved;
+}
+
+void lock_take_slowly(struct lock *lock)
+{
+    for (int i = 0; i < SPINS; i++) {
+        uint32_t free_word = 0;
+        if (__atomic_load_n(&lock->held, __ATOMIC_RELAXED) == 0 &&
+            __atomic_compare_exchange_n(&lock->held, &free_word, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return;
+        pause_briefly();
+    }
+    while (__atomic_exchange_n(&lock->held, 2, __ATOMIC_ACQUIRE) != 0)
+        sleep_while(&lock->held, 2);
+}
+
+void lock_wake(struct lock *lock)
+{
+    wake(&lock->held, 1);
+}
+
+void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting)
+{
+    uint32_t seen;
+    for (int i = 0; i < SPINS; i++) {
+        if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == wanted)
+            return;
+        pause_briefly();
+    }
+    __atomic_add_fetch(waiting, 1, __ATOMIC_SEQ_CST);
+    while ((seen = __atomic_load_n(word, __ATOMIC_SEQ_CST)) != wanted)
+        sleep_while(word, seen);
+    __atomic_sub_fetch(waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+void word_wake(uint32_t *word)
+{
+    wake(word, INT_MAX);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The guard: keeps legacy order where data asks for it, among streams that the driver lets run side by side. A policy says
+ * which stream stands for the default stream; the guard does the rest. Called by policies (which lane) and by the wrappers
+ * (before and after the real call). Every function keeps errno and does nothing while guard_on is 0.
+ */
+#ifndef PTDS_GUARD_H
+#define PTDS_GUARD_H
+
+#include "interpose/state/call.h"
+
+/* Set once, before the first wrapper goes on, by a policy that wants the guard. */
+extern uint32_t guard_on;
+
+/* `count` streams of the context that stand for its default stream, made where there are none yet; the context is current.
+ * Returns how many there are. */
+unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flags, int has_priority, int priority);
+
+/* Default-stream work: on which of the thread's lanes, at most `spread` of them. Sets C->target and C->way and makes the
+ * waits. 0: the work has to stay on the legacy stream, with the reason in its flags. */
+int guard_default_work(struct call *C, int implicit, unsigned spread);
+
+/* The same on a stream of the program's own that stands for the default stream (ptds.h). */
+int guard_default_work_on(struct call *C, int implicit, struct stream *stream);
+
+/* Work that stays on the real legacy stream; on C->stream, which the program made; on the thread's 0x2. */
+void guard_legacy_work(struct call *C);
+void guard_stream_work(struct call *C);
+void guard_per_thread_work(struct call *C);
+
+/* Around the real call of every row. */
+void guard_enter(struct call *C);
+void guard_leave(struct call *C);
+static inline void guard_entering(struct call *C)
+{
+    if (__builtin_expect(guard_on, 1))
+        guard_enter(C);
+}
+static inline void guard_leaving(struct call *C)
+{
+    if (__builtin_expect(guard_on, 1))
+        guard_leave(C);
+}
+
+/* After a synchronous form that went as an asynchronous one: waits as the original would have. */
+void guard_finish_implicit(struct call *C);
+
+/* After the book-keeping of the call: what it has made counts as touched. */
+void guard_late(struct call *C);
+
+/* The program's SetAttribute on the default stream: on the lanes, too. */
+void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data);
+
+/* A capture is about to take the stream in, or the stream is about to go: what is on it is marked, and nobody records on it
+ * any more. */
+void guard_capture_takes(struct stream *stream);
+
+/* The thread ends, its work still pending. Calls no driver. */
+void guard_thread_ends(struct thread *thread);
+
+/* What the guard did, for the record: waits made, marks recorded. */
+struct guard_counts {
+    uint64_t operations, waits, marks, host_waits, too_wide;
+};
+struct guard_counts guard_counts(void);
+
+/* In a forked child. */
+void guard_after_fork(void);
+
+#endif

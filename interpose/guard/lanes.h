@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What lanes and contexts do to the promises when work comes, apart from the waits. Only for order.c.
+ */
+#ifndef PTDS_LANES_H
+#define PTDS_LANES_H
+
+#include "interpose/guard/order.h"
+
+/* The lane's next operation begins. */
+void lanes_begin(struct order *o, struct lane *lane);
+
+/* Before an operation: the mark that stands for what was promised of the lane since its newest; -1 none is due. */
+int16_t lanes_mark_first(struct order *o, struct lane *lane);
+
+/* After an operation of a lane on which nobody but its owner can record: its mark; -1 none. */
+int16_t lanes_mark_after(struct order *o, struct lane *lane);
+
+/* A default lane of the domain has a new operation. */
+void lanes_default_work(struct order *o, unsigned domain);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the guard keeps ready for each context: streams that stand for the default stream, and events. Made ahead of need,
+ * because the driver makes a new stream wait for the kernels that run (measured). Only for the guard's own files.
+ */
+#ifndef PTDS_POOL_H
+#define PTDS_POOL_H
+
+#include "interpose/guard/rails.h"
+
+enum { POOL_LANES = 32, POOL_EVENTS = 1024 };
+
+struct pool {
+    uint16_t count, lanes[POOL_LANES];
+    uint16_t legacy; /* the real legacy stream's lane + 1; 0 none yet */
+    struct lock events_lock;
+    uint32_t events;
+    CUevent event[POOL_EVENTS]; /* nobody's at the moment */
+};
+
+/* The context's, made on first sight; NULL without memory, or where there are too many contexts. */
+struct pool *pool_of(struct context *context);
+
+/* Locked: the lane of the context's real legacy stream. -1: none. */
+int pool_legacy_lane(struct context *context);
+
+/* The lanes of the thread's default-stream work, up to `spread` of them: the least used. Returns how many there are. */
+unsigned pool_lanes_of(struct thread_context *here, unsigned spread);
+
+/* An event that nobody waits for any more. */
+void pool_event_back(struct context *context, CUevent event);
+
+/* The thread ends, or its state is for another one: its lanes are free for others, its work on them still pending. */
+void pool_thread_gone(struct thread_context *here);
+
+void pool_after_fork(void);
+
+/* The context is gone, and all that it had. */
+void pool_context_gone(struct context *context);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Carries out what order.c decided: records events, makes streams wait, and sees to it that the driver hears of each lane's
+ * operations in the order in which they were registered. Called by guard.c. All driver calls of the guard are here, in
+ * events.c and in pool.c; none under the lock, and none that touches a capture.
+ *
+ * Tickets of several lanes are taken in one step under the lock. So whoever waits for a turn waits for somebody who
+ * registered before, and no circle can come of it.
+ */
+#include "interpose/guard/rails.h"
+
+#include <errno.h>
+
+#include "interpose/base/diag.h"
+#include "interpose/driver/driver.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/pool.h"
+#include "interpose/record/record.h"
+#include "interpose/state/capture.h"
+
+struct order order;
+struct lock order_lock;
+struct rail rails[ORDER_LANES];
+struct guard_counts counts;
+
+int rails_enter(const struct context *context)
+{
+    CUcontext now = NULL;
+    if (driver.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == context->handle)
+        return 0;
+    return REAL(cuCtxPushCurrent_v2) && REAL(cuCtxPushCurrent_v2)(context->handle) == CUDA_SUCCESS ? 1 : -1;
+}
+
+void rails_leave(int entered)
+{
+    CUcontext popped;
+    if (entered == 1)
+        REAL(cuCtxPopCurrent_v2)(&popped);
+}
+
+/* ---- turns ---- */
+
+uint32_t rails_ticket(unsigned lane)
+{
+    return rails[lane].tickets++;
+}
+
+static int is_recordable(unsigned lane)
+{
+    return !order.lanes[lane]->eager;
+}
+
+void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct order_wait *wait = &plan->waits[i];
+        if (wait->mark == ORDER_NEWEST) {
+            tickets[i] = rails_ticket(wait->lane);
+        } else {
+            order.lanes[wait->lane]->marks[wait->mark].pins++;
+            tickets[i] = rails[wait->lane].marked_by[wait->mark];
+        }
+    }
+}
+
+void rails_await_turn(unsigned lane, uint32_t ticket)
+{
+    if (__builtin_expect(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) != ticket, 0))
+        word_await(&rails[lane].serving, ticket, &rails[lane].waiting);
+}
+
+/* The turn with this ticket is over. */
+static void await_over(unsigned lane, uint32_t ticket)
+{
+    uint32_t seen;
+    while ((int32_t)((seen = __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE)) - ticket) <= 0)
+        word_await(&rails[lane].serving, seen + 1, &rails[lane].waiting);
+}
+
+void rails_served(unsigned lane, uint32_t ticket)
+{
+    word_set(&rails[lane].serving, ticket + 1, &rails[lane].waiting);
+}
+
+/* ---- waits ---- */
+
+CUresult rails_host_wait(CUstream stream)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    int exchanged = capture_any() && REAL(cuThreadExchangeStreamCaptureMode) &&
+                    REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+    CUresult result = REAL(cuStreamSynchronize)(stream);
+    if (exchanged)
+        REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+    return result;
+}
+
+static void refused(void)
+{
+    diag_once(DIAG_ERROR, "the driver refused an event that keeps legacy order: results may be wrong");
+}
+
+void rails_record_mark(unsigned lane, int mark, uint32_t ticket)
+{
+    struct rail *rail = &rails[lane];
+    int entered = rails_enter(rail->context);
+    (void)ticket;
+    if (entered < 0)
+        return;
+    if (!rail->mark[mark])
+        rail->mark[mark] = rails_event(rail->context);
+    if (!rail->mark[mark] || REAL(cuEventRecord)(rail->mark[mark], rail->handle) != CUDA_SUCCESS)
+        refused();
+    rails_leave(entered);
+    __atomic_add_fetch(&counts.marks, 1, __ATOMIC_RELAXED);
+}
+
+/* Where the driver makes no event, the host waits: slow, and right. */
+static void wait_by_host(unsigned lane)
+{
+    __atomic_add_fetch(&counts.host_waits, 1, __ATOMIC_RELAXED);
+    if (rails_host_wait(is_recordable(lane) ? rails[lane].handle : CU_STREAM_LEGACY) != CUDA_SUCCESS)
+        refused();
+}
+
+/* On a 0x2 nobody but its thread can record. The legacy stream comes after all blocking streams, so an event on it stands
+ * for that one, too; a capture on a blocking stream would not survive that. */
+static CUstream recorded_on(unsigned lane)
+{
+    return is_recordable(lane) ? rails[lane].handle : CU_STREAM_LEGACY;
+}
+
+static void wait_for_newest(CUstream waiting, unsigned lane, uint32_t ticket)
+{
+    struct context *context = rails[lane].context;
+    rails_await_turn(lane, ticket);
+    int entered = rails_enter(context);
+    CUevent event = entered >= 0 ? rails_event(context) : NULL;
+    int made = event && !(!is_recordable(lane) && capture_blocks_legacy(context)) &&
+               REAL(cuEventRecord)(event, recorded_on(lane)) == CUDA_SUCCESS;
+    rails_served(lane, ticket);
+    if (!made || REAL(cuStreamWaitEvent)(waiting, event, 0) != CUDA_SUCCESS)
+        wait_by_host(lane);
+    if (event)
+        rails_event_back(context, event);
+    rails_leave(entered);
+}
+
+static void wait_for_mark(CUstream waiting, unsigned lane, int mark, uint32_t marked_by)
+{
+    await_over(lane, marked_by);
+    CUevent event = rails[lane].mark[mark];
+    if (!event || REAL(cuStreamWaitEvent)(waiting, event, 0) != CUDA_SUCCESS)
+        wait_by_host(lane);
+    __atomic_sub_fetch(&order.lanes[lane]->marks[mark].pins, 1, __ATOMIC_RELEASE);
+}
+
+void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct order_plan *plan, const uint32_t tickets[])
+{
+    int saved = errno;
+    rails_await_turn(lane, own);
+    if (plan->mark_first >= 0)
+        rails_record_mark(lane, plan->mark_first, own);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct order_wait *wait = &plan->waits[i];
+        if (wait->mark == ORDER_NEWEST)
+            wait_for_newest(rails[lane].handle, wait->lane, tickets[i]);
+        else
+            wait_for_mark(rails[lane].handle, wait->lane, wait->mark, tickets[i]);
+        record_edge(C, rails[lane].uid, rails[wait->lane].uid, C->enter);
+    }
+    if (plan->count)
+        __atomic_add_fetch(&counts.waits, plan->count, __ATOMIC_RELAXED);
+    errno = saved;
+}
+
+/* ---- lanes ---- */
+
+static void begin_rail(unsigned lane, struct context *context, CUstream handle, uint32_t uid)
+{
+    struct rail *rail = &rails[lane];
+    rail->handle = handle;
+    rail->context = context;
+    rail->stream = NULL;
+    rail->uid = uid;
+    rail->users = 0;
+}
+
+/* The lane's marks are nobody's now. */
+static void forget_marks(unsigned lane)
+{
+    for (int i = 0; i < ORDER_MARKS; i++) {
+        if (rails[lane].mark[i] && !rails[lane].context->gone)
+            pool_event_back(rails[lane].context, rails[lane].mark[i]);
+        rails[lane].mark[i] = NULL;
+    }
+}
+
+int rails_is_idle(unsigned lane)
+{
+    return rails[lane].tickets == __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
+}
+
+static int reclaim(unsigned lane)
+{
+    if (!rails_is_idle(lane) || !order_reclaim(&order, lane))
+        return 0;
+    forget_marks(lane);
+    rails[lane].stream = NULL; /* one that a capture has taken in gets another lane afterwards */
+    return 1;
+}
+
+/* The newest mark of a gone lane, if its event says that it is done: then all of the lane's work is. Unlocked for the
+ * question; nobody else reclaims the lane while its mark is pinned. */
+static void ask_gone(unsigned lane)
+{
+    struct lane *gone = order.lanes[lane];
+    int newest = 0;
+    for (int i = 1; i < ORDER_MARKS; i++) {
+        if (gone->marks[i].at > gone->marks[newest].at)
+            newest = i;
+    }
+    moment at = gone->marks[newest].at;
+    CUevent event = rails[lane].mark[newest];
+    if (at < gone->last || !event || !rails_is_idle(lane))
+        return;
+    gone->marks[newest].pins++;
+    lock_drop(&order_lock);
+    int is_done = REAL(cuEventQuery)(event) == CUDA_SUCCESS;
+    lock_take(&order_lock);
+    __atomic_sub_fetch(&gone->marks[newest].pins, 1, __ATOMIC_RELEASE);
+    if (is_done)
+        order_done(&order, lane, at);
+}
+
+/* A lane of a stream that lives and is idle can serve another one meanwhile. */
+static void ask_idle(unsigned lane)
+{
+    struct lane *asked = order.lanes[lane];
+    CUstream handle = rails[lane].handle;
+    moment at = asked->last;
+    if (asked->eager || !rails[lane].stream || !rails_is_idle(lane))
+        return;
+    uint32_t uid = rails[lane].uid;
+    lock_drop(&order_lock);
+    int is_done = REAL(cuStreamQuery)(handle) == CUDA_SUCCESS;
+    lock_take(&order_lock);
+    if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
+        return;
+    order_done(&order, lane, at);
+    rails[lane].stream->lane = 0;
+    asked->gone = 1;
+}
+
+/* Looks at some lanes in turn. 1: one was found whose work is done. */
+static int find_free(unsigned most)
+{
+    static unsigned next;
+    for (unsigned i = 0; i < most; i++) {
+        unsigned lane = next++ % ORDER_LANES;
+        struct lane *candidate = order.lanes[lane];
+        if (lane >= order.high || !candidate->open)
+            continue;
+        if (!capture_any() && candidate->last > candidate->completed && candidate->gone)
+            ask_gone(lane);
+        else if (!capture_any() && !candidate->gone && most == ORDER_LANES)
+            ask_idle(lane);
+        if (candidate->open && candidate->gone && reclaim(lane))
+            return 1;
+    }
+    return 0;
+}
+
+/* All lanes have work pending, which no program is known to do: the host waits for one that lives. */
+static int force_free(void)
+{
+    for (unsigned lane = 0; lane < order.high; lane++) {
+        moment at = order.lanes[lane]->last;
+        CUstream handle = rails[lane].stream && !order.lanes[lane]->gone ? rails[lane].handle : NULL;
+        if (!handle || capture_any() || !rails_is_idle(lane))
+            continue;
+        uint32_t uid = rails[lane].uid;
+        lock_drop(&order_lock);
+        counts.host_waits++;
+        REAL(cuStreamSynchronize)(handle);
+        lock_take(&order_lock);
+        if (rails[lane].uid != uid || order.lanes[lane]->last != at || !rails[lane].stream)
+            continue;
+        order_done(&order, lane, at);
+        rails[lane].stream->lane = 0;
+        order.lanes[lane]->gone = 1;
+        if (reclaim(lane))
+            return 1;
+    }
+    return 0;
+}
+
+int rails_open(enum lane_kind kind, struct context *context, CUstream handle, uint32_t uid, int eager)
+{
+    int saved = errno;
+    find_free(2); /* gone streams are forgotten as new ones come */
+    int lane = order_lane_open(&order, kind, context->domain - 1, eager);
+    if (lane < 0 && (find_free(ORDER_LANES) || force_free()))
+        lane = order_lane_open(&order, kind, context->domain - 1, eager);
+    if (lane >= 0)
+        begin_rail((unsigned)lane, context, handle, uid);
+    errno = saved;
+    return lane;
+}
+
+int rails_has_stream(const struct stream *stream)
+{
+    int lane = (int)stream->lane - 1;
+    return lane >= 0 && rails[lane].stream == stream && rails[lane].uid == stream->uid ? lane : -1;
+}
+
+static enum lane_kind kind_of(const struct stream *stream)
+{
+    int free_running = stream->kind == PTDS_STREAM_NON_BLOCKING || stream->kind == PTDS_STREAM_SHIM_NON_BLOCKING;
+    return free_running ? LANE_NON_BLOCKING : LANE_BLOCKING;
+}
+
+int rails_of_stream(struct stream *stream, struct context *context)
+{
+    int lane = rails_has_stream(stream);
+    if (lane >= 0) {
+        order.lanes[lane]->gone = 0; /* a capture is over */
+        return lane;
+    }
+    lane = rails_open(kind_of(stream), context, stream->handle, stream->uid, 0);
+    if (lane >= 0) {
+        rails[lane].stream = stream;
+        stream->lane = (uint32_t)lane + 1;
+    }
+    return lane;
+}
+
+void rails_close_unmarked(unsigned lane)
+{
+    order.lanes[lane]->gone = 1;
+    rails[lane].stream = NULL;
+    reclaim(lane);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A rail is what carries a lane: its stream, the turns in which the driver hears of it, and its marks' events. Only for the
+ * guard's own files. The lock guards the order and all that is written here of tickets and pools; it is never held across a
+ * driver call.
+ */
+#ifndef PTDS_RAILS_H
+#define PTDS_RAILS_H
+
+#include "interpose/base/lock.h"
+#include "interpose/guard/order.h"
+#include "interpose/state/call.h"
+
+struct rail {
+    CUstream handle;
+    struct context *context;
+    struct stream *stream; /* the program's; NULL for the shim's own, 0x2 and the legacy stream */
+    uint32_t uid;          /* the stream's */
+    uint32_t tickets;      /* given out; whoever has one is the only one to call the driver for the lane in its turn */
+    uint32_t serving, waiting;
+    uint32_t users; /* threads that have it for their default-stream work */
+    CUevent mark[ORDER_MARKS];
+    uint32_t marked_by[ORDER_MARKS]; /* the ticket in whose turn the mark was recorded */
+};
+
+extern struct order order;
+extern struct lock order_lock;
+extern struct rail rails[ORDER_LANES];
+extern struct guard_counts counts;
+
+/* Locked: opens a lane; where all are taken it looks for one whose work is done, and gives the lock up for that. -1: none.
+ */
+int rails_open(enum lane_kind kind, struct context *context, CUstream handle, uint32_t uid, int eager);
+
+/* Locked: the lane of a stream that the program made, opened where it has none; the second: -1 where it has none. */
+int rails_of_stream(struct stream *stream, struct context *context);
+int rails_has_stream(const struct stream *stream);
+
+/* Locked. */
+void rails_close_unmarked(unsigned lane);
+
+/* Unlocked: makes the planned waits in the operation's turn, which stays open until rails_served. `own`: its ticket. */
+void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct order_plan *plan, const uint32_t tickets[]);
+
+/* Locked: a ticket for the lane; and tickets for all lanes that the plan wants events recorded on. */
+uint32_t rails_ticket(unsigned lane);
+void rails_tickets(const struct order_plan *plan, uint32_t tickets[]);
+
+/* Locked: the driver has all of the lane's operations. */
+int rails_is_idle(unsigned lane);
+
+/* Returns in the turn. Unlocked. */
+void rails_await_turn(unsigned lane, uint32_t ticket);
+
+/* The turn is over. */
+void rails_served(unsigned lane, uint32_t ticket);
+
+/* In the lane's turn. */
+void rails_record_mark(unsigned lane, int mark, uint32_t ticket);
+
+/* Waits for the stream with the host, also while a capture is open. */
+CUresult rails_host_wait(CUstream stream);
+
+/* An event without timing of the context, and back. NULL: the driver refuses. */
+CUevent rails_event(struct context *context);
+void rails_event_back(struct context *context, CUevent event);
+
+/* Makes the context current for a moment where it is not. -1: can't. */
+int rails_enter(const struct context *context);
+void rails_leave(int entered);
+
+#endif
