@@ -160,7 +160,7 @@ static unsigned of_symbols(const struct cubin *cubin, const Elf64_Shdr *table, u
         memcpy(&symbol, &symbols[i], sizeof symbol);
         if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
             continue;
-        unsigned kind = symbol.st_shndx == SHN_UNDEF ? IMAGE_GLOBALS : kind_of_section(cubin, symbol.st_shndx);
+        unsigned kind = kind_of_section(cubin, symbol.st_shndx);
         const char *name = text_in(cubin, &cubin->sections[table->sh_link], symbol.st_name);
         *named |= kind;
         if (kind && !(name && is_the_compilers(name, strlen(name))))

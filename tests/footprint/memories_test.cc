@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The memories by address against a plain model, with many of them, and with threads that look up while others change them.
+ */
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+extern "C" {
+#include "interpose/footprint/memories.h"
+#include "interpose/trace/format.h"
+}
+
+namespace
+{
+
+memory *add(uint64_t base, uint64_t bytes)
+{
+    memory *made = memories_new(PTDS_MEMORY_DEVICE, base, bytes);
+    EXPECT_EQ(memories_map(made, base, bytes, base), 1);
+    memories_drop(made);
+    return made;
+}
+
+void remove(uint64_t base)
+{
+    memory *gone = memories_unmap(base);
+    ASSERT_NE(gone, nullptr);
+    memories_drop(gone);
+}
+
+TEST(Memories, BoundsAreExact)
+{
+    memory *made = add(0x10000, 0x100);
+    EXPECT_EQ(memories_find(nullptr, 0xffff).memory, nullptr);
+    EXPECT_EQ(memories_find(nullptr, 0x10000).memory, made);
+    EXPECT_EQ(memories_find(nullptr, 0x100ff).memory, made);
+    EXPECT_EQ(memories_find(nullptr, 0x10100).memory, nullptr);
+    EXPECT_EQ(made->host, 0);
+    EXPECT_EQ(memories_unmap(0x10001), nullptr);
+    remove(0x10000);
+    EXPECT_EQ(memories_find(nullptr, 0x10000).memory, nullptr);
+}
+
+TEST(Memories, HostKinds)
+{
+    for (auto [kind, host] : std::map<int, int>{{PTDS_MEMORY_PINNED, 1},
+                                                {PTDS_MEMORY_REGISTERED, 1},
+                                                {PTDS_MEMORY_MANAGED, 1},
+                                                {PTDS_MEMORY_DEVICE, 0},
+                                                {PTDS_MEMORY_POOL, 0},
+                                                {PTDS_MEMORY_ARRAY, 0}}) {
+        memory *made = memories_new(static_cast<uint32_t>(kind), 0x1000, 8);
+        EXPECT_EQ(made->host, host) << kind;
+        memories_drop(made);
+    }
+}
+
+TEST(Memories, OneMemoryAtTwoPlaces)
+{
+    memory *made = memories_new(PTDS_MEMORY_MAPPED, 0x20000, 0x1000);
+    memories_map(made, 0x20000, 0x1000, 0x20000);
+    memories_map(made, 0x80000, 0x800, 0x20800);
+    place place = memories_find(nullptr, 0x80010);
+    EXPECT_EQ(place.memory, made);
+    EXPECT_EQ(0x80010 + place.shift, 0x20810u);
+    memories_unmap_memory(made);
+    EXPECT_EQ(memories_find(nullptr, 0x20000).memory, nullptr);
+    EXPECT_EQ(memories_find(nullptr, 0x80010).memory, nullptr);
+    memories_drop(made);
+}
+
+uint32_t gone_uid;
+
+TEST(Memories, AnotherUidAfterTheLastHoldIsGone)
+{
+    memory *made = add(0x30000, 16);
+    uint32_t uid = made->uid;
+    memories_gone = [](memory *memory) { gone_uid = memory->uid; };
+    memories_hold(made);
+    remove(0x30000);
+    EXPECT_EQ(gone_uid, 0u);
+    EXPECT_EQ(made->uid, uid);
+    memories_drop(made);
+    memories_gone = nullptr;
+    EXPECT_EQ(gone_uid, uid);
+    EXPECT_NE(add(0x30000, 16)->uid, uid);
+    remove(0x30000);
+}
+
+/* What lay there before has gone without a call. */
+TEST(Memories, NewOnesReplaceWhatTheyOverlap)
+{
+    add(0x40000, 0x100);
+    add(0x40100, 0x100);
+    memory *last = add(0x40200, 0x100);
+    memory *made = add(0x40080, 0x100);
+    EXPECT_EQ(memories_find(nullptr, 0x40000).memory, nullptr);
+    EXPECT_EQ(memories_find(nullptr, 0x40100).memory, made);
+    EXPECT_EQ(memories_find(nullptr, 0x40200).memory, last);
+    memories_unmap_all(0x40000, 0x1000);
+    EXPECT_EQ(memories_find(nullptr, 0x40200).memory, nullptr);
+    EXPECT_EQ(memories_count(), 0u);
+}
+
+TEST(Memories, AgainstAModel)
+{
+    std::mt19937_64 random(1);
+    std::map<uint64_t, std::pair<uint64_t, memory *>> model; /* base -> end, memory */
+    for (int step = 0; step < 200000; step++) {
+        uint64_t base = 0x100000 + random() % 4096 * 64, bytes = 1 + random() % 200;
+        auto at = model.upper_bound(base);
+        if (random() % 2) {
+            while (at != model.begin() && std::prev(at)->second.first > base)
+                at = model.erase(std::prev(at));
+            while (at != model.end() && at->first < base + bytes)
+                at = model.erase(at);
+            memory *made = add(base, bytes);
+            model[base] = {base + bytes, made};
+        } else if (at != model.begin()) {
+            uint64_t first = std::prev(at)->first;
+            remove(first);
+            model.erase(first);
+        }
+        uint64_t address = 0x100000 + random() % (4096 * 64);
+        at = model.upper_bound(address);
+        memory *expected =
+            at == model.begin() || std::prev(at)->second.first <= address ? nullptr : std::prev(at)->second.second;
+        ASSERT_EQ(memories_find(nullptr, address).memory, expected) << step;
+        ASSERT_EQ(memories_count(), model.size()) << step;
+    }
+    memories_unmap_all(0, 1 << 30);
+}
+
+/* Insertion does not grow with their number; and all are found. */
+TEST(Memories, AQuarterOfAMillion)
+{
+    constexpr uint64_t many = 262144, step = 8191; /* a step that visits all places in another order */
+    auto begin = std::chrono::steady_clock::now();
+    for (uint64_t i = 0; i < many; i++)
+        add(0x7f0000000000 + i * step % many * 512, 512);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+    ASSERT_EQ(memories_count(), many);
+    for (uint64_t i = 0; i < many; i += 97)
+        ASSERT_EQ(memories_find(nullptr, 0x7f0000000000 + i * 512 + 100).begin, 0x7f0000000000 + i * 512);
+    for (uint64_t i = 0; i < many; i++)
+        remove(0x7f0000000000 + i * 512);
+    EXPECT_EQ(memories_count(), 0u);
+}
+
+/* Each thread finds its own memories, which nobody else changes, whatever happens around them. */
+TEST(Memories, ThreadsAmongChanges)
+{
+    std::atomic<bool> wrong{false};
+    std::vector<std::thread> threads;
+    for (uint64_t number = 0; number < 4; number++) {
+        threads.emplace_back([number, &wrong] {
+            std::mt19937_64 random(number);
+            memory *mine[64] = {};
+            for (int step = 0; step < 40000; step++) {
+                uint64_t i = random() % 64, base = 0x1000000 + (i * 4 + number) * 256; /* between the others' */
+                if (mine[i]) {
+                    place place = memories_find(nullptr, base + random() % 256);
+                    wrong = wrong || place.memory != mine[i] || place.begin != base;
+                    memories_drop(memories_unmap(base));
+                    wrong = wrong || memories_find(nullptr, base).memory;
+                    mine[i] = nullptr;
+                } else {
+                    mine[i] = add(base, 256);
+                }
+            }
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_FALSE(wrong);
+    memories_unmap_all(0, 1 << 30);
+}
+
+} // namespace

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What each kind of call touches, through the shim's own wrappers on the simulated driver. A policy of this test's own,
+ * which leaves every call where it is, looks at the calls on the legacy stream and on blocking streams.
+ */
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <cuda.h>
+
+#include "tests/conformance/tables.ptx.h"
+#include "tests/conformance/textures.ptx.h"
+#include "tests/conformance/variables.ptx.h"
+#include "tests/kit/kernels.ptx.h"
+
+extern "C" {
+#include "interpose/footprint/memories.h"
+#include "tests/footprint/watch.h"
+}
+
+#define CU(call) ASSERT_EQ(call, CUDA_SUCCESS)
+
+namespace
+{
+
+struct touched &last = watch_last;
+
+const char *const reasons[] = {
+#define X(name, words) #name,
+    OPAQUE_REASONS(X)
+#undef X
+};
+
+class Touched : public testing::Test
+{
+protected:
+    std::map<const memory *, std::string> names;
+    std::vector<CUdeviceptr> made;
+    std::vector<CUmodule> modules;
+
+    static void SetUpTestSuite()
+    {
+        setenv("PTDS_POLICY", "observe", 1);
+        setenv("PTDS_REPORT", "off", 1);
+        CUcontext context;
+        CU(cuInit(0));
+        CU(cuDevicePrimaryCtxRetain(&context, 0));
+        watch_start();
+        CU(cuCtxSetCurrent(context));
+    }
+
+    void TearDown() override
+    {
+        cuCtxSynchronize();
+        for (CUdeviceptr pointer : made)
+            EXPECT_EQ(cuMemFree(pointer), CUDA_SUCCESS);
+        for (CUmodule module : modules)
+            EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+    }
+
+    void name(const std::string &as, CUdeviceptr address)
+    {
+        const memory *found = memories_find(nullptr, address).memory;
+        ASSERT_NE(found, nullptr) << as;
+        names[found] = as;
+    }
+    CUdeviceptr device(const std::string &as, size_t bytes = 4096)
+    {
+        CUdeviceptr pointer = 0;
+        EXPECT_EQ(cuMemAlloc(&pointer, bytes), CUDA_SUCCESS);
+        made.push_back(pointer);
+        name(as, pointer);
+        return pointer;
+    }
+    CUfunction kernel(const char *text, const char *kernels_name)
+    {
+        CUmodule module;
+        CUfunction function = nullptr;
+        EXPECT_EQ(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+        modules.push_back(module);
+        EXPECT_EQ(cuModuleGetFunction(&function, module, kernels_name), CUDA_SUCCESS);
+        return function;
+    }
+    /* "w a[0,16) r b": in the order in which they were found; or why everything. */
+    std::string text() const
+    {
+        std::string line = last.opaque ? std::string("!") + reasons[last.opaque] : "";
+        for (unsigned i = 0; i < last.count && !last.opaque; i++) {
+            const struct access &at = last.at[i];
+            auto known = names.find(at.memory);
+            line += (line.empty() ? "" : " ") + std::string(at.writes ? "w " : "r ");
+            line += known == names.end() ? "?" : known->second;
+            if (at.end != UINT64_MAX)
+                line +=
+                    "[" + std::to_string(at.begin - at.memory->base) + "," + std::to_string(at.end - at.memory->base) + ")";
+        }
+        return line;
+    }
+    template <class... Arguments> std::string launch(CUfunction function, Arguments... arguments)
+    {
+        void *params[] = {&arguments..., nullptr};
+        last = {};
+        EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr), CUDA_SUCCESS);
+        return text();
+    }
+};
+
+#define TOUCHES(call, expected) \
+    do { \
+        last = {}; \
+        EXPECT_EQ(call, CUDA_SUCCESS); \
+        EXPECT_EQ(text(), expected); \
+    } while (0)
+
+TEST_F(Touched, CopiesTheirBytes)
+{
+    CUdeviceptr a = device("a"), b = device("b");
+    char host[256] = {};
+    TOUCHES(cuMemcpyHtoD(a + 16, host, 64), "w a[16,80)");
+    TOUCHES(cuMemcpyDtoH(host, a + 8, 100), "r a[8,108)");
+    TOUCHES(cuMemcpyDtoDAsync(b, a + 32, 32, nullptr), "w b[0,32) r a[32,64)");
+    TOUCHES(cuMemcpyDtoD(a, a + 32, 32), "w a[0,32) r a[32,64)");
+    TOUCHES(cuMemcpy(a, b + 1, 7), "w a[0,7) r b[1,8)");
+    TOUCHES(cuMemcpyAsync(a, reinterpret_cast<CUdeviceptr>(host), 9, nullptr), "w a[0,9)");
+    EXPECT_EQ(last.host, 0);
+    TOUCHES(cuMemcpyHtoD(a, host, 0), "");
+}
+
+TEST_F(Touched, HostMemoryThatTheDriverKnows)
+{
+    CUdeviceptr a = device("a"), managed;
+    void *pinned;
+    CU(cuMemAllocHost(&pinned, 4096));
+    name("pinned", reinterpret_cast<CUdeviceptr>(pinned));
+    TOUCHES(cuMemcpyHtoDAsync(a, static_cast<char *>(pinned) + 8, 16, nullptr), "w a[0,16) r pinned[8,24)");
+    EXPECT_EQ(last.host, 1);
+    CU(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    name("managed", managed);
+    TOUCHES(cuMemcpyDtoDAsync(a, managed, 16, nullptr), "w a[0,16) r managed[0,16)");
+    EXPECT_EQ(last.host, 1);
+    static char own[8192];
+    CU(cuMemHostRegister(own, sizeof own, 0));
+    name("registered", reinterpret_cast<CUdeviceptr>(own));
+    TOUCHES(cuMemcpyDtoHAsync(own + 100, a, 16, nullptr), "w registered[100,116) r a[0,16)");
+    CU(cuMemHostUnregister(own));
+    TOUCHES(cuMemcpyDtoH(own + 100, a, 16), "r a[0,16)");
+    CU(cuMemFreeHost(pinned));
+    CU(cuMemFree(managed));
+}
+
+TEST_F(Touched, RowsFromTheFirstByteToTheLast)
+{
+    CUdeviceptr a = device("a", 1 << 16), b = device("b", 1 << 16);
+    CUDA_MEMCPY2D copy = {};
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = a, copy.srcPitch = 512, copy.srcXInBytes = 16, copy.srcY = 2;
+    copy.dstDevice = b, copy.dstPitch = 256;
+    copy.WidthInBytes = 100, copy.Height = 3;
+    TOUCHES(cuMemcpy2DAsync(&copy, nullptr), "w b[0,612) r a[1040,2164)");
+    CUDA_MEMCPY3D solid = {};
+    solid.srcMemoryType = solid.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    solid.srcDevice = a, solid.srcPitch = 64, solid.srcHeight = 8, solid.srcZ = 1;
+    solid.dstDevice = b, solid.dstPitch = 32, solid.dstHeight = 4;
+    solid.WidthInBytes = 32, solid.Height = 4, solid.Depth = 2;
+    TOUCHES(cuMemcpy3DAsync(&solid, nullptr), "w b[0,256) r a[512,1248)");
+}
+
+TEST_F(Touched, Memsets)
+{
+    CUdeviceptr a = device("a");
+    TOUCHES(cuMemsetD8(a + 1, 0, 7), "w a[1,8)");
+    TOUCHES(cuMemsetD16Async(a, 0, 8, nullptr), "w a[0,16)");
+    TOUCHES(cuMemsetD32Async(a + 64, 0, 4, nullptr), "w a[64,80)");
+    TOUCHES(cuMemsetD2D32Async(a, 512, 0, 4, 3, nullptr), "w a[0,1040)");
+}
+
+TEST_F(Touched, ArraysWhole)
+{
+    CUDA_ARRAY_DESCRIPTOR about = {};
+    about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
+    CUarray array;
+    CUdeviceptr a = device("a");
+    CU(cuArrayCreate(&array, &about));
+    last = {};
+    CU(cuMemcpyDtoA(array, 16, a, 64));
+    ASSERT_EQ(last.count, 2u);
+    names[last.at[0].memory] = "array";
+    EXPECT_EQ(text(), "w array r a[0,64)");
+    TOUCHES(cuMemcpyAtoD(a, array, 0, 8), "w a[0,8) r array");
+    CU(cuArrayDestroy(array));
+}
+
+TEST_F(Touched, KernelsByTheirNames)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUfunction plain = kernel(ptds_test_ptx, "add"), mangled = kernel(kit_ptx, KIT_COPY);
+    EXPECT_EQ(launch(plain, c, a, b, 0u), "w c w a w b");
+    EXPECT_EQ(launch(plain, c, a, c + 128, 0u), "w c w a");
+    EXPECT_EQ(launch(mangled, a, b + 4, 0u), "w a r b");
+    EXPECT_EQ(launch(mangled, a, a + 64, 0u), "w a");
+    EXPECT_EQ(launch(mangled, a, CUdeviceptr{0}, 0u), "w a");
+    EXPECT_EQ(launch(mangled, a, b + 4096, 0u).substr(0, 5), "w a r") << "one past the end";
+    EXPECT_EQ(launch(kernel(ptds_test_ptx, "spin"), 12345ull), "");
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_EMPTY)), "");
+}
+
+TEST_F(Touched, ParametersInABuffer)
+{
+    struct {
+        CUdeviceptr to, from;
+        unsigned n;
+    } parameters = {device("a"), device("b"), 0};
+    size_t size = sizeof parameters;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    TOUCHES(cuLaunchKernel(kernel(kit_ptx, KIT_COPY), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra), "w a r b");
+}
+
+/* All words of 4,000 bytes, the record's forty are not enough. */
+TEST_F(Touched, TheLastOfFiveHundredWords)
+{
+    struct {
+        CUdeviceptr words[500];
+    } parameter = {};
+    CUdeviceptr a = device("a"), b = device("b");
+    parameter.words[499] = a;
+    CUfunction function = kernel(ptds_tables_ptx, "deep_add");
+    EXPECT_EQ(launch(function, parameter, 1u), "w a");
+    parameter.words[0] = b;
+    EXPECT_EQ(launch(function, parameter, 1u), "w b w a");
+    std::vector<CUdeviceptr> many;
+    for (int i = 0; i < 65; i++)
+        parameter.words[i] = device("m");
+    EXPECT_EQ(launch(function, parameter, 1u), "!MANY");
+}
+
+TEST_F(Touched, AModulesVariables)
+{
+    CUdeviceptr a = device("a"), variable, constant;
+    CUmodule module, other;
+    CUfunction get, add, others;
+    size_t bytes;
+    CU(cuModuleLoadData(&module, ptds_variables_ptx));
+    CU(cuModuleGetFunction(&get, module, "var_get"));
+    CU(cuModuleGetFunction(&add, module, "var_add"));
+    CU(cuModuleGetGlobal(&variable, &bytes, module, "ptds_var"));
+    CU(cuModuleGetGlobal(&constant, &bytes, module, "ptds_start"));
+    name("module", variable);
+    EXPECT_EQ(memories_find(nullptr, constant).memory, memories_find(nullptr, variable).memory);
+    EXPECT_EQ(launch(get, a, 1u), "w a w module");
+    EXPECT_EQ(launch(add, 1u), "w module");
+    unsigned word = 0;
+    last = {};
+    CU(cuMemcpyHtoD(variable, &word, 4));
+    ASSERT_EQ(last.count, 1u);
+    EXPECT_EQ(names[last.at[0].memory], "module");
+    /* Loaded once more, it is another memory. */
+    CU(cuModuleLoadData(&other, ptds_variables_ptx));
+    CU(cuModuleGetFunction(&others, other, "var_add"));
+    EXPECT_EQ(launch(others, 1u), "w ?");
+    /* Its unloading leaves the first one's kernels. */
+    CU(cuModuleUnload(other));
+    EXPECT_EQ(launch(add, 1u), "w module");
+    CU(cuModuleUnload(module));
+    EXPECT_EQ(memories_find(nullptr, variable).memory, nullptr);
+}
+
+TEST_F(Touched, PointersInDeviceMemory)
+{
+    CUdeviceptr table = device("table"), more = device("more"), a = device("a"), b = device("b"), c = device("c");
+    CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER), plain = kernel(ptds_tables_ptx, "gather");
+    CUdeviceptr words[2] = {a, b + 16};
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_EQ(launch(mangled, c, table, 2u, 4u), "w c w table w a w b");
+    EXPECT_EQ(launch(plain, c, table, 2u, 4u), "w c w table w a w b");
+    /* A copy of the table is one, at its place. */
+    CU(cuMemcpyDtoD(more + 64, table, sizeof words));
+    EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more w a w b");
+    /* What is overwritten points at nothing any more. */
+    CU(cuMemsetD8(more + 64, 0, 16));
+    EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more");
+    words[1] = c;
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_EQ(launch(plain, a, table, 0u, 0u), "w a w table w c");
+    CU(cuMemcpyHtoD(table + 8, words, 8));
+    EXPECT_EQ(launch(plain, b, table, 0u, 0u), "w b w table w a");
+    /* A table of tables. */
+    words[0] = table;
+    CU(cuMemcpyHtoD(more, words, 8));
+    EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more w table w a");
+}
+
+TEST_F(Touched, PointersThatNobodyLookedAt)
+{
+    CUdeviceptr table = device("table", 1 << 17), a = device("a"), c = device("c");
+    CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    std::vector<CUdeviceptr> words((1 << 16) / 8 + 1, a);
+    CU(cuMemcpyHtoD(table, words.data(), 1 << 16));
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table w a");
+    CU(cuMemcpyHtoD(table, words.data(), (1 << 16) + 8));
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
+}
+
+/* The memory that it pointed at has gone, another one lies there. */
+TEST_F(Touched, PointersToMemoryThatIsGone)
+{
+    CUdeviceptr table = device("table"), c = device("c"), gone;
+    CUfunction plain = kernel(ptds_tables_ptx, "gather");
+    CU(cuMemAlloc(&gone, 4096));
+    CU(cuMemcpyHtoD(table, &gone, 8));
+    CU(cuMemFree(gone));
+    device("a");
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
+}
+
+TEST_F(Touched, TexturesAndSurfaces)
+{
+    CUdeviceptr a = device("a"), linear = device("linear");
+    CUDA_RESOURCE_DESC resource = {};
+    CUDA_TEXTURE_DESC how = {};
+    CUtexObject texture;
+    CUsurfObject surface;
+    CUarray array;
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear.devPtr = linear;
+    resource.res.linear.format = CU_AD_FORMAT_UNSIGNED_INT32;
+    resource.res.linear.numChannels = 1;
+    resource.res.linear.sizeInBytes = 256;
+    CU(cuTexObjectCreate(&texture, &resource, &how, nullptr));
+    CUfunction tex_copy = kernel(ptds_textures_ptx, "tex_copy"), surf_add = kernel(ptds_textures_ptx, "surf_add");
+    EXPECT_EQ(launch(tex_copy, a, texture, 4u), "w a r linear");
+    CU(cuCtxSynchronize());
+    CU(cuTexObjectDestroy(texture));
+    CUDA_ARRAY3D_DESCRIPTOR about = {};
+    about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
+    about.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CU(cuArray3DCreate(&array, &about));
+    resource = {};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = array;
+    CU(cuSurfObjectCreate(&surface, &resource));
+    last = {};
+    CU(cuMemcpyDtoA(array, 0, a, 64));
+    names[last.at[0].memory] = "array";
+    EXPECT_EQ(launch(surf_add, surface, 4u), "w array");
+    CU(cuCtxSynchronize());
+    CU(cuSurfObjectDestroy(surface));
+    CU(cuArrayDestroy(array));
+}
+
+TEST_F(Touched, MappedChunks)
+{
+    constexpr size_t chunk = 2 << 20;
+    CUmemAllocationProp about = {};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle one, two;
+    CUdeviceptr range;
+    CU(cuMemCreate(&one, chunk, &about, 0));
+    CU(cuMemCreate(&two, chunk, &about, 0));
+    CU(cuMemAddressReserve(&range, 3 * chunk, 0, 0, 0));
+    CU(cuMemMap(range, chunk, 0, one, 0));
+    CU(cuMemMap(range + chunk, chunk, 0, two, 0));
+    CU(cuMemMap(range + 2 * chunk, chunk, 0, one, 0));
+    CU(cuMemSetAccess(range, 3 * chunk, &access, 1));
+    name("one", range);
+    name("two", range + chunk);
+    TOUCHES(cuMemsetD8Async(range + 8, 0, 8, nullptr), "w one[8,16)");
+    TOUCHES(cuMemsetD8Async(range + 2 * chunk + 8, 0, 8, nullptr), "w one[8,16)");
+    TOUCHES(cuMemsetD8Async(range + chunk - 8, 0, 24, nullptr), "w one[2097144,2097152) w two[0,16)");
+    EXPECT_EQ(launch(kernel(ptds_test_ptx, "fill"), range + 2 * chunk, 0u, 1u), "w one");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range, chunk));
+    EXPECT_EQ(memories_find(nullptr, range).memory, nullptr);
+    TOUCHES(cuMemsetD8Async(range + 2 * chunk, 0, 8, nullptr), "w one[0,8)");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range + chunk, 2 * chunk));
+    CU(cuMemRelease(one));
+    CU(cuMemRelease(two));
+    CU(cuMemAddressFree(range, 3 * chunk));
+}
+
+TEST_F(Touched, StreamOrderedMemory)
+{
+    CUdeviceptr pointer;
+    CU(cuMemAllocAsync(&pointer, 4096, nullptr));
+    name("pool", pointer);
+    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "w pool[0,8)");
+    TOUCHES(cuMemFreeAsync(pointer, nullptr), "w pool");
+    EXPECT_EQ(memories_find(nullptr, pointer).memory, nullptr);
+    /* A free that fails leaves it. */
+    CUdeviceptr a = device("a");
+    EXPECT_NE(cuMemHostUnregister(reinterpret_cast<void *>(a)), CUDA_SUCCESS);
+    EXPECT_EQ(memories_find(nullptr, a).memory, memories_find(nullptr, a + 1).memory);
+    EXPECT_NE(memories_find(nullptr, a).memory, nullptr);
+}
+
+TEST_F(Touched, GraphsAllTheirNodes)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c"), d = device("d");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    unsigned n = 0;
+    void *params[] = {&a, &b, &n};
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    launch(copy, a, b, 0u); /* kernels are learnt outside of captures */
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CU(cuLaunchKernel(copy, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+    CU(cuMemcpyDtoDAsync(c, b, 64, stream));
+    CU(cuMemsetD8Async(d, 0, 64, stream));
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a r b w c w d");
+    /* A node changed: what it touched before counts, too. */
+    CUDA_KERNEL_NODE_PARAMS changed = {};
+    CUgraphNode nodes[3];
+    size_t count = 3;
+    CU(cuGraphGetNodes(graph, nodes, &count));
+    for (CUgraphNode node : nodes) {
+        CUgraphNodeType type;
+        CU(cuGraphNodeGetType(node, &type));
+        if (type != CU_GRAPH_NODE_TYPE_KERNEL)
+            continue;
+        CU(cuGraphKernelNodeGetParams(node, &changed));
+        void *swapped[] = {&b, &a, &n};
+        changed.kernelParams = swapped;
+        CU(cuGraphExecKernelNodeSetParams(exec, node, &changed));
+    }
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c w d");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    CU(cuStreamDestroy(stream));
+}
+
+void CUDA_CB nothing(void *)
+{
+}
+
+TEST_F(Touched, GraphsWithOtherNodes)
+{
+    CUgraph graph, outer;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUdeviceptr a = device("a");
+    CUDA_HOST_NODE_PARAMS host = {nothing, nullptr};
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    CU(cuGraphCreate(&outer, 0));
+    CU(cuGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
+    CU(cuGraphInstantiate(&exec, outer, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a");
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    CU(cuGraphDestroy(outer));
+}
+
+TEST_F(Touched, WhatGates)
+{
+    CUdeviceptr a = device("a");
+    TOUCHES(cuLaunchHostFunc(nullptr, nothing, nullptr), "!HOST_FUNCTION");
+    TOUCHES(cuStreamWriteValue32(nullptr, a, 1, 0), "!WAITS_FOR_VALUE");
+    TOUCHES(cuStreamWaitValue32(nullptr, a, 1, CU_STREAM_WAIT_VALUE_GEQ), "!WAITS_FOR_VALUE");
+}
+
+} // namespace

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The policy of watch.h. Sees calls on the legacy stream and on blocking streams. Apart from the test, since the shim's
+ * headers name the driver's functions by their exported names.
+ */
+#include "tests/footprint/watch.h"
+
+#include "interpose/policy/policy.h"
+
+struct touched watch_last;
+
+static void look(struct call *C, int implicit)
+{
+    (void)implicit;
+    watch_last = C->touched;
+}
+
+static void look_created(struct call *C)
+{
+    watch_last = C->touched;
+}
+
+void watch_start(void)
+{
+    static struct policy watching;
+    watching = policy_observe;
+    watching.remaps = 1;
+    watching.legacy = look;
+    watching.created = look_created;
+    watching.wants_footprint = 1;
+    routing.policy = &watching;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A policy for tests: leaves every call where it is, and keeps what the last one touched.
+ */
+#ifndef PTDS_TESTS_FOOTPRINT_WATCH_H
+#define PTDS_TESTS_FOOTPRINT_WATCH_H
+
+#include "interpose/footprint/touched.h"
+
+extern struct touched watch_last;
+
+/* From here on, instead of the configured policy; after the first call of the driver. */
+void watch_start(void);
+
+#endif
