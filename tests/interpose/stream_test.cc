@@ -75,13 +75,13 @@ TEST(Stream, OneForEachContextMadeEarly)
     expect_policy("stream", {
                                 {"context:second", "cuCtxCreate_v2 lane"},
                                 {"shimflags", ""},
-                                {"launch@0", "cuLaunchKernel(L2)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
-                                {"launch@0", "cuLaunchKernel(L3)"},
+                                {"launch@0", "cuLaunchKernel(L2)"},
                                 {"use:second", "cuCtxSetCurrent"},
                                 {"gone:second", "cuCtxDestroy_v2"},
                                 {"context:third", "cuCtxCreate_v2 lane"},
-                                {"launch@0", "cuLaunchKernel(L1)"},
+                                {"launch@0", "cuLaunchKernel(L3)"},
                             });
 }
 
@@ -98,7 +98,7 @@ TEST(Stream, KindOfStream)
     expect_policy("stream",
                   {{"context:second",
                     "cuCtxCreate_v2 events cuStreamCreateWithPriority cuEventRecord(legacy;E2) cuStreamWaitEvent(L2;E2)"},
-                   {"launch@0", "cuLaunchKernel(L1)"},
+                   {"launch@0", "cuLaunchKernel(L2)"},
                    {"shimflags", "=1"}},
                   {{"PTDS_STREAM", "nonblocking,priority=-5"}});
 }
@@ -111,19 +111,19 @@ TEST(Stream, AStreamOfTheProgramsOwn)
                                 {"own:n", ""},
                                 {"launch@0", "cuLaunchKernel(n)"},
                                 {"dtoh:H", "cuStreamSynchronize(n) cuMemcpyDtoHAsync_v2(n) cuStreamSynchronize(n)"},
-                                {"t:launch@0", "cuEventRecord(a;E1) cuStreamWaitEvent(n;E1) cuLaunchKernel(n)"},
+                                {"t:launch@0", "cuLaunchKernel(n)"},
                                 {"ownthread:a", ""},
                                 {"launch@0", "cuEventRecord(n;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
-                                {"t:launch@0", "cuLaunchKernel(n)"},
+                                {"t:launch@0", "cuEventRecord(a;E1) cuStreamWaitEvent(n;E1) cuLaunchKernel(n)"},
                                 {"ownthread:0", ""},
                                 {"launch@0", "cuLaunchKernel(n)"},
                                 /* It belongs to the first context only. */
                                 {"context:second", "cuCtxCreate_v2 lane"},
-                                {"launch@0", "cuEventRecord(n;E1) cuStreamWaitEvent(L2;E1) cuLaunchKernel(L2)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
                                 {"launch@0", "cuLaunchKernel(n)"},
                                 {"own:0", ""},
-                                {"launch@0", "cuLaunchKernel(L1)"},
+                                {"launch@0", "cuEventRecord(n;E1) cuStreamWaitEvent(L2;E1) cuLaunchKernel(L2)"},
                                 {"t:launch@0", "cuLaunchKernel(L2)"},
                             });
 }
