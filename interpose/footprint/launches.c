@@ -22,7 +22,7 @@ static void keep_word(struct call *C, uint64_t word, size_t offset)
 /* A pointer to the end of an array counts as one into it. */
 static inline void touch_word(struct call *C, uint64_t word, unsigned flags)
 {
-    struct memory *memory = memories_find(C->thread, word).memory;
+    struct memory *memory = memories_memory(C->thread, word);
     if (__builtin_expect(!memory, 0))
         memory = memories_find(C->thread, word - 1).memory;
     if (!memory)
