@@ -12,4 +12,7 @@ extern struct touched watch_last;
 /* From here on, instead of the configured policy; after the first call of the driver. */
 void watch_start(void);
 
+/* The memory where an address lies; NULL none. */
+struct memory *watch_find(uint64_t address);
+
 #endif
