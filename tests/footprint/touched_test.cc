@@ -208,6 +208,21 @@ TEST_F(Touched, KernelsByTheirNames)
     EXPECT_EQ(launch(kernel(kit_ptx, KIT_EMPTY)), "");
 }
 
+/* A pointer to the program's own memory means something to some devices. */
+TEST_F(Touched, PageableMemoryWhereKernelsReadIt)
+{
+    CUdeviceptr a = device("a");
+    static unsigned own[4];
+    CUfunction function = kernel(kit_ptx, KIT_COPY);
+    auto address = reinterpret_cast<CUdeviceptr>(own);
+    EXPECT_EQ(launch(function, a, address, 0u), "w a");
+    watch_pageable(1);
+    EXPECT_EQ(launch(function, a, address, 0u), "!OTHER");
+    EXPECT_EQ(launch(function, a, CUdeviceptr{0x7000}, 0u), "w a");
+    EXPECT_EQ(launch(function, a, CUdeviceptr{0x7ffffffff000}, 0u), "w a");
+    watch_pageable(0);
+}
+
 TEST_F(Touched, ParametersInABuffer)
 {
     struct {

@@ -5,6 +5,7 @@
  */
 #include "tests/footprint/watch.h"
 
+#include "interpose/footprint/kernels.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
 
@@ -35,4 +36,9 @@ void watch_start(void)
 struct memory *watch_find(uint64_t address)
 {
     return memories_find(NULL, address).memory;
+}
+
+void watch_pageable(int reads)
+{
+    kernels_read_pageable = (uint32_t)reads;
 }
