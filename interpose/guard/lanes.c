@@ -54,6 +54,7 @@ int order_reclaim(struct order *o, unsigned number)
     for (int i = 0; i < ORDER_MARKS; i++)
         reach_drop(&lane->marks[i].real);
     reach_drop(&lane->promise.reach);
+    reach_drop(&lane->joined_then);
     o->opaque_lanes -= lane->opaque != 0;
     *lane = (struct lane){.completed = o->now};
     return 1;
@@ -83,7 +84,8 @@ static int is_boundary(const struct order *o, const struct lane *lane, unsigned 
         return domain->last_default > at || domain->last_sync > at;
     if (domain->last_blocking > at && lane->host > lane->completed)
         return 1; /* a host may wait for the blocking one */
-    return o->free_running && ((domain->last_event > at && domain->event_lane != number) || domain->last_sync > at);
+    return (o->free_running || o->domains_used > 1) && ((domain->last_event > at && domain->event_lane != number) ||
+                                                        domain->last_sync > at || domain->last_blocking > at);
 }
 
 static unsigned number_of(const struct order *o, const struct lane *lane)
@@ -140,8 +142,27 @@ void lanes_begin(struct order *o, struct lane *lane)
     if (lane->last <= lane->completed)
         lane->first = o->now + 1;
     lane->last = ++o->now;
+    lane->waits = 0;
     if (newest->at && !newest->next)
         newest->next = lane->last;
+}
+
+void lanes_note(moment *first, moment *newest, const struct lane *lane, moment now)
+{
+    if (*newest <= lane->completed)
+        *first = now;
+    *newest = now;
+}
+
+void lanes_remember(struct order *o, struct lane *lane)
+{
+    const struct order_domain *domain = &o->domains[lane->domain];
+    lane->default_then = domain->last_default;
+    if (lane->kind != LANE_BLOCKING || lane->joined_version == domain->joined_version)
+        return;
+    lane->joined_version = domain->joined_version;
+    lane->joined_then.count = 0;
+    reach_join(&lane->joined_then, &domain->joined_at_last);
 }
 
 static int is_marked(struct lane *lane)
@@ -154,6 +175,14 @@ int16_t lanes_mark_first(struct order *o, struct lane *lane)
     if (!lane->last || !is_boundary(o, lane, number_of(o, lane), lane->last) || is_marked(lane))
         return -1;
     return mark(o, lane);
+}
+
+int16_t lanes_mark_wait(struct order *o, struct lane *lane)
+{
+    if (lane->eager)
+        return -1;
+    lane->waits = 1;
+    return is_marked(lane) ? -1 : mark(o, lane);
 }
 
 int16_t lanes_mark_after(struct order *o, struct lane *lane)
@@ -175,16 +204,23 @@ void order_lane_close(struct order *o, unsigned number, struct order_plan *plan)
 
 /* ---- promises ---- */
 
+/* The default lanes come after what the blocking ones were promised. */
+static void join_blocking(const struct order *o, unsigned domain, struct reach *reach)
+{
+    for (unsigned i = 0; o->domains[domain].changed && i < o->high; i++) {
+        if (o->lanes[i]->open && o->lanes[i]->domain == domain && o->lanes[i]->kind == LANE_BLOCKING)
+            reach_join(reach, &o->lanes[i]->promise.reach);
+    }
+}
+
 void lanes_default_work(struct order *o, unsigned number)
 {
     struct order_domain *domain = &o->domains[number];
     domain->last_default = o->now;
-    for (unsigned i = 0; domain->changed && i < o->high; i++) {
-        if (o->lanes[i]->open && o->lanes[i]->domain == number && o->lanes[i]->kind == LANE_BLOCKING)
-            reach_join(&domain->joined, &o->lanes[i]->promise.reach);
-    }
+    join_blocking(o, number, &domain->joined);
     if (domain->changed || domain->fresh) {
         reach_prune(&domain->joined, o);
+        domain->joined_version++;
         domain->joined_at_last.count = 0;
         reach_join(&domain->joined_at_last, &domain->joined);
     }
@@ -278,9 +314,23 @@ void order_event_awaited(struct order *o, unsigned number, const struct recorded
 
 /* ---- what the host knows ---- */
 
+/* The oldest operations that are not done, as far as marks tell where the next one is. */
+static void forget_done(struct lane *lane)
+{
+    for (int i = 0; i < ORDER_MARKS; i++) {
+        if (lane->marks[i].at && lane->marks[i].at <= lane->completed && lane->marks[i].next > lane->completed)
+            raise(&lane->first, lane->marks[i].next);
+    }
+    raise(&lane->host_first, lane->first);
+    raise(&lane->opaque_first, lane->first);
+}
+
 static void done(struct order *o, struct lane *lane, moment until)
 {
-    raise(&lane->completed, until);
+    if (until <= lane->completed)
+        return;
+    lane->completed = until;
+    forget_done(lane);
     if (lane->opaque && lane->opaque <= lane->completed) {
         lane->opaque = 0;
         o->opaque_lanes--;
@@ -302,8 +352,10 @@ void order_waits(struct order *o, unsigned number, struct promise *promise)
         domain->last_sync = o->now + 1;
     }
     reach_join(&promise->reach, lane->kind == LANE_DEFAULT ? &domain->joined : &lane->promise.reach);
-    if (lane->kind == LANE_BLOCKING)
-        reach_join(&promise->reach, &domain->joined_at_last);
+    if (lane->kind == LANE_DEFAULT)
+        join_blocking(o, lane->domain, &promise->reach);
+    else if (lane->kind == LANE_BLOCKING)
+        reach_join(&promise->reach, &lane->joined_then);
 }
 
 void order_known(struct order *o, const struct promise *promise)

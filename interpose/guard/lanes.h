@@ -13,8 +13,17 @@ void lanes_begin(struct order *o, struct lane *lane);
 /* Before an operation: the mark that stands for what was promised of the lane since its newest; -1 none is due. */
 int16_t lanes_mark_first(struct order *o, struct lane *lane);
 
+/* Before the lane waits for the host's sake: its mark, so that others can wait for its work alone; -1 it has one. */
+int16_t lanes_mark_wait(struct order *o, struct lane *lane);
+
 /* After an operation of a lane on which nobody but its owner can record: its mark; -1 none. */
 int16_t lanes_mark_after(struct order *o, struct lane *lane);
+
+/* One more operation of a kind: the oldest that is not done, and the newest. */
+void lanes_note(moment *first, moment *newest, const struct lane *lane, moment now);
+
+/* After an operation: what default-stream work a host has waited for that waits for this one. */
+void lanes_remember(struct order *o, struct lane *lane);
 
 /* A default lane of the domain has a new operation. */
 void lanes_default_work(struct order *o, unsigned domain);

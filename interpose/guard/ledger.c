@@ -75,25 +75,30 @@ void ledger_drop(struct ledger *ledger)
     free_ledgers = ledger;
 }
 
-static int overlap(uint64_t begin, uint64_t end, const struct access *access)
+static int overlap(const struct ledger_span *span, const struct access *access, moment completed)
 {
-    return begin < access->end && access->begin < end;
+    return span->newest > completed && span->begin < access->end && access->begin < span->end;
 }
 
-moment ledger_conflict(const struct ledger_entry *entry, const struct access *access)
+moment ledger_conflict(const struct ledger_entry *entry, const struct access *access, moment completed, moment *first)
 {
     moment newest = 0;
-    if (entry->write && overlap(entry->write_begin, entry->write_end, access))
-        newest = entry->write;
-    if (access->writes && entry->read > newest && overlap(entry->read_begin, entry->read_end, access))
-        newest = entry->read;
+    *first = UINT64_MAX;
+    if (overlap(&entry->write, access, completed)) {
+        newest = entry->write.newest;
+        *first = entry->write.first;
+    }
+    if (access->writes && overlap(&entry->read, access, completed)) {
+        newest = entry->read.newest > newest ? entry->read.newest : newest;
+        *first = entry->read.first < *first ? entry->read.first : *first;
+    }
     return newest;
 }
 
 static int is_done(const struct order *o, const struct ledger_entry *entry)
 {
     moment completed = o->lanes[entry->lane]->completed;
-    return entry->read <= completed && entry->write <= completed;
+    return entry->read.newest <= completed && entry->write.newest <= completed;
 }
 
 /* The lane's row, else one that is free again, else a new one. */
@@ -115,12 +120,16 @@ static struct ledger_entry *row_of(const struct order *o, struct ledger *ledger,
     return done;
 }
 
-static void widen(uint64_t *begin, uint64_t *end, int empty, const struct access *access)
+static void add(struct ledger_span *span, const struct access *access, moment now, moment completed)
 {
-    if (empty || access->begin < *begin)
-        *begin = access->begin;
-    if (empty || access->end > *end)
-        *end = access->end;
+    int empty = span->newest <= completed;
+    if (empty)
+        span->first = now;
+    if (empty || access->begin < span->begin)
+        span->begin = access->begin;
+    if (empty || access->end > span->end)
+        span->end = access->end;
+    span->newest = now;
 }
 
 int ledger_note(const struct order *o, const struct access *access, unsigned lane, moment now)
@@ -129,16 +138,6 @@ int ledger_note(const struct order *o, const struct access *access, unsigned lan
     struct ledger_entry *row = ledger ? row_of(o, ledger, lane) : NULL;
     if (!row)
         return 0;
-    if (row->first && is_done(o, row))
-        *row = (struct ledger_entry){.lane = (uint16_t)lane};
-    if (!row->first)
-        row->first = now;
-    if (access->writes) {
-        widen(&row->write_begin, &row->write_end, !row->write, access);
-        row->write = now;
-    } else {
-        widen(&row->read_begin, &row->read_end, !row->read, access);
-        row->read = now;
-    }
+    add(access->writes ? &row->write : &row->read, access, now, o->lanes[lane]->completed);
     return 1;
 }

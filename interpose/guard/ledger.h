@@ -7,11 +7,16 @@
 
 #include "interpose/guard/order.h"
 
-/* A lane's accesses to the memory since they were last all done: when the first and the newest were, and which bytes. */
+/* A lane's reads, or its writes, since they were last all done: when the oldest and the newest were (0: there are none),
+ * and the bytes between the lowest and the highest. */
+struct ledger_span {
+    moment first, newest;
+    uint64_t begin, end;
+};
+
 struct ledger_entry {
     uint16_t lane;
-    moment first, read, write; /* read, write: the newest of each; 0 none */
-    uint64_t read_begin, read_end, write_begin, write_end;
+    struct ledger_span read, write;
 };
 
 struct ledger {
@@ -19,8 +24,9 @@ struct ledger {
     struct ledger_entry *at;
 };
 
-/* The newest moment at which the entry's lane touched bytes that the access conflicts with; 0: it did not. */
-moment ledger_conflict(const struct ledger_entry *entry, const struct access *access);
+/* When the entry's lane touched bytes that the access conflicts with, after `completed`: the newest moment, 0 never, and
+ * the oldest. */
+moment ledger_conflict(const struct ledger_entry *entry, const struct access *access, moment completed, moment *first);
 
 /* The lane touches the memory now. 0: no memory is left to remember it. */
 int ledger_note(const struct order *o, const struct access *access, unsigned lane, moment now);

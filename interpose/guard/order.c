@@ -62,7 +62,7 @@ static moment before(const struct order *o, const struct lane *lane, enum lane_k
 static moment promised_to_newest(const struct order *o, unsigned lane, unsigned other)
 {
     const struct lane *mine = o->lanes[lane], *others = o->lanes[other];
-    moment reach = reach_until(&mine->promise.reach, other);
+    moment reach = larger(reach_until(&mine->promise.reach, other), reach_until(&mine->joined_then, other));
     if (lane == other || mine->domain != others->domain || others->kind == LANE_NON_BLOCKING)
         return lane == other ? UINT64_MAX : reach;
     if (others->kind == LANE_DEFAULT)
@@ -111,13 +111,13 @@ static void need(struct order *o, unsigned lane, unsigned other, moment until)
     o->need[other] = larger(o->need[other], until);
 }
 
-/* All of the other lane's promised work up to `until`. */
-static void need_promised(struct order *o, const struct order_op *op, unsigned other, moment until)
+/* All of the other lane's promised work up to `until`, where any of it from `first` on is promised. */
+static void need_promised(struct order *o, const struct order_op *op, unsigned other, moment first, moment until)
 {
     if (other == op->lane || until <= o->lanes[other]->completed)
         return;
     moment promised = promised_for(o, op, other);
-    if (promised >= o->lanes[other]->first)
+    if (promised >= first)
         need(o, op->lane, other, smaller(until, promised));
 }
 
@@ -126,7 +126,7 @@ static void need_joined(struct order *o, const struct order_op *op, int all)
     for (unsigned i = 0; i < o->high; i++) {
         const struct lane *lane = o->lanes[i];
         if (lane->open)
-            need_promised(o, op, i, all ? lane->last : lane->host);
+            need_promised(o, op, i, all ? lane->first : lane->host_first, all ? lane->last : lane->host);
     }
 }
 
@@ -134,7 +134,7 @@ static void need_opaque(struct order *o, const struct order_op *op)
 {
     for (unsigned i = 0; i < o->high; i++) {
         if (o->lanes[i]->open && o->lanes[i]->opaque)
-            need_promised(o, op, i, o->lanes[i]->opaque);
+            need_promised(o, op, i, o->lanes[i]->opaque_first, o->lanes[i]->opaque);
     }
 }
 
@@ -143,11 +143,12 @@ static void need_memory(struct order *o, unsigned lane, const struct access *acc
     const struct ledger *ledger = access->memory->ledger;
     for (unsigned i = 0; ledger && i < ledger->count; i++) {
         const struct ledger_entry *entry = &ledger->at[i];
-        moment newest = entry->lane == lane ? 0 : ledger_conflict(entry, access);
-        if (newest <= o->lanes[entry->lane]->completed)
+        moment completed = o->lanes[entry->lane]->completed, first;
+        moment newest = entry->lane == lane ? 0 : ledger_conflict(entry, access, completed, &first);
+        if (!newest)
             continue;
         moment promised = order_promised(o, lane, entry->lane);
-        if (promised >= entry->first)
+        if (promised >= larger(first, o->lanes[entry->lane]->first))
             need(o, lane, entry->lane, smaller(newest, promised));
     }
 }
@@ -176,7 +177,7 @@ static void collect_needs(struct order *o, const struct order_op *op)
     if (op->join == JOIN_HOST)
         need_joined(o, op, 0);
     for (unsigned i = 0; o->crowded && i < o->high; i++)
-        need_promised(o, op, i, smaller(o->crowded, o->lanes[i]->last));
+        need_promised(o, op, i, o->lanes[i]->first, smaller(o->crowded, o->lanes[i]->last));
     if (touched && o->opaque_lanes)
         need_opaque(o, op);
     for (unsigned i = 0; touched && i < touched->count; i++)
@@ -208,7 +209,7 @@ static struct order_wait choose_wait(struct order *o, const struct order_op *op,
 {
     const struct lane *others = o->lanes[other];
     moment promised = op->join == JOIN_CONTEXTS ? UINT64_MAX : promised_for(o, op, other);
-    if (others->last <= promised && !others->gone && !others->eager)
+    if (others->last <= promised && !others->gone && !others->eager && !others->waits)
         return (struct order_wait){(uint16_t)other, ORDER_NEWEST, others->last};
     int mark = mark_for(others, until, promised);
     if (mark < 0 && others->last > promised)
@@ -266,11 +267,12 @@ static void note_touched(struct order *o, const struct order_op *op, struct lane
         return;
     if (touched->opaque) {
         o->opaque_lanes += !lane->opaque;
-        lane->opaque = lane->host = o->now;
+        lanes_note(&lane->opaque_first, &lane->opaque, lane, o->now);
+        lanes_note(&lane->host_first, &lane->host, lane, o->now);
         return;
     }
     if (touched->host)
-        lane->host = o->now;
+        lanes_note(&lane->host_first, &lane->host, lane, o->now);
     for (unsigned i = 0; i < touched->count; i++) {
         if (!ledger_note(o, &touched->at[i], op->lane, o->now))
             o->crowded = o->now;
@@ -286,6 +288,8 @@ void order_add(struct order *o, const struct order_op *op, struct order_plan *pl
     if (op->work)
         plan->mark_first = lanes_mark_first(o, lane);
     collect_needs(o, op);
+    if (!op->work && o->needs)
+        plan->mark_first = lanes_mark_wait(o, lane);
     plan_waits(o, op, plan);
     if (!op->work)
         return;
@@ -296,7 +300,7 @@ void order_add(struct order *o, const struct order_op *op, struct order_plan *pl
         lanes_default_work(o, lane->domain);
     else if (lane->kind == LANE_BLOCKING)
         o->domains[lane->domain].last_blocking = o->now;
-    lane->default_then = o->domains[lane->domain].last_default;
+    lanes_remember(o, lane);
     plan->mark_after = lanes_mark_after(o, lane);
 }
 
@@ -323,9 +327,10 @@ static int newest_needed(const struct order *o, const struct touched *touched, u
     for (unsigned i = 0; touched && i < touched->count; i++) {
         const struct ledger *ledger = touched->at[i].memory->ledger;
         for (unsigned e = 0; ledger && e < ledger->count; e++) {
-            moment newest = ledger_conflict(&ledger->at[e], &touched->at[i]);
             unsigned lane = ledger->at[e].lane;
-            if (newest > *at && newest > o->lanes[lane]->completed && order_promised(o, asking, lane) >= newest) {
+            moment first;
+            moment newest = ledger_conflict(&ledger->at[e], &touched->at[i], o->lanes[lane]->completed, &first);
+            if (newest > *at && order_promised(o, asking, lane) >= newest) {
                 *at = newest;
                 found = (int)lane;
             }

@@ -61,18 +61,21 @@ struct mark {
 
 struct lane {
     uint8_t kind;
-    uint8_t open; /* 0: free */
-    uint8_t gone; /* its stream is destroyed: nothing more will come */
+    uint8_t open;  /* 0: free */
+    uint8_t waits; /* the host's waits were put on it after its newest operation: only a mark stands for that alone */
+    uint8_t gone;  /* its stream is destroyed: nothing more will come */
     uint8_t
         eager; /* nobody but its owner can record an event on it (0x2, the legacy stream): marked after every operation */
     uint16_t domain;
-    moment first;        /* oldest operation that is not known to be done */
-    moment last;         /* newest operation */
-    moment opaque;       /* newest that touches everything */
-    moment host;         /* newest that touches memory which the host can touch */
-    moment completed;    /* all operations up to here are known to be done */
-    moment default_then; /* the domain's last_default when the newest operation came */
-    moment recorded;     /* newest event of the program's on it */
+    moment first;                /* oldest operation that is not known to be done */
+    moment last;                 /* newest operation */
+    moment opaque_first, opaque; /* oldest that is not known to be done, and newest, that touch everything; 0 none */
+    moment host_first, host;     /* the same of those that touch memory which the host can touch */
+    moment completed;            /* all operations up to here are known to be done */
+    moment default_then;         /* the domain's last_default when the newest operation came */
+    struct reach joined_then;    /* its joined_at_last then */
+    uint32_t joined_version;     /* of joined_then */
+    moment recorded;             /* newest event of the program's on it */
     struct promise promise;
     struct mark marks[ORDER_MARKS];
     moment real[ORDER_LANES];
@@ -89,6 +92,7 @@ struct order_domain {
     uint8_t changed;             /* a blocking lane was promised something since the default lanes last took it over */
     uint8_t fresh;               /* joined has more than joined_at_last */
     struct reach joined;         /* what the default lanes were promised of non-blocking lanes and of other contexts' */
+    uint32_t joined_version;     /* counts changes of joined_at_last */
     struct reach joined_at_last; /* the same at last_default */
 };
 

@@ -23,6 +23,7 @@ enum progress { NEITHER, SUBMITTED, HAS_RUN };
 struct hostfunc {
     CUhostFn function;
     CUstreamCallback callback;
+    CUstream named; /* as the program named it, which is what its callback gets */
     void *data;
     struct ptds_rec_HOST_RUN run;
     uint32_t progress; /* enum progress: who was done first */
@@ -81,7 +82,7 @@ static void grow(void)
 
 static void write_run(const struct hostfunc *node, struct thread *thread)
 {
-    if (!record_on() || !thread)
+    if (!record_on() || !thread || !node->run.enter)
         return;
     if (!thread->counts)
         record_thread_started(thread);
@@ -124,7 +125,8 @@ static void CUDA_CB run_callback(CUstream stream, CUresult status, void *data)
 {
     struct hostfunc *node = data;
     uint64_t begin = clock_ticks();
-    node->callback(stream, status, node->data);
+    (void)stream; /* the one that stands for it */
+    node->callback(node->named, status, node->data);
     has_run(node, begin);
 }
 
@@ -140,11 +142,12 @@ static int runs_once(const struct call *C, CUstream stream)
     return REAL(cuStreamIsCapturing)(stream, &status) == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-static struct hostfunc *make(struct call *C, CUstream stream)
+/* wanted: somebody needs it. */
+static struct hostfunc *make(struct call *C, CUstream stream, int wanted)
 {
     int saved = errno;
     struct hostfunc *node = NULL;
-    if (C->enter && record_on() && runs_once(C, stream)) {
+    if (wanted && runs_once(C, stream)) {
         node = take_free();
         if (!node) {
             grow();
@@ -164,7 +167,7 @@ static struct hostfunc *make(struct call *C, CUstream stream)
 void hostfunc_wrap(struct call *C, CUstream stream, CUhostFn *function, void **data)
 {
     struct hostfunc *node = C->hostfunc = NULL;
-    if (!*function || !(node = make(C, stream)))
+    if (!*function || !(node = make(C, stream, C->enter && record_on())))
         return;
     node->function = *function;
     node->data = *data;
@@ -175,8 +178,10 @@ void hostfunc_wrap(struct call *C, CUstream stream, CUhostFn *function, void **d
 void hostfunc_wrap_callback(struct call *C, CUstream stream, CUstreamCallback *callback, void **data)
 {
     struct hostfunc *node = C->hostfunc = NULL;
-    if (!*callback || !(node = make(C, stream)))
+    int is_default = stream == CU_STREAM_LEGACY || (stream == NULL && !C->twin);
+    if (!*callback || !(node = make(C, stream, is_default || (C->enter && record_on()))))
         return;
+    node->named = stream;
     node->callback = *callback;
     node->data = *data;
     *callback = run_callback;
@@ -192,7 +197,7 @@ void hostfunc_put(struct call *C)
     node->run.stream = C->stream_uid;
     node->run.target = C->target_uid;
     node->run.context = C->context ? C->context->uid : 0;
-    node->run.stack = stacks_id(C, 0);
+    node->run.stack = C->enter ? stacks_id(C, 0) : 0;
     if (C->result != CUDA_SUCCESS)
         give_back(node); /* nobody will run it */
     else if (is_last(node, SUBMITTED)) {

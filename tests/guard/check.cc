@@ -88,6 +88,8 @@ private:
             lose(i, __builtin_ctzll(lost));
         else if (added && !checks_.host_waits && !is_operation(program_.calls[i].op))
             excess_ |= added;
+        else if (added && outcome_.by_legacy)
+            excess_ |= added; /* on a 0x2 that was used before any default-stream work, nothing finer can be recorded */
         else if (added && !executor_.too_wide())
             fail(is_operation(program_.calls[i].op) ? Fault::Minimal : Fault::Waits, __builtin_ctzll(added), i);
         else
@@ -110,7 +112,7 @@ private:
         /* A join may wait for events and for what touches nothing. */
         const Call &call = program_.calls[i];
         const bool plain = call.op == Op::Work && !call.opaque && call.join == Join::Nothing;
-        if (!need && plain && checks_.needless) {
+        if (!need && plain && !program_.has_parts() && checks_.needless) {
             fail(Fault::Needless, -1, i);
             return;
         }

@@ -51,6 +51,11 @@ Executor::Executor(const World &world) : world_(world), of_stream_(world.streams
         g_memories[m].uid = m + 1;
         g_memories[m].host = world.hosts >> m & 1;
     }
+    for (const Stream &stream : world.streams) /* the shim counts them as they are created */
+        if (stream.domain + 1u > g_order.domains_used)
+            g_order.domains_used = stream.domain + 1;
+    for (const Stream &stream : world.streams)
+        g_order.free_running += stream.kind == StreamKind::NonBlocking;
     for (int i = 0; i < world.dummies; i++)
         order_lane_open(&g_order, lane_kind(i % 3), 0, 0);
     if (world.early)
@@ -196,8 +201,10 @@ void Executor::make_waits(int lane, const struct order_plan &plan, Outcome *outc
         }
         const Lane &other = lanes_[wait.lane];
         Mark covered = {true, other.tail, other.last};
-        if (wait.mark == ORDER_NEWEST && other.eager)
+        if (wait.mark == ORDER_NEWEST && other.eager) {
             covered.covers = legacy_stream_now(other.domain);
+            outcome->by_legacy = true;
+        }
         if (wait.mark == ORDER_NEWEST && other.gone)
             outcome->error = "an event is to be recorded on a lane where none can be";
         else if (wait.mark != ORDER_NEWEST && (wait.mark < 0 || wait.mark >= ORDER_MARKS))

@@ -18,6 +18,7 @@ namespace ptds_test
 
 /* What came of one call. */
 struct Outcome {
+    bool by_legacy = false;      /* a wait is an event on the legacy stream, which covers all that blocks with it */
     bool made = false;           /* the program may make the call, and a lane was free */
     const char *error = nullptr; /* a plan that can't be carried out or says what is not so */
     Set real = 0;                /* what really comes before it; for a host's wait, before its end */

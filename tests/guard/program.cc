@@ -24,6 +24,15 @@ bool Call::empty() const
     return !any;
 }
 
+bool Program::has_parts() const
+{
+    for (const Call &call : calls)
+        for (int m = 0; m < kMemories; m++)
+            if (call.op == Op::Work && call.touch[m][0] != call.touch[m][1])
+                return true;
+    return false;
+}
+
 bool conflict(const Call &a, const Call &b)
 {
     if (a.opaque || b.opaque)

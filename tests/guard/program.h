@@ -80,6 +80,9 @@ struct Call {
 struct Program {
     World world;
     std::vector<Call> calls;
+
+    /* A call touches one half of a memory. The guard keeps one range for all that a lane has touched of it. */
+    bool has_parts() const;
 };
 
 /* They share a range that one of them writes, or one of them is opaque. */

@@ -98,7 +98,7 @@ Program program(uint64_t seed)
             call.op = Op::SyncEnd;
         waits[call.thread] = call.op == Op::SyncBegin || (waits[call.thread] && call.op != Op::SyncEnd);
         if (call.op >= Op::Sync)
-            call.join = chance.one_in(4) ? Join::All : Join::Host;
+            call.join = p.world.streams[call.stream].kind == StreamKind::NonBlocking ? Join::Nothing : Join::Host;
         if (call.op == Op::Work)
             touch(chance, call, memories);
         if (call.op == Op::Record && hosts && call.join == Join::Nothing)
