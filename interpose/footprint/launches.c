@@ -173,6 +173,18 @@ static unsigned attributes_of(const CUlaunchConfig *config)
     return found;
 }
 
+/* The event that the launch records, if any. */
+static CUevent event_of(const CUlaunchConfig *config)
+{
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            return config->attrs[i].value.launchCompletionEvent.event;
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            return config->attrs[i].value.programmaticEvent.event;
+    }
+    return NULL;
+}
+
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
 {
     if (!C->footprint || !config)
@@ -180,4 +192,5 @@ void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction funct
     fp_launch(C, function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
               config->blockDimZ, config->sharedMemBytes, params, extra);
     C->word[2] |= (uint64_t)attributes_of(config) << 48;
+    C->event = event_of(config);
 }

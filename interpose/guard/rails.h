@@ -56,7 +56,7 @@ void rails_await_turn(unsigned lane, uint32_t ticket);
 void rails_served(unsigned lane, uint32_t ticket);
 
 /* In the lane's turn. */
-void rails_record_mark(unsigned lane, int mark, uint32_t ticket);
+void rails_record_mark(unsigned lane, int mark);
 
 /* Waits for the stream with the host, also while a capture is open. */
 CUresult rails_host_wait(CUstream stream);
