@@ -35,6 +35,12 @@ static uint32_t refuses_implicit(const struct call *C, int implicit)
     return implicit_has_async_form(C->api) ? 0 : PTDS_CALL_KEPT_NO_WAY;
 }
 
+/* Waiting for an event of a capture takes a stream into it, which the legacy stream refuses. */
+static int joins_capture(const struct call *C)
+{
+    return C->guarded.kind == GUARD_AWAIT && capture_has_event(C->event);
+}
+
 static void classify(struct call *C, int implicit)
 {
     enum guard_kind kind = guard_kind_of(C);
@@ -80,7 +86,7 @@ int guard_default_work(struct call *C, int implicit, unsigned spread)
     classify(C, implicit);
     if (C->guarded.kind == GUARD_NOTHING)
         return 1;
-    uint32_t refused = refuses_implicit(C, implicit);
+    uint32_t refused = joins_capture(C) ? PTDS_CALL_KEPT_CAPTURE : refuses_implicit(C, implicit);
     if (refused)
         return keep(C, refused);
     unsigned count = here && C->context->pool ? pool_lanes_of(here, spread) : 0;
@@ -99,7 +105,7 @@ int guard_default_work_on(struct call *C, int implicit, struct stream *stream)
     classify(C, implicit);
     if (C->guarded.kind == GUARD_NOTHING)
         return 1;
-    uint32_t refused = refuses_implicit(C, implicit);
+    uint32_t refused = joins_capture(C) ? PTDS_CALL_KEPT_CAPTURE : refuses_implicit(C, implicit);
     return refused ? keep(C, refused) : go(C, implicit, &where);
 }
 
@@ -129,19 +135,10 @@ void guard_legacy_work(struct call *C)
 {
     const struct where where = {.on = ON_LEGACY, .context = C->context};
     classify(C, 0);
-    if (C->guarded.kind == GUARD_NOTHING || !pool_of(C->context) || capture_blocks_legacy(C->context))
+    if (C->guarded.kind == GUARD_NOTHING || !pool_of(C->context) || capture_blocks_legacy(C->context) || joins_capture(C))
         turn_none(C);
     else
         begin_as_is(C, &where);
-}
-
-/* Waiting for an event of a capture takes a stream into it: what was on it before is marked first. */
-static int joins_capture(struct call *C)
-{
-    if (!capture_any() || C->guarded.kind != GUARD_AWAIT || !capture_has_event(C->event))
-        return 0;
-    guard_capture_takes(C->stream);
-    return 1;
 }
 
 /* An event that a graph's launch will record, whenever that is. */
@@ -158,9 +155,11 @@ void guard_stream_work(struct call *C)
     classify(C, 0);
     if (C->stream->capturing)
         recorded_in_capture(C);
-    if (C->guarded.kind == GUARD_NOTHING || C->stream->capturing || !where.context || !pool_of(where.context) ||
-        joins_capture(C) || turn_begin(C, &where) < 0)
-        turn_none(C);
+    else if (joins_capture(C))
+        guard_capture_takes(C->stream); /* what was on it before is marked */
+    else if (C->guarded.kind != GUARD_NOTHING && where.context && pool_of(where.context) && turn_begin(C, &where) >= 0)
+        return;
+    turn_none(C);
 }
 
 void guard_per_thread_work(struct call *C)
@@ -168,7 +167,8 @@ void guard_per_thread_work(struct call *C)
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     const struct where where = {.on = ON_OWN, .context = C->context, .here = here};
     classify(C, 0);
-    if (C->guarded.kind == GUARD_NOTHING || !here || !pool_of(C->context) || capture_has_per_thread(C->thread))
+    if (C->guarded.kind == GUARD_NOTHING || !here || !pool_of(C->context) || capture_has_per_thread(C->thread) ||
+        joins_capture(C))
         turn_none(C);
     else
         begin_as_is(C, &where);

@@ -55,6 +55,8 @@ CUevent rails_event(struct context *context)
 {
     struct pool *pool = context->pool;
     CUevent event = NULL;
+    if (!pool) /* the context is gone */
+        return NULL;
     lock_take(&pool->events_lock);
     if (pool->events)
         event = pool->event[--pool->events];
@@ -67,6 +69,8 @@ CUevent rails_event(struct context *context)
 void pool_event_back(struct context *context, CUevent event)
 {
     struct pool *pool = context->pool;
+    if (!pool)
+        return;
     lock_take(&pool->events_lock);
     int kept = pool->events < POOL_EVENTS;
     if (kept)
