@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "interpose/base/memory.h"
@@ -291,9 +290,9 @@ unsigned image_file_variables(const char *path)
 {
     int saved = errno, file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     unsigned found = IMAGE_UNREAD;
-    struct stat about;
-    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0) {
-        size_t size = (size_t)about.st_size;
+    off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1; /* fstat is newer than the oldest glibc */
+    if (end > 0) {
+        size_t size = (size_t)end;
         void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
         if (image != MAP_FAILED) {
             found = image_variables(image, size);

@@ -16,6 +16,9 @@ extern uint32_t guard_on;
  * Returns how many there are. */
 unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flags, int has_priority, int priority);
 
+/* 0: none yet, for example because a capture was open when the context became current. */
+int guard_has_lanes(const struct context *context);
+
 /* Default-stream work: on which of the thread's lanes, at most `spread` of them. Sets C->target and C->way and makes the
  * waits. 0: the work has to stay on the legacy stream, with the reason in its flags. */
 int guard_default_work(struct call *C, int implicit, unsigned spread);

@@ -132,7 +132,7 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
         !REAL(cuStreamWaitEvent) || !REAL(cuStreamSynchronize))
         return pool ? pool->count : 0;
     int saved = errno;
-    if (!pool->count)
+    if (!pool->count && !pool->events)
         make_events(context);
     while (pool->count < count) {
         CUstream stream = NULL;
@@ -151,6 +151,11 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
     }
     errno = saved;
     return pool->count;
+}
+
+int guard_has_lanes(const struct context *context)
+{
+    return context->pool && context->pool->count;
 }
 
 int pool_legacy_lane(struct context *context)

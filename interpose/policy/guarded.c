@@ -19,7 +19,7 @@ static void context_current(struct call *C, struct context *context)
 
 static void legacy(struct call *C, int implicit)
 {
-    if (!C->context->pool)
+    if (!guard_has_lanes(C->context))
         context_current(C, C->context);
     guard_default_work(C, implicit, env_get()->lanes);
 }

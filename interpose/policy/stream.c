@@ -50,7 +50,7 @@ static struct stream *chosen_by_program(struct call *C)
 static void legacy(struct call *C, int implicit)
 {
     struct stream *own = chosen_by_program(C);
-    if (!C->context->pool)
+    if (!guard_has_lanes(C->context))
         make(C, C->context);
     if (own)
         guard_default_work_on(C, implicit, own);

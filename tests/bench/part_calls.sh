@@ -2,7 +2,7 @@
 # scripts/bench calls: single calls of one thread, by every door, in every configuration; also what a transition costs.
 # shellcheck shell=bash
 
-CALLS_IN=(bare none per-thread/off ordered/off stream/off observe per-thread ordered)
+CALLS_IN=(bare none per-thread/off guarded/off stream/off observe per-thread guarded)
 
 part_calls() {
     local repetition configuration

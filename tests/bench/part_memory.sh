@@ -10,10 +10,10 @@ trace_bytes() {
     count=$(of_size 1000000 20000)
     for call in launch memcpy-htod-async event-record; do
         rm -f "$scratch/trace"
-        PTDS_TRACE=$scratch/trace attempt ordered/off "$sustain" count "$call" 2 || return 0
+        PTDS_TRACE=$scratch/trace attempt guarded/off "$sustain" count "$call" 2 || return 0
         empty_size=$(stat -c %b "$scratch/trace")
         rm -f "$scratch/trace"
-        PTDS_TRACE=$scratch/trace PTDS_TRACE_LIMIT=1G attempt ordered/off "$sustain" count "$call" "$count" || return 0
+        PTDS_TRACE=$scratch/trace PTDS_TRACE_LIMIT=1G attempt guarded/off "$sustain" count "$call" "$count" || return 0
         size=$(stat -c %b "$scratch/trace")
         sample "bytes.$ON" "$call" trace 1 "$(awk -v a="$size" -v b="$empty_size" -v n="$count" 'BEGIN { print (a - b) * 512 / n }')"
     done
@@ -40,7 +40,7 @@ pace() {
 
 # traced NAME LIMIT REPETITION
 traced() {
-    PTDS_TRACE=$scratch/trace PTDS_TRACE_LIMIT=$2 pace ordered/off "$1" "$3"
+    PTDS_TRACE=$scratch/trace PTDS_TRACE_LIMIT=$2 pace guarded/off "$1" "$3"
     lost_records "$1" "$3"
     rm -f "$scratch/trace"
 }
@@ -48,7 +48,7 @@ traced() {
 sustained() {
     local configuration repetition
     for ((repetition = 1; repetition <= $(few); repetition++)); do
-        for configuration in bare ordered/off ordered; do
+        for configuration in bare guarded/off guarded; do
             pace "$configuration" "$configuration" "$repetition"
         done
         traced trace 256M "$repetition"
@@ -60,7 +60,7 @@ resident() {
     local configuration repetition count
     count=$(of_size 1000 20)
     for ((repetition = 1; repetition <= $(few); repetition++)); do
-        for configuration in bare per-thread/off ordered/off ordered; do
+        for configuration in bare per-thread/off guarded/off guarded; do
             attempt "$configuration" "$sustain" threads "$count" || return 0
             sample "memory.$ON" "kB/$count" "$configuration" "$repetition" "$(said rss)"
         done

@@ -2,7 +2,7 @@
 # scripts/bench threads: the same from 1 to 128 threads at once. What the shim adds should be flat.
 # shellcheck shell=bash
 
-THREADS_IN=(bare per-thread/off ordered/off ordered)
+THREADS_IN=(bare per-thread/off guarded/off guarded)
 
 part_threads() {
     local repetition configuration threads count

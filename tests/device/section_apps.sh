@@ -22,13 +22,13 @@ overlap_configurations() {
 legacy bare $1
 recompiled bare $2
 per-thread per-thread $1
-ordered ordered $1
+guarded guarded $1
 stream stream $1
 LIST
     [[ -z ${3:-} ]] || cat <<LIST
 observe+rec observe $1 PTDS_REPORT=summary
 per-thread+rec per-thread $1 PTDS_REPORT=summary
-ordered+rec ordered $1 PTDS_REPORT=summary
+guarded+rec guarded $1 PTDS_REPORT=summary
 LIST
 }
 
@@ -71,7 +71,7 @@ overlap_table() {
     while read -r name rest; do
         case $name in
             per-thread) overlap_row "$name" 0.97 ;;
-            ordered) overlap_row "$name" 0.95 ;;
+            guarded) overlap_row "$name" 0.95 ;;
             stream) overlap_row "$name" "$stream_goal" ;;
             *) overlap_row "$name" ;;
         esac
@@ -146,7 +146,7 @@ apps_wrong() {
     done
 }
 
-# apps_kept NAME...: recorded under ordered, which keeps the order that these programs rely on. The report must not say
+# apps_kept NAME...: recorded under guarded, which keeps the order that these programs rely on. The report must not say
 # that any of it is gone.
 apps_kept() {
     local name program command status said
@@ -154,7 +154,7 @@ apps_kept() {
     for name in "$@"; do
         status=0 said="of no order that it is gone"
         program=$(find_program "apps/$name") || { fail "$name: not here"; continue; }
-        run_as 60 "$name.recorded" ordered "PTDS_TRACE=$WORK/$name.ptds" "$program"
+        run_as 60 "$name.recorded" guarded "PTDS_TRACE=$WORK/$name.ptds" "$program"
         said_ok "$name.recorded" || status=1
         attempt 60 "$name.report" "$command" report --all "$WORK/$name.ptds"
         [[ $STATUS -le 1 ]] && grep -q 'Implicit orders' "$WORK/$name.report.out" || status=1
@@ -168,7 +168,7 @@ apps_apart() {
     apps_wrong threads_apart bare
     local program policy status
     program=$(find_program apps/threads_apart) || return 0
-    for policy in per-thread ordered; do
+    for policy in per-thread guarded; do
         status=0
         run_as 60 "threads_apart.$policy" "$policy" "$program"
         said_ok "threads_apart.$policy" || status=1
@@ -188,17 +188,17 @@ apps_simulated() {
 
 section_apps() {
     apps_overlap
-    apps_right overlap "none observe per-thread ordered stream"
-    apps_same mixed_streams "none observe ordered" "per-thread stream"
-    apps_right mixed_threads "ordered" "per-thread stream"
-    apps_right stream_handover "ordered stream" "per-thread"
-    apps_right thread_handover "observe ordered" "stream"
+    apps_right overlap "none observe per-thread guarded stream"
+    apps_same mixed_streams "none observe guarded" "per-thread stream"
+    apps_right mixed_threads "guarded" "per-thread stream"
+    apps_right stream_handover "guarded stream" "per-thread"
+    apps_right thread_handover "observe guarded" "stream"
     apps_wrong thread_handover "per-thread"
-    apps_right random_order "observe ordered" "stream"
+    apps_right random_order "observe guarded" "stream"
     apps_wrong random_order "per-thread"
     apps_kept random_order thread_handover stream_handover
     apps_apart
-    apps_same capture "none observe ordered stream" "per-thread"
+    apps_same capture "none observe guarded stream" "per-thread"
     apps_simulated mixed_streams
     apps_simulated capture
 }

@@ -4,7 +4,7 @@
 # What a policy documents as its price is shown, not judged.
 # shellcheck shell=bash
 
-STACK_COLUMNS=(bare observe ordered per-thread stream recorded)
+STACK_COLUMNS=(bare observe guarded per-thread stream recorded)
 
 # Whether STACKS selects this program, or nothing is selected.
 stack_wanted() {
@@ -12,13 +12,13 @@ stack_wanted() {
     [[ -z ${STACKS:-} || " $STACKS " == *" $1 "* ]]
 }
 
-# stack_run LABEL COLUMN program...: one process, or those that the program starts; `recorded` is `ordered` with traces.
+# stack_run LABEL COLUMN program...: one process, or those that the program starts; `recorded` is `guarded` with traces.
 stack_run() {
     local label=$1 column=$2
     local settings=(PYTHONDONTWRITEBYTECODE=1 ${SETTING:+"$SETTING"}) policy=$column
     shift 2
     if [[ $column == recorded ]]; then
-        policy=ordered
+        policy=guarded
         mkdir -p "$WORK/$label.traces"
         settings+=("PTDS_TRACE=$WORK/$label.traces/%r.%p.ptds")
     fi
@@ -52,7 +52,7 @@ stack() {
     stack_wanted "$name" || return 0
     shift 2
     label=$name${1:+.${1//\//_}}${SETTING:+.$SETTING}
-    [[ " $judged " != *" ordered "* ]] || judged+=" recorded"
+    [[ " $judged " != *" guarded "* ]] || judged+=" recorded"
     for column in "${STACK_COLUMNS[@]}"; do
         stack_run "$label" "$column" "${LAUNCHER[@]}" python3 "tests/device/$name.py" "$@"
         skip=$(said_skip "$label.$column")
@@ -111,7 +111,7 @@ stack_ranks() {
     local LAUNCHER=(mpirun --allow-run-as-root --oversubscribe -n 2)
     stack_wanted mpi_ranks || return 0
     command -v mpirun >/dev/null || { note "     mpi_ranks: no mpirun"; return 0; }
-    stack "observe ordered per-thread stream" mpi_ranks
+    stack "observe guarded per-thread stream" mpi_ranks
 }
 
 # CUDARTS: CUDA runtime libraries of several versions, if somebody has put some there.
@@ -120,7 +120,7 @@ stack_cudarts() {
     stack_wanted cudart_versions || return 0
     [[ -n ${CUDARTS:-} ]] || note "     cudart_versions: no CUDARTS"
     for library in ${CUDARTS:-}; do
-        stack "observe ordered per-thread stream" cudart_versions "$library"
+        stack "observe guarded per-thread stream" cudart_versions "$library"
     done
 }
 
@@ -136,18 +136,18 @@ section_stacks() {
     command -v python3 >/dev/null || { note "     no python3 here"; return 0; }
     PTDS=$(find_command) || { fail "no ptds"; return 0; }
     STACKS_SEEN=""
-    local LAUNCHER=() all="observe ordered per-thread stream"
+    local LAUNCHER=() all="observe guarded per-thread stream"
     stack "$all" torch_threads
     # PyTorch's allocator hands blocks from thread to thread at once, its backward pass is a thread of its own, and the
     # exchange between threads hands over unfinished work: each needs order that some policies give up.
     stack "observe stream" torch_threads temporaries
-    stack "observe ordered stream" torch_step
+    stack "observe guarded stream" torch_step
     stack_gone torch_step
     stack "$all" torch_loader
     stack "$all" torch_graph
     stack "observe stream" torch_compile
     stack "$all" torch_nccl
-    stack "observe ordered stream" torch_two_gpus
+    stack "observe guarded stream" torch_two_gpus
     stack "$all" cupy_threads
     stack "$all" numba_threads
     SETTING=NUMBA_CUDA_PER_THREAD_DEFAULT_STREAM=1 stack "$all" numba_threads
@@ -159,7 +159,7 @@ section_stacks() {
     stack "$all" warp_loop
     stack "$all" quadrants_loop
     stack "$all" exchange
-    stack "observe ordered stream" exchange threads
+    stack "observe guarded stream" exchange threads
     stack_gone exchange threads
     stack_ranks
     stack_cudarts

@@ -37,7 +37,7 @@ section_tools() {
             note "     no $tool here"
             continue
         fi
-        for policy in per-thread ordered; do
+        for policy in per-thread guarded; do
             "tool_${tool#compute-}" "$policy"
         done
     done

@@ -3,7 +3,7 @@
 
 Against numpy within a tolerance; on one GPU the bits are the same from run to run. Every thread works in buffers of its
 own, allocated beforehand. With the argument `temporaries` it lets PyTorch allocate as it goes: its allocator takes all
-work on the default stream for ordered and hands a block from one thread to the next at once, which only a single stream
+work on the default stream for guarded and hands a block from one thread to the next at once, which only a single stream
 makes right.
 """
 import functools

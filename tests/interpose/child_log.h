@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * For child programs: the fake driver's log as text, with names for handles. "0", "legacy", "ptds"; the program's own
- * streams and events by the names it gave them; "shim" and E1, E2, ... for those it did not make.
+ * streams and events by the names it gave them; L1, L2, ... (lanes) and E1, E2, ... for those it did not make. What the
+ * guard makes ahead of need in each context is one word: "lanes" for 32 events and 32 streams, "lane" for 32 events and
+ * one stream, "events" for 32 before a stream with a priority.
  */
 #ifndef PTDS_TESTS_CHILD_LOG_H
 #define PTDS_TESTS_CHILD_LOG_H
 
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,10 +42,11 @@ public:
         if (stream == CU_STREAM_PER_THREAD)
             return "ptds";
         auto found = streams_.find(stream);
-        if (found != streams_.end())
-            return found->second;
-        shims_stream_ = stream;
-        return "shim";
+        if (found == streams_.end())
+            found = streams_.insert({stream, "L" + std::to_string(++lanes_)}).first;
+        if (found->second[0] == 'L')
+            shims_stream_ = stream;
+        return found->second;
     }
 
     std::string of(CUevent event)
@@ -71,16 +75,43 @@ public:
         static fake_entry entries[1 << 15];
         size_t count = fake_log_take(entries, sizeof entries / sizeof entries[0]);
         std::string text;
-        for (size_t i = 0; i < count; i++)
-            text += (i ? " " : "") + of(entries[i]);
+        for (size_t i = 0; i < count;) {
+            size_t made = made_ahead(entries + i, count - i);
+            text += (i ? " " : "") + (!made              ? of(entries[i])
+                                      : made > AHEAD + 1 ? "lanes"
+                                      : made > AHEAD     ? "lane"
+                                                         : "events");
+            i += made ? made : 1;
+        }
         return text;
     }
 
 private:
+    static constexpr size_t AHEAD = 32;
+
+    static size_t run_of(const char *symbol, const fake_entry *entries, size_t count)
+    {
+        size_t length = 0;
+        while (length < count && strcmp(entries[length].symbol, symbol) == 0)
+            length++;
+        return length;
+    }
+
+    /* How many entries from here on are the making of lanes. */
+    static size_t made_ahead(const fake_entry *entries, size_t count)
+    {
+        size_t events = run_of("cuEventCreate", entries, count);
+        size_t streams = run_of("cuStreamCreate", entries + events, count - events);
+        if (!streams)
+            return events == AHEAD && run_of("cuStreamCreateWithPriority", entries + events, count - events) == 1 ? AHEAD
+                                                                                                                  : 0;
+        return events == AHEAD && (streams == 1 || streams == AHEAD) ? events + streams : 0;
+    }
+
     std::map<CUstream, std::string> streams_;
     std::map<CUevent, std::string> events_;
     CUstream shims_stream_ = nullptr;
-    int shims_ = 0;
+    int shims_ = 0, lanes_ = 0;
 };
 
 #endif

@@ -67,7 +67,7 @@ std::string expected(const Config &config, const Answer &drivers)
 
 const Config configs[] = {
     {"none", "none"},       {"observe", "observe"}, {"per_thread", "per-thread"},
-    {"ordered", "ordered"}, {"stream", "stream"},   {"per_thread_recorded", "per-thread", true},
+    {"guarded", "guarded"}, {"stream", "stream"},   {"per_thread_recorded", "per-thread", true},
 };
 
 struct Case {
@@ -157,7 +157,7 @@ TEST(CudartWithoutADriver, TheStubAndNothing)
             command.libraries = {with_stub ? folder.path() : "/nonexistent"};
             Outcome without = run(command);
             ASSERT_EQ(without.exit, 0) << without;
-            for (const char *policy : {"none", "ordered", "per-thread", "stream"}) {
+            for (const char *policy : {"none", "guarded", "per-thread", "stream"}) {
                 command.preload = {shim()};
                 command.env = {{"PTDS_POLICY", policy}};
                 Outcome with = run(command);

@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <pthread.h>
-#include <semaphore.h>
 
 extern "C" {
 #include "interpose/api/cuda_abi.h"
@@ -33,7 +31,6 @@ EXPORT void deep_unresolved();
 void nobody_has_this();
 #endif
 
-int old_condition_wait(pthread_cond_t *, pthread_mutex_t *);
 #ifdef OLD_LOOKUPS
 void *old_dlsym(void *, const char *);
 void *old_dlvsym(void *, const char *, const char *);
@@ -43,7 +40,6 @@ void *old_dlopen(const char *, int);
 EXPORT void *dlsym(void *, const char *) noexcept;
 #endif
 }
-__asm__(".symver old_condition_wait,pthread_cond_wait@GLIBC_2.2.5");
 
 #ifdef OLD_LOOKUPS
 __asm__(".symver old_dlsym,dlsym@GLIBC_2.2.5");
@@ -72,11 +68,6 @@ struct {
     {"dlvsym", (void *)dlvsym},
     {"dlopen", (void *)dlopen},
     {"dladdr", (void *)dladdr},
-    {"pthread_mutex_lock", (void *)pthread_mutex_lock},
-    {"pthread_cond_wait", (void *)pthread_cond_wait},
-    {"pthread_cond_wait@GLIBC_2.2.5", (void *)old_condition_wait},
-    {"pthread_create", (void *)pthread_create},
-    {"sem_post", (void *)sem_post},
 #ifdef WITH_DRIVER
     {"cuLaunchKernel", (void *)cuLaunchKernel},
     {"cuLaunchKernel_ptsz", (void *)cuLaunchKernel_ptsz},

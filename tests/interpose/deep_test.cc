@@ -40,15 +40,14 @@ std::map<std::string, std::string> answers(const Outcome &outcome)
     return all;
 }
 
-Outcome deep(const std::vector<std::string> &arguments, const Settings &settings = {{"PTDS_POLICY", "ordered"}})
+Outcome deep(const std::vector<std::string> &arguments, const Settings &settings = {{"PTDS_POLICY", "guarded"}})
 {
     Outcome outcome = run(shimmed("deep_child", arguments, settings));
     EXPECT_EQ(outcome.err, "");
     return outcome;
 }
 
-const char *const ours[] = {"dlsym",          "dlvsym",   "dlopen",         "pthread_mutex_lock", "pthread_cond_wait",
-                            "pthread_create", "sem_post", "cuLaunchKernel", "cuLaunchKernel_ptsz"};
+const char *const ours[] = {"dlsym", "dlvsym", "dlopen", "cuLaunchKernel", "cuLaunchKernel_ptsz"};
 
 /* The way of opening and the kind of library. */
 class Deep : public testing::TestWithParam<std::pair<std::string, std::string>>
@@ -63,8 +62,7 @@ TEST_P(Deep, IsReached)
     for (const char *name : ours)
         EXPECT_EQ(found[name], SHIM) << name;
     EXPECT_EQ(found["dladdr"], LIBC);
-    EXPECT_EQ(found["pthread_cond_wait@GLIBC_2.2.5"], LIBC) << "a function of another kind";
-    EXPECT_EQ(found["launch 0"], "cuLaunchKernel on 0x2");
+    EXPECT_EQ(found["launch 0"].rfind("cuLaunchKernel on 0x51", 0), 0u) << "a stream of the shim's: " << found["launch 0"];
 }
 
 TEST_P(Deep, LeavesNothingBehind)
@@ -90,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Deep,
 
 TEST(DeepPolicies, AllThatDoSomething)
 {
-    for (const char *policy : {"observe", "ordered", "stream", "per-thread"}) {
+    for (const char *policy : {"observe", "guarded", "stream", "per-thread"}) {
         SCOPED_TRACE(policy);
         auto found = answers(deep(steps({{"now", "now"}}), {{"PTDS_POLICY", policy}}));
         EXPECT_EQ(found["dlsym"], SHIM);
@@ -116,7 +114,7 @@ TEST(DeepLibrary, FindsTheHookThatItBrings)
 {
     for (const char *kind : {"hooked_now", "hooked_lazy"}) {
         SCOPED_TRACE(kind);
-        Command command = shimmed("deep_child", steps({{"lazy", kind}}), {{"PTDS_POLICY", "ordered"}, {"HOOK_LOG", "1"}});
+        Command command = shimmed("deep_child", steps({{"lazy", kind}}), {{"PTDS_POLICY", "guarded"}, {"HOOK_LOG", "1"}});
         Outcome outcome = run(command);
         auto found = answers(outcome);
         EXPECT_EQ(outcome.err, "hook: cuLaunchKernel\n");
@@ -128,7 +126,7 @@ TEST(DeepLibrary, FindsTheHookThatItBrings)
 /* Two tools in the program: the library comes by both, as all others do. */
 TEST(DeepLibrary, ComesByAnotherHookBehindTheShim)
 {
-    Command command = shimmed("deep_child", steps({{"now", "now"}}), {{"PTDS_POLICY", "ordered"}, {"HOOK_LOG", "1"}});
+    Command command = shimmed("deep_child", steps({{"now", "now"}}), {{"PTDS_POLICY", "guarded"}, {"HOOK_LOG", "1"}});
     command.preload.push_back(data_file("tests/interpose/libhook.so"));
     Outcome outcome = run(command);
     EXPECT_EQ(answers(outcome)["found by dlsym"], SHIM);
@@ -151,7 +149,7 @@ TEST(DeepLibrary, TwiceAndOnceMoreAfterItWasClosed)
 TEST(DeepLibrary, WhatWasThereBeforeIsNotTouched)
 {
     Command command = shimmed("deep_child", {"open:libdeep_lazy.so", "now:" + library("user"), "now:" + library("lazy")},
-                              {{"PTDS_POLICY", "ordered"}});
+                              {{"PTDS_POLICY", "guarded"}});
     command.libraries.push_back(data_file("tests/interpose"));
     Outcome outcome = run(command);
     EXPECT_EQ(outcome.err, "");
@@ -203,7 +201,7 @@ TEST(DeepLibrary, ConstructorsComeTooEarly)
 
 TEST(DeepLibrary, OpenedByAConstructor)
 {
-    Settings settings = {{"PTDS_POLICY", "ordered"}, {"DEEP_OPENS", library("now")}};
+    Settings settings = {{"PTDS_POLICY", "guarded"}, {"DEEP_OPENS", library("now")}};
     auto found = answers(deep(steps({{"plain", "early"}, {"plain", "now"}}), settings));
     EXPECT_EQ(found["dlsym"], SHIM);
     EXPECT_EQ(found["found by dlsym"], SHIM);
@@ -244,7 +242,7 @@ print(info.file.decode().rsplit("/")[-1])
     command.libraries = {fake_driver()};
     EXPECT_EQ(run(command).out, DRIVER + "\n");
     command.preload = {shim()};
-    command.env = {{"PTDS_POLICY", "ordered"}, {"PTDS_REPORT", "off"}};
+    command.env = {{"PTDS_POLICY", "guarded"}, {"PTDS_REPORT", "off"}};
     Outcome outcome = run(command);
     EXPECT_EQ(outcome.out, SHIM + "\n") << outcome;
 }

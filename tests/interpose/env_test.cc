@@ -39,10 +39,16 @@ struct Wrong {
 };
 
 const Wrong wrongs[] = {
-    {"PTDS_POLICY", "perthread", {"ordered", "per-thread", "stream", "observe", "none"}},
-    {"PTDS_POLICY", "ORDERED", {"ordered"}},
-    {"PTDS_POLICY", "ordered ", {"ordered"}},
-    {"PTDS_POLICY", "0", {"ordered"}},
+    {"PTDS_POLICY", "perthread", {"guarded", "per-thread", "stream", "observe", "none"}},
+    {"PTDS_POLICY", "GUARDED", {"guarded"}},
+    {"PTDS_POLICY", "guarded ", {"guarded"}},
+    {"PTDS_POLICY", "0", {"guarded"}},
+    {"PTDS_POLICY", "ordered", {"guarded", "per-thread"}},
+    {"PTDS_LANES", "0", {"1 to 32"}},
+    {"PTDS_LANES", "33", {"1 to 32"}},
+    {"PTDS_LANES", "-1", {"1 to 32"}},
+    {"PTDS_LANES", "4x", {"1 to 32"}},
+    {"PTDS_LANES", "all", {"1 to 32"}},
     {"PTDS_STREAM", "async", {"blocking", "nonblocking", "priority="}},
     {"PTDS_STREAM", "blocking,", {"blocking"}},
     {"PTDS_STREAM", "blocking,priority=", {"priority="}},
@@ -111,7 +117,8 @@ TEST(Environment, EveryAllowedValue)
 {
     Folder folder;
     const std::vector<std::pair<const char *, std::vector<std::string>>> allowed = {
-        {"PTDS_POLICY", {"ordered", "per-thread", "stream", "observe", "none", ""}},
+        {"PTDS_POLICY", {"guarded", "per-thread", "stream", "observe", "none", ""}},
+        {"PTDS_LANES", {"1", "8", "32", ""}},
         {"PTDS_STREAM", {"blocking", "nonblocking", "blocking,priority=0", "nonblocking,priority=-5", ""}},
         {"PTDS_EXPLICIT_LEGACY", {"keep", "remap", ""}},
         {"PTDS_EXCLUDE", {"libfoo*", "libfoo*,libbar.so", ",", ""}},
@@ -142,12 +149,12 @@ TEST(Environment, DefaultsRemapAndSummarise)
     Outcome outcome = run(command);
     std::vector<std::string> lines = lines_of(outcome.err);
     EXPECT_EQ(outcome.exit, 3);
-    EXPECT_NE(outcome.out.find("cuLaunchKernel(ptds)"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.out.find("cuLaunchKernel(L1)"), std::string::npos) << outcome;
     EXPECT_GE(lines.size(), 1u);
     EXPECT_LE(lines.size(), 15u) << outcome;
     for (const std::string &line : lines)
         EXPECT_EQ(line.rfind("ptds:", 0), 0u) << line;
-    EXPECT_NE(outcome.err.find("ordered"), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("guarded"), std::string::npos) << outcome;
 }
 
 TEST(Environment, DebugSaysWhichDriver)

@@ -31,6 +31,10 @@ struct Config {
     {
         return !inert() && policy == "per-thread" && !recording && !remap_explicit && !excluded;
     }
+    bool guards() const
+    {
+        return !inert() && (policy == "guarded" || policy == "stream");
+    }
     bool remaps() const
     {
         return !inert() && policy != "observe" && !excluded;
@@ -53,8 +57,8 @@ inline std::string handed(const Config &setup, const api_row &row, bool twin)
     const char *same = twin ? "twin" : "base";
     if (setup.inert())
         return same;
-    /* Policy ordered has to see what excluded objects put on created streams. */
-    if (setup.excluded && !setup.recording && setup.policy != "ordered")
+    /* The guard has to see what excluded objects do, too. */
+    if (setup.excluded && !setup.recording && !setup.guards())
         return same;
     if (setup.hands_out_twins() && (row.route == ROUTE_LEGACY || row.route == ROUTE_NO_STREAM))
         return same;

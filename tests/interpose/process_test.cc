@@ -14,7 +14,7 @@ namespace ptds
 namespace
 {
 
-const char *const policies[] = {"ordered", "per-thread", "stream", "observe"};
+const char *const policies[] = {"guarded", "per-thread", "stream", "observe"};
 
 Command child(const std::string &mode, int times, const Settings &settings, const std::string &argument = "")
 {
@@ -59,7 +59,7 @@ TEST(Process, SummaryIsExactBeyondTheLimit)
 {
     for (auto [policy, line] :
          std::map<std::string, std::string>{{"observe", "default stream: 160 000 operations, 0 remapped; "},
-                                            {"ordered", "default stream: 160 000 operations, 160 000 remapped\n"}}) {
+                                            {"guarded", "default stream: 160 000 operations, 160 000 remapped\n"}}) {
         Outcome outcome =
             run(child("threads", 20000, {{"PTDS_POLICY", policy}, {"PTDS_TRACE_LIMIT", "1M"}, {"PTDS_REPORT", "summary"}}));
         EXPECT_NE(outcome.err.find(line), std::string::npos) << outcome;
@@ -254,7 +254,7 @@ TEST(Process, TheLibraryThatBroughtTheDriverIsUnloaded)
 {
     std::string plugin = data_file("tests/interpose/libplugin.so");
     EXPECT_EQ(run(plain("process_child", {"unload", "0", plugin})).exit, 5);
-    for (const char *policy : {"ordered", "per-thread", "stream", "observe", "none"}) {
+    for (const char *policy : {"guarded", "per-thread", "stream", "observe", "none"}) {
         SCOPED_TRACE(policy);
         Folder folder;
         Outcome outcome = run(child(
@@ -285,11 +285,11 @@ TEST(Process, OldDrivers)
 TEST(Process, AFunctionThatTheDriverLacks)
 {
     Command command =
-        shimmed("steps_child", {"launch@0", "absent", "absent", "launch@0", "exit:3"}, {{"PTDS_POLICY", "ordered"}});
+        shimmed("steps_child", {"launch@0", "absent", "absent", "launch@0", "exit:3"}, {{"PTDS_POLICY", "guarded"}});
     command.libraries = {fake_driver("cuda12")};
     Outcome outcome = run(command);
     EXPECT_EQ(outcome.exit, 3) << outcome;
-    EXPECT_EQ(outcome.out, "cuLaunchKernel(ptds)\n=500\n=500\ncuLaunchKernel(ptds)\n");
+    EXPECT_EQ(outcome.out, "cuLaunchKernel(L1)\n=500\n=500\ncuLaunchKernel(L1)\n");
     EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome;
     EXPECT_NE(outcome.err.find("cuStreamGetDevice"), std::string::npos) << outcome;
 }

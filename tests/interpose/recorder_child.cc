@@ -207,26 +207,34 @@ int names()
 int two_streams()
 {
     CUstream a, b;
+    CUdeviceptr of_a, of_b;
+    uint32_t count = 4;
+    CU(cuMemAlloc(&of_a, 64));
+    CU(cuMemAlloc(&of_b, 64));
     CU(cuStreamCreate(&a, CU_STREAM_DEFAULT));
     CU(cuStreamCreate(&b, CU_STREAM_DEFAULT));
-    empty(a);
-    empty(b);
-    empty(nullptr); /* waits for both */
-    empty(a);       /* waits for the default stream */
+    launch(kernel("add_one"), a, {&of_a, &count});
+    launch(kernel("add_one"), b, {&of_b, &count});
+    launch(kernel("copy"), nullptr, {&of_a, &of_b, &count}); /* comes after both */
+    launch(kernel("add_one"), a, {&of_a, &count});           /* comes after the default stream */
     CU(cuStreamSynchronize(nullptr));
     CU(cuStreamQuery(nullptr));
     cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr); /* refused */
     return 0;
 }
 
-/* Five threads' default-stream work, each handed over by a thread's beginning or end; `ns`: how long it takes, and the
- * thread waits for half a millisecond before it hands over. */
+/* Five threads' default-stream work on one memory, each handed over by a thread's beginning or end; `ns`: how long it
+ * takes, and the thread waits for half a millisecond before it hands over. */
 int turns(uint64_t ns)
 {
-    CUfunction spin = kernel("spin_ns");
+    CUfunction spin = kernel("spin_ns"), add = kernel("add_one");
+    CUdeviceptr memory;
+    uint32_t count = 4;
+    CU(cuMemAlloc(&memory, 64));
     auto turn = [&] {
         CU(cuCtxSetCurrent(context));
         launch(spin, nullptr, {&ns});
+        launch(add, nullptr, {&memory, &count});
         usleep(500);
     };
     turn();

@@ -50,7 +50,7 @@ void expect_lines(const std::vector<std::string> &seen, const std::vector<std::s
 }
 
 void expect_as_without(Compared compared, const std::vector<std::string> &arguments, const std::string &version = "",
-                       const std::vector<std::string> &policies = {"none", "observe", "ordered"})
+                       const std::vector<std::string> &policies = {"none", "observe", "guarded"})
 {
     Command command = plain("loader_child", arguments);
     command.libraries = {fake_driver(version)};
@@ -91,9 +91,9 @@ TEST(Resolve, VersionsThatNobodyHas)
 
 TEST(Resolve, ErrorsInEveryScope)
 {
-    expect_as_without(ALL, {"handles", "GLOBAL"}, "", {"ordered"});
+    expect_as_without(ALL, {"handles", "GLOBAL"}, "", {"guarded"});
     /* A name that the shim exports and the driver lacks: the search ends at the shim, and glibc says so. */
-    expect_as_without(NO_OBJECT, {"handles", "ABSENT"}, "", {"ordered"});
+    expect_as_without(NO_OBJECT, {"handles", "ABSENT"}, "", {"guarded"});
 }
 
 TEST(Resolve, OldDriversLackWhatTheyLack)
@@ -118,12 +118,12 @@ TEST(Resolve, FromAPluginWithTheDriverInItsOwnScope)
 TEST(Resolve, ALibraryThatOnlyLooksLikeADriver)
 {
     expect_as_without(FINDINGS, {"trampoline", library("libtrampoline.so")}, "",
-                      {"none", "observe", "ordered", "per-thread", "stream"});
+                      {"none", "observe", "guarded", "per-thread", "stream"});
 }
 
 TEST(Resolve, ProcAddressGivesItselfByVersion)
 {
-    Outcome outcome = run(shimmed("loader_child", {"proc"}, {{"PTDS_POLICY", "ordered"}}));
+    Outcome outcome = run(shimmed("loader_child", {"proc"}, {{"PTDS_POLICY", "guarded"}}));
     EXPECT_NE(outcome.out.find("v2 \"cuGetProcAddress\" 11030 0: 0 cuGetProcAddress 0\n"), std::string::npos) << outcome;
     EXPECT_NE(outcome.out.find("v2 \"cuGetProcAddress\" 12000 0: 0 cuGetProcAddress_v2 0\n"), std::string::npos) << outcome;
     EXPECT_NE(outcome.out.find("v1 \"cuGetProcAddress\" 13000 2: 0 cuGetProcAddress_v2\n"), std::string::npos) << outcome;
@@ -137,7 +137,7 @@ class Hooks : public testing::TestWithParam<bool>
 
 TEST_P(Hooks, AnotherHookIsPassedThrough)
 {
-    Command command = shimmed("loader_child", {"handles", "LOCAL"}, {{"PTDS_POLICY", "ordered"}, {"HOOK_LOG", "1"}});
+    Command command = shimmed("loader_child", {"handles", "LOCAL"}, {{"PTDS_POLICY", "guarded"}, {"HOOK_LOG", "1"}});
     Command without = plain("loader_child", {"handles", "LOCAL"});
     command.preload.insert(GetParam() ? command.preload.begin() : command.preload.end(), library("libhook.so"));
     Outcome outcome = run(command), alone = run(without);
@@ -154,7 +154,7 @@ TEST_P(Hooks, AToolInTheDriversPlace)
 {
     Folder folder;
     Command command =
-        shimmed("process_child", {"work", "10"}, {{"PTDS_POLICY", "ordered"}, {"PTDS_TRACE", folder / "trace"}});
+        shimmed("process_child", {"work", "10"}, {{"PTDS_POLICY", "guarded"}, {"PTDS_TRACE", folder / "trace"}});
     std::string tool = data_file("tests/support/fake_driver/libtool.so");
     command.preload.insert(GetParam() ? command.preload.begin() : command.preload.end(), tool);
     Outcome outcome = run(command);
@@ -184,20 +184,20 @@ TEST(Early, ConstructorsOfTheProgramsLibraries)
     expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "observe"}}), before + "cuLaunchKernel(0) cuLaunchKernel(0)");
     expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "per-thread"}}),
                  before + "cuLaunchKernel_ptsz(0) cuLaunchKernel_ptsz(0)");
-    expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "ordered"}}),
-                 before + "cuLaunchKernel(ptds) cuLaunchKernel(ptds)");
+    expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "guarded"}}),
+                 before + "lanes cuLaunchKernel(L1) cuLaunchKernel(L1)");
     expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "stream"}}),
-                 before + "cuStreamCreate cuLaunchKernel(shim) cuLaunchKernel(shim)");
+                 before + "lane cuLaunchKernel(L1) cuLaunchKernel(L1)");
     Folder folder;
-    expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "ordered"}, {"PTDS_TRACE", folder / "trace"}}),
-                 before + "cuLaunchKernel(ptds) cuLaunchKernel(ptds)");
+    expect_early(shimmed("early_child", {}, {{"PTDS_POLICY", "guarded"}, {"PTDS_TRACE", folder / "trace"}}),
+                 before + "lanes cuLaunchKernel(L1) cuLaunchKernel(L1)");
     EXPECT_EQ(walk(folder / "trace").calls("cuLaunchKernel"), 2u);
 }
 
 TEST(Early, ConstructorsOfOtherPreloadedLibraries)
 {
     for (bool first : {true, false}) {
-        Command command = shimmed("loader_child", {"handles", "LOCAL"}, {{"PTDS_POLICY", "ordered"}});
+        Command command = shimmed("loader_child", {"handles", "LOCAL"}, {{"PTDS_POLICY", "guarded"}});
         command.preload.insert(first ? command.preload.begin() : command.preload.end(), library("libearly.so"));
         Outcome outcome = run(command);
         EXPECT_EQ(outcome.exit, 0) << outcome;
@@ -242,7 +242,7 @@ TEST(Discovery, PerThreadHandsOutTheTwin)
 
 TEST(Discovery, OtherPoliciesNameItOnly)
 {
-    expect_future("ordered", false);
+    expect_future("guarded", false);
     expect_future("stream", false);
     expect_future("observe", false);
     expect_future("none", false);

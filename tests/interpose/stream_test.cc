@@ -13,70 +13,75 @@ namespace
 TEST(Stream, WaitsLikeTheOriginals)
 {
     expect_policy("stream", {
-                                {"memset:D", "cuMemsetD8Async(shim)"},
-                                {"memset:P", "cuMemsetD8Async(shim) cuStreamSynchronize(shim)"},
-                                {"htod:H", "cuMemcpyHtoDAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"htod:P", "cuMemcpyHtoDAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"dtoh:H", "cuMemcpyDtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"dtoh:P", "cuMemcpyDtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"dtod", "cuMemcpyDtoDAsync_v2(shim)"},
-                                {"copy:DD", "cuMemcpyAsync(shim)"},
-                                {"copy:DH", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:HD", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:DP", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:PD", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"copy:HH", "cuMemcpyAsync(shim) cuStreamSynchronize(shim)"},
-                                {"2d:DD", "cuMemcpy2DAsync_v2(shim)"},
-                                {"2d:DH", "cuMemcpy2DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"2d:HD", "cuMemcpy2DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"3d:DD", "cuMemcpy3DAsync_v2(shim)"},
-                                {"3d:DP", "cuMemcpy3DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"3d:HD", "cuMemcpy3DAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"3dpeer:DD", "cuMemcpy3DPeerAsync(shim)"},
-                                {"3dpeer:HD", "cuMemcpy3DPeerAsync(shim) cuStreamSynchronize(shim)"},
-                                {"peer", "cuMemcpyPeerAsync(shim)"},
-                                {"atoh:H", "cuMemcpyAtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"atoh:P", "cuMemcpyAtoHAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"htoa:H", "cuMemcpyHtoAAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"htoa:P", "cuMemcpyHtoAAsync_v2(shim) cuStreamSynchronize(shim)"},
-                                {"atod", "cuMemcpy3DAsync_v2(shim)"},
-                                {"dtoa", "cuMemcpy3DAsync_v2(shim)"},
-                                {"atoa", "cuMemcpy3DAsync_v2(shim)"},
+                                {"memset:D", "cuMemsetD8Async(L1)"},
+                                {"memset:P", "cuMemsetD8Async(L1) cuStreamSynchronize(L1)"},
+                                {"htod:H", "cuMemcpyHtoDAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"htod:P", "cuMemcpyHtoDAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"dtoh:H", "cuStreamSynchronize(L1) cuMemcpyDtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"dtoh:P", "cuMemcpyDtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"dtod", "cuMemcpyDtoDAsync_v2(L1)"},
+                                {"copy:DD", "cuMemcpyAsync(L1)"},
+                                {"copy:DH", "cuStreamSynchronize(L1) cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:HD", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:DP", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:PD", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:HH", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"2d:DD", "cuMemcpy2DAsync_v2(L1)"},
+                                {"2d:DH", "cuStreamSynchronize(L1) cuMemcpy2DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"2d:HD", "cuMemcpy2DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"3d:DD", "cuMemcpy3DAsync_v2(L1)"},
+                                {"3d:DP", "cuMemcpy3DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"3d:HD", "cuMemcpy3DAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"3dpeer:DD", "cuMemcpy3DPeerAsync(L1)"},
+                                {"3dpeer:HD", "cuMemcpy3DPeerAsync(L1) cuStreamSynchronize(L1)"},
+                                {"peer", "cuMemcpyPeerAsync(L1)"},
+                                {"atoh:H", "cuStreamSynchronize(L1) cuMemcpyAtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"atoh:P", "cuMemcpyAtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"htoa:H", "cuMemcpyHtoAAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"htoa:P", "cuMemcpyHtoAAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                {"atod", "cuMemcpy3DAsync_v2(L1)"},
+                                {"dtoa", "cuMemcpy3DAsync_v2(L1)"},
+                                {"atoa", "cuMemcpy3DAsync_v2(L1)"},
                             });
 }
 
 TEST(Stream, DefaultStreamWorkOnly)
 {
-    expect_policy("stream", {
-                                {"stream:a", "cuStreamCreate"},
-                                {"event:e", "cuEventCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
-                                {"launch@1", "cuLaunchKernel(legacy)"},
-                                {"launch@2", "cuLaunchKernel(ptds)"},
-                                {"twinlaunch@0", "cuLaunchKernel_ptsz(0)"},
-                                {"launch@a", "cuLaunchKernel(a)"},
-                                {"record:e@0", "cuEventRecord(shim;e)"},
-                                {"wait:e@0", "cuStreamWaitEvent(shim;e)"},
-                                {"sync@0", "cuStreamSynchronize(shim)"},
-                                {"query@0", "cuStreamQuery(shim)"},
-                                {"attach@0", "cuStreamAttachMemAsync(shim)"},
-                                {"single@0", "cuStreamAttachMemAsync(0)"},
-                                {"t:launch@0", "cuLaunchKernel(shim)"},
-                            });
+    expect_policy(
+        "stream",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"event:e", "cuEventCreate"},
+            {"launch@0", "cuLaunchKernel(L1)"},
+            {"launch@1",
+             "cuEventRecord(L1;E1) cuStreamWaitEvent(legacy;E1) cuLaunchKernel(legacy) cuEventRecord(legacy;E1)"},
+            {"launch@2", "cuStreamWaitEvent(ptds;E1) cuLaunchKernel(ptds) cuEventRecord(ptds;E2)"},
+            {"twinlaunch@0", "cuLaunchKernel_ptsz(0) cuEventRecord(ptds;E2)"},
+            {"launch@a", "cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+            {"record:e@0", "cuEventRecord(L1;E3) cuEventRecord(a;E4) cuStreamWaitEvent(L1;E4) cuStreamWaitEvent(L1;E2) "
+                           "cuEventRecord(L1;e)"},
+            {"wait:e@0", "cuStreamWaitEvent(L1;e)"},
+            {"sync@0", "cuStreamSynchronize(L1)"},
+            {"query@0", "cuStreamQuery(L1)"},
+            {"attach@0", "cuStreamAttachMemAsync(L1)"},
+            {"single@0",
+             "cuEventRecord(L1;E4) cuStreamWaitEvent(legacy;E4) cuStreamAttachMemAsync(0) cuEventRecord(legacy;E1)"},
+            {"t:launch@0", "cuStreamWaitEvent(L1;E1) cuLaunchKernel(L1)"},
+        });
 }
 
 TEST(Stream, OneForEachContextMadeEarly)
 {
     expect_policy("stream", {
-                                {"context:second", "cuCtxCreate_v2 cuStreamCreate"},
+                                {"context:second", "cuCtxCreate_v2 lane"},
                                 {"shimflags", ""},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L2)"},
                                 {"use:second", "cuCtxSetCurrent"},
                                 {"gone:second", "cuCtxDestroy_v2"},
-                                {"context:third", "cuCtxCreate_v2 cuStreamCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"context:third", "cuCtxCreate_v2 lane"},
+                                {"launch@0", "cuLaunchKernel(L3)"},
                             });
 }
 
@@ -84,17 +89,16 @@ TEST(Stream, OneForEachContextMadeEarly)
 TEST(Stream, KindOfStream)
 {
     expect_policy("stream",
-                  {{"context:second", "cuCtxCreate_v2 cuStreamCreate cuEventCreate cuEventRecord(legacy;E2) "
-                                      "cuStreamWaitEvent(shim;E2) cuEventDestroy_v2(;E2)"},
-                   {"launch@0", "cuLaunchKernel(shim)"},
+                  {{"context:second", "cuCtxCreate_v2 lane cuEventRecord(legacy;E2) cuStreamWaitEvent(L2;E2)"},
+                   {"launch@0", "cuLaunchKernel(L2)"},
                    {"shimflags", "=1"}},
                   {{"PTDS_STREAM", "nonblocking"}});
-    expect_policy("stream", {{"context:second", "cuCtxCreate_v2 cuStreamCreateWithPriority"}, {"shimflags", ""}},
+    expect_policy("stream", {{"context:second", "cuCtxCreate_v2 events cuStreamCreateWithPriority"}, {"shimflags", ""}},
                   {{"PTDS_STREAM", "blocking,priority=-1"}});
     expect_policy("stream",
-                  {{"context:second", "cuCtxCreate_v2 cuStreamCreateWithPriority cuEventCreate cuEventRecord(legacy;E2) "
-                                      "cuStreamWaitEvent(shim;E2) cuEventDestroy_v2(;E2)"},
-                   {"launch@0", "cuLaunchKernel(shim)"},
+                  {{"context:second",
+                    "cuCtxCreate_v2 events cuStreamCreateWithPriority cuEventRecord(legacy;E2) cuStreamWaitEvent(L2;E2)"},
+                   {"launch@0", "cuLaunchKernel(L2)"},
                    {"shimflags", "=1"}},
                   {{"PTDS_STREAM", "nonblocking,priority=-5"}});
 }
@@ -106,21 +110,21 @@ TEST(Stream, AStreamOfTheProgramsOwn)
                                 {"stream:a", "cuStreamCreate"},
                                 {"own:n", ""},
                                 {"launch@0", "cuLaunchKernel(n)"},
-                                {"dtoh:H", "cuMemcpyDtoHAsync_v2(n) cuStreamSynchronize(n)"},
+                                {"dtoh:H", "cuStreamSynchronize(n) cuMemcpyDtoHAsync_v2(n) cuStreamSynchronize(n)"},
                                 {"t:launch@0", "cuLaunchKernel(n)"},
                                 {"ownthread:a", ""},
-                                {"launch@0", "cuLaunchKernel(a)"},
-                                {"t:launch@0", "cuLaunchKernel(n)"},
+                                {"launch@0", "cuEventRecord(n;E1) cuStreamWaitEvent(a;E1) cuLaunchKernel(a)"},
+                                {"t:launch@0", "cuEventRecord(a;E1) cuStreamWaitEvent(n;E1) cuLaunchKernel(n)"},
                                 {"ownthread:0", ""},
                                 {"launch@0", "cuLaunchKernel(n)"},
                                 /* It belongs to the first context only. */
-                                {"context:second", "cuCtxCreate_v2 cuStreamCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"context:second", "cuCtxCreate_v2 lane"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
                                 {"launch@0", "cuLaunchKernel(n)"},
                                 {"own:0", ""},
-                                {"launch@0", "cuLaunchKernel(shim)"},
-                                {"t:launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuEventRecord(n;E1) cuStreamWaitEvent(L2;E1) cuLaunchKernel(L2)"},
+                                {"t:launch@0", "cuLaunchKernel(L2)"},
                             });
 }
 
@@ -131,13 +135,13 @@ TEST(Stream, AStreamOfTheProgramsOwnThatIsGone)
                                 {"nbstream:n", "cuStreamCreate"},
                                 {"own:n", ""},
                                 {"destroy:n", "cuStreamDestroy_v2(n)"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                             });
 }
 
 TEST(Stream, OtherPoliciesDeclineAStreamOfTheProgramsOwn)
 {
-    for (const char *policy : {"ordered", "per-thread", "observe", "none"}) {
+    for (const char *policy : {"guarded", "per-thread", "observe", "none"}) {
         SCOPED_TRACE(policy);
         expect_policy(policy, {{"nbstream:n", "cuStreamCreate"}, {"own:n", "=999"}, {"ownthread:n", "=999"}});
     }
@@ -147,23 +151,23 @@ TEST(Stream, MadeWhenAPrimaryContextBecomesCurrent)
 {
     expect_policy("stream", {
                                 {"primary:p", "cuDevicePrimaryCtxRetain"},
-                                {"use:p", "cuCtxSetCurrent cuStreamCreate"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"use:p", "cuCtxSetCurrent lane"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                                 {"use:first", "cuCtxSetCurrent"},
                                 {"use:p", "cuCtxSetCurrent"},
-                                {"launch@0", "cuLaunchKernel(shim)"},
+                                {"launch@0", "cuLaunchKernel(L1)"},
                             });
 }
 
 /* A green context's default stream runs on its own share of the device. */
 TEST(GreenContexts, AreNotRemapped)
 {
-    for (const char *policy : {"stream", "ordered"}) {
+    for (const char *policy : {"stream", "guarded"}) {
         expect_policy(policy, {
                                   {"green:g", "cuCtxFromGreenCtx"},
                                   {"use:g", "cuCtxSetCurrent"},
-                                  {"launch@0", "cuLaunchKernel(0)"},
-                                  {"memset:D", "cuMemsetD8_v2"},
+                                  {"launch@0", "cuLaunchKernel(0) cuEventCreate cuEventRecord(legacy;E1)"},
+                                  {"memset:D", "cuMemsetD8_v2 cuEventRecord(legacy;E1)"},
                               });
     }
 }

@@ -139,13 +139,9 @@ TEST(Table, NamesWhatTheDriverExports)
 TEST(Library, ExportsTheTableAndLittleElse)
 {
     Names expected = table(false), seen;
-    for (const char *name :
-         {"dlopen", "dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread", "ptds_api_region_push",
-          "ptds_api_region_pop", "ptds_api_flush", "ptds_api_hand_over", "ptds_api_take_over", "InitializeInjectionNvtx2"})
+    for (const char *name : {"dlopen", "dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread",
+                             "ptds_api_region_push", "ptds_api_region_pop", "ptds_api_flush", "InitializeInjectionNvtx2"})
         expected.insert(name);
-    expected.insert({"pthread_create", "pthread_exit"});
-#define FUNCTION(name, ...) expected.insert(#name);
-#include "interpose/handover/functions.def"
     const Names linkers = {"__bss_start", "_edata", "_end"};
     for (const Symbol &symbol : dynamic_symbols(shim())) {
         if (symbol.defined() && symbol.section != "ABS" && symbol.binding != "LOCAL" && !linkers.count(symbol.name))
@@ -166,20 +162,6 @@ TEST(Library, HasBothVersionsOfTheLookups)
     }
     EXPECT_EQ(versions, (Names{"dlsym GLIBC_2.2.5", "dlsym GLIBC_2.34", "dlvsym GLIBC_2.2.5", "dlvsym GLIBC_2.34",
                                "dlopen GLIBC_2.2.5", "dlopen GLIBC_2.34"}));
-}
-
-/* 2.2.5 has another kind of condition. All other names serve every version. */
-TEST(Library, HasTheConditionsOfTheRightVersion)
-{
-    int conditions = 0;
-    for (const Symbol &symbol : dynamic_symbols(shim())) {
-        if (!symbol.defined() || symbol.name.rfind("pthread_", 0) != 0)
-            continue;
-        bool condition = symbol.name.rfind("pthread_cond_", 0) == 0 && symbol.name != "pthread_cond_clockwait";
-        EXPECT_EQ(symbol.version, condition ? "GLIBC_2.3.2" : "") << symbol.name;
-        conditions += condition;
-    }
-    EXPECT_EQ(conditions, 4);
 }
 
 TEST(Library, NeedsNoGlibcNewerThan2_17)

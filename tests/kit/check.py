@@ -33,7 +33,7 @@ import sys
 
 KINDS = ("fan-in", "fan-out", "fifo", "host")
 VERDICTS = ("false", "load-bearing", "unknown")
-POLICIES = {"observe", "ordered", "per-thread", "stream", "none"}
+POLICIES = {"observe", "guarded", "per-thread", "stream", "none"}
 COMPARE = {"=": lambda a, b: a == b, ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b}
 
 

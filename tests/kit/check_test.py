@@ -69,7 +69,7 @@ class Checker(unittest.TestCase):
         self.assertTrue(printed.startswith("FAILED X1"), printed)
 
     def test_findings(self):
-        self.met("finding blocking-free  # what was\npolicy observe\nenv A=b\nright ordered stream\n")
+        self.met("finding blocking-free  # what was\npolicy observe\nenv A=b\nright guarded stream\n")
         self.met("finding blocking-free count=2 host_ns>=5000 threads=1 largest-bytes<=64 case=a_free in=libone.so\n")
         self.missed("finding legacy-barrier\n", says="no such finding")
         for condition in ("count=1", "count>=3", "host_ns>=5001", "threads=2", "largest-bytes<=63", "case=a_freeze",

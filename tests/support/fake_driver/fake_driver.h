@@ -33,7 +33,7 @@ size_t fake_log_take(struct fake_entry *out, size_t most);
 void *fake_address(const char *symbol);
 }
 
-/* Addresses of device memory and of pinned host memory begin here; both are numbers only. */
+/* Addresses of device memory, which are numbers only, and of pinned host memory begin here. */
 constexpr uint64_t FAKE_DEVICE_MEMORY = 0xd00000000;
 constexpr uint64_t FAKE_PINNED_MEMORY = 0xb00000000;
 
