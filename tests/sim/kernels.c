@@ -114,6 +114,7 @@ struct kernel {
 
 static struct kernel kernels[256] = {
     {"empty", "", kernel_empty, NULL},
+    {"four_pointers", "pppp", kernel_empty, NULL},
     {"gate", "p", kernel_gate, NULL},
     {"spin", "q", kernel_spin, NULL},
     {"spin_ns", "q", kernel_spin, NULL},
