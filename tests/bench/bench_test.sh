@@ -34,7 +34,7 @@ import json, sys
 run = json.load(open(sys.argv[1], encoding="utf-8"))
 parts = {(p["part"], p["driver"]): {r["row"]: r["configurations"] for r in p["rows"]} for p in run["parts"]}
 launch = parts["calls", "alone"]["launch/elf/1"]
-assert launch["ordered"]["median"] > 0 and "extra" in launch["per-thread/off"], launch
+assert launch["guarded"]["median"] > 0 and "extra" in launch["per-thread/off"], launch
 trace = parts["bytes", "alone"]["launch"]["trace"]["median"]
 assert 32 < trace < 400, trace
 rate = parts["rate", "alone"]
@@ -42,7 +42,7 @@ assert rate["calls-counted"]["trace"]["median"] == rate["calls-in-detail"]["trac
 assert rate["records-lost"]["trace"]["median"] == 0, rate
 full = {name: rate[name]["trace-32M"]["median"] for name in ("calls-counted", "calls-in-detail", "chunks-overwritten")}
 assert full["calls-counted"] > full["calls-in-detail"] > 0 and full["chunks-overwritten"] > 0, full
-assert parts["memory", "alone"]["kB/20"]["ordered"]["extra"] > 0
+assert parts["memory", "alone"]["kB/20"]["guarded"]["extra"] > 0
 assert any("cupti" in line for line in run["left_out"])
 CHECK
 

@@ -19,7 +19,7 @@ fi
 measure() {
     local name calls
     calls=$(awk '!/^#/ && NR > 2 { print $1 }' tests/bench/budget.tsv | sort -u | paste -sd,)
-    for name in bare none per-thread/off ordered/off stream/off observe per-thread ordered; do
+    for name in bare none per-thread/off guarded/off stream/off observe per-thread guarded; do
         under "$name" "$(find_program bench/instructions)" "$calls" 2>"$scratch/err" | sed "s|^|$name |" ||
             { cat "$scratch/err" >&2; return 1; }
     done
@@ -41,4 +41,4 @@ if python3 tests/bench/budget.py "$scratch/halved" "$scratch/measured" >"$scratc
     echo "a budget of half of what is measured was met" >&2
     exit 1
 fi
-grep -q '^launch by elf, ordered: [0-9]* instructions added' "$scratch/said"
+grep -q '^launch by elf, guarded: [0-9]* instructions added' "$scratch/said"

@@ -10,11 +10,11 @@ bare
 disabled PTDS_DISABLE=1
 none PTDS_POLICY=none
 per-thread/off PTDS_POLICY=per-thread PTDS_REPORT=off
-ordered/off PTDS_POLICY=ordered PTDS_REPORT=off
+guarded/off PTDS_POLICY=guarded PTDS_REPORT=off
 stream/off PTDS_POLICY=stream PTDS_REPORT=off
 observe PTDS_POLICY=observe
 per-thread PTDS_POLICY=per-thread
-ordered PTDS_POLICY=ordered
+guarded PTDS_POLICY=guarded
 cupti-callbacks BENCH_CUPTI=callbacks
 cupti-activity BENCH_CUPTI=activity
 LIST

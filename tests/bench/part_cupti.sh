@@ -29,7 +29,7 @@ part_cupti() {
     done
     [[ ${#peers[@]} != 0 ]] || return 0
     for ((repetition = 1; repetition <= repetitions; repetition++)); do
-        for configuration in bare per-thread ordered "${peers[@]}"; do
+        for configuration in bare per-thread guarded "${peers[@]}"; do
             run_calls "cupti.$1" "$configuration" "$repetition" 1 "$batches" elf \
                 launch,memcpy-htod-async,event-record,stream-query,ctx-get-current
         done

@@ -3,7 +3,7 @@
 # unmodified one under the shim; and a PyTorch training step, recorded and not.
 # shellcheck shell=bash
 
-PROGRAMS_IN=(bare per-thread/off ordered/off)
+PROGRAMS_IN=(bare per-thread/off guarded/off)
 
 # one_program ROW CONFIGURATION REPETITION program arguments...
 one_program() {

@@ -7,7 +7,7 @@ startup() {
     local row=$1 rounds=$2 times=$3 repetition configuration
     shift 3
     for ((repetition = 1; repetition <= repetitions * rounds; repetition++)); do
-        for configuration in bare per-thread/off ordered; do
+        for configuration in bare per-thread/off guarded; do
             attempt "$configuration" python3 tests/bench/spawn.py "$times" "$@" || return 0
             sample "startup.$ON" "$row" "$configuration" "$repetition" "$(said time_ms)"
         done
