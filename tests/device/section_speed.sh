@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/gpu speed: what policy guarded gains and costs. Whole programs, each configuration in turn within a round, medians of
 # REPETITIONS rounds; then single calls and many threads, on the empty driver and on the real one. A goal that is missed is a
-# line that begins with MISS; a wrong result is one that begins with FAIL.
+# line that begins with MISS; a wrong result is one that begins with FAIL. SPEED="threads calls" runs only these of its parts.
 # shellcheck shell=bash
 
 REPETITIONS=${REPETITIONS:-9}
@@ -217,7 +217,7 @@ speed_many_threads() {
             "empty driver, $threads threads: launch-four" "$(middle "${NS[$threads.bare]}")" "$plain")
         speed_verdict "$status" "$line"
     done
-    together_rounds real launch-four 1 16 128
+    REPETITIONS=3 together_rounds real launch-four 1 16 128
     for threads in 1 16 128; do
         line=$(printf '%-44s %8.1f ns bare, %8.1f guarded' "real driver, $threads threads: launch-four" \
             "$(middle "${NS[$threads.bare]}")" "$(middle "${NS[$threads.guarded]}")")
@@ -227,11 +227,12 @@ speed_many_threads() {
 
 section_speed() {
     note "medians of $REPETITIONS rounds; single calls and threads in ns a call, by which guarded is longer than bare"
-    speed_threads
-    speed_conflicts
-    speed_one_thread
     EMPTY_DRIVER=$(find_program bench/empty/libcuda.so.1) || { fail "no empty driver here"; return 0; }
     EMPTY_DRIVER=$(dirname "$EMPTY_DRIVER")
-    speed_calls
-    speed_many_threads
+    local part started
+    for part in ${SPEED:-threads conflicts one_thread calls many_threads}; do
+        started=$SECONDS
+        "speed_$part"
+        detail "speed: $part took $((SECONDS - started)) s"
+    done
 }
