@@ -221,7 +221,11 @@ speed_many_threads() {
     for threads in 1 16 128; do
         line=$(printf '%-44s %8.1f ns bare, %8.1f guarded' "real driver, $threads threads: launch-four" \
             "$(middle "${NS[$threads.bare]}")" "$(middle "${NS[$threads.guarded]}")")
-        [[ $(paired "${NS[$threads.guarded]}" "${NS[$threads.bare]}" -) == nan ]] && fail "$line" || note "     $line"
+        if [[ $(paired "${NS[$threads.guarded]}" "${NS[$threads.bare]}" -) == nan ]]; then
+            fail "$line"
+        else
+            note "     $line"
+        fi
     done
 }
 
