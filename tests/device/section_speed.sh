@@ -161,6 +161,8 @@ call_row() {
     [[ $recorded_goal == - ]] || title+=" (goal <= $recorded_goal)"
     if [[ $plain == nan || $recorded == nan ]]; then
         fail "$title"
+    elif [[ $call == launch && ${title%%,*} == empty* ]] && at_most "$plain" 1; then
+        fail "$title: the shim was not there"
     elif [[ $goal == - && $recorded_goal == - ]]; then
         note "     $title"
     else
