@@ -22,9 +22,12 @@ static inline void lock_take(struct lock *lock)
         lock_take_slowly(lock);
 }
 
+/* A plain store: whoever comes to wait at this very moment may be missed and looks again by itself after a while. */
 static inline void lock_drop(struct lock *lock)
 {
-    if (__atomic_exchange_n(&lock->held, 0, __ATOMIC_RELEASE) == 2)
+    uint32_t held = __atomic_load_n(&lock->held, __ATOMIC_RELAXED);
+    __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
+    if (__builtin_expect(held == 2, 0))
         lock_wake(lock);
 }
 

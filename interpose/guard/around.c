@@ -141,7 +141,7 @@ static void made_memory(struct call *C)
     lock_drop(&order_lock);
 }
 
-void guard_late(struct call *C)
+void guard_learn(struct call *C)
 {
     if (C->guarded.waits) /* an implicit form, and its wait */
         turn_done(C, C->result);
