@@ -40,11 +40,6 @@ void rails_leave(int entered)
 
 /* ---- turns ---- */
 
-uint32_t rails_ticket(unsigned lane)
-{
-    return rails[lane].tickets++;
-}
-
 static int is_recordable(unsigned lane)
 {
     return !order.lanes[lane]->eager;
@@ -63,22 +58,11 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
     }
 }
 
-void rails_await_turn(unsigned lane, uint32_t ticket)
-{
-    if (__builtin_expect(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) != ticket, 0))
-        word_await(&rails[lane].serving, ticket, &rails[lane].waiting);
-}
-
 /* The turn with this ticket is over. */
 static void await_over(unsigned lane, uint32_t ticket)
 {
     if (__builtin_expect((int32_t)(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) - ticket) <= 0, 0))
         word_await_past(&rails[lane].serving, ticket, &rails[lane].waiting);
-}
-
-void rails_served(unsigned lane, uint32_t ticket)
-{
-    word_set(&rails[lane].serving, ticket + 1, &rails[lane].waiting);
 }
 
 /* ---- waits ---- */

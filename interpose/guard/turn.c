@@ -105,7 +105,10 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
     counts.operations++;
     lock_drop(&order_lock);
     guarded->turn = 1;
-    rails_carry_out(C, lane, guarded->ticket, &plan, tickets);
+    if (plan.count || plan.mark_first >= 0)
+        rails_carry_out(C, lane, guarded->ticket, &plan, tickets);
+    else
+        rails_await_turn(lane, guarded->ticket);
 }
 
 /* ---- turns ---- */
