@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SPINS = 200 };
@@ -23,10 +24,12 @@ static void pause_briefly(void)
 #endif
 }
 
+/* At most so long: whoever changes a word may miss a waiter that has just come. */
 static void sleep_while(uint32_t *word, uint32_t value)
 {
+    const struct timespec most = {0, 100000};
     int saved = errno;
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &most, NULL, 0);
     errno = saved;
 }
 
@@ -65,6 +68,20 @@ void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting)
     }
     __atomic_add_fetch(waiting, 1, __ATOMIC_SEQ_CST);
     while ((seen = __atomic_load_n(word, __ATOMIC_SEQ_CST)) != wanted)
+        sleep_while(word, seen);
+    __atomic_sub_fetch(waiting, 1, __ATOMIC_SEQ_CST);
+}
+
+void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting)
+{
+    uint32_t seen;
+    for (int i = 0; i < SPINS; i++) {
+        if ((int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - least) > 0)
+            return;
+        pause_briefly();
+    }
+    __atomic_add_fetch(waiting, 1, __ATOMIC_SEQ_CST);
+    while ((int32_t)((seen = __atomic_load_n(word, __ATOMIC_SEQ_CST)) - least) <= 0)
         sleep_while(word, seen);
     __atomic_sub_fetch(waiting, 1, __ATOMIC_SEQ_CST);
 }

@@ -22,22 +22,30 @@ static inline void lock_take(struct lock *lock)
         lock_take_slowly(lock);
 }
 
+/* A plain store: whoever comes to wait at this very moment may be missed and looks again by itself after a while. */
 static inline void lock_drop(struct lock *lock)
 {
-    if (__atomic_exchange_n(&lock->held, 0, __ATOMIC_RELEASE) == 2)
+    uint32_t held = __atomic_load_n(&lock->held, __ATOMIC_RELAXED);
+    __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
+    if (__builtin_expect(held == 2, 0))
         lock_wake(lock);
 }
 
 /* Waits until the word is `wanted`; whoever changes it says so with word_set. */
 void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting);
 
+/* The same until the word, which only grows, is beyond `least`. */
+void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting);
+
 /* After the word has changed. */
 void word_wake(uint32_t *word);
 
+/* Without a fence, which would cost more than the rest: a waiter that announces itself at this very moment may be missed,
+ * so waiters look again by themselves after a while. */
 static inline void word_set(uint32_t *word, uint32_t value, const uint32_t *waiting)
 {
-    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
-    if (__builtin_expect(__atomic_load_n(waiting, __ATOMIC_SEQ_CST) != 0, 0))
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    if (__builtin_expect(__atomic_load_n(waiting, __ATOMIC_RELAXED) != 0, 0))
         word_wake(word);
 }
 

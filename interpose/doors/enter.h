@@ -49,8 +49,7 @@ void enter_after_fork(void);
 
 static inline void leave_call(struct call *C)
 {
-    if (__builtin_expect(guard_on, 1))
-        guard_late(C);
+    guard_late(C);
     if (C->enter)
         record_call(C);
 }

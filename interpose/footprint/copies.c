@@ -20,9 +20,9 @@ struct side {
 
 static enum ptds_memory_kind pinned_kind(const struct place *place)
 {
-    uint8_t kind = place->memory ? __atomic_load_n(&place->memory->kind, __ATOMIC_RELAXED) : PTDS_MEMORY_UNKNOWN;
-    return kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED ? (enum ptds_memory_kind)kind
-                                                                        : PTDS_MEMORY_PAGEABLE;
+    if (!place->memory)
+        return PTDS_MEMORY_PAGEABLE;
+    return (enum ptds_memory_kind)__atomic_load_n(&place->memory->kind, __ATOMIC_RELAXED);
 }
 
 /* Either side of a copy whose name does not tell. The driver knows every pointer that is not plain host memory. */

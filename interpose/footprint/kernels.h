@@ -22,6 +22,9 @@ struct kernel {
 /* Made on first sight; NULL inside a capture, if it was not seen before. */
 const struct kernel *kernels_find(struct thread *thread, CUfunction function);
 
+/* 1: a device can read memory that no call has told the driver of. */
+extern uint32_t kernels_read_pageable;
+
 /* Adds what a launch with these parameters touches; one of both may be NULL, as in cuLaunchKernel. Keeps the words of C,
  * too, where it is recorded. 0: the parameters are not known. */
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);

@@ -8,7 +8,9 @@
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* The word, for the record: there is room for so many. */
 static void keep_word(struct call *C, uint64_t word, size_t offset)
@@ -19,14 +21,42 @@ static void keep_word(struct call *C, uint64_t word, size_t offset)
         C->word[C->words++] = word | (uint64_t)(offset / 8) << PTDS_LAUNCH_ADDRESS_BITS;
 }
 
+/* Where programs, libraries and large heaps lie on the machines that this is built for: other numbers are seldom as large.
+ */
+static int is_pageable(uint64_t word)
+{
+    unsigned char resident;
+    int saved = errno;
+    if (word < UINT64_C(0x550000000000) || word >= UINT64_C(0x800000000000))
+        return 0;
+    int mapped = mincore((void *)(word & ~UINT64_C(4095)), 1, &resident) == 0;
+    errno = saved;
+    return mapped;
+}
+
+/* A word that lies in no memory that is known. */
+static __attribute__((noinline)) void touch_unknown(struct call *C, uint64_t word)
+{
+    if (is_pageable(word))
+        touch_opaque(&C->touched, OPAQUE_OTHER);
+}
+
+static inline int reads_pageable(void)
+{
+    return __builtin_expect(__atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) != 0, 0);
+}
+
 /* A pointer to the end of an array counts as one into it. */
 static inline void touch_word(struct call *C, uint64_t word, unsigned flags)
 {
-    struct memory *memory = memories_find(C->thread, word).memory;
+    struct memory *memory = memories_memory(C->thread, word);
     if (__builtin_expect(!memory, 0))
         memory = memories_find(C->thread, word - 1).memory;
-    if (!memory)
+    if (!memory) {
+        if (reads_pageable())
+            touch_unknown(C, word);
         return;
+    }
     touch_whole(&C->touched, memory, !(flags & SIGNATURE_READS));
     if (__builtin_expect((flags & SIGNATURE_POINTS) && !tables_known(memory), 0))
         touch_opaque(&C->touched, OPAQUE_POINTERS);
@@ -40,8 +70,11 @@ static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t si
         memcpy(&word, bytes + at, sizeof word);
         if (textures_may_be(word))
             textures_touch(&C->touched, word);
-        if (!memories_in_span(word))
+        if (!memories_in_span(word)) {
+            if (reads_pageable())
+                touch_unknown(C, word);
             continue;
+        }
         if (C->enter)
             keep_word(C, word, offset + at);
         touch_word(C, word, flags);
@@ -140,6 +173,18 @@ static unsigned attributes_of(const CUlaunchConfig *config)
     return found;
 }
 
+/* The event that the launch records, if any. */
+static CUevent event_of(const CUlaunchConfig *config)
+{
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            return config->attrs[i].value.launchCompletionEvent.event;
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            return config->attrs[i].value.programmaticEvent.event;
+    }
+    return NULL;
+}
+
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
 {
     if (!C->footprint || !config)
@@ -147,4 +192,5 @@ void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction funct
     fp_launch(C, function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
               config->blockDimZ, config->sharedMemBytes, params, extra);
     C->word[2] |= (uint64_t)attributes_of(config) << 48;
+    C->event = event_of(config);
 }

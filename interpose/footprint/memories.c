@@ -18,13 +18,6 @@
 uint64_t memories_low = UINT64_MAX, memories_high;
 void (*memories_gone)(struct memory *memory);
 
-struct range {
-    uint32_t generation; /* odd: nobody's */
-    uint32_t unused;
-    struct place place;
-    struct range *next_free;
-};
-
 #define BLOCK 64u
 struct block {
     uint32_t count;
@@ -48,20 +41,6 @@ static struct lock lock;
 static struct range *free_ranges;
 static struct block *free_blocks;
 static struct memory_object *free_objects;
-
-/* The thread's last finds. An entry holds as long as its range is of that generation. */
-#define CACHE 64u
-struct memory_cache {
-    struct {
-        struct range *range;
-        uint32_t generation;
-    } at[CACHE];
-};
-
-static inline uint32_t cache_place(uint64_t address)
-{
-    return (uint32_t)((address >> 8) * 0x9e3779b97f4a7c15u >> 58);
-}
 
 /* 1 if the range is of this generation and contains the address. */
 static inline int read_range(const struct range *range, uint32_t generation, uint64_t address, struct place *place)
@@ -139,20 +118,28 @@ static __attribute__((noinline)) struct place find_slow(struct thread *thread, u
         return (struct place){NULL, 0, 0, 0};
     if (thread && !thread->memories)
         thread->memories = memory_keep(sizeof *thread->memories);
-    if (thread && thread->memories) {
-        thread->memories->at[cache_place(address)].range = range;
-        thread->memories->at[cache_place(address)].generation = generation;
+    struct memory_cache *cache = thread ? thread->memories : NULL;
+    if (cache && place.end - place.begin >= MEMORY_LARGE) {
+        cache->large[memories_large(address)].range = range;
+        cache->large[memories_large(address)].generation = generation;
+    } else if (cache) {
+        cache->small[memories_small(address)].range = range;
+        cache->small[memories_small(address)].generation = generation;
     }
     return place;
 }
 
 struct place memories_find(struct thread *thread, uint64_t address)
 {
-    if (__builtin_expect(thread && thread->memories, 1)) {
-        struct place place;
-        uint32_t at = cache_place(address);
-        const struct range *range = thread->memories->at[at].range;
-        if (__builtin_expect(range && read_range(range, thread->memories->at[at].generation, address, &place), 1))
+    struct memory_cache *cache = thread ? thread->memories : NULL;
+    struct place place;
+    if (__builtin_expect(cache != NULL, 1)) {
+        uint32_t large = memories_large(address), small = memories_small(address);
+        if (cache->large[large].range &&
+            read_range(cache->large[large].range, cache->large[large].generation, address, &place))
+            return place;
+        if (cache->small[small].range &&
+            read_range(cache->small[small].range, cache->small[small].generation, address, &place))
             return place;
     }
     return find_slow(thread, address);

@@ -8,8 +8,8 @@
 #define PTDS_MEMORIES_H
 
 #include "interpose/footprint/touched.h"
+#include "interpose/state/thread.h"
 
-struct thread;
 struct table;
 
 /* The memory, and what is remembered with it. */
@@ -38,6 +38,62 @@ struct place {
 
 /* Where the address lies. thread NULL: without its cache. */
 struct place memories_find(struct thread *thread, uint64_t address);
+
+/* A range as it is kept, used again for others: what is read of it holds if its generation is the same afterwards. */
+struct range {
+    uint32_t generation; /* odd: nobody's */
+    uint32_t unused;
+    struct place place;
+    struct range *next_free;
+};
+
+/* The thread's last finds: those of small ranges by fine steps of the address, those of large ones by coarse steps, since
+ * programs point all over them. */
+enum { MEMORY_CACHE = 64, MEMORY_LARGE = 64 << 10 };
+struct memory_cache {
+    struct {
+        struct range *range;
+        uint32_t generation;
+    } small[MEMORY_CACHE], large[MEMORY_CACHE];
+};
+static inline uint32_t memories_small(uint64_t address)
+{
+    return (uint32_t)((address >> 8) * 0x9e3779b97f4a7c15u >> 58);
+}
+static inline uint32_t memories_large(uint64_t address)
+{
+    return (uint32_t)((address >> 20) * 0x9e3779b97f4a7c15u >> 58);
+}
+
+/* The range's memory if the address lies in it and it is of this generation. */
+static inline struct memory *memories_in_range(const struct range *range, uint32_t generation, uint64_t address)
+{
+    if (!range || __atomic_load_n(&range->generation, __ATOMIC_ACQUIRE) != generation)
+        return NULL;
+    uint64_t begin = __atomic_load_n(&range->place.begin, __ATOMIC_RELAXED);
+    uint64_t end = __atomic_load_n(&range->place.end, __ATOMIC_RELAXED);
+    struct memory *memory = __atomic_load_n(&range->place.memory, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return address - begin < end - begin && __atomic_load_n(&range->generation, __ATOMIC_RELAXED) == generation ? memory
+                                                                                                                : NULL;
+}
+
+/* The memory alone, for launches. */
+static inline struct memory *memories_memory(struct thread *thread, uint64_t address)
+{
+    const struct memory_cache *cache = thread->memories;
+    if (__builtin_expect(cache != NULL, 1)) {
+        uint32_t at = memories_large(address);
+        struct memory *memory = memories_in_range(cache->large[at].range, cache->large[at].generation, address);
+        if (memory)
+            return memory;
+        at = memories_small(address);
+        memory = memories_in_range(cache->small[at].range, cache->small[at].generation, address);
+        if (memory)
+            return memory;
+    }
+    return memories_find(thread, address).memory;
+}
 
 /* Whether the address lies between the lowest and the highest that was ever added. */
 extern uint64_t memories_low, memories_high;

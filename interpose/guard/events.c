@@ -11,24 +11,25 @@
 #include "interpose/guard/rails.h"
 #include "interpose/state/map.h"
 
-static struct map events;          /* CUevent -> struct guard_event * */
-static struct guard_event *unused; /* under order_lock */
+static struct map events; /* CUevent -> struct guard_event * */
+static struct guard_event *unused;
+static struct lock unused_lock; /* taken under order_lock, too */
 
 struct guard_event *guard_event_find(CUevent event)
 {
     return (struct guard_event *)map_get(&events, (uint64_t)event);
 }
 
-static struct guard_event *make(CUevent event, uint32_t timed)
+static struct guard_event *make(CUevent event, int timed, int foreign)
 {
-    lock_take(&order_lock);
+    lock_take(&unused_lock);
     struct guard_event *entry = unused;
     if (entry)
         unused = entry->next;
-    lock_drop(&order_lock);
+    lock_drop(&unused_lock);
     if (!entry && !(entry = memory_keep(sizeof *entry)))
         return NULL;
-    *entry = (struct guard_event){.timed = timed};
+    *entry = (struct guard_event){.timed = (uint8_t)timed, .foreign = (uint8_t)foreign};
     map_set(&events, (uint64_t)event, (uint64_t)entry);
     return entry;
 }
@@ -36,21 +37,30 @@ static struct guard_event *make(CUevent event, uint32_t timed)
 struct guard_event *guard_event_make(CUevent event)
 {
     struct guard_event *entry = guard_event_find(event);
-    return entry ? entry : make(event, 1); /* what is not known may measure */
+    return entry ? entry : make(event, 1, 0); /* what is not known may measure */
 }
 
-void guard_event_created(CUevent event, unsigned flags)
+void guard_event_created(CUevent event, unsigned flags, int opened)
 {
-    uint32_t timed = !(flags & CU_EVENT_DISABLE_TIMING);
+    int timed = !(flags & CU_EVENT_DISABLE_TIMING), foreign = opened || (flags & CU_EVENT_INTERPROCESS);
     struct guard_event *entry = guard_event_find(event); /* destroyed past the shim */
     if (!entry) {
-        make(event, timed);
+        make(event, timed, foreign);
         return;
     }
     lock_take(&order_lock);
     order_recorded_drop(&entry->recorded);
-    entry->timed = timed;
+    entry->timed = (uint8_t)timed;
+    entry->foreign = (uint8_t)foreign;
+    entry->elsewhere = 0;
     lock_drop(&order_lock);
+}
+
+void guard_event_recorded_elsewhere(CUevent event)
+{
+    struct guard_event *entry = guard_event_make(event);
+    if (entry)
+        entry->elsewhere = 1;
 }
 
 void guard_event_unrecorded(CUevent event)
@@ -70,13 +80,16 @@ void guard_event_gone(CUevent event)
         return;
     lock_take(&order_lock);
     order_recorded_drop(&entry->recorded);
+    lock_drop(&order_lock);
+    lock_take(&unused_lock);
     entry->next = unused;
     unused = entry;
-    lock_drop(&order_lock);
+    lock_drop(&unused_lock);
 }
 
 void guard_events_after_fork(void)
 {
     map_reset(&events);
     unused = NULL;
+    unused_lock.held = 0;
 }

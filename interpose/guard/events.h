@@ -10,7 +10,9 @@
 
 struct guard_event {
     struct recorded recorded;
-    uint32_t timed; /* it measures */
+    uint8_t timed;     /* it measures */
+    uint8_t foreign;   /* other processes record it or wait for it */
+    uint8_t elsewhere; /* last recorded by a call that is no operation of a lane: a graph's launch, a context's event */
     struct guard_event *next;
 };
 
@@ -20,7 +22,9 @@ struct guard_event *guard_event_find(CUevent event);
 /* The same, made on first sight. NULL without memory. */
 struct guard_event *guard_event_make(CUevent event);
 
-void guard_event_created(CUevent event, unsigned flags);
+/* opened: made by another process. */
+void guard_event_created(CUevent event, unsigned flags, int opened);
+void guard_event_recorded_elsewhere(CUevent event);
 void guard_event_gone(CUevent event);
 
 /* The record failed: what the event carries is not known any more. */

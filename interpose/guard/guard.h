@@ -7,6 +7,7 @@
 #ifndef PTDS_GUARD_H
 #define PTDS_GUARD_H
 
+#include "interpose/guard/kinds.h"
 #include "interpose/state/call.h"
 
 /* Set once, before the first wrapper goes on, by a policy that wants the guard. */
@@ -36,12 +37,12 @@ void guard_enter(struct call *C);
 void guard_leave(struct call *C);
 static inline void guard_entering(struct call *C)
 {
-    if (__builtin_expect(guard_on, 1))
+    if (guard_on && C->guarded.kind != GUARD_WORK)
         guard_enter(C);
 }
 static inline void guard_leaving(struct call *C)
 {
-    if (__builtin_expect(guard_on, 1))
+    if (guard_on && (C->guarded.kind != GUARD_NOTHING || C->guarded.begun))
         guard_leave(C);
 }
 
@@ -49,7 +50,13 @@ static inline void guard_leaving(struct call *C)
 void guard_finish_implicit(struct call *C);
 
 /* After the book-keeping of the call: what it has made counts as touched. */
-void guard_late(struct call *C);
+void guard_learn(struct call *C);
+static inline void guard_late(struct call *C)
+{
+    int is_plain = C->guarded.kind == GUARD_WORK && !C->guarded.waits && C->op != PTDS_OP_ALLOC_ASYNC;
+    if (guard_on && !is_plain)
+        guard_learn(C);
+}
 
 /* The program's SetAttribute on the default stream: on the lanes, too. */
 void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data);

@@ -64,12 +64,7 @@ int order_reclaim(struct order *o, unsigned number)
 
 static struct mark *newest_mark(struct lane *lane)
 {
-    struct mark *newest = &lane->marks[0];
-    for (int i = 1; i < ORDER_MARKS; i++) {
-        if (lane->marks[i].at > newest->at)
-            newest = &lane->marks[i];
-    }
-    return newest;
+    return &lane->marks[lane->newest];
 }
 
 /* Whether somebody may have been promised the lane's work up to `at` and no more. */
@@ -88,21 +83,13 @@ static int is_boundary(const struct order *o, const struct lane *lane, unsigned 
                                                         domain->last_sync > at || domain->last_blocking > at);
 }
 
-static unsigned number_of(const struct order *o, const struct lane *lane)
-{
-    unsigned i = 0;
-    while (o->lanes[i] != lane)
-        i++;
-    return i;
-}
-
 /* The one to record anew: free, or done, or the newest where it is no boundary any more, or the oldest. -1: all are being
  * waited for. */
-static int place_for(const struct order *o, struct lane *lane)
+static int place_for(const struct order *o, unsigned number, struct lane *lane)
 {
     const struct mark *newest = newest_mark(lane);
     int place = -1;
-    if (newest->at && !newest->pins && !is_boundary(o, lane, number_of(o, lane), newest->at))
+    if (newest->at && !newest->pins && !is_boundary(o, lane, number, newest->at))
         return (int)(newest - lane->marks);
     for (int i = 0; i < ORDER_MARKS; i++) {
         const struct mark *mark = &lane->marks[i];
@@ -125,11 +112,13 @@ static void keep_real(const struct order *o, const struct lane *lane, struct rea
     }
 }
 
-static int16_t mark(const struct order *o, struct lane *lane)
+static int16_t mark(const struct order *o, unsigned number)
 {
-    int place = place_for(o, lane);
+    struct lane *lane = o->lanes[number];
+    int place = place_for(o, number, lane);
     if (place < 0)
         return -1;
+    lane->newest = (uint8_t)place;
     lane->marks[place].at = lane->last;
     lane->marks[place].next = 0;
     keep_real(o, lane, &lane->marks[place].real);
@@ -170,26 +159,29 @@ static int is_marked(struct lane *lane)
     return lane->last <= lane->completed || lane->last <= newest_mark(lane)->at;
 }
 
-int16_t lanes_mark_first(struct order *o, struct lane *lane)
+int16_t lanes_mark_first(struct order *o, unsigned number)
 {
-    if (!lane->last || !is_boundary(o, lane, number_of(o, lane), lane->last) || is_marked(lane))
+    struct lane *lane = o->lanes[number];
+    if (is_marked(lane) || !is_boundary(o, lane, number, lane->last))
         return -1;
-    return mark(o, lane);
+    return mark(o, number);
 }
 
-int16_t lanes_mark_wait(struct order *o, struct lane *lane)
+int16_t lanes_mark_wait(struct order *o, unsigned number)
 {
+    struct lane *lane = o->lanes[number];
     if (lane->eager)
         return -1;
     lane->waits = 1;
-    return is_marked(lane) ? -1 : mark(o, lane);
+    return is_marked(lane) ? -1 : mark(o, number);
 }
 
-int16_t lanes_mark_after(struct order *o, struct lane *lane)
+int16_t lanes_mark_after(struct order *o, unsigned number)
 {
+    const struct lane *lane = o->lanes[number];
     if (!lane->eager || (lane->kind == LANE_BLOCKING && !o->domains[lane->domain].last_default))
         return -1;
-    return mark(o, lane);
+    return mark(o, number);
 }
 
 void order_lane_close(struct order *o, unsigned number, struct order_plan *plan)
@@ -198,7 +190,7 @@ void order_lane_close(struct order *o, unsigned number, struct order_plan *plan)
     plan->at = 0;
     plan->count = 0;
     plan->mark_after = -1;
-    plan->mark_first = lane->gone || is_marked(lane) ? -1 : mark(o, lane);
+    plan->mark_first = lane->gone || is_marked(lane) ? -1 : mark(o, number);
     lane->gone = 1;
 }
 

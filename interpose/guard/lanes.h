@@ -11,13 +11,13 @@
 void lanes_begin(struct order *o, struct lane *lane);
 
 /* Before an operation: the mark that stands for what was promised of the lane since its newest; -1 none is due. */
-int16_t lanes_mark_first(struct order *o, struct lane *lane);
+int16_t lanes_mark_first(struct order *o, unsigned number);
 
 /* Before the lane waits for the host's sake: its mark, so that others can wait for its work alone; -1 it has one. */
-int16_t lanes_mark_wait(struct order *o, struct lane *lane);
+int16_t lanes_mark_wait(struct order *o, unsigned number);
 
 /* After an operation of a lane on which nobody but its owner can record: its mark; -1 none. */
-int16_t lanes_mark_after(struct order *o, struct lane *lane);
+int16_t lanes_mark_after(struct order *o, unsigned number);
 
 /* One more operation of a kind: the oldest that is not done, and the newest. */
 void lanes_note(moment *first, moment *newest, const struct lane *lane, moment now);

@@ -125,7 +125,7 @@ static void need_joined(struct order *o, const struct order_op *op, int all)
 {
     for (unsigned i = 0; i < o->high; i++) {
         const struct lane *lane = o->lanes[i];
-        if (lane->open)
+        if (lane->open && (all ? lane->last : lane->host) > lane->completed)
             need_promised(o, op, i, all ? lane->first : lane->host_first, all ? lane->last : lane->host);
     }
 }
@@ -286,10 +286,10 @@ void order_add(struct order *o, const struct order_op *op, struct order_plan *pl
     plan->count = 0;
     plan->mark_first = plan->mark_after = -1;
     if (op->work)
-        plan->mark_first = lanes_mark_first(o, lane);
+        plan->mark_first = lanes_mark_first(o, op->lane);
     collect_needs(o, op);
     if (!op->work && o->needs)
-        plan->mark_first = lanes_mark_wait(o, lane);
+        plan->mark_first = lanes_mark_wait(o, op->lane);
     plan_waits(o, op, plan);
     if (!op->work)
         return;
@@ -301,7 +301,7 @@ void order_add(struct order *o, const struct order_op *op, struct order_plan *pl
     else if (lane->kind == LANE_BLOCKING)
         o->domains[lane->domain].last_blocking = o->now;
     lanes_remember(o, lane);
-    plan->mark_after = lanes_mark_after(o, lane);
+    plan->mark_after = lanes_mark_after(o, op->lane);
 }
 
 void order_touch(struct order *o, unsigned lane, const struct touched *touched)

@@ -77,6 +77,7 @@ struct lane {
     uint32_t joined_version;     /* of joined_then */
     moment recorded;             /* newest event of the program's on it */
     struct promise promise;
+    uint8_t newest; /* of the marks */
     struct mark marks[ORDER_MARKS];
     moment real[ORDER_LANES];
 };

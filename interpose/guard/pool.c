@@ -55,6 +55,8 @@ CUevent rails_event(struct context *context)
 {
     struct pool *pool = context->pool;
     CUevent event = NULL;
+    if (!pool) /* the context is gone */
+        return NULL;
     lock_take(&pool->events_lock);
     if (pool->events)
         event = pool->event[--pool->events];
@@ -67,6 +69,8 @@ CUevent rails_event(struct context *context)
 void pool_event_back(struct context *context, CUevent event)
 {
     struct pool *pool = context->pool;
+    if (!pool)
+        return;
     lock_take(&pool->events_lock);
     int kept = pool->events < POOL_EVENTS;
     if (kept)
@@ -159,9 +163,10 @@ int pool_legacy_lane(struct context *context)
     struct pool *pool = context->pool;
     if (!pool->legacy) {
         int lane = rails_open(LANE_DEFAULT, context, CU_STREAM_LEGACY, context->legacy_uid, 1);
-        if (lane < 0)
-            return -1;
-        pool->legacy = (uint16_t)(lane + 1);
+        if (pool->legacy && lane >= 0) /* the lock was given up: another thread was faster */
+            rails_close_unmarked((unsigned)lane);
+        else if (lane >= 0)
+            pool->legacy = (uint16_t)(lane + 1);
     }
     return pool->legacy - 1;
 }
@@ -202,6 +207,11 @@ void pool_thread_gone(struct thread_context *here)
     if (!here->lane_count && !here->own_lane)
         return;
     lock_take(&order_lock);
+    if (!here->context->pool || here->context->uid != here->context_uid) { /* its lanes went with it */
+        here->lane_count = here->own_lane = 0;
+        lock_drop(&order_lock);
+        return;
+    }
     for (unsigned i = 0; i < here->lane_count; i++)
         rails[here->lanes[i]].users--;
     if (here->own_lane)

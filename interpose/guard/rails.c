@@ -40,11 +40,6 @@ void rails_leave(int entered)
 
 /* ---- turns ---- */
 
-uint32_t rails_ticket(unsigned lane)
-{
-    return rails[lane].tickets++;
-}
-
 static int is_recordable(unsigned lane)
 {
     return !order.lanes[lane]->eager;
@@ -63,23 +58,11 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
     }
 }
 
-void rails_await_turn(unsigned lane, uint32_t ticket)
-{
-    if (__builtin_expect(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) != ticket, 0))
-        word_await(&rails[lane].serving, ticket, &rails[lane].waiting);
-}
-
 /* The turn with this ticket is over. */
 static void await_over(unsigned lane, uint32_t ticket)
 {
-    uint32_t seen;
-    while ((int32_t)((seen = __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE)) - ticket) <= 0)
-        word_await(&rails[lane].serving, seen + 1, &rails[lane].waiting);
-}
-
-void rails_served(unsigned lane, uint32_t ticket)
-{
-    word_set(&rails[lane].serving, ticket + 1, &rails[lane].waiting);
+    if (__builtin_expect((int32_t)(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) - ticket) <= 0, 0))
+        word_await_past(&rails[lane].serving, ticket, &rails[lane].waiting);
 }
 
 /* ---- waits ---- */
@@ -100,11 +83,10 @@ static void refused(void)
     diag_once(DIAG_ERROR, "the driver refused an event that keeps legacy order: results may be wrong");
 }
 
-void rails_record_mark(unsigned lane, int mark, uint32_t ticket)
+void rails_record_mark(unsigned lane, int mark)
 {
     struct rail *rail = &rails[lane];
     int entered = rails_enter(rail->context);
-    (void)ticket;
     if (entered < 0)
         return;
     if (!rail->mark[mark])
@@ -160,7 +142,7 @@ void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct o
     int saved = errno;
     rails_await_turn(lane, own);
     if (plan->mark_first >= 0)
-        rails_record_mark(lane, plan->mark_first, own);
+        rails_record_mark(lane, plan->mark_first);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct order_wait *wait = &plan->waits[i];
         if (wait->mark == ORDER_NEWEST)
@@ -241,9 +223,11 @@ static void ask_idle(unsigned lane)
     moment at = asked->last;
     if (asked->eager || !rails[lane].stream || !rails_is_idle(lane))
         return;
-    uint32_t uid = rails[lane].uid;
+    uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane); /* whoever destroys the stream waits for its turn */
     lock_drop(&order_lock);
+    rails_await_turn(lane, ticket);
     int is_done = REAL(cuStreamQuery)(handle) == CUDA_SUCCESS;
+    rails_served(lane, ticket);
     lock_take(&order_lock);
     if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
         return;
@@ -279,10 +263,12 @@ static int force_free(void)
         CUstream handle = rails[lane].stream && !order.lanes[lane]->gone ? rails[lane].handle : NULL;
         if (!handle || capture_any() || !rails_is_idle(lane))
             continue;
-        uint32_t uid = rails[lane].uid;
+        uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane);
         lock_drop(&order_lock);
         counts.host_waits++;
+        rails_await_turn(lane, ticket);
         REAL(cuStreamSynchronize)(handle);
+        rails_served(lane, ticket);
         lock_take(&order_lock);
         if (rails[lane].uid != uid || order.lanes[lane]->last != at || !rails[lane].stream)
             continue;
@@ -328,10 +314,13 @@ int rails_of_stream(struct stream *stream, struct context *context)
         return lane;
     }
     lane = rails_open(kind_of(stream), context, stream->handle, stream->uid, 0);
-    if (lane >= 0) {
-        rails[lane].stream = stream;
-        stream->lane = (uint32_t)lane + 1;
-    }
+    int others = rails_has_stream(stream); /* the lock was given up: another thread may have been faster */
+    if (others >= 0 && lane >= 0)
+        rails_close_unmarked((unsigned)lane);
+    if (others >= 0 || lane < 0)
+        return others;
+    rails[lane].stream = stream;
+    stream->lane = (uint32_t)lane + 1;
     return lane;
 }
 

@@ -43,20 +43,30 @@ void rails_close_unmarked(unsigned lane);
 void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct order_plan *plan, const uint32_t tickets[]);
 
 /* Locked: a ticket for the lane; and tickets for all lanes that the plan wants events recorded on. */
-uint32_t rails_ticket(unsigned lane);
+static inline uint32_t rails_ticket(unsigned lane)
+{
+    return rails[lane].tickets++;
+}
 void rails_tickets(const struct order_plan *plan, uint32_t tickets[]);
 
 /* Locked: the driver has all of the lane's operations. */
 int rails_is_idle(unsigned lane);
 
 /* Returns in the turn. Unlocked. */
-void rails_await_turn(unsigned lane, uint32_t ticket);
+static inline void rails_await_turn(unsigned lane, uint32_t ticket)
+{
+    if (__builtin_expect(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) != ticket, 0))
+        word_await(&rails[lane].serving, ticket, &rails[lane].waiting);
+}
 
 /* The turn is over. */
-void rails_served(unsigned lane, uint32_t ticket);
+static inline void rails_served(unsigned lane, uint32_t ticket)
+{
+    word_set(&rails[lane].serving, ticket + 1, &rails[lane].waiting);
+}
 
 /* In the lane's turn. */
-void rails_record_mark(unsigned lane, int mark, uint32_t ticket);
+void rails_record_mark(unsigned lane, int mark);
 
 /* Waits for the stream with the host, also while a capture is open. */
 CUresult rails_host_wait(CUstream stream);

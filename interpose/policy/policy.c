@@ -165,3 +165,15 @@ void policy_attribute_set(struct call *C, CUstreamAttrID attribute, const CUstre
     if (guard_on && C->result == CUDA_SUCCESS && (C->flags & PTDS_CALL_LEGACY) && C->context)
         guard_each_lane(C->context, set_on_lane, &set);
 }
+
+static void copy_to_lane(CUstream lane, void *from)
+{
+    REAL(cuStreamCopyAttributes)(lane, (CUstream)from);
+}
+
+void policy_attributes_copied(struct call *C, CUstream to, CUstream from)
+{
+    int to_default = to == CU_STREAM_LEGACY || (to == NULL && !C->twin);
+    if (guard_on && C->result == CUDA_SUCCESS && to_default)
+        guard_each_lane(objects_context_now(C->thread), copy_to_lane, from);
+}

@@ -66,5 +66,6 @@ void policy_route_legacy(struct call *C);
 
 /* After cuStreamSetAttribute on the default stream: the streams that stand for it get it, too. */
 void policy_attribute_set(struct call *C, CUstreamAttrID attribute, const CUstreamAttrValue *value);
+void policy_attributes_copied(struct call *C, CUstream to, CUstream from);
 
 #endif

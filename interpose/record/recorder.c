@@ -138,6 +138,11 @@ static inline void count(const struct call *C, uint64_t ticks)
 /* A call that took this long has blocked, or is worth a stack all the same. */
 #define WORTH_TICKS 60000u
 
+/* The trace's numbers are the shim's own. */
+#define X(name, words) _Static_assert((int)PTDS_OPAQUE_##name == (int)OPAQUE_##name, "a reason has one number");
+OPAQUE_REASONS(X)
+#undef X
+
 static inline uint32_t innermost_region(const struct thread *thread)
 {
     uint32_t depth = thread->region_depth < THREAD_REGIONS ? thread->region_depth : THREAD_REGIONS;
@@ -168,7 +173,7 @@ void record_call(struct call *C)
         record->leave = leave;
         record->api = C->api;
         record->result = (uint16_t)C->result;
-        record->flags = C->flags;
+        record->flags = C->flags | (uint32_t)C->touched.opaque << PTDS_CALL_WHY_SHIFT;
         record->op = C->op;
         record->kinds = C->kinds;
         record->streams = C->edges;

@@ -60,7 +60,7 @@ struct call {
     struct device_sample *sample; /* device_times: events around this call; NULL none */
     struct device_pool *sample_pool;
     struct memory *leaving; /* of the calls that free memory: no longer found by address, held until after the call */
-    uint16_t edges; /* EDGE records made for it */
+    uint16_t edges;         /* EDGE records made for it */
     /* the footprint */
     uint8_t footprint; /* 1: somebody wants it */
     uint8_t op;        /* enum ptds_op */
@@ -68,7 +68,7 @@ struct call {
     uint8_t kinds; /* destination | source << 4 */
     uint32_t generation;
     uint32_t stack; /* not of the footprint: the id, where it was asked for before the call; 0 not yet */
-    CUevent event; /* the call is about it; set with op */
+    CUevent event;  /* the call is about it; set with op */
     uint64_t word[CALL_WORDS];
     struct touched touched; /* of the footprint: what the operation reads and writes */
     struct guarded guarded;

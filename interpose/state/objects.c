@@ -104,15 +104,19 @@ static void forget_context(struct context *context)
     __atomic_store_n(&context->gone, 1, __ATOMIC_RELEASE);
 }
 
-/* Streams: hash chains that only grow. An entry whose stream is gone is used again for the next stream of its handle; its
- * uid tells them apart. */
+/* Streams: hash chains, read without a lock. An entry whose stream is gone leaves its chain and waits in a queue until many
+ * others have gone after it, so that whoever was just passing it still finds his way; then it serves for another stream.
+ * Its uid tells them apart. */
 #define BUCKETS 4096u
 static struct stream *buckets[BUCKETS];
 static struct lock streams_lock;
+#define DEAD_KEPT 1024u
+static struct stream *dead_first, *dead_last;
+static uint32_t dead_count;
 
 static struct stream **bucket_of(CUstream handle)
 {
-    return &buckets[((uintptr_t)handle >> 4) * 2654435761u % BUCKETS];
+    return &buckets[((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 52];
 }
 
 static struct stream *find_stream(CUstream handle)
@@ -123,11 +127,37 @@ static struct stream *find_stream(CUstream handle)
     return stream;
 }
 
+/* Under the lock. */
+static struct stream *take_dead(void)
+{
+    struct stream *stream = dead_count > DEAD_KEPT ? dead_first : NULL;
+    if (!stream)
+        return memory_keep(sizeof *stream);
+    dead_first = stream->next_dead;
+    dead_count--;
+    return stream;
+}
+
+static void bury(struct stream *stream)
+{
+    struct stream **link = bucket_of(stream->handle);
+    lock_take(&streams_lock);
+    while (*link && *link != stream)
+        link = &(*link)->next;
+    if (*link) {
+        __atomic_store_n(link, stream->next, __ATOMIC_RELEASE);
+        stream->next_dead = NULL;
+        *(dead_count++ ? &dead_last->next_dead : &dead_first) = stream;
+        dead_last = stream;
+    }
+    lock_drop(&streams_lock);
+}
+
 static struct stream *make_stream(CUstream handle, struct context *context, uint32_t kind)
 {
     lock_take(&streams_lock);
     struct stream *stream = find_stream(handle);
-    if (!stream && (stream = memory_keep(sizeof *stream))) {
+    if (!stream && (stream = take_dead())) {
         stream->handle = handle;
         stream->next = *bucket_of(handle);
         stream->gone = 1;
@@ -226,6 +256,7 @@ void objects_stream_gone(struct call *C, CUstream handle)
     record_stream(stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0, 0);
     __atomic_store_n(&stream->gone, 1, __ATOMIC_SEQ_CST);
     capture_stream_gone(stream);
+    bury(stream);
 }
 
 uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority)
@@ -347,4 +378,6 @@ void objects_after_fork(void)
     contexts_lock.held = streams_lock.held = 0;
     contexts = NULL;
     memset(buckets, 0, sizeof buckets);
+    dead_first = dead_last = NULL;
+    dead_count = 0;
 }

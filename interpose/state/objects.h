@@ -25,9 +25,9 @@ struct context {
     uint32_t gone;
     uint32_t legacy_uid;        /* of its legacy stream */
     uint32_t blocking_captures; /* open captures on blocking and per-thread streams */
-    uint32_t lanes_refused; /* no stream could be made for the default stream's work: do not try again */
-    uint32_t domain;        /* the guard's number for it, + 1; 0 none yet */
-    struct pool *pool;      /* the guard's; NULL none yet */
+    uint32_t lanes_refused;     /* no stream could be made for the default stream's work: do not try again */
+    uint32_t domain;            /* the guard's number for it, + 1; 0 none yet */
+    struct pool *pool;          /* the guard's; NULL none yet */
     struct device_base *device_base;
     struct context *next;
 };
@@ -42,6 +42,7 @@ struct stream {
     uint32_t lane; /* the guard's, + 1; 0 none */
     struct context *context;
     struct stream *next; /* in its hash chain */
+    struct stream *next_dead;
 };
 
 /* The current context of the calling thread; one without a handle if there is none. NULL without memory to remember it. */

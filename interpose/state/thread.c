@@ -100,8 +100,11 @@ static struct thread *take_ended(void)
     lock_drop(&retired_lock);
     if (thread) {
         struct thread kept = *thread;
-        *thread =
-            (struct thread){.next_all = kept.next_all, .stacks = kept.stacks, .kernels = kept.kernels, .early = kept.early};
+        *thread = (struct thread){.next_all = kept.next_all,
+                                  .stacks = kept.stacks,
+                                  .kernels = kept.kernels,
+                                  .memories = kept.memories,
+                                  .early = kept.early};
         record_forget_caches(thread);
     }
     return thread;

@@ -214,6 +214,24 @@ enum ptds_call_flags {
     PTDS_CALL_CAPTURING = 1u << 14     /* the stream itself was capturing */
 };
 
+/* Bits 15 to 18 of a CALL's flags: why it may touch all memory, enum ptds_opaque; 0 in traces written before that. Beside
+ * PTDS_CALL_OPAQUE, which is about the record's words: these are about the operation. */
+#define PTDS_CALL_WHY_SHIFT 15
+#define PTDS_CALL_WHY_MASK (15u << PTDS_CALL_WHY_SHIFT)
+
+enum ptds_opaque {
+    PTDS_OPAQUE_NO = 0,
+    PTDS_OPAQUE_HOST_FUNCTION = 1,
+    PTDS_OPAQUE_WAITS_FOR_VALUE = 2, /* or writes one, or a batch of both */
+    PTDS_OPAQUE_SEMAPHORE = 3,       /* an external one */
+    PTDS_OPAQUE_GRAPH = 4,           /* with nodes that were not seen, or that gate */
+    PTDS_OPAQUE_PARAMETERS = 5,      /* a kernel whose parameters are not known */
+    PTDS_OPAQUE_POINTERS = 6,        /* pointers in device memory that nobody has seen */
+    PTDS_OPAQUE_TEXTURE = 7,         /* a texture or surface made of what nobody has seen */
+    PTDS_OPAQUE_MANY = 8,            /* more memories than are kept */
+    PTDS_OPAQUE_OTHER = 9            /* the arguments do not name its memory */
+};
+
 enum ptds_launch_attribute { PTDS_LAUNCH_COOPERATIVE = 1, PTDS_LAUNCH_PROGRAMMATIC = 2, PTDS_LAUNCH_OTHER = 4 };
 
 /* What a call does, and what its words are. PTR is an address, N a number of bytes. */

@@ -32,11 +32,11 @@ def cudart_program(name, src, options = []):
         ],
         outs = [name + ".o"],
         cmd = " ".join(
-            ["set -- $(locations @cuda//:cudart_shared_object);", "$(location :nvcc) $$1 -c -O2 -std=c++17 -Xcompiler -fPIC"] +
+            ["set -- $(locations @cuda//:cudart_shared_object);", "$(location //tests/apps:nvcc) $$1 -c -O2 -std=c++17 -Xcompiler -fPIC"] +
             _CODE + options + ["$(location %s) -o $@" % src],
         ),
         tags = ["manual"],
-        tools = [":nvcc"],
+        tools = ["//tests/apps:nvcc"],
     )
     native.cc_binary(
         name = name,

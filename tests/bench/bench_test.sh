@@ -23,6 +23,8 @@ bench() {
 # A row of every part, and what a machine without a GPU must leave out.
 bench || fail "scripts/bench"
 for line in 'calls, the shim alone' 'launch/elf/1 ' 'launch/cuGetProcAddress/1 ' 'transition/elf/1 ' 'threads, the shim alone' \
+    'lanes, the shim alone' 'launch-four/elf/1 ' 'together, the shim alone' 'launch-four/4 ' 'growth, ' 'streams/2000 ' \
+    'allocations-again/2000 ' \
     'launch/elf/4 ' 'programs, on the simulated driver' 'overlap/4 ' 'startup, on' 'true ' 'python ' 'bytes, ' 'rate, ' \
     'records-lost ' 'memory, ' 'kB/20 ' 'cupti: not measured on this driver' 'programs: nothing recompiled'; do
     grep -q "^$line" "$scratch/out" || fail "no line that begins with $line"
@@ -35,6 +37,11 @@ run = json.load(open(sys.argv[1], encoding="utf-8"))
 parts = {(p["part"], p["driver"]): {r["row"]: r["configurations"] for r in p["rows"]} for p in run["parts"]}
 launch = parts["calls", "alone"]["launch/elf/1"]
 assert launch["guarded"]["median"] > 0 and "extra" in launch["per-thread/off"], launch
+lanes = parts["lanes", "alone"]
+assert lanes["launch-four/elf/1"]["guarded/off"]["extra"] > lanes["launch/elf/1"]["guarded/off"]["extra"] > 0, lanes
+assert parts["together", "alone"]["launch-four/4"]["guarded/off"]["extra"] > 0
+growth = parts["growth", "alone"]
+assert growth["allocations/2000"]["guarded/off"]["extra"] > growth["launches/2000"]["guarded/off"]["extra"], growth
 trace = parts["bytes", "alone"]["launch"]["trace"]["median"]
 assert 32 < trace < 400, trace
 rate = parts["rate", "alone"]

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * calls [threads 1] [batches 200] [warm-up batches 20] [doors all] [calls all] [queue 800] [before 0]: nanoseconds of host
- * time for single driver calls, by three doors: the ELF link, cuGetProcAddress, dlsym; by the latter two the first call
- * only, since a call goes on alike by every door. One line each: `name door threads median p10 p90`, over batches of calls
- * by all threads, smaller ones where there are many threads. Doors and calls are comma lists; queue: how many calls a
- * stream holds before it makes the host wait, 0 where none does; before: so many event records first, by one thread. Run by
+ * calls [threads 1] [batches 200] [warm-up batches 20] [doors all] [calls all] [queue 800] [before 0] [company 0]:
+ * nanoseconds of host time for single driver calls, by three doors: the ELF link, cuGetProcAddress, dlsym; by the latter
+ * two the first call only, since a call goes on alike by every door. One line each: `name door threads median p10 p90`,
+ * over batches of calls by all threads, smaller ones where there are many threads. Doors and calls are comma lists; queue:
+ * how many calls a stream holds before it makes the host wait, 0 where none does; before: so many event records first, by
+ * one thread; company: so many more threads that have launched on the default stream once and live on, quiet. Run by
  * scripts/bench without and with the shim, in turn.
  */
 #include <pthread.h>
@@ -104,6 +105,31 @@ static void record_events(const struct setting *setting, unsigned count)
     drop_lane(&l);
 }
 
+/* What one thread pays may depend on who else has put work somewhere. */
+static pthread_barrier_t company_came;
+
+static void *be_company(void *argument)
+{
+    const struct setting *setting = argument;
+    struct lane l = make_lane(setting, &setting->doors[0]);
+    CU(find_call("launch-four")->run(&l));
+    CU(find_call("memcpy-htod-async")->run(&l));
+    pthread_barrier_wait(&company_came);
+    pthread_barrier_wait(&company_came); /* which only the end of the process ends */
+    return NULL;
+}
+
+static void bring_company(struct setting *setting, unsigned count)
+{
+    pthread_barrier_init(&company_came, NULL, count + 1);
+    for (unsigned i = 0; i < count; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, be_company, setting);
+        pthread_detach(thread);
+    }
+    pthread_barrier_wait(&company_came);
+}
+
 int main(int argc, char **argv)
 {
     static struct bench b;
@@ -116,6 +142,9 @@ int main(int argc, char **argv)
     unsigned before = number(argc, argv, 7, 0);
     if (before)
         record_events(&b.setting, before);
+    unsigned company = number(argc, argv, 8, 0);
+    if (company)
+        bring_company(&b.setting, company);
     for (unsigned d = 0; d < DOORS; d++) {
         for (unsigned c = 0; in_list(doors, b.setting.doors[d].name) && c < (d == 0 ? call_count : 1); c++) {
             if (in_list(names, calls[c].name))

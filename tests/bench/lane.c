@@ -38,6 +38,28 @@ static CUresult launch_own(const struct lane *l)
     return launch_on(l, l->own);
 }
 
+/* Its four pointers lead to four allocations of the thread's own. */
+static CUresult launch_four_on(const struct lane *l, CUstream stream)
+{
+    CUdeviceptr at[LANE_BUFFERS];
+    void *params[LANE_BUFFERS];
+    for (int i = 0; i < LANE_BUFFERS; i++) {
+        at[i] = l->others[i];
+        params[i] = &at[i];
+    }
+    return l->door->cuLaunchKernel_p(l->four, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
+}
+
+static CUresult launch_four(const struct lane *l)
+{
+    return launch_four_on(l, NULL);
+}
+
+static CUresult launch_four_own(const struct lane *l)
+{
+    return launch_four_on(l, l->own);
+}
+
 /* Each of the two calls changes from the default stream to a blocking one or back. */
 static CUresult change(const struct lane *l)
 {
@@ -94,6 +116,17 @@ static CUresult copy(const struct lane *l)
     return l->door->cuMemcpyHtoDAsync_p(l->words, l->pinned, 64, NULL);
 }
 
+static CUresult copy_within(const struct lane *l)
+{
+    return l->door->cuMemcpyDtoDAsync_p(l->others[0], l->words, 64, NULL);
+}
+
+static CUresult device_attribute(const struct lane *l)
+{
+    int value;
+    return l->door->cuDeviceGetAttribute_p(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0);
+}
+
 static CUresult set(const struct lane *l)
 {
     return l->door->cuMemsetD8Async_p(l->words, 1, 64, NULL);
@@ -102,15 +135,19 @@ static CUresult set(const struct lane *l)
 const struct call calls[] = {
     {"launch", launch, 1, 200, 1},
     {"launch-own-stream", launch_own, 1, 200, 1},
+    {"launch-four", launch_four, 1, 200, 1},
+    {"launch-four-own", launch_four_own, 1, 200, 1},
     {"transition", change, 2, 100, 1},
     {"transition-by-hand", change_by_hand, 2, 100, 1},
     {"memcpy-htod-async", copy, 1, 200, 1},
+    {"memcpy-dtod-async", copy_within, 1, 200, 1},
     {"memset-async", set, 1, 200, 1},
     {"event-record", record, 1, 500, 1},
     {"event-query", event_query, 1, 2000, 0},
     {"stream-query", query, 1, 2000, 0},
     {"pointer-attribute", pointer_type, 1, 2000, 0},
     {"ctx-get-current", get_current, 1, 10000, 0},
+    {"device-attribute", device_attribute, 1, 10000, 0},
 };
 const unsigned call_count = sizeof calls / sizeof calls[0];
 
@@ -173,24 +210,29 @@ static void open_doors(struct door *doors)
 
 void make_setting(struct setting *setting)
 {
-    static const char ptx[] = ".version 6.3\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n    ret;\n}\n";
+    static const char ptx[] = ".version 6.3\n.target sm_50\n.address_size 64\n.visible .entry empty()\n{\n    ret;\n}\n"
+                              ".visible .entry four_pointers(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d)\n"
+                              "{\n    ret;\n}\n";
     CUmodule module;
     CU(cuInit(0));
     CU(cuDevicePrimaryCtxRetain(&setting->context, 0));
     CU(cuCtxSetCurrent(setting->context));
     CU(cuModuleLoadData(&module, ptx));
     CU(cuModuleGetFunction(&setting->empty, module, "empty"));
+    CU(cuModuleGetFunction(&setting->four, module, "four_pointers"));
     open_doors(setting->doors);
 }
 
 struct lane make_lane(const struct setting *setting, const struct door *door)
 {
-    struct lane l = {.door = door, .empty = setting->empty};
+    struct lane l = {.door = door, .empty = setting->empty, .four = setting->four};
     CU(cuCtxSetCurrent(setting->context));
     CU(cuStreamCreate(&l.own, CU_STREAM_NON_BLOCKING));
     CU(cuStreamCreate(&l.blocking, CU_STREAM_DEFAULT));
     CU(cuEventCreate(&l.event, CU_EVENT_DISABLE_TIMING));
     CU(cuMemAlloc(&l.words, 4096));
+    for (int i = 0; i < LANE_BUFFERS; i++)
+        CU(cuMemAlloc(&l.others[i], 4096));
     CU(cuMemHostAlloc(&l.pinned, 4096, 0));
     return l;
 }
@@ -201,6 +243,8 @@ void drop_lane(struct lane *l)
     CU(cuStreamDestroy(l->blocking));
     CU(cuEventDestroy(l->event));
     CU(cuMemFree(l->words));
+    for (int i = 0; i < LANE_BUFFERS; i++)
+        CU(cuMemFree(l->others[i]));
     CU(cuMemFreeHost(l->pinned));
 }
 

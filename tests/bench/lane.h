@@ -18,7 +18,10 @@ void must(CUresult result, const char *call);
     F(cuLaunchKernel) \
     F(cuStreamQuery) \
     F(cuEventRecord) \
-    F(cuEventQuery) F(cuStreamWaitEvent) F(cuCtxGetCurrent) F(cuMemcpyHtoDAsync) F(cuMemsetD8Async) F(cuPointerGetAttribute)
+    F(cuEventQuery) \
+    F(cuStreamWaitEvent) \
+    F(cuCtxGetCurrent) F(cuMemcpyHtoDAsync) F(cuMemcpyDtoDAsync) F(cuMemsetD8Async) F(cuPointerGetAttribute) \
+        F(cuDeviceGetAttribute)
 
 #define POINTER(f) __typeof__(&f) f##_p;
 
@@ -27,21 +30,21 @@ struct door {
     TIMED(POINTER)
 };
 
-enum { DOORS = 3 };
+enum { DOORS = 3, LANE_BUFFERS = 4 };
 
 struct setting {
     struct door doors[DOORS]; /* the ELF link, cuGetProcAddress, dlsym */
     CUcontext context;
-    CUfunction empty;
+    CUfunction empty, four; /* without parameters; with four pointers that it does not follow */
 };
 
 /* One thread's own, so that threads meet in the driver only. */
 struct lane {
     const struct door *door;
-    CUfunction empty;
+    CUfunction empty, four;
     CUstream own, blocking;
     CUevent event;
-    CUdeviceptr words;
+    CUdeviceptr words, others[LANE_BUFFERS];
     void *pinned;
 };
 

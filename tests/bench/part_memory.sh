@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/bench memory: what recording costs over time (bytes a call, a million calls a second, records that are lost), and
-# what a process with many threads pays in memory.
+# what a process with many threads pays in memory, and one that runs long.
 # shellcheck shell=bash
 
 # Bytes of trace a call: a trace of so many calls that the chunks' ends no longer show, less that of none.
@@ -67,10 +67,29 @@ resident() {
     done
 }
 
+# What is done over and over again: kB that the process grows by. Nothing recorded: a record is kept.
+grown() {
+    local what count configuration
+    while read -r what count; do
+        for configuration in bare per-thread/off guarded/off; do
+            attempt "$configuration" "$sustain" growth "$what" "$count" || continue
+            sample "growth.$ON" "$what/$count" "$configuration" 1 "$(said growth)"
+            [[ $what != allocations ]] || sample "growth.$ON" "$what-again/$count" "$configuration" 1 "$(said again)"
+        done
+    done <<LIST
+launches $(of_size 10000000 2000)
+streams $(of_size 1000000 2000)
+events $(of_size 1000000 2000)
+threads $(of_size 8000 50)
+allocations $(of_size 100000 2000)
+LIST
+}
+
 part_memory() {
     local ON=$1
     [[ $ON != simulated ]] || return 0 # whose own memory and times would be measured
     trace_bytes
     sustained
     resident
+    [[ $ON != alone ]] || grown
 }

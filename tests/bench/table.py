@@ -40,13 +40,16 @@ def plain(figure):
 # What each part of the run shows, one row each; the first yardstick that was measured counts.
 PARTS = {
     "calls": Part("ns a call, one thread: added to the bare call, ratio", ["bare"], added),
+    "lanes": Part("ns a call, one thread, while another one's work has a lane too: added, ratio", ["bare"], added),
     "threads": Part("ns a call, row: call/door/threads: added, ratio", ["bare"], added),
+    "together": Part("ns of a processor a call, row: call/threads, all calling at once: added, ratio", ["bare"], added),
     "cupti": Part("ns a call, beside CUPTI: added, ratio", ["bare"], added),
     "programs": Part("ms, row: program/threads, a training step: ratio to the yardstick", ["recompiled", "bare"], in_ratio),
     "startup": Part("ms from start to end of a process: added", ["bare"], in_extra),
     "bytes": Part("bytes of trace a call", ["trace"], plain),
     "rate": Part("a million calls a second, one thread, for 2 s", ["bare"], plain),
     "memory": Part("resident kB of a process with so many threads: added", ["bare"], in_extra),
+    "growth": Part("kB that a process grows by, row: what/how often: added", ["bare"], in_extra),
 }
 
 

@@ -8,6 +8,7 @@
  *   empty()                             nothing
  *   gate(u64 flag)                      runs until the word at flag is not 0; flag: cuMemHostAlloc memory, never managed
  *   spin_ns(u64 ns), spin(u64 ns)       runs that long
+ *   spin_add(u64 p, u64 ns, u32 n)      runs that long, then p[i] += 1
  *   mark(u64 p, u32 value)              *p = value, seen by the host at once; p: cuMemHostAlloc memory
  *   ticket(u64 counter, u64 slot)       *slot = (*counter)++, atomically: the order in which kernels ran
  *   fill(u64 p, u32 value, u32 n)       p[i] = value
@@ -62,6 +63,13 @@ static const char ptds_test_ptx[] =
     ".visible .entry add_one(.param .u64 add_one_p, .param .u32 add_one_n)\n{\n" PTX_REGISTERS
     PTX_POINTER("%rd1", "add_one_p") "ld.param.u32 %r2, [add_one_n];\n"
     PTX_ELEMENTS_BEGIN("%r2") "add.u64 %rd2, %rd1, %rd20;\n ld.global.u32 %r1, [%rd2];\n add.u32 %r1, %r1, 1;\n"
+    "st.global.u32 [%rd2], %r1;\n" PTX_ELEMENTS_END
+
+    ".visible .entry spin_add(.param .u64 spin_add_p, .param .u64 spin_add_ns, .param .u32 spin_add_n)\n{\n" PTX_REGISTERS
+    PTX_POINTER("%rd1", "spin_add_p") "ld.param.u64 %rd5, [spin_add_ns];\n ld.param.u32 %r2, [spin_add_n];\n"
+    "mov.u64 %rd2, %globaltimer;\nAGAIN:\n mov.u64 %rd3, %globaltimer;\n sub.u64 %rd4, %rd3, %rd2;\n"
+    "setp.lt.u64 %p2, %rd4, %rd5;\n @%p2 bra AGAIN;\n" PTX_ELEMENTS_BEGIN("%r2")
+    "add.u64 %rd2, %rd1, %rd20;\n ld.global.u32 %r1, [%rd2];\n add.u32 %r1, %r1, 1;\n"
     "st.global.u32 [%rd2], %r1;\n" PTX_ELEMENTS_END
 
     ".visible .entry copy(.param .u64 copy_dst, .param .u64 copy_src, .param .u32 copy_n)\n{\n" PTX_REGISTERS

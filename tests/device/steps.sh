@@ -15,16 +15,18 @@ begin_results() {
     mkdir -p "$BUILT"
     trap 'rm -rf "$WORK"' EXIT
     FAILURES=0
+    MISSES=0
     : >"$LOG"
     : >"$SUMMARY"
 }
 
 # The table, last.
 end_results() {
-    note "$([[ $FAILURES == 0 ]] && echo "all steps passed" || echo "$FAILURES steps failed")"
+    note "$([[ $FAILURES == 0 ]] && echo "all steps passed" || echo "$FAILURES steps failed")$(
+        [[ $MISSES == 0 ]] || echo ", $MISSES goals of speed missed")"
     echo
     head -n "$TABLE_LINES" "$SUMMARY"
-    [[ $FAILURES == 0 ]]
+    [[ $FAILURES == 0 && $MISSES == 0 ]]
 }
 
 detail() { printf '%s\n' "$*" >>"$LOG"; }
@@ -48,6 +50,18 @@ verdict() {
     else
         shift
         fail "$*"
+    fi
+}
+
+# The same for a goal of speed: right, but slower than it should be, is no FAIL.
+speed_verdict() {
+    if [[ $1 == 0 ]]; then
+        shift
+        note "ok   $*"
+    else
+        shift
+        MISSES=$((MISSES + 1))
+        note "MISS $*"
     fi
 }
 
@@ -103,4 +117,5 @@ outcome() {
 # The number in the middle of its arguments, and the ratio of two.
 median() { printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)]; else print "nan" }'; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b + 0) printf "%.3f", a / b; else print "nan" }'; }
+at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "nan" && a + 0 <= b + 0) }'; }
 at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "nan" && a + 0 >= b + 0) }'; }

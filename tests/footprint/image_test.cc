@@ -92,7 +92,7 @@ std::string cubin(const std::string &section, size_t size, const std::vector<Sym
 
 unsigned of(const std::string &image)
 {
-    std::vector<uint64_t> aligned((image.size() + 7) / 8);
+    std::vector<uint64_t> aligned(image.size() / 8 + 1);
     memcpy(aligned.data(), image.data(), image.size());
     return image_variables(aligned.data(), image.size());
 }

@@ -19,7 +19,6 @@
 #include "tests/kit/kernels.ptx.h"
 
 extern "C" {
-#include "interpose/footprint/memories.h"
 #include "tests/footprint/watch.h"
 }
 
@@ -65,7 +64,7 @@ protected:
 
     void name(const std::string &as, CUdeviceptr address)
     {
-        const memory *found = memories_find(nullptr, address).memory;
+        const memory *found = watch_find(address);
         ASSERT_NE(found, nullptr) << as;
         names[found] = as;
     }
@@ -209,6 +208,21 @@ TEST_F(Touched, KernelsByTheirNames)
     EXPECT_EQ(launch(kernel(kit_ptx, KIT_EMPTY)), "");
 }
 
+/* A pointer to the program's own memory means something to some devices. */
+TEST_F(Touched, PageableMemoryWhereKernelsReadIt)
+{
+    CUdeviceptr a = device("a");
+    static unsigned own[4];
+    CUfunction function = kernel(kit_ptx, KIT_COPY);
+    auto address = reinterpret_cast<CUdeviceptr>(own);
+    EXPECT_EQ(launch(function, a, address, 0u), "w a");
+    watch_pageable(1);
+    EXPECT_EQ(launch(function, a, address, 0u), "!OTHER");
+    EXPECT_EQ(launch(function, a, CUdeviceptr{0x7000}, 0u), "w a");
+    EXPECT_EQ(launch(function, a, CUdeviceptr{0x7ffffffff000}, 0u), "w a");
+    watch_pageable(0);
+}
+
 TEST_F(Touched, ParametersInABuffer)
 {
     struct {
@@ -250,7 +264,7 @@ TEST_F(Touched, AModulesVariables)
     CU(cuModuleGetGlobal(&variable, &bytes, module, "ptds_var"));
     CU(cuModuleGetGlobal(&constant, &bytes, module, "ptds_start"));
     name("module", variable);
-    EXPECT_EQ(memories_find(nullptr, constant).memory, memories_find(nullptr, variable).memory);
+    EXPECT_EQ(watch_find(constant), watch_find(variable));
     EXPECT_EQ(launch(get, a, 1u), "w a w module");
     EXPECT_EQ(launch(add, 1u), "w module");
     unsigned word = 0;
@@ -266,7 +280,7 @@ TEST_F(Touched, AModulesVariables)
     CU(cuModuleUnload(other));
     EXPECT_EQ(launch(add, 1u), "w module");
     CU(cuModuleUnload(module));
-    EXPECT_EQ(memories_find(nullptr, variable).memory, nullptr);
+    EXPECT_EQ(watch_find(variable), nullptr);
 }
 
 TEST_F(Touched, PointersInDeviceMemory)
@@ -378,7 +392,7 @@ TEST_F(Touched, MappedChunks)
     EXPECT_EQ(launch(kernel(ptds_test_ptx, "fill"), range + 2 * chunk, 0u, 1u), "w one");
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(range, chunk));
-    EXPECT_EQ(memories_find(nullptr, range).memory, nullptr);
+    EXPECT_EQ(watch_find(range), nullptr);
     TOUCHES(cuMemsetD8Async(range + 2 * chunk, 0, 8, nullptr), "w one[0,8)");
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(range + chunk, 2 * chunk));
@@ -394,12 +408,12 @@ TEST_F(Touched, StreamOrderedMemory)
     name("pool", pointer);
     TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "w pool[0,8)");
     TOUCHES(cuMemFreeAsync(pointer, nullptr), "w pool");
-    EXPECT_EQ(memories_find(nullptr, pointer).memory, nullptr);
+    EXPECT_EQ(watch_find(pointer), nullptr);
     /* A free that fails leaves it. */
     CUdeviceptr a = device("a");
     EXPECT_NE(cuMemHostUnregister(reinterpret_cast<void *>(a)), CUDA_SUCCESS);
-    EXPECT_EQ(memories_find(nullptr, a).memory, memories_find(nullptr, a + 1).memory);
-    EXPECT_NE(memories_find(nullptr, a).memory, nullptr);
+    EXPECT_EQ(watch_find(a), watch_find(a + 1));
+    EXPECT_NE(watch_find(a), nullptr);
 }
 
 TEST_F(Touched, GraphsAllTheirNodes)

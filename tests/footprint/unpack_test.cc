@@ -5,6 +5,8 @@
  */
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,9 +25,10 @@ using Bytes = std::vector<uint8_t>;
 /* In a buffer of exactly that size, so that a sanitizer sees what goes beyond. */
 bool unpack(int (*how)(uint8_t *, size_t, const uint8_t *, size_t), const Bytes &packed, size_t size, std::string *text)
 {
-    Bytes made(size), input(packed);
-    bool whole = how(made.data(), size, input.data(), input.size());
-    *text = std::string(made.begin(), made.end());
+    std::unique_ptr<uint8_t[]> made(new uint8_t[size]), input(new uint8_t[packed.size()]);
+    std::copy(packed.begin(), packed.end(), input.get());
+    bool whole = how(made.get(), size, input.get(), packed.size());
+    *text = std::string(made.get(), made.get() + size);
     return whole;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "tests/footprint/watch.h"
 
+#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
 
 struct touched watch_last;
@@ -29,4 +31,14 @@ void watch_start(void)
     watching.created = look_created;
     watching.wants_footprint = 1;
     routing.policy = &watching;
+}
+
+struct memory *watch_find(uint64_t address)
+{
+    return memories_find(NULL, address).memory;
+}
+
+void watch_pageable(int reads)
+{
+    kernels_read_pageable = (uint32_t)reads;
 }

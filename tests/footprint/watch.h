@@ -12,4 +12,10 @@ extern struct touched watch_last;
 /* From here on, instead of the configured policy; after the first call of the driver. */
 void watch_start(void);
 
+/* The memory where an address lies; NULL none. */
+struct memory *watch_find(uint64_t address);
+
+/* As if the device could read all of the process's memory. */
+void watch_pageable(int reads);
+
 #endif

@@ -150,6 +150,16 @@ TEST(HostFunctions, AreTimedWhereTheyRun)
     }
 }
 
+TEST(HostFunctions, SayWhyTheyMayTouchEverything)
+{
+    std::vector<ptds_rec_CALL> calls = record({"hostfuncs"}).calls(PTDS_OP_HOST_FUNCTION);
+    ASSERT_GT(calls.size(), 0u);
+    for (const ptds_rec_CALL &call : calls)
+        EXPECT_EQ((call.flags & PTDS_CALL_WHY_MASK) >> PTDS_CALL_WHY_SHIFT, unsigned{PTDS_OPAQUE_HOST_FUNCTION});
+    for (const ptds_rec_CALL &call : record({"launches"}).calls(PTDS_OP_LAUNCH))
+        EXPECT_EQ(call.flags & PTDS_CALL_WHY_MASK, 0u);
+}
+
 TEST(HostFunctions, AreLeftAloneWithoutARecord)
 {
     Command command = shimmed("recorder_child", {"hostfuncs"}, {{"PTDS_POLICY", "guarded"}});

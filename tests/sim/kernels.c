@@ -26,12 +26,26 @@ KERNEL(static, gate)
         nanosleep(&nap, NULL);
 }
 
-KERNEL(static, spin)
+static void spin(uint64_t ns)
 {
-    uint64_t end = sim_now_ns() + reader_next(&r, 8);
+    uint64_t end = sim_now_ns() + ns;
     const struct timespec t = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0) {
     }
+}
+
+KERNEL(static, spin)
+{
+    spin(reader_next(&r, 8));
+}
+
+KERNEL(static, spin_add)
+{
+    uint32_t *p = reader_pointer(&r);
+    spin(reader_next(&r, 8));
+    uint32_t n = reader_word(&r);
+    for (uint32_t i = 0; i < n; i++)
+        p[i]++;
 }
 
 KERNEL(static, mark)
@@ -100,9 +114,11 @@ struct kernel {
 
 static struct kernel kernels[256] = {
     {"empty", "", kernel_empty, NULL},
+    {"four_pointers", "pppp", kernel_empty, NULL},
     {"gate", "p", kernel_gate, NULL},
     {"spin", "q", kernel_spin, NULL},
     {"spin_ns", "q", kernel_spin, NULL},
+    {"spin_add", "pqd", kernel_spin_add, NULL},
     {"mark", "pd", kernel_mark, NULL},
     {"ticket", "pp", kernel_ticket, NULL},
     {"fill", "pdd", kernel_fill, NULL},

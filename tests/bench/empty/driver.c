@@ -24,6 +24,7 @@
 #define cuEventCreate empty_cuEventCreate
 #define cuMemAlloc_v2 empty_cuMemAlloc_v2
 #define cuMemHostAlloc empty_cuMemHostAlloc
+#define cuMemFreeHost empty_cuMemFreeHost
 #define cuDevicePrimaryCtxRetain empty_cuDevicePrimaryCtxRetain
 #define cuCtxCreate_v2 empty_cuCtxCreate_v2
 #define cuModuleLoadData empty_cuModuleLoadData
@@ -41,6 +42,7 @@
 #undef cuEventCreate
 #undef cuMemAlloc_v2
 #undef cuMemHostAlloc
+#undef cuMemFreeHost
 #undef cuDevicePrimaryCtxRetain
 #undef cuCtxCreate_v2
 #undef cuModuleLoadData
@@ -79,15 +81,29 @@ EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags)
     return CUDA_SUCCESS;
 }
 
+/* No two allocations have a byte in common, so that each pointer is one into its own. */
+static uint64_t room(size_t size)
+{
+    static uint64_t used = 0x10000;
+    uint64_t bytes = (size + 0x1fff) & ~(uint64_t)0xfff; /* with a page between */
+    return __atomic_fetch_add(&used, bytes, __ATOMIC_RELAXED);
+}
+
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *memory, size_t size)
 {
-    *memory = 0x7f0000000000u + fresh();
+    *memory = 0x7f0000000000u + room(size);
     return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
-    *memory = (void *)(0x6f0000000000u + fresh());
+    *memory = calloc(1, size); /* the shim looks at what is copied from there */
+    return *memory ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemFreeHost(void *memory)
+{
+    free(memory);
     return CUDA_SUCCESS;
 }
 
@@ -113,15 +129,23 @@ EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image)
     return CUDA_SUCCESS;
 }
 
+enum { FOUR = 4, TAKES_FOUR = 0x10 }; /* a bit of the kernel's handle */
+
 EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-    *function = (CUfunction)fresh();
+    *function = (CUfunction)(fresh() | (strcmp(name, "four_pointers") == 0 ? TAKES_FOUR : 0));
     return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
     *device = 0;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    *value = 32;
     return CUDA_SUCCESS;
 }
 
@@ -145,7 +169,11 @@ EXPORT CUresult cuGetErrorName(CUresult error, const char **text)
 
 EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
 {
-    return CUDA_ERROR_INVALID_VALUE; /* a kernel without parameters */
+    if (!((uint64_t)function & TAKES_FOUR) || index >= FOUR)
+        return CUDA_ERROR_INVALID_VALUE; /* it has no such parameter */
+    *offset = index * sizeof(CUdeviceptr);
+    *size = sizeof(CUdeviceptr);
+    return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
@@ -170,6 +198,8 @@ EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int ver
     }
     if (strcmp(symbol, "cuPointerGetAttribute") == 0)
         *function = (void *)cuPointerGetAttribute;
+    if (strcmp(symbol, "cuDeviceGetAttribute") == 0)
+        *function = (void *)cuDeviceGetAttribute;
     if (strcmp(symbol, "cuCtxGetCurrent") == 0)
         *function = (void *)cuCtxGetCurrent;
     return CUDA_SUCCESS;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the guard does around the real call of every row: a turn ends, a host's wait has told something, an object comes or
+ * goes. Called by the wrappers. Must keep errno.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/driver/driver.h"
+#include "interpose/guard/events.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/kinds.h"
+#include "interpose/guard/pool.h"
+#include "interpose/guard/turn.h"
+#include "interpose/state/capture.h"
+
+struct guard_counts guard_counts(void)
+{
+    counts.too_wide = order.too_wide;
+    return counts;
+}
+
+/* ---- captures ---- */
+
+void guard_capture_takes(struct stream *stream)
+{
+    struct order_plan plan;
+    if (!guard_on || !stream || !stream->lane)
+        return;
+    int saved = errno;
+    lock_take(&order_lock);
+    int lane = rails_has_stream(stream);
+    if (lane < 0) {
+        lock_drop(&order_lock);
+        return;
+    }
+    order_lane_close(&order, (unsigned)lane, &plan);
+    uint32_t ticket = rails_ticket((unsigned)lane);
+    if (plan.mark_first >= 0)
+        rails[lane].marked_by[plan.mark_first] = ticket;
+    plan.count = 0;
+    lock_drop(&order_lock);
+    rails_await_turn((unsigned)lane, ticket);
+    if (plan.mark_first >= 0)
+        rails_record_mark((unsigned)lane, plan.mark_first);
+    rails_served((unsigned)lane, ticket);
+    errno = saved;
+}
+
+/* ---- around every call ---- */
+
+/* What is on its way into the driver at this moment is not waited for. */
+static void all_begun(struct call *C)
+{
+    struct context *context = objects_context_now(C->thread);
+    if (C->api != API_cuCtxSynchronize || !context->pool)
+        return;
+    memset(C->guarded.real, 0, sizeof C->guarded.real);
+    lock_take(&order_lock);
+    for (unsigned i = 0; i < order.high; i++) {
+        if (order.lanes[i]->open && order.lanes[i]->domain == context->domain - 1 && rails_is_idle(i))
+            C->guarded.real[i] = order.lanes[i]->last;
+    }
+    lock_drop(&order_lock);
+    C->guarded.begun = 1;
+}
+
+static void all_done(struct call *C)
+{
+    lock_take(&order_lock);
+    for (unsigned i = 0; i < order.high; i++)
+        order_done(&order, i, C->guarded.real[i]);
+    lock_drop(&order_lock);
+}
+
+/* Another thread may be recording the event anew, or do so while this one waits for it. */
+static void event_begun(struct call *C)
+{
+    const struct guard_event *event = guard_event_find(C->event);
+    lock_take(&order_lock);
+    C->guarded.until = event && rails_is_idle(event->recorded.lane) ? event->recorded.at : 0;
+    lock_drop(&order_lock);
+    C->guarded.begun = 1;
+}
+
+static void event_done(struct call *C)
+{
+    struct guard_event *event = guard_event_find(C->event);
+    if (!event)
+        return;
+    lock_take(&order_lock);
+    if (event->recorded.at == C->guarded.until)
+        order_event_done(&order, &event->recorded);
+    lock_drop(&order_lock);
+}
+
+void guard_enter(struct call *C)
+{
+    if (C->op == PTDS_OP_EVENT_DESTROY && C->event)
+        guard_event_gone(C->event);
+    else if (C->op == PTDS_OP_STREAM_DESTROY && C->stream)
+        guard_capture_takes(C->stream);
+    else if (C->op == PTDS_OP_CTX_SYNC)
+        all_begun(C);
+    else if (C->event && C->guarded.kind == GUARD_NOTHING)
+        event_begun(C);
+    /* What the host waits for is no turn: others must be able to go on. */
+    if (C->guarded.kind == GUARD_SYNC)
+        turn_end(C);
+}
+
+/* The copy to pageable memory is done when the driver returns. */
+static void copied(const struct call *C)
+{
+    lock_take(&order_lock);
+    order_done(&order, C->guarded.lane, C->guarded.until);
+    lock_drop(&order_lock);
+}
+
+void guard_leave(struct call *C)
+{
+    turn_end(C);
+    if (C->guarded.waits && C->way == CALL_AS_IS)
+        turn_done(C, C->result);
+    if (C->guarded.settled && C->result == CUDA_SUCCESS)
+        copied(C);
+    if (C->guarded.kind == GUARD_RECORD && C->result != CUDA_SUCCESS)
+        guard_event_unrecorded(C->event);
+}
+
+static void stream_made(const struct call *C)
+{
+    if (C->word[0] & CU_STREAM_NON_BLOCKING)
+        __atomic_add_fetch(&order.free_running, 1, __ATOMIC_RELAXED);
+}
+
+static void made_memory(struct call *C)
+{
+    lock_take(&order_lock);
+    order_touch(&order, C->guarded.lane, &C->touched);
+    lock_drop(&order_lock);
+}
+
+void guard_learn(struct call *C)
+{
+    if (C->guarded.waits) /* an implicit form, and its wait */
+        turn_done(C, C->result);
+    if (C->result != CUDA_SUCCESS)
+        return;
+    switch (C->op) {
+    case PTDS_OP_EVENT_CREATE:
+        guard_event_created((CUevent)C->word[1], (unsigned)C->word[0], C->api == API_cuIpcOpenEventHandle);
+        break;
+    case PTDS_OP_CTX_EVENT_RECORD: guard_event_recorded_elsewhere(C->event); break;
+    case PTDS_OP_STREAM_CREATE: stream_made(C); break;
+    case PTDS_OP_CTX_SYNC:
+        if (C->guarded.begun)
+            all_done(C);
+        break;
+    case PTDS_OP_EVENT_SYNC:
+    case PTDS_OP_EVENT_QUERY:
+    case PTDS_OP_EVENT_ELAPSED:
+        if (C->guarded.begun)
+            event_done(C);
+        break;
+    case PTDS_OP_ALLOC_ASYNC:
+        if (C->guarded.kind == GUARD_WORK)
+            made_memory(C);
+        break;
+    case PTDS_OP_CTX_DESTROY:
+        if (C->context && C->context->gone)
+            pool_context_gone(C->context);
+        break;
+    default: break;
+    }
+}
+
+void guard_thread_ends(struct thread *thread)
+{
+    for (struct thread_context *here = thread->contexts; here; here = here->next)
+        pool_thread_gone(here);
+}
+
+void guard_after_fork(void)
+{
+    order_lock.held = 0;
+    memset(rails, 0, sizeof rails);
+    order_reset(&order);
+    guard_events_after_fork();
+    pool_after_fork();
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Registers a call on its lane and carries out what that asks for. Called by guard.c. Must keep errno, hold no lock across
+ * a driver call, and hold no turn across a call that blocks the host: somebody else may have to come in between, so that it
+ * ends.
+ */
+#include "interpose/guard/turn.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "interpose/driver/driver.h"
+#include "interpose/guard/events.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/kinds.h"
+#include "interpose/guard/pool.h"
+
+_Static_assert((int)CALL_LANES == (int)ORDER_LANES, "a call has room for all lanes");
+
+void turn_none(struct call *C)
+{
+    C->guarded.kind = GUARD_NOTHING;
+    C->guarded.waits = 0;
+}
+
+/* ---- what is registered ---- */
+
+/* A kernel that writes memory which the host can touch may tell the host by it that all before is done. */
+static int may_tell_host(const struct call *C)
+{
+    return C->guarded.kind == GUARD_WORK && C->touched.host && api_rows[C->api].class_ == PTDS_CLASS_LAUNCH;
+}
+
+/* What a call on a lane has to follow besides what touches its memory. */
+static enum order_join join_of(const struct call *C, unsigned lane, const struct guard_event *event)
+{
+    if (C->api == API_cuMemcpyPeer || C->api == API_cuMemcpy3DPeer)
+        return JOIN_CONTEXTS;
+    if (order.lanes[lane]->kind == LANE_NON_BLOCKING)
+        return JOIN_NOTHING;
+    if (C->guarded.kind == GUARD_RECORD)
+        return event && (event->timed || event->foreign) ? JOIN_ALL : JOIN_HOST;
+    if (C->guarded.kind == GUARD_WORK && C->event) /* a launch that records an event */
+        return JOIN_ALL;
+    return C->guarded.kind == GUARD_SYNC || C->guarded.kind == GUARD_QUERY || C->guarded.waits || may_tell_host(C)
+               ? JOIN_HOST
+               : JOIN_NOTHING;
+}
+
+static struct guard_event *event_of(const struct call *C)
+{
+    if (C->guarded.kind == GUARD_AWAIT)
+        return guard_event_find(C->event);
+    return C->event && (C->guarded.kind == GUARD_RECORD || C->guarded.kind == GUARD_WORK) ? guard_event_make(C->event)
+                                                                                          : NULL;
+}
+
+/* What comes with the registered operation, still in the same step. */
+static void register_more(struct call *C, const struct order_op *op, struct guard_event *event)
+{
+    struct guarded *guarded = &C->guarded;
+    const struct lane *lane = order.lanes[op->lane];
+    if (event && op->work && guarded->kind != GUARD_AWAIT) {
+        order_event_recorded(&order, op->lane, &event->recorded);
+        event->elsewhere = 0;
+    }
+    if (event && guarded->kind == GUARD_AWAIT)
+        order_event_awaited(&order, op->lane, &event->recorded);
+    if (op->join == JOIN_CONTEXTS)
+        order_everywhere(&order, op->lane);
+    guarded->until = lane->last;
+    if (!guarded->waits)
+        return;
+    memset(guarded->real, 0, sizeof guarded->real);
+    memcpy(guarded->real, lane->real, order.high * sizeof guarded->real[0]);
+    order_waits(&order, op->lane, &guarded->promise);
+}
+
+/* Locked; gives the lock up. */
+static void begin(struct call *C, unsigned lane, int work, const struct where *where)
+{
+    struct guarded *guarded = &C->guarded;
+    struct guard_event *event = event_of(C);
+    struct order_plan plan;
+    uint32_t tickets[ORDER_LANES];
+    guarded->lane = (uint16_t)lane;
+    if (guarded->kind == GUARD_AWAIT && (!event || event->foreign || event->elsewhere))
+        C->touched.opaque = OPAQUE_SEMAPHORE; /* who recorded it, and after what, is not known */
+    struct order_op op = {.lane = (uint16_t)lane,
+                          .join = (uint8_t)join_of(C, lane, event),
+                          .work = (uint8_t)work,
+                          .touched = guarded->kind == GUARD_WORK || C->touched.opaque ? &C->touched : NULL,
+                          .fully = where->fully,
+                          .fully_count = (uint16_t)where->fully_count};
+    order_add(&order, &op, &plan);
+    register_more(C, &op, event);
+    guarded->ticket = rails_ticket(lane);
+    guarded->mark_after = plan.mark_after;
+    if (plan.mark_first >= 0)
+        rails[lane].marked_by[plan.mark_first] = guarded->ticket;
+    if (plan.mark_after >= 0)
+        rails[lane].marked_by[plan.mark_after] = guarded->ticket;
+    if (plan.count)
+        rails_tickets(&plan, tickets);
+    counts.operations++;
+    lock_drop(&order_lock);
+    guarded->turn = 1;
+    if (plan.count || plan.mark_first >= 0)
+        rails_carry_out(C, lane, guarded->ticket, &plan, tickets);
+    else
+        rails_await_turn(lane, guarded->ticket);
+}
+
+/* ---- turns ---- */
+
+void turn_end(struct call *C)
+{
+    struct guarded *guarded = &C->guarded;
+    if (!guarded->turn)
+        return;
+    guarded->turn = 0;
+    if (guarded->mark_after >= 0) {
+        int saved = errno;
+        rails_record_mark(guarded->lane, guarded->mark_after);
+        errno = saved;
+    }
+    rails_served(guarded->lane, guarded->ticket);
+}
+
+/* Locked. */
+static int find(const struct where *where)
+{
+    int lane = -1;
+    switch (where->on) {
+    case ON_LANE: return (int)where->lane;
+    case ON_LEGACY: return pool_legacy_lane(where->context);
+    case ON_STREAM: return rails_of_stream(where->stream, where->context);
+    case ON_STREAM_AS_DEFAULT:
+        lane = rails_of_stream(where->stream, where->context);
+        if (lane >= 0)
+            order.lanes[lane]->kind = LANE_DEFAULT;
+        return lane;
+    case ON_OWN:
+        if (!where->here->own_lane)
+            where->here->own_lane =
+                (uint16_t)(rails_open(LANE_BLOCKING, where->context, CU_STREAM_PER_THREAD, where->here->per_thread_uid, 1) +
+                           1);
+        return where->here->own_lane - 1;
+    default: return -1;
+    }
+}
+
+/* An asynchronous copy to pageable memory waits for its stream inside the driver (measured). */
+static int settles(const struct call *C)
+{
+    return C->op == PTDS_OP_COPY && C->guarded.kind == GUARD_WORK && (C->kinds & 15) == PTDS_MEMORY_PAGEABLE &&
+           (C->kinds >> 4) != PTDS_MEMORY_PAGEABLE;
+}
+
+int turn_begin(struct call *C, const struct where *where)
+{
+    turn_end(C); /* a call on several streams: the driver hears of all at once */
+    if (settles(C))
+        turn_settle(C, where);
+    lock_take(&order_lock);
+    int lane = find(where);
+    if (lane >= 0)
+        begin(C, (unsigned)lane, C->guarded.kind != GUARD_SYNC && C->guarded.kind != GUARD_QUERY, where);
+    else
+        lock_drop(&order_lock);
+    return lane;
+}
+
+void turn_settle(struct call *C, const struct where *where)
+{
+    int saved = errno;
+    uint8_t waits = C->guarded.waits;
+    lock_take(&order_lock);
+    int lane = find(where);
+    if (lane < 0) {
+        lock_drop(&order_lock);
+        return;
+    }
+    C->guarded.waits = 1;
+    begin(C, (unsigned)lane, 0, where);
+    CUstream handle = rails[lane].handle;
+    turn_end(C);
+    turn_done(C, rails_host_wait(handle));
+    C->guarded.waits = waits;
+    C->guarded.settled = 1;
+    errno = saved;
+}
+
+void turn_done(struct call *C, CUresult result)
+{
+    struct guarded *guarded = &C->guarded;
+    lock_take(&order_lock);
+    if (result == CUDA_SUCCESS) {
+        order_known(&order, &guarded->promise);
+        order_done_with(&order, guarded->lane, guarded->until, guarded->real);
+    }
+    order_promise_drop(&guarded->promise);
+    lock_drop(&order_lock);
+    guarded->waits = 0;
+}

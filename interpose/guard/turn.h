@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A call's turn on a lane: registered, with all waits made, until the driver has it. Only for the guard's own files.
+ */
+#ifndef PTDS_TURN_H
+#define PTDS_TURN_H
+
+#include "interpose/guard/rails.h"
+#include "interpose/state/call.h"
+
+/* Where a call goes: a lane of the pool, the lane of a stream that the program made, of the context's legacy stream, or of
+ * the thread's 0x2. Looked up and used in one step, since lanes change hands. */
+struct where {
+    enum { ON_LANE, ON_STREAM, ON_STREAM_AS_DEFAULT, ON_LEGACY, ON_OWN } on;
+    unsigned lane;
+    struct stream *stream;
+    struct context *context;
+    struct thread_context *here;
+    const uint16_t *fully; /* lanes that it comes after wholly */
+    unsigned fully_count;
+};
+
+/* Registers the call and makes its waits; it has its turn then. C->guarded says what kind it is, and whether the host
+ * waits. Returns the lane; -1: there is none, and nothing was done. */
+int turn_begin(struct call *C, const struct where *where);
+
+/* The driver has the call. Nothing where there is no turn. */
+void turn_end(struct call *C);
+
+/* The host waits for what is on the stream, as it does inside the driver for some calls, which must not do so in their
+ * turn.
+ */
+void turn_settle(struct call *C, const struct where *where);
+
+/* The host has waited for what C->guarded says, or has not (the call failed). */
+void turn_done(struct call *C, CUresult result);
+
+/* The guard has no part in this call. */
+void turn_none(struct call *C);
+
+#endif
