@@ -171,6 +171,15 @@ int pool_legacy_lane(struct context *context)
     return pool->legacy - 1;
 }
 
+/* One that an ended thread gave back may have work pending still, which the next thread has nothing to do with: of those
+ * with as few users, the one whose work is oldest. */
+static int is_better(uint16_t lane, uint16_t than)
+{
+    if (rails[lane].users != rails[than].users)
+        return rails[lane].users < rails[than].users;
+    return order.lanes[lane]->last < order.lanes[than]->last;
+}
+
 static uint16_t least_used(const struct pool *pool, const struct thread_context *here)
 {
     uint16_t best = UINT16_MAX;
@@ -179,7 +188,7 @@ static uint16_t least_used(const struct pool *pool, const struct thread_context 
         int mine = 0;
         for (unsigned k = 0; k < here->lane_count; k++)
             mine |= here->lanes[k] == lane;
-        if (!mine && (best == UINT16_MAX || rails[lane].users < rails[best].users))
+        if (!mine && (best == UINT16_MAX || is_better(lane, best)))
             best = lane;
     }
     return best;

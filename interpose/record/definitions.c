@@ -197,6 +197,8 @@ void define_preamble(void)
         define(PTDS_REC_API, &record, sizeof record, api_rows[api].symbol, strlen(api_rows[api].symbol));
     }
     shim_setting("policy", policy_current()->name, NULL);
+    if (policy_current()->guards)
+        shim_setting("guard", "1", NULL);
     env_each_set(shim_setting, NULL);
     define_environment();
     int version = 0;
