@@ -26,7 +26,7 @@ static const char manual[] =
 
 #define POLICY(identifier, word, then) word then
 static const char policy_words[] =
-#include "interpose/policy/policies.def"
+#include "interpose/env/policies.def"
     ;
 
 /* An option's key is the index of its variable, plus FIRST_KEY. */

@@ -124,7 +124,7 @@ void guard_finish_implicit(struct call *C)
 /* A synchronous form that goes as it is: the host waits inside the driver, so it waits here first, out of its turn. */
 static void begin_as_is(struct call *C, const struct where *where)
 {
-    if ((C->flags & PTDS_CALL_IMPLICIT) && footprint_blocks_host(C) && !capture_any())
+    if ((C->flags & PTDS_CALL_IMPLICIT) && footprint_blocks_host(C))
         turn_settle(C, where);
     if (turn_begin(C, where) < 0)
         turn_none(C);

@@ -15,8 +15,6 @@
 #include "interpose/guard/kinds.h"
 #include "interpose/guard/pool.h"
 
-_Static_assert((int)CALL_LANES == (int)ORDER_LANES, "a call has room for all lanes");
-
 void turn_none(struct call *C)
 {
     C->guarded.kind = GUARD_NOTHING;
@@ -73,7 +71,7 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
         return;
     memset(guarded->real, 0, sizeof guarded->real);
     memcpy(guarded->real, lane->real, order.high * sizeof guarded->real[0]);
-    order_waits(&order, op->lane, &guarded->promise);
+    order_waits(&order, op->lane, op->next, &guarded->promise);
 }
 
 /* Locked; gives the lock up. */
@@ -89,6 +87,7 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
     struct order_op op = {.lane = (uint16_t)lane,
                           .join = (uint8_t)join_of(C, lane, event),
                           .work = (uint8_t)work,
+                          .next = guarded->kind == GUARD_WORK,
                           .touched = guarded->kind == GUARD_WORK || C->touched.opaque ? &C->touched : NULL,
                           .fully = where->fully,
                           .fully_count = (uint16_t)where->fully_count};
