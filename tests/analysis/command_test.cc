@@ -311,8 +311,9 @@ TEST(RunVerb, KeepsAnotherPreload)
     EXPECT_TRUE(Has(ran, library + ":libm.so.6")) << ran.out;
 }
 
-TEST(Run, LanesAndPoliciesAreTheShimsVariables)
+TEST(RunVerb, LanesAndPoliciesAreTheShimsVariables)
 {
+    NEEDS_A_PLAIN_SHIM();
     EXPECT_TRUE(Has(Ptds("run --lanes 4 --report off sh -c 'echo lanes $PTDS_LANES'"), "lanes 4\n"));
     EXPECT_TRUE(Has(Ptds("run --help"), "guarded, per-thread, stream, observe or none"));
     EXPECT_NE(0, Ptds("run --openmp true").status);
