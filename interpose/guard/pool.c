@@ -288,6 +288,13 @@ void pool_context_gone(struct context *context)
     lock_drop(&guard_state.lock);
 }
 
+void guard_memory_gone(struct memory *memory)
+{
+    lock_take(&order_lock);
+    order_memory_gone(memory);
+    lock_drop(&order_lock);
+}
+
 void pool_after_fork(void)
 {
     domains_taken = 0;
