@@ -15,6 +15,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/footprint/graphs.h"
 #include "interpose/footprint/mappings.h"
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/modules.h"
 #include "interpose/footprint/tables.h"
@@ -48,6 +49,7 @@ static void in_child(void)
     allocations_after_fork();
     graphs_after_fork();
     mappings_after_fork();
+    reservations_after_fork();
     modules_after_fork();
     tables_after_fork();
     textures_after_fork();

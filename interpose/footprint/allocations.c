@@ -5,6 +5,7 @@
  */
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/touch.h"
+#include "interpose/state/capture.h"
 #include "interpose/state/map.h"
 
 #include <string.h>
@@ -73,6 +74,32 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base)
     fp_object(C, op, base);
     if (C->leaving)
         touch_whole(&C->touched, C->leaving, 1);
+}
+
+static int is_capturing(struct call *C, CUstream named)
+{
+    if (!capture_any() || named == CU_STREAM_LEGACY || (!named && !C->twin))
+        return 0;
+    if (!named || named == CU_STREAM_PER_THREAD)
+        return capture_has_per_thread(C->thread);
+    const struct stream *stream = objects_stream(C->thread, named);
+    return stream && stream->capturing;
+}
+
+/* In a capture it is a node: the memory lives until that runs, and nobody tells when. */
+void fp_free_async(struct call *C, uint64_t base, CUstream stream)
+{
+    if (!C->footprint)
+        return;
+    if (!is_capturing(C, stream)) {
+        fp_free(C, PTDS_OP_FREE_ASYNC, base);
+        return;
+    }
+    struct memory *memory = memories_find(C->thread, base).memory;
+    if (memory)
+        memory->host |= MEMORY_SHARED;
+    C->object = memory ? memory->uid : 0;
+    fp_object(C, PTDS_OP_FREE_ASYNC, base);
 }
 
 static void put_back(struct memory *memory)

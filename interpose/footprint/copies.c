@@ -51,16 +51,39 @@ static inline struct side side_at(struct call *C, enum side_type type, uint64_t 
     return side;
 }
 
+/* Besides the chunk: the reservation's addresses. One access, however many chunks the copy has. */
+static __attribute__((noinline)) void touch_addresses(struct call *C, struct memory *chunk, uint64_t begin, uint64_t end,
+                                                      int writes)
+{
+    struct memory *memory = memories_reservation(chunk);
+    for (unsigned i = 0; memory && i < C->touched.count; i++) {
+        struct access *access = &C->touched.at[i];
+        if (access->memory == memory && access->end == begin && access->writes == (uint32_t)writes) {
+            access->end = end;
+            return;
+        }
+    }
+    if (memory)
+        touch(&C->touched, memory, begin, end, writes);
+}
+
+static inline void touch_place(struct call *C, const struct place *place, uint64_t begin, uint64_t end, int writes)
+{
+    touch(&C->touched, place->memory, begin + place->shift, end + place->shift, writes);
+    if (__builtin_expect(place->memory->host & MEMORY_RESERVED, 0))
+        touch_addresses(C, place->memory, begin, end, writes);
+}
+
 /* The memories under a range, one after the other; several where chunks are mapped side by side. */
 static void touch_rest(struct call *C, struct place place, uint64_t begin, uint64_t end, int writes)
 {
     while (place.memory && end > place.end) {
-        touch(&C->touched, place.memory, begin + place.shift, place.end + place.shift, writes);
+        touch_place(C, &place, begin, place.end, writes);
         begin = place.end;
         place = memories_find(C->thread, begin);
     }
     if (place.memory)
-        touch(&C->touched, place.memory, begin + place.shift, end + place.shift, writes);
+        touch_place(C, &place, begin, end, writes);
     else
         touch_opaque(&C->touched, OPAQUE_OTHER);
 }
@@ -280,18 +303,32 @@ static void copied(struct call *C, const struct access *to, const struct access 
         tables_added(to->memory, to->begin, from->memory, from->begin, bytes);
 }
 
-/* Several memories on a side are chunks that lie side by side: rare, and nothing is known of what comes into them. */
+/* Where pointers lie in chunks of a reservation is kept with the reservation: whoever gets a pointer to one chunk may find
+ * those in another one. At most three, the rest makes no difference. */
+static unsigned sides_touched(const struct touched *touched, const struct access *sides[3])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < touched->count && count < 3; i++) {
+        if (!(touched->at[i].memory->host & MEMORY_RESERVED))
+            sides[count++] = &touched->at[i];
+    }
+    return count;
+}
+
+/* More memories on a side: rare, and nothing is known of what comes into them. */
 void fp_copied_slow(struct call *C)
 {
     const struct touched *touched = &C->touched;
-    if (C->op == PTDS_OP_COPY && touched->count <= 2 && touched->at[0].writes && !touched->opaque &&
-        (touched->count == 1 || !touched->at[1].writes)) {
-        copied(C, &touched->at[0], touched->count == 2 ? &touched->at[1] : NULL);
+    const struct access *sides[3];
+    unsigned count = sides_touched(touched, sides);
+    if (C->op == PTDS_OP_COPY && (count == 1 || count == 2) && sides[0]->writes && !touched->opaque &&
+        (count == 1 || !sides[1]->writes)) {
+        copied(C, sides[0], count == 2 ? sides[1] : NULL);
         return;
     }
     for (unsigned i = 0; i < touched->count; i++) {
         const struct access *access = &touched->at[i];
-        if (!access->writes)
+        if (!access->writes || access->memory->host & MEMORY_RESERVED)
             continue;
         if (C->op != PTDS_OP_MEMSET)
             tables_filled_unseen(access->memory);

@@ -79,6 +79,7 @@ static inline void fp_copied(struct call *C)
 void fp_event(struct call *C, enum ptds_op op, CUevent event);
 void fp_host_function(struct call *C, void *function);
 void fp_free(struct call *C, enum ptds_op op, uint64_t base);
+void fp_free_async(struct call *C, uint64_t base, CUstream stream);
 
 /* Whether the synchronous form of this copy or memset returns only when the work is done: copies with host memory on a
  * side, memsets of host memory (measured.md section 3). Unknown memory counts as host memory: waiting is always right. */

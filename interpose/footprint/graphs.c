@@ -64,7 +64,7 @@ static void begin_node(struct call *node, const struct call *C)
     node->thread = C->thread;
     node->footprint = 1;
     node->enter = 0;
-    node->flags = 0;
+    node->flags = PTDS_CALL_CAPTURING;
     node->op = node->words = node->kinds = 0;
     node->result = CUDA_SUCCESS;
     node->touched.count = 0;
@@ -177,10 +177,12 @@ static void add_graph(struct call *C, struct graph *graph, CUgraph nodes)
         touch_opaque(&graph->touched, OPAQUE_GRAPH);
 }
 
-void objects_graph_exec(struct call *C, const CUgraphExec *exec, CUgraph nodes)
+void objects_graph_exec(struct call *C, const CUgraphExec *exec, CUgraph nodes, uint64_t flags)
 {
     if (!C->footprint || C->result != CUDA_SUCCESS || !exec)
         return;
+    if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+        kernels_may_launch_graphs();
     struct graph *graph = new_graph();
     free_graph((struct graph *)map_remove(&graphs, (uint64_t)*exec));
     if (graph) {
@@ -266,9 +268,15 @@ void fp_graph(struct call *C, CUgraphExec exec)
         const struct access *access = &graph->touched.at[i];
         if (access->memory->uid == graph->memory_uid[i])
             touch_whole(&C->touched, access->memory, (int)access->writes);
+        else
+            touch_opaque(&C->touched, OPAQUE_GRAPH); /* another memory may lie at its addresses by now */
     }
-    if (graph->kernels)
-        tables_expand(&C->touched);
+    if (!graph->kernels)
+        return;
+    if (__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
+        touch_opaque(&C->touched, OPAQUE_GRAPH);
+    tables_expand(&C->touched);
+    tables_written(&C->touched);
 }
 
 void graphs_after_fork(void)

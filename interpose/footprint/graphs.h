@@ -7,7 +7,7 @@
 
 #include "interpose/state/call.h"
 
-void objects_graph_exec(struct call *C, const CUgraphExec *exec, CUgraph graph);
+void objects_graph_exec(struct call *C, const CUgraphExec *exec, CUgraph graph, uint64_t flags);
 void objects_graph_gone(struct call *C, CUgraphExec exec);
 void fp_graph(struct call *C, CUgraphExec exec);
 

@@ -64,7 +64,7 @@ static void ask_name(struct kernel *kernel, const char *name)
     if (count < 0 || (uint32_t)count != kernel->params)
         return;
     for (int i = 0; i < count; i++) {
-        if (flags[i] && (kernel->layout[i] & 0xffffu) != sizeof(void *))
+        if (flags[i] & (SIGNATURE_READS | SIGNATURE_POINTS) && (kernel->layout[i] & 0xffffu) != sizeof(void *))
             return;
     }
     memcpy(kernel->flags, flags, (size_t)count);
@@ -95,7 +95,7 @@ static void ask_params(struct kernel *kernel, CUfunction function)
     if (result != CUDA_ERROR_INVALID_VALUE || !make_room(kernel, count))
         return;
     memcpy(kernel->layout, layout, count * sizeof layout[0]);
-    memset(kernel->flags, 0, count);
+    memset(kernel->flags, SIGNATURE_UNKNOWN, count);
     kernel->params = count;
 }
 
@@ -130,6 +130,19 @@ static void free_kernel(struct kernel *kernel)
     lock_drop(&lock);
 }
 
+static void add_flag(struct kernel *kernel, unsigned flag)
+{
+    for (uint32_t i = 0; kernel->params != UINT32_MAX && i < kernel->params; i++)
+        kernel->flags[i] |= (uint8_t)flag;
+}
+
+uint32_t kernels_launch_graphs;
+
+void kernels_may_launch_graphs(void)
+{
+    __atomic_store_n(&kernels_launch_graphs, 1, __ATOMIC_RELAXED);
+}
+
 static const struct kernel *learn(CUfunction function)
 {
     struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
@@ -145,6 +158,8 @@ static const struct kernel *learn(CUfunction function)
     kernel->module = modules_of(function);
     ask_params(kernel, function);
     ask_name(kernel, name);
+    if (signature_has_ends(name))
+        add_flag(kernel, SIGNATURE_ENDS);
     /* Threads that meet a kernel for the first time together must agree on one entry. */
     struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
     if (agreed == kernel)

@@ -25,6 +25,10 @@ const struct kernel *kernels_find(struct thread *thread, CUfunction function);
 /* 1: a device can read memory that no call has told the driver of. */
 extern uint32_t kernels_read_pageable;
 
+/* 1: kernels may launch graphs, or change their nodes: nobody sees what those touch. */
+extern uint32_t kernels_launch_graphs;
+void kernels_may_launch_graphs(void);
+
 /* Adds what a launch with these parameters touches; one of both may be NULL, as in cuLaunchKernel. Keeps the words of C,
  * too, where it is recorded. 0: the parameters are not known. */
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);

@@ -46,20 +46,55 @@ static inline int reads_pageable(void)
     return __builtin_expect(__atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* A pointer to the end of an array counts as one into it. */
+/* Kernels that run from ends downwards: where another memory begins, it may be the end of the one before. */
+static void touch_before(struct call *C, uint64_t word, unsigned flags)
+{
+    struct place place = memories_find(C->thread, word);
+    struct memory *before = place.memory && place.begin == word ? memories_find(C->thread, word - 1).memory : NULL;
+    if (before)
+        touch_whole(&C->touched, before, !(flags & SIGNATURE_READS));
+}
+
+/* Pointers may lie in it that were not seen coming. */
+static __attribute__((noinline)) void look_inside(struct call *C, struct memory *memory, uint64_t word, unsigned flags)
+{
+    struct memory *where = memories_for_table(memory);
+    if (flags & SIGNATURE_POINTS && !tables_known(where))
+        touch_opaque(&C->touched, OPAQUE_POINTERS);
+    if (flags & SIGNATURE_UNKNOWN && !tables_look(C->thread, &C->touched, where, C->flags & PTDS_CALL_CAPTURING))
+        touch_opaque(&C->touched, OPAQUE_POINTERS);
+    if (flags & SIGNATURE_ENDS)
+        touch_before(C, word, flags);
+}
+
+/* Memory under the byte before the word, which may be an end, or not far behind it: one before an array's beginning. */
+static __attribute__((noinline)) struct memory *near_word(struct call *C, uint64_t word)
+{
+    struct memory *memory = memories_find(C->thread, word - 1).memory;
+    return memory ? memory : memories_after(word, MEMORIES_BEFORE);
+}
+
+static inline int may_hold_pointers(const struct memory *memory, unsigned flags)
+{
+    if (flags & SIGNATURE_UNKNOWN)
+        return memory->host || ((const struct memory_object *)memory)->table;
+    return flags & (SIGNATURE_POINTS | SIGNATURE_ENDS);
+}
+
+/* A pointer to the end of an array counts as one into it, unless another one begins there. */
 static inline void touch_word(struct call *C, uint64_t word, unsigned flags)
 {
     struct memory *memory = memories_memory(C->thread, word);
     if (__builtin_expect(!memory, 0))
-        memory = memories_find(C->thread, word - 1).memory;
+        memory = near_word(C, word);
     if (!memory) {
         if (reads_pageable())
             touch_unknown(C, word);
         return;
     }
     touch_whole(&C->touched, memory, !(flags & SIGNATURE_READS));
-    if (__builtin_expect((flags & SIGNATURE_POINTS) && !tables_known(memory), 0))
-        touch_opaque(&C->touched, OPAQUE_POINTERS);
+    if (__builtin_expect(may_hold_pointers(memory, flags) || flags & SIGNATURE_ENDS, 0))
+        look_inside(C, memory, word, flags);
 }
 
 /* `offset`: where in the kernel's parameter space the bytes lie. */
@@ -105,9 +140,9 @@ static int scan_buffer(struct call *C, const struct kernel *kernel, void *const 
     if (!buffer)
         return 0;
     if (!kernel || kernel->params == UINT32_MAX) {
-        keep_pointers(C, buffer, size, 0, 0);
+        keep_pointers(C, buffer, size, 0, SIGNATURE_UNKNOWN);
         if (size > 4)
-            keep_pointers(C, buffer + 4, size - 4, 4, 0);
+            keep_pointers(C, buffer + 4, size - 4, 4, SIGNATURE_UNKNOWN);
         return 1;
     }
     for (uint32_t i = 0; i < kernel->params; i++) {
@@ -136,8 +171,11 @@ static inline void touch_module(struct touched *touched, const struct kernel *ke
     const struct module *module = kernel ? kernel->module : NULL;
     if (__builtin_expect(!module || module->textures, 0))
         touch_opaque(touched, module ? OPAQUE_TEXTURE : OPAQUE_OTHER);
-    else if (module->memory)
+    else if (module->memory) {
         touch_whole(touched, module->memory, (int)module->writes);
+        if (__builtin_expect(module->memory->host, 0)) /* managed variables: the host stores what it likes there */
+            touch_opaque(touched, OPAQUE_POINTERS);
+    }
 }
 
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra)
@@ -148,7 +186,10 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
     if (!known)
         touch_opaque(&C->touched, OPAQUE_PARAMETERS);
     touch_module(&C->touched, kernel);
+    if (__builtin_expect(__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED) != 0, 0))
+        touch_opaque(&C->touched, OPAQUE_GRAPH);
     tables_expand(&C->touched);
+    tables_written(&C->touched);
     return known;
 }
 
@@ -167,6 +208,10 @@ static unsigned attributes_of(const CUlaunchConfig *config)
         switch (config->attrs[i].id) {
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: found |= PTDS_LAUNCH_COOPERATIVE; break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: found |= PTDS_LAUNCH_PROGRAMMATIC; break;
+        case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+            kernels_may_launch_graphs();
+            found |= PTDS_LAUNCH_OTHER;
+            break;
         default: found |= PTDS_LAUNCH_OTHER; break;
         }
     }

@@ -7,6 +7,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
@@ -40,9 +41,8 @@ static void map_at(struct call *C, enum ptds_memory_kind kind, uint64_t handle, 
     struct memory *memory = behind(handle, kind, base - offset, bytes);
     if (!memory)
         return;
-    uint32_t uid = __atomic_load_n(&((struct memory_object *)memory)->held, __ATOMIC_RELAXED) == 1
-                       ? memory->uid
-                       : objects_uid(OBJECT_MEMORY);
+    uint32_t uid = memories_is_mapped(memory) ? objects_uid(OBJECT_MEMORY) : memory->uid;
+    reservations_take(memory, base, bytes);
     memories_map(memory, base, bytes, memory->base + offset);
     footprint_record_alloc(C, kind, base, bytes, uid);
 }
@@ -91,10 +91,29 @@ void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handl
         map_set(&retained, (uint64_t)*handle, 1);
 }
 
-void mappings_exported(struct call *C)
+/* Others can touch it from here on, and learn by the host's word that they may. */
+static void exported(struct memory *memory)
+{
+    __atomic_store_n(&exports, 1, __ATOMIC_RELAXED);
+    if (memory)
+        memory->host |= 1;
+}
+
+void mappings_exported_handle(struct call *C, uint64_t handle)
 {
     if (learns(C))
-        __atomic_store_n(&exports, 1, __ATOMIC_RELAXED);
+        exported(behind(handle, PTDS_MEMORY_MAPPED, 0, 0));
+}
+
+void mappings_exported(struct call *C, uint64_t base, uint64_t bytes)
+{
+    struct place place = {NULL, 0, 0, 0};
+    if (!learns(C))
+        return;
+    do {
+        place = memories_find(C->thread, base);
+        exported(place.memory);
+    } while (place.memory && place.end - base < bytes && (bytes -= place.end - base, base = place.end, 1));
 }
 
 static void may_be_ours(struct memory *memory)
@@ -182,8 +201,10 @@ void mappings_external_buffer(struct call *C, const CUdeviceptr *pointer, CUexte
 void mappings_external_array(struct call *C, const CUmipmappedArray *array, CUexternalMemory external)
 {
     struct memory *memory = learns(C) && array ? behind((uint64_t)external, PTDS_MEMORY_EXTERNAL, 0, 0) : NULL;
-    if (memory)
-        allocations_set_handle((uint64_t)*array, memory);
+    if (!memory)
+        return;
+    memories_hold(memory); /* for the array, which is destroyed by itself */
+    allocations_set_handle((uint64_t)*array, memory);
 }
 
 void mappings_after_fork(void)

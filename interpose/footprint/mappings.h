@@ -15,7 +15,9 @@ void fp_release(struct call *C, uint64_t handle);
 void mappings_released(struct call *C, uint64_t handle);
 void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle);
 
-void mappings_exported(struct call *C);
+/* Memory of this process that others get: by its handle, or the memories under these addresses. */
+void mappings_exported_handle(struct call *C, uint64_t handle);
+void mappings_exported(struct call *C, uint64_t base, uint64_t bytes);
 void mappings_imported(struct call *C, const void *handle);
 /* memory NULL: that behind the handle. */
 void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct memory *memory, uint64_t handle);

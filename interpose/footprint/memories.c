@@ -145,6 +145,23 @@ struct place memories_find(struct thread *thread, uint64_t address)
     return find_slow(thread, address);
 }
 
+/* Smaller ones may lie in between: from the last to the first. */
+struct memory *memories_after(uint64_t address, uint64_t within)
+{
+    struct memory *found = NULL;
+    for (uint64_t last = address + within; last > address;) {
+        struct place place = {NULL, 0, 0, 0};
+        struct range *range = find_range(last);
+        uint32_t generation = range ? __atomic_load_n(&range->generation, __ATOMIC_ACQUIRE) : 1;
+        uint64_t begin = generation % 2 ? 0 : LOAD(range->place.begin);
+        if (begin <= address || !read_range(range, generation, begin, &place))
+            break;
+        found = place.memory;
+        last = begin - 1;
+    }
+    return found;
+}
+
 static void begin_change(void)
 {
     STORE(changes, changes + 1);
@@ -339,10 +356,11 @@ void memories_unmap_memory(struct memory *memory)
 
 static void widen_span(uint64_t base, uint64_t end)
 {
-    if (base < memories_low)
-        STORE(memories_low, base);
-    if (end > memories_high)
-        STORE(memories_high, end);
+    uint64_t low = base > MEMORIES_BEFORE ? base - MEMORIES_BEFORE : 0;
+    if (low < memories_low)
+        STORE(memories_low, low);
+    if (end >= memories_high)
+        STORE(memories_high, end + 1);
 }
 
 static int add_range(struct memory *memory, uint64_t base, uint64_t bytes, uint64_t own)
@@ -392,6 +410,13 @@ struct memory *memories_unmap(uint64_t base)
     return memory;
 }
 
+/* Other processes and interfaces count as the host: the program tells them by its own means that work is done. */
+static int is_hosts(uint32_t kind)
+{
+    return kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED || kind == PTDS_MEMORY_MANAGED ||
+           kind == PTDS_MEMORY_IPC || kind == PTDS_MEMORY_EXTERNAL;
+}
+
 struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
 {
     lock_take(&lock);
@@ -405,8 +430,7 @@ struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
     STORE(memory->base, base);
     STORE(memory->bytes, bytes);
     STORE(memory->kind, (uint8_t)kind);
-    STORE(memory->host,
-          (uint8_t)(kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED || kind == PTDS_MEMORY_MANAGED));
+    STORE(memory->host, (uint8_t)is_hosts(kind));
     STORE(memory->uid, objects_uid(OBJECT_MEMORY));
     return memory;
 }
@@ -427,6 +451,8 @@ void memories_drop(struct memory *memory)
     if (object->table)
         tables_give_back(object->table);
     STORE(object->table, NULL);
+    memories_drop(object->reservation);
+    STORE(object->reservation, NULL);
     lock_take(&lock);
     GIVE(free_objects, object);
     lock_drop(&lock);

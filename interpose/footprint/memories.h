@@ -16,8 +16,9 @@ struct table;
 struct memory_object {
     struct memory memory;
     uint32_t held;
-    uint8_t unseen;      /* pointers may have come into it that nobody looked at */
-    struct table *table; /* of the pointers that lie in it; NULL none */
+    uint8_t unseen;             /* pointers may have come into it that nobody looked at */
+    struct table *table;        /* of the pointers that lie in it; NULL none */
+    struct memory *reservation; /* that it was last mapped in, held; NULL none */
     struct memory_object *next_free;
 };
 static inline struct table **memories_table(struct memory *memory)
@@ -27,6 +28,19 @@ static inline struct table **memories_table(struct memory *memory)
 static inline uint8_t *memories_unseen(struct memory *memory)
 {
     return &((struct memory_object *)memory)->unseen;
+}
+
+/* The memory of the reservation that it was last mapped in; NULL none. */
+static inline struct memory *memories_reservation(struct memory *memory)
+{
+    return __atomic_load_n(&((struct memory_object *)memory)->reservation, __ATOMIC_ACQUIRE);
+}
+
+/* Where pointers that lie in it are kept: a pointer to one chunk of a reservation may reach those in another one. */
+static inline struct memory *memories_for_table(struct memory *memory)
+{
+    struct memory *reservation = memories_reservation(memory);
+    return __builtin_expect(reservation != NULL, 0) ? reservation : memory;
 }
 
 /* A range, copied out: it may be gone by now, its memory serves for something else then. */
@@ -95,7 +109,12 @@ static inline struct memory *memories_memory(struct thread *thread, uint64_t add
     return memories_find(thread, address).memory;
 }
 
-/* Whether the address lies between the lowest and the highest that was ever added. */
+/* The memory that begins in (address, address + within]; NULL none. */
+struct memory *memories_after(uint64_t address, uint64_t within);
+
+/* Whether the address lies between the lowest and the highest that was ever added, or so far before, or at the end: a
+ * pointer to one before an array's beginning means that array. */
+enum { MEMORIES_BEFORE = 4096 };
 extern uint64_t memories_low, memories_high;
 static inline int memories_in_span(uint64_t address)
 {
@@ -118,6 +137,12 @@ void memories_unmap_all(uint64_t base, uint64_t bytes);
 
 /* The same for every range of the memory. Walks all there are; done at once where it has none. */
 void memories_unmap_memory(struct memory *memory);
+
+/* Of a memory that its handle holds: whether ranges do, too. */
+static inline int memories_is_mapped(const struct memory *memory)
+{
+    return __atomic_load_n(&((const struct memory_object *)memory)->held, __ATOMIC_RELAXED) > 1;
+}
 
 void memories_hold(struct memory *memory);
 void memories_drop(struct memory *memory);

@@ -504,6 +504,8 @@ static uint8_t flags_of(const struct parser *p, unsigned type)
     const struct type *top = &p->type[type];
     if (top->kind == CONST)
         top = &p->type[top->inner];
+    if (top->kind == OTHER || (top->kind == CLASS && !top->plain))
+        return SIGNATURE_UNKNOWN;
     if (top->kind != POINTER)
         return 0;
     uint8_t flags = 0;
@@ -555,4 +557,10 @@ int signature_of(const char *name, uint8_t flags[SIGNATURE_MOST])
     int count = read_encoding(parser, flags, 1);
     memory_pages_free(parser, sizeof *parser);
     return count;
+}
+
+/* Those of thrust and of std, which run from an end downwards. */
+int signature_has_ends(const char *name)
+{
+    return name && strstr(name, "reverse_iterator") != NULL;
 }

@@ -149,6 +149,8 @@ void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin,
     size_t at = next_pointer(thread, bytes, -begin % 8, size, &found);
     if (at == SIZE_MAX && !LOAD(*memories_table(memory)))
         return;
+    if (begin <= memory->base && begin + size >= memory->base + memory->bytes && memory->bytes > 1)
+        STORE(*memories_unseen(memory), 0);
     lock_take(&lock);
     struct table *table = table_of(memory, at != SIZE_MAX);
     if (table) {
@@ -266,10 +268,87 @@ void tables_expand(struct touched *touched)
     }
 }
 
-int tables_known(struct memory *memory)
+/* The host stores there, without a call. */
+static int is_hosts(const struct memory *memory)
+{
+    return memory->kind == PTDS_MEMORY_MANAGED || memory->kind == PTDS_MEMORY_PINNED ||
+           memory->kind == PTDS_MEMORY_REGISTERED || (memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1);
+}
+
+static const struct table *filled(struct memory *memory)
 {
     const struct table *table = __atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE);
-    return table && LOAD(table->count) && !LOAD(*memories_unseen(memory));
+    return table && LOAD(table->count) ? table : NULL;
+}
+
+int tables_known(struct memory *memory)
+{
+    return filled(memory) && !LOAD(*memories_unseen(memory)) && !is_hosts(memory);
+}
+
+/* Managed memory is not read here: its pages would move to the host. */
+int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later)
+{
+    if (!is_hosts(memory))
+        return !filled(memory) || !LOAD(*memories_unseen(memory));
+    uint64_t base = LOAD(memory->base), bytes = LOAD(memory->bytes);
+    if (later || bytes > TABLES_COPY_MOST || memory->kind == PTDS_MEMORY_MANAGED || memory->kind == PTDS_MEMORY_GLOBAL)
+        return 0;
+    struct pointed found = {0, 0, NULL, 0, 0};
+    const uint8_t *at = (const uint8_t *)base;
+    for (size_t next = next_pointer(thread, at, -base % 8, bytes, &found); next != SIZE_MAX;
+         next = next_pointer(thread, at, next + 8, bytes, &found))
+        touch_whole(touched, found.memory, (int)found.writes);
+    return 1;
+}
+
+/* A pointer to `memory` anywhere in `to`. */
+static struct pointed anywhere(const struct memory *to, struct memory *memory)
+{
+    uint64_t bytes = LOAD(to->bytes), base = bytes > 1 ? LOAD(to->base) : 0;
+    return (struct pointed){base, bytes > 1 ? base + bytes : UINT64_MAX, memory, LOAD(memory->uid), 1};
+}
+
+static int has_entry(const struct table *table, const struct pointed *one)
+{
+    uint32_t count = LOAD(table->count);
+    for (uint32_t i = 0; i < count && i < TOUCHED_MOST; i++) {
+        if (LOAD(table->at[i].memory) == one->memory && LOAD(table->at[i].uid) == one->uid && LOAD(table->at[i].writes) &&
+            LOAD(table->at[i].begin) <= one->begin && LOAD(table->at[i].end) >= one->end)
+            return 1;
+    }
+    return 0;
+}
+
+static void add_anywhere(struct memory *to, struct pointed one)
+{
+    lock_take(&lock);
+    struct table *table = table_of(to, 0);
+    if (table) {
+        begin_change(table);
+        add(table, 0, one);
+        end_change(table);
+    }
+    lock_drop(&lock);
+}
+
+/* A kernel can make pointers only of those that it has. What it touches for other reasons than its pointers' sake (arrays,
+ * its module's variables) is counted, too. */
+void tables_written(const struct touched *touched)
+{
+    for (unsigned i = 0; i < touched->count; i++) {
+        struct memory *memory = touched->at[i].memory;
+        const struct table *table = touched->at[i].writes ? filled(memory) : NULL;
+        if (__builtin_expect(!table, 1))
+            continue;
+        if (touched->opaque)
+            tables_filled_unseen(memory);
+        for (unsigned k = 0; k < touched->count && !touched->opaque; k++) {
+            struct pointed one = anywhere(memory, touched->at[k].memory);
+            if (!has_entry(table, &one))
+                add_anywhere(memory, one);
+        }
+    }
 }
 
 void tables_after_fork(void)

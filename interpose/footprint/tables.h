@@ -28,6 +28,13 @@ void tables_expand(struct touched *touched);
 /* Whether it is known which pointers lie in the memory, and there are some. */
 int tables_known(struct memory *memory);
 
+/* Of a kernel whose parameters have no types: what pointers the memory has is known, or looked for now. later: it is the
+ * content of a later time that counts. */
+int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later);
+
+/* A kernel touches these: in tables that it writes, pointers to all of them may lie from here on. */
+void tables_written(const struct touched *touched);
+
 /* The memory is gone, and its table with it. */
 void tables_give_back(struct table *table);
 

@@ -7,8 +7,12 @@
 
 #include "interpose/footprint/memories.h"
 
-/* Beside 1 in memory.host: its bytes may be mapped elsewhere in this process as another memory, past the shim's sight. */
-#define MEMORY_SHARED 2
+/* Beside 1 in memory.host, and seldom there. */
+enum memory_host {
+    MEMORY_SHARED = 2,     /* its bytes may be mapped elsewhere in this process as another memory, past the shim's sight */
+    MEMORY_RESERVED = 4,   /* part of a reservation of addresses */
+    MEMORY_RESERVATION = 8 /* a reservation itself */
+};
 
 /* The first reason stays: it is the one to be told. */
 static inline void touch_opaque(struct touched *touched, enum opaque_reason why)
@@ -25,7 +29,7 @@ static inline void touch_append(struct touched *touched, struct memory *memory, 
     }
     if (__builtin_expect(memory->host & MEMORY_SHARED, 0))
         touch_opaque(touched, OPAQUE_OTHER);
-    touched->host |= memory->host;
+    touched->host |= memory->host & 1;
     touched->at[touched->count++] = (struct access){memory, begin, end, (uint32_t)writes};
 }
 
@@ -35,8 +39,8 @@ static inline void touch(struct touched *touched, struct memory *memory, uint64_
     touch_append(touched, memory, begin, end, writes);
 }
 
-/* All of it. A memory that is named twice is one access. */
-static inline void touch_whole(struct touched *touched, struct memory *memory, int writes)
+/* All of this memory alone. One that is named twice is one access. */
+static inline void touch_alone(struct touched *touched, struct memory *memory, int writes)
 {
     for (unsigned i = 0; i < touched->count; i++) {
         struct access *access = &touched->at[i];
@@ -46,6 +50,17 @@ static inline void touch_whole(struct touched *touched, struct memory *memory, i
         }
     }
     touch_append(touched, memory, 0, UINT64_MAX, writes);
+}
+
+/* The reservation that the memory is part of, besides it. */
+void touch_reservation(struct touched *touched, struct memory *memory, int writes);
+
+/* All of it, and of what a pointer into it may reach. */
+static inline void touch_whole(struct touched *touched, struct memory *memory, int writes)
+{
+    touch_alone(touched, memory, writes);
+    if (__builtin_expect(memory->host & MEMORY_RESERVED, 0))
+        touch_reservation(touched, memory, writes);
 }
 
 /* An array, whole, by its handle. One that nobody has seen being made makes the call opaque. */

@@ -65,6 +65,9 @@ void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *
  * any more. */
 void guard_capture_takes(struct stream *stream);
 
+/* The memory object is about to serve for another memory: nobody has touched that. */
+void guard_memory_gone(struct memory *memory);
+
 /* The thread ends, its work still pending. Calls no driver. */
 void guard_thread_ends(struct thread *thread);
 

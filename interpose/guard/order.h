@@ -78,20 +78,21 @@ struct order_domain {
     struct reach joined_at_last; /* the same at last_default */
 };
 
+/* What every operation changes comes first, side by side. */
 struct order {
     moment now;
-    uint16_t high;         /* lanes in use are below */
-    uint16_t opaque_lanes; /* that had an operation which touches everything, not known to be done */
-    uint16_t domains_used; /* contexts that ever had a lane: numbers below */
-    uint16_t free_running; /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
-    struct reach known;    /* of single lanes, likewise known to the host */
-    moment crowded;        /* memory ran out at this moment: all before conflicts with all */
-    struct order_domain domains[ORDER_DOMAINS];
+    uint16_t needs;                  /* of the operation being added: how many lanes are in `needing` */
+    uint16_t high;                   /* lanes in use are below */
+    uint16_t opaque_lanes;           /* that had an operation which touches everything, not known to be done */
+    uint16_t domains_used;           /* contexts that ever had a lane: numbers below */
+    uint16_t free_running;           /* non-blocking streams ever made: who may be promised less */
+    uint32_t too_wide;               /* waits that covered more than was promised, for want of a mark */
+    moment crowded;                  /* memory ran out at this moment: all before conflicts with all */
+    struct reach known;              /* what the host has waited for in single lanes, in legacy's terms */
     struct lane *lanes[ORDER_LANES]; /* made when first used */
-    moment need[ORDER_LANES];        /* of the operation being added: what it has to come after, by lane; 0 nothing */
+    moment need[ORDER_LANES];        /* what the operation being added has to come after, by lane; 0 nothing */
     uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
-    uint16_t needs;
-    uint32_t too_wide; /* waits that covered more than was promised, for want of a mark */
+    struct order_domain domains[ORDER_DOMAINS];
 };
 
 /* Which earlier work an operation follows though it shares no memory with it. */

@@ -8,6 +8,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
+#include "interpose/footprint/memories.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/callers.h"
 #include "interpose/state/capture.h"
@@ -26,6 +27,7 @@ void policy_choose(void)
     routing.filter = caller_filter_on() != 0;
     const struct policy *policy = chosen[env->policy];
     guard_on = policy->guards && !env->disable;
+    memories_gone = guard_on ? guard_memory_gone : NULL;
     state_hooks.context_current = policy->context;
     state_hooks.stream_leaves = policy->stream_gone;
     state_hooks.stream_captures = policy->guards ? guard_capture_takes : NULL;

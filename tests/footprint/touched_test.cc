@@ -285,7 +285,7 @@ TEST_F(Touched, AModulesVariables)
 
 TEST_F(Touched, PointersInDeviceMemory)
 {
-    CUdeviceptr table = device("table"), more = device("more"), a = device("a"), b = device("b"), c = device("c");
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b"), c = device("c");
     CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER), plain = kernel(ptds_tables_ptx, "gather");
     CUdeviceptr words[2] = {a, b + 16};
     EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
@@ -293,21 +293,98 @@ TEST_F(Touched, PointersInDeviceMemory)
     CU(cuMemcpyHtoD(table, words, sizeof words));
     EXPECT_EQ(launch(mangled, c, table, 2u, 4u), "w c w table w a w b");
     EXPECT_EQ(launch(plain, c, table, 2u, 4u), "w c w table w a w b");
+}
+
+/* Without kernels between, which may write pointers themselves. */
+TEST_F(Touched, PointersInDeviceMemoryMove)
+{
+    CUdeviceptr table = device("table"), more = device("more"), again = device("again"), outer = device("outer");
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUfunction plain = kernel(ptds_tables_ptx, "gather");
+    CUdeviceptr words[2] = {a, b + 16};
+    CU(cuMemcpyHtoD(table, words, sizeof words));
     /* A copy of the table is one, at its place. */
     CU(cuMemcpyDtoD(more + 64, table, sizeof words));
-    EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more w a w b");
+    CU(cuMemcpyDtoD(again + 64, more + 64, sizeof words));
+    EXPECT_EQ(launch(plain, c, again, 0u, 0u), "w c w again w a w b");
     /* What is overwritten points at nothing any more. */
     CU(cuMemsetD8(more + 64, 0, 16));
     EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more");
     words[1] = c;
     CU(cuMemcpyHtoD(table, words, sizeof words));
-    EXPECT_EQ(launch(plain, a, table, 0u, 0u), "w a w table w c");
     CU(cuMemcpyHtoD(table + 8, words, 8));
-    EXPECT_EQ(launch(plain, b, table, 0u, 0u), "w b w table w a");
     /* A table of tables. */
     words[0] = table;
-    CU(cuMemcpyHtoD(more, words, 8));
-    EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more w table w a");
+    CU(cuMemcpyHtoD(outer, words, 8));
+    EXPECT_EQ(launch(plain, c, outer, 0u, 0u), "w c w outer w table w a");
+}
+
+/* It can make pointers of those that it has. */
+TEST_F(Touched, PointersThatAKernelWrites)
+{
+    CUdeviceptr table = device("table"), from = device("from"), a = device("a"), b = device("b"), c = device("c");
+    CUfunction plain = kernel(ptds_tables_ptx, "gather"), mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CUfunction copy = kernel(ptds_test_ptx, "copy");
+    CU(cuMemcpyHtoD(table, &a, 8));
+    CU(cuMemcpyHtoD(from, &b, 8));
+    EXPECT_EQ(launch(copy, table, from, 2u), "w table w from w a w b");
+    CU(cuMemcpyHtoD(from, &c, 8));
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table w a w from w b");
+    /* One that itself follows pointers that nobody knows may write just those. */
+    CU(cuMemcpyHtoD(from, std::vector<char>(4096).data(), 4096));
+    EXPECT_EQ(launch(mangled, table, from, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "!POINTERS");
+    std::vector<CUdeviceptr> all(4096 / 8, a);
+    CU(cuMemcpyHtoD(table, all.data(), 4096));
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+}
+
+/* The host stores pointers there itself. */
+TEST_F(Touched, PointersInHostMemory)
+{
+    CUdeviceptr a = device("a"), c = device("c"), managed, large_device;
+    CUfunction plain = kernel(ptds_tables_ptx, "gather"), mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    void *pinned, *large;
+    CU(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    CU(cuMemcpyHtoD(managed, &a, 8));
+    EXPECT_EQ(launch(mangled, c, managed, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(plain, c, managed, 0u, 0u), "!POINTERS");
+    CU(cuMemAllocHost(&pinned, 4096));
+    name("pinned", reinterpret_cast<CUdeviceptr>(pinned));
+    static_cast<CUdeviceptr *>(pinned)[511] = a;
+    EXPECT_EQ(launch(plain, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "w c w pinned w a");
+    EXPECT_EQ(launch(mangled, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "!POINTERS");
+    CU(cuMemAllocHost(&large, 1 << 17));
+    large_device = reinterpret_cast<CUdeviceptr>(large);
+    EXPECT_EQ(launch(plain, c, large_device, 0u, 0u), "!POINTERS");
+    /* Its parameters' types are known. */
+    name("large", large_device);
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), c, large_device, 0u), "w c r large");
+    CU(cuCtxSynchronize());
+    CU(cuMemFreeHost(pinned));
+    CU(cuMemFreeHost(large));
+    CU(cuMemFree(managed));
+}
+
+/* Arrays that count from 1, and ends. */
+TEST_F(Touched, PointersBesideTheirMemory)
+{
+    alignas(4096) static char own[1 << 16];
+    auto begin = reinterpret_cast<CUdeviceptr>(own) + 8192;
+    CUfunction plain = kernel(ptds_test_ptx, "fill"), mangled = kernel(kit_ptx, KIT_COPY);
+    CUdeviceptr a = device("a");
+    CU(cuMemHostRegister(own + 8192, 4096, 0));
+    name("own", begin);
+    EXPECT_EQ(launch(plain, begin - 4, 0u, 0u), "w own");
+    EXPECT_EQ(launch(mangled, a, begin - 4096, 0u), "w a r own");
+    EXPECT_EQ(launch(mangled, a, begin - 4097, 0u), "w a");
+    EXPECT_EQ(launch(mangled, a, begin + 4096, 0u), "w a r own");
+    /* Where another one follows, an end is that one's beginning. */
+    CU(cuMemHostRegister(own + 12288, 4096, 0));
+    name("next", begin + 4096);
+    EXPECT_EQ(launch(mangled, a, begin + 4096, 0u), "w a r next");
+    CU(cuMemHostUnregister(own + 12288));
+    CU(cuMemHostUnregister(own + 8192));
 }
 
 TEST_F(Touched, PointersThatNobodyLookedAt)
@@ -386,19 +463,92 @@ TEST_F(Touched, MappedChunks)
     CU(cuMemSetAccess(range, 3 * chunk, &access, 1));
     name("one", range);
     name("two", range + chunk);
-    TOUCHES(cuMemsetD8Async(range + 8, 0, 8, nullptr), "w one[8,16)");
-    TOUCHES(cuMemsetD8Async(range + 2 * chunk + 8, 0, 8, nullptr), "w one[8,16)");
-    TOUCHES(cuMemsetD8Async(range + chunk - 8, 0, 24, nullptr), "w one[2097144,2097152) w two[0,16)");
-    EXPECT_EQ(launch(kernel(ptds_test_ptx, "fill"), range + 2 * chunk, 0u, 1u), "w one");
+    names[watch_reservation(range)] = "all";
+    EXPECT_EQ(watch_reservation(range), watch_reservation(range + chunk));
+    TOUCHES(cuMemsetD8Async(range + 8, 0, 8, nullptr), "w one[8,16) w all[8,16)");
+    TOUCHES(cuMemsetD8Async(range + 2 * chunk + 8, 0, 8, nullptr), "w one[8,16) w all[4194312,4194320)");
+    TOUCHES(cuMemsetD8Async(range + chunk - 8, 0, 24, nullptr),
+            "w one[2097144,2097152) w all[2097144,2097168) w two[0,16)");
+    EXPECT_EQ(launch(kernel(ptds_test_ptx, "fill"), range + 2 * chunk, 0u, 1u), "w one w all");
+    /* A pointer in one chunk is found by who gets a pointer to the other one. */
+    CUdeviceptr a = device("a");
+    CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CU(cuMemcpyHtoD(range + chunk + 16, &a, 8));
+    EXPECT_EQ(launch(gather, a, range, 0u, 0u), "w a w one w all");
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(range, chunk));
     EXPECT_EQ(watch_find(range), nullptr);
-    TOUCHES(cuMemsetD8Async(range + 2 * chunk, 0, 8, nullptr), "w one[0,8)");
+    TOUCHES(cuMemsetD8Async(range + 2 * chunk, 0, 8, nullptr), "w one[0,8) w all[4194304,4194312)");
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(range + chunk, 2 * chunk));
     CU(cuMemRelease(one));
     CU(cuMemRelease(two));
     CU(cuMemAddressFree(range, 3 * chunk));
+}
+
+/* In two reservations at once: what each reaches, the other may reach, too. After one has gone, nothing is left of it. */
+TEST_F(Touched, ChunksInTwoReservations)
+{
+    constexpr size_t chunk = 2 << 20;
+    CUmemAllocationProp about = {};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr first, second;
+    CU(cuMemCreate(&handle, chunk, &about, 0));
+    CU(cuMemAddressReserve(&first, chunk, 0, 0, 0));
+    CU(cuMemAddressReserve(&second, chunk, 0, 0, 0));
+    CU(cuMemMap(first, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(first, chunk, &access, 1));
+    const memory *before = watch_reservation(first);
+    CU(cuMemUnmap(first, chunk));
+    CU(cuMemMap(second, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(second, chunk, &access, 1));
+    EXPECT_NE(watch_reservation(second), before);
+    name("chunk", second);
+    names[watch_reservation(second)] = "second";
+    TOUCHES(cuMemsetD8Async(second, 0, 8, nullptr), "w chunk[0,8) w second[0,8)");
+    CU(cuMemMap(first, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(first, chunk, &access, 1));
+    TOUCHES(cuMemsetD8Async(first, 0, 8, nullptr), "!OTHER");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(first, chunk));
+    CU(cuMemUnmap(second, chunk));
+    CU(cuMemRelease(handle));
+    CU(cuMemAddressFree(first, chunk));
+    CU(cuMemAddressFree(second, chunk));
+}
+
+TEST_F(Touched, MemoryThatOthersGet)
+{
+    CUdeviceptr b = device("b");
+    CUipcMemHandle handle;
+    TOUCHES(cuMemsetD8Async(b, 0, 8, nullptr), "w b[0,8)");
+    EXPECT_EQ(last.host, 0);
+    CU(cuIpcGetMemHandle(&handle, b));
+    TOUCHES(cuMemsetD8Async(b, 0, 8, nullptr), "w b[0,8)");
+    EXPECT_EQ(last.host, 1);
+}
+
+/* It lives until the graph runs. */
+TEST_F(Touched, AFreeInACapture)
+{
+    CUdeviceptr pointer;
+    CUstream stream;
+    CUgraph graph;
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cuMemAllocAsync(&pointer, 4096, stream));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CUresult result = cuMemFreeAsync(pointer, stream); /* the simulated driver has no such nodes */
+    EXPECT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_SUPPORTED) << result;
+    CU(cuStreamEndCapture(stream, &graph));
+    EXPECT_NE(watch_find(pointer), nullptr);
+    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "!OTHER");
+    CU(cuGraphDestroy(graph));
+    TOUCHES(cuMemFreeAsync(pointer, stream), "!OTHER");
+    EXPECT_EQ(watch_find(pointer), nullptr);
+    CU(cuStreamDestroy(stream));
 }
 
 TEST_F(Touched, StreamOrderedMemory)
@@ -485,6 +635,31 @@ TEST_F(Touched, GraphsWithOtherNodes)
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
     CU(cuGraphDestroy(outer));
+}
+
+/* Another memory lies where a graph's was. */
+TEST_F(Touched, AGraphWhoseMemoryIsGone)
+{
+    CUdeviceptr a = device("a"), gone;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuMemAlloc(&gone, 4096));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = gone, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    CU(cuMemFree(gone));
+    CUdeviceptr again = device("again");
+    ASSERT_EQ(again, gone);
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    (void)a;
 }
 
 TEST_F(Touched, WhatGates)

@@ -38,6 +38,12 @@ struct memory *watch_find(uint64_t address)
     return memories_find(NULL, address).memory;
 }
 
+struct memory *watch_reservation(uint64_t address)
+{
+    struct memory *memory = watch_find(address);
+    return memory ? memories_reservation(memory) : NULL;
+}
+
 void watch_pageable(int reads)
 {
     kernels_read_pageable = (uint32_t)reads;

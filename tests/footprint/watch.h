@@ -15,6 +15,9 @@ void watch_start(void);
 /* The memory where an address lies; NULL none. */
 struct memory *watch_find(uint64_t address);
 
+/* The memory of the reservation that it is mapped in; NULL none. */
+struct memory *watch_reservation(uint64_t address);
+
 /* As if the device could read all of the process's memory. */
 void watch_pageable(int reads);
 

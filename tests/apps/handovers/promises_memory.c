@@ -213,6 +213,108 @@ static int table_overwritten(struct promise *p)
     return device_are(p->seen, NEW, WORDS);
 }
 
+// The host stores the pointers itself, after a copy brought others.
+static int host_table(struct promise *p, const char *gathering, CUdeviceptr pointers)
+{
+    make_table(p, PTDS_GATHER, PTDS_SCATTER);
+    CUdeviceptr others[2] = {table.other, table.other};
+    table.gather = kernel(load(ptds_tables_ptx), gathering);
+    table.pointers = pointers;
+    CU(cuMemcpyHtoD(pointers, others, sizeof others));
+    gather(p);
+    CU(cuCtxSynchronize());
+    memcpy((void *)pointers, &p->words, sizeof p->words);
+    shut(p, p->a);
+    CU(cuMemsetD32Async(p->words, OTHER, WORDS, p->a)); // touches nothing of the host's, as the gate does
+    elsewhere(p, gather);
+    return device_are(p->seen, OTHER + NEW, WORDS);
+}
+
+static int managed_table(struct promise *p, const char *gathering)
+{
+    CUdeviceptr pointers;
+    CU(cuMemAllocManaged(&pointers, 2 * sizeof(CUdeviceptr), CU_MEM_ATTACH_GLOBAL));
+    return host_table(p, gathering, pointers);
+}
+
+static int table_managed(struct promise *p)
+{
+    return managed_table(p, PTDS_GATHER);
+}
+
+static int plain_table_managed(struct promise *p)
+{
+    return managed_table(p, "gather");
+}
+
+static int plain_table_pinned(struct promise *p)
+{
+    void *pointers;
+    CU(cuMemAllocHost(&pointers, 2 * sizeof(CUdeviceptr)));
+    return host_table(p, "gather", (CUdeviceptr)pointers);
+}
+
+// A kernel writes the pointers: it copies them from another table.
+static int rewritten_table(struct promise *p, const char *gathering)
+{
+    CUdeviceptr from, others[2];
+    make_table(p, gathering, PTDS_SCATTER);
+    others[0] = others[1] = table.other;
+    from = table.pointers;
+    CU(cuMemAlloc(&table.pointers, sizeof others));
+    CU(cuMemcpyHtoD(table.pointers, others, sizeof others));
+    copy(p, NULL, table.pointers, from, sizeof others / 4);
+    CU(cuCtxSynchronize());
+    slow_add(p, NULL);
+    elsewhere(p, gather);
+    return device_are(p->seen, NEW + 1 + NEW, WORDS);
+}
+
+static int table_rewritten(struct promise *p)
+{
+    return rewritten_table(p, PTDS_GATHER);
+}
+
+static int plain_table_rewritten(struct promise *p)
+{
+    return rewritten_table(p, "gather");
+}
+
+// ---- a graph over memory that has gone: another lies there ----
+
+static CUgraphExec graph;
+
+static void launch_graph(struct promise *p)
+{
+    (void)p;
+    CU(cuGraphLaunch(graph, NULL));
+}
+
+static int graph_of_old_memory(struct promise *p)
+{
+    enum { LARGE = 1 << 20 };
+    CUdeviceptr before, now;
+    CUgraph nodes;
+    CU(cuMemAlloc(&before, LARGE));
+    CU(cuStreamBeginCapture(p->n, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CU(cuMemcpyDtoDAsync(p->seen, before, BYTES, p->n));
+    CU(cuStreamEndCapture(p->n, &nodes));
+    CU(cuGraphInstantiateWithFlags(&graph, nodes, 0));
+    CU(cuMemFree(before));
+    CU(cuMemAlloc(&now, LARGE));
+    if (now != before) {
+        p->no = "freed memory is not given out again at once";
+        return 1;
+    }
+    fill(p, NULL, now, NEW, WORDS);
+    launch_graph(p);
+    CU(cuCtxSynchronize());
+    shut(p, NULL);
+    add(p, NULL, now, p->ones, WORDS);
+    elsewhere(p, launch_graph);
+    return device_are(p->seen, NEW + 1, WORDS);
+}
+
 // ---- a mapped range of two chunks: a pointer into the first reaches into the second ----
 
 static CUdeviceptr second_chunk;
@@ -296,6 +398,12 @@ const struct named_case cases_memory[] = {
     {"table-gather-plain", plain_table_gather, 0},
     {"table-scatter-plain", plain_table_scatter, 0},
     {"table-overwritten", table_overwritten, 0},
+    {"table-managed", table_managed, 0},
+    {"table-managed-plain", plain_table_managed, 0},
+    {"table-pinned-plain", plain_table_pinned, 0},
+    {"table-rewritten", table_rewritten, 0},
+    {"table-rewritten-plain", plain_table_rewritten, 0},
+    {"graph-of-old-memory", graph_of_old_memory, 0},
     {"mapped-chunks", mapped_chunks, 0},
     {"texture", texture_read, 0},
     {0},

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A reservation is a memory besides those of the chunks that are mapped in it: kernels touch it as a whole, copies their
+ * addresses in it. Called by the wrappers, on cold paths. Must not call the driver.
+ */
+#include "interpose/footprint/reservations.h"
+
+#include "interpose/base/lock.h"
+#include "interpose/base/memory.h"
+#include "interpose/footprint/tables.h"
+#include "interpose/footprint/touch.h"
+
+struct reservation {
+    struct memory *memory; /* held */
+    struct reservation *next;
+};
+
+static struct reservation *reservations, *free_reservations;
+static struct lock lock;
+
+static void add(struct memory *memory)
+{
+    lock_take(&lock);
+    struct reservation *made = free_reservations;
+    if (made)
+        free_reservations = made->next;
+    else
+        made = memory_keep(sizeof *made);
+    if (made) {
+        made->memory = memory;
+        made->next = reservations;
+        reservations = made;
+    }
+    lock_drop(&lock);
+    if (!made)
+        memories_drop(memory);
+}
+
+void reservations_made(struct call *C, const CUdeviceptr *base, size_t bytes)
+{
+    if (!C->footprint || C->result != CUDA_SUCCESS || !base)
+        return;
+    struct memory *memory = memories_new(PTDS_MEMORY_MAPPED, *base, bytes);
+    if (!memory)
+        return;
+    memory->host |= MEMORY_RESERVATION;
+    add(memory);
+}
+
+/* Before the call: afterwards the addresses may be another's at once. */
+void fp_unreserve(struct call *C, CUdeviceptr base)
+{
+    if (!C->footprint)
+        return;
+    lock_take(&lock);
+    for (struct reservation **at = &reservations; *at; at = &(*at)->next) {
+        struct reservation *found = *at;
+        if (found->memory->base != base)
+            continue;
+        C->leaving = found->memory;
+        *at = found->next;
+        found->next = free_reservations;
+        free_reservations = found;
+        break;
+    }
+    lock_drop(&lock);
+}
+
+void reservations_freed(struct call *C)
+{
+    if (C->leaving && C->result == CUDA_SUCCESS)
+        memories_drop(C->leaving);
+    else if (C->leaving)
+        add(C->leaving);
+}
+
+/* Held for the caller. */
+static struct memory *at_address(uint64_t address)
+{
+    struct memory *memory = NULL;
+    lock_take(&lock);
+    for (const struct reservation *at = reservations; at && !memory; at = at->next) {
+        if (address - at->memory->base < at->memory->bytes)
+            memory = at->memory;
+    }
+    if (memory)
+        memories_hold(memory);
+    lock_drop(&lock);
+    return memory;
+}
+
+/* Physical memory that is mapped in two reservations at once joins what they reach: nothing is told apart there any more.
+ */
+void reservations_take(struct memory *memory, uint64_t base, uint64_t bytes)
+{
+    struct memory **slot = &((struct memory_object *)memory)->reservation, *before;
+    struct memory *now = at_address(base);
+    if (!now)
+        return;
+    before = __atomic_exchange_n(slot, now, __ATOMIC_ACQ_REL);
+    if (before && before != now) {
+        tables_copied(now, base, before, before->base, bytes, 0);
+        if (memories_is_mapped(memory))
+            before->host |= MEMORY_SHARED, now->host |= MEMORY_SHARED;
+    }
+    memory->host |= MEMORY_RESERVED;
+    memories_drop(before);
+}
+
+void touch_reservation(struct touched *touched, struct memory *memory, int writes)
+{
+    struct memory *reservation = memories_reservation(memory);
+    if (reservation)
+        touch_alone(touched, reservation, writes);
+}
+
+void reservations_after_fork(void)
+{
+    lock.held = 0;
+    reservations = NULL;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reserved address ranges (cuMemAddressReserve): a pointer into one chunk that is mapped there may reach all of them.
+ */
+#ifndef PTDS_RESERVATIONS_H
+#define PTDS_RESERVATIONS_H
+
+#include "interpose/state/call.h"
+
+/* api.def's columns. */
+void reservations_made(struct call *C, const CUdeviceptr *base, size_t bytes);
+void fp_unreserve(struct call *C, CUdeviceptr base);
+void reservations_freed(struct call *C);
+
+/* The memory is about to be mapped at these addresses. */
+void reservations_take(struct memory *memory, uint64_t base, uint64_t bytes);
+
+void reservations_after_fork(void);
+
+#endif
