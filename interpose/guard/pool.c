@@ -290,9 +290,9 @@ void pool_context_gone(struct context *context)
 
 void guard_memory_gone(struct memory *memory)
 {
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     order_memory_gone(memory);
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
 }
 
 void pool_after_fork(void)
