@@ -67,8 +67,8 @@ std::string streams(const api_row &row, const std::string &stream)
 std::string settled(const Config &setup, const std::string &symbol, const std::string &target)
 {
     static const std::regex to_host("cuMemcpy[AD]toH(Async)?_v2(_pt[sd][sz])?");
-    bool legacy = target == "0" || target == "legacy";
-    return setup.guards() && std::regex_match(symbol, to_host) && !legacy ? "cuStreamSynchronize(" + target + ") " : "";
+    bool settles = setup.guards() && std::regex_match(symbol, to_host);
+    return settles ? "cuStreamSynchronize(" + (target == "0" ? "legacy" : target) + ") " : "";
 }
 
 /* The driver's view of an implicit call at the base entry. */
@@ -107,7 +107,9 @@ std::string expected_call(const Config &setup, const api_row &row, bool twin, st
 {
     std::string symbol = twin ? row.twin_symbol : row.symbol;
     if (row.route == ROUTE_IMPLICIT)
-        return twin ? settled(setup, symbol, "ptds") + symbol : implicit_call(setup, row);
+        return !twin                                            ? implicit_call(setup, row)
+               : setup.guards() && implicit(row.symbol)->blocks ? "cuStreamSynchronize(ptds) " + symbol
+                                                                : symbol;
     if (row.route == ROUTE_LEGACY && setup.guards())
         return "cuStreamSynchronize(legacy) " + symbol;
     bool is_explicit = stream == "legacy", legacy = is_explicit || (stream == "0" && !twin);
