@@ -84,6 +84,12 @@ std::string implicit_call(const Config &setup, const api_row &row)
     return row.twin_symbol;
 }
 
+/* A blocking form that stays as it is blocks in nobody's turn: the host waits first. */
+std::string waits_before(const Config &setup, const api_row &row)
+{
+    return setup.guards() && implicit(row.symbol)->blocks ? "cuStreamSynchronize(ptds) " : "";
+}
+
 /* What asks or changes a stream: it gets the one that the program named. */
 bool is_about_the_stream(const api_row &row)
 {
@@ -107,9 +113,7 @@ std::string expected_call(const Config &setup, const api_row &row, bool twin, st
 {
     std::string symbol = twin ? row.twin_symbol : row.symbol;
     if (row.route == ROUTE_IMPLICIT)
-        return !twin                                            ? implicit_call(setup, row)
-               : setup.guards() && implicit(row.symbol)->blocks ? "cuStreamSynchronize(ptds) " + symbol
-                                                                : symbol;
+        return twin ? settled(setup, symbol, "ptds") + waits_before(setup, row) + symbol : implicit_call(setup, row);
     if (row.route == ROUTE_LEGACY && setup.guards())
         return "cuStreamSynchronize(legacy) " + symbol;
     bool is_explicit = stream == "legacy", legacy = is_explicit || (stream == "0" && !twin);
