@@ -101,11 +101,14 @@ bool is_about_the_stream(const api_row &row)
 }
 
 /* What is set on the default stream reaches the streams that stand for it. */
-std::string set_on_lanes(const Config &setup)
+std::string set_on_lanes(const Config &setup, const std::string &symbol, const std::string &stream)
 {
     std::string calls;
+    if (symbol != "cuStreamSetAttribute" && symbol != "cuStreamCopyAttributes")
+        return calls;
     for (int lane = 1; setup.guards() && lane <= (setup.policy == "stream" ? 1 : 32); lane++)
-        calls += " cuStreamSetAttribute(L" + std::to_string(lane) + ")";
+        calls +=
+            " " + symbol + "(L" + std::to_string(lane) + (symbol == "cuStreamCopyAttributes" ? "," + stream : "") + ")";
     return calls;
 }
 
@@ -122,7 +125,7 @@ std::string expected_call(const Config &setup, const api_row &row, bool twin, st
         stream = setup.guards() ? "L1" : "ptds";
     std::string target = twin && stream == "0" ? "ptds" : stream;
     return settled(setup, symbol, target) + symbol + streams(row, stream) +
-           (legacy && strcmp(row.symbol, "cuStreamSetAttribute") == 0 ? set_on_lanes(setup) : "");
+           (legacy ? set_on_lanes(setup, row.symbol, stream) : "");
 }
 
 /* In place of base(0x2) there may be twin(0): the same to the driver. */
