@@ -76,7 +76,7 @@ std::string implicit_call(const Config &setup, const api_row &row)
 {
     const Implicit &is = *implicit(row.symbol);
     if (setup.guards() && !setup.remaps())
-        return (is.blocks ? "cuStreamSynchronize(legacy) " : "") + std::string(row.symbol);
+        return settled(setup, row.symbol, "legacy") + (is.blocks ? "cuStreamSynchronize(legacy) " : "") + row.symbol;
     if (!setup.remaps())
         return row.symbol;
     if (setup.guards())
