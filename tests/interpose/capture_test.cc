@@ -65,15 +65,17 @@ TEST(CaptureGuarded, ANonBlockingCaptureLetsDefaultWorkThrough)
 /* Nothing is owed, so no event is needed; a copy would need the wait after it. */
 TEST(CaptureGuarded, TheFirstDefaultStreamWorkIsInsideACapture)
 {
-    expect_policy("guarded",
-                  {
-                      {"nbstream:n", "cuStreamCreate"},
-                      {"begin@n", "cuStreamBeginCapture_v2(n)"},
-                      {"launch@0", "cuLaunchKernel(L1)"},
-                      {"copy:DH", "cuEventRecord(L1;E1) cuStreamWaitEvent(legacy;E1) cuMemcpy cuEventRecord(legacy;E1)"},
-                      {"end@n", "cuStreamEndCapture(n)"},
-                      {"launch@0", "cuStreamWaitEvent(L1;E1) cuLaunchKernel(L1)"},
-                  });
+    expect_policy(
+        "guarded",
+        {
+            {"nbstream:n", "cuStreamCreate"},
+            {"begin@n", "cuStreamBeginCapture_v2(n)"},
+            {"launch@0", "cuLaunchKernel(L1)"},
+            {"copy:DH", "cuEventRecord(L1;E1) cuStreamWaitEvent(legacy;E1) cuThreadExchangeStreamCaptureMode "
+                        "cuStreamSynchronize(legacy) cuThreadExchangeStreamCaptureMode cuMemcpy cuEventRecord(legacy;E1)"},
+            {"end@n", "cuStreamEndCapture(n)"},
+            {"launch@0", "cuLaunchKernel(L1)"},
+        });
 }
 
 TEST(CaptureGuarded, StreamsThatJoinACapture)
@@ -218,7 +220,8 @@ TEST(Capture, SynchronousFormsWhileANonBlockingStreamCaptures)
     const std::vector<Does> kept = {
         {"nbstream:n", "cuStreamCreate"},
         {"begin@n", "cuStreamBeginCapture_v2(n)"},
-        {"htod:H", "cuMemcpyHtoD_v2 cuEventRecord(legacy;E1)"},
+        {"htod:H", "cuThreadExchangeStreamCaptureMode cuStreamSynchronize(legacy) cuThreadExchangeStreamCaptureMode "
+                   "cuMemcpyHtoD_v2 cuEventRecord(legacy;E1)"},
         {"memset:D", "cuMemsetD8_v2 cuEventRecord(legacy;E1)"},
         {"end@n", "cuStreamEndCapture(n)"},
     };
@@ -228,7 +231,8 @@ TEST(Capture, SynchronousFormsWhileANonBlockingStreamCaptures)
                   {
                       {"nbstream:n", "cuStreamCreate"},
                       {"begin@n", "cuStreamBeginCapture_v2(n)"},
-                      {"htod:H", "cuMemcpyHtoD_v2 cuEventRecord(legacy;E1)"},
+                      {"htod:H", "cuThreadExchangeStreamCaptureMode cuStreamSynchronize(legacy) "
+                                 "cuThreadExchangeStreamCaptureMode cuMemcpyHtoD_v2 cuEventRecord(legacy;E1)"},
                       {"memset:D", "cuMemsetD8_v2 cuEventRecord(legacy;E1)"},
                       {"end@n", "cuStreamEndCapture(n)"},
                       {"memset:D", "cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},

@@ -67,8 +67,8 @@ std::string streams(const api_row &row, const std::string &stream)
 std::string settled(const Config &setup, const std::string &symbol, const std::string &target)
 {
     static const std::regex to_host("cuMemcpy[AD]toH(Async)?_v2(_pt[sd][sz])?");
-    bool legacy = target == "0" || target == "legacy";
-    return setup.guards() && std::regex_match(symbol, to_host) && !legacy ? "cuStreamSynchronize(" + target + ") " : "";
+    bool settles = setup.guards() && std::regex_match(symbol, to_host);
+    return settles ? "cuStreamSynchronize(" + (target == "0" ? "legacy" : target) + ") " : "";
 }
 
 /* The driver's view of an implicit call at the base entry. */
@@ -76,12 +76,18 @@ std::string implicit_call(const Config &setup, const api_row &row)
 {
     const Implicit &is = *implicit(row.symbol);
     if (setup.guards() && !setup.remaps())
-        return (is.blocks ? "cuStreamSynchronize(legacy) " : "") + std::string(row.symbol);
+        return settled(setup, row.symbol, "legacy") + (is.blocks ? "cuStreamSynchronize(legacy) " : "") + row.symbol;
     if (!setup.remaps())
         return row.symbol;
     if (setup.guards())
         return settled(setup, row.symbol, "L1") + is.async + "(L1)" + (is.blocks ? " cuStreamSynchronize(L1)" : "");
     return row.twin_symbol;
+}
+
+/* A blocking form that stays as it is blocks in nobody's turn: the host waits first. */
+std::string waits_before(const Config &setup, const api_row &row)
+{
+    return setup.guards() && implicit(row.symbol)->blocks ? "cuStreamSynchronize(ptds) " : "";
 }
 
 /* What asks or changes a stream: it gets the one that the program named. */
@@ -95,11 +101,14 @@ bool is_about_the_stream(const api_row &row)
 }
 
 /* What is set on the default stream reaches the streams that stand for it. */
-std::string set_on_lanes(const Config &setup)
+std::string set_on_lanes(const Config &setup, const std::string &symbol, const std::string &stream)
 {
     std::string calls;
+    if (symbol != "cuStreamSetAttribute" && symbol != "cuStreamCopyAttributes")
+        return calls;
     for (int lane = 1; setup.guards() && lane <= (setup.policy == "stream" ? 1 : 32); lane++)
-        calls += " cuStreamSetAttribute(L" + std::to_string(lane) + ")";
+        calls +=
+            " " + symbol + "(L" + std::to_string(lane) + (symbol == "cuStreamCopyAttributes" ? "," + stream : "") + ")";
     return calls;
 }
 
@@ -107,7 +116,7 @@ std::string expected_call(const Config &setup, const api_row &row, bool twin, st
 {
     std::string symbol = twin ? row.twin_symbol : row.symbol;
     if (row.route == ROUTE_IMPLICIT)
-        return twin ? settled(setup, symbol, "ptds") + symbol : implicit_call(setup, row);
+        return twin ? settled(setup, symbol, "ptds") + waits_before(setup, row) + symbol : implicit_call(setup, row);
     if (row.route == ROUTE_LEGACY && setup.guards())
         return "cuStreamSynchronize(legacy) " + symbol;
     bool is_explicit = stream == "legacy", legacy = is_explicit || (stream == "0" && !twin);
@@ -116,7 +125,7 @@ std::string expected_call(const Config &setup, const api_row &row, bool twin, st
         stream = setup.guards() ? "L1" : "ptds";
     std::string target = twin && stream == "0" ? "ptds" : stream;
     return settled(setup, symbol, target) + symbol + streams(row, stream) +
-           (legacy && strcmp(row.symbol, "cuStreamSetAttribute") == 0 ? set_on_lanes(setup) : "");
+           (legacy ? set_on_lanes(setup, row.symbol, stream) : "");
 }
 
 /* In place of base(0x2) there may be twin(0): the same to the driver. */
