@@ -254,18 +254,21 @@ static int follow(struct touched *touched, const struct table *table)
     return before % 2 == 0 && LOAD(table->changes) == before;
 }
 
-void tables_expand(struct touched *touched)
+int tables_expand(struct touched *touched)
 {
+    int some = 0;
     for (unsigned i = 0; i < touched->count && !touched->opaque; i++) {
         const struct table *table = __atomic_load_n(memories_table(touched->at[i].memory), __ATOMIC_ACQUIRE);
         if (!table)
             continue;
+        some = 1;
         int tries = 64;
         while (!follow(touched, table) && --tries)
             ;
         if (!tries)
             touch_opaque(touched, OPAQUE_POINTERS);
     }
+    return some || touched->opaque;
 }
 
 /* The host stores there, without a call. */
