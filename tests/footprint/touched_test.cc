@@ -670,4 +670,20 @@ TEST_F(Touched, WhatGates)
     TOUCHES(cuStreamWaitValue32(nullptr, a, 1, CU_STREAM_WAIT_VALUE_GEQ), "!WAITS_FOR_VALUE");
 }
 
+/* The last test: from then on kernels may launch what nobody saw. */
+TEST_F(Touched, GraphsThatTheDeviceLaunches)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr a = device("a"), b = device("b");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    EXPECT_EQ(launch(copy, a, b, 0u), "w a r b");
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+    EXPECT_EQ(launch(copy, a, b, 0u), "!GRAPH");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
 } // namespace
