@@ -295,7 +295,8 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
     if (!is_hosts(memory))
         return !filled(memory) || !LOAD(*memories_unseen(memory));
     uint64_t base = LOAD(memory->base), bytes = LOAD(memory->bytes);
-    if (later || bytes > TABLES_COPY_MOST || memory->kind == PTDS_MEMORY_MANAGED || memory->kind == PTDS_MEMORY_GLOBAL)
+    if (later || LOAD(*memories_unseen(memory)) || bytes > TABLES_COPY_MOST || memory->kind == PTDS_MEMORY_MANAGED ||
+        memory->kind == PTDS_MEMORY_GLOBAL)
         return 0;
     struct pointed found = {0, 0, NULL, 0, 0};
     const uint8_t *at = (const uint8_t *)base;
