@@ -41,7 +41,7 @@ protected:
     std::map<const memory *, std::string> names;
     std::vector<CUdeviceptr> made;
     std::vector<CUmodule> modules;
-    bool known = true; /* the simulated driver can run the kernels */
+    bool runnable = true; /* the simulated driver can run the kernels */
 
     static void SetUpTestSuite()
     {
@@ -106,7 +106,7 @@ protected:
         void *params[] = {&arguments..., nullptr};
         last = {};
         CUresult result = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr);
-        EXPECT_EQ(result, known ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
+        EXPECT_EQ(result, runnable ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
         return text();
     }
 };
@@ -402,7 +402,7 @@ TEST_F(Touched, KernelsThatRunFromEnds)
     CU(cuMemHostRegister(own + 4096, 4096, 0));
     name("one", begin);
     name("two", begin + 4096);
-    known = false;
+    runnable = false;
     CUfunction down = kernel(text, "_Z3runN6thrust16reverse_iteratorIPfEE");
     EXPECT_EQ(launch(down, begin + 4096), "w two w one");
     EXPECT_EQ(launch(down, begin + 4100), "w two");
