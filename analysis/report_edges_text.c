@@ -88,6 +88,8 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
             sink_printf(sink, " %8s %s", text_count(edges->counts[kind][verdict]).text, edge_kind_names[kind]);
         sink_printf(sink, "\n");
     }
+    if (definitions_keep_order(&report->trace.defs))
+        sink_printf(sink, "  kept by policy %s where data asks for it\n", report_policy(report));
     for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)
         if (edges->reasons[reason] != 0)
             sink_printf(sink, "  unknown, %s times: %s\n", text_count(edges->reasons[reason]).text,

@@ -38,9 +38,6 @@ bool library_find(char *path, char *error);
  * `error` (LIBRARY_ERROR_SIZE) if the path cannot be written into LD_PRELOAD. */
 bool library_preload(const char *path, char *error);
 
-/* The same for the library of that name beside it. */
-bool library_preload_beside(const char *path, const char *name, char *error);
-
 /* Opens what a verb was given; troubles go to stderr under the verb's name, which must stay alive. False without memory.
  * traces_free in either case. progress: a line of it, on a terminal. */
 bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress);

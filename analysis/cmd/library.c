@@ -78,15 +78,3 @@ bool library_preload(const char *path, char *error)
     free(both);
     return set;
 }
-
-bool library_preload_beside(const char *path, const char *name, char *error)
-{
-    char beside[PATH_MAX + 64];
-    const char *slash = strrchr(path, '/');
-    int size = snprintf(beside, sizeof beside, "%.*s%s", slash != NULL ? (int)(slash - path) + 1 : 0, path, name);
-    if (size < 0 || (size_t)size >= sizeof beside || access(beside, R_OK) != 0) {
-        snprintf(error, LIBRARY_ERROR_SIZE, "no %s beside %.1000s", name, path);
-        return false;
-    }
-    return library_preload(beside, error);
-}

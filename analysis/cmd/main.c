@@ -23,7 +23,7 @@ static const char manual[] =
     "  doctor    is everything in place on this machine?\n"
     "\n"
     "`ptds VERB --help` tells more. Example:\n"
-    "  ptds run --policy ordered --trace app.ptds -- ./app && ptds report app.ptds";
+    "  ptds run --policy guarded --trace app.ptds -- ./app && ptds report app.ptds";
 
 struct verb {
     const char *name;

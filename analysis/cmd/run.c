@@ -24,13 +24,18 @@ static const char manual[] =
 
 #define OWN_TRACE_LIMIT "64M"
 
+#define POLICY(identifier, word, then) word then
+static const char policy_words[] =
+#include "interpose/env/policies.def"
+    ;
+
 /* An option's key is the index of its variable, plus FIRST_KEY. */
-enum { FIRST_KEY = 256, WATCHDOG_KEY = 512, OPENMP_KEY };
+enum { FIRST_KEY = 256, WATCHDOG_KEY = 512 };
 static const char *const variables[] = {
-    "PTDS_POLICY",  "PTDS_TRACE",   "PTDS_REPORT",      "PTDS_LOG",  "PTDS_STREAM",      "PTDS_EXPLICIT_LEGACY",
-    "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG", "PTDS_DEVICE_TIMES"};
+    "PTDS_POLICY",  "PTDS_TRACE",   "PTDS_REPORT",      "PTDS_LOG",  "PTDS_STREAM",       "PTDS_EXPLICIT_LEGACY",
+    "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG", "PTDS_DEVICE_TIMES", "PTDS_LANES"};
 static const struct argp_option options[] = {
-    {"policy", FIRST_KEY, "P", 0, "ordered, per-thread, stream, observe or none", 0},
+    {"policy", FIRST_KEY, "P", 0, policy_words, 0},
     {"trace", FIRST_KEY + 1, "FILE", 0, "keep the whole trace; %h host, %p process, %r rank", 0},
     {"report", FIRST_KEY + 2, "FORM", 0, "summary, off, or a file for the full text", 0},
     {"log", FIRST_KEY + 3, "WHERE", 0, "hazards as they happen: off, stderr or a file", 0},
@@ -41,8 +46,8 @@ static const struct argp_option options[] = {
     {"trace-limit", FIRST_KEY + 8, "BYTES", 0, "trace kept a process", 0},
     {"diag", FIRST_KEY + 9, "HOW", 0, "the shim's own messages: errors, quiet or debug", 0},
     {"device-times", FIRST_KEY + 10, "HOW", 0, "device times of the work: off, sampled or cupti", 0},
+    {"lanes", FIRST_KEY + 11, "N", 0, "for policy guarded: lanes that one thread's work may spread over, 1 to 32", 0},
     {"watchdog", WATCHDOG_KEY, "DURATION", 0, "say who waits for whom when a call takes longer (ptds watch)", 0},
-    {"openmp", OPENMP_KEY, NULL, 0, "the program uses OpenMP, by gcc: what its threads hand over keeps its order", 0},
     {0},
 };
 
@@ -65,7 +70,6 @@ static void set_variable(const struct argp_state *state, int key, char *value)
 struct arguments {
     char **program;
     uint64_t watchdog_ns; /* 0 none */
-    bool openmp;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -78,10 +82,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key == WATCHDOG_KEY) {
         if (!watch_duration(arg, &arguments->watchdog_ns))
             argp_error(state, "--watchdog %s: a duration such as 500ms, 10s or 2m", arg);
-        return 0;
-    }
-    if (key == OPENMP_KEY) {
-        arguments->openmp = true;
         return 0;
     }
     if (key == ARGP_KEY_ARG) {
@@ -144,8 +144,7 @@ int cmd_run(int argc, char **argv)
     struct arguments arguments = {0};
     argv[0] = name;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
-    if (!library_find(path, error) || (arguments.openmp && !library_preload_beside(path, "libptds_openmp.so", error)) ||
-        !library_preload(path, error)) {
+    if (!library_find(path, error) || !library_preload(path, error)) {
         fprintf(stderr, "ptds run: %s\n", error);
         return EXIT_USAGE;
     }

@@ -2,8 +2,8 @@
  *
  * half-remapped: part of the default-stream work was moved and part was not. Per-thread and other blocking streams wait for
  * the legacy stream and it for them (measured), so order is kept and overlap lost; where work went to a non-blocking stream
- * the order is gone. Run by report.c for every call; decides at the end, when it is known whether anything was moved at
- * all. Calls that failed put no work anywhere and do not count.
+ * the order is gone, unless the policy keeps it. Run by report.c for every call; decides at the end, when it is known
+ * whether anything was moved at all. Calls that failed put no work anywhere and do not count.
  */
 #include "analysis/rule.h"
 
@@ -73,7 +73,8 @@ static void end(struct rule_run *run)
         findings_drop(&run->findings);
         return;
     }
-    for (size_t i = 0; i < run->findings.list.count && state->unordered; i++)
+    bool lost = state->unordered && !definitions_keep_order(defs);
+    for (size_t i = 0; i < run->findings.list.count && lost; i++)
         finding_severity(run->findings.list.items[i], SEVERITY_ERROR);
     for (size_t i = 0; i < defs->untabled.count; i++)
         if (defs->untabled.items[i].handed == 0)
@@ -89,7 +90,7 @@ static const struct rule rule = {
     .severity = SEVERITY_ERROR,
     .title = "only part of the default-stream work was remapped",
     .sentence = "Default-stream work that stayed is a barrier for what was moved to blocking streams; with what was moved "
-                "to a non-blocking one it has lost its order, and results may be wrong.",
+                "to a non-blocking one it has lost its order, unless the policy keeps it, and results may be wrong.",
     .advice =
         "Remap all of it (see the reasons), or none: PTDS_POLICY=none, or PTDS_EXPLICIT_LEGACY=remap for explicit uses.",
     .details = details,

@@ -71,7 +71,7 @@ static const struct rule rule = {
     .severity = SEVERITY_WARNING,
     .title = "the default stream is a barrier between streams",
     .sentence = "Work on the legacy default stream waits for all blocking streams of its context, and they wait for it.",
-    .advice = "Give the work a stream of its own, or run with a policy that remaps (ptds run --policy ordered).",
+    .advice = "Give the work a stream of its own, or run with a policy that remaps (ptds run --policy guarded).",
     .details = details,
     .bad = "1@0 launch s=B1 k=long\n"
            "1@10 launch s=L k=short\n"

@@ -26,7 +26,7 @@ static const struct rule rule = {
     .title = "threads queue behind each other on the default stream",
     .sentence =
         "The legacy default stream is one queue for all threads of the process: their work runs one after the other.",
-    .advice = "Give each thread a stream, or run with a policy that remaps (ptds run --policy ordered).",
+    .advice = "Give each thread a stream, or run with a policy that remaps (ptds run --policy guarded).",
     .bad = "1@0 launch s=L k=a\n"
            "2@10 launch s=L k=b\n",
     .good = "1@0 launch s=L k=a\n"

@@ -43,9 +43,8 @@ static bool follows(const struct last *last, uint32_t stream, uint64_t until)
     return false;
 }
 
-/* The shim has put an event in the order's place, as policy ordered does where one thread hands over to another: before any
- * work of the other's, on whatever stream. It stands for what the first had put there by then, or for all of the legacy
- * stream's context. */
+/* The shim has put an event in the order's place, before any work of the other thread's, on whatever stream. It stands for
+ * what the first had put there by then, or for all of the legacy stream's context. */
 static void note_edges(const struct rule_run *run, const struct call *call)
 {
     struct state *state = run->state;
@@ -65,6 +64,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     const struct ptds_rec_CALL *call = &view->call->r;
     note_edges(run, view->call);
     if (!(call->flags & PTDS_CALL_LEGACY) || !(call->flags & PTDS_CALL_REMAPPED) || !view->work)
+        return;
+    if (definitions_keep_order(&run->trace->defs)) /* wherever data asks for it, which is not in the trace */
         return;
     struct last *last = last_of(run->state, view->asked);
     gone_sent(run->gone, view->call);
@@ -89,7 +90,7 @@ static const struct rule rule = {
     .sentence =
         "Work of one thread was still unfinished when another's began; the legacy stream would have run them in turn.",
     .advice = "Right if the threads share no unfinished data, as false verdicts show; where a result needs the order, use "
-              "PTDS_POLICY=stream or observe.",
+              "PTDS_POLICY=guarded.",
     .bad = "1@0 launch s=L to=P1 k=a\n"
            "2@10 launch s=L to=P2 k=b\n",
     .good = "1@0 launch s=L to=P1 k=a\n"

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPINS = 200 };
+enum { SPINS = 200, TURN_SPINS = 1500 }; /* a launch of somebody else takes a few microseconds */
 
 static void pause_briefly(void)
 {
@@ -61,7 +61,7 @@ void lock_wake(struct lock *lock)
 void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting)
 {
     uint32_t seen;
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < TURN_SPINS; i++) {
         if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == wanted)
             return;
         pause_briefly();
@@ -75,7 +75,7 @@ void word_await(uint32_t *word, uint32_t wanted, uint32_t *waiting)
 void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting)
 {
     uint32_t seen;
-    for (int i = 0; i < SPINS; i++) {
+    for (int i = 0; i < TURN_SPINS; i++) {
         if ((int32_t)(__atomic_load_n(word, __ATOMIC_ACQUIRE) - least) > 0)
             return;
         pause_briefly();

@@ -12,6 +12,8 @@
 #include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/policy/callers.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/record.h"
 
@@ -94,6 +96,9 @@ int door_open(void)
     if (found) {
         lock_take(&opening);
         if (!opened) {
+            record_listen();
+            footprint_listen();
+            record_started = door_report_discovered;
             policy_choose();
             go_direct();
             __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);

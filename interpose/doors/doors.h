@@ -43,10 +43,4 @@ void door_proc_address(struct call *C, const char *symbol, void **function, int 
 /* In a forked child. */
 void doors_after_fork(void);
 
-/* 1 if calls from this address keep the legacy stream (PTDS_EXCLUDE, PTDS_INCLUDE). Any thread; cached. */
-int caller_excluded(const void *caller);
-
-/* 1 if either list is set. */
-int caller_filter_on(void);
-
 #endif

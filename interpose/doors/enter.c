@@ -9,7 +9,7 @@
 #include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/lifecycle.h"
+#include "interpose/doors/lifecycle.h"
 #include "interpose/record/log.h"
 #include "interpose/record/record.h"
 

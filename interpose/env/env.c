@@ -38,17 +38,28 @@ static int choose(const char *value, const char *const *words, int count, int *o
 
 const char env_policy_words[] =
 #define POLICY(identifier, word, then) word then
-#include "interpose/policy/policies.def"
+#include "interpose/env/policies.def"
     ;
+
+static const char *const policy_words[] = {
+#define POLICY(identifier, word, then) word,
+#include "interpose/env/policies.def"
+};
+
+const char *env_policy_word(void)
+{
+    return policy_words[env_get()->policy];
+}
+
+int env_policy_guards(void)
+{
+    return env_get()->policy == ENV_POLICY_guarded || env_get()->policy == ENV_POLICY_stream;
+}
 
 static int parse_policy(const char *value, enum env_policy *out)
 {
-    static const char *const words[] = {
-#define POLICY(identifier, word, then) word,
-#include "interpose/policy/policies.def"
-    };
     int chosen = 0;
-    if (!choose(value, words, ENV_POLICY_COUNT, &chosen))
+    if (!choose(value, policy_words, ENV_POLICY_COUNT, &chosen))
         return 0;
     *out = (enum env_policy)chosen;
     return 1;

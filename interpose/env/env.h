@@ -9,12 +9,18 @@
 
 enum env_policy {
 #define POLICY(identifier, word, then) ENV_POLICY_##identifier,
-#include "interpose/policy/policies.def"
+#include "interpose/env/policies.def"
     ENV_POLICY_COUNT
 };
 
-/* "ordered, per-thread, ..." */
+/* "guarded, per-thread, ..." */
 extern const char env_policy_words[];
+
+/* The configured policy's word. */
+const char *env_policy_word(void);
+
+/* Whether the policy keeps legacy order where data asks for it. */
+int env_policy_guards(void);
 
 /* A switch that is a word or else a path: report and log. */
 enum env_output { ENV_OUTPUT_OFF, ENV_OUTPUT_STDERR, ENV_OUTPUT_FILE };

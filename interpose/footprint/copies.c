@@ -344,7 +344,7 @@ int footprint_blocks_host(const struct call *C)
     if (C->op != PTDS_OP_COPY && C->op != PTDS_OP_MEMSET)
         return 1;
     for (unsigned i = 0; i < sides; i++) {
-        if (kinds[i] <= PTDS_MEMORY_REGISTERED)
+        if (kinds[i] <= PTDS_MEMORY_REGISTERED || kinds[i] == PTDS_MEMORY_MANAGED)
             return 1;
     }
     return 0;

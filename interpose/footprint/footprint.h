@@ -106,6 +106,9 @@ struct memory *allocations_by_handle(uint64_t handle);
 struct module;
 void footprint_kernels_forget(const struct module *module);
 void footprint_kernels_forget_cache(struct thread *thread);
+
+/* Hears of threads from now on. */
+void footprint_listen(void);
 void allocations_after_fork(void);
 void footprint_kernels_after_fork(void);
 

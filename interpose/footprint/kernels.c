@@ -11,6 +11,7 @@
 #include "interpose/footprint/signature.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
 
 #include <string.h>
@@ -162,7 +163,7 @@ static const struct kernel *learn(CUfunction function)
     /* Threads that meet a kernel for the first time together must agree on one entry. */
     struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
     if (agreed == kernel)
-        record_kernel(kernel, name);
+        record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, name);
     else if (agreed)
         free_kernel(kernel);
     return agreed ? agreed : kernel;
@@ -218,6 +219,17 @@ void footprint_kernels_forget(const struct module *module)
         leaving.list = kernel->next_free;
         free_kernel(kernel);
     }
+}
+
+static void forget_caches(struct thread *thread)
+{
+    record_forget_caches(thread);
+    footprint_kernels_forget_cache(thread);
+}
+
+void footprint_listen(void)
+{
+    state_hooks.thread_reused = forget_caches;
 }
 
 void footprint_kernels_forget_cache(struct thread *thread)

@@ -7,7 +7,7 @@
 #ifndef PTDS_MEMORIES_H
 #define PTDS_MEMORIES_H
 
-#include "interpose/footprint/touched.h"
+#include "interpose/state/touched.h"
 #include "interpose/state/thread.h"
 
 struct table;

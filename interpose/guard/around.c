@@ -16,7 +16,8 @@
 
 struct guard_counts guard_counts(void)
 {
-    counts.too_wide = order.too_wide;
+    counts.operations = guard_state.order.now;
+    counts.too_wide = guard_state.order.too_wide;
     return counts;
 }
 
@@ -28,18 +29,18 @@ void guard_capture_takes(struct stream *stream)
     if (!guard_on || !stream || !stream->lane)
         return;
     int saved = errno;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     int lane = rails_has_stream(stream);
     if (lane < 0) {
-        lock_drop(&order_lock);
+        lock_drop(&guard_state.lock);
         return;
     }
-    order_lane_close(&order, (unsigned)lane, &plan);
+    order_lane_close(&guard_state.order, (unsigned)lane, &plan);
     uint32_t ticket = rails_ticket((unsigned)lane);
     if (plan.mark_first >= 0)
         rails[lane].marked_by[plan.mark_first] = ticket;
     plan.count = 0;
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     rails_await_turn((unsigned)lane, ticket);
     if (plan.mark_first >= 0)
         rails_record_mark((unsigned)lane, plan.mark_first);
@@ -56,30 +57,31 @@ static void all_begun(struct call *C)
     if (C->api != API_cuCtxSynchronize || !context->pool)
         return;
     memset(C->guarded.real, 0, sizeof C->guarded.real);
-    lock_take(&order_lock);
-    for (unsigned i = 0; i < order.high; i++) {
-        if (order.lanes[i]->open && order.lanes[i]->domain == context->domain - 1 && rails_is_idle(i))
-            C->guarded.real[i] = order.lanes[i]->last;
+    lock_take(&guard_state.lock);
+    for (unsigned i = 0; i < guard_state.order.high; i++) {
+        if (guard_state.order.lanes[i]->open && guard_state.order.lanes[i]->domain == context->domain - 1 &&
+            rails_is_idle(i))
+            C->guarded.real[i] = guard_state.order.lanes[i]->last;
     }
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     C->guarded.begun = 1;
 }
 
 static void all_done(struct call *C)
 {
-    lock_take(&order_lock);
-    for (unsigned i = 0; i < order.high; i++)
-        order_done(&order, i, C->guarded.real[i]);
-    lock_drop(&order_lock);
+    lock_take(&guard_state.lock);
+    for (unsigned i = 0; i < guard_state.order.high; i++)
+        order_done(&guard_state.order, i, C->guarded.real[i]);
+    lock_drop(&guard_state.lock);
 }
 
 /* Another thread may be recording the event anew, or do so while this one waits for it. */
 static void event_begun(struct call *C)
 {
     const struct guard_event *event = guard_event_find(C->event);
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     C->guarded.until = event && rails_is_idle(event->recorded.lane) ? event->recorded.at : 0;
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     C->guarded.begun = 1;
 }
 
@@ -88,10 +90,10 @@ static void event_done(struct call *C)
     struct guard_event *event = guard_event_find(C->event);
     if (!event)
         return;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     if (event->recorded.at == C->guarded.until)
-        order_event_done(&order, &event->recorded);
-    lock_drop(&order_lock);
+        order_event_done(&guard_state.order, &event->recorded);
+    lock_drop(&guard_state.lock);
 }
 
 void guard_enter(struct call *C)
@@ -112,9 +114,9 @@ void guard_enter(struct call *C)
 /* The copy to pageable memory is done when the driver returns. */
 static void copied(const struct call *C)
 {
-    lock_take(&order_lock);
-    order_done(&order, C->guarded.lane, C->guarded.until);
-    lock_drop(&order_lock);
+    lock_take(&guard_state.lock);
+    order_done(&guard_state.order, C->guarded.lane, C->guarded.until);
+    lock_drop(&guard_state.lock);
 }
 
 void guard_leave(struct call *C)
@@ -131,14 +133,14 @@ void guard_leave(struct call *C)
 static void stream_made(const struct call *C)
 {
     if (C->word[0] & CU_STREAM_NON_BLOCKING)
-        __atomic_add_fetch(&order.free_running, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&guard_state.order.free_running, 1, __ATOMIC_RELAXED);
 }
 
 static void made_memory(struct call *C)
 {
-    lock_take(&order_lock);
-    order_touch(&order, C->guarded.lane, &C->touched);
-    lock_drop(&order_lock);
+    lock_take(&guard_state.lock);
+    order_touch(&guard_state.order, C->guarded.lane, &C->touched);
+    lock_drop(&guard_state.lock);
 }
 
 void guard_learn(struct call *C)
@@ -183,9 +185,9 @@ void guard_thread_ends(struct thread *thread)
 
 void guard_after_fork(void)
 {
-    order_lock.held = 0;
+    guard_state.lock.held = 0;
     memset(rails, 0, sizeof rails);
-    order_reset(&order);
+    order_reset(&guard_state.order);
     guard_events_after_fork();
     pool_after_fork();
 }

@@ -13,7 +13,7 @@
 
 static struct map events; /* CUevent -> struct guard_event * */
 static struct guard_event *unused;
-static struct lock unused_lock; /* taken under order_lock, too */
+static struct lock unused_lock; /* taken under guard_state.lock, too */
 
 struct guard_event *guard_event_find(CUevent event)
 {
@@ -48,12 +48,12 @@ void guard_event_created(CUevent event, unsigned flags, int opened)
         make(event, timed, foreign);
         return;
     }
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     order_recorded_drop(&entry->recorded);
     entry->timed = (uint8_t)timed;
     entry->foreign = (uint8_t)foreign;
     entry->elsewhere = 0;
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
 }
 
 void guard_event_recorded_elsewhere(CUevent event)
@@ -68,9 +68,9 @@ void guard_event_unrecorded(CUevent event)
     struct guard_event *entry = guard_event_find(event);
     if (!entry)
         return;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     order_recorded_drop(&entry->recorded);
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
 }
 
 void guard_event_gone(CUevent event)
@@ -78,9 +78,9 @@ void guard_event_gone(CUevent event)
     struct guard_event *entry = (struct guard_event *)map_remove(&events, (uint64_t)event);
     if (!entry)
         return;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     order_recorded_drop(&entry->recorded);
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     lock_take(&unused_lock);
     entry->next = unused;
     unused = entry;

@@ -56,9 +56,9 @@ static unsigned choose_lane(const struct call *C, const uint16_t *lanes, unsigne
                                 .join = C->guarded.kind == GUARD_WORK ? JOIN_NOTHING : JOIN_ALL,
                                 .work = 1,
                                 .touched = &C->touched};
-    lock_take(&order_lock);
-    unsigned lane = order_choose(&order, &op, lanes, count);
-    lock_drop(&order_lock);
+    lock_take(&guard_state.lock);
+    unsigned lane = order_choose(&guard_state.order, &op, lanes, count);
+    lock_drop(&guard_state.lock);
     return lane;
 }
 
@@ -94,6 +94,8 @@ int guard_default_work(struct call *C, int implicit, unsigned spread)
         return keep(C, PTDS_CALL_KEPT_NO_WAY);
     const struct where where = {.on = ON_LANE,
                                 .lane = count == 1 ? here->lanes[0] : choose_lane(C, here->lanes, count),
+                                .here = here,
+                                .gathers = spread == 1 && C->guarded.kind == GUARD_WORK,
                                 .fully = here->lanes,
                                 .fully_count = count > 1 && looks_at_all(C) ? count : 0};
     return go(C, implicit, &where);
@@ -124,7 +126,7 @@ void guard_finish_implicit(struct call *C)
 /* A synchronous form that goes as it is: the host waits inside the driver, so it waits here first, out of its turn. */
 static void begin_as_is(struct call *C, const struct where *where)
 {
-    if ((C->flags & PTDS_CALL_IMPLICIT) && footprint_blocks_host(C) && !capture_any())
+    if ((C->flags & PTDS_CALL_IMPLICIT) && footprint_blocks_host(C))
         turn_settle(C, where);
     if (turn_begin(C, where) < 0)
         turn_none(C);

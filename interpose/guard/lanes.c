@@ -329,7 +329,7 @@ static void done(struct order *o, struct lane *lane, moment until)
     }
 }
 
-void order_waits(struct order *o, unsigned number, struct promise *promise)
+void order_waits(struct order *o, unsigned number, int next, struct promise *promise)
 {
     const struct lane *lane = o->lanes[number];
     struct order_domain *domain = &o->domains[lane->domain];
@@ -338,8 +338,8 @@ void order_waits(struct order *o, unsigned number, struct promise *promise)
         promise->defaults = lane->promise.defaults;
         promise->blocking = lane->promise.blocking;
     } else {
-        promise->defaults = lane->kind == LANE_DEFAULT ? o->now + 1 : lane->last;
-        promise->blocking = lane->kind == LANE_DEFAULT ? o->now + 1 : lane->default_then;
+        promise->defaults = lane->kind == LANE_DEFAULT || next ? o->now + 1 : lane->last;
+        promise->blocking = lane->kind == LANE_DEFAULT ? o->now + 1 : next ? domain->last_default : lane->default_then;
         raise(&promise->blocking, lane->promise.blocking);
         domain->last_sync = o->now + 1;
     }
@@ -347,7 +347,7 @@ void order_waits(struct order *o, unsigned number, struct promise *promise)
     if (lane->kind == LANE_DEFAULT)
         join_blocking(o, lane->domain, &promise->reach);
     else if (lane->kind == LANE_BLOCKING)
-        reach_join(&promise->reach, &lane->joined_then);
+        reach_join(&promise->reach, next ? &domain->joined_at_last : &lane->joined_then);
 }
 
 void order_known(struct order *o, const struct promise *promise)

@@ -74,7 +74,7 @@ static moment promised_to_newest(const struct order *o, unsigned lane, unsigned 
 /* What the lane that asks comes after; `work` 0: the host waits for it. */
 static moment promised_for(const struct order *o, const struct order_op *op, unsigned other)
 {
-    int waits = !op->work && o->lanes[op->lane]->kind == LANE_BLOCKING;
+    int waits = !op->work && !op->next && o->lanes[op->lane]->kind == LANE_BLOCKING;
     return waits ? promised_to_newest(o, op->lane, other) : order_promised(o, op->lane, other);
 }
 

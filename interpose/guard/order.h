@@ -15,33 +15,14 @@
 
 #include <stdint.h>
 
-#include "interpose/footprint/touched.h"
+#include "interpose/state/promise.h"
+#include "interpose/state/touched.h"
 
-enum { ORDER_LANES = 256, ORDER_DOMAINS = 32, ORDER_MARKS = 8, ORDER_NEWEST = -1 };
-
-typedef uint64_t moment; /* 0: never */
+enum { ORDER_LANES = PROMISE_LANES, ORDER_DOMAINS = 32, ORDER_MARKS = 8, ORDER_NEWEST = -1 };
 
 /* The three kinds of streams, as legacy order sees them. The legacy stream itself, and each stream that stands for it, is
  * LANE_DEFAULT; a thread's 0x2 is LANE_BLOCKING. */
 enum lane_kind { LANE_DEFAULT, LANE_BLOCKING, LANE_NON_BLOCKING };
-
-/* Up to which moment the operations of some lanes are covered. A lane's number may be another stream's by now: that one's
- * operations are all later, and its predecessor's are known to be done. */
-struct reach_entry {
-    uint16_t lane;
-    moment until;
-};
-struct reach {
-    uint16_t count, capacity;
-    struct reach_entry *at;
-};
-
-/* What an event carries, or what a lane was promised through events. */
-struct promise {
-    uint16_t domain;
-    moment defaults, blocking; /* all operations of the domain's default and blocking lanes before these moments */
-    struct reach reach;        /* and of single lanes up to these, included */
-};
 
 /* Something that was recorded on a lane. Zero: nothing was. */
 struct recorded {
@@ -97,20 +78,21 @@ struct order_domain {
     struct reach joined_at_last; /* the same at last_default */
 };
 
+/* What every operation changes comes first, side by side. */
 struct order {
     moment now;
-    uint16_t high;         /* lanes in use are below */
-    uint16_t opaque_lanes; /* that had an operation which touches everything, not known to be done */
-    uint16_t domains_used; /* contexts that ever had a lane: numbers below */
-    uint16_t free_running; /* non-blocking lanes ever opened, and domains beyond the first: who may be promised less */
-    struct reach known;    /* of single lanes, likewise known to the host */
-    moment crowded;        /* memory ran out at this moment: all before conflicts with all */
-    struct order_domain domains[ORDER_DOMAINS];
+    uint16_t needs;                  /* of the operation being added: how many lanes are in `needing` */
+    uint16_t high;                   /* lanes in use are below */
+    uint16_t opaque_lanes;           /* that had an operation which touches everything, not known to be done */
+    uint16_t domains_used;           /* contexts that ever had a lane: numbers below */
+    uint16_t free_running;           /* non-blocking streams ever made: who may be promised less */
+    uint32_t too_wide;               /* waits that covered more than was promised, for want of a mark */
+    moment crowded;                  /* memory ran out at this moment: all before conflicts with all */
+    struct reach known;              /* what the host has waited for in single lanes, in legacy's terms */
     struct lane *lanes[ORDER_LANES]; /* made when first used */
-    moment need[ORDER_LANES];        /* of the operation being added: what it has to come after, by lane; 0 nothing */
+    moment need[ORDER_LANES];        /* what the operation being added has to come after, by lane; 0 nothing */
     uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
-    uint16_t needs;
-    uint32_t too_wide; /* waits that covered more than was promised, for want of a mark */
+    struct order_domain domains[ORDER_DOMAINS];
 };
 
 /* Which earlier work an operation follows though it shares no memory with it. */
@@ -125,6 +107,7 @@ struct order_op {
     uint16_t lane;
     uint8_t join; /* enum order_join; a touched->opaque operation joins all */
     uint8_t work; /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
+    uint8_t next; /* with work 0: the host waits for what the lane's next operation comes after, not its newest one */
     const struct touched *touched; /* NULL: nothing */
     const uint16_t *fully;         /* all work of these lanes, too: the thread's other ones */
     uint16_t fully_count;
@@ -177,9 +160,10 @@ void order_event_awaited(struct order *o, unsigned lane, const struct recorded *
 /* The host knows now that the lane's operations up to `until` are done. */
 void order_done(struct order *o, unsigned lane, moment until);
 
-/* After order_add with work 0: what the host will have waited for when the lane is done, in legacy's terms. Legacy's wait
- * is longer than ours, so all that is issued after it is promised what legacy waited for; say so with order_known. */
-void order_waits(struct order *o, unsigned lane, struct promise *promise);
+/* After order_add with work 0 (next: as there): what the host will have waited for when the lane is done, in legacy's
+ * terms. Legacy's wait is longer than ours, so all that is issued after it is promised what legacy waited for; say so with
+ * order_known. */
+void order_waits(struct order *o, unsigned lane, int next, struct promise *promise);
 void order_known(struct order *o, const struct promise *promise);
 void order_promise_drop(struct promise *promise);
 

@@ -23,7 +23,7 @@ static int take_domain(void)
     for (int i = 0; i < ORDER_DOMAINS; i++) {
         if (!(domains_taken & 1u << i)) {
             domains_taken |= 1u << i;
-            order.domains[i] = (struct order_domain){0};
+            guard_state.order.domains[i] = (struct order_domain){0};
             return i;
         }
     }
@@ -35,14 +35,14 @@ struct pool *pool_of(struct context *context)
     struct pool *pool = __atomic_load_n(&context->pool, __ATOMIC_ACQUIRE);
     if (__builtin_expect(pool != NULL, 1) || !context->handle)
         return pool;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     int domain = context->pool ? -1 : take_domain();
     if (domain >= 0 && (pool = memory_keep(sizeof *pool))) {
         context->domain = (uint32_t)domain + 1;
         __atomic_store_n(&context->pool, pool, __ATOMIC_RELEASE);
     }
     pool = context->pool;
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     if (!pool)
         diag_once(DIAG_ERROR,
                   "more than 32 contexts at once: default-stream work of the others stays on the legacy stream");
@@ -141,9 +141,9 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
         if (flags & CU_STREAM_NON_BLOCKING)
             follow_legacy(context, stream);
         uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
-        lock_take(&order_lock);
+        lock_take(&guard_state.lock);
         int added = add_lane(context, stream, uid, count);
-        lock_drop(&order_lock);
+        lock_drop(&guard_state.lock);
         if (!added) {
             REAL(cuStreamDestroy_v2)(stream);
             break;
@@ -171,6 +171,15 @@ int pool_legacy_lane(struct context *context)
     return pool->legacy - 1;
 }
 
+/* One that an ended thread gave back may have work pending still, which the next thread has nothing to do with: of those
+ * with as few users, the one whose work is oldest. */
+static int is_better(uint16_t lane, uint16_t than)
+{
+    if (rails[lane].users != rails[than].users)
+        return rails[lane].users < rails[than].users;
+    return guard_state.order.lanes[lane]->last < guard_state.order.lanes[than]->last;
+}
+
 static uint16_t least_used(const struct pool *pool, const struct thread_context *here)
 {
     uint16_t best = UINT16_MAX;
@@ -179,7 +188,7 @@ static uint16_t least_used(const struct pool *pool, const struct thread_context 
         int mine = 0;
         for (unsigned k = 0; k < here->lane_count; k++)
             mine |= here->lanes[k] == lane;
-        if (!mine && (best == UINT16_MAX || rails[lane].users < rails[best].users))
+        if (!mine && (best == UINT16_MAX || is_better(lane, best)))
             best = lane;
     }
     return best;
@@ -190,7 +199,7 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
     const struct pool *pool = here->context->pool;
     if (__builtin_expect(here->lane_count >= spread, 1))
         return here->lane_count;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     while (here->lane_count < spread && here->lane_count < pool->count) {
         uint16_t lane = least_used(pool, here);
         if (lane == UINT16_MAX)
@@ -198,26 +207,68 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
         rails[lane].users++;
         here->lanes[here->lane_count++] = lane;
     }
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     return here->lane_count;
+}
+
+enum { MANY_CONFLICTS = 32, AWAY_AT_MOST = 4096 };
+
+static void move_to(struct thread_context *here, uint16_t lane)
+{
+    rails[here->lanes[0]].users--;
+    rails[lane].users++;
+    here->lanes[0] = lane;
+    here->conflicts = 0;
+    here->away = 0;
+}
+
+/* The lowest of the lanes for default-stream work among those that are waited for; UINT16_MAX: none. */
+static uint16_t lowest_waited(const struct order_plan *plan, unsigned domain)
+{
+    uint16_t lowest = UINT16_MAX;
+    for (unsigned i = 0; i < plan->count; i++) {
+        uint16_t lane = plan->waits[i].lane;
+        if (rails[lane].users && guard_state.order.lanes[lane]->domain == domain && lane < lowest)
+            lowest = lane;
+    }
+    return lowest;
+}
+
+void pool_gather(struct thread_context *here, const struct order_plan *plan)
+{
+    if (here->home_lane && ++here->away >= AWAY_AT_MOST) {
+        move_to(here, (uint16_t)(here->home_lane - 1));
+        here->home_lane = 0;
+    }
+    if (!plan->count) {
+        here->conflicts -= here->conflicts != 0;
+        return;
+    }
+    uint16_t lane = lowest_waited(plan, here->context->domain - 1), mine = here->lanes[0];
+    here->conflicts = (uint16_t)(here->conflicts + (lane != UINT16_MAX ? 2 : 0));
+    if (here->conflicts < MANY_CONFLICTS || lane >= mine) /* with a higher one, that thread comes here */
+        return;
+    move_to(here, lane);
+    if (!here->home_lane)
+        here->home_lane = (uint16_t)(mine + 1);
 }
 
 void pool_thread_gone(struct thread_context *here)
 {
     if (!here->lane_count && !here->own_lane)
         return;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     if (!here->context->pool || here->context->uid != here->context_uid) { /* its lanes went with it */
         here->lane_count = here->own_lane = 0;
-        lock_drop(&order_lock);
+        lock_drop(&guard_state.lock);
         return;
     }
     for (unsigned i = 0; i < here->lane_count; i++)
         rails[here->lanes[i]].users--;
     if (here->own_lane)
         rails_close_unmarked(here->own_lane - 1u);
-    here->lane_count = here->own_lane = 0;
-    lock_drop(&order_lock);
+    here->lane_count = here->own_lane = here->home_lane = 0;
+    lock_drop(&guard_state.lock);
 }
 
 void pool_context_gone(struct context *context)
@@ -226,22 +277,22 @@ void pool_context_gone(struct context *context)
     if (!pool)
         return;
     unsigned domain = context->domain - 1;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     context->pool = NULL;
-    order_all_done(&order, domain, order.now);
-    for (unsigned i = 0; i < order.high; i++) {
-        if (order.lanes[i]->open && order.lanes[i]->domain == domain)
+    order_all_done(&guard_state.order, domain, guard_state.order.now);
+    for (unsigned i = 0; i < guard_state.order.high; i++) {
+        if (guard_state.order.lanes[i]->open && guard_state.order.lanes[i]->domain == domain)
             rails_close_unmarked(i);
     }
     domains_taken &= ~(1u << domain);
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
 }
 
 void guard_memory_gone(struct memory *memory)
 {
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     order_memory_gone(memory);
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
 }
 
 void pool_after_fork(void)

@@ -27,6 +27,10 @@ int pool_legacy_lane(struct context *context);
 /* The lanes of the thread's default-stream work, up to `spread` of them: the least used. Returns how many there are. */
 unsigned pool_lanes_of(struct thread_context *here, unsigned spread);
 
+/* Locked: the thread has registered work with these waits. Threads whose work keeps conflicting gather on one lane, where
+ * order costs nothing, and look now and then whether it is still so. */
+void pool_gather(struct thread_context *here, const struct order_plan *plan);
+
 /* An event that nobody waits for any more. */
 void pool_event_back(struct context *context, CUevent event);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Carries out what order.c decided: records events, makes streams wait, and sees to it that the driver hears of each lane's
- * operations in the order in which they were registered. Called by guard.c. All driver calls of the guard are here, in
- * events.c and in pool.c; none under the lock, and none that touches a capture.
+ * Carries out what guard_state.order.c decided: records events, makes streams wait, and sees to it that the driver hears of
+ * each lane's operations in the order in which they were registered. Called by guard.c. All driver calls of the guard are
+ * here, in events.c and in pool.c; none under the lock, and none that touches a capture.
  *
  * Tickets of several lanes are taken in one step under the lock. So whoever waits for a turn waits for somebody who
  * registered before, and no circle can come of it.
@@ -18,8 +18,7 @@
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
-struct order order;
-struct lock order_lock;
+struct guard_state guard_state;
 struct rail rails[ORDER_LANES];
 struct guard_counts counts;
 
@@ -42,7 +41,7 @@ void rails_leave(int entered)
 
 static int is_recordable(unsigned lane)
 {
-    return !order.lanes[lane]->eager;
+    return !guard_state.order.lanes[lane]->eager;
 }
 
 void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
@@ -52,7 +51,7 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
         if (wait->mark == ORDER_NEWEST) {
             tickets[i] = rails_ticket(wait->lane);
         } else {
-            order.lanes[wait->lane]->marks[wait->mark].pins++;
+            guard_state.order.lanes[wait->lane]->marks[wait->mark].pins++;
             tickets[i] = rails[wait->lane].marked_by[wait->mark];
         }
     }
@@ -134,7 +133,7 @@ static void wait_for_mark(CUstream waiting, unsigned lane, int mark, uint32_t ma
     CUevent event = rails[lane].mark[mark];
     if (!event || REAL(cuStreamWaitEvent)(waiting, event, 0) != CUDA_SUCCESS)
         wait_by_host(lane);
-    __atomic_sub_fetch(&order.lanes[lane]->marks[mark].pins, 1, __ATOMIC_RELEASE);
+    __atomic_sub_fetch(&guard_state.order.lanes[lane]->marks[mark].pins, 1, __ATOMIC_RELEASE);
 }
 
 void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct order_plan *plan, const uint32_t tickets[])
@@ -185,7 +184,7 @@ int rails_is_idle(unsigned lane)
 
 static int reclaim(unsigned lane)
 {
-    if (!rails_is_idle(lane) || !order_reclaim(&order, lane))
+    if (!rails_is_idle(lane) || !order_reclaim(&guard_state.order, lane))
         return 0;
     forget_marks(lane);
     rails[lane].stream = NULL; /* one that a capture has taken in gets another lane afterwards */
@@ -196,7 +195,7 @@ static int reclaim(unsigned lane)
  * question; nobody else reclaims the lane while its mark is pinned. */
 static void ask_gone(unsigned lane)
 {
-    struct lane *gone = order.lanes[lane];
+    struct lane *gone = guard_state.order.lanes[lane];
     int newest = 0;
     for (int i = 1; i < ORDER_MARKS; i++) {
         if (gone->marks[i].at > gone->marks[newest].at)
@@ -207,31 +206,31 @@ static void ask_gone(unsigned lane)
     if (at < gone->last || !event || !rails_is_idle(lane))
         return;
     gone->marks[newest].pins++;
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     int is_done = REAL(cuEventQuery)(event) == CUDA_SUCCESS;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     __atomic_sub_fetch(&gone->marks[newest].pins, 1, __ATOMIC_RELEASE);
     if (is_done)
-        order_done(&order, lane, at);
+        order_done(&guard_state.order, lane, at);
 }
 
 /* A lane of a stream that lives and is idle can serve another one meanwhile. */
 static void ask_idle(unsigned lane)
 {
-    struct lane *asked = order.lanes[lane];
+    struct lane *asked = guard_state.order.lanes[lane];
     CUstream handle = rails[lane].handle;
     moment at = asked->last;
     if (asked->eager || !rails[lane].stream || !rails_is_idle(lane))
         return;
     uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane); /* whoever destroys the stream waits for its turn */
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     rails_await_turn(lane, ticket);
     int is_done = REAL(cuStreamQuery)(handle) == CUDA_SUCCESS;
     rails_served(lane, ticket);
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
         return;
-    order_done(&order, lane, at);
+    order_done(&guard_state.order, lane, at);
     rails[lane].stream->lane = 0;
     asked->gone = 1;
 }
@@ -242,8 +241,8 @@ static int find_free(unsigned most)
     static unsigned next;
     for (unsigned i = 0; i < most; i++) {
         unsigned lane = next++ % ORDER_LANES;
-        struct lane *candidate = order.lanes[lane];
-        if (lane >= order.high || !candidate->open)
+        struct lane *candidate = guard_state.order.lanes[lane];
+        if (lane >= guard_state.order.high || !candidate->open)
             continue;
         if (!capture_any() && candidate->last > candidate->completed && candidate->gone)
             ask_gone(lane);
@@ -258,23 +257,23 @@ static int find_free(unsigned most)
 /* All lanes have work pending, which no program is known to do: the host waits for one that lives. */
 static int force_free(void)
 {
-    for (unsigned lane = 0; lane < order.high; lane++) {
-        moment at = order.lanes[lane]->last;
-        CUstream handle = rails[lane].stream && !order.lanes[lane]->gone ? rails[lane].handle : NULL;
+    for (unsigned lane = 0; lane < guard_state.order.high; lane++) {
+        moment at = guard_state.order.lanes[lane]->last;
+        CUstream handle = rails[lane].stream && !guard_state.order.lanes[lane]->gone ? rails[lane].handle : NULL;
         if (!handle || capture_any() || !rails_is_idle(lane))
             continue;
         uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane);
-        lock_drop(&order_lock);
+        lock_drop(&guard_state.lock);
         counts.host_waits++;
         rails_await_turn(lane, ticket);
         REAL(cuStreamSynchronize)(handle);
         rails_served(lane, ticket);
-        lock_take(&order_lock);
-        if (rails[lane].uid != uid || order.lanes[lane]->last != at || !rails[lane].stream)
+        lock_take(&guard_state.lock);
+        if (rails[lane].uid != uid || guard_state.order.lanes[lane]->last != at || !rails[lane].stream)
             continue;
-        order_done(&order, lane, at);
+        order_done(&guard_state.order, lane, at);
         rails[lane].stream->lane = 0;
-        order.lanes[lane]->gone = 1;
+        guard_state.order.lanes[lane]->gone = 1;
         if (reclaim(lane))
             return 1;
     }
@@ -285,9 +284,9 @@ int rails_open(enum lane_kind kind, struct context *context, CUstream handle, ui
 {
     int saved = errno;
     find_free(2); /* gone streams are forgotten as new ones come */
-    int lane = order_lane_open(&order, kind, context->domain - 1, eager);
+    int lane = order_lane_open(&guard_state.order, kind, context->domain - 1, eager);
     if (lane < 0 && (find_free(ORDER_LANES) || force_free()))
-        lane = order_lane_open(&order, kind, context->domain - 1, eager);
+        lane = order_lane_open(&guard_state.order, kind, context->domain - 1, eager);
     if (lane >= 0)
         begin_rail((unsigned)lane, context, handle, uid);
     errno = saved;
@@ -310,7 +309,7 @@ int rails_of_stream(struct stream *stream, struct context *context)
 {
     int lane = rails_has_stream(stream);
     if (lane >= 0) {
-        order.lanes[lane]->gone = 0; /* a capture is over */
+        guard_state.order.lanes[lane]->gone = 0; /* a capture is over */
         return lane;
     }
     lane = rails_open(kind_of(stream), context, stream->handle, stream->uid, 0);
@@ -326,7 +325,7 @@ int rails_of_stream(struct stream *stream, struct context *context)
 
 void rails_close_unmarked(unsigned lane)
 {
-    order.lanes[lane]->gone = 1;
+    guard_state.order.lanes[lane]->gone = 1;
     rails[lane].stream = NULL;
     reclaim(lane);
 }

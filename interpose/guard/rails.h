@@ -23,8 +23,11 @@ struct rail {
     uint32_t marked_by[ORDER_MARKS]; /* the ticket in whose turn the mark was recorded */
 };
 
-extern struct order order;
-extern struct lock order_lock;
+/* The lock and what it guards: one cache line is all that most operations of different threads share. */
+extern struct guard_state {
+    struct lock lock;
+    struct order order;
+} guard_state __attribute__((aligned(64)));
 extern struct rail rails[ORDER_LANES];
 extern struct guard_counts counts;
 

@@ -15,8 +15,6 @@
 #include "interpose/guard/kinds.h"
 #include "interpose/guard/pool.h"
 
-_Static_assert((int)CALL_LANES == (int)ORDER_LANES, "a call has room for all lanes");
-
 void turn_none(struct call *C)
 {
     C->guarded.kind = GUARD_NOTHING;
@@ -36,7 +34,7 @@ static enum order_join join_of(const struct call *C, unsigned lane, const struct
 {
     if (C->api == API_cuMemcpyPeer || C->api == API_cuMemcpy3DPeer)
         return JOIN_CONTEXTS;
-    if (order.lanes[lane]->kind == LANE_NON_BLOCKING)
+    if (guard_state.order.lanes[lane]->kind == LANE_NON_BLOCKING)
         return JOIN_NOTHING;
     if (C->guarded.kind == GUARD_RECORD)
         return event && (event->timed || event->foreign) ? JOIN_ALL : JOIN_HOST;
@@ -59,21 +57,21 @@ static struct guard_event *event_of(const struct call *C)
 static void register_more(struct call *C, const struct order_op *op, struct guard_event *event)
 {
     struct guarded *guarded = &C->guarded;
-    const struct lane *lane = order.lanes[op->lane];
+    const struct lane *lane = guard_state.order.lanes[op->lane];
     if (event && op->work && guarded->kind != GUARD_AWAIT) {
-        order_event_recorded(&order, op->lane, &event->recorded);
+        order_event_recorded(&guard_state.order, op->lane, &event->recorded);
         event->elsewhere = 0;
     }
     if (event && guarded->kind == GUARD_AWAIT)
-        order_event_awaited(&order, op->lane, &event->recorded);
+        order_event_awaited(&guard_state.order, op->lane, &event->recorded);
     if (op->join == JOIN_CONTEXTS)
-        order_everywhere(&order, op->lane);
+        order_everywhere(&guard_state.order, op->lane);
     guarded->until = lane->last;
     if (!guarded->waits)
         return;
     memset(guarded->real, 0, sizeof guarded->real);
-    memcpy(guarded->real, lane->real, order.high * sizeof guarded->real[0]);
-    order_waits(&order, op->lane, &guarded->promise);
+    memcpy(guarded->real, lane->real, guard_state.order.high * sizeof guarded->real[0]);
+    order_waits(&guard_state.order, op->lane, op->next, &guarded->promise);
 }
 
 /* Locked; gives the lock up. */
@@ -89,11 +87,14 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
     struct order_op op = {.lane = (uint16_t)lane,
                           .join = (uint8_t)join_of(C, lane, event),
                           .work = (uint8_t)work,
+                          .next = guarded->kind == GUARD_WORK,
                           .touched = guarded->kind == GUARD_WORK || C->touched.opaque ? &C->touched : NULL,
                           .fully = where->fully,
                           .fully_count = (uint16_t)where->fully_count};
-    order_add(&order, &op, &plan);
+    order_add(&guard_state.order, &op, &plan);
     register_more(C, &op, event);
+    if (where->gathers && (plan.count || where->here->conflicts || where->here->home_lane))
+        pool_gather(where->here, &plan);
     guarded->ticket = rails_ticket(lane);
     guarded->mark_after = plan.mark_after;
     if (plan.mark_first >= 0)
@@ -102,8 +103,7 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
         rails[lane].marked_by[plan.mark_after] = guarded->ticket;
     if (plan.count)
         rails_tickets(&plan, tickets);
-    counts.operations++;
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     guarded->turn = 1;
     if (plan.count || plan.mark_first >= 0)
         rails_carry_out(C, lane, guarded->ticket, &plan, tickets);
@@ -138,7 +138,7 @@ static int find(const struct where *where)
     case ON_STREAM_AS_DEFAULT:
         lane = rails_of_stream(where->stream, where->context);
         if (lane >= 0)
-            order.lanes[lane]->kind = LANE_DEFAULT;
+            guard_state.order.lanes[lane]->kind = LANE_DEFAULT;
         return lane;
     case ON_OWN:
         if (!where->here->own_lane)
@@ -162,12 +162,12 @@ int turn_begin(struct call *C, const struct where *where)
     turn_end(C); /* a call on several streams: the driver hears of all at once */
     if (settles(C))
         turn_settle(C, where);
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     int lane = find(where);
     if (lane >= 0)
         begin(C, (unsigned)lane, C->guarded.kind != GUARD_SYNC && C->guarded.kind != GUARD_QUERY, where);
     else
-        lock_drop(&order_lock);
+        lock_drop(&guard_state.lock);
     return lane;
 }
 
@@ -175,10 +175,10 @@ void turn_settle(struct call *C, const struct where *where)
 {
     int saved = errno;
     uint8_t waits = C->guarded.waits;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     int lane = find(where);
     if (lane < 0) {
-        lock_drop(&order_lock);
+        lock_drop(&guard_state.lock);
         return;
     }
     C->guarded.waits = 1;
@@ -194,12 +194,12 @@ void turn_settle(struct call *C, const struct where *where)
 void turn_done(struct call *C, CUresult result)
 {
     struct guarded *guarded = &C->guarded;
-    lock_take(&order_lock);
+    lock_take(&guard_state.lock);
     if (result == CUDA_SUCCESS) {
-        order_known(&order, &guarded->promise);
-        order_done_with(&order, guarded->lane, guarded->until, guarded->real);
+        order_known(&guard_state.order, &guarded->promise);
+        order_done_with(&guard_state.order, guarded->lane, guarded->until, guarded->real);
     }
     order_promise_drop(&guarded->promise);
-    lock_drop(&order_lock);
+    lock_drop(&guard_state.lock);
     guarded->waits = 0;
 }

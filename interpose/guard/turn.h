@@ -16,6 +16,7 @@ struct where {
     struct stream *stream;
     struct context *context;
     struct thread_context *here;
+    int gathers;           /* the thread may move to the lane of those that it conflicts with */
     const uint16_t *fully; /* lanes that it comes after wholly */
     unsigned fully_count;
 };

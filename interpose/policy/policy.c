@@ -6,11 +6,11 @@
  */
 #include "interpose/policy/policy.h"
 
-#include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/guard/guard.h"
+#include "interpose/policy/callers.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
 
@@ -20,7 +20,7 @@ void policy_choose(void)
 {
     static const struct policy *const chosen[] = {
 #define POLICY(identifier, word, then) &policy_##identifier,
-#include "interpose/policy/policies.def"
+#include "interpose/env/policies.def"
     };
     const struct env *env = env_get();
     routing.remap_explicit = env->remap_explicit != 0;

@@ -35,7 +35,7 @@ struct policy {
 };
 
 #define POLICY(identifier, word, then) extern const struct policy policy_##identifier;
-#include "interpose/policy/policies.def"
+#include "interpose/env/policies.def"
 
 /* What the configuration says about routing, in one place that a hot path can read. Constant after policy_choose(). */
 struct routing {

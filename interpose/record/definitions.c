@@ -13,7 +13,6 @@
 #include "interpose/base/lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
-#include "interpose/policy/policy.h"
 #include "interpose/record/path.h"
 #include "interpose/record/store.h"
 #include "interpose/state/map.h"
@@ -196,7 +195,9 @@ void define_preamble(void)
             .api = api, .twin = api_rows[api].twin != API_TWIN_NONE, .class_ = api_rows[api].class_};
         define(PTDS_REC_API, &record, sizeof record, api_rows[api].symbol, strlen(api_rows[api].symbol));
     }
-    shim_setting("policy", policy_current()->name, NULL);
+    shim_setting("policy", env_policy_word(), NULL);
+    if (env_policy_guards())
+        shim_setting("guard", "1", NULL);
     env_each_set(shim_setting, NULL);
     define_environment();
     int version = 0;

@@ -7,7 +7,6 @@
 #ifndef PTDS_RECORD_H
 #define PTDS_RECORD_H
 
-#include "interpose/footprint/footprint.h"
 #include "interpose/state/call.h"
 
 extern uint32_t record_running; /* 0 not started, 1 running, 2 refused */
@@ -20,6 +19,12 @@ static inline int record_on(void)
 /* Starts recording if the configuration wants it: on the first call that is more than a look-up or cuInit, so that a
  * process that only links CUDA leaves no file. */
 void record_start(void);
+
+/* Hears of the program's objects from now on. Before the first wrapper goes on. */
+void record_listen(void);
+
+/* Called once when recording has begun; NULL: nobody wants to know. Set before the first wrapper goes on. */
+extern void (*record_started)(void);
 
 /* At exit: closes the trace and prints what PTDS_REPORT asks for. Once. */
 void record_finish(void);
@@ -54,7 +59,8 @@ void record_device(int device);
 void record_stream(uint32_t uid, CUstream handle, const struct context *context, uint32_t kind, enum ptds_life state,
                    int priority, uint32_t stack);
 struct kernel;
-void record_kernel(const struct kernel *kernel, const char *name);
+/* layout: of its parameters, offset << 16 | size each; params UINT32_MAX: unknown. */
+void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, const char *name);
 void record_untabled(const char *name, int handed_twin, int cuda_version);
 void record_bypass(enum ptds_bypass what, const char *object);
 void record_process(enum ptds_process what, uint32_t pid);

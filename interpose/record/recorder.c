@@ -11,11 +11,9 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
-#include "interpose/doors/doors.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
-#include "interpose/footprint/kernels.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/devicetimes.h"
 #include "interpose/record/log.h"
@@ -23,6 +21,7 @@
 #include "interpose/record/stacks.h"
 #include "interpose/record/store.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
 #include "interpose/version.h"
 
 uint32_t record_running;
@@ -81,7 +80,8 @@ void record_start(void)
         log_start();
         __atomic_store_n(&record_running, 1, __ATOMIC_RELEASE);
         device_times_start();
-        door_report_discovered();
+        if (record_started)
+            record_started();
     } else {
         diag_once(DIAG_ERROR, "no memory to record in");
         __atomic_store_n(&record_running, 2, __ATOMIC_RELEASE);
@@ -89,10 +89,25 @@ void record_start(void)
     errno = saved;
 }
 
+void (*record_started)(void);
+
+static void stream_seen(struct call *C, uint32_t uid, CUstream handle, const struct context *context, uint32_t kind,
+                        enum ptds_life life, int priority)
+{
+    record_stream(uid, handle, context, kind, life, priority, C ? record_stack(C) : 0);
+}
+
+void record_listen(void)
+{
+    state_hooks.context_seen = record_context;
+    state_hooks.stream_seen = stream_seen;
+    state_hooks.thread_began = record_thread_started;
+    state_hooks.thread_ended = record_thread_ended;
+}
+
 void record_forget_caches(struct thread *thread)
 {
     stacks_forget(thread);
-    footprint_kernels_forget_cache(thread);
 }
 
 void append_next_chunk(struct thread *thread)
@@ -239,15 +254,14 @@ void record_stream(uint32_t uid, CUstream handle, const struct context *context,
     define(PTDS_REC_STREAM, &record, sizeof record, NULL, 0);
 }
 
-void record_kernel(const struct kernel *kernel, const char *name)
+void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, const char *name)
 {
     if (!record_on())
         return;
-    struct ptds_rec_KERNEL record = {.handle = kernel->handle, .uid = kernel->uid, .params = kernel->params};
+    struct ptds_rec_KERNEL record = {.handle = handle, .uid = uid, .params = params};
     record.name = name ? define_string(PTDS_ROLE_KERNEL, name) : 0;
-    size_t layout = kernel->params == UINT32_MAX ? 0 : kernel->params * sizeof kernel->layout[0];
-    define(PTDS_REC_KERNEL, &record, sizeof record, kernel->layout, layout);
-    log_kernel(kernel->uid, name);
+    define(PTDS_REC_KERNEL, &record, sizeof record, layout, params == UINT32_MAX ? 0 : params * sizeof layout[0]);
+    log_kernel(uid, name);
 }
 
 void record_untabled(const char *name, int handed_twin, int cuda_version)

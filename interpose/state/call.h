@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "interpose/api/api.h"
-#include "interpose/footprint/touched.h"
-#include "interpose/guard/order.h"
+#include "interpose/state/touched.h"
 #include "interpose/state/objects.h"
+#include "interpose/state/promise.h"
 #include "interpose/state/thread.h"
 #include "interpose/trace/format.h"
 
@@ -25,7 +25,6 @@ enum call_way {
 };
 
 /* Of the guard: the call's turn on its lane, from when it was registered until the driver has it. */
-enum { CALL_LANES = 256 };
 struct guarded {
     uint8_t kind; /* enum guard_kind; 0: the guard has no part in it */
     uint8_t turn; /* a turn is held */
@@ -34,7 +33,7 @@ struct guarded {
     int16_t mark_after;
     uint16_t lane;
     uint32_t ticket;
-    uint64_t until, real[CALL_LANES];
+    uint64_t until, real[PROMISE_LANES];
     struct promise promise; /* what all that follows the host's wait is promised */
 };
 

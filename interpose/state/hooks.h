@@ -5,7 +5,10 @@
 #ifndef PTDS_HOOKS_H
 #define PTDS_HOOKS_H
 
+#include <stdint.h>
+
 #include "interpose/api/cuda_abi.h"
+#include "interpose/trace/format.h"
 
 struct call;
 struct context;
@@ -21,7 +24,21 @@ struct state_hooks {
     void (*stream_captures)(struct stream *stream);
     /* The thread ends; no driver calls. */
     void (*thread_ends)(struct thread *thread);
+    /* For the record: contexts and streams come and go; C is the call that made the stream, NULL none. Threads begin, have
+     * ended, and their state serves for another one. */
+    void (*context_seen)(const struct context *context, enum ptds_life life);
+    void (*stream_seen)(struct call *C, uint32_t uid, CUstream handle, const struct context *context, uint32_t kind,
+                        enum ptds_life life, int priority);
+    void (*thread_began)(struct thread *thread);
+    void (*thread_ended)(struct thread *thread);
+    void (*thread_reused)(struct thread *thread);
 };
 extern struct state_hooks state_hooks;
+
+#define STATE_TELL(hook, ...) \
+    do { \
+        if (state_hooks.hook) \
+            state_hooks.hook(__VA_ARGS__); \
+    } while (0)
 
 #endif

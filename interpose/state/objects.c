@@ -10,7 +10,6 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
-#include "interpose/record/record.h"
 #include "interpose/state/call.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
@@ -49,7 +48,7 @@ static int32_t device_of(CUcontext handle)
 
 static struct context *make_context(CUcontext handle, uint32_t kind, int32_t device)
 {
-    if (device < 0 && record_on() && !find_context(handle))
+    if (device < 0 && !find_context(handle))
         device = device_of(handle);
     lock_take(&contexts_lock);
     struct context *context = find_context(handle);
@@ -62,8 +61,9 @@ static struct context *make_context(CUcontext handle, uint32_t kind, int32_t dev
     }
     lock_drop(&contexts_lock);
     if (fresh) {
-        record_context(context, kind == PTDS_CONTEXT_UNKNOWN ? PTDS_LIFE_SEEN : PTDS_LIFE_CREATED);
-        record_stream(context->legacy_uid, CU_STREAM_LEGACY, context, PTDS_STREAM_LEGACY, PTDS_LIFE_SEEN, 0, 0);
+        STATE_TELL(context_seen, context, kind == PTDS_CONTEXT_UNKNOWN ? PTDS_LIFE_SEEN : PTDS_LIFE_CREATED);
+        STATE_TELL(stream_seen, NULL, context->legacy_uid, CU_STREAM_LEGACY, context, PTDS_STREAM_LEGACY, PTDS_LIFE_SEEN,
+                   0);
     }
     return context;
 }
@@ -100,7 +100,7 @@ static void forget_context(struct context *context)
 {
     if (!context)
         return;
-    record_context(context, PTDS_LIFE_GONE);
+    STATE_TELL(context_seen, context, PTDS_LIFE_GONE);
     __atomic_store_n(&context->gone, 1, __ATOMIC_RELEASE);
 }
 
@@ -203,7 +203,7 @@ static struct stream *first_sight(struct thread *thread, CUstream handle, struct
     uint32_t kind = ask_kind(handle);
     struct stream *stream = make_stream(handle, objects_context_now(thread), kind);
     if (stream)
-        record_stream(stream->uid, handle, stream->context, kind, PTDS_LIFE_SEEN, 0, 0);
+        STATE_TELL(stream_seen, NULL, stream->uid, handle, stream->context, kind, PTDS_LIFE_SEEN, 0);
     return stream;
 }
 
@@ -238,7 +238,7 @@ void objects_stream_created(struct call *C, const CUstream *handle, unsigned fla
     C->stream_uid = C->target_uid = stream->uid;
     C->word[0] = flags;
     C->words = 1;
-    record_stream(stream->uid, *handle, C->context, kind, PTDS_LIFE_CREATED, priority, record_stack(C));
+    STATE_TELL(stream_seen, C, stream->uid, *handle, C->context, kind, PTDS_LIFE_CREATED, priority);
 }
 
 void objects_stream_gone(struct call *C, CUstream handle)
@@ -253,7 +253,7 @@ void objects_stream_gone(struct call *C, CUstream handle)
     C->stream_uid = C->target_uid = stream->uid;
     if (state_hooks.stream_leaves)
         state_hooks.stream_leaves(handle);
-    record_stream(stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0, 0);
+    STATE_TELL(stream_seen, NULL, stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0);
     __atomic_store_n(&stream->gone, 1, __ATOMIC_SEQ_CST);
     capture_stream_gone(stream);
     bury(stream);
@@ -265,7 +265,7 @@ uint32_t objects_own_stream(struct context *context, CUstream handle, int non_bl
     struct stream *stream = make_stream(handle, context, kind);
     if (!stream)
         return 0;
-    record_stream(stream->uid, handle, context, kind, PTDS_LIFE_CREATED, priority, 0);
+    STATE_TELL(stream_seen, NULL, stream->uid, handle, context, kind, PTDS_LIFE_CREATED, priority);
     return stream->uid;
 }
 

@@ -13,7 +13,6 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
-#include "interpose/record/record.h"
 #include "interpose/state/hooks.h"
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -48,9 +47,8 @@ static void end(void *data)
     struct thread *thread = data;
     int saved = errno;
     if (thread->fork_generation == thread_fork_generation) {
-        if (state_hooks.thread_ends)
-            state_hooks.thread_ends(thread);
-        record_thread_ended(thread);
+        STATE_TELL(thread_ends, thread);
+        STATE_TELL(thread_ended, thread);
         retire_contexts(thread);
         if (thread_self == thread)
             thread_self = NULL;
@@ -105,7 +103,7 @@ static struct thread *take_ended(void)
                                   .kernels = kept.kernels,
                                   .memories = kept.memories,
                                   .early = kept.early};
-        record_forget_caches(thread);
+        STATE_TELL(thread_reused, thread);
     }
     return thread;
 }
@@ -139,7 +137,7 @@ static struct thread *make(uint32_t drivers)
         thread->fork_generation = thread_fork_generation;
         thread_self = thread;
         watch_end(thread);
-        record_thread_started(thread);
+        STATE_TELL(thread_began, thread);
     }
     errno = saved;
     return thread;
@@ -196,7 +194,8 @@ struct thread_context *thread_in_slow(struct thread *thread, struct context *con
             return NULL;
         entry->next = thread->contexts;
         thread->contexts = entry;
-        record_stream(entry->per_thread_uid, CU_STREAM_PER_THREAD, context, PTDS_STREAM_PER_THREAD, PTDS_LIFE_SEEN, 0, 0);
+        STATE_TELL(stream_seen, NULL, entry->per_thread_uid, CU_STREAM_PER_THREAD, context, PTDS_STREAM_PER_THREAD,
+                   PTDS_LIFE_SEEN, 0);
     }
     thread->last_context = entry;
     return entry;

@@ -23,6 +23,9 @@ struct thread_context {
     uint16_t own_lane;       /* the guard's, of this thread's 0x2, + 1; 0 none */
     uint16_t lane_count;     /* the guard's lanes for its default-stream work */
     uint16_t lanes[32];
+    uint16_t home_lane; /* where the thread's work was before it moved to the lane of those that it conflicts with, + 1 */
+    uint16_t away;      /* operations since */
+    uint16_t conflicts; /* grows with waits for other threads, shrinks without */
     struct device_pool *device_pool; /* of record/devicetimes.c */
     struct thread_context *next;
 };

@@ -89,7 +89,7 @@ static void print_policies(void)
 {
     static const struct policy *const all[] = {
 #define POLICY(identifier, word, then) &policy_##identifier,
-#include "interpose/policy/policies.def"
+#include "interpose/env/policies.def"
     };
     printf("# Policies\n\nMade from the files of this folder by `scripts/pages/update`.\n\n| `PTDS_POLICY` | what it does "
            "| what "

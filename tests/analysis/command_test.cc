@@ -311,16 +311,12 @@ TEST(RunVerb, KeepsAnotherPreload)
     EXPECT_TRUE(Has(ran, library + ":libm.so.6")) << ran.out;
 }
 
-TEST(RunVerb, TakesTheLibraryForOpenMPAlong)
+TEST(RunVerb, LanesAndPoliciesAreTheShimsVariables)
 {
     NEEDS_A_PLAIN_SHIM();
-    std::string library = Library(), folder = library.substr(0, library.rfind('/') + 1);
-    Ran ran = Ptds("run --openmp --report off sh -c 'echo $LD_PRELOAD'");
-    EXPECT_TRUE(Has(ran, library + ":" + folder + "libptds_openmp.so\n")) << ran.out;
-    EXPECT_FALSE(Has(Ptds("run --report off sh -c 'echo $LD_PRELOAD'"), "openmp"));
-    ran = Ptds("run --openmp true", "PTDS_LIBRARY=/etc/passwd");
-    EXPECT_EQ(2, ran.status);
-    EXPECT_TRUE(Has(ran, "ptds run: no libptds_openmp.so beside /etc/passwd\n")) << ran.out;
+    EXPECT_TRUE(Has(Ptds("run --lanes 4 --report off sh -c 'echo lanes $PTDS_LANES'"), "lanes 4\n"));
+    EXPECT_TRUE(Has(Ptds("run --help"), "guarded, per-thread, stream, observe or none"));
+    EXPECT_NE(0, Ptds("run --openmp true").status);
 }
 
 TEST(RunVerb, FailsLoudly)

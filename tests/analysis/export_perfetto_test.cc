@@ -130,7 +130,7 @@ private:
 };
 
 const char text[] = "tsc\n"
-                    "setting policy=ordered\n"
+                    "setting policy=guarded\n"
                     "1@0 launch s=L to=P1 k=_Z4spinPf site=a\n"
                     "1@5 launch s=B1 k=other\n"
                     "1@10+5000 copy s=L target=P1 implicit from=device to=pageable bytes=4096 site=b\n"

@@ -20,7 +20,7 @@ namespace
 std::string Program(bool remapped)
 {
     std::string text =
-        "setting policy=" + std::string(remapped ? "ordered" : "observe") + "\nsetting PTDS_TRACE=app.ptds\n";
+        "setting policy=" + std::string(remapped ? "per-thread" : "observe") + "\nsetting PTDS_TRACE=app.ptds\n";
     text += "1@0 launch s=L k=_Z4spinPf site=a\n1@3 launch s=B1 k=gemm site=b\n1@6 launch s=N1 k=reduce site=c\n";
     for (unsigned i = 0; i < 40; i++) {
         std::string base = std::to_string(100 + i * 1000), later = std::to_string(100 + i * 1000 + 20);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "tests/analysis/support.h"
@@ -244,6 +245,37 @@ TEST(HalfRemapped, ObservingIsNotHalfRemapping)
                             "bypass /opt/other/libcuda.so\n"
                             "1@0 launch s=L k=a\n"));
     EXPECT_TRUE(report.Of("half-remapped").empty());
+}
+
+/* What the policy promises to keep is not gone, and of no order is said that it is. */
+TEST(OrderGivenUp, NotUnderAPolicyThatKeepsIt)
+{
+    const std::string calls = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                              "1@1 launch s=L to=S1 k=_Z5writePf args=A\n"
+                              "2@2 launch s=L to=S2 k=_Z5writePf args=A\n";
+    for (const char *keeps : {"setting policy=guarded\n", "setting policy=stream\nsetting guard=1\n"}) {
+        Built report(BuildTrace(keeps + calls));
+        EXPECT_TRUE(report.Of("order-given-up").empty()) << report.Text();
+        EXPECT_EQ(std::string::npos, report.Text().find("!!")) << report.Text();
+        EXPECT_EQ(std::string::npos, report.Text().find("which is gone")) << report.Text();
+        EXPECT_NE(std::string::npos, report.Text().find("  kept by policy ")) << report.Text();
+    }
+    for (const char *gives_up : {"", "setting policy=per-thread\n", "setting policy=stream\n"}) {
+        Built report(BuildTrace(gives_up + calls));
+        EXPECT_EQ(1u, report.Of("order-given-up").size()) << report.Text();
+        EXPECT_NE(std::string::npos, report.Text().find("!!")) << report.Text();
+        EXPECT_EQ(std::string::npos, report.Text().find("  kept by policy ")) << report.Text();
+    }
+}
+
+TEST(HalfRemapped, IsNoErrorUnderAPolicyThatKeepsOrder)
+{
+    for (auto [policy, severity] : std::map<std::string, std::string>{{"guarded", "warning"}, {"per-thread", "error"}}) {
+        Built report(BuildTrace("setting policy=" + policy + "\n1@0 launch s=L to=N1 k=a\n1@1 launch s=L k=b explicit\n"));
+        auto findings = report.Of("half-remapped");
+        ASSERT_EQ(1u, findings.size()) << report.Text();
+        EXPECT_EQ(severity, severity_names[findings[0]->severity]);
+    }
 }
 
 TEST(HalfRemapped, IsAnErrorOnlyWhereNothingOrders)

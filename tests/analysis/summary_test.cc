@@ -174,7 +174,7 @@ TEST(Summary, TheShimsEntriesWriteBothForms)
 
 TEST(Summary, KeptOperationsHaveTheirReasons)
 {
-    Built report(BuildTrace("setting policy=ordered\n1@0 launch s=L to=P1 k=a\n1@1 launch s=L k=b kept-excluded\n"));
+    Built report(BuildTrace("setting policy=guarded\n1@0 launch s=L to=P1 k=a\n1@1 launch s=L k=b kept-excluded\n"));
     EXPECT_TRUE(Has(report.Summary(), "2 operations, 1 remapped; 1 kept (excluded)")) << report.Summary();
 }
 

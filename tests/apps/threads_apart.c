@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// threads_apart [limit ms 2000]: two threads that do not hand over work to each other. A's kernel
-// waits at a gate; B's work is done when the gate still is shut if the two are independent, and
-// else only after the limit has opened it. No times are compared. The legacy default stream fails
-// the first; PTDS_POLICY=ordered and per-thread must pass all. Run by scripts/gpu and the
-// policy tests.
+// threads_apart [limit ms 2000]: two threads whose work shares no memory. A's kernel spins for the
+// limit; B's work is done while A's is not if the two are independent, and else only afterwards. No
+// times are compared, and the host can touch no memory that the kernels use: what it may have to
+// wait for is B's work alone. The legacy default stream fails the first; PTDS_POLICY=guarded and
+// per-thread must pass all. Run by scripts/gpu and the policy tests.
 
 #include <semaphore.h>
 #include <stdio.h>
@@ -16,13 +16,14 @@ enum { WORDS = 1024, ROUNDS = 100 };
 
 struct apart {
     struct app app;
-    struct gate gate;
+    uint64_t spin_ns;
+    CUevent a_done;
     CUdeviceptr words[2];
     CUstream blocking[2], from, to;
     pthread_mutex_t allocator;
     sem_t posted;
     unsigned step;
-    int was_shut;
+    int was_apart;
 };
 
 static void work_on(struct apart *a, int index, CUstream stream)
@@ -46,17 +47,20 @@ static void await_step(struct apart *a)
 static void finish(struct apart *a)
 {
     CU(cuStreamSynchronize(a->to));
-    a->was_shut = __atomic_load_n(a->gate.flag, __ATOMIC_ACQUIRE) == 0;
-    __atomic_store_n(a->gate.flag, 1, __ATOMIC_RELEASE);
+    CUresult result = cuEventQuery(a->a_done);
+    a->was_apart = result == CUDA_ERROR_NOT_READY;
+    if (!a->was_apart)
+        CU(result);
 }
 
 static void allocator_a(struct apart *a)
 {
-    CU(gate_launch(&a->app, &a->gate, a->from));
+    CU(app_spin(&a->app, a->from, a->spin_ns));
     for (int i = 0; i < ROUNDS; i++) {
         allocate(a);
         work_on(a, 0, a->from);
     }
+    CU(cuEventRecord(a->a_done, a->from));
     __atomic_store_n(&a->step, 1, __ATOMIC_RELEASE);
 }
 
@@ -73,7 +77,8 @@ static void allocator_b(struct apart *a)
 // Each thread on a blocking stream of its own: no default-stream work, so no order, handed over or not.
 static void streams_a(struct apart *a)
 {
-    CU(gate_launch(&a->app, &a->gate, a->from));
+    CU(app_spin(&a->app, a->from, a->spin_ns));
+    CU(cuEventRecord(a->a_done, a->from));
     sem_post(&a->posted);
 }
 
@@ -107,7 +112,8 @@ static void body(unsigned index, void *shared)
 static void setup(struct apart *a, unsigned ms)
 {
     app_start(&a->app);
-    gate_make(&a->gate, ms);
+    a->spin_ns = ms * 1000000ull;
+    CU(cuEventCreate(&a->a_done, CU_EVENT_DISABLE_TIMING));
     for (int i = 0; i < 2; i++) {
         CU(cuMemAlloc(&a->words[i], WORDS * sizeof(uint32_t)));
         CU(cuStreamCreate(&a->blocking[i], CU_STREAM_DEFAULT));
@@ -128,11 +134,10 @@ int main(int argc, char **argv)
         a.from = ways[i].own_streams ? a.blocking[0] : NULL;
         a.to = ways[i].own_streams ? a.blocking[1] : NULL;
         a.step = 0;
-        gate_arm(&a.gate);
         ms += app_threads(&a.app, 2, body, &run);
-        gate_join(&a.gate);
-        printf("%s %s\n", ways[i].name, a.was_shut ? "apart" : "held-up");
-        held_up += !a.was_shut;
+        CU(cuCtxSynchronize());
+        printf("%s %s\n", ways[i].name, a.was_apart ? "apart" : "held-up");
+        held_up += !a.was_apart;
     }
     return app_finish(held_up == 0, APP_DIGEST, ms);
 }

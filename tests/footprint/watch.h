@@ -5,7 +5,7 @@
 #ifndef PTDS_TESTS_FOOTPRINT_WATCH_H
 #define PTDS_TESTS_FOOTPRINT_WATCH_H
 
-#include "interpose/footprint/touched.h"
+#include "interpose/state/touched.h"
 
 extern struct touched watch_last;
 

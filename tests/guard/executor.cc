@@ -336,7 +336,7 @@ void Executor::begin_wait(const Call &call, Outcome *outcome)
     host.lane = op.lane;
     host.until = lane.last;
     memcpy(host.real, g_order.lanes[op.lane]->real, sizeof host.real);
-    order_waits(&g_order, op.lane, &host.promise);
+    order_waits(&g_order, op.lane, 0, &host.promise);
     host.covers = lane.tail;
     outcome->real = host.covers | finished_;
 }
@@ -368,7 +368,7 @@ void Executor::device_wait(const Call &call, Outcome *outcome)
             continue;
         struct promise promise = {};
         finished_ |= lanes_[i].tail;
-        order_waits(&g_order, i, &promise);
+        order_waits(&g_order, i, 0, &promise);
         order_known(&g_order, &promise);
         order_promise_drop(&promise);
     }

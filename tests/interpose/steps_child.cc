@@ -5,9 +5,10 @@
  *
  *     stream:a nbstream:n destroy:a event:e context:x green:x primary:x use:x nocontext gone:x shimflags
  *     launch@a twinlaunch@0 attach@a single@0 record:e@a wait:e@a sync@a query@a flags@a graph@a esync:e ctxsync
- *     begin@a end@a twinbegin@0 twinend@0 copybatch@0
+ *     attr@a begin@a end@a twinbegin@0 twinend@0 copybatch@0
  *     memset:D htod:H dtoh:H dtod copy:DH 2d:DH 3d:DH 3dpeer:DD peer atoh:H htoa:H atod dtoa atoa
- *         memory kinds: D device, P pinned, H pageable
+ *     fill:D@a (a memset on a stream)
+ *         memory kinds: D device, O other device memory, P pinned, H pageable
  *     absent (a function of CUDA 12.8)   own:a ownthread:a (ptds.h; 0 for none)   t:COMMAND (in a second thread)
  *     h:COMMAND (in the second thread, handed over and back by semaphores)   T:COMMAND H:COMMAND (in a third)
  *     n:COMMAND,COMMAND (in a new thread, which ends)   exit:7 (through destructors; without it the program ends past them)
@@ -33,7 +34,7 @@ std::map<std::string, CUstream> streams = {
 std::map<std::string, CUevent> events;
 std::map<std::string, CUcontext> contexts;
 CUgraph graph;
-CUdeviceptr device;
+CUdeviceptr device, other_device;
 void *pinned;
 char pageable[256];
 
@@ -49,7 +50,7 @@ void *host(char kind)
 
 CUdeviceptr address(char kind)
 {
-    return kind == 'D' ? device : (CUdeviceptr)host(kind);
+    return kind == 'D' ? device : kind == 'O' ? other_device : (CUdeviceptr)host(kind);
 }
 
 /* "DH": from device to host. */
@@ -169,6 +170,8 @@ CUresult use_own(const Step &step)
     return done ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
+CUstreamAttrValue attribute;
+
 CUresult on_stream(const Step &step, bool *known)
 {
     CUstream stream = streams[step.stream];
@@ -178,6 +181,10 @@ CUresult on_stream(const Step &step, bool *known)
         return launch(stream);
     if (step.verb == "twinlaunch")
         return cuLaunchKernel_ptsz((CUfunction)0x11110, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
+    if (step.verb == "fill")
+        return cuMemsetD8Async(address(step.subject[0]), 0, 16, stream);
+    if (step.verb == "attr")
+        return cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_PRIORITY, &attribute);
     if (step.verb == "attach" || step.verb == "single")
         return cuStreamAttachMemAsync(stream, device, 16,
                                       step.verb == "single" ? CU_MEM_ATTACH_SINGLE : CU_MEM_ATTACH_GLOBAL);
@@ -324,7 +331,7 @@ CUresult anywhere(const std::string &text)
 int main(int argc, char **argv)
 {
     if (cuInit(0) || cuCtxCreate_v2(&contexts["first"], 0, 0) || cuMemAlloc_v2(&device, 4096) ||
-        cuMemHostAlloc(&pinned, 4096, 0))
+        cuMemAlloc_v2(&other_device, 4096) || cuMemHostAlloc(&pinned, 4096, 0))
         return 2;
     names.take();
     for (int number : {1, 2})

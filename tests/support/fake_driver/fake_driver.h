@@ -5,6 +5,7 @@
  *
  * Environment: FAKE_LOG a file that gets a line for every call and look-up; FAKE_ERRNO what each call leaves in errno
  * (unset: nothing); FAKE_RESULT what each call of a function with a twin returns;
+ * FAKE_NO_EVENTS: no event can be made;
  * FAKE_PENDING: streams have work that is not done, and unless it says "streams" it is before their events too.
  */
 #ifndef PTDS_TESTS_FAKE_DRIVER_H

@@ -42,7 +42,7 @@ ACT(cuStreamDestroy_v2, (bool, CUstream s), end_stream(s));
 ACT(cuStreamGetFlags, (bool, CUstream s, unsigned *flags), stream_flags(s, flags));
 ACT(cuStreamQuery, (bool, CUstream), getenv("FAKE_PENDING") ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 ACT(cuEventQuery, (bool, CUevent), event_query());
-ACT(cuEventCreate, (bool, CUevent *e, unsigned), new_event(e));
+ACT(cuEventCreate, (bool, CUevent *e, unsigned), getenv("FAKE_NO_EVENTS") ? CUDA_ERROR_OUT_OF_MEMORY : new_event(e));
 ACT(cuStreamBeginCapture, (bool twin, CUstream s), begin_capture(twin, s));
 ACT(cuStreamBeginCapture_v2, (bool twin, CUstream s, CUstreamCaptureMode), begin_capture(twin, s));
 ACT(cuStreamBeginCaptureToGraph,

@@ -3,7 +3,7 @@
  * Start, fork and exit. Called by the first wrapper, by libc around fork, and by the loader at exit. A process without CUDA
  * passes none of it but an empty destructor. The child of a fork starts anew: what the parent recorded is the parent's.
  */
-#include "interpose/lifecycle.h"
+#include "interpose/doors/lifecycle.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -4,12 +4,13 @@
  * a list is set, by every wrapper. A glob is matched against the object's path and its file name; the main program's path
  * is /proc/self/exe's. Must not allocate.
  */
+#include "interpose/policy/callers.h"
+
 #include <fnmatch.h>
 #include <string.h>
 
 #include "interpose/base/elf.h"
 #include "interpose/base/sites.h"
-#include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
 
 int caller_filter_on(void)

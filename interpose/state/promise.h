@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What legacy order promises, in the guard's terms (guard/order.h), as far as a call or an event carries it.
+ */
+#ifndef PTDS_PROMISE_H
+#define PTDS_PROMISE_H
+
+#include <stdint.h>
+
+enum { PROMISE_LANES = 256 };
+
+typedef uint64_t moment; /* operations of the process, counted; 0: never */
+
+/* Up to which moment the operations of some lanes are covered. A lane's number may be another stream's by now: that one's
+ * operations are all later, and its predecessor's are known to be done. */
+struct reach_entry {
+    uint16_t lane;
+    moment until;
+};
+struct reach {
+    uint16_t count, capacity;
+    struct reach_entry *at;
+};
+
+/* What an event carries, or what a lane was promised through events. */
+struct promise {
+    uint16_t domain;
+    moment defaults, blocking; /* all operations of the domain's default and blocking lanes before these moments */
+    struct reach reach;        /* and of single lanes up to these, included */
+};
+
+#endif

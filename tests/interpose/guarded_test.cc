@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Policy guarded as the driver sees it: which waits it puts in, and that it puts in no others.
+ */
+#include "tests/interpose/steps_test.h"
+
+namespace ptds
+{
+namespace
+{
+
+TEST(Guarded, ThreadsWaitForEachOtherWhereTheyShareMemory)
+{
+    expect_policy("guarded", {
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                                 {"t:fill:D@0", "cuEventRecord(L1;E1) cuStreamWaitEvent(L2;E1) cuMemsetD8Async(L2)"},
+                                 {"t:fill:D@0", "cuMemsetD8Async(L2)"},
+                                 {"fill:O@0", "cuMemsetD8Async(L1)"},
+                                 {"fill:D@0", "cuEventRecord(L2;E1) cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+                             });
+}
+
+TEST(Guarded, ThreadsThatShareNoneDoNotWait)
+{
+    expect_policy("guarded", {
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                                 {"t:fill:O@0", "cuMemsetD8Async(L2)"},
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                                 {"sync@0", "cuStreamSynchronize(L1)"},
+                                 {"query@0", "cuStreamQuery(L1)"},
+                             });
+}
+
+/* A kernel of which nothing is known may touch everything. */
+TEST(Guarded, WhatIsNotKnownComesAfterAll)
+{
+    expect_policy("guarded", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                                 {"fill:O@a", "cuMemsetD8Async(a)"},
+                                 {"t:launch@0", "cuEventRecord(a;E1) cuStreamWaitEvent(L2;E1) cuEventRecord(L1;E1) "
+                                                "cuStreamWaitEvent(L2;E1) cuLaunchKernel(L2)"},
+                                 {"fill:D@0", "cuEventRecord(L2;E1) cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+                             });
+}
+
+TEST(Guarded, BlockingStreams)
+{
+    expect_policy("guarded", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"stream:b", "cuStreamCreate"},
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                                 {"fill:D@a", "cuEventRecord(L1;E1) cuStreamWaitEvent(a;E1) cuMemsetD8Async(a)"},
+                                 {"fill:D@a", "cuMemsetD8Async(a)"},
+                                 {"fill:O@b", "cuMemsetD8Async(b)"},
+                                 {"fill:O@0", "cuEventRecord(b;E1) cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+                                 {"fill:D@0", "cuEventRecord(a;E1) cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+                             });
+}
+
+/* What was on the stream when a default operation came is marked before more is: only that much was promised. */
+TEST(Guarded, ABlockingStreamIsMarkedAfterADefaultOperation)
+{
+    expect_policy("guarded",
+                  {
+                      {"stream:a", "cuStreamCreate"},
+                      {"fill:D@a", "cuMemsetD8Async(a)"},
+                      {"fill:O@0", "cuMemsetD8Async(L1)"},
+                      {"fill:O@a", "cuEventRecord(a;E1) cuEventRecord(L1;E2) cuStreamWaitEvent(a;E2) cuMemsetD8Async(a)"},
+                      {"fill:O@a", "cuMemsetD8Async(a)"},
+                      {"fill:D@0", "cuEventRecord(a;E2) cuStreamWaitEvent(L1;E2) cuMemsetD8Async(L1)"},
+                  });
+}
+
+TEST(Guarded, NonBlockingStreamsAreNobodysBusiness)
+{
+    expect_policy("guarded", {
+                                 {"nbstream:n", "cuStreamCreate"},
+                                 {"event:e", "cuEventCreate"},
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                                 {"fill:D@n", "cuMemsetD8Async(n)"},
+                                 {"record:e@0", "cuEventRecord(L1;e)"},
+                                 {"wait:e@n", "cuStreamWaitEvent(n;e)"},
+                                 {"fill:D@n", "cuMemsetD8Async(n)"},
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                             });
+}
+
+TEST(Guarded, ThePerThreadStreamIsABlockingOne)
+{
+    expect_policy(
+        "guarded",
+        {
+            {"fill:D@0", "cuMemsetD8Async(L1)"},
+            {"fill:D@2", "cuEventRecord(L1;E1) cuStreamWaitEvent(ptds;E1) cuMemsetD8Async(ptds) cuEventRecord(ptds;E1)"},
+            {"fill:D@0", "cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+            {"t:fill:D@0", "cuEventRecord(L1;E2) cuStreamWaitEvent(L2;E2) cuMemsetD8Async(L2)"},
+            {"t:fill:D@2", "cuEventRecord(L2;E2) cuStreamWaitEvent(ptds;E2) cuMemsetD8Async(ptds) cuEventRecord(ptds;E2)"},
+            {"fill:D@0", "cuStreamWaitEvent(L1;E2) cuMemsetD8Async(L1)"},
+        });
+}
+
+/* The host may read what others' work has put where the host can read. */
+TEST(Guarded, TheHostWaitsForItsOwnLaneAndForWhatItCanSee)
+{
+    expect_policy(
+        "guarded",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"fill:D@0", "cuMemsetD8Async(L1)"},
+            {"t:fill:P@0", "cuMemsetD8Async(L2)"},
+            {"T:fill:O@0", "cuMemsetD8Async(L3)"},
+            {"sync@0", "cuEventRecord(L1;E1) cuEventRecord(L2;E2) cuStreamWaitEvent(L1;E2) cuStreamSynchronize(L1)"},
+            {"t:sync@0", "cuStreamSynchronize(L2)"},
+            {"sync@0", "cuStreamSynchronize(L1)"},
+            {"sync@a", "cuStreamSynchronize(a)"},
+        });
+}
+
+TEST(Guarded, SynchronousFormsWaitWhereTheOriginalsDo)
+{
+    expect_policy("guarded", {
+                                 {"memset:D", "cuMemsetD8Async(L1)"},
+                                 {"memset:P", "cuMemsetD8Async(L1) cuStreamSynchronize(L1)"},
+                                 {"htod:H", "cuMemcpyHtoDAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                 {"htod:P", "cuMemcpyHtoDAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                 {"dtoh:H", "cuStreamSynchronize(L1) cuMemcpyDtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                 {"dtoh:P", "cuMemcpyDtoHAsync_v2(L1) cuStreamSynchronize(L1)"},
+                                 {"dtod", "cuMemcpyDtoDAsync_v2(L1)"},
+                                 {"copy:DD", "cuMemcpyAsync(L1)"},
+                                 {"copy:HD", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                 {"peer", "cuMemcpyPeerAsync(L1)"},
+                             });
+}
+
+/* An event with times measures what it would have measured: all that came before. */
+TEST(Guarded, EventsOnTheDefaultStream)
+{
+    expect_policy("guarded", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"event:e", "cuEventCreate"},
+                                 {"fill:D@a", "cuMemsetD8Async(a)"},
+                                 {"fill:O@0", "cuMemsetD8Async(L1)"},
+                                 {"record:e@0", "cuEventRecord(a;E1) cuStreamWaitEvent(L1;E1) cuEventRecord(L1;e)"},
+                                 {"esync:e", "cuEventSynchronize(;e)"},
+                                 {"wait:e@0", "cuStreamWaitEvent(L1;e)"},
+                             });
+}
+
+TEST(Guarded, ExplicitLegacyIsKeptAndOrdered)
+{
+    expect_policy(
+        "guarded",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"fill:D@a", "cuMemsetD8Async(a)"},
+            {"fill:D@1",
+             "cuEventRecord(a;E1) cuStreamWaitEvent(legacy;E1) cuMemsetD8Async(legacy) cuEventRecord(legacy;E1)"},
+            {"fill:D@0", "cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+            {"fill:D@1",
+             "cuEventRecord(L1;E2) cuStreamWaitEvent(legacy;E2) cuMemsetD8Async(legacy) cuEventRecord(legacy;E1)"},
+        });
+}
+
+TEST(Guarded, ExplicitLegacyRemappedOnDemand)
+{
+    expect_policy("guarded",
+                  {
+                      {"stream:a", "cuStreamCreate"},
+                      {"fill:D@1", "cuMemsetD8Async(L1)"},
+                      {"fill:D@a", "cuEventRecord(L1;E1) cuStreamWaitEvent(a;E1) cuMemsetD8Async(a)"},
+                  },
+                  {{"PTDS_EXPLICIT_LEGACY", "remap"}});
+}
+
+TEST(Guarded, ExcludedObjectsStayOnTheLegacyStreamInOrder)
+{
+    expect_policy(
+        "guarded",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"fill:D@a", "cuMemsetD8Async(a)"},
+            {"fill:D@0", "cuEventRecord(a;E1) cuStreamWaitEvent(legacy;E1) cuMemsetD8Async(0) cuEventRecord(legacy;E1)"},
+            {"fill:O@0", "cuMemsetD8Async(0) cuEventRecord(legacy;E1)"},
+            {"fill:D@a", "cuEventRecord(a;E2) cuStreamWaitEvent(a;E1) cuMemsetD8Async(a)"},
+        },
+        {{"PTDS_EXCLUDE", "steps_child"}});
+}
+
+TEST(Guarded, GettersSeeTheDefaultStreamAndAttributesReachTheLanes)
+{
+    std::string set = "cuStreamSetAttribute(0)";
+    for (int lane = 1; lane <= 32; lane++)
+        set += " cuStreamSetAttribute(L" + std::to_string(lane) + ")";
+    expect_policy("guarded", {{"flags@0", "cuStreamGetFlags(0)"}, {"attr@0", set.c_str()}});
+}
+
+TEST(Guarded, DestroyedStreams)
+{
+    expect_policy("guarded", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"fill:D@0", "cuMemsetD8Async(L1)"},
+                                 {"destroy:a", "cuStreamDestroy_v2(a)"},
+                                 {"stream:b", "cuStreamCreate"},
+                                 {"fill:D@b", "cuEventRecord(L1;E1) cuStreamWaitEvent(b;E1) cuMemsetD8Async(b)"},
+                                 /* What it still holds is promised to others: marked while it may be. */
+                                 {"destroy:b", "cuEventRecord(b;E1) cuStreamDestroy_v2(b)"},
+                                 {"fill:D@0", "cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+                             });
+}
+
+/* Without an event there still is the host. */
+TEST(Guarded, WithoutEventsTheHostWaits)
+{
+    expect_policy("guarded",
+                  {
+                      {"fill:D@0", "cuMemsetD8Async(L1)"},
+                      {"t:fill:O@0", "cuMemsetD8Async(L2)"},
+                      {"t:fill:D@0", "cuEventCreate cuStreamSynchronize(L1) cuMemsetD8Async(L2)"},
+                  },
+                  {{"FAKE_NO_EVENTS", "1"}});
+}
+
+/* A thread's lane is another's after its end, its work still pending; the one that has rested longest comes first. */
+TEST(Guarded, LanesOfEndedThreadsAreUsedAgain)
+{
+    constexpr int THREADS = 33;
+    auto name = [](int thread) { return "L" + std::to_string(2 + thread % 31); };
+    std::vector<std::string> entries;
+    std::vector<Does> steps = {{"fill:D@0", "cuMemsetD8Async(L1)"}};
+    for (int i = 0; i < THREADS; i++) {
+        std::string behind = "cuEventRecord(" + name(i + 30) + ";E1) cuStreamWaitEvent(" + name(i) + ";E1) ";
+        entries.push_back("cuCtxSetCurrent " + (i ? behind : "") + "cuMemsetD8Async(" + name(i) + ")");
+    }
+    for (const std::string &entry : entries)
+        steps.push_back({"n:fill:O@0", entry.c_str()});
+    expect_policy("guarded", steps);
+}
+
+TEST(Lanes, IndependentWorkSpreadsAndAChainStays)
+{
+    expect_policy("guarded",
+                  {
+                      {"fill:D@0", "cuMemsetD8Async(L1)"},
+                      {"fill:O@0", "cuMemsetD8Async(L2)"},
+                      {"fill:D@0", "cuMemsetD8Async(L1)"},
+                      {"fill:O@0", "cuMemsetD8Async(L2)"},
+                      /* What looks at the whole default stream comes after all of it. */
+                      {"launch@0", "cuEventRecord(L1;E1) cuStreamWaitEvent(L2;E1) cuLaunchKernel(L2)"},
+                      {"sync@0", "cuStreamSynchronize(L2)"},
+                  },
+                  {{"PTDS_LANES", "4"}});
+}
+
+TEST(Lanes, OneUnlessMoreAreAskedFor)
+{
+    expect_policy("guarded", {{"fill:D@0", "cuMemsetD8Async(L1)"}, {"fill:O@0", "cuMemsetD8Async(L1)"}});
+}
+
+} // namespace
+} // namespace ptds
