@@ -275,8 +275,8 @@ void fp_graph(struct call *C, CUgraphExec exec)
         return;
     if (__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
         touch_opaque(&C->touched, OPAQUE_GRAPH);
-    tables_expand(&C->touched);
-    tables_written(&C->touched);
+    if (tables_expand(&C->touched))
+        tables_written(&C->touched);
 }
 
 void graphs_after_fork(void)

@@ -188,8 +188,8 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
     touch_module(&C->touched, kernel);
     if (__builtin_expect(__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED) != 0, 0))
         touch_opaque(&C->touched, OPAQUE_GRAPH);
-    tables_expand(&C->touched);
-    tables_written(&C->touched);
+    if (tables_expand(&C->touched))
+        tables_written(&C->touched);
     return known;
 }
 

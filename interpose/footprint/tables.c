@@ -254,18 +254,21 @@ static int follow(struct touched *touched, const struct table *table)
     return before % 2 == 0 && LOAD(table->changes) == before;
 }
 
-void tables_expand(struct touched *touched)
+int tables_expand(struct touched *touched)
 {
+    int some = 0;
     for (unsigned i = 0; i < touched->count && !touched->opaque; i++) {
         const struct table *table = __atomic_load_n(memories_table(touched->at[i].memory), __ATOMIC_ACQUIRE);
         if (!table)
             continue;
+        some = 1;
         int tries = 64;
         while (!follow(touched, table) && --tries)
             ;
         if (!tries)
             touch_opaque(touched, OPAQUE_POINTERS);
     }
+    return some || touched->opaque;
 }
 
 /* The host stores there, without a call. */
@@ -292,7 +295,8 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
     if (!is_hosts(memory))
         return !filled(memory) || !LOAD(*memories_unseen(memory));
     uint64_t base = LOAD(memory->base), bytes = LOAD(memory->bytes);
-    if (later || bytes > TABLES_COPY_MOST || memory->kind == PTDS_MEMORY_MANAGED || memory->kind == PTDS_MEMORY_GLOBAL)
+    if (later || LOAD(*memories_unseen(memory)) || bytes > TABLES_COPY_MOST || memory->kind == PTDS_MEMORY_MANAGED ||
+        memory->kind == PTDS_MEMORY_GLOBAL)
         return 0;
     struct pointed found = {0, 0, NULL, 0, 0};
     const uint8_t *at = (const uint8_t *)base;

@@ -22,8 +22,8 @@ void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, ui
 /* The same where what was there stays: pinned memory, whose bytes may change before the copy comes to them. */
 void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size);
 
-/* Adds all that the touched memories point at, and what that points at. */
-void tables_expand(struct touched *touched);
+/* Adds all that the touched memories point at, and what that points at. 0: there is no table among them. */
+int tables_expand(struct touched *touched);
 
 /* Whether it is known which pointers lie in the memory, and there are some. */
 int tables_known(struct memory *memory);

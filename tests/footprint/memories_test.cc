@@ -75,6 +75,32 @@ TEST(Memories, OneMemoryAtTwoPlaces)
     memories_drop(made);
 }
 
+std::map<memory *, int> gone_times;
+
+/* Whoever remembers something with a memory hears once that it goes, before another one is made of it. */
+TEST(Memories, AreGoneOnceBeforeTheyServeAgain)
+{
+    memories_gone = [](memory *memory) { gone_times[memory]++; };
+    constexpr uint64_t base = uint64_t{1} << 44;
+    std::map<memory *, int> used;
+    for (int round = 0; round < 20; round++) {
+        memory *twice = memories_new(PTDS_MEMORY_MAPPED, base, 4096);
+        EXPECT_EQ(gone_times[twice], used[twice]++);
+        EXPECT_EQ(memories_map(twice, base, 4096, base), 1);
+        EXPECT_EQ(memories_map(twice, base + 8192, 4096, base), 1);
+        memories_drop(twice);
+        memory *over = memories_new(PTDS_MEMORY_DEVICE, base, 4096);
+        EXPECT_EQ(gone_times[over], used[over]++);
+        EXPECT_EQ(memories_map(over, base, 4096, base), 1);
+        memories_drop(over);
+        EXPECT_EQ(gone_times[twice], used[twice] - 1) << "one range is left";
+        memories_unmap_all(base, 16384);
+        EXPECT_EQ(gone_times[twice], used[twice]);
+        EXPECT_EQ(gone_times[over], used[over]);
+    }
+    memories_gone = nullptr;
+}
+
 uint32_t gone_uid;
 
 TEST(Memories, AnotherUidAfterTheLastHoldIsGone)

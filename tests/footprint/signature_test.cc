@@ -13,7 +13,8 @@ extern "C" {
 namespace
 {
 
-/* A letter a parameter: - a value, w a pointer, r one to const, W and R the same to what may hold pointers; "?" not known.
+/* A letter a parameter: c a class by value, w a pointer, r one to const, W and R the same to what may hold pointers; "?"
+ * not known.
  */
 std::string letters(const std::string &name)
 {
@@ -24,7 +25,10 @@ std::string letters(const std::string &name)
     std::string text;
     for (int i = 0; i < count; i++) {
         bool reads = flags[i] & SIGNATURE_READS, points = flags[i] & SIGNATURE_POINTS;
-        text += reads ? (points ? 'R' : 'r') : points ? 'W' : '.';
+        if (flags[i] & SIGNATURE_UNKNOWN)
+            text += 'c';
+        else
+            text += reads ? (points ? 'R' : 'r') : points ? 'W' : '.';
     }
     return text;
 }
@@ -46,15 +50,15 @@ const Row rows[] = {
     {"_Z6gatherPjPPKjjj", ".W.."},               /* (unsigned *, const unsigned **, ...) */
     {"_Z6gatherPKPKfS2_PPf", "RRW"},             /* (const float *const *, same, float **) */
     {"_Z4nodeP4NodePKS_", "WR"},                 /* (Node *, const Node *) */
-    {"_Z7byvalue6ParamsPf", ".."},               /* (Params, float *) */
-    {"_Z7byvalueN2ns6ParamsEPKNS_4ItemE", ".R"}, /* (ns::Params, const ns::Item *) */
+    {"_Z7byvalue6ParamsPf", "c."},               /* (Params, float *) */
+    {"_Z7byvalueN2ns6ParamsEPKNS_4ItemE", "cR"}, /* (ns::Params, const ns::Item *) */
     {"_ZN2ns4kernEPKfPf", "r."},                 /* ns::kern(const float *, float *) */
     {"_ZN12_GLOBAL__N_14kernEPKfPf", "r."},      /* in an anonymous namespace */
     {"_ZL4kernPKfPf", "r."},                     /* static */
     {"_ZN46_GLOBAL__N__141bbfcd_17_overlap_cudart_cu_main10SpinAndAddEyPjj", "..."}, /* nvcc 13 */
     {"_Z1kIfEvPT_PKfi", ".r."},                  /* void k<float>(float *, const float *, int) */
     {"_Z1kIKfEvPT_i", "r."},                     /* void k<const float>(const float *, int) */
-    {"_Z1kI4NodeEvPT_S1_", "W."},                /* void k<Node>(Node *, Node) */
+    {"_Z1kI4NodeEvPT_S1_", "Wc"},                /* void k<Node>(Node *, Node) */
     {"_Z1kIPfEvPT_S1_", "W."},                   /* void k<float *>(float **, float *) */
     {"_Z1kIPKfEvT_", "r"},                       /* void k<const float *>(const float *) */
     {"_Z1kILi256EfEvPT0_PKS0_", ".r"},           /* void k<256, float>(float *, const float *) */
@@ -65,7 +69,7 @@ const Row rows[] = {
     {"_Z3fptPFvvEPf", ".."},                     /* (void (*)(), float *) */
     {"_Z5arrayPA10_Kf", "r"},                    /* (const float (*)[10]) */
     {"_Z5arrayPA4_Pf", "W"},                     /* (float *(*)[4]) */
-    {"_Z6lambdaIZ4mainEUlPfE_EvT_S0_", ".."},    /* void lambda<main::{lambda}>(lambda, float *) */
+    {"_Z6lambdaIZ4mainEUlPfE_EvT_S0_", "c."},    /* void lambda<main::{lambda}>(lambda, float *) */
     {"_Z7bfloat1PKDF16bPDF16_", "r."},           /* (const __bf16 *, _Float16 *) */
     /* not mangled, and not understood */
     {"fill", "?"},
@@ -83,6 +87,13 @@ TEST(Signature, OfNames)
 {
     for (const Row &row : rows)
         EXPECT_EQ(letters(row.name), row.letters) << row.name;
+}
+
+TEST(Signature, OfKernelsThatRunFromEnds)
+{
+    EXPECT_TRUE(signature_has_ends("_Z1kIN6thrust16reverse_iteratorIPfEEEvT_"));
+    EXPECT_FALSE(signature_has_ends("_Z1kPf"));
+    EXPECT_FALSE(signature_has_ends(nullptr));
 }
 
 /* Whatever is cut off or put in, it ends, within the text. */

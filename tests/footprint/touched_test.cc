@@ -41,6 +41,7 @@ protected:
     std::map<const memory *, std::string> names;
     std::vector<CUdeviceptr> made;
     std::vector<CUmodule> modules;
+    bool runnable = true; /* the simulated driver can run the kernels */
 
     static void SetUpTestSuite()
     {
@@ -104,7 +105,8 @@ protected:
     {
         void *params[] = {&arguments..., nullptr};
         last = {};
-        EXPECT_EQ(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr), CUDA_SUCCESS);
+        CUresult result = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr);
+        EXPECT_EQ(result, runnable ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
         return text();
     }
 };
@@ -385,6 +387,29 @@ TEST_F(Touched, PointersBesideTheirMemory)
     EXPECT_EQ(launch(mangled, a, begin + 4096, 0u), "w a r next");
     CU(cuMemHostUnregister(own + 12288));
     CU(cuMemHostUnregister(own + 8192));
+}
+
+/* They may get nothing but an end, which is where the next memory begins. */
+TEST_F(Touched, KernelsThatRunFromEnds)
+{
+    alignas(4096) static char own[1 << 14];
+    auto begin = reinterpret_cast<CUdeviceptr>(own);
+    static const char text[] =
+        ".version 7.0\n.target sm_52\n.address_size 64\n"
+        ".visible .entry _Z3runN6thrust16reverse_iteratorIPfEE(.param .align 8 .b8 p0[8])\n{\nret;\n}\n"
+        ".visible .entry _Z3runN6thrust8iteratorIPfEE(.param .align 8 .b8 p0[8])\n{\nret;\n}\n";
+    CU(cuMemHostRegister(own, 4096, 0));
+    CU(cuMemHostRegister(own + 4096, 4096, 0));
+    name("one", begin);
+    name("two", begin + 4096);
+    runnable = false;
+    CUfunction down = kernel(text, "_Z3runN6thrust16reverse_iteratorIPfEE");
+    EXPECT_EQ(launch(down, begin + 4096), "w two w one");
+    EXPECT_EQ(launch(down, begin + 4100), "w two");
+    EXPECT_EQ(launch(kernel(text, "_Z3runN6thrust8iteratorIPfEE"), begin + 4096), "w two");
+    CU(cuCtxSynchronize());
+    CU(cuMemHostUnregister(own + 4096));
+    CU(cuMemHostUnregister(own));
 }
 
 TEST_F(Touched, PointersThatNobodyLookedAt)
@@ -668,6 +693,22 @@ TEST_F(Touched, WhatGates)
     TOUCHES(cuLaunchHostFunc(nullptr, nothing, nullptr), "!HOST_FUNCTION");
     TOUCHES(cuStreamWriteValue32(nullptr, a, 1, 0), "!WAITS_FOR_VALUE");
     TOUCHES(cuStreamWaitValue32(nullptr, a, 1, CU_STREAM_WAIT_VALUE_GEQ), "!WAITS_FOR_VALUE");
+}
+
+/* The last test: from then on kernels may launch what nobody saw. */
+TEST_F(Touched, GraphsThatTheDeviceLaunches)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr a = device("a"), b = device("b");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    EXPECT_EQ(launch(copy, a, b, 0u), "w a r b");
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+    EXPECT_EQ(launch(copy, a, b, 0u), "!GRAPH");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
 }
 
 } // namespace
