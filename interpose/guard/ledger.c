@@ -5,51 +5,18 @@
  */
 #include "interpose/guard/ledger.h"
 
-#include <string.h>
-
 #include "interpose/base/memory.h"
+#include "interpose/guard/arrays.h"
 
-enum { CLASSES = 4, SMALLEST = 4, GROWTH = 4 };
-static struct ledger_entry *free_arrays[CLASSES];
-static struct ledger *free_ledgers;
-
-static unsigned class_of(unsigned capacity)
-{
-    unsigned class = 0;
-    for (unsigned size = SMALLEST; size < capacity; size *= GROWTH)
-        class ++;
-    return class;
-}
-
-static void give_back(struct ledger_entry *array, unsigned capacity)
-{
-    unsigned class = class_of(capacity);
-    memcpy(array, &free_arrays[class], sizeof free_arrays[class]);
-    free_arrays[class] = array;
-}
-
-static struct ledger_entry *take(unsigned class)
-{
-    struct ledger_entry *array = free_arrays[class];
-    if (array)
-        memcpy(&free_arrays[class], array, sizeof free_arrays[class]);
-    else
-        array = memory_keep(((size_t)SMALLEST << (2 * class)) * sizeof *array);
-    return array;
-}
+static struct arrays arrays = {.element = sizeof(struct ledger_entry)};
+static struct ledger *unused;
 
 static int grow(struct ledger *ledger)
 {
-    unsigned class = ledger->capacity ? class_of(ledger->capacity) + 1 : 0;
-    struct ledger_entry *larger = class < CLASSES ? take(class) : NULL;
+    struct ledger_entry *larger = arrays_grow(&arrays, ledger->at, ledger->count, &ledger->capacity);
     if (!larger)
         return 0;
-    if (ledger->capacity) {
-        memcpy(larger, ledger->at, ledger->count * sizeof *larger);
-        give_back(ledger->at, ledger->capacity);
-    }
     ledger->at = larger;
-    ledger->capacity = (uint16_t)(SMALLEST << (2 * class));
     return 1;
 }
 
@@ -57,9 +24,9 @@ static struct ledger *ledger_of(struct memory *memory)
 {
     if (memory->ledger)
         return memory->ledger;
-    struct ledger *ledger = free_ledgers;
+    struct ledger *ledger = unused;
     if (ledger)
-        memcpy(&free_ledgers, ledger, sizeof free_ledgers);
+        unused = ledger->next_unused;
     else
         ledger = memory_keep(sizeof *ledger);
     if (ledger)
@@ -70,9 +37,9 @@ static struct ledger *ledger_of(struct memory *memory)
 void ledger_drop(struct ledger *ledger)
 {
     if (ledger->capacity)
-        give_back(ledger->at, ledger->capacity);
-    memcpy(ledger, &free_ledgers, sizeof free_ledgers);
-    free_ledgers = ledger;
+        arrays_give_back(&arrays, ledger->at, ledger->capacity);
+    ledger->next_unused = unused;
+    unused = ledger;
 }
 
 static int overlap(const struct ledger_span *span, const struct access *access, moment completed)

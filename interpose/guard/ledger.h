@@ -22,6 +22,7 @@ struct ledger_entry {
 struct ledger {
     uint16_t count, capacity;
     struct ledger_entry *at;
+    struct ledger *next_unused;
 };
 
 /* When the entry's lane touched bytes that the access conflicts with, after `completed`: the newest moment, 0 never, and

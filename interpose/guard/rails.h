@@ -23,10 +23,10 @@ struct rail {
     uint32_t marked_by[ORDER_MARKS]; /* the ticket in whose turn the mark was recorded */
 };
 
-/* The lock and what it guards: one cache line is all that most operations of different threads share. */
+/* The lock, and in lines of its own what it guards: who waits for the one must not slow down who writes the other. */
 extern struct guard_state {
-    struct lock lock;
-    struct order order;
+    struct lock lock __attribute__((aligned(64)));
+    struct order order __attribute__((aligned(64)));
 } guard_state __attribute__((aligned(64)));
 extern struct rail rails[ORDER_LANES];
 extern struct guard_counts counts;

@@ -4,56 +4,23 @@
  */
 #include "interpose/guard/reach.h"
 
-#include <string.h>
+#include "interpose/guard/arrays.h"
 
-#include "interpose/base/memory.h"
-
-/* Sizes are 4, 16, 64 and 256 pairs, so that one for each lane always fits. A free array's first pair links to the next. */
-enum { CLASSES = 4, SMALLEST = 4, GROWTH = 4 };
-static struct reach_entry *free_arrays[CLASSES];
-
-static unsigned class_of(unsigned capacity)
-{
-    unsigned class = 0;
-    for (unsigned size = SMALLEST; size < capacity; size *= GROWTH)
-        class ++;
-    return class;
-}
-
-static struct reach_entry *take(unsigned class)
-{
-    struct reach_entry *array = free_arrays[class];
-    if (array)
-        memcpy(&free_arrays[class], array, sizeof free_arrays[class]);
-    else
-        array = memory_keep(((size_t)SMALLEST << (2 * class)) * sizeof *array);
-    return array;
-}
-
-static void give_back(struct reach_entry *array, unsigned class)
-{
-    memcpy(array, &free_arrays[class], sizeof free_arrays[class]);
-    free_arrays[class] = array;
-}
+static struct arrays arrays = {.element = sizeof(struct reach_entry)};
 
 void reach_drop(struct reach *reach)
 {
     if (reach->capacity)
-        give_back(reach->at, class_of(reach->capacity));
+        arrays_give_back(&arrays, reach->at, reach->capacity);
     *reach = (struct reach){0};
 }
 
 static int grow(struct reach *reach)
 {
-    unsigned class = reach->capacity ? class_of(reach->capacity) + 1 : 0;
-    struct reach_entry *larger = class < CLASSES ? take(class) : NULL;
+    struct reach_entry *larger = arrays_grow(&arrays, reach->at, reach->count, &reach->capacity);
     if (!larger)
         return 0;
-    uint16_t count = reach->count;
-    if (count)
-        memcpy(larger, reach->at, count * sizeof *larger);
-    reach_drop(reach);
-    *reach = (struct reach){.count = count, .capacity = (uint16_t)(SMALLEST << (2 * class)), .at = larger};
+    reach->at = larger;
     return 1;
 }
 

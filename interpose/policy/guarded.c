@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Policy guarded, the default: each thread's default-stream work goes to streams of its own, and the guard keeps legacy order
- * where data asks for it. The streams are blocking ones: work that stays on the real legacy stream orders with them, as it
- * would with the default stream.
+ * Policy guarded, the default: each thread's default-stream work goes to streams of its own, and the guard keeps legacy
+ * order where data asks for it. The streams are blocking ones: work that stays on the real legacy stream orders with them,
+ * as it would with the default stream.
  */
 #include "interpose/env/env.h"
 #include "interpose/guard/guard.h"

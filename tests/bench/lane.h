@@ -20,8 +20,8 @@ void must(CUresult result, const char *call);
     F(cuEventRecord) \
     F(cuEventQuery) \
     F(cuStreamWaitEvent) \
-    F(cuCtxGetCurrent) F(cuMemcpyHtoDAsync) F(cuMemcpyDtoDAsync) F(cuMemsetD8Async) F(cuPointerGetAttribute) \
-        F(cuDeviceGetAttribute)
+    F(cuCtxGetCurrent) \
+    F(cuMemcpyHtoDAsync) F(cuMemcpyDtoDAsync) F(cuMemsetD8Async) F(cuPointerGetAttribute) F(cuDeviceGetAttribute)
 
 #define POINTER(f) __typeof__(&f) f##_p;
 

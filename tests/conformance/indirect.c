@@ -103,7 +103,7 @@ static void objects(void)
     CUmodule module = load(ptds_textures_ptx);
     CUdeviceptr linear = words(8), dst = words(0);
     CUarray array;
-    CUtexObject texture, of_array;
+    CUtexObject texture;
     CUsurfObject surface;
     uint32_t n = N;
     const CUDA_ARRAY3D_DESCRIPTOR shape = {N, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, CUDA_ARRAY3D_SURFACE_LDST};
@@ -122,18 +122,13 @@ static void objects(void)
     from = (CUDA_RESOURCE_DESC){.resType = CU_RESOURCE_TYPE_ARRAY};
     from.res.array.hArray = array;
     MUST(cuSurfObjectCreate(&surface, &from));
-    MUST(cuTexObjectCreate(&of_array, &from, &how, NULL));
     run(module, "surf_add", (void *[]){&surface, &n});
     MUST(cuMemcpyAtoD_v2(dst, array, 0, N * 4));
     conf_say_bool("surface", "add", all(dst, 9, N));
-    MUST(cuMemsetD32_v2(dst, 0, N));
-    run(module, "tex_copy", (void *[]){&dst, &of_array, &n});
-    conf_say_bool("texture", "array", all(dst, 9, N));
     MUST(cuSurfObjectDestroy(surface));
     from.resType = CU_RESOURCE_TYPE_LINEAR;
     conf_say_code("surface", "of-linear", cuSurfObjectCreate(&surface, &from));
     MUST(cuTexObjectDestroy(texture));
-    MUST(cuTexObjectDestroy(of_array));
     MUST(cuArrayDestroy(array));
     MUST(cuModuleUnload(module));
     MUST(cuMemFree_v2(linear));

@@ -289,11 +289,9 @@ static CUresult of_any(const CUgraphNodeParams *p, struct work *w)
     CUDA_KERNEL_NODE_PARAMS kernel;
     CUDA_MEMSET_NODE_PARAMS memset_params;
     CUDA_HOST_NODE_PARAMS host;
+    _Static_assert(sizeof kernel == sizeof p->kernel, "the same members");
     switch (p->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        _Static_assert(sizeof kernel == sizeof p->kernel, "the same members");
-        memcpy(&kernel, &p->kernel, sizeof kernel);
-        return of_kernel(&kernel, w);
+    case CU_GRAPH_NODE_TYPE_KERNEL: memcpy(&kernel, &p->kernel, sizeof kernel); return of_kernel(&kernel, w);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return of_memcpy(&p->memcpy.copyParams, w);
     case CU_GRAPH_NODE_TYPE_MEMSET:
         memcpy(&memset_params, &p->memset, sizeof memset_params);
