@@ -25,6 +25,9 @@ void lanes_note(moment *first, moment *newest, const struct lane *lane, moment n
 /* After an operation: what default-stream work a host has waited for that waits for this one. */
 void lanes_remember(struct order *o, struct lane *lane);
 
+/* What really comes before the lane's next operation besides its own work, as far as it is kept. */
+void promises_real(const struct order *o, const struct lane *lane, struct reach *real);
+
 /* A default lane of the domain has a new operation. */
 void lanes_default_work(struct order *o, unsigned domain);
 

@@ -3,7 +3,7 @@
 // capture: a stream captures while default-stream work is done beside it, by the same thread or
 // another, in each mode. Prints the result codes, the captured graph's nodes and what ran
 // uncaptured; all of it must be the same with and without the shim under PTDS_POLICY=none, observe,
-// ordered and stream. Run by scripts/gpu and the policy tests.
+// guarded and stream. Run by scripts/gpu and the policy tests.
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 //
 // mixed_streams [gate-ms 40] [section]: one thread mixes the default stream with blocking streams
 // of its own, in every direction, and prints for each section what the buffers hold afterwards and
-// a digest of all their bytes. Whatever keeps legacy order (no shim, or PTDS_POLICY=ordered) prints
+// a digest of all their bytes. Whatever keeps legacy order (no shim, or PTDS_POLICY=guarded) prints
 // the same bytes; under plain per-thread streams, recompiled or remapped, the sections that depend
 // on legacy order differ and are marked. Run by scripts/gpu and the policy tests.
 

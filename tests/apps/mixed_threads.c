@@ -2,7 +2,7 @@
 //
 // mixed_threads [threads 8] [rounds 20] [ns 200000]: each thread mixes the default stream with a
 // blocking stream of its own, on its own data, so that only legacy order within the thread makes
-// the results right. PTDS_POLICY=ordered must be right and let the threads overlap; plain
+// the results right. PTDS_POLICY=guarded must be right and let the threads overlap; plain
 // per-thread streams give wrong results here. Run by scripts/gpu and the policy tests.
 
 #include <stdlib.h>

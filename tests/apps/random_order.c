@@ -5,7 +5,7 @@
 // non-blocking one, handed over by semaphores, conditions, creation and joining. Where legacy order
 // does not put a piece of work after the one before, an event does, so that one result is right.
 // Every piece follows a kernel that takes a while: what does not wait for it is early. Right without a
-// shim and under PTDS_POLICY=ordered. Run by scripts/gpu and the policy tests.
+// shim and under PTDS_POLICY=guarded. Run by scripts/gpu and the policy tests.
 
 #include <semaphore.h>
 #include <stdio.h>

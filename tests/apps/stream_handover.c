@@ -3,7 +3,7 @@
 // stream_handover [ns 20000000]: thread A does synchronous work on the default stream (memset,
 // device to device, host to device) behind a kernel that runs for a while, and tells thread B by a
 // condition variable; B reads the bytes with default-stream work of its own. Right without a shim
-// and under PTDS_POLICY=ordered and stream; plain per-thread streams may give stale bytes. Run by
+// and under PTDS_POLICY=guarded and stream; plain per-thread streams may give stale bytes. Run by
 // scripts/gpu and the policy tests.
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // thread_handover [gate ms 30]: thread A puts a gate and a kernel on a stream and, without waiting
 // for them, hands over to thread B, which reads what the kernel writes with work of its own. Legacy
 // order makes that right whichever way they hand over; where nothing stands for it, B's work runs
-// before the gate opens, every time. Right without a shim and under PTDS_POLICY=ordered, wrong under
+// before the gate opens, every time. Right without a shim and under PTDS_POLICY=guarded, wrong under
 // plain per-thread streams. Run by scripts/gpu and the policy tests.
 
 #include <stdio.h>
