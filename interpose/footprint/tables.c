@@ -5,7 +5,10 @@
  */
 #include "interpose/footprint/tables.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
@@ -289,17 +292,31 @@ int tables_known(struct memory *memory)
     return filled(memory) && !LOAD(*memories_unseen(memory)) && !is_hosts(memory);
 }
 
+/* So much of the host's memory is looked through at a launch; more is opaque. */
+enum { LOOK_AT_MOST = 4096 };
+
+/* By way of the kernel, since another thread may be freeing the memory at this moment: then this fails, and nothing faults.
+ */
+static int read_hosts(uint64_t base, uint8_t *into, size_t bytes)
+{
+    struct iovec local = {into, bytes}, there = {(void *)base, bytes};
+    int saved = errno;
+    ssize_t got = process_vm_readv(getpid(), &local, 1, &there, 1, 0);
+    errno = saved;
+    return got == (ssize_t)bytes;
+}
+
 /* Managed memory is not read here: its pages would move to the host. */
 int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later)
 {
     if (!is_hosts(memory))
         return !filled(memory) || !LOAD(*memories_unseen(memory));
     uint64_t base = LOAD(memory->base), bytes = LOAD(memory->bytes);
-    if (later || LOAD(*memories_unseen(memory)) || bytes > TABLES_COPY_MOST || memory->kind == PTDS_MEMORY_MANAGED ||
-        memory->kind == PTDS_MEMORY_GLOBAL)
+    uint8_t at[LOOK_AT_MOST];
+    if (later || LOAD(*memories_unseen(memory)) || bytes > sizeof at || memory->kind == PTDS_MEMORY_MANAGED ||
+        memory->kind == PTDS_MEMORY_GLOBAL || !read_hosts(base, at, bytes))
         return 0;
     struct pointed found = {0, 0, NULL, 0, 0};
-    const uint8_t *at = (const uint8_t *)base;
     for (size_t next = next_pointer(thread, at, -base % 8, bytes, &found); next != SIZE_MAX;
          next = next_pointer(thread, at, next + 8, bytes, &found))
         touch_whole(touched, found.memory, (int)found.writes);
