@@ -13,6 +13,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/guard/guard.h"
 #include "interpose/policy/callers.h"
 #include "interpose/policy/policy.h"
 #include "interpose/record/record.h"
@@ -55,7 +56,7 @@ static int excluded_directly(const void *caller)
     if (!caller_filter_on())
         return 0;
     policy_choose(); /* a lookup comes before the first wrapper does */
-    return !env_get()->recording && !policy_current()->sees_all_work && caller_excluded(caller);
+    return !env_get()->recording && !guard_on && caller_excluded(caller);
 }
 
 void *door_answer(void *real, const void *caller)

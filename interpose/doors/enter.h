@@ -57,9 +57,9 @@ static inline void leave_call(struct call *C)
 /* After an implicit call: the host wait that the policy owes. */
 static inline void leave_implicit(struct call *C)
 {
-    if (C->way != CALL_AS_IS && C->result == CUDA_SUCCESS && policy_current()->after_implicit) {
+    if (C->way != CALL_AS_IS && C->result == CUDA_SUCCESS && guard_on) {
         int saved = errno;
-        policy_current()->after_implicit(C);
+        guard_finish_implicit(C);
         errno = saved;
     }
 }

@@ -14,13 +14,6 @@
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
 
-struct guard_counts guard_counts(void)
-{
-    counts.operations = guard_state.order.now;
-    counts.too_wide = guard_state.order.too_wide;
-    return counts;
-}
-
 /* ---- captures ---- */
 
 void guard_capture_takes(struct stream *stream)
@@ -39,7 +32,6 @@ void guard_capture_takes(struct stream *stream)
     uint32_t ticket = rails_ticket((unsigned)lane);
     if (plan.mark_first >= 0)
         rails[lane].marked_by[plan.mark_first] = ticket;
-    plan.count = 0;
     lock_drop(&guard_state.lock);
     rails_await_turn((unsigned)lane, ticket);
     if (plan.mark_first >= 0)

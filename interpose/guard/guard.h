@@ -71,12 +71,6 @@ void guard_memory_gone(struct memory *memory);
 /* The thread ends, its work still pending. Calls no driver. */
 void guard_thread_ends(struct thread *thread);
 
-/* What the guard did, for the record: waits made, marks recorded. */
-struct guard_counts {
-    uint64_t operations, waits, marks, host_waits, too_wide;
-};
-struct guard_counts guard_counts(void);
-
 /* In a forked child. */
 void guard_after_fork(void);
 

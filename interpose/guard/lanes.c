@@ -37,7 +37,7 @@ int order_reclaim(struct order *o, unsigned number)
     if (!lane->open || !lane->gone || lane->last > lane->completed)
         return 0;
     for (int i = 0; i < ORDER_MARKS; i++) {
-        if (lane->marks[i].pins)
+        if (__atomic_load_n(&lane->marks[i].pins, __ATOMIC_ACQUIRE))
             return 0;
     }
     for (int i = 0; i < ORDER_MARKS; i++)
@@ -78,11 +78,11 @@ static int place_for(const struct order *o, unsigned number, struct lane *lane)
 {
     const struct mark *newest = newest_mark(lane);
     int place = -1;
-    if (newest->at && !newest->pins && !is_boundary(o, lane, number, newest->at))
+    if (newest->at && !__atomic_load_n(&newest->pins, __ATOMIC_ACQUIRE) && !is_boundary(o, lane, number, newest->at))
         return (int)(newest - lane->marks);
     for (int i = 0; i < ORDER_MARKS; i++) {
         const struct mark *mark = &lane->marks[i];
-        if (mark->pins)
+        if (__atomic_load_n(&mark->pins, __ATOMIC_ACQUIRE))
             continue;
         if (mark->at <= lane->completed)
             return i;

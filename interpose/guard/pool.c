@@ -66,7 +66,7 @@ CUevent rails_event(struct context *context)
     return event;
 }
 
-void pool_event_back(struct context *context, CUevent event)
+void rails_event_back(struct context *context, CUevent event)
 {
     struct pool *pool = context->pool;
     if (!pool)
@@ -78,18 +78,13 @@ void pool_event_back(struct context *context, CUevent event)
     lock_drop(&pool->events_lock);
 }
 
-void rails_event_back(struct context *context, CUevent event)
-{
-    pool_event_back(context, event);
-}
-
 static void make_events(struct context *context)
 {
     CUevent event = NULL;
     for (int i = 0; i < EVENTS_READY; i++) {
         if (!REAL(cuEventCreate) || REAL(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
             return;
-        pool_event_back(context, event);
+        rails_event_back(context, event);
     }
 }
 
@@ -122,7 +117,7 @@ static void follow_legacy(struct context *context, CUstream stream)
     if (event && REAL(cuEventRecord)(event, CU_STREAM_LEGACY) == CUDA_SUCCESS)
         REAL(cuStreamWaitEvent)(stream, event, 0);
     if (event)
-        pool_event_back(context, event);
+        rails_event_back(context, event);
 }
 
 unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flags, int has_priority, int priority)
@@ -258,15 +253,12 @@ void pool_thread_gone(struct thread_context *here)
     if (!here->lane_count && !here->own_lane)
         return;
     lock_take(&guard_state.lock);
-    if (!here->context->pool || here->context->uid != here->context_uid) { /* its lanes went with it */
-        here->lane_count = here->own_lane = 0;
-        lock_drop(&guard_state.lock);
-        return;
+    if (here->context->pool && here->context->uid == here->context_uid) { /* else its lanes went with it */
+        for (unsigned i = 0; i < here->lane_count; i++)
+            rails[here->lanes[i]].users--;
+        if (here->own_lane)
+            rails_close_unmarked(here->own_lane - 1u);
     }
-    for (unsigned i = 0; i < here->lane_count; i++)
-        rails[here->lanes[i]].users--;
-    if (here->own_lane)
-        rails_close_unmarked(here->own_lane - 1u);
     here->lane_count = here->own_lane = here->home_lane = 0;
     lock_drop(&guard_state.lock);
 }

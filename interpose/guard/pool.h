@@ -31,9 +31,6 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread);
  * order costs nothing, and look now and then whether it is still so. */
 void pool_gather(struct thread_context *here, const struct order_plan *plan);
 
-/* An event that nobody waits for any more. */
-void pool_event_back(struct context *context, CUevent event);
-
 /* The thread ends, or its state is for another one: its lanes are free for others, its work on them still pending. */
 void pool_thread_gone(struct thread_context *here);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Carries out what guard_state.order.c decided: records events, makes streams wait, and sees to it that the driver hears of
- * each lane's operations in the order in which they were registered. Called by guard.c. All driver calls of the guard are
- * here, in events.c and in pool.c; none under the lock, and none that touches a capture.
+ * Carries out what order.c decided: records events, makes streams wait, and sees to it that the driver hears of each lane's
+ * operations in the order in which they were registered. Called by turn.c and around.c. All driver calls of the guard are
+ * here and in pool.c; none under the lock, and none that touches a capture.
  *
  * Tickets of several lanes are taken in one step under the lock. So whoever waits for a turn waits for somebody who
  * registered before, and no circle can come of it.
@@ -20,7 +20,6 @@
 
 struct guard_state guard_state;
 struct rail rails[ORDER_LANES];
-struct guard_counts counts;
 
 int rails_enter(const struct context *context)
 {
@@ -51,7 +50,7 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
         if (wait->mark == ORDER_NEWEST) {
             tickets[i] = rails_ticket(wait->lane);
         } else {
-            guard_state.order.lanes[wait->lane]->marks[wait->mark].pins++;
+            __atomic_add_fetch(&guard_state.order.lanes[wait->lane]->marks[wait->mark].pins, 1, __ATOMIC_RELAXED);
             tickets[i] = rails[wait->lane].marked_by[wait->mark];
         }
     }
@@ -90,18 +89,11 @@ void rails_record_mark(unsigned lane, int mark)
         return;
     if (!rail->mark[mark])
         rail->mark[mark] = rails_event(rail->context);
-    if (!rail->mark[mark] || REAL(cuEventRecord)(rail->mark[mark], rail->handle) != CUDA_SUCCESS)
-        refused();
+    if (rail->mark[mark] && REAL(cuEventRecord)(rail->mark[mark], rail->handle) != CUDA_SUCCESS) {
+        rails_event_back(rail->context, rail->mark[mark]);
+        rail->mark[mark] = NULL; /* who relies on it finds none, and the host waits */
+    }
     rails_leave(entered);
-    __atomic_add_fetch(&counts.marks, 1, __ATOMIC_RELAXED);
-}
-
-/* Where the driver makes no event, the host waits: slow, and right. */
-static void wait_by_host(unsigned lane)
-{
-    __atomic_add_fetch(&counts.host_waits, 1, __ATOMIC_RELAXED);
-    if (rails_host_wait(is_recordable(lane) ? rails[lane].handle : CU_STREAM_LEGACY) != CUDA_SUCCESS)
-        refused();
 }
 
 /* On a 0x2 nobody but its thread can record. The legacy stream comes after all blocking streams, so an event on it stands
@@ -109,6 +101,13 @@ static void wait_by_host(unsigned lane)
 static CUstream recorded_on(unsigned lane)
 {
     return is_recordable(lane) ? rails[lane].handle : CU_STREAM_LEGACY;
+}
+
+/* Where the driver makes no event, the host waits: slow, and right. */
+static void wait_by_host(unsigned lane)
+{
+    if (rails_host_wait(recorded_on(lane)) != CUDA_SUCCESS)
+        refused();
 }
 
 static void wait_for_newest(CUstream waiting, unsigned lane, uint32_t ticket)
@@ -150,8 +149,6 @@ void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct o
             wait_for_mark(rails[lane].handle, wait->lane, wait->mark, tickets[i]);
         record_edge(C, rails[lane].uid, rails[wait->lane].uid, C->enter);
     }
-    if (plan->count)
-        __atomic_add_fetch(&counts.waits, plan->count, __ATOMIC_RELAXED);
     errno = saved;
 }
 
@@ -172,7 +169,7 @@ static void forget_marks(unsigned lane)
 {
     for (int i = 0; i < ORDER_MARKS; i++) {
         if (rails[lane].mark[i] && !rails[lane].context->gone)
-            pool_event_back(rails[lane].context, rails[lane].mark[i]);
+            rails_event_back(rails[lane].context, rails[lane].mark[i]);
         rails[lane].mark[i] = NULL;
     }
 }
@@ -196,16 +193,12 @@ static int reclaim(unsigned lane)
 static void ask_gone(unsigned lane)
 {
     struct lane *gone = guard_state.order.lanes[lane];
-    int newest = 0;
-    for (int i = 1; i < ORDER_MARKS; i++) {
-        if (gone->marks[i].at > gone->marks[newest].at)
-            newest = i;
-    }
+    int newest = gone->newest;
     moment at = gone->marks[newest].at;
     CUevent event = rails[lane].mark[newest];
     if (at < gone->last || !event || !rails_is_idle(lane))
         return;
-    gone->marks[newest].pins++;
+    __atomic_add_fetch(&gone->marks[newest].pins, 1, __ATOMIC_RELAXED);
     lock_drop(&guard_state.lock);
     int is_done = REAL(cuEventQuery)(event) == CUDA_SUCCESS;
     lock_take(&guard_state.lock);
@@ -264,7 +257,6 @@ static int force_free(void)
             continue;
         uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane);
         lock_drop(&guard_state.lock);
-        counts.host_waits++;
         rails_await_turn(lane, ticket);
         REAL(cuStreamSynchronize)(handle);
         rails_served(lane, ticket);

@@ -29,7 +29,6 @@ extern struct guard_state {
     struct order order __attribute__((aligned(64)));
 } guard_state __attribute__((aligned(64)));
 extern struct rail rails[ORDER_LANES];
-extern struct guard_counts counts;
 
 /* Locked: opens a lane; where all are taken it looks for one whose work is done, and gives the lock up for that. -1: none.
  */

@@ -30,12 +30,6 @@ const struct policy policy_guarded = {
     .gives_up = "nothing",
     .remaps = 1,
     .legacy = legacy,
-    .kept = guard_legacy_work,
-    .created = guard_stream_work,
-    .per_thread = guard_per_thread_work,
-    .after_implicit = guard_finish_implicit,
     .context = context_current,
     .guards = 1,
-    .wants_footprint = 1,
-    .sees_all_work = 1,
 };

@@ -55,8 +55,8 @@ static int may_remap(struct call *C)
 
 static void stays(struct call *C)
 {
-    if (policy_current()->kept && C->context)
-        policy_current()->kept(C);
+    if (guard_on && C->context)
+        guard_legacy_work(C);
 }
 
 static CUstream route_legacy(struct call *C, CUstream named, int implicit)
@@ -82,14 +82,14 @@ static void route_per_thread(struct call *C)
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     if (here)
         C->stream_uid = C->target_uid = here->per_thread_uid;
-    if (policy_current()->per_thread)
-        policy_current()->per_thread(C);
+    if (guard_on)
+        guard_per_thread_work(C);
 }
 
 static void route_created(struct call *C, CUstream named)
 {
     /* Where nobody looks at it, it was not seen being made either, and asking about it could end a capture. */
-    if (!C->enter && !policy_current()->created)
+    if (!C->enter && !guard_on)
         return;
     C->stream = objects_stream(C->thread, named);
     C->target = named;
@@ -99,8 +99,8 @@ static void route_created(struct call *C, CUstream named)
     C->stream_uid = C->target_uid = C->stream->uid;
     if (C->stream->capturing)
         C->flags |= PTDS_CALL_CAPTURING;
-    if (policy_current()->created)
-        policy_current()->created(C);
+    if (guard_on)
+        guard_stream_work(C);
 }
 
 CUstream policy_route(struct call *C, CUstream named)

@@ -17,21 +17,11 @@ struct policy {
     /* Legacy work with no reason to keep it: chooses C->target and, for implicit calls, C->way. Leaving both as they are
      * keeps the call on the legacy stream; then it says why in C->flags. */
     void (*legacy)(struct call *C, int implicit);
-    /* Legacy work that stays on the legacy stream, for whatever reason. NULL: nothing to do. */
-    void (*kept)(struct call *C);
-    /* Work on a stream that the program created, C->stream. NULL: nothing to do. */
-    void (*created)(struct call *C);
-    /* The program's own work on the per-thread stream. NULL: nothing to do. */
-    void (*per_thread)(struct call *C);
-    /* After a remapped implicit call that succeeded. NULL: nothing to do. */
-    void (*after_implicit)(struct call *C);
     /* A context has become current outside any capture: time to make streams. NULL: nothing to do. */
     void (*context)(struct call *C, struct context *context);
     /* The program is about to destroy a stream. NULL: nothing to do. */
     void (*stream_gone)(CUstream stream);
-    int guards;          /* orders by what work touches; see guard/ */
-    int wants_footprint; /* needs to know memory kinds before the call */
-    int sees_all_work;   /* must see calls on created streams and from excluded objects too */
+    int guards; /* legacy order is kept by the guard: it sees all work, also what stays or names a stream of its own */
 };
 
 #define POLICY(identifier, word, then) extern const struct policy policy_##identifier;
