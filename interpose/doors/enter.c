@@ -78,7 +78,7 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->touched.count = 0;
     C->touched.opaque = C->touched.host = 0;
     int recording = record_on();
-    C->footprint = (uint8_t)(recording || guard_on);
+    C->footprint = (uint8_t)(recording || policy_current()->wants_footprint);
     C->enter = recording ? clock_ticks() : 0;
     return ENTER_FULL;
 }

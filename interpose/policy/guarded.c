@@ -31,5 +31,7 @@ const struct policy policy_guarded = {
     .remaps = 1,
     .legacy = legacy,
     .context = context_current,
+    .created = guard_stream_work,
+    .wants_footprint = 1,
     .guards = 1,
 };

@@ -89,7 +89,7 @@ static void route_per_thread(struct call *C)
 static void route_created(struct call *C, CUstream named)
 {
     /* Where nobody looks at it, it was not seen being made either, and asking about it could end a capture. */
-    if (!C->enter && !guard_on)
+    if (!C->enter && !policy_current()->created)
         return;
     C->stream = objects_stream(C->thread, named);
     C->target = named;
@@ -99,8 +99,8 @@ static void route_created(struct call *C, CUstream named)
     C->stream_uid = C->target_uid = C->stream->uid;
     if (C->stream->capturing)
         C->flags |= PTDS_CALL_CAPTURING;
-    if (guard_on)
-        guard_stream_work(C);
+    if (policy_current()->created)
+        policy_current()->created(C);
 }
 
 CUstream policy_route(struct call *C, CUstream named)

@@ -17,10 +17,13 @@ struct policy {
     /* Legacy work with no reason to keep it: chooses C->target and, for implicit calls, C->way. Leaving both as they are
      * keeps the call on the legacy stream; then it says why in C->flags. */
     void (*legacy)(struct call *C, int implicit);
+    /* Work on a stream that the program created, C->stream. NULL: nothing to do. */
+    void (*created)(struct call *C);
     /* A context has become current outside any capture: time to make streams. NULL: nothing to do. */
     void (*context)(struct call *C, struct context *context);
     /* The program is about to destroy a stream. NULL: nothing to do. */
     void (*stream_gone)(CUstream stream);
+    int wants_footprint; /* needs to know what a call touches before the call */
     int guards; /* legacy order is kept by the guard: it sees all work, also what stays or names a stream of its own */
 };
 

@@ -66,5 +66,7 @@ const struct policy policy_stream = {
     .legacy = legacy,
     .context = make,
     .stream_gone = forget,
+    .created = guard_stream_work,
+    .wants_footprint = 1,
     .guards = 1,
 };
