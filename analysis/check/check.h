@@ -5,7 +5,7 @@
 #ifndef PTDS_ANALYSIS_CHECK_CHECK_H
 #define PTDS_ANALYSIS_CHECK_CHECK_H
 
-#include "analysis/many/fold.h"
+#include "analysis/report/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

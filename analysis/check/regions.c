@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/walk.h"
+#include "analysis/report/walk.h"
 
 bool regions_add(struct regions_check *check, const char *text, char *error)
 {

@@ -106,7 +106,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const char *site_of(const struct check *check, size_t process, uint32_t stack, char *out, size_t room)
 {
     const struct report *report = &check->traces.list.items[process]->report;
-    symbols_of(check->namer, report);
+    symbols_of(check->namer, &report->trace);
     return report_site(report, check->namer, stack, out, room) ? out : "an unrecorded place";
 }
 
@@ -140,10 +140,10 @@ static void check_findings(struct check *check)
         enum baseline_says says = BASELINE_NEW;
         if (!conditions_meet(&check->conditions, folded))
             continue;
-        symbols_of(check->namer, report);
+        symbols_of(check->namer, &report->trace);
         if (check->has_baseline)
-            says = baseline_ask(&check->baseline, folded, identity_of_place(report, check->namer, folded->finding).text,
-                                check->growth);
+            says = baseline_ask(&check->baseline, folded,
+                                identity_of_place(&report->trace, check->namer, folded->finding).text, check->growth);
         if (says == BASELINE_KNOWN) {
             check->held_back++;
             continue;

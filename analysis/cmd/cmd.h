@@ -3,14 +3,14 @@
  * The verbs of the command `ptds`, one file each. A verb gets the arguments from its own name on and returns the exit
  * status; only main.c and the verbs print or exit.
  */
-#ifndef PTDS_ANALYSIS_CMD_H
-#define PTDS_ANALYSIS_CMD_H
+#ifndef PTDS_ANALYSIS_CMD_CMD_H
+#define PTDS_ANALYSIS_CMD_CMD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analysis/many/traces.h"
-#include "analysis/report.h"
+#include "analysis/report/traces.h"
+#include "analysis/views/words.h"
 #include "analysis/symbols/symbols.h"
 
 enum ptds_exit {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/cmd/cmd.h"
-#include "analysis/export/export.h"
+#include "analysis/views/export/export.h"
 
 static const char manual[] =
     "Writes traces in the forms of other tools; several traces, and folders of them, go side by side into one file.\v"

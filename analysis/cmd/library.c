@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "analysis/cmd/cmd.h"
-#include "analysis/text.h"
+#include "analysis/base/text.h"
 
 /* As installed (bin and lib side by side), all in one folder, and as Bazel builds it (analysis/ptds, interpose/libptds.so).
  */

@@ -3,14 +3,14 @@
  * A trace whose process may still be writing it: is it alive, and which calls are its threads in right now. For `ptds
  * watch`; reads the file and /proc, and never touches the process.
  */
-#ifndef PTDS_ANALYSIS_LIVE_H
-#define PTDS_ANALYSIS_LIVE_H
+#ifndef PTDS_ANALYSIS_CMD_LIVE_H
+#define PTDS_ANALYSIS_CMD_LIVE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "analysis/source.h"
-#include "analysis/table.h"
+#include "analysis/trace/source.h"
+#include "analysis/base/table.h"
 
 /* A thread's call that may block and has not returned. */
 struct in_flight {

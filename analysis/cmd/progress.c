@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/base/text.h"
 #include "analysis/cmd/terminal.h"
 
 enum { CHUNKS_A_LOOK = 256 };

@@ -12,11 +12,12 @@
 
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/terminal.h"
-#include "analysis/edge_feed.h"
-#include "analysis/html/report_html.h"
-#include "analysis/identity.h"
-#include "analysis/report_json.h"
-#include "analysis/report_screen.h"
+#include "analysis/report/edge_feed.h"
+#include "analysis/views/html/report_html.h"
+#include "analysis/findings/identity.h"
+#include "analysis/views/json/report_json.h"
+#include "analysis/views/text/screen.h"
+#include "analysis/views/text/report_text.h"
 
 /* One trace's report being made. `stats` and `timeline` look on, as the form needs them. */
 struct making {
@@ -51,7 +52,7 @@ static bool find_finding(const struct making *making, size_t *rank)
     }
     size_t found = 0;
     for (size_t i = 0; i < report->findings.count; i++) {
-        struct finding_id id = identity_of(report, report->findings.items[i]);
+        struct finding_id id = identity_of(&report->trace, report->findings.items[i]);
         if (strncmp(id.text, asked, strlen(asked)) == 0 && found++ == 0)
             *rank = i;
     }
@@ -101,7 +102,7 @@ static int put_page(struct making *making, struct site_namer *namer, struct text
 static int put_report(struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
     int status = 0;
-    symbols_of(namer, &making->report);
+    symbols_of(namer, &making->report.trace);
     if (making->options->form == FORM_TEXT)
         return put_text(making, namer, sink);
     if (making->options->form == FORM_JSON)

@@ -8,8 +8,9 @@
 
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/terminal.h"
-#include "analysis/html/report_html.h"
-#include "analysis/many/many.h"
+#include "analysis/views/html/report_html.h"
+#include "analysis/views/text/many_text.h"
+#include "analysis/views/json/many_json.h"
 
 static void say_trouble(void *verb, const char *line)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 /* Sends stdout through $PAGER, or less if there is one. False: there is none to be had, stdout is as it was. */
 bool pager_begin(void);

@@ -2,8 +2,8 @@
  *
  * The parts of `ptds watch`: the loop, which `ptds run --watchdog` uses too, and what it prints.
  */
-#ifndef PTDS_ANALYSIS_WATCH_H
-#define PTDS_ANALYSIS_WATCH_H
+#ifndef PTDS_ANALYSIS_CMD_WATCH_H
+#define PTDS_ANALYSIS_CMD_WATCH_H
 
 #include "analysis/cmd/cmd.h"
 #include "analysis/cmd/live.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/cmd/watch.h"
-#include "analysis/model.h"
+#include "analysis/model/model.h"
 
 enum { FRAMES_SHOWN = 8, FRAME_COLUMNS = 110 };
 

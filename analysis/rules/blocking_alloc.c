@@ -4,7 +4,8 @@
  * stood behind it. Run by report.c for every call. Measured drivers do not wait for work when they allocate, so a long call
  * is said to have been long, not to have waited.
  */
-#include "analysis/alloc.h"
+#include "analysis/rules/alloc.h"
+#include "analysis/findings/charge.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {

@@ -3,7 +3,7 @@
  * blocking-free: freeing, unpinning or destroying memory while the context had work pending, and waiting for all of it. Run
  * by report.c for every call. Programs may rely on that wait; the rule does not say that they do not.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {

@@ -4,7 +4,7 @@
  * the context (and holds its lock meanwhile). Run by report.c for every call. Loading takes long by itself, so only calls
  * that took longer than idle ones count; where the trace has no idle one, part of the cost may be the loading.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {

@@ -4,7 +4,8 @@
  * that other threads stood behind it. Run by report.c for every call. Unpinning (cuMemFreeHost, cuMemHostUnregister) waits
  * for the whole context and is blocking-free's.
  */
-#include "analysis/alloc.h"
+#include "analysis/rules/alloc.h"
+#include "analysis/findings/charge.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {

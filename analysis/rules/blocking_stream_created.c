@@ -3,7 +3,7 @@
  * blocking-stream-created: a stream created with flag 0 in a context whose legacy stream really gets work. Run by report.c
  * for every call. A latent hazard: what it costs shows under legacy-barrier.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { NON_BLOCKING = 1 };
 

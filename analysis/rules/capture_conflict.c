@@ -5,7 +5,7 @@
  * may fail with a capture error. Which thread began the capture decides how certain it is that the work was meant for the
  * graph.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { FAILED, FAILED_OTHER, INVALIDATED, OUTSIDE, OUTSIDE_OTHER };
 enum { CAPTURE_ERROR_FIRST = 900, CAPTURE_ERROR_LAST = 908, CAPTURES = 16 };

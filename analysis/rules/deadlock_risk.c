@@ -8,8 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "analysis/in_flight.h"
-#include "analysis/rule.h"
+#include "analysis/trace/in_flight.h"
+#include "analysis/findings/rule.h"
 
 enum { OUTSIDE_PROGRESS, OUTLIVED, NEVER_RETURNED };
 enum { FAR_BACK = 256, LONG_NS = 1000000000 };

@@ -4,7 +4,7 @@
  * once it is known what became of the results (aftermath.h): where some streams were shown not to be needed the wait is
  * over-wide-sync's. With one busy stream a wait for the context is as narrow as a wait for that stream, and no finding.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 static void on_judged(struct rule_run *run, const struct judged *judged)
 {

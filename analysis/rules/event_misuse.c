@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { NEVER_RECORDED, OTHERS_RECORDING, TIMING };
 

@@ -5,7 +5,7 @@
  * the order is gone, unless the policy keeps it. Run by report.c for every call; decides at the end, when it is known
  * whether anything was moved at all. Calls that failed put no work anywhere and do not count.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { CAPTURE, REFUSED, EXCLUDED, NO_WAY, EXPLICIT, UNSAID, UNTABLED, BYPASS };
 

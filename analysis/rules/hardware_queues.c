@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { USUAL_QUEUES = 8, MOST_QUEUES = 32, CONTEXTS = 8 };
 

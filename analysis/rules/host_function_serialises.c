@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { BEHIND, ONE_THREAD };
 enum { SHORT_NS = 50000, MOST_RUNS = 1 << 20, MOST_WAITING = 64 };

@@ -3,7 +3,7 @@
  * lazy-load-holds-others: calls of other threads stood behind one that loaded code. Run by report.c for each call that was
  * held up (hold.h says which are). What the loading thread itself lost is blocking-module-load's.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/charge.h"
 
 static void on_held(struct rule_run *run, const struct call_view *view)
 {

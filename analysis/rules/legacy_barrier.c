@@ -4,7 +4,7 @@
  * nothing else had put there. Run by report.c where a call joins something new. Whether the program needs that edge is not
  * for this rule to say.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { FAN_IN, FAN_OUT, SYNC };
 

@@ -3,7 +3,7 @@
  * legacy-shared-by-threads: a thread's work queues up behind another thread's on the one legacy stream. Run by report.c
  * where a stream goes from one thread to another.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {

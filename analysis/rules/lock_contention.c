@@ -5,7 +5,7 @@
  * may be chance (two threads that the machine had no core for), so a call site needs two. Loading and allocating have rules
  * of their own.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/charge.h"
 
 enum { LEAST = 2 };
 

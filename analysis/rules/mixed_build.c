@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { PLAIN, TWIN, SIDES, MOST_STACKS = 4096 };
 

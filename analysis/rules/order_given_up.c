@@ -4,7 +4,7 @@
  * stream ran one after the other is no longer ordered. Run by report.c for every call. Says that the order is gone, not
  * that anybody needed it: that the trace cannot tell.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 /* The last remapped work on each legacy stream; programs have a handful of contexts. */
 enum { CONTEXTS = 8, FOLLOWERS = 8 };

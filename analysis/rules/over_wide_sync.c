@@ -4,7 +4,7 @@
  * once it is known what became of the results (aftermath.h). The cost is what the call lost altogether: how much of it was
  * for the streams that were needed only device times could tell.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { CONTEXT, LEGACY };
 

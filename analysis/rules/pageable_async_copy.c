@@ -3,7 +3,7 @@
  * pageable-async-copy: an asynchronous copy from or to pageable memory, which the driver must stage: towards the host it is
  * not asynchronous at all. Run by report.c for every call. Ranked by the host time it lost, however short the copy.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "analysis/rule.h"
-#include "analysis/text.h"
+#include "analysis/findings/rule.h"
+#include "analysis/base/text.h"
 
 enum { LAUNCH_BLOCKING, TOOL, SYNC_MEMOPS, SYNC_MEMOPS_RANGE };
 

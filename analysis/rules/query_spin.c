@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { NOT_READY = 600, LEAST_QUERIES = 100, MOST_GAP_NS = 100000, MOST_THREADS = 4096 };
 

@@ -5,7 +5,7 @@
  * the waiting stream would not come after? Where nearly all waits leave no room for overlap, the events cost host and GPU
  * time and can gain none. No device times, so no cost: what it says is structure.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { EMPTY, SERIAL, LEAST_WAITS = 100, LEAST_PER_1000 = 100, MOST_PERCENT_USEFUL = 10 };
 

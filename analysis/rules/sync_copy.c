@@ -3,7 +3,7 @@
  * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting. Run by report.c for every call. A call
  * that was quick, or had nothing to wait for, is no finding.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {

@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "analysis/rule.h"
-#include "analysis/touch.h"
+#include "analysis/findings/rule.h"
+#include "analysis/order/touch.h"
 
 enum { TOUCHES = 16, WAITERS = 32 };
 

@@ -4,7 +4,7 @@
  * implicit order included: a race today, under any policy. Run by report.c for every call. What the verdict engine found is
  * only passed on.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 /* What threads tell each other without CUDA is not in a trace, so between threads a conflict is a question. */
 enum { ONE_THREAD, ACROSS_THREADS };

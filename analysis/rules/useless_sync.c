@@ -5,7 +5,7 @@
  * may lack the work that was waited for, so there nothing is said. A wait may still be meant: to keep the queue short, or
  * to read the host's clock.
  */
-#include "analysis/rule.h"
+#include "analysis/findings/rule.h"
 
 enum { NOTHING_NEW, NOT_USED };
 

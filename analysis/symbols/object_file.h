@@ -8,7 +8,7 @@
 
 #include <elfutils/libdwfl.h>
 
-#include "analysis/report.h"
+#include "analysis/symbols/namer.h"
 
 struct object_file {
     char *path;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/text.h"
+#include "analysis/base/text.h"
 
 enum { LINE_MOST = 1024, FUNCTIONS_MOST = 1 << 20 };
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/table.h"
+#include "analysis/base/table.h"
 
 struct perf_function {
     uint64_t start, size;

@@ -12,6 +12,7 @@
 
 #include "analysis/symbols/object_file.h"
 #include "analysis/symbols/perf_map.h"
+#include "analysis/base/text.h"
 
 /* Makes the linker take the demangler, which text.c uses where a process has one. */
 extern char *__cxa_demangle(const char *name, char *out, size_t *size, int *status);
@@ -147,41 +148,41 @@ struct site_namer *symbols_begin(void)
 }
 
 /* The list may be as old as the process and was last written while it ran; some write the rest when they end. */
-static void process_times(const struct report *report, uint64_t *from, uint64_t *to)
+static void process_times(const struct trace *trace, uint64_t *from, uint64_t *to)
 {
-    const struct definitions *defs = &report->trace.defs;
+    const struct definitions *defs = &trace->defs;
     const uint64_t tick_ns = 10000000, slack = 10000000000u;
     *from = *to = 0;
     if (defs->clocks.count != 2)
         return;
     const struct clock_def *first = &defs->clocks.items[0], *last = &defs->clocks.items[1];
-    uint64_t born = report->trace.header.born * tick_ns;
+    uint64_t born = trace->header.born * tick_ns;
     uint64_t age = first->monotonic > born ? first->monotonic - born : 0;
     *from = first->realtime > age + slack ? first->realtime - age - slack : 0;
     *to = last->realtime + slack;
 }
 
-static bool on_this_host(const struct report *report)
+static bool on_this_host(const struct trace *trace)
 {
-    char name[sizeof report->trace.header.host] = "";
-    return gethostname(name, sizeof name - 1) == 0 && strcmp(name, report->trace.header.host) == 0;
+    char name[sizeof trace->header.host] = "";
+    return gethostname(name, sizeof name - 1) == 0 && strcmp(name, trace->header.host) == 0;
 }
 
-void symbols_of(struct site_namer *namer, const struct report *report)
+void symbols_of(struct site_namer *namer, const struct trace *trace)
 {
     struct symbols *symbols = namer != NULL ? namer->data : NULL;
-    struct process_map process = {.pid = report->trace.header.pid};
+    struct process_map process = {.pid = trace->header.pid};
     char path[64];
     if (symbols == NULL)
         return;
-    process_times(report, &process.from, &process.to);
+    process_times(trace, &process.from, &process.to);
     for (symbols->map = symbols->maps.count; symbols->map != 0; symbols->map--) {
         const struct process_map *known = &symbols->maps.items[symbols->map - 1];
         if (known->pid == process.pid && known->from == process.from && known->to == process.to)
             return;
     }
     snprintf(path, sizeof path, "/tmp/perf-%u.map", process.pid);
-    if (on_this_host(report))
+    if (on_this_host(trace))
         perf_map_read(&process.map, path, process.from, process.to);
     if (!TABLE_ADD(&symbols->maps)) {
         perf_map_free(&process.map);

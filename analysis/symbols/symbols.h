@@ -3,10 +3,11 @@
  * Names for code addresses, read when the report is written: functions, inlined ones included, files and lines from the
  * objects and their separate debug files; functions of just-in-time compilers from perf map files.
  */
-#ifndef PTDS_ANALYSIS_SYMBOLS_H
-#define PTDS_ANALYSIS_SYMBOLS_H
+#ifndef PTDS_ANALYSIS_SYMBOLS_SYMBOLS_H
+#define PTDS_ANALYSIS_SYMBOLS_SYMBOLS_H
 
-#include "analysis/report.h"
+#include "analysis/trace/reader.h"
+#include "analysis/symbols/namer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,8 +17,8 @@ extern "C" {
 struct site_namer *symbols_begin(void);
 void symbols_end(struct site_namer *namer);
 
-/* Addresses outside of all objects are from here on those of this report's process. namer may be NULL. */
-void symbols_of(struct site_namer *namer, const struct report *report);
+/* Addresses outside of all objects are from here on those of this trace's process. namer may be NULL. */
+void symbols_of(struct site_namer *namer, const struct trace *trace);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/summary.h"
+#include "analysis/at_exit.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
 #include "interpose/env/env.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces in files, opened together, and exported by one of the formats: for tests of many/ and export/.
+ * Traces in files, opened together, and exported by one of the formats: for tests of several traces and of export/.
  */
 #ifndef PTDS_TESTS_ANALYSIS_EXPORTED_H
 #define PTDS_TESTS_ANALYSIS_EXPORTED_H
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <memory>
 
-#include "analysis/export/export.h"
+#include "analysis/views/export/export.h"
 #include "analysis/symbols/symbols.h"
 #include "tests/analysis/support.h"
 

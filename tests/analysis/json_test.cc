@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <jansson.h>
 
-#include "analysis/report_json.h"
+#include "analysis/views/json/report_json.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

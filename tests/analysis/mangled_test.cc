@@ -3,7 +3,7 @@
 // Signatures from mangled names: names that compilers make, and that anything else is left alone.
 #include <gtest/gtest.h>
 
-#include "analysis/verdict/mangled.h"
+#include "analysis/order/mangled.h"
 
 namespace ptds
 {

@@ -8,7 +8,8 @@
 #include <set>
 #include <jansson.h>
 
-#include "analysis/many/many.h"
+#include "analysis/views/text/many_text.h"
+#include "analysis/views/json/many_json.h"
 #include "tests/support/run_child.h"
 
 namespace ptds

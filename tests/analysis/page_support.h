@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "analysis/html/report_html.h"
+#include "analysis/views/html/report_html.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON reports of real traces against analysis/report.schema.json, and a broken one, so that the validator is known to
-// look. Skipped where Python has no jsonschema.
+// The JSON reports of real traces against analysis/views/json/report.schema.json, and a broken one, so that the validator
+// is known to look. Skipped where Python has no jsonschema.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 
-#include "analysis/many/many.h"
-#include "analysis/report_json.h"
+#include "analysis/views/text/many_text.h"
+#include "analysis/views/json/many_json.h"
+#include "analysis/views/json/report_json.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_support.h"
 
@@ -20,7 +21,8 @@ namespace
 /* Debian's own Python: another one may have other modules. */
 int Validate(const std::string &files)
 {
-    int status = system(("/usr/bin/python3 tests/analysis/validate.py analysis/report.schema.json " + files).c_str());
+    int status =
+        system(("/usr/bin/python3 tests/analysis/validate.py analysis/views/json/report.schema.json " + files).c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

@@ -5,10 +5,10 @@
 
 #include <sstream>
 
-#include "analysis/edge_feed.h"
-#include "analysis/edge_list.h"
-#include "analysis/identity.h"
-#include "analysis/report_screen.h"
+#include "analysis/report/edge_feed.h"
+#include "analysis/report/edge_list.h"
+#include "analysis/findings/identity.h"
+#include "analysis/views/text/screen.h"
 #include "tests/analysis/page_support.h"
 #include "tests/support/run_child.h"
 
@@ -335,7 +335,7 @@ TEST(FindingId, IsTheSameForTheSameSite)
     auto id = [](const std::string &text) {
         Selected report(BuildTrace(text));
         EXPECT_NE(0u, report.report->findings.count);
-        return std::string(identity_of(report.report.get(), report.report->findings.items[0]).text);
+        return std::string(identity_of(&report.report->trace, report.report->findings.items[0]).text);
     };
     std::string one = id("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=x\n");
     EXPECT_EQ(16u, one.size());

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report.h"
-#include "analysis/summary.h"
+#include "analysis/views/text/report_text.h"
+#include "analysis/at_exit.h"
 #include "tests/support/trace_builder.h"
 
 /* A shim that is built with a sanitizer cannot be preloaded into a plain shell. */

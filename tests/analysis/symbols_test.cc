@@ -100,7 +100,7 @@ private:
     {
         built_ = std::make_unique<Built>(builder.Bytes());
         namer = symbols_begin();
-        symbols_of(namer, built_->get());
+        symbols_of(namer, &built_->get()->trace);
     }
     uint64_t pc_;
     std::unique_ptr<Built> built_;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/verdict/verdict.h"
+#include "analysis/order/verdict.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

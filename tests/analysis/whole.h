@@ -8,11 +8,12 @@
 #include <string>
 
 #include "analysis/check/check.h"
-#include "analysis/export/export.h"
-#include "analysis/html/report_html.h"
-#include "analysis/many/many.h"
-#include "analysis/report_json.h"
-#include "analysis/report_screen.h"
+#include "analysis/views/export/export.h"
+#include "analysis/views/html/report_html.h"
+#include "analysis/views/text/many_text.h"
+#include "analysis/views/json/many_json.h"
+#include "analysis/views/json/report_json.h"
+#include "analysis/views/text/screen.h"
 #include "tests/analysis/support.h"
 
 namespace ptds

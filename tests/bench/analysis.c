@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/report.h"
-#include "analysis/verdict/verdict.h"
+#include "analysis/report/report.h"
+#include "analysis/order/verdict.h"
 #include "tests/bench/made_up.h"
 
 static double seconds(void)

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/edge_feed.h"
-#include "analysis/html/report_html.h"
+#include "analysis/report/edge_feed.h"
+#include "analysis/views/html/report_html.h"
 #include "tests/support/browser.h"
 #include "tests/support/run_child.h"
 

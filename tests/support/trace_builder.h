@@ -64,7 +64,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/source.h"
+#include "analysis/trace/source.h"
 #include "interpose/trace/format.h"
 
 namespace ptds

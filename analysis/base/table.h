@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Growing arrays and a map from ids to positions, for everything in analysis/. Ids come from traces and may be any number,
+ * so nothing is ever indexed by one directly. No function here exits or aborts; all report a lack of memory.
+ */
+#ifndef PTDS_ANALYSIS_BASE_TABLE_H
+#define PTDS_ANALYSIS_BASE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What most calls of a trace do not come to, kept out of the functions that all of them go through. */
+#define RARE __attribute__((noinline, cold))
+/* What only some calls come to: the others need not save registers for it. */
+#define ASIDE __attribute__((noinline))
+/* What nearly all calls come to, from one or two places, and the compiler takes for too long to repeat there. */
+#define INLINE inline __attribute__((always_inline))
+
+/* Makes room for `need` items of `size` bytes. `items` is the array so far (may be NULL), *room how many it can hold.
+ * Returns the array, perhaps moved, with the new part zeroed; NULL when there is no memory, and then `items` is still
+ * valid. */
+void *table_grow_more(void *items, size_t *room, size_t need, size_t size);
+static inline void *table_grow(void *items, size_t *room, size_t need, size_t size)
+{
+    return need <= *room && items != NULL ? items : table_grow_more(items, room, need, size);
+}
+
+/* Appends room for one item to an array {items, count, room}; evaluates to whether that worked. */
+#define TABLE_ADD(list) \
+    ({ \
+        void *grown_ = table_grow((list)->items, &(list)->room, (list)->count + 1, sizeof *(list)->items); \
+        if (grown_ != NULL) { \
+            (list)->items = grown_; \
+            (list)->count++; \
+        } \
+        grown_ != NULL; \
+    })
+
+#define TABLE_LAST(list) (&(list)->items[(list)->count - 1])
+
+/* Declares an array type for TABLE_ADD. */
+#define TABLE_OF(type) \
+    struct { \
+        type *items; \
+        size_t count; \
+        size_t room; \
+    }
+
+struct id_map {
+    uint64_t *keys; /* stored plus one, so that 0 is "empty" */
+    uint32_t *values;
+    size_t used, room;
+};
+
+/* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and is refused. */
+bool id_map_put(struct id_map *map, uint64_t key, uint32_t value);
+static inline size_t id_map_home(const struct id_map *map, uint64_t stored)
+{
+    uint64_t mixed = stored * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(mixed ^ mixed >> 29) & (map->room - 1);
+}
+static inline bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value)
+{
+    if (map->room == 0 || key == UINT64_MAX)
+        return false;
+    size_t at = id_map_home(map, key + 1);
+    while (map->keys[at] != 0 && map->keys[at] != key + 1)
+        at = (at + 1) & (map->room - 1);
+    if (map->keys[at] == 0)
+        return false;
+    *value = map->values[at];
+    return true;
+}
+void id_map_remove(struct id_map *map, uint64_t key);
+void id_map_free(struct id_map *map);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text helpers of the reports. Also runs inside the traced process at its exit: libc only, no locale, no exit. The
+ * demangler is used where the process happens to have one, never asked for.
+ */
+#include "analysis/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char *__cxa_demangle(const char *name, char *out, size_t *size, int *status) __attribute__((weak));
+
+void sink_printf(struct text_sink *sink, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    int size = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (size > 0)
+        sink->write(sink, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
+}
+
+void line_add(struct line *line, const char *format, ...)
+{
+    size_t room = sizeof line->text - line->used;
+    va_list args;
+    va_start(args, format);
+    int size = vsnprintf(line->text + line->used, room, format, args);
+    va_end(args);
+    if (size > 0)
+        line->used += (size_t)size < room ? (size_t)size : room - 1;
+}
+
+/* Bytes of the UTF-8 sequence that starts at `at`, 0 if none does. Surrogates and overlong forms are none. */
+static size_t sequence(const unsigned char *at, size_t left)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t size = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
+    if (at[0] < 0xc2 || at[0] > 0xf4 || size > left)
+        return 0;
+    uint32_t point = at[0] & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        point = point << 6 | (at[i] & 0x3fu);
+    }
+    bool surrogate = point >= 0xd800 && point <= 0xdfff;
+    bool control = point < 0xa0;
+    return point < least[size] || point > 0x10ffff || surrogate || control ? 0 : size;
+}
+
+size_t text_clean(char *out, size_t room, const void *bytes, size_t size)
+{
+    const unsigned char *in = bytes;
+    size_t used = 0;
+    for (size_t i = 0; i < size && in[i] != 0;) {
+        size_t step = in[i] >= 0x20 && in[i] < 0x7f ? 1 : in[i] >= 0x80 ? sequence(in + i, size - i) : 0;
+        if (used + (step != 0 ? step : 1) >= room)
+            break;
+        if (step == 0)
+            out[used++] = '?';
+        else
+            memcpy(out + used, in + i, step);
+        used += step;
+        i += step != 0 ? step : 1;
+    }
+    out[used] = 0;
+    return used;
+}
+
+char *text_copy(const void *bytes, size_t size)
+{
+    char *copy = malloc(size + 1);
+    if (copy != NULL)
+        text_clean(copy, size + 1, bytes, size);
+    return copy;
+}
+
+struct small_text text_ns(uint64_t ns)
+{
+    struct small_text out;
+    if (ns < 1000)
+        snprintf(out.text, sizeof out.text, "%u ns", (unsigned)ns);
+    else if (ns < 1000000)
+        snprintf(out.text, sizeof out.text, "%.1f us", (double)ns / 1e3);
+    else if (ns < 1000000000)
+        snprintf(out.text, sizeof out.text, "%.1f ms", (double)ns / 1e6);
+    else
+        snprintf(out.text, sizeof out.text, "%.2f s", (double)ns / 1e9);
+    return out;
+}
+
+struct small_text text_count(uint64_t count)
+{
+    struct small_text out;
+    char digits[24];
+    int size = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    size_t used = 0;
+    for (int i = 0; i < size; i++) {
+        if (i != 0 && size > 4 && (size - i) % 3 == 0)
+            out.text[used++] = ' ';
+        out.text[used++] = digits[i];
+    }
+    out.text[used] = 0;
+    return out;
+}
+
+void text_demangle(char *out, size_t room, const char *name)
+{
+    int status = 1;
+    char *plain = NULL;
+    if (__cxa_demangle != NULL && name[0] == '_' && name[1] == 'Z')
+        plain = __cxa_demangle(name, NULL, NULL, &status);
+    snprintf(out, room, "%s", plain != NULL && status == 0 ? plain : name);
+    free(plain);
+}
+
+const char *text_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL && slash[1] != 0 ? slash + 1 : path;
+}
+
+struct line text_function(const char *name)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    const char *start = name, *at = name;
+    struct line line = {0};
+    while (*at != 0 && *at != '<') {
+        if (strncmp(at, unnamed, sizeof unnamed - 1) == 0)
+            at += sizeof unnamed - 1;
+        else if (*at == '(')
+            break;
+        else if (*at == ':' || *at == ' ')
+            start = ++at;
+        else
+            at++;
+    }
+    line_add(&line, "%.*s", (int)(at - start), start);
+    return line;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Watches waits (aftermath.h). Driven by report.c with every call. While nothing is watched, a call costs a note of the
+ * addresses that it names; memory goes with live streams and allocations.
+ */
+#include "analysis/findings/aftermath.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBES = 4, MEMORIES_OF_STREAM = 16 };
+
+struct watched {
+    struct judged_stream judged;
+    uint32_t slot;
+    uint64_t op;            /* its last operation at the wait */
+    bool more, blind, host; /* more: it got work since */
+    uint32_t memories;
+    uint64_t base[MEMORIES_OF_STREAM];
+};
+
+struct watch {
+    struct watched stream[PENDING_KEPT];
+    uint32_t count, all, open;
+    bool wide;
+    struct call_view view;
+    struct call call;
+};
+
+void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
+                     void (*judge)(void *data, const struct judged *judged), void *data)
+{
+    *aftermath = (struct aftermath){.model = model, .verdicts = verdicts, .judge = judge, .data = data};
+}
+
+static void note_address(struct track *track, uint64_t address)
+{
+    uint64_t at = address * 0x9e3779b97f4a7c15u >> 59;
+    for (unsigned i = 0; i < PROBES; i++) {
+        uint64_t *place = &track->address[(at + i) % TRACKED];
+        if (*place == address)
+            return;
+        if (*place == 0) {
+            *place = address;
+            return;
+        }
+    }
+    track->blind = true;
+}
+
+static struct track *track_of(struct aftermath *aftermath, uint32_t slot)
+{
+    void *grown =
+        table_grow(aftermath->tracks.items, &aftermath->tracks.room, (size_t)slot + 1, sizeof *aftermath->tracks.items);
+    if (grown == NULL)
+        return NULL;
+    aftermath->tracks.items = grown;
+    if (aftermath->tracks.count <= slot)
+        aftermath->tracks.count = (size_t)slot + 1;
+    struct track **track = &aftermath->tracks.items[slot];
+    if (*track == NULL)
+        *track = calloc(1, sizeof **track);
+    return *track;
+}
+
+static bool kernel_hides(const struct aftermath *aftermath, struct track *track, const struct ptds_rec_CALL *call)
+{
+    if (call->op != PTDS_OP_LAUNCH || call->object == track->kernel)
+        return false;
+    const struct kernel_def *kernel = definitions_kernel(&aftermath->model->trace->defs, call->object);
+    bool known = kernel != NULL && kernel->params != UINT32_MAX;
+    if (known)
+        track->kernel = call->object;
+    return !known;
+}
+
+static void note_work(struct aftermath *aftermath, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    struct track *track = track_of(aftermath, view->target);
+    uint32_t uid = aftermath->model->streams.items[view->target].uid;
+    struct touch touch[TOUCH_MOST];
+    bool all;
+    if (track == NULL)
+        return;
+    if (track->any && (track->uid != uid || !model_is_pending(aftermath->model, view->target)))
+        *track = (struct track){.kernel = track->kernel};
+    track->uid = uid;
+    track->any = true;
+    if (track->blind)
+        return;
+    unsigned count = touch_of(view->call, touch, &all);
+    track->blind |= !all || kernel_hides(aftermath, track, call);
+    track->host |= call->op == PTDS_OP_COPY && model_is_host(call->kinds & 15);
+    for (unsigned i = 0; i < count && !track->blind; i++)
+        if (touch[i].address != 0)
+            note_address(track, touch[i].address);
+}
+
+static bool is_device(uint32_t kind)
+{
+    return kind == PTDS_MEMORY_DEVICE || kind == PTDS_MEMORY_POOL || kind == PTDS_MEMORY_GLOBAL;
+}
+
+/* What the stream's pending work uses, as allocations. An address in none that is known may be anybody's. */
+static void take_memories(const struct aftermath *aftermath, struct watched *watched)
+{
+    const struct track *track = watched->slot < aftermath->tracks.count ? aftermath->tracks.items[watched->slot] : NULL;
+    if (track == NULL || track->uid != watched->judged.uid || track->blind) {
+        watched->blind = true;
+        return;
+    }
+    watched->host = track->host;
+    for (unsigned i = 0; i < TRACKED; i++) {
+        struct verdict_memory memory;
+        if (track->address[i] == 0)
+            continue;
+        watched->blind |=
+            !verdicts_memory(aftermath->verdicts, track->address[i], &memory) || watched->memories == MEMORIES_OF_STREAM;
+        if (watched->blind)
+            return;
+        watched->host |= !is_device(memory.kind);
+        watched->base[watched->memories++] = memory.base;
+    }
+}
+
+static void judge(struct aftermath *aftermath, struct watch *watch)
+{
+    struct judged judged = {.wide = watch->wide, .count = watch->count, .all = watch->all, .view = &watch->view};
+    for (uint32_t i = 0; i < watch->count; i++)
+        judged.stream[i] = watch->stream[i].judged;
+    aftermath->judge(aftermath->data, &judged);
+    free(watch);
+}
+
+static void give_up(struct watch *watch)
+{
+    for (uint32_t i = 0; i < watch->count; i++)
+        if (watch->stream[i].judged.need == NEED_OPEN)
+            watch->stream[i].judged.need = NEED_UNKNOWN;
+}
+
+/* Whether the call is a wait worth watching. Waits for one stream that others feed by events are what they should be. */
+static bool is_watched(const struct call_view *view)
+{
+    unsigned op = view->call->r.op;
+    if (!view->blocked || !view->completes)
+        return false;
+    if (op == PTDS_OP_CTX_SYNC || (op == PTDS_OP_STREAM_SYNC && view->target_kind == PTDS_STREAM_LEGACY))
+        return true;
+    return (op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC) && view->waits.count == 1;
+}
+
+static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (watch == NULL)
+        return;
+    watch->call = *view->call;
+    watch->call.words = 0;
+    watch->view = *view;
+    watch->view.call = &watch->call;
+    watch->wide = view->waits.count > 1;
+    watch->all = view->waits.count;
+    watch->count = watch->open = view->waits.count < PENDING_KEPT ? view->waits.count : PENDING_KEPT;
+    for (uint32_t i = 0; i < watch->count; i++) {
+        const struct model_stream *stream = &aftermath->model->streams.items[view->waits.slot[i]];
+        struct watched *watched = &watch->stream[i];
+        watched->judged = (struct judged_stream){stream->uid, stream->last_object, stream->last_thread, NEED_OPEN};
+        watched->slot = view->waits.slot[i];
+        watched->op = stream->last_work;
+        take_memories(aftermath, watched);
+    }
+    if (aftermath->count == WATCHES) { /* the oldest has had its time */
+        give_up(aftermath->watches[0]);
+        judge(aftermath, aftermath->watches[0]);
+        memmove(aftermath->watches, aftermath->watches + 1, --aftermath->count * sizeof aftermath->watches[0]);
+    }
+    aftermath->watches[aftermath->count++] = watch;
+}
+
+/* How the call waits for a stream: not, for the stream itself, or for the whole context. */
+enum cover { COVER_NOT, COVER_ITSELF, COVER_CONTEXT };
+
+static enum cover covers(const struct aftermath *aftermath, const struct call_view *view, const struct watched *watched)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    const struct vclock *event;
+    if (!view->completes)
+        return COVER_NOT;
+    if (call->op == PTDS_OP_CTX_SYNC)
+        return COVER_CONTEXT;
+    if (view->scope == WAIT_STREAM)
+        return view->target == watched->slot ? COVER_ITSELF : COVER_NOT;
+    if (view->scope != WAIT_EVENT)
+        return COVER_NOT;
+    event = order_event_clock(&aftermath->model->order[ORDER_REAL], call->object, call->generation);
+    return event != NULL && vclock_get(event, watched->slot) >= watched->op ? COVER_ITSELF : COVER_NOT;
+}
+
+/* A synchronous copy on the stream is both more work and the wait for it. */
+static void settle(const struct watch *watch, struct watched *watched, enum cover cover, bool works)
+{
+    enum need by_memory = watched->blind || watched->host ? NEED_UNKNOWN : NOT_NEEDED;
+    if (watched->more || (works && !watch->wide))
+        watched->judged.need = by_memory;
+    else if (!watch->wide) /* the second wait is the useless one */
+        watched->judged.need = NEED_UNKNOWN;
+    else if (cover == COVER_ITSELF)
+        watched->judged.need = NOT_NEEDED;
+}
+
+static struct use use_of(const struct aftermath *aftermath, const struct call_view *view)
+{
+    struct touch touch[TOUCH_MOST];
+    struct use use = {.all = true};
+    unsigned op = view->call->r.op;
+    bool frees = op == PTDS_OP_FREE || op == PTDS_OP_FREE_HOST || op == PTDS_OP_UNREGISTER;
+    if (!view->work && !frees)
+        return use;
+    unsigned count = touch_of(view->call, touch, &use.all);
+    for (unsigned i = 0; i < count; i++) {
+        struct verdict_memory memory;
+        if (verdicts_memory(aftermath->verdicts, touch[i].address, &memory))
+            use.base[use.count++] = memory.base;
+        else
+            use.all &= verdicts_memory_complete(aftermath->verdicts);
+    }
+    return use;
+}
+
+static bool uses(const struct use *use, const struct watched *watched)
+{
+    for (unsigned i = 0; i < use->count; i++)
+        for (uint32_t j = 0; j < watched->memories; j++)
+            if (use->base[i] == watched->base[j])
+                return true;
+    return false;
+}
+
+static void watch_stream(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,
+                         const struct call_view *view, const struct use *use)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    bool after = call->enter >= watch->call.r.leave;
+    enum cover cover = covers(aftermath, view, watched);
+    if (aftermath->model->streams.items[watched->slot].uid != watched->judged.uid)
+        watched->judged.need = NEED_UNKNOWN;
+    else if (call->op == PTDS_OP_EVENT_ELAPSED && view->call->thread == watch->call.thread)
+        watched->judged.need = NEEDED;
+    else if (after && view->target != watched->slot && uses(use, watched))
+        watched->judged.need = NEEDED;
+    else if (after && view->target != watched->slot && !use->all)
+        watched->judged.need = NEED_UNKNOWN;
+    else if (cover != COVER_NOT)
+        settle(watch, watched, cover, view->work);
+    watched->more |= view->work && view->target == watched->slot;
+}
+
+static void watch_call(struct aftermath *aftermath, struct watch *watch, const struct call_view *view,
+                       const struct use *use)
+{
+    watch->open = 0;
+    for (uint32_t i = 0; i < watch->count; i++) {
+        struct watched *watched = &watch->stream[i];
+        if (watched->judged.need == NEED_OPEN)
+            watch_stream(aftermath, watch, watched, view, use);
+        watch->open += watched->judged.need == NEED_OPEN;
+    }
+}
+
+void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view)
+{
+    aftermath->use = use_of(aftermath, view);
+}
+
+static RARE void watch_calls(struct aftermath *aftermath, const struct call_view *view)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < aftermath->count; i++) {
+        struct watch *watch = aftermath->watches[i];
+        watch_call(aftermath, watch, view, &aftermath->use);
+        if (watch->open != 0)
+            aftermath->watches[kept++] = watch;
+        else
+            judge(aftermath, watch);
+    }
+    aftermath->count = kept;
+}
+
+void aftermath_note(struct aftermath *aftermath, const struct call_view *view)
+{
+    if (aftermath->count != 0)
+        watch_calls(aftermath, view);
+    if (view->work)
+        note_work(aftermath, view);
+    else if (is_watched(view))
+        watch_wait(aftermath, view);
+}
+
+bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot)
+{
+    for (uint32_t i = 0; i < aftermath->count; i++) {
+        const struct watch *watch = aftermath->watches[i];
+        for (uint32_t j = 0; watch->wide && watch->call.thread == thread && j < watch->count; j++)
+            if (watch->stream[j].slot == slot)
+                return true;
+    }
+    return false;
+}
+
+void aftermath_end(struct aftermath *aftermath)
+{
+    for (uint32_t i = 0; i < aftermath->count; i++) {
+        give_up(aftermath->watches[i]);
+        judge(aftermath, aftermath->watches[i]);
+    }
+    for (size_t i = 0; i < aftermath->tracks.count; i++)
+        free(aftermath->tracks.items[i]);
+    free(aftermath->tracks.items);
+    *aftermath = (struct aftermath){0};
+}

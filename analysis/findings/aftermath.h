@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What became of the results that an explicit wait waited for. A wait that blocked is watched until each stream that it
+ * waited for shows whether the program needed it just then:
+ *
+ *   needed      something used the memory of that stream's work before the program waited for the stream again, or its time
+ *   not needed  the program waited for the stream itself again, with nothing in between that used its work; or it gave the
+ *               stream more work and waited then, and what was pending at the first wait used device memory only, all of it
+ *               known. (Host memory that a kernel or a copy wrote may have been read without a trace.)
+ *   unknown     neither shows
+ *
+ * Reasons that no trace holds (a host clock read, a queue kept short) may make a wait sensible all the same.
+ */
+#ifndef PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
+#define PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
+
+#include "analysis/model/model.h"
+#include "analysis/order/touch.h"
+#include "analysis/order/verdict.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum need { NEED_OPEN, NEED_UNKNOWN, NEEDED, NOT_NEEDED };
+
+struct judged_stream {
+    uint32_t uid, object; /* object: the kernel that was its last work, 0 none */
+    uint32_t thread;      /* uid, of that work */
+    enum need need;
+};
+
+struct judged {
+    bool wide;           /* the call waits for more than one stream by what it is */
+    uint32_t count, all; /* streams judged, streams that it waited for */
+    struct judged_stream stream[PENDING_KEPT];
+    const struct call_view *view; /* of the wait: only call, thread's uid and costs are as they were */
+};
+
+struct watch;
+struct track;
+
+enum { WATCHES = 8 };
+
+/* What a call uses, as far as watches need to know. */
+struct use {
+    unsigned count;
+    bool all;
+    uint64_t base[TOUCH_MOST];
+};
+
+struct aftermath {
+    struct model *model;
+    struct verdicts *verdicts; /* knows the allocations; NULL: none is known */
+    void (*judge)(void *data, const struct judged *judged);
+    void *data;
+    struct use use;                  /* of the call at hand */
+    TABLE_OF(struct track *) tracks; /* by slot; NULL: no work yet */
+    struct watch *watches[WATCHES];
+    uint32_t count;
+};
+
+/* `judge` is called once for each wait that blocked, some time after it. */
+void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
+                     void (*judge)(void *data, const struct judged *judged), void *data);
+/* Each call before verdicts_take: what it frees is still known then. */
+void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view);
+static inline void aftermath_look(struct aftermath *aftermath, const struct call_view *view)
+{
+    if (aftermath->count != 0)
+        aftermath_look_now(aftermath, view);
+}
+
+/* The addresses that the pending work of a stream names. */
+enum { TRACKED = 32 };
+struct track {
+    uint32_t uid, kernel; /* kernel: the last one that was looked up */
+    bool blind, host;     /* blind: it may use other memory; host: it writes host memory */
+    bool any;
+    uint64_t address[TRACKED]; /* a hash set; 0 free */
+};
+
+/* Whether it is known that the stream's pending work may use any memory: more of it tells nothing. */
+static inline bool aftermath_is_blind(const struct aftermath *aftermath, uint32_t slot)
+{
+    const struct track *track = slot < aftermath->tracks.count ? aftermath->tracks.items[slot] : NULL;
+    return track != NULL && track->blind && track->uid == aftermath->model->streams.items[slot].uid &&
+           model_is_pending(aftermath->model, slot);
+}
+
+/* Then, between model_enter and model_leave. */
+void aftermath_note(struct aftermath *aftermath, const struct call_view *view);
+static inline void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
+{
+    if (aftermath->count != 0 || !view->work || !aftermath_is_blind(aftermath, view->target))
+        aftermath_note(aftermath, view);
+}
+/* Whether a wait of this thread for several streams, this one among them, is still being watched. */
+bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot);
+/* Judges what is left. */
+void aftermath_end(struct aftermath *aftermath);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

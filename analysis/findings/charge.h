@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Time that calls lost behind another thread's call (hold.h) goes to that call, once.
+ */
+#ifndef PTDS_ANALYSIS_FINDINGS_CHARGE_H
+#define PTDS_ANALYSIS_FINDINGS_CHARGE_H
+
+#include "analysis/findings/rule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For the rule whose kind it is: charges what the call at hand lost to the call that held it up. */
+void hold_charge(struct rule_run *run, const struct call_view *view, uint32_t detail);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

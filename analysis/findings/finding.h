@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A finding: a rule's id, what it saw as keys and values, what it cost, and where. One for each rule and call site (and
+ * detail, a number of the rule's own); the calls add up in it. No prose here: that is the reports' business.
+ */
+#ifndef PTDS_ANALYSIS_FINDINGS_FINDING_H
+#define PTDS_ANALYSIS_FINDINGS_FINDING_H
+
+#include "analysis/findings/aftermath.h"
+#include "analysis/order/edge.h"
+#include "analysis/model/model.h"
+#include "analysis/trace/selection.h"
+#include "analysis/base/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rule;
+
+/* Sets of ids that a finding is about. */
+enum finding_set {
+    FINDING_THREADS,           /* thread uids */
+    FINDING_STREAMS,           /* stream uids: of the calls themselves */
+    FINDING_WAITS_FOR,         /* stream uids: that had work pending */
+    FINDING_KERNELS,           /* kernel uids: of the calls themselves */
+    FINDING_WAITS_FOR_KERNELS, /* kernel uids: the last work on the pending streams */
+    FINDING_CONTEXTS,          /* context uids */
+    FINDING_HELD,              /* thread uids: that the calls held up */
+    FINDING_SETS
+};
+
+/* error: results may be wrong, or the process may stop for good. warning: time lost, or order that may be missed. note:
+ * worth knowing; may be meant. */
+enum severity { SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITIES };
+
+extern const char *const severity_names[SEVERITIES];
+extern const char *const finding_set_names[FINDING_SETS]; /* keys of the reports */
+
+enum { FINDING_IDS = 8, FINDING_NUMBERS = 6, FINDING_LIMIT = 4096 };
+
+struct finding_ids {
+    uint32_t id[FINDING_IDS];
+    uint32_t count; /* of id[] */
+    bool more;      /* there were others */
+};
+
+struct finding_number {
+    const char *key; /* static */
+    uint64_t value;
+};
+
+struct finding {
+    const struct rule *rule;
+    uint32_t stack; /* STACK id, 0 not recorded */
+    uint32_t api;
+    bool has_api, twin;
+    uint32_t detail; /* the rule's own */
+    enum severity severity;
+    uint32_t serial;             /* in order of the first call, from 1; 0: no call stands for it */
+    uint32_t sequence;           /* counted from 1, see sequence.h; 0: stands alone */
+    uint64_t count;              /* calls */
+    uint64_t first, last;        /* ticks of entry */
+    uint64_t host_ns;            /* lost, by the calls whose loss is known */
+    uint64_t known, unknown;     /* calls whose loss is known, unknown. GPU time is never known so far */
+    uint64_t verdicts[VERDICTS]; /* of the implicit edges at this call site; all 0: none is known */
+    uint64_t gone;               /* of these, those needed that are gone (gone.h) */
+    struct finding_ids sets[FINDING_SETS];
+    struct finding_number numbers[FINDING_NUMBERS];
+    char *text; /* what the finding is about where that is no id (an object, a function); owned, or NULL */
+};
+
+struct findings {
+    TABLE_OF(struct finding *) list;
+    struct id_map by_key;
+    uint64_t lately_key;    /* of the finding that was found last, */
+    struct finding *lately; /* NULL none */
+    uint64_t refused;       /* beyond FINDING_LIMIT, or without memory */
+    /* For report/pass.c: only calls of this part of the trace count, whenever a rule speaks of them (the rule sees all);
+     * NULL: all do. And what was flagged last: which finding, and the call that went to it. */
+    const struct selected *selected;
+    struct finding *flagged;
+    const struct call *flagged_call;
+};
+
+/* The finding of this rule for the call's site, made if new; counts the call, its thread, stream and kernel. NULL: refused.
+ * detail: below 128. */
+struct finding *finding_at(struct findings *findings, const struct rule *rule, const struct call_view *view,
+                           uint32_t detail);
+
+/* The call went to this finding, which may be NULL, without being one of its own calls. */
+static inline void finding_flag(struct findings *findings, struct finding *finding, const struct call_view *view)
+{
+    findings->flagged = finding;
+    findings->flagged_call = view->call;
+}
+
+/* What reports tell first, for sorting: errors, then by host time lost; those whose cost nobody knows come before those
+ * known to cost nothing, then by number of calls. */
+struct finding_weight {
+    enum severity severity;
+    uint64_t host_ns, unknown, count;
+};
+int finding_weigh(struct finding_weight one, struct finding_weight two);
+
+/* A finding that no single call stands for; `text` is copied and may be NULL. count is 0. */
+struct finding *finding_about(struct findings *findings, const struct rule *rule, uint32_t detail, const char *text);
+
+/* All of these accept NULL for the finding. */
+void finding_severity(struct finding *finding, enum severity severity);
+void finding_add_new(struct finding_ids *ids, uint32_t id);
+static inline void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
+{
+    if (finding == NULL || finding->sets[set].more || (finding->sets[set].count != 0 && finding->sets[set].id[0] == id))
+        return;
+    finding_add_new(&finding->sets[set], id);
+}
+void finding_add_pending(struct finding *finding, const struct model *model, const struct pending *pending);
+/* The streams with this need; NEED_OPEN: all of them. */
+void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need);
+void finding_count(struct finding *finding, const char *key, uint64_t more);
+void finding_most(struct finding *finding, const char *key, uint64_t value);
+void finding_cost(struct finding *finding, uint64_t host_ns);
+static inline void finding_cost_unknown(struct finding *finding)
+{
+    if (finding != NULL)
+        finding->unknown++;
+}
+/* The call's own loss if it is timed, else unknown. */
+void finding_cost_of(struct finding *finding, const struct call_view *view);
+
+/* Appends all of `from`, which is empty after. After the last call only. */
+void findings_move(struct findings *to, struct findings *from);
+void findings_drop(struct findings *findings); /* all of them */
+/* Drops those that `keep` says no to. After the last call only. */
+void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding));
+void findings_free(struct findings *findings);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

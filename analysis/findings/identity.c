@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ids of findings: FNV-1a over what identifies them. Called by the writers of reports and exports and by `ptds check`. The
+ * ids are kept in files by users (baselines, code scanning), so what goes in here, and in which order, must never change.
+ */
+#include "analysis/findings/identity.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/findings/rule.h"
+#include "analysis/base/text.h"
+
+struct hash {
+    uint64_t value;
+};
+
+static void mix(struct hash *hash, const void *bytes, size_t size)
+{
+    const unsigned char *in = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash->value = (hash->value ^ in[i]) * 0x100000001b3u;
+}
+
+/* With its terminator, so that "ab" "c" and "a" "bc" differ. */
+static void mix_text(struct hash *hash, const char *text)
+{
+    mix(hash, text, strlen(text) + 1);
+}
+
+static void mix_number(struct hash *hash, uint64_t number)
+{
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(number >> 8 * i);
+    mix(hash, bytes, sizeof bytes);
+}
+
+static void mix_object(struct hash *hash, const struct object_def *object, bool by_build)
+{
+    if (by_build && object->build_id_size != 0)
+        mix(hash, object->build_id, object->build_id_size);
+    else
+        mix_text(hash, object->text != NULL ? text_base(object->text) : "");
+}
+
+static const char *api_name(const struct trace *trace, const struct finding *finding)
+{
+    const struct api_def *api = finding->has_api ? definitions_api(&trace->defs, finding->api) : NULL;
+    if (!finding->has_api)
+        return "";
+    return api != NULL && api->text != NULL ? api->text : "(unnamed call)";
+}
+
+static struct hash begin(const struct trace *trace, const struct finding *finding)
+{
+    struct hash hash = {0xcbf29ce484222325u};
+    mix_text(&hash, finding->rule->id);
+    mix_number(&hash, finding->detail);
+    mix_text(&hash, api_name(trace, finding));
+    mix_number(&hash, finding->twin);
+    mix_text(&hash, finding->text != NULL ? finding->text : "");
+    return hash;
+}
+
+static struct finding_id as_text(struct hash hash)
+{
+    struct finding_id id;
+    snprintf(id.text, sizeof id.text, "%016" PRIx64, hash.value);
+    return id;
+}
+
+static const struct stack_def *stack_of(const struct trace *trace, const struct finding *finding)
+{
+    return finding->stack != 0 ? definitions_stack(&trace->defs, finding->stack) : NULL;
+}
+
+struct finding_id identity_of(const struct trace *trace, const struct finding *finding)
+{
+    const struct stack_def *stack = stack_of(trace, finding);
+    struct hash hash = begin(trace, finding);
+    for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
+        const struct object_def *object = definitions_object_at(&trace->defs, stack->pc[i]);
+        if (object == NULL) {
+            mix_text(&hash, "?");
+            continue;
+        }
+        mix_object(&hash, object, true);
+        mix_number(&hash, stack->pc[i] - object->bias);
+    }
+    return as_text(hash);
+}
+
+/* False: no name, and the object's own stands for it. */
+static bool mix_place(struct hash *hash, struct site_namer *namer, const struct object_def *object, uint64_t pc)
+{
+    struct site_place place;
+    if (namer->places != NULL && namer->places(namer, object, pc, &place, 1) != 0 && place.function[0] != 0) {
+        mix_text(hash, place.function);
+        return true;
+    }
+    if (object != NULL)
+        mix_object(hash, object, false);
+    return false;
+}
+
+struct finding_id identity_of_place(const struct trace *trace, struct site_namer *namer, const struct finding *finding)
+{
+    const struct stack_def *stack = namer != NULL ? stack_of(trace, finding) : NULL;
+    struct hash hash = begin(trace, finding);
+    struct finding_id none = {""};
+    bool named = false;
+    for (uint32_t i = 0; stack != NULL && i < stack->count; i++)
+        named |= mix_place(&hash, namer, definitions_object_at(&trace->defs, stack->pc[i]), stack->pc[i]);
+    return named ? as_text(hash) : none;
+}

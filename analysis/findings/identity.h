@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What makes two findings the same one: in two processes of a run, or in two runs. Addresses, uids and numbers of calls
+ * differ from run to run, so none of them counts.
+ */
+#ifndef PTDS_ANALYSIS_FINDINGS_IDENTITY_H
+#define PTDS_ANALYSIS_FINDINGS_IDENTITY_H
+
+#include "analysis/findings/finding.h"
+#include "analysis/symbols/namer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct finding_id {
+    char text[17]; /* 16 hex digits; empty: none */
+};
+
+/* From the rule, its case, the driver function and each frame of the call site as (build id, or the object's base name
+ * where it has none; offset). The same for the same binaries. Code outside every object (from a just-in-time compiler)
+ * counts as a frame without a place. */
+struct finding_id identity_of(const struct trace *trace, const struct finding *finding);
+
+/* The same, but with the frames' function names instead of offsets: survives a rebuild. Frames without a name count by
+ * their object's base name. None if no frame has a name. */
+struct finding_id identity_of_place(const struct trace *trace, struct site_namer *namer, const struct finding *finding);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A hazard rule. To add one, drop a file into analysis/rules/ that defines a `static const struct rule` and names it to
+ * PTDS_RULE; nothing else needs to know. Its two traces, in the language of tests/support/trace_builder.h, are its test:
+ * the rule must flag `bad`, and every rule must be silent on its own `good` and on every other rule's.
+ *
+ * A rule sees each call before the model has taken it in: the model shows what was pending when the call was made.
+ */
+#ifndef PTDS_ANALYSIS_FINDINGS_RULE_H
+#define PTDS_ANALYSIS_FINDINGS_RULE_H
+
+#include "analysis/findings/finding.h"
+#include "analysis/order/gone.h"
+#include "analysis/model/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rule_run {
+    const struct rule *rule;
+    struct model *model; /* to ask; a rule changes nothing in it */
+    const struct trace *trace;
+    const struct aftermath *aftermath; /* to ask, likewise */
+    struct gone *gone;                 /* orders that a remap gave up */
+    struct findings findings;
+    void *state; /* rule->state bytes, zeroed */
+    bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */
+};
+
+/* For `ops`: the calls that a rule wants to see, by enum ptds_op. */
+#define RULE_OP(op) (UINT64_C(1) << (op))
+/* All that puts something on a stream: work, and event records and waits. */
+#define RULE_SUBMITS (RULE_OP(PTDS_OP_OPAQUE + 1) - RULE_OP(PTDS_OP_LAUNCH))
+#define RULE_ALL UINT64_C(0)
+
+/* For `cases`: of the calls in `ops`, those that a rule may have something to say about; any one will do. Most calls are
+ * none of these, and must cost nothing. */
+enum rule_case {
+    CASE_DEFAULT = 1 << 0,    /* it named the default stream: the legacy one, or by a per-thread twin */
+    CASE_JOINS = 1 << 1,      /* it comes after something, by the legacy stream's implicit order, that its stream did not */
+    CASE_HANDED = 1 << 2,     /* work for a stream whose last work was another thread's */
+    CASE_PER_THREAD = 1 << 3, /* it named a per-thread stream */
+    CASE_REMAPPED = 1 << 4,   /* it was sent to another stream than it named */
+    CASE_FIRST = 1 << 5,      /* work for a stream that had none pending */
+    CASE_NO_WORK = 1 << 6,    /* anything but work: waits, queries, event operations, ... */
+    CASE_HOST_FUNCTION = 1 << 7,
+    CASE_CAPTURE = 1 << 8,  /* it failed, or a capture was open, begins or ends */
+    CASE_CONFLICT = 1 << 9, /* nothing orders it and an earlier call that uses the same memory */
+    CASE_EDGE = 1 << 10,    /* the shim made a stream wait before it */
+    CASES = 11
+};
+
+struct rule {
+    const char *id;             /* words, never renumbered */
+    const char *class_;         /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
+    const char *title;          /* a headline */
+    const char *sentence;       /* what the hazard is */
+    const char *advice;         /* what to do about it */
+    const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
+    const char *bad, *good;
+    enum severity severity; /* of its findings, unless the rule says otherwise for one */
+    bool order_gone;        /* what it finds is an order that is gone: an error where results depend on it */
+    bool banner;            /* what it finds changes the whole run: reports say it before anything else */
+    uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
+    unsigned cases;         /* enum rule_case; 0: all calls in `ops` */
+    bool (*applies)(const struct trace *trace); /* no: it has nothing to say of such a trace, and is not asked; NULL: yes */
+    size_t state;
+    void (*on_call)(struct rule_run *run, const struct call_view *view);  /* may be NULL */
+    void (*on_held)(struct rule_run *run, const struct call_view *view);  /* a call with held_by; may be NULL */
+    void (*on_judged)(struct rule_run *run, const struct judged *judged); /* a wait, some time after it; may be NULL */
+    void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
+};
+
+/* The section's bounds become __start_ptds_rules and __stop_ptds_rules. */
+#define PTDS_RULE(rule) \
+    static const struct rule *const ptds_rule_entry __attribute__((used, section("ptds_rules"))) = &(rule)
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Feeds the calls to the orders and keeps what is pending. Called by the report builder and by tests, one call at a time in
+ * merged order. A synchronisation tells something only from the moment it returned, so its knowledge waits in a heap until
+ * a call is entered later than that. Ids are the trace's and untrusted: they are mapped to slots, never used as indices.
+ */
+#include "analysis/model/model.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+void model_begin(struct model *model, const struct trace *trace, bool orders)
+{
+    *model = (struct model){.trace = trace, .orders = orders};
+    memset(model->alike, UINT8_MAX, sizeof model->alike);
+    model->order[ORDER_LEGACY].implicit = true;
+    model->order[ORDER_REAL].implicit = true;
+    model_cost_begin(model);
+}
+
+/* The slot of a stream, opened if this is its first use. */
+static inline uint32_t use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+{
+    const struct model_lately *lately = &model->lately_slots[uid % MODEL_LATELY];
+    if (lately->uid == uid && lately->at != 0)
+        return lately->at - 1;
+    return uid != 0 ? model_look_up_slot(model, call, uid) : MODEL_NO_SLOT;
+}
+
+static unsigned filter_of(uint32_t kind)
+{
+    enum order_role role = model_role(kind);
+    return role == ORDER_ROLE_LEGACY ? MODEL_LEGACY : role == ORDER_ROLE_BLOCKING ? MODEL_BLOCKING : MODEL_OTHER;
+}
+
+/* `counts` is a number: nobody can guess it, least of all the processor. What stands beyond the count means nothing. */
+static inline void add_pending(struct pending *pending, uint32_t slot, bool counts)
+{
+    if (pending->count < PENDING_KEPT)
+        pending->slot[pending->count] = slot;
+    pending->count += counts;
+}
+
+void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out)
+{
+    *out = (struct pending){0};
+    if (context >= model->contexts.count)
+        return;
+    struct model_context *in = &model->contexts.items[context];
+    for (size_t i = 0; i < in->busy.count;) {
+        uint32_t slot = in->busy.items[i];
+        struct model_stream *stream = &model->streams.items[slot];
+        if (!model_is_pending(model, slot)) {
+            stream->busy = false;
+            in->busy.items[i] = in->busy.items[--in->busy.count];
+            continue;
+        }
+        add_pending(out, slot, (slot != except) & ((filter_of(stream->kind) & filter) != 0));
+        i++;
+    }
+}
+
+/* Of the streams that may be busy, those which `clock` comes after. */
+static void pending_behind(struct model *model, uint32_t context, const struct vclock *clock, struct pending *out)
+{
+    struct model_context *in = &model->contexts.items[context];
+    *out = (struct pending){0};
+    for (size_t i = 0; i < in->busy.count; i++) {
+        uint32_t slot = in->busy.items[i];
+        add_pending(out, slot, model_is_pending(model, slot) && vclock_get(clock, slot) > vclock_get(&model->done, slot));
+    }
+}
+
+/* What a new operation on the target would come after: its own past, and across the legacy stream's implicit edges. */
+static void stream_waits(struct model *model, struct call_view *view)
+{
+    const struct order *order = &model->order[ORDER_REAL];
+    const struct order_stream *stream = &order->streams.items[view->target];
+    struct vclock covered = {0};
+    order_cover_stream(order, view->target, &covered);
+    if (stream->role == ORDER_ROLE_BLOCKING && !view->own_only && view->work) {
+        uint32_t legacy = order->contexts.items[stream->context].legacy;
+        if (legacy != 0)
+            vclock_join(&covered, &order->streams.items[legacy - 1].clock);
+    }
+    pending_behind(model, view->context, &covered, &view->waits);
+    vclock_free(&covered);
+}
+
+static RARE void find_waits(struct model *model, struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    const struct vclock *event;
+    switch (view->scope) {
+    case WAIT_STREAM: stream_waits(model, view); break;
+    case WAIT_CONTEXT: model_pending(model, view->context, MODEL_ALL, MODEL_NO_SLOT, &view->waits); break;
+    case WAIT_EVENT:
+        event = order_event_clock(&model->order[ORDER_REAL], call->object, call->generation);
+        if (event != NULL)
+            pending_behind(model, view->context, event, &view->waits);
+        break;
+    case WAIT_NONE: break;
+    }
+}
+
+/* Whose call it is, and where. */
+static bool place_call(struct model *model, const struct call *call, struct call_view *view)
+{
+    struct model_lately *thread = &model->lately_threads[call->thread % MODEL_LATELY];
+    struct model_lately *context = &model->lately_contexts[call->r.context % MODEL_LATELY];
+    if (thread->at == 0 || thread->uid != call->thread) {
+        if (!model_thread_position(model, call->thread, &view->thread))
+            return false;
+        *thread = (struct model_lately){call->thread, view->thread + 1};
+    }
+    if (context->at == 0 || context->uid != call->r.context) {
+        if (!model_context_position(model, call->r.context, &view->context))
+            return false;
+        *context = (struct model_lately){call->r.context, view->context + 1};
+    }
+    view->thread = thread->at - 1;
+    view->context = context->at - 1;
+    return true;
+}
+
+static const struct api_def *api_of(struct model *model, uint16_t api)
+{
+    struct model_api *lately = &model->lately_apis[api % MODEL_LATELY];
+    if (!lately->known || lately->api != api)
+        *lately = (struct model_api){true, api, definitions_api(&model->trace->defs, api)};
+    return lately->def;
+}
+
+/* Every field but the slots of `waits`, of which there are none; in two pieces that need no loop. */
+static inline void begin_view(struct call_view *view, const struct call *call)
+{
+    memset(view, 0, offsetof(struct call_view, waits));
+    memset(&view->timed, 0, sizeof *view - offsetof(struct call_view, timed));
+    view->waits.count = 0;
+    view->call = call;
+}
+
+static bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
+{
+    begin_view(view, call);
+    uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
+    if (!place_call(model, call, view))
+        return false;
+    view->api = api_of(model, call->r.api);
+    view->asked = use_slot(model, &call->r, call->r.stream);
+    bool same = target == call->r.stream && view->asked != MODEL_NO_SLOT;
+    view->target = same ? view->asked : use_slot(model, &call->r, target);
+    if (view->asked != MODEL_NO_SLOT)
+        view->asked_kind = model->streams.items[view->asked].kind;
+    if (view->target != MODEL_NO_SLOT) {
+        view->target_kind = model->streams.items[view->target].kind;
+        view->context = model->streams.items[view->target].context;
+    }
+    model_classify(view);
+    if (view->scope != WAIT_NONE)
+        find_waits(model, view);
+    if (view->scope != WAIT_NONE || (call->r.flags & PTDS_CALL_TIMED))
+        model_cost(model, view);
+    return true;
+}
+
+/* Most calls are launches without a time, of which nothing but this is looked at. */
+static inline bool may_be_alike(const struct ptds_rec_CALL *call)
+{
+    return call->op == PTDS_OP_LAUNCH && call->result == 0 && !(call->flags & PTDS_CALL_TIMED);
+}
+
+_Static_assert(offsetof(struct ptds_rec_CALL, flags) == offsetof(struct ptds_rec_CALL, api) + 4 &&
+                   offsetof(struct ptds_rec_CALL, context) == offsetof(struct ptds_rec_CALL, op) + 4 &&
+                   offsetof(struct ptds_rec_CALL, target) == offsetof(struct ptds_rec_CALL, stream) + 4,
+               "eight bytes that are read as one");
+
+static inline struct alike_key key_of(const struct call *call)
+{
+    struct alike_key key = {.thread = call->thread};
+    const unsigned char *record = (const unsigned char *)&call->r;
+    memcpy(&key.how, record + offsetof(struct ptds_rec_CALL, api), sizeof key.how);
+    memcpy(&key.what_where, record + offsetof(struct ptds_rec_CALL, op), sizeof key.what_where);
+    memcpy(&key.on_which, record + offsetof(struct ptds_rec_CALL, stream), sizeof key.on_which);
+    return key;
+}
+
+static inline struct model_alike *alike_of(struct model *model, const struct alike_key *key)
+{
+    uint64_t mixed = (key->thread << 32 ^ key->on_which ^ key->how) * UINT64_C(0x9e3779b97f4a7c15);
+    return &model->alike[mixed >> (64 - MODEL_ALIKE_BITS)];
+}
+
+static inline void view_alike(struct call_view *view, const struct model_alike *alike, const struct call *call)
+{
+    const struct call_view *from = &alike->view;
+    memcpy(view, from, offsetof(struct call_view, waits));
+    memcpy(&view->timed, &from->timed, sizeof *view - offsetof(struct call_view, timed));
+    view->waits.count = 0;
+    view->call = call;
+}
+
+/* A call of its own, or the first of those that will be like it. */
+static ASIDE bool look_at_new(struct model *model, const struct call *call, struct call_view *view)
+{
+    if (!look_at_call(model, call, view))
+        return false;
+    if (!may_be_alike(&call->r) || !view->submits || view->scope != WAIT_NONE || view->asked == MODEL_NO_SLOT ||
+        view->target == MODEL_NO_SLOT)
+        return true;
+    struct alike_key key = key_of(call);
+    struct model_alike *alike = alike_of(model, &key);
+    view->alike = ++model->alikes;
+    alike->key = key;
+    alike->view = *view;
+    return true;
+}
+
+static inline bool look_at(struct model *model, const struct call *call, struct call_view *view)
+{
+    struct alike_key key = key_of(call);
+    const struct model_alike *alike = alike_of(model, &key);
+    if (((alike->key.thread ^ key.thread) | (alike->key.how ^ key.how) | (alike->key.what_where ^ key.what_where) |
+         (alike->key.on_which ^ key.on_which)) != 0)
+        return look_at_new(model, call, view);
+    view_alike(view, alike, call);
+    return true;
+}
+
+bool model_enter(struct model *model, const struct call *call, struct call_view *view)
+{
+    if (model->completions.count != 0)
+        completions_until(&model->completions, call->r.enter, &model->done);
+    bool known = look_at(model, call, view);
+    if (known && model->holds.count != 0)
+        hold_enter(model, view);
+    return known;
+}
+
+static RARE void be_busy(struct model_context *context, struct model_stream *stream, uint32_t slot)
+{
+    if (!TABLE_ADD(&context->busy))
+        return;
+    *TABLE_LAST(&context->busy) = slot;
+    stream->busy = true;
+}
+
+static INLINE void note_work(struct model *model, const struct call_view *view)
+{
+    struct model_stream *stream = &model->streams.items[view->target];
+    struct model_context *context = &model->contexts.items[stream->context];
+    model->works++;
+    stream->last_work = model->op;
+    stream->last_thread = view->call->thread;
+    stream->last_stack = view->call->r.stack;
+    stream->last_object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
+    context->legacy_work += stream->kind == PTDS_STREAM_LEGACY;
+    if (!stream->busy)
+        be_busy(context, stream, view->target);
+}
+
+static RARE void submit_event(struct order *order, uint32_t slot, const struct call_view *view, uint64_t op)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    if (call->op == PTDS_OP_EVENT_WAIT)
+        order_wait(order, slot, call->object, call->generation);
+    order_submit(order, slot, view->thread, op);
+    if (call->op == PTDS_OP_EVENT_RECORD)
+        order_record(order, call->object, call->generation, slot);
+}
+
+static inline void submit_to(struct order *order, uint32_t slot, const struct call_view *view, uint64_t op)
+{
+    if (view->work)
+        order_submit(order, slot, view->thread, op);
+    else
+        submit_event(order, slot, view, op);
+}
+
+static RARE void submit_to_others(struct model *model, const struct call_view *view)
+{
+    for (unsigned i = 0; i < ORDER_REAL; i++)
+        submit_to(&model->order[i], view->asked == MODEL_NO_SLOT ? view->target : view->asked, view, model->op);
+}
+
+static INLINE void submit(struct model *model, const struct call_view *view)
+{
+    model->op++;
+    if (model->orders)
+        submit_to_others(model, view);
+    submit_to(&model->order[ORDER_REAL], view->target, view, model->op);
+    if (view->work)
+        note_work(model, view);
+}
+
+/* What the order knows to be complete once the call returns. */
+static void cover(struct model *model, unsigned kind, const struct call_view *view, struct vclock *out)
+{
+    struct order *order = &model->order[kind];
+    uint32_t slot = kind == ORDER_REAL || view->asked == MODEL_NO_SLOT ? view->target : view->asked;
+    switch (view->scope) {
+    case WAIT_STREAM: order_cover_stream(order, slot, out); break;
+    case WAIT_CONTEXT: order_cover_context(order, view->context, out); break;
+    case WAIT_EVENT: order_cover_event(order, view->call->r.object, view->call->r.generation, out); break;
+    case WAIT_NONE: break;
+    }
+}
+
+static uint64_t returned_at(const struct ptds_rec_CALL *call)
+{
+    return (call->flags & PTDS_CALL_TIMED) && call->leave >= call->enter ? call->leave : call->enter;
+}
+
+static RARE void learn(struct model *model, const struct call_view *view)
+{
+    uint64_t returned = returned_at(&view->call->r);
+    for (unsigned i = 0; i < ORDER_COUNT; i++) {
+        struct vclock covered = {0};
+        if (!model_wants(model, i))
+            continue;
+        cover(model, i, view, &covered);
+        order_host_knows(&model->order[i], view->thread, &covered);
+        if (i == ORDER_REAL)
+            completions_add(&model->completions, returned, &covered);
+        vclock_free(&covered);
+    }
+}
+
+/* A staged copy is as good as done when its call returns: nobody waits for it, so it is not pending. But no order says that
+ * it has landed. */
+static RARE void settle_own(struct model *model, const struct call_view *view)
+{
+    struct vclock own = {0};
+    vclock_raise(&own, view->target, model->op);
+    completions_add(&model->completions, returned_at(&view->call->r), &own);
+}
+
+static RARE void forget_event(struct model *model, uint32_t event)
+{
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        order_forget_event(&model->order[i], event);
+}
+
+static ASIDE void leave_call(struct model *model, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    if (view->completes && view->own_only)
+        learn(model, view);
+    if (view->submits)
+        submit(model, view);
+    if (view->completes && !view->own_only)
+        learn(model, view);
+    if (view->completes && view->own_only)
+        settle_own(model, view);
+    if (view->timed)
+        hold_leave(model, view);
+    if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
+        forget_event(model, call->object);
+}
+
+void model_leave(struct model *model, const struct call_view *view)
+{
+    if (view->alike != 0)
+        submit(model, view); /* it waits for nothing and is not timed */
+    else
+        leave_call(model, view);
+}
+
+void model_end(struct model *model)
+{
+    for (unsigned i = 0; i < ORDER_COUNT; i++)
+        order_free(&model->order[i]);
+    for (size_t i = 0; i < model->contexts.count; i++)
+        free(model->contexts.items[i].busy.items);
+    completions_free(&model->completions);
+    free(model->holds.kept);
+    free(model->contexts.items);
+    free(model->streams.items);
+    free(model->threads.items);
+    free(model->quick.items);
+    free(model->idle.items);
+    id_map_free(&model->slot_by_uid);
+    id_map_free(&model->context_by_uid);
+    id_map_free(&model->thread_by_uid);
+    vclock_free(&model->done);
+    *model = (struct model){0};
+}

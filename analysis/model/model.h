@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What was going on when each call was made. The model is fed the calls in order and answers, for the call at hand: which
+ * streams still had work that nobody is known to have waited for, what the call may have waited for and how long it lost,
+ * and (order.h) who comes before whom.
+ *
+ * "Pending" means: submitted, and not known to be complete by any synchronisation that had returned. It is knowledge, not
+ * observation: the work may have ended unnoticed. Only a call that took longer than its quick baseline is said to have
+ * blocked.
+ *
+ * Memory goes with live streams, threads and events, not with the number of calls.
+ */
+#ifndef PTDS_ANALYSIS_MODEL_MODEL_H
+#define PTDS_ANALYSIS_MODEL_MODEL_H
+
+#include "analysis/model/completion.h"
+#include "analysis/model/hold.h"
+#include "analysis/model/order.h"
+#include "analysis/trace/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct device_run;
+struct edge_pair;
+
+#define MODEL_NO_SLOT UINT32_MAX
+
+/* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
+enum { MODEL_MOST_STREAMS = 4096, MODEL_LATELY = 64, MODEL_ALIKE_BITS = 7 };
+
+struct model_stream {
+    uint32_t uid, kind;                            /* enum ptds_stream_kind */
+    uint32_t context;                              /* position */
+    uint64_t gone;                                 /* ticks, UINT64_MAX: not known to end */
+    uint64_t last_work;                            /* the last operation that is work, 0 none */
+    uint32_t last_thread, last_stack, last_object; /* of that operation; object: a kernel's uid or 0 */
+    bool open, busy;                               /* busy: in its context's list */
+};
+
+struct model_context {
+    TABLE_OF(uint32_t) busy; /* slots that may have work pending */
+    uint32_t uid;
+    uint64_t legacy_work; /* operations that really reached its legacy stream */
+};
+
+/* Streams, by uid. `count` may be more than the ids kept. */
+enum { PENDING_KEPT = 8 };
+struct pending {
+    uint32_t count;
+    uint32_t slot[PENDING_KEPT];
+};
+
+enum model_filter {
+    MODEL_LEGACY = 1,   /* the legacy stream */
+    MODEL_BLOCKING = 2, /* those that have implicit order with it: blocking and per-thread streams */
+    MODEL_OTHER = 4,    /* non-blocking ones and those of unknown kind */
+    MODEL_ALL = 7
+};
+
+enum wait_scope { WAIT_NONE, WAIT_STREAM, WAIT_EVENT, WAIT_CONTEXT };
+
+/* What a call is to the model; filled by model_enter. */
+struct call_view {
+    const struct call *call;
+    const struct api_def *api;        /* NULL if the trace does not name it */
+    uint32_t thread;                  /* position */
+    uint32_t context;                 /* position */
+    uint32_t asked, target;           /* slots, MODEL_NO_SLOT where the call names no stream */
+    uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
+    uint32_t alike;                   /* launches of one number differ in time, kernel, stack and words only; 0: any call */
+    bool succeeded;
+    bool work;             /* it put work on a stream that really runs (not into a capture) */
+    bool submits;          /* work, or an event operation on a stream */
+    bool legacy;           /* submits, and really on the legacy stream */
+    enum wait_scope scope; /* what it may wait for before it returns */
+    bool completes;        /* everything in that scope is complete when it returns */
+    bool own_only;         /* ... but only the stream's own operations */
+    bool by_shim;          /* ... because the shim waits; the program's own call would not have */
+    struct pending waits;  /* the streams in that scope which had work pending */
+    bool timed, blocked;
+    uint64_t ns;          /* duration; 0 unless timed */
+    uint64_t lost_ns;     /* of it, lost to waiting: 0 unless blocked */
+    struct hold *held_by; /* another thread's call that kept this one waiting, NULL none */
+    uint64_t held_ns;
+    const struct device_run *ran;      /* on its device; NULL: not recorded, or nobody looked (report/pass.c does) */
+    const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (order/verdict.h) */
+};
+
+/* What was made of a call that waits for nothing and is not timed, for the next one that is like it. */
+struct model_alike {
+    struct alike_key {
+        uint64_t thread;                    /* UINT64_MAX: nobody's */
+        uint64_t how, what_where, on_which; /* of the record: api to flags, op to context, stream and target */
+    } key;
+    struct call_view view;
+};
+
+struct model {
+    const struct trace *trace;
+    bool orders; /* keep ORDER_EXPLICIT and ORDER_LEGACY too; ORDER_REAL is always kept */
+    struct order order[ORDER_COUNT];
+    TABLE_OF(struct model_stream) streams; /* by slot */
+    TABLE_OF(struct model_context) contexts;
+    TABLE_OF(uint32_t) threads; /* uids */
+    struct id_map slot_by_uid, context_by_uid, thread_by_uid;
+    struct model_lately { /* what was looked up last: most calls are about the same few things */
+        uint32_t uid, at; /* at: position plus one; 0 none */
+    } lately_threads[MODEL_LATELY], lately_contexts[MODEL_LATELY], lately_slots[MODEL_LATELY];
+    struct model_alike alike[1 << MODEL_ALIKE_BITS];
+    uint32_t alikes;
+    struct model_api {
+        bool known;
+        uint16_t api;
+        const struct api_def *def;
+    } lately_apis[MODEL_LATELY];
+    struct vclock done;             /* known to be complete by now */
+    struct completions completions; /* of calls in flight */
+    TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
+    TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
+    struct holds holds;             /* calls in flight that may hold others up */
+    uint64_t op;                    /* operations so far */
+    uint64_t works;                 /* of them, work */
+    uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
+    uint64_t untimed_waits;         /* calls that may have waited but are not timed */
+};
+
+/* `orders`: whether the two orders of what the program asked for are wanted. The trace must outlive the model. */
+void model_begin(struct model *model, const struct trace *trace, bool orders);
+
+/* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
+ * view. False without memory: the call is then unknown to the model. */
+bool model_enter(struct model *model, const struct call *call, struct call_view *view);
+void model_leave(struct model *model, const struct call_view *view);
+
+/* The streams of a context that have work pending now, of the kinds in `filter` (enum model_filter), but for slot `except`.
+ */
+void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out);
+
+/* Whether this stream has work pending. MODEL_NO_SLOT: no. */
+static inline bool model_is_pending(const struct model *model, uint32_t slot)
+{
+    return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
+}
+
+/* Whether the legacy stream, or one that has implicit order with it, has yet to come after anything of the other side. */
+static inline bool model_joins(const struct model *model, uint32_t slot)
+{
+    const struct order *order = &model->order[ORDER_REAL];
+    const struct order_stream *stream = &order->streams.items[slot];
+    if (stream->role == ORDER_ROLE_NONE)
+        return false;
+    const struct order_context *context = &order->contexts.items[stream->context];
+    if (stream->role == ORDER_ROLE_LEGACY)
+        return context->dirty.count != 0;
+    return context->legacy != 0 && order->streams.items[context->legacy - 1].last > stream->joined_legacy;
+}
+
+uint32_t model_slot(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
+void model_end(struct model *model);
+
+/* Whether streams of this kind (enum ptds_stream_kind) have implicit order with the legacy one. */
+static inline bool model_is_blocking(uint32_t kind)
+{
+    return kind == PTDS_STREAM_PER_THREAD || kind == PTDS_STREAM_BLOCKING || kind == PTDS_STREAM_SHIM_BLOCKING;
+}
+
+/* Whether this order (enum order_kind) is kept. */
+static inline bool model_wants(const struct model *model, unsigned order)
+{
+    return model->orders || order == ORDER_REAL;
+}
+
+/* What part streams of this kind (enum ptds_stream_kind) take in implicit order. */
+static inline enum order_role model_role(uint32_t kind)
+{
+    if (kind == PTDS_STREAM_LEGACY)
+        return ORDER_ROLE_LEGACY;
+    return model_is_blocking(kind) ? ORDER_ROLE_BLOCKING : ORDER_ROLE_NONE;
+}
+
+/* For model_enter (model_slots.c): a stream's slot, opened if this is its first use; positions. False, or no slot, without
+ * memory. */
+uint32_t model_look_up_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
+bool model_context_position(struct model *model, uint32_t uid, uint32_t *at);
+bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at);
+/* For model_enter: scope, completes, own_only. */
+void model_classify(struct call_view *view);
+/* For model_enter: blocked, lost_ns, from ns and waits. */
+void model_cost(struct model *model, struct call_view *view);
+void model_cost_begin(struct model *model);
+/* What such a call takes when nothing keeps it, going by the quick ones of the whole trace and the bytes it is about.
+ * UINT64_MAX: not known. Unlike the baseline of `blocked` it is not capped, so it may itself be the time of slow calls. */
+uint64_t model_usual_ns(const struct model *model, const struct call_view *view);
+/* What an allocation of this size may take on a slow machine, beyond a small one; 0 of other calls. */
+uint64_t model_alloc_ns(const struct call *call);
+/* Host memory of some kind that the driver cannot reach without the host's help or staging. */
+bool model_is_host(unsigned memory_kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The orders of order.h as vector clocks. Driven by model.c, one or two calls an operation. The cost of an implicit edge is
+ * paid only when something new lies behind it: streams with nothing new since the last legacy operation are not looked at.
+ */
+#include "analysis/model/order.h"
+
+#include <stdlib.h>
+
+static struct order_host *host_of(struct order *order, uint32_t thread)
+{
+    void *grown = table_grow(order->hosts.items, &order->hosts.room, (size_t)thread + 1, sizeof *order->hosts.items);
+    if (grown == NULL)
+        return NULL;
+    order->hosts.items = grown;
+    if (order->hosts.count <= thread)
+        order->hosts.count = (size_t)thread + 1;
+    return &order->hosts.items[thread];
+}
+
+static struct order_context *context_of(struct order *order, uint32_t context)
+{
+    void *grown =
+        table_grow(order->contexts.items, &order->contexts.room, (size_t)context + 1, sizeof *order->contexts.items);
+    if (grown == NULL)
+        return NULL;
+    order->contexts.items = grown;
+    if (order->contexts.count <= context)
+        order->contexts.count = (size_t)context + 1;
+    return &order->contexts.items[context];
+}
+
+bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order_role role)
+{
+    void *grown = table_grow(order->streams.items, &order->streams.room, (size_t)slot + 1, sizeof *order->streams.items);
+    if (grown == NULL)
+        return false;
+    order->streams.items = grown;
+    struct order_context *in = context_of(order, context);
+    if (in == NULL || !TABLE_ADD(&in->slots))
+        return false;
+    *TABLE_LAST(&in->slots) = slot;
+    if (order->streams.count <= slot)
+        order->streams.count = (size_t)slot + 1;
+    order->streams.items[slot] = (struct order_stream){.context = context, .role = role};
+    if (role == ORDER_ROLE_LEGACY)
+        in->legacy = slot + 1;
+    return true;
+}
+
+void order_close(struct order *order, uint32_t slot)
+{
+    struct order_stream *stream = &order->streams.items[slot];
+    struct order_context *in = &order->contexts.items[stream->context];
+    for (size_t i = 0; i < in->dirty.count; i++)
+        if (in->dirty.items[i] == slot)
+            in->dirty.items[i] = in->dirty.items[--in->dirty.count];
+    for (size_t i = 0; i < in->slots.count; i++)
+        if (in->slots.items[i] == slot)
+            in->slots.items[i] = in->slots.items[--in->slots.count];
+    if (in->legacy == slot + 1)
+        in->legacy = 0;
+    vclock_free(&stream->clock);
+    *stream = (struct order_stream){0};
+}
+
+static void join_dirty(const struct order *order, const struct order_context *context, struct vclock *into)
+{
+    for (size_t i = 0; i < context->dirty.count; i++)
+        vclock_join(into, &order->streams.items[context->dirty.items[i]].clock);
+}
+
+static void enter_legacy(struct order *order, struct order_context *context, struct order_stream *legacy)
+{
+    join_dirty(order, context, &legacy->clock);
+    for (size_t i = 0; i < context->dirty.count; i++)
+        order->streams.items[context->dirty.items[i]].dirty = false;
+    context->dirty.count = 0;
+}
+
+static void enter_blocking(struct order *order, struct order_context *context, struct order_stream *stream, uint32_t slot)
+{
+    if (context->legacy != 0) {
+        const struct order_stream *legacy = &order->streams.items[context->legacy - 1];
+        if (legacy->last > stream->joined_legacy)
+            vclock_join(&stream->clock, &legacy->clock);
+        stream->joined_legacy = legacy->last;
+    }
+    if (!stream->dirty && TABLE_ADD(&context->dirty)) {
+        *TABLE_LAST(&context->dirty) = slot;
+        stream->dirty = true;
+    }
+}
+
+void order_join(struct order *order, uint32_t slot, uint32_t thread)
+{
+    struct order_stream *stream = &order->streams.items[slot];
+    struct order_context *context = &order->contexts.items[stream->context];
+    const struct order_host *host = host_of(order, thread);
+    if (host != NULL && (stream->host_thread != thread || stream->host_version != host->version)) {
+        vclock_join(&stream->clock, &host->clock);
+        stream->host_thread = thread;
+        stream->host_version = host->version;
+    }
+    if (order->implicit && stream->role == ORDER_ROLE_LEGACY)
+        enter_legacy(order, context, stream);
+    if (order->implicit && stream->role == ORDER_ROLE_BLOCKING)
+        enter_blocking(order, context, stream, slot);
+}
+
+static struct order_event *event_of(const struct order *order, uint32_t event)
+{
+    uint32_t at;
+    return id_map_get(&order->event_by_uid, event, &at) ? &order->events.items[at] : NULL;
+}
+
+static struct order_event *new_event(struct order *order, uint32_t event)
+{
+    uint32_t at;
+    if (order->free_events.count != 0)
+        at = order->free_events.items[--order->free_events.count];
+    else if (TABLE_ADD(&order->events))
+        at = (uint32_t)order->events.count - 1;
+    else
+        return NULL;
+    return id_map_put(&order->event_by_uid, event, at) ? &order->events.items[at] : NULL;
+}
+
+void order_record(struct order *order, uint32_t event, uint32_t generation, uint32_t slot)
+{
+    struct order_event *found = event_of(order, event);
+    if (found == NULL)
+        found = new_event(order, event);
+    if (found == NULL)
+        return;
+    vclock_free(&found->clock);
+    vclock_join(&found->clock, &order->streams.items[slot].clock);
+    found->generation = generation;
+}
+
+const struct vclock *order_event_clock(const struct order *order, uint32_t event, uint32_t generation)
+{
+    const struct order_event *found = event_of(order, event);
+    return generation != 0 && found != NULL && found->generation == generation ? &found->clock : NULL;
+}
+
+/* Generation 0 was never recorded, and the driver treats that as complete: nothing to join and nothing unknown. */
+void order_cover_event(struct order *order, uint32_t event, uint32_t generation, struct vclock *out)
+{
+    const struct vclock *clock = order_event_clock(order, event, generation);
+    if (clock != NULL)
+        vclock_join(out, clock);
+    else
+        order->unknown_generations += generation != 0;
+}
+
+void order_wait(struct order *order, uint32_t slot, uint32_t event, uint32_t generation)
+{
+    order_cover_event(order, event, generation, &order->streams.items[slot].clock);
+}
+
+void order_forget_event(struct order *order, uint32_t event)
+{
+    uint32_t at;
+    if (!id_map_get(&order->event_by_uid, event, &at))
+        return;
+    vclock_free(&order->events.items[at].clock);
+    order->events.items[at].generation = 0;
+    id_map_remove(&order->event_by_uid, event);
+    if (TABLE_ADD(&order->free_events))
+        *TABLE_LAST(&order->free_events) = at;
+}
+
+void order_cover_stream(const struct order *order, uint32_t slot, struct vclock *out)
+{
+    const struct order_stream *stream = &order->streams.items[slot];
+    vclock_join(out, &stream->clock);
+    if (order->implicit && stream->role == ORDER_ROLE_LEGACY)
+        join_dirty(order, &order->contexts.items[stream->context], out);
+}
+
+void order_cover_context(const struct order *order, uint32_t context, struct vclock *out)
+{
+    if (context >= order->contexts.count)
+        return;
+    const struct order_context *in = &order->contexts.items[context];
+    for (size_t i = 0; i < in->slots.count; i++)
+        vclock_raise(out, in->slots.items[i], order->streams.items[in->slots.items[i]].last);
+}
+
+void order_host_knows(struct order *order, uint32_t thread, const struct vclock *clock)
+{
+    struct order_host *host = host_of(order, thread);
+    if (host == NULL)
+        return;
+    vclock_join(&host->clock, clock);
+    host->version++;
+}
+
+bool order_before(const struct order *order, uint32_t from, uint64_t op, uint32_t to)
+{
+    return to < order->streams.count && vclock_get(&order->streams.items[to].clock, from) >= op;
+}
+
+void order_free(struct order *order)
+{
+    for (size_t i = 0; i < order->streams.count; i++)
+        vclock_free(&order->streams.items[i].clock);
+    for (size_t i = 0; i < order->contexts.count; i++) {
+        free(order->contexts.items[i].dirty.items);
+        free(order->contexts.items[i].slots.items);
+    }
+    for (size_t i = 0; i < order->hosts.count; i++)
+        vclock_free(&order->hosts.items[i].clock);
+    for (size_t i = 0; i < order->events.count; i++)
+        vclock_free(&order->events.items[i].clock);
+    free(order->streams.items);
+    free(order->contexts.items);
+    free(order->hosts.items);
+    free(order->events.items);
+    free(order->free_events.items);
+    id_map_free(&order->event_by_uid);
+    *order = (struct order){.implicit = order->implicit};
+}

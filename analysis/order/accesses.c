@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The accesses remembered of a piece of memory, and which of them a new one may conflict with. Called for what places.c
+ * cannot answer; what is known already must not be looked at again. Of a stream's accesses only the last of each kind and
+ * place is remembered: whoever comes after that one comes after the others.
+ *
+ * Nobody sees how far a kernel reaches from its pointers. Two such open-ended accesses of one memory are a doubt at least,
+ * wherever they start; that a lane has had the doubt is noted, and then only what is newer is looked at, and what starts at
+ * the same byte or has a known extent, which may be sure. Knowledge only grows, so what is ordered stays ordered; what is
+ * not, or by the host alone, is looked at again when the lane has learnt of the other one.
+ */
+#include "analysis/order/engine.h"
+
+/* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
+static INLINE bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
+{
+    if (accesses_strength(new->access) < accesses_strength(old->access))
+        return false;
+    if (new->extent != EXTENT_EXACT)
+        return new->extent == old->extent &&new->lo == old->lo &&new->hi == old->hi;
+    if (old->extent == EXTENT_FROM)
+        return new->lo <= memory->base &&new->hi >= memory->end;
+    return new->lo <= old->lo &&new->hi >= old->hi;
+}
+
+static uint16_t bucket_of(const struct touch *touch)
+{
+    uint64_t mixed = touch->lo * UINT64_C(0x9e3779b97f4a7c15);
+    return touch->extent == EXTENT_FROM ? (uint16_t)(1 + (mixed >> 32) % (BUCKETS - 1)) : 0;
+}
+
+static void leave_bucket(struct memory *memory, uint16_t position)
+{
+    const struct remembered *old = accesses_at(memory, position);
+    uint16_t *link = &memory->bucket[old->home];
+    while (*link != position)
+        link = &accesses_at(memory, *link)->chained;
+    *link = old->chained;
+}
+
+static void leave_order(struct memory *memory, const struct remembered *old)
+{
+    *(old->earlier != 0 ? &accesses_at(memory, old->earlier)->later : &memory->oldest) = old->later;
+    *(old->later != 0 ? &accesses_at(memory, old->later)->earlier : &memory->newest) = old->earlier;
+}
+
+/* Its place is free afterwards; `chained` of what was before it in its bucket goes on behind it. */
+void accesses_forget(struct memory *memory, struct remembered *old)
+{
+    uint16_t position = (uint16_t)(old - memory->list.items + 1);
+    leave_bucket(memory, position);
+    leave_order(memory, old);
+    old->lane = NO_LANE;
+    old->chained = memory->free;
+    memory->free = position;
+    memory->live--;
+}
+
+static void be_newest(struct memory *memory, struct remembered *access, uint16_t position)
+{
+    access->earlier = memory->newest;
+    access->later = 0;
+    *(memory->newest != 0 ? &accesses_at(memory, memory->newest)->later : &memory->oldest) = position;
+    memory->newest = position;
+    access->chained = memory->bucket[access->home];
+    memory->bucket[access->home] = position;
+}
+
+void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
+                    const struct edge_end *end)
+{
+    access->op = op;
+    access->end = *end;
+    if (memory->newest == position && memory->bucket[access->home] == position)
+        return;
+    leave_order(memory, access);
+    leave_bucket(memory, position);
+    be_newest(memory, access, position);
+}
+
+/* Drops what everybody comes after anyway. */
+ASIDE void accesses_clean(struct verdicts *v, struct memory *memory)
+{
+    const struct vclock *done = &lanes_at(v, HOST_LANE)->expl;
+    if (memory->cleaned >= v->learnt)
+        return;
+    memory->cleaned = v->now;
+    for (uint32_t at = memory->oldest, next; at != 0; at = next) {
+        struct remembered *old = accesses_at(memory, at);
+        next = old->later;
+        if (vclock_get(done, old->lane) >= old->op)
+            accesses_forget(memory, old);
+    }
+}
+
+static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                   struct remembered *old, const struct touch *touch, const struct remembered *keep)
+{
+    if (old->lane == by->lane) {
+        if (old != keep && covers(memory, touch, &old->touch))
+            accesses_forget(memory, old);
+        return OUTCOME_APART;
+    }
+    if (blame_explicit(v, by, old->lane) >= old->op)
+        return OUTCOME_APART;
+    return conflicts_examine(v, by, memory, old, touch);
+}
+
+static struct examined *examined_by(struct memory *memory, uint32_t lane, uint64_t born)
+{
+    struct examined *found = &memory->examined[lane % EXAMINED];
+    if (found->born != born)
+        *found = (struct examined){.born = born};
+    return found;
+}
+
+/* Has the lane learnt of one of those that are worth another look? */
+static bool learnt_of(const struct verdicts *v, const struct lane *lane, const struct examined *examined, uint64_t since)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    for (uint64_t open = examined->open; open != 0; open &= open - 1)
+        for (uint32_t about = (uint32_t)__builtin_ctzll(open); about < v->lanes.count; about += 64)
+            if (larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about)) > since)
+                return true;
+    return false;
+}
+
+/* The first of the remembered accesses that have not been examined yet. */
+static uint32_t first_new(const struct verdicts *v, const struct lane *lane, struct memory *memory,
+                          struct examined *examined, bool any)
+{
+    uint32_t fresh = 0;
+    if (examined->open != 0 && learnt_of(v, lane, examined, examined->upto[any])) {
+        examined->upto[0] = examined->upto[1] = 0;
+        examined->open = 0;
+    }
+    for (uint32_t at = memory->newest; at != 0 && accesses_at(memory, at)->op > examined->upto[any];) {
+        fresh = at;
+        at = accesses_at(memory, at)->earlier;
+    }
+    return fresh;
+}
+
+static enum outcome worse(enum outcome a, enum outcome b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a bucket's accesses up to some operation, those which may surely conflict with the new one. */
+static INLINE enum outcome look_at_bucket(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                          uint16_t bucket, uint64_t upto, const struct touch *touch,
+                                          const struct remembered *keep)
+{
+    enum outcome worst = OUTCOME_APART;
+    bool extents = bucket == 0;
+    for (uint32_t at = memory->bucket[bucket], next; at != 0; at = next) {
+        struct remembered *old = accesses_at(memory, at);
+        next = old->chained;
+        bool sure = old->touch.access == ACCESS_WRITE || touch->access == ACCESS_WRITE || old->lane == by->lane;
+        if (sure && (extents || old->touch.lo == touch->lo) && old->op <= upto)
+            worst = worse(worst, look_at(v, by, memory, old, touch, keep));
+    }
+    return worst;
+}
+
+static bool nothing_new(const struct verdicts *v, const struct memory *memory, const struct examined *examined,
+                        uint32_t lane, bool any)
+{
+    uint64_t since = examined->upto[any];
+    return (memory->lane == lane ? memory->other : memory->last) <= since &&
+           (examined->open == 0 || !learnt_of(v, lanes_at(v, lane), examined, since));
+}
+
+/* Those that are worth another look, and so what is remembered of places of this memory. */
+static void note_open(struct verdicts *v, struct memory *memory, struct examined *examined, uint32_t lane)
+{
+    if (examined->open == 0)
+        memory->turn = ++v->turns;
+    examined->open |= UINT64_C(1) << lane % 64;
+}
+
+/* Older ones that can be sure first, then what is new. */
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
+                           const struct remembered *keep)
+{
+    if (memory->live > 16)
+        accesses_clean(v, memory);
+    struct examined *examined = examined_by(memory, by->lane, lanes_at(v, by->lane)->born);
+    bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
+    uint32_t fresh = alone ? 0 : first_new(v, lanes_at(v, by->lane), memory, examined, any);
+    uint64_t upto = alone ? UINT64_MAX : examined->upto[any];
+    enum outcome worst = look_at_bucket(v, by, memory, bucket_of(touch), upto, touch, keep);
+    worst = worse(worst, look_at_bucket(v, by, memory, 0, upto, touch, keep));
+    for (uint32_t at = fresh, next; at != 0; at = next) {
+        struct remembered *old = accesses_at(memory, at);
+        uint32_t lane = old->lane;
+        next = old->later;
+        enum outcome outcome = look_at(v, by, memory, old, touch, keep);
+        if (outcome >= OUTCOME_HELD_BY_HOST)
+            note_open(v, memory, examined, lane);
+        worst = worse(worst, outcome);
+    }
+    examined->upto[0] = v->now;
+    examined->upto[1] = any ? v->now : examined->upto[1];
+    return examined->open != 0 ? worse(worst, OUTCOME_HELD_BY_HOST) : worst;
+}
+
+/* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */
+void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
+{
+    places_write_back(v, memory);
+    if (memory->live > 16)
+        accesses_clean(v, memory);
+    for (uint32_t at = memory->oldest, next; at != 0; at = next) {
+        next = accesses_at(memory, at)->later;
+        look_at(v, by, memory, accesses_at(memory, at), touch, NULL);
+    }
+}
+
+/* Position 0: no memory. */
+static uint16_t new_place(struct memory *memory)
+{
+    uint16_t position = memory->free;
+    if (position != 0)
+        memory->free = accesses_at(memory, position)->chained;
+    else if (TABLE_ADD(&memory->list))
+        position = (uint16_t)memory->list.count;
+    return position;
+}
+
+void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
+{
+    if (memory->lane != lane) {
+        memory->other = memory->last;
+        memory->turn = ++v->turns;
+        memory->tried = 0;
+    }
+    memory->lane = lane;
+    memory->last = v->now;
+}
+
+uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access)
+{
+    struct touch touch = {.lo = address, .extent = EXTENT_FROM};
+    for (uint16_t at = memory->bucket[bucket_of(&touch)]; at != 0; at = accesses_at(memory, at)->chained) {
+        const struct remembered *old = accesses_at(memory, at);
+        if (old->lane == lane && old->touch.lo == address && old->touch.access == access)
+            return at;
+    }
+    return 0;
+}
+
+/* After accesses_touch or accesses_open with the same access. */
+uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
+                           const struct edge_end *end)
+{
+    if (memory->live >= ACCESSES_MOST)
+        accesses_clean(v, memory);
+    if (memory->live >= ACCESSES_MOST) {
+        struct remembered *oldest = accesses_at(memory, memory->oldest);
+        blame_forgotten(v, oldest->lane, oldest->op);
+        accesses_forget(memory, oldest);
+    }
+    uint16_t at = new_place(memory), bucket = bucket_of(touch);
+    if (at == 0) {
+        v->limited = true;
+        return 0;
+    }
+    *accesses_at(memory, at) = (struct remembered){.touch = *touch, .op = op, .lane = lane, .home = bucket, .end = *end};
+    be_newest(memory, accesses_at(memory, at), at);
+    memory->live++;
+    return at;
+}

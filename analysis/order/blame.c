@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which implicit edges an order goes over. The way is followed backwards: how did the knowledge of the first operation
+ * arrive where the second one is, and how did it arrive there, until its own lane is reached. The first arrival counts, and
+ * an edge whose start comes before the second operation by explicit order anyway is not blamed: so the edges blamed, alone,
+ * hold the order. Called for conflicting pairs that explicit order does not hold, and only for those.
+ */
+#include "analysis/order/engine.h"
+
+enum { STEPS_MOST = 256 };
+
+/* An operation, and those that would take the same way as it: after < op <= upto. */
+struct traced {
+    uint64_t op, after, upto;
+};
+
+/* The first arrival of `op` of lane `about`, not later than call `latest`. */
+static const struct known *arrival(const struct lane *lane, uint32_t about, struct traced *traced, uint64_t latest)
+{
+    if (about >= lane->brought_room)
+        return NULL;
+    const struct known_list *list = &lane->brought[about];
+    uint32_t low = 0, high = list->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (list->items[middle].op < traced->op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low != 0)
+        traced->after = larger(traced->after, list->items[low - 1].op);
+    if (low == list->count)
+        return NULL;
+    traced->upto = list->items[low].op < traced->upto ? list->items[low].op : traced->upto;
+    return list->items[low].at <= latest ? &list->items[low] : NULL;
+}
+
+static const struct known *first_step(const struct verdicts *v, const struct blame *what, uint32_t about,
+                                      struct traced *traced)
+{
+    const struct known *found = NULL;
+    if (what->cover == NULL)
+        found = arrival(lanes_at(v, what->lane), about, traced, v->now);
+    if (found == NULL)
+        found = arrival(lanes_at(v, HOST_LANE), about, traced, v->now);
+    if (found == NULL && what->cover != NULL && about < what->cover->room && what->cover->full[about].op >= traced->op)
+        found = &what->cover->full[about];
+    return found;
+}
+
+static struct blamed *blamed_of(struct lane *lane, uint32_t about)
+{
+    void *grown = table_grow(lane->blamed, &lane->blamed_room, (size_t)about + 1, sizeof *lane->blamed);
+    if (grown == NULL)
+        return NULL;
+    lane->blamed = grown;
+    return &lane->blamed[about];
+}
+
+static bool came_that_way(const struct lane *lane, const struct way *way, uint32_t about, uint64_t op)
+{
+    return op > way->after && op <= way->upto && (way->own || vclock_get(&lane->full, about) < op);
+}
+
+bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
+{
+    const struct lane *lane = lanes_at(v, what->lane);
+    if (what->cover != NULL || about >= lane->blamed_room)
+        return false;
+    return came_that_way(lane, &lane->blamed[about].proven, about, op) ||
+           (what->verdict == VERDICT_UNKNOWN && came_that_way(lane, &lane->blamed[about].doubted, about, op));
+}
+
+static void note_settled(struct verdicts *v, const struct blame *what, uint32_t about, const struct traced *traced)
+{
+    struct lane *lane = lanes_at(v, what->lane);
+    struct blamed *blamed = what->cover == NULL ? blamed_of(lane, about) : NULL;
+    struct way way = {traced->after, traced->upto, vclock_get(&lane->full, about) >= traced->op};
+    if (blamed != NULL)
+        *(what->verdict == VERDICT_UNKNOWN ? &blamed->doubted : &blamed->proven) = way;
+}
+
+static void set_pair(struct verdicts *v, struct edge *edge, const struct known *step, const struct edge_pair *pair)
+{
+    edge->pair = *pair;
+    /* An edge from all legacy work at once: name the thread that it is needed for. */
+    const struct lane *source = lanes_at(v, step->from);
+    if (edge->kind != EDGE_FAN_IN && edge->pair.first.thread != edge->from.thread &&
+        source->stream == edge->pair.first.stream && source->role == ORDER_ROLE_LEGACY &&
+        (uint32_t)(source->key >> 32) == edge->pair.first.thread + 1)
+        edge->from = edge->pair.first;
+}
+
+/* A conflict makes it load-bearing for good; else the first doubt stays. Whether another like it could change nothing. */
+static bool mark(struct verdicts *v, const struct known *step, const struct blame *what)
+{
+    struct open_edge *open = &v->edges.items[step->edge];
+    struct edge *edge = &open->edge;
+    bool proven = edge->verdict == VERDICT_LOAD_BEARING;
+    if (open->shown || (edge->verdict != VERDICT_FALSE && what->verdict == VERDICT_UNKNOWN))
+        return true;
+    edge->verdict = what->verdict;
+    edge->reason = what->verdict == VERDICT_UNKNOWN ? what->reason : REASON_NONE;
+    open->shown = what->verdict == VERDICT_LOAD_BEARING &&
+                  (what->pair == NULL || v->sink->shows == NULL || v->sink->shows(v->sink, what->pair));
+    if (what->pair != NULL && (open->shown || !proven))
+        set_pair(v, edge, step, what->pair);
+    return open->shown || what->verdict == VERDICT_UNKNOWN;
+}
+
+/* `op` of lane `about` comes before the call at hand in full order, not in the explicit one. */
+void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
+{
+    if (blame_settled(v, what, about, op))
+        return;
+    bool settled = true;
+    struct traced traced = {.op = op, .upto = UINT64_MAX};
+    const struct known *step = first_step(v, what, about, &traced);
+    for (unsigned steps = 0; step != NULL && steps < STEPS_MOST; steps++) {
+        if (step->edge != NO_EDGE && blame_explicit(v, what, step->from) < step->via)
+            settled &= mark(v, step, what);
+        if (step->from == about) {
+            if (settled)
+                note_settled(v, what, about, &traced);
+            return;
+        }
+        uint64_t via = step->via;
+        const struct lane *from = lanes_at(v, step->from);
+        step = arrival(from, about, &traced, via);
+        if (step == NULL)
+            step = arrival(lanes_at(v, HOST_LANE), about, &traced, via);
+    }
+    if (!what->partly && op > v->forgotten)
+        v->limited = true;
+}
+
+bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about)
+{
+    const struct lane *lane = lanes_at(v, what->lane), *host = lanes_at(v, HOST_LANE);
+    uint64_t grown = larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about));
+    return what->cover == NULL && about < lane->blamed_room && lane->blamed[about].older >= grown &&
+           lane->blamed[about].older != 0;
+}
+
+void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
+{
+    struct blame what = *by;
+    const uint32_t lanes[] = {HOST_LANE, by->lane};
+    uint64_t explicitly = blame_explicit(v, by, about);
+    what.partly = true;
+    for (unsigned k = 0; k < (by->lane == HOST_LANE ? 1 : 2); k++) {
+        const struct lane *lane = lanes_at(v, lanes[k]);
+        if (about >= lane->brought_room)
+            continue;
+        const struct known_list *list = &lane->brought[about];
+        for (uint32_t i = list->count; i-- > 0 && list->items[i].op > explicitly;)
+            blame(v, &what, about, list->items[i].op);
+    }
+    if (by->cover != NULL && about < by->cover->room && by->cover->full[about].op > explicitly)
+        blame(v, &what, about, by->cover->full[about].op);
+    struct blamed *blamed = by->cover == NULL ? blamed_of(lanes_at(v, by->lane), about) : NULL;
+    if (blamed != NULL)
+        blamed->older = v->now;
+}
+
+/* An operation that touches memory is remembered no longer: whatever it came over can no longer be called false. */
+void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op)
+{
+    struct lane *subject = lanes_at(v, about);
+    subject->dropped = larger(subject->dropped, op);
+    v->totals.dropped++;
+    for (uint32_t i = 0; i < v->lanes.count; i++) {
+        const struct lane *lane = lanes_at(v, i);
+        if (about >= lane->brought_room)
+            continue;
+        for (uint32_t k = lane->brought[about].count; k-- > 0 && lane->brought[about].items[k].op >= op;)
+            if (lane->brought[about].items[k].edge != NO_EDGE)
+                v->edges.items[lane->brought[about].items[k].edge].limited = true;
+    }
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two operations and one piece of memory: is it a conflict, and what orders it? Called for every pair of accesses that
+ * accesses.c finds in question; what a pair can no longer change must be found out first and cheaply.
+ */
+#include "analysis/order/marks.h"
+
+#include <string.h>
+
+static bool overlap(const struct touch *a, const struct touch *b)
+{
+    return a->lo < b->hi && b->lo < a->hi;
+}
+
+/* Do both surely touch a byte in common? *may: whether they can at all. */
+static bool meet(const struct touch *a, const struct touch *b, bool *may)
+{
+    const struct touch *open = a->extent == EXTENT_FROM ? a : b, *other = open == a ? b : a;
+    *may = true;
+    if (open->extent != EXTENT_FROM) {
+        *may = overlap(a, b);
+        return *may && a->extent == EXTENT_EXACT && b->extent == EXTENT_EXACT;
+    }
+    if (other->extent == EXTENT_FROM)
+        return open->lo == other->lo;
+    return other->extent == EXTENT_EXACT && open->lo >= other->lo && open->lo < other->hi;
+}
+
+/* REASON_NONE with verdict false: no conflict. */
+static enum verdict judge(const struct touch *a, const struct touch *b, enum verdict_reason *reason)
+{
+    bool may, sure;
+    *reason = REASON_NONE;
+    if (a->access == ACCESS_READ && b->access == ACCESS_READ)
+        return VERDICT_FALSE;
+    sure = meet(a, b, &may);
+    if (!may)
+        return VERDICT_FALSE;
+    *reason = !sure ? REASON_EXTENT : REASON_ACCESS;
+    return sure && (a->access == ACCESS_WRITE || b->access == ACCESS_WRITE) ? VERDICT_LOAD_BEARING : VERDICT_UNKNOWN;
+}
+
+static void describe(struct edge_pair *pair, const struct verdicts *v, const struct remembered *first,
+                     const struct touch *second, const struct memory *memory)
+{
+    const struct touch *touch = &first->touch;
+    uint64_t lo = larger(touch->lo, second->lo), hi = touch->hi < second->hi ? touch->hi : second->hi;
+    *pair = (struct edge_pair){.first = first->end,
+                               .second = *v->end,
+                               .first_access = touch->access,
+                               .second_access = second->access,
+                               .address = lo,
+                               .allocation = memory->uid};
+    bool exact = touch->extent != EXTENT_FROM || second->extent != EXTENT_FROM;
+    if (touch->extent == EXTENT_FROM && second->extent != EXTENT_FROM)
+        pair->address = touch->lo;
+    if (touch->extent != EXTENT_FROM && second->extent == EXTENT_FROM)
+        pair->address = second->lo;
+    exact &= touch->extent != EXTENT_FROM && second->extent != EXTENT_FROM;
+    pair->size = exact && hi > lo ? hi - lo : 0;
+}
+
+/* Of a stream's accesses only the last is remembered. Where that one is unordered, an earlier one may still have been held
+ * by the edges that brought older knowledge of its lane: they are no longer false. */
+static void race(struct verdicts *v, const struct blame *by, const struct memory *memory, const struct remembered *first,
+                 const struct touch *second)
+{
+    struct edge_pair pair;
+    struct blame what = *by;
+    bool certain = by->verdict == VERDICT_LOAD_BEARING && first->op > v->soft && first->op > v->fog &&
+                   first->op > vclock_get(&v->told, first->lane) && lanes_at(v, first->lane)->sure &&
+                   (by->cover != NULL || lanes_at(v, by->lane)->sure);
+    v->totals.races += certain;
+    v->totals.possible_races += !certain;
+    if (!(certain && !v->raced) && blame_all_settled(v, by, first->lane))
+        return;
+    describe(&pair, v, first, second, memory);
+    what.pair = &pair;
+    what.reason = by->verdict == VERDICT_LOAD_BEARING ? REASON_RACE : by->reason;
+    what.verdict = VERDICT_UNKNOWN;
+    blame_all(v, &what, first->lane);
+    if (certain && !v->raced) {
+        v->race = pair;
+        v->raced = true;
+    }
+}
+
+enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
+                               const struct remembered *first, const struct touch *second)
+{
+    struct edge_pair pair;
+    struct blame what = *by;
+    what.verdict = judge(&first->touch, second, &what.reason);
+    if (what.verdict == VERDICT_FALSE)
+        return OUTCOME_APART;
+    if (what.verdict == VERDICT_LOAD_BEARING && first->op <= v->fog) {
+        what.verdict = VERDICT_UNKNOWN;
+        what.reason = REASON_LOST;
+    }
+    if (blame_full(v, by, first->lane) < first->op) {
+        race(v, &what, memory, first, second);
+        return OUTCOME_RACE;
+    }
+    if (!blame_settled(v, &what, first->lane, first->op)) {
+        describe(&pair, v, first, second, memory);
+        what.pair = &pair;
+        blame(v, &what, first->lane, first->op);
+    }
+    return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
+}
+
+/* The last mark that comes before the call at hand by full order. */
+static const struct mark *last_mark(const struct marks *marks, uint64_t known)
+{
+    for (size_t i = marks->count; i-- > 0;)
+        if (marks->items[i].op <= known)
+            return &marks->items[i];
+    return NULL;
+}
+
+void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
+{
+    uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, at);
+    if (marks->count != 0 && TABLE_LAST(marks)->op <= done)
+        marks->count = 0;
+    if (marks->count >= MARKS_MOST) {
+        blame_forgotten(v, at, marks->items[MARKS_MOST / 2 - 1].op);
+        marks->count = MARKS_MOST / 2;
+        memmove(marks->items, marks->items + MARKS_MOST / 2, marks->count * sizeof *marks->items);
+    }
+    if (TABLE_ADD(marks))
+        *TABLE_LAST(marks) = (struct mark){.op = v->now};
+    else
+        v->limited = true;
+}
+
+static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const struct marks marks[CLASSES],
+                       unsigned classes)
+{
+    struct blame what = {.lane = lane, .verdict = VERDICT_UNKNOWN, .reason = REASON_OPAQUE};
+    uint64_t known = blame_full(v, &what, about), explicitly = blame_explicit(v, &what, about);
+    if (known <= explicitly)
+        return;
+    for (unsigned i = 0; i < CLASSES; i++) {
+        const struct mark *mark = classes & 1u << i ? last_mark(&marks[i], known) : NULL;
+        if (mark == NULL || mark->op <= explicitly)
+            continue;
+        struct edge_pair pair = {.first = *lanes_end(v, mark),
+                                 .second = *v->end,
+                                 .first_access = ACCESS_UNKNOWN,
+                                 .second_access = ACCESS_UNKNOWN};
+        what.pair = &pair;
+        blame(v, &what, about, mark->op);
+    }
+}
+
+static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+{
+    for (uint32_t about = 1; about < v->lanes.count; about++) {
+        if (about == at || !lanes_at(v, about)->open)
+            continue;
+        if (v->opaque_at != 0)
+            meet_marks(v, at, about, lanes_at(v, about)->opaque, touches);
+        if (opaque != 0)
+            meet_marks(v, at, about, lanes_at(v, about)->access, opaque);
+    }
+}
+
+void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+{
+    meet_others(v, at, touches, opaque);
+    conflicts_mark(v, at, lanes_at(v, at)->opaque, opaque);
+    if (opaque != 0)
+        v->opaque_at = v->now;
+}

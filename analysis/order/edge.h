@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Implicit edges: orders that nobody wrote down, and whether the program needs them. An edge is an order between two calls
+ * that the legacy default stream, or a call that waits without being asked to, puts there, and that the explicit order
+ * (each thread's default-stream work taken as a stream of that thread's own; streams, events, waits, host synchronisation)
+ * does not hold anyway.
+ *
+ * The verdict is one of three, and never a guess:
+ *   false          every pair of operations that the edge alone orders was looked at, and none of them touches the same
+ *                  memory
+ *   load-bearing   a pair that it alone orders touches the same memory and at least one of the two writes it: the pair is
+ *                  the proof
+ *   unknown        neither can be said; the reason says why
+ */
+#ifndef PTDS_ANALYSIS_ORDER_EDGE_H
+#define PTDS_ANALYSIS_ORDER_EDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum edge_kind {
+    EDGE_FAN_IN,  /* legacy work waits for a blocking stream */
+    EDGE_FAN_OUT, /* a blocking stream's work waits for the legacy stream */
+    EDGE_FIFO,    /* legacy work of one thread waits for legacy work of another */
+    EDGE_HOST,    /* the host waits, in a call that was not asked to (a free, a module load, a copy's wait for others) */
+    EDGE_KINDS
+};
+
+enum verdict { VERDICT_FALSE, VERDICT_LOAD_BEARING, VERDICT_UNKNOWN, VERDICTS };
+
+/* Why a verdict is unknown. */
+enum verdict_reason {
+    REASON_NONE,
+    REASON_OPAQUE, /* an operation on one side may touch memory that the trace does not name */
+    REASON_ACCESS, /* both sides use the same memory; whether either writes it cannot be seen */
+    REASON_EXTENT, /* both sides use one allocation at different addresses; how far each reaches cannot be seen */
+    REASON_RACE,   /* the two sides conflict with work that nothing orders, even today */
+    REASON_LOST,   /* records are missing, or the trace ended while the edge was open to more */
+    REASON_LIMIT,  /* more was open at once than is followed */
+    VERDICT_REASONS
+};
+
+/* One end of an edge, or one operation of a pair. */
+struct edge_end {
+    uint64_t ticks;  /* entry of the call */
+    uint32_t thread; /* uid */
+    uint32_t stream; /* uid, as the program named it; 0 the host */
+    uint32_t stack;  /* STACK id, 0 not recorded */
+    uint32_t object; /* a kernel's uid, 0 none */
+    uint16_t api;
+    uint8_t op; /* enum ptds_op */
+    uint8_t twin;
+};
+
+enum access { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_UNKNOWN = 3 };
+
+struct edge_pair {
+    struct edge_end first, second;
+    enum access first_access, second_access;
+    uint64_t address, size; /* what both touch; size 0: from address on, extent not seen */
+    uint32_t allocation;    /* uid, 0 unknown */
+};
+
+struct edge {
+    enum edge_kind kind;
+    enum verdict verdict;
+    enum verdict_reason reason; /* of unknown */
+    struct edge_end from, to;
+    struct edge_pair pair; /* of load-bearing, and of unknown where there is one to show */
+};
+
+extern const char *const edge_kind_names[EDGE_KINDS];           /* "fan-in", "fan-out", "fifo", "host" */
+extern const char *const verdict_names[VERDICTS];               /* "false", "load-bearing", "unknown" */
+extern const char *const verdict_reason_names[VERDICT_REASONS]; /* "an operation ..." */
+
+/* What the edges do not say. */
+struct verdict_totals {
+    uint64_t races;          /* conflicts that nothing orders, one side surely writes */
+    uint64_t possible_races; /* ... where that cannot be said; not counted again while the two learn nothing new */
+    uint64_t dropped;        /* accesses beyond what is followed */
+    uint64_t unplaced;       /* calls on streams beyond what is followed */
+};
+
+struct edge_sink {
+    /* Called once for each edge, when its verdict is final; in no particular order. */
+    void (*edge)(struct edge_sink *sink, const struct edge *edge);
+    /* Whether the pair is the one to show of those that prove its edge; asked of each until one is, and that one is kept,
+     * else the first. NULL: the first is. */
+    bool (*shows)(const struct edge_sink *sink, const struct edge_pair *pair);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

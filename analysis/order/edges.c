@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The implicit edges that are open: made by the call that waits, kept by whoever knows something that came over them,
+ * settled and handed to the sink when nobody does any more, or at the end of the trace. An edge is false only if nothing
+ * spoke against it until then.
+ */
+#include "analysis/order/engine.h"
+
+#include <stdlib.h>
+
+static uint32_t place(struct verdicts *v)
+{
+    if (v->free_edges.count != 0)
+        return v->free_edges.items[--v->free_edges.count];
+    return TABLE_ADD(&v->edges) ? (uint32_t)v->edges.count - 1 : NO_EDGE;
+}
+
+/* An edge to the call at hand. NO_EDGE without memory: the order is then known, and nobody blamed for it. */
+uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from)
+{
+    uint32_t at = place(v);
+    if (at == NO_EDGE || !TABLE_ADD(&v->fresh)) {
+        v->limited = true;
+        return NO_EDGE;
+    }
+    *TABLE_LAST(&v->fresh) = at;
+    struct open_edge *made = &v->edges.items[at];
+    *made = (struct open_edge){.refs = 1, .used = true, .made = v->now};
+    made->edge.kind = kind;
+    made->edge.from = *from;
+    made->edge.to = *v->end;
+    v->open++;
+    return at;
+}
+
+void edges_keep(struct verdicts *v, uint32_t edge)
+{
+    if (edge != NO_EDGE)
+        v->edges.items[edge].refs++;
+}
+
+static void doubt(struct edge *edge, enum verdict_reason reason)
+{
+    edge->verdict = VERDICT_UNKNOWN;
+    edge->reason = reason;
+}
+
+static void settle(struct verdicts *v, uint32_t at)
+{
+    struct open_edge *open = &v->edges.items[at];
+    if (open->edge.verdict == VERDICT_FALSE) {
+        if (open->raced)
+            doubt(&open->edge, REASON_RACE);
+        else if (open->lost || v->all_lost || open->made <= v->lost_at)
+            doubt(&open->edge, REASON_LOST);
+        else if (open->limited || v->limited)
+            doubt(&open->edge, REASON_LIMIT);
+    }
+    open->used = false;
+    v->open--;
+    v->sink->edge(v->sink, &open->edge);
+    if (TABLE_ADD(&v->free_edges))
+        *TABLE_LAST(&v->free_edges) = at;
+}
+
+void edges_drop(struct verdicts *v, uint32_t edge)
+{
+    if (edge != NO_EDGE && --v->edges.items[edge].refs == 0)
+        settle(v, edge);
+}
+
+/* The call is over. `raced`: it conflicts with work that nothing orders. */
+void edges_end_call(struct verdicts *v, bool raced)
+{
+    for (size_t i = 0; i < v->fresh.count; i++) {
+        v->edges.items[v->fresh.items[i]].raced |= raced;
+        edges_drop(v, v->fresh.items[i]);
+    }
+    v->fresh.count = 0;
+}
+
+void edges_settle_all(struct verdicts *v)
+{
+    for (uint32_t i = 0; i < v->edges.count; i++)
+        if (v->edges.items[i].used)
+            settle(v, i);
+}
+
+void edges_free(struct verdicts *v)
+{
+    free(v->edges.items);
+    free(v->free_edges.items);
+    free(v->fresh.items);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the verdict engine share; nobody else includes it.
+ *
+ * A lane is a stream as the program named it; the legacy stream is a lane for each thread that uses it. Lane 0 is the host:
+ * what is known there, every later call comes after. Every call has a number, rising; a lane's `last` is its last
+ * operation's, so "up to operation n of lane A" is one number.
+ *
+ * Each lane keeps two clocks: `expl`, what its last operation comes after by explicit order, and `full`, by explicit and
+ * implicit order. What the host knows is not copied into them. Beside `full` it keeps how each piece of that knowledge
+ * arrived (struct known), as long as somebody may ask: that is what blames an edge for an order.
+ */
+#ifndef PTDS_ANALYSIS_ORDER_ENGINE_H
+#define PTDS_ANALYSIS_ORDER_ENGINE_H
+
+#include "analysis/order/verdict.h"
+
+#include "analysis/base/clock.h"
+#include "analysis/base/table.h"
+
+/* Limits; reached, edges become unknown (REASON_LIMIT), never false. */
+enum {
+    LANES_MOST = 1024,       /* streams, and threads on the legacy stream, alive at once */
+    ACCESSES_MOST = 128,     /* remembered of one allocation */
+    MEMORIES_MOST = 1 << 18, /* allocations alive at once */
+    EVENTS_MOST = 1 << 16,
+    COVERS_MOST = 4096,  /* host waits in flight */
+    MARKS_MOST = 4096,   /* a lane's */
+    OPEN_MOST = 1 << 16, /* edges */
+    SWEEP_LEAST = 2048,
+    NEAR_BITS = 10, /* of memories lately found */
+    PLACE_BITS = 12,
+    ENDS = 1 << 14, /* of calls, kept in a row */
+    TOUCHES_BITS = 6,
+    TOUCHES_MOST = 1 << TOUCHES_BITS /* of one operation */
+};
+
+#define HOST_LANE 0u
+#define NO_LANE UINT32_MAX
+#define NO_EDGE UINT32_MAX
+
+/* Up to operation `op` of some lane is known since operation `at`; it came from lane `from`, whose last operation then was
+ * `via`, over an edge or (NO_EDGE) by explicit order. */
+struct known {
+    uint64_t op, via, at;
+    uint32_t from, edge;
+};
+
+struct known_list {
+    struct known *items; /* rising in op and at */
+    uint32_t count, room;
+};
+
+/* Operations that touch memory: of runs that nobody looked into, only the last. */
+struct mark {
+    uint64_t op;
+    struct edge_end end; /* set when it is about to go from the verdicts' `ends` */
+};
+struct marks {
+    struct mark *items;
+    size_t count, room;
+};
+/* Kinds of memory. Any kernel may use its module's variables, which are no arguments. */
+enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, CLASSES = 3 };
+
+/* Operations whose knowledge arrived by the same edges: after < op <= upto. */
+struct way {
+    uint64_t after, upto;
+    bool own; /* at the lane itself; else at the host, and only until the lane learns of them, too */
+};
+
+/* What has been blamed for orders behind a lane's operations: asking again changes nothing. */
+struct blamed {
+    struct way doubted, proven; /* the last */
+    uint64_t older;             /* the call at which all ways were last doubted */
+};
+
+struct lane {
+    struct vclock expl, full;
+    struct vclock grown;        /* by lane: the call at which `full` last grew */
+    struct known_list *brought; /* by lane: how `full` grew */
+    size_t brought_room;
+    struct blamed *blamed; /* by lane */
+    size_t blamed_room;
+    struct marks access[CLASSES], opaque[CLASSES];
+    struct mark newest;  /* the newest call on it: `last`, or the one at hand */
+    uint64_t last, born; /* call numbers */
+    uint64_t grown_at;   /* when `full` last grew */
+    uint64_t snapped;    /* when somebody last took over its clocks */
+    uint64_t foreign_at; /* when `full` last grew about lanes that have no implicit order with this one */
+    uint64_t dropped;    /* an access of this lane, up to here, was forgotten for lack of room */
+    uint64_t gone;       /* ticks */
+    uint64_t key;
+    uint32_t stream, context, serial;
+    enum order_role role;
+    bool open, sure; /* sure: its kind is known */
+};
+
+struct context {
+    TABLE_OF(uint32_t) legacy, blocking, all; /* lanes */
+    uint64_t blocking_at;                     /* the last operation of any blocking lane */
+    uint32_t queue;                           /* the lane of the last legacy operation, NO_LANE none */
+    uint32_t uid;
+};
+
+struct open_edge {
+    struct edge edge;
+    uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
+    bool used, limited, lost, raced;
+    bool shown; /* its pair is the one to show */
+    uint64_t made;
+};
+
+/* What a host wait will have made known when it returns. */
+struct cover {
+    uint64_t ticks;
+    struct vclock expl;
+    struct known *full; /* by lane; op 0: nothing */
+    size_t room;
+};
+
+struct event {
+    struct vclock expl, full;
+    uint64_t op;
+    uint32_t lane, generation;
+    bool used;
+};
+
+enum extent { EXTENT_FROM, EXTENT_EXACT, EXTENT_HOLES }; /* from lo on; all of lo..hi; some of lo..hi */
+
+struct touch {
+    uint64_t lo, hi;
+    enum access access;
+    enum extent extent;
+};
+
+/* Positions are those in the memory's list, plus one; 0 none. */
+struct remembered {
+    struct touch touch;
+    uint64_t op;
+    uint32_t lane;           /* NO_LANE: forgotten */
+    uint16_t chained;        /* the next of its bucket, or the next free place */
+    uint16_t earlier, later; /* by op */
+    uint16_t home;           /* its bucket */
+    struct edge_end end;
+};
+
+/* What has been examined, by a lane's open-ended accesses of a memory: all accesses up to here. */
+struct examined {
+    uint64_t born;    /* of the lane */
+    uint64_t upto[2]; /* by an access that reads, by any */
+    uint64_t open;    /* a bit for each lane, modulo 64, of which one was met that another order may come to hold */
+};
+
+/* Buckets of remembered accesses: 0 those that are not open-ended, the others by first byte. */
+enum { BUCKETS = 64, EXAMINED = 8 };
+
+struct memory {
+    uint64_t turn;    /* a lane's, at this memory: another number for each; 0: not in use */
+    uint64_t last;    /* the newest */
+    uint32_t lane;    /* of the newest */
+    unsigned classes; /* TOUCHES_ */
+    uint64_t base, end;
+    TABLE_OF(struct remembered) list;    /* places */
+    uint64_t clear;                      /* the turn in which nobody's earlier accesses are of interest any more */
+    uint64_t other;                      /* the newest of any other lane */
+    uint32_t waiting, waiting_count;     /* places to be written back: the last, plus one */
+    uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
+    uint16_t bucket[BUCKETS];
+    struct examined examined[EXAMINED];
+    uint64_t cleaned; /* when those went that everybody comes after */
+    uint64_t tried;   /* in this turn: when it was last found not to be clear */
+    uint32_t uid, context;
+    uint32_t kind; /* enum ptds_memory_kind */
+};
+
+/* A kernel's parameters, from its signature. */
+struct signature {
+    uint32_t *parameters; /* those that can be named, in order: SIGNATURE_PARAMETER, then SIGNATURE_END; NULL: not known */
+    bool wide_first;      /* of all, only the first can hold a pointer */
+    bool opaque;
+};
+#define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
+#define SIGNATURE_END UINT32_MAX
+
+struct place; /* places.h */
+
+struct verdicts {
+    const struct trace *trace;
+    struct edge_sink *sink;
+    struct verdict_totals totals;
+    TABLE_OF(struct lane) lanes;
+    TABLE_OF(struct context) contexts;
+    TABLE_OF(struct open_edge) edges;
+    TABLE_OF(uint32_t) free_edges;
+    TABLE_OF(uint32_t) fresh; /* edges made by the call at hand */
+    TABLE_OF(struct event) events;
+    TABLE_OF(uint32_t) free_events;
+    TABLE_OF(struct cover) covers; /* a heap by ticks */
+    TABLE_OF(struct memory) memories;
+    TABLE_OF(uint32_t) free_memories;
+    TABLE_OF(uint32_t) by_base; /* memories, sorted */
+    TABLE_OF(struct signature) signatures;
+    struct lately {
+        uint64_t key; /* plus one */
+        uint32_t at;
+    } lately_lanes[64], lately_kernels[256];
+    struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
+    uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
+    struct place *places;          /* 1 << PLACE_BITS */
+    void *place_room;
+    struct edge_end
+        *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */
+    uint64_t ends_from;
+    uint64_t now, open, sweep_at, sweep_least;
+    uint64_t turns;     /* at memories */
+    uint32_t serials;   /* of lanes */
+    uint64_t fog;       /* an explicit order that cannot be seen was made here: no certainty across it */
+    uint64_t soft;      /* ... a wait that may or may not have been one: no race is claimed across it */
+    struct vclock told; /* ... what host functions may have told the program was done: likewise */
+    uint64_t lost_at;   /* records were missing here */
+    uint64_t opaque_at; /* some lane's last opaque operation */
+    uint64_t learnt;    /* when the host last learnt something by explicit order */
+    uint64_t forgotten; /* how earlier operations' orders arrived is forgotten */
+    bool all_lost, limited, offsets_seen, globals_seen;
+    struct edge_end *end; /* the call at hand */
+    struct alike_end {
+        uint32_t alike;      /* 0 none */
+        struct edge_end end; /* but for time, kernel and stack */
+    } alike_ends[64];        /* of launches that differ in nothing else */
+    struct edge_pair race;
+    bool raced;
+};
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* lanes.c */
+static inline struct lane *lanes_at(const struct verdicts *v, uint32_t lane)
+{
+    return &v->lanes.items[lane];
+}
+uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t stream, bool make);
+static inline struct lately *lanes_lately(struct verdicts *v, uint32_t thread, uint32_t stream)
+{
+    return &v->lately_lanes[(stream ^ thread * 7) % 64];
+}
+static inline uint64_t lanes_lately_key(uint32_t thread, uint32_t stream)
+{
+    return (stream | (uint64_t)thread << 32) + 1;
+}
+/* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
+static inline uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)
+{
+    uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target;
+    const struct lately *lately = lanes_lately(v, call->thread, stream);
+    return lately->key == lanes_lately_key(call->thread, stream) ? lately->at : lanes_look_up(v, call, stream, make);
+}
+uint32_t lanes_context(struct verdicts *v, uint32_t uid);
+bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
+void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
+bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
+void lanes_free(struct verdicts *v);
+void lanes_keep_ends(struct verdicts *v); /* before the calls' `ends` begin anew */
+const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark);
+static INLINE uint64_t lanes_explicit(const struct lane *lane, const struct lane *host, uint32_t about)
+{
+    return larger(vclock_get(&lane->expl, about), vclock_get(&host->expl, about));
+}
+static INLINE uint64_t lanes_full(const struct lane *lane, const struct lane *host, uint32_t about)
+{
+    return larger(vclock_get(&lane->full, about), vclock_get(&host->full, about));
+}
+
+/* joins.c */
+void joins_implicit(struct verdicts *v, uint32_t lane);
+void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane);
+const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation);
+void events_wait(struct verdicts *v, const struct event *event, uint32_t lane);
+void events_forget(struct verdicts *v, uint32_t uid);
+void events_free(struct verdicts *v);
+
+/* waits.c */
+bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover);
+void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks);
+void waits_until(struct verdicts *v, uint64_t ticks);
+void waits_free(struct verdicts *v);
+
+/* edges.c */
+uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from);
+void edges_keep(struct verdicts *v, uint32_t edge);
+void edges_drop(struct verdicts *v, uint32_t edge);
+void edges_end_call(struct verdicts *v, bool raced);
+void edges_settle_all(struct verdicts *v);
+void edges_free(struct verdicts *v);
+
+/* blame.c: where an order came from. `cover`: of the host wait at hand, NULL for an operation of `lane` */
+struct blame {
+    uint32_t lane;
+    const struct cover *cover;
+    enum verdict verdict;
+    enum verdict_reason reason;
+    const struct edge_pair *pair; /* may be NULL */
+    bool partly;                  /* of a way that may be remembered in part only */
+};
+static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    return what->cover != NULL ? vclock_get(&host->expl, about) : lanes_explicit(lanes_at(v, what->lane), host, about);
+}
+static inline uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    if (what->cover == NULL)
+        return lanes_full(lanes_at(v, what->lane), host, about);
+    return larger(vclock_get(&host->full, about), about < what->cover->room ? what->cover->full[about].op : 0);
+}
+void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* Whether that changes nothing, because it was blamed before. */
+bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* All edges that brought knowledge of the lane which explicit order does not hold. */
+void blame_all(struct verdicts *v, const struct blame *what, uint32_t about);
+bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about);
+void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
+
+/* memories.c */
+struct memory *memories_at(struct verdicts *v, uint64_t address);
+struct memory *memories_elsewhere(struct verdicts *v);
+struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address);
+struct memory *memories_add(struct verdicts *v, const struct call *call);
+void memories_remove(struct verdicts *v, struct memory *memory);
+void memories_free(struct verdicts *v);
+
+/* touches.c */
+void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane);
+void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lane);
+void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover);
+
+/* What holds two accesses apart: nothing needs to, or explicit order does (so it stays); implicit order that the lane knows
+ * of, or only the host so far; nothing. */
+enum outcome { OUTCOME_APART, OUTCOME_HELD, OUTCOME_HELD_BY_HOST, OUTCOME_RACE };
+
+/* accesses.c: what is remembered of a memory */
+static inline struct remembered *accesses_at(struct memory *memory, uint32_t position)
+{
+    return &memory->list.items[position - 1];
+}
+void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
+/* An access from its first byte on. `keep`, which may be NULL: the lane's last such access, to become this one. Returns the
+ * worst; APART or HELD: what others did so far stays without interest, whatever the lane learns, for the way on which it
+ * learnt of something first stays the same. */
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
+                           const struct remembered *keep);
+/* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */
+uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
+                           const struct edge_end *end);
+/* The position of a lane's access from this address on, 0 none. */
+uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access);
+void accesses_forget(struct memory *memory, struct remembered *old);
+/* As forgetting and remembering it. */
+void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
+                    const struct edge_end *end);
+/* The lane uses the memory now. */
+void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane);
+void accesses_clean(struct verdicts *v, struct memory *memory);
+/* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
+static inline unsigned accesses_strength(enum access access)
+{
+    return access == ACCESS_WRITE ? 3 : access == ACCESS_UNKNOWN ? 2 : 1;
+}
+
+/* places.c: what is noted of a memory is remembered from then on; or forgotten with it */
+void places_write_back(struct verdicts *v, struct memory *memory);
+void places_write_all_back(struct verdicts *v);
+void places_drop(struct verdicts *v, struct memory *memory);
+bool places_begin(struct verdicts *v); /* false without memory */
+void places_free(struct verdicts *v);
+
+/* conflicts.c */
+enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
+                               const struct remembered *first, const struct touch *second);
+/* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
+ * before it is marked as such. */
+void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
+void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
+/* signatures.c */
+const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);
+static inline const struct signature *signatures_of(struct verdicts *v, uint32_t kernel)
+{
+    const struct lately *lately = &v->lately_kernels[kernel % 256];
+    return lately->key == (uint64_t)kernel + 1 ? &v->signatures.items[lately->at] : signatures_look_up(v, kernel);
+}
+void signatures_free(struct verdicts *v);
+
+/* sweep.c: forgets what nothing can depend on any more */
+void sweep(struct verdicts *v);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a new operation comes after: across the legacy stream, by the implicit edges, and by the events that its stream was
+ * told to wait for. Called once an operation; looks at other lanes only if they did something since this one's last.
+ *
+ * Within a context every legacy operation comes after all blocking streams' and all threads' legacy work submitted before
+ * it, and the other way round. A fan-in is an edge for each blocking stream that has something new; a fan-out and a FIFO
+ * edge are one for all legacy work that is new.
+ */
+#include "analysis/order/engine.h"
+
+#include <stdlib.h>
+
+static bool learn_directly(struct verdicts *v, uint32_t at, uint32_t about, uint32_t edge)
+{
+    uint64_t last = lanes_at(v, about)->last;
+    lanes_at(v, about)->snapped = v->now;
+    return lanes_learn(v, at, about, &(struct known){.op = last, .via = last, .at = v->now, .from = about, .edge = edge});
+}
+
+static INLINE bool is_new(const struct verdicts *v, uint32_t at, uint32_t about)
+{
+    return about != at && lanes_at(v, about)->last > lanes_full(lanes_at(v, at), lanes_at(v, HOST_LANE), about);
+}
+
+/* All legacy work that is new to the lane, as one edge, and what its last operation knew of other streams. */
+static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t at, enum edge_kind kind)
+{
+    uint32_t edge = NO_EDGE;
+    for (size_t i = 0; i < context->legacy.count; i++) {
+        uint32_t other = context->legacy.items[i];
+        if (!is_new(v, at, other))
+            continue;
+        if (edge == NO_EDGE)
+            edge = edges_new(v, kind, lanes_end(v, &lanes_at(v, context->queue)->newest));
+        learn_directly(v, at, other, edge);
+    }
+    return edge;
+}
+
+static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint32_t at)
+{
+    uint64_t before = lanes_at(v, at)->last;
+    uint32_t queue = context->queue, fifo = NO_EDGE;
+    bool behind = queue != NO_LANE && queue != at && lanes_at(v, queue)->last > before;
+    if (behind)
+        fifo = join_queue(v, context, at, EDGE_FIFO);
+    for (size_t i = 0; context->blocking_at > before && i < context->blocking.count; i++) {
+        uint32_t other = context->blocking.items[i], edge = NO_EDGE;
+        if (is_new(v, at, other)) {
+            edge = edges_new(v, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest));
+            learn_directly(v, at, other, edge);
+        }
+        if (lanes_at(v, other)->foreign_at > before)
+            lanes_take_over(v, at, other, edge, true);
+    }
+    if (behind && lanes_at(v, queue)->foreign_at > before)
+        lanes_take_over(v, at, queue, fifo, true);
+}
+
+/* Behind the last legacy operation lie all blocking streams' operations before it, too. */
+static ASIDE void join_blocking(struct verdicts *v, struct context *context, uint32_t at)
+{
+    uint64_t before = lanes_at(v, at)->last;
+    uint32_t queue = context->queue, edge = join_queue(v, context, at, EDGE_FAN_OUT);
+    for (size_t i = 0; i < context->blocking.count; i++) {
+        uint32_t other = context->blocking.items[i];
+        const struct lane *source = lanes_at(v, queue);
+        uint64_t op = vclock_get(&source->full, other);
+        if (other != at && op != 0)
+            lanes_learn(v, at, other,
+                        &(struct known){.op = op, .via = source->last, .at = v->now, .from = queue, .edge = edge});
+    }
+    if (lanes_at(v, queue)->foreign_at > before)
+        lanes_take_over(v, at, queue, edge, true);
+}
+
+void joins_implicit(struct verdicts *v, uint32_t at)
+{
+    struct lane *lane = lanes_at(v, at);
+    struct context *context = &v->contexts.items[lane->context];
+    uint64_t queued = context->queue != NO_LANE ? lanes_at(v, context->queue)->last : 0;
+    if (lane->role == ORDER_ROLE_LEGACY) {
+        if (context->blocking_at > lane->last || queued > lane->last)
+            join_legacy(v, context, at);
+        context->queue = at;
+    } else if (lane->role == ORDER_ROLE_BLOCKING) {
+        if (context->queue != NO_LANE && queued >= lane->last)
+            join_blocking(v, context, at);
+        context->blocking_at = v->now;
+    }
+}
+
+const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation)
+{
+    uint32_t at;
+    if (generation == 0 || !id_map_get(&v->event_by_uid, uid, &at))
+        return NULL;
+    const struct event *event = &v->events.items[at];
+    return event->generation == generation ? event : NULL;
+}
+
+static struct event *event_for(struct verdicts *v, uint32_t uid)
+{
+    uint32_t at;
+    if (id_map_get(&v->event_by_uid, uid, &at))
+        return &v->events.items[at];
+    if (v->free_events.count != 0)
+        at = v->free_events.items[--v->free_events.count];
+    else if (v->events.count < EVENTS_MOST && TABLE_ADD(&v->events))
+        at = (uint32_t)v->events.count - 1;
+    else
+        return NULL;
+    v->events.items[at].used = id_map_put(&v->event_by_uid, uid, at);
+    return v->events.items[at].used ? &v->events.items[at] : NULL;
+}
+
+static void copy_clock(struct verdicts *v, struct vclock *to, const struct vclock *from)
+{
+    for (size_t i = 0; i < to->room; i++)
+        to->at[i] = 0;
+    if (!vclock_join(to, from))
+        v->limited = true;
+}
+
+/* After the record itself was put on the lane. Without room a later wait finds no such recording, and says so. */
+void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
+{
+    struct event *event = event_for(v, call->object);
+    if (event == NULL)
+        return;
+    event->lane = lane;
+    event->generation = call->generation;
+    event->op = v->now;
+    copy_clock(v, &event->expl, &lanes_at(v, lane)->expl);
+    copy_clock(v, &event->full, &lanes_at(v, lane)->full);
+    lanes_at(v, lane)->snapped = v->now;
+}
+
+void events_wait(struct verdicts *v, const struct event *event, uint32_t at)
+{
+    struct vclock *expl = &lanes_at(v, at)->expl;
+    struct known known = {.op = event->op, .via = event->op, .at = v->now, .from = event->lane, .edge = NO_EDGE};
+    if (event->lane == at)
+        return;
+    if (!vclock_join(expl, &event->expl) || !vclock_raise(expl, event->lane, event->op))
+        v->limited = true;
+    lanes_learn(v, at, event->lane, &known);
+    for (uint32_t about = 1; about < event->full.room && about < v->lanes.count; about++) {
+        known.op = event->full.at[about];
+        if (known.op != 0)
+            lanes_learn(v, at, about, &known);
+    }
+}
+
+void events_forget(struct verdicts *v, uint32_t uid)
+{
+    uint32_t at;
+    if (!id_map_get(&v->event_by_uid, uid, &at))
+        return;
+    id_map_remove(&v->event_by_uid, uid);
+    v->events.items[at].used = false;
+    v->events.items[at].generation = 0;
+    if (TABLE_ADD(&v->free_events))
+        *TABLE_LAST(&v->free_events) = at;
+}
+
+void events_free(struct verdicts *v)
+{
+    for (size_t i = 0; i < v->events.count; i++) {
+        vclock_free(&v->events.items[i].expl);
+        vclock_free(&v->events.items[i].full);
+    }
+    free(v->events.items);
+    free(v->free_events.items);
+    id_map_free(&v->event_by_uid);
+}

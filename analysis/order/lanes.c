@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lanes and what each of them knows. Called for every operation of a trace: nothing here may take time that grows with the
+ * trace. Ids are the trace's and are mapped, never used as indices.
+ */
+#include "analysis/order/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t lanes_context(struct verdicts *v, uint32_t uid)
+{
+    uint32_t at;
+    if (id_map_get(&v->context_by_uid, uid, &at))
+        return at;
+    if (!TABLE_ADD(&v->contexts))
+        return NO_LANE;
+    at = (uint32_t)v->contexts.count - 1;
+    v->contexts.items[at] = (struct context){.uid = uid, .queue = NO_LANE};
+    if (!id_map_put(&v->context_by_uid, uid, at)) {
+        v->contexts.count--;
+        return NO_LANE;
+    }
+    return at;
+}
+
+static enum order_role role_of(uint32_t kind)
+{
+    switch (kind) {
+    case PTDS_STREAM_LEGACY: return ORDER_ROLE_LEGACY;
+    case PTDS_STREAM_PER_THREAD:
+    case PTDS_STREAM_BLOCKING:
+    case PTDS_STREAM_SHIM_BLOCKING: return ORDER_ROLE_BLOCKING;
+    default: return ORDER_ROLE_NONE;
+    }
+}
+
+#define LIST_DROP(list, value) \
+    do { \
+        for (size_t i_ = 0; i_ < (list)->count; i_++) \
+            if ((list)->items[i_] == (value)) \
+                (list)->items[i_--] = (list)->items[--(list)->count]; \
+    } while (0)
+
+static void free_lane(struct verdicts *v, struct lane *lane)
+{
+    for (size_t about = 0; about < lane->brought_room; about++) {
+        for (uint32_t i = 0; i < lane->brought[about].count; i++)
+            edges_drop(v, lane->brought[about].items[i].edge);
+        free(lane->brought[about].items);
+    }
+    for (unsigned i = 0; i < CLASSES; i++) {
+        free(lane->access[i].items);
+        free(lane->opaque[i].items);
+    }
+    free(lane->brought);
+    free(lane->blamed);
+    vclock_free(&lane->expl);
+    vclock_free(&lane->full);
+    vclock_free(&lane->grown);
+    *lane = (struct lane){0};
+}
+
+static void close_lane(struct verdicts *v, uint32_t at)
+{
+    struct lane *lane = lanes_at(v, at);
+    struct context *context = &v->contexts.items[lane->context];
+    places_write_all_back(v);
+    LIST_DROP(&context->all, at);
+    LIST_DROP(&context->legacy, at);
+    LIST_DROP(&context->blocking, at);
+    if (context->queue == at)
+        context->queue = NO_LANE;
+    id_map_remove(&v->lane_by_key, lane->key);
+    memset(v->lately_lanes, 0, sizeof v->lately_lanes);
+    free_lane(v, lane);
+}
+
+static bool remembers(const struct verdicts *v, const struct lane *lane)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    for (uint32_t about = 0; about < lane->brought_room; about++) {
+        const struct known_list *list = &lane->brought[about];
+        if (list->count != 0 && list->items[list->count - 1].op > vclock_get(&host->expl, about))
+            return true;
+    }
+    return false;
+}
+
+/* A lane whose stream or thread is gone, and whose work, and all before it, everybody comes after anyway. */
+static uint32_t idle_lane(const struct verdicts *v, uint64_t ticks)
+{
+    const struct lane *host = lanes_at(v, HOST_LANE);
+    for (uint32_t i = 1; i < v->lanes.count; i++) {
+        const struct lane *lane = lanes_at(v, i);
+        if (lane->gone < ticks && vclock_get(&host->expl, i) >= lane->last && !remembers(v, lane))
+            return i;
+    }
+    return NO_LANE;
+}
+
+static uint32_t free_place(struct verdicts *v, uint64_t ticks)
+{
+    uint32_t at = v->lanes.count % 16 == 0 || v->lanes.count >= LANES_MOST ? idle_lane(v, ticks) : NO_LANE;
+    if (at != NO_LANE) {
+        close_lane(v, at);
+        return at;
+    }
+    return v->lanes.count < LANES_MOST && TABLE_ADD(&v->lanes) ? (uint32_t)v->lanes.count - 1 : NO_LANE;
+}
+
+static bool enlist(struct context *context, enum order_role role, uint32_t at)
+{
+    if (!TABLE_ADD(&context->all))
+        return false;
+    *TABLE_LAST(&context->all) = at;
+    if (role == ORDER_ROLE_LEGACY && TABLE_ADD(&context->legacy))
+        *TABLE_LAST(&context->legacy) = at;
+    else if (role == ORDER_ROLE_BLOCKING && TABLE_ADD(&context->blocking))
+        *TABLE_LAST(&context->blocking) = at;
+    else
+        return role == ORDER_ROLE_NONE;
+    return true;
+}
+
+static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t key, uint32_t stream,
+                          const struct stream_def *def)
+{
+    uint32_t uid = def != NULL && def->context != 0 ? def->context : call->r.context;
+    uint32_t context = lanes_context(v, uid), at = free_place(v, call->r.enter);
+    if (context == NO_LANE || at == NO_LANE || !id_map_put(&v->lane_by_key, key, at))
+        return NO_LANE;
+    struct lane *lane = lanes_at(v, at);
+    enum order_role role = def != NULL ? role_of(def->kind) : ORDER_ROLE_NONE;
+    *lane = (struct lane){.born = v->now, .key = key, .stream = stream, .context = context, .role = role, .open = true};
+    lane->serial = ++v->serials;
+    lane->sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
+    lane->gone = def != NULL ? def->gone : UINT64_MAX;
+    if (role == ORDER_ROLE_LEGACY) {
+        const struct thread_def *thread = definitions_thread(&v->trace->defs, call->thread);
+        lane->gone = thread != NULL && thread->gone < lane->gone ? thread->gone : lane->gone;
+    }
+    if (!enlist(&v->contexts.items[context], role, at))
+        v->limited = true;
+    return at;
+}
+
+static uint32_t find_lane(struct verdicts *v, const struct call *call, uint32_t stream, bool make)
+{
+    const struct stream_def *def = definitions_stream(&v->trace->defs, stream);
+    bool legacy = def != NULL && def->kind == PTDS_STREAM_LEGACY;
+    uint64_t key = stream | (legacy ? ((uint64_t)call->thread + 1) << 32 : 0);
+    uint32_t at;
+    if (id_map_get(&v->lane_by_key, key, &at))
+        return at;
+    if (!make)
+        return NO_LANE;
+    at = open_lane(v, call, key, stream, def);
+    if (at == NO_LANE) {
+        v->limited = true;
+        v->totals.unplaced++;
+    }
+    return at;
+}
+
+uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t stream, bool make)
+{
+    uint32_t at = stream != 0 ? find_lane(v, call, stream, make) : NO_LANE;
+    if (at != NO_LANE)
+        *lanes_lately(v, call->thread, stream) = (struct lately){lanes_lately_key(call->thread, stream), at};
+    return at;
+}
+
+bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b)
+{
+    const struct lane *one = lanes_at(v, a), *two = lanes_at(v, b);
+    return one->context == two->context && one->role != ORDER_ROLE_NONE && two->role != ORDER_ROLE_NONE;
+}
+
+/* Drops what everybody comes after anyway. */
+static void trim(struct verdicts *v, struct known_list *list, uint64_t done)
+{
+    uint32_t dead = 0;
+    while (dead < list->count && list->items[dead].op <= done)
+        edges_drop(v, list->items[dead++].edge);
+    if (dead == 0)
+        return;
+    list->count -= dead;
+    memmove(list->items, list->items + dead, list->count * sizeof *list->items);
+}
+
+static struct known_list *list_of(struct lane *lane, uint32_t about)
+{
+    void *grown = table_grow(lane->brought, &lane->brought_room, (size_t)about + 1, sizeof *lane->brought);
+    if (grown == NULL)
+        return NULL;
+    lane->brought = grown;
+    return &lane->brought[about];
+}
+
+static INLINE void note_arrival(struct verdicts *v, struct lane *lane, uint32_t about, const struct known *known,
+                                uint64_t before)
+{
+    uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, about);
+    if (known->op <= done)
+        return;
+    const struct lane *subject = lanes_at(v, about);
+    struct known_list *list = list_of(lane, about);
+    if (list != NULL && list->count == list->room) {
+        size_t room = list->room;
+        trim(v, list, done);
+        void *grown = table_grow(list->items, &room, (size_t)list->count + 1, sizeof *list->items);
+        list->items = grown != NULL ? grown : list->items;
+        list->room = (uint32_t)room;
+    }
+    if (list == NULL || list->count == list->room) {
+        v->limited = true;
+        return;
+    }
+    list->items[list->count++] = *known;
+    if (known->edge == NO_EDGE)
+        return;
+    struct open_edge *edge = &v->edges.items[known->edge];
+    edges_keep(v, known->edge);
+    before = larger(before, larger(done, subject->born - 1));
+    edge->limited |= before < subject->dropped;
+    edge->lost |= before < v->lost_at;
+}
+
+/* The lane (or the host) gets to know of lane `about`. False: it knew that much. */
+bool lanes_learn(struct verdicts *v, uint32_t at, uint32_t about, const struct known *known)
+{
+    struct lane *lane = lanes_at(v, at);
+    uint64_t before = lanes_full(lane, lanes_at(v, HOST_LANE), about);
+    if (at == about || known->op <= before)
+        return false;
+    if (!vclock_raise(&lane->full, about, known->op) || !vclock_raise(&lane->grown, about, v->now)) {
+        v->limited = true;
+        return false;
+    }
+    lane->grown_at = v->now;
+    note_arrival(v, lane, about, known, before);
+    if (at != HOST_LANE && !lanes_group(v, at, about))
+        lane->foreign_at = v->now;
+    return true;
+}
+
+/* Everything that lane `from` knows, by its last operation. */
+void lanes_take_over(struct verdicts *v, uint32_t at, uint32_t from, uint32_t edge, bool foreign_only)
+{
+    const struct lane *source = lanes_at(v, from);
+    size_t room = source->full.room < v->lanes.count ? source->full.room : v->lanes.count;
+    for (uint32_t about = 1; about < room; about++) {
+        uint64_t op = source->full.at[about];
+        if (op == 0 || about == at || (foreign_only && lanes_group(v, at, about)))
+            continue;
+        lanes_learn(v, at, about, &(struct known){.op = op, .via = source->last, .at = v->now, .from = from, .edge = edge});
+    }
+}
+
+const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark)
+{
+    return mark->op >= v->ends_from ? &v->ends[mark->op % ENDS] : &mark->end;
+}
+
+static void keep_ends(const struct verdicts *v, struct mark *marks, size_t count)
+{
+    while (count-- > 0 && marks[count].op >= v->ends_from)
+        marks[count].end = v->ends[marks[count].op % ENDS];
+}
+
+void lanes_keep_ends(struct verdicts *v)
+{
+    for (uint32_t i = 0; i < v->lanes.count; i++) {
+        struct lane *lane = lanes_at(v, i);
+        keep_ends(v, &lane->newest, 1);
+        for (unsigned k = 0; k < CLASSES; k++) {
+            keep_ends(v, lane->access[k].items, lane->access[k].count);
+            keep_ends(v, lane->opaque[k].items, lane->opaque[k].count);
+        }
+    }
+}
+
+void lanes_free(struct verdicts *v)
+{
+    for (size_t i = 0; i < v->lanes.count; i++)
+        free_lane(v, &v->lanes.items[i]);
+    for (size_t i = 0; i < v->contexts.count; i++) {
+        free(v->contexts.items[i].all.items);
+        free(v->contexts.items[i].legacy.items);
+        free(v->contexts.items[i].blocking.items);
+    }
+    free(v->lanes.items);
+    free(v->contexts.items);
+    id_map_free(&v->lane_by_key);
+    id_map_free(&v->context_by_uid);
+}

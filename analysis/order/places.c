@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a lane does at an address for the first time, or for the first time since others used that memory; and the way back
+ * from the cache (places.h) to what is remembered of the memory. Called by touches.c, and by whoever must see all of a
+ * memory. Must find nothing else than looking into every single access would.
+ */
+#include "analysis/order/places.h"
+
+#include <stdlib.h>
+
+enum { LINE = 64, PLACES = 1 << PLACE_BITS };
+_Static_assert(sizeof(struct place) == LINE, "a line");
+
+/* Of one memory: so that writing back takes a bounded time and room. */
+enum { WAITING_MOST = 64 };
+
+struct noted {
+    struct place *place;
+    uint32_t order;
+    enum access access;
+};
+
+/* Zeroed by the system page by page, as they are used: a short trace uses few. */
+bool places_begin(struct verdicts *v)
+{
+    v->place_room = calloc(PLACES + 1, LINE);
+    v->places = (struct place *)(((uintptr_t)v->place_room + LINE - 1) / LINE * LINE);
+    return v->place_room != NULL;
+}
+
+void places_free(struct verdicts *v)
+{
+    free(v->place_room);
+}
+
+/* Where it is remembered, if it still is. */
+static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, enum access access)
+{
+    uint32_t position = place->at[access - 1];
+    if (position == 0 || position > memory->list.count)
+        return NULL;
+    struct remembered *found = accesses_at(memory, position);
+    bool same = found->lane == memory->lane && found->touch.lo == place->address && found->touch.access == access &&
+                found->touch.extent == EXTENT_FROM;
+    return same ? found : NULL;
+}
+
+void places_enlist(struct verdicts *v, struct place *place, struct memory *memory)
+{
+    if (memory->waiting_count == WAITING_MOST)
+        places_write_back(v, memory);
+    place->waiting = true;
+    place->next = memory->waiting;
+    memory->waiting = (uint32_t)(place - v->places) + 1;
+    memory->waiting_count++;
+}
+
+static void forget(const struct place *place, struct memory *memory, unsigned kinds)
+{
+    for (; kinds != 0; kinds &= kinds - 1) {
+        struct remembered *old = remembered_at(place, memory, (enum access)__builtin_ctz(kinds));
+        if (old != NULL)
+            accesses_forget(memory, old);
+    }
+}
+
+/* Takes what is noted of a place, among others by time. */
+static unsigned collect(struct noted *noted, unsigned count, struct place *place)
+{
+    for (unsigned left = place->noted & ((1u << PLACE_GONE) - 1); left != 0; left &= left - 1) {
+        enum access access = (enum access)__builtin_ctz(left);
+        struct noted one = {place, place->order[access - 1], access};
+        unsigned at = count++;
+        for (; at != 0 && noted[at - 1].order > one.order; at--)
+            noted[at] = noted[at - 1];
+        noted[at] = one;
+    }
+    place->noted = 0;
+    place->waiting = false;
+    return count;
+}
+
+static void write_back(struct verdicts *v, struct memory *memory, const struct noted *noted)
+{
+    struct place *place = noted->place;
+    const struct edge_end *end = &v->ends[noted->order >> TOUCHES_BITS];
+    uint64_t op = v->ends_from + (noted->order >> TOUCHES_BITS);
+    uint16_t *at = &place->at[noted->access - 1];
+    struct remembered *old = remembered_at(place, memory, noted->access);
+    struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
+    if (old != NULL)
+        accesses_again(memory, old, *at, op, end);
+    else
+        *at = accesses_remember(v, memory->lane, memory, &touch, op, end);
+}
+
+/* All that waits is of the lane that used the memory last. The list begins with what came last, so that is taken last. */
+void places_write_back(struct verdicts *v, struct memory *memory)
+{
+    struct noted noted[WAITING_MOST * ACCESS_UNKNOWN];
+    struct place *waiting[WAITING_MOST];
+    unsigned count = 0, places = 0;
+    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next)
+        waiting[places++] = &v->places[at - 1];
+    while (places-- > 0) {
+        /* cppcheck-suppress uninitvar ; as many as the loop above has filled in */
+        struct place *place = waiting[places];
+        forget(place, memory, (unsigned)(place->noted >> PLACE_GONE & ~place->noted));
+        count = collect(noted, count, place);
+    }
+    memory->waiting = memory->waiting_count = 0;
+    for (unsigned i = 0; i < count; i++)
+        write_back(v, memory, &noted[i]);
+}
+
+void places_write_all_back(struct verdicts *v)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        if (v->places[i].waiting)
+            places_write_back(v, &v->memories.items[v->places[i].memory]);
+}
+
+void places_drop(struct verdicts *v, struct memory *memory)
+{
+    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next) {
+        v->places[at - 1].noted = 0;
+        v->places[at - 1].waiting = false;
+    }
+    memory->waiting = memory->waiting_count = 0;
+}
+
+/* Another address was there, of this lane or another. What is remembered of the new one may be from before that. */
+static void begin(struct verdicts *v, struct place *place, const struct toucher *by, struct memory *memory,
+                  uint64_t address)
+{
+    if (place->waiting)
+        places_write_back(v, &v->memories.items[place->memory]);
+    *place = (struct place){
+        .address = address, .lane = by->serial, .memory = (uint32_t)(memory - v->memories.items), .seen = UINT64_MAX};
+    for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++)
+        place->at[access - 1] = accesses_find(memory, by->lane, address, access);
+}
+
+/* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
+ * long as they do not come back. */
+static INLINE bool is_clear(struct verdicts *v, const struct toucher *by, struct memory *memory)
+{
+    const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
+    if (memory->clear == memory->turn)
+        return true;
+    if (memory->tried != 0 && memory->tried >= v->learnt)
+        return false;
+    memory->tried = v->now;
+    for (uint32_t at = memory->newest; at != 0; at = accesses_at(memory, at)->earlier) {
+        const struct remembered *old = accesses_at(memory, at);
+        if (old->lane != by->lane && lanes_explicit(lane, host, old->lane) < old->op)
+            return false;
+    }
+    memory->clear = memory->turn;
+    return true;
+}
+
+/* Whatever stands against a weaker access stands against this one, and as surely. */
+static unsigned as_strong(enum access access)
+{
+    return places_weaker[access] | 1u << access;
+}
+
+static enum outcome look_into(struct verdicts *v, const struct toucher *by, struct place *place, struct memory *memory,
+                              enum access access)
+{
+    struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
+    struct blame blame = {.lane = by->lane};
+    const struct remembered *keep = memory->lane == by->lane ? remembered_at(place, memory, access) : NULL;
+    return accesses_open(v, &blame, memory, &touch, keep);
+}
+
+struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
+                              uint64_t address, enum access access)
+{
+    struct place *place = places_at(v, by, address);
+    if (memory->lane != by->lane)
+        places_write_back(v, memory);
+    if (place->address != address || place->lane != by->serial || &v->memories.items[place->memory] != memory)
+        begin(v, place, by, memory, address);
+    enum outcome worst = OUTCOME_APART;
+    bool clear = memory->lane == by->lane && is_clear(v, by, memory);
+    if (!clear)
+        worst = look_into(v, by, place, memory, access);
+    accesses_newest(v, memory, by->lane);
+    clear = clear || is_clear(v, by, memory);
+    if (place->turn != memory->turn || by->grown > place->seen) {
+        place->turn = memory->turn;
+        place->seen = UINT64_MAX;
+        place->kinds = 0;
+    }
+    uint64_t seen = worst < OUTCOME_HELD_BY_HOST ? UINT64_MAX : v->now;
+    place->seen = place->seen < seen ? place->seen : seen;
+    place->kinds |= (uint8_t)(clear ? UINT8_MAX : worst != OUTCOME_RACE ? as_strong(access) : 0);
+    places_note(v, order, place, memory, access);
+    return memory;
+}
+
+struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
+                           enum access access)
+{
+    struct memory *memory = memories_at(v, address);
+    return memory != NULL ? places_look_in(v, by, order, memory, address, access) : NULL;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The addresses that lanes use from their first byte on, again and again: a cache in front of what is remembered of the
+ * memories (accesses.c), written back when somebody else wants to see it. For touches.c; a launch has several pointers, and
+ * nearly all are where the same lane used them before, so what stands here is the whole cost of one.
+ */
+#ifndef PTDS_ANALYSIS_ORDER_PLACES_H
+#define PTDS_ANALYSIS_ORDER_PLACES_H
+
+#include "analysis/order/engine.h"
+
+/* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access.
+ * As long as a line of the processor's cache: to find it is much of what a pointer costs. */
+struct place {
+    uint64_t address;
+    uint32_t lane;                  /* serial */
+    uint32_t memory;                /* position */
+    uint64_t turn;                  /* of the memory, in which it was looked into */
+    uint64_t seen;                  /* ... and when, if an order holds it that may come to arrive another way; else later */
+    uint32_t order[ACCESS_UNKNOWN]; /* the last of those noted (places_order) */
+    uint16_t at[ACCESS_UNKNOWN];    /* where those written back are remembered, if they still are; 0 nowhere */
+    uint32_t next;                  /* to be written back before this one, plus one */
+    uint16_t noted;                 /* two sets: kinds used since what is remembered was written; and, PLACE_GONE bits */
+                                    /* higher, those superfluous since then: if used again after that, in both */
+    uint8_t kinds;                  /* that were looked into, and no race found */
+    bool waiting;                   /* to be written back: in the memory's list */
+};
+#define PLACE_GONE 8
+
+/* Who touches, looked up once an operation. */
+struct toucher {
+    uint32_t lane, serial;
+    uint64_t salt;  /* the serial's part of a place's hash */
+    uint64_t grown; /* when the lane, or the host, last learnt anything */
+};
+
+static inline struct toucher places_toucher(const struct verdicts *v, uint32_t lane)
+{
+    const struct lane *by = lanes_at(v, lane);
+    return (struct toucher){.lane = lane,
+                            .serial = by->serial,
+                            .salt = (uint64_t)by->serial << 40,
+                            .grown = larger(by->grown_at, lanes_at(v, HOST_LANE)->grown_at)};
+}
+
+static inline struct place *places_at(struct verdicts *v, const struct toucher *by, uint64_t address)
+{
+    return &v->places[(address ^ by->salt) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACE_BITS)];
+}
+
+/* An access of the call at hand: what is noted is written back before the calls' `ends` begin anew. */
+static inline uint32_t places_order(const struct verdicts *v, uint32_t access)
+{
+    return (uint32_t)(v->now % ENDS) << TOUCHES_BITS | access;
+}
+
+/* By enum access: the kinds that such an access makes superfluous if they came before, as bits 1 << enum access. */
+enum { WEAKER_THAN_UNKNOWN = 1 << ACCESS_READ, WEAKER_THAN_WRITE = 1 << ACCESS_READ | 1 << ACCESS_UNKNOWN };
+static const uint16_t places_weaker[] = {
+    [ACCESS_READ] = 0, [ACCESS_WRITE] = WEAKER_THAN_WRITE, [ACCESS_UNKNOWN] = WEAKER_THAN_UNKNOWN};
+/* What becomes of struct place's `noted`. */
+static const uint16_t places_keeps[] = {[ACCESS_READ] = UINT16_MAX,
+                                        [ACCESS_WRITE] = (uint16_t)~WEAKER_THAN_WRITE,
+                                        [ACCESS_UNKNOWN] = (uint16_t)~WEAKER_THAN_UNKNOWN};
+static const uint16_t places_adds[] = {[ACCESS_READ] = 1 << ACCESS_READ,
+                                       [ACCESS_WRITE] = 1 << ACCESS_WRITE | WEAKER_THAN_WRITE << PLACE_GONE,
+                                       [ACCESS_UNKNOWN] = 1 << ACCESS_UNKNOWN | WEAKER_THAN_UNKNOWN << PLACE_GONE};
+
+void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
+
+/* The access at hand, to be remembered. */
+static inline void places_note(struct verdicts *v, uint32_t order, struct place *place, struct memory *memory,
+                               enum access access)
+{
+    place->noted = (uint16_t)((place->noted & places_keeps[access]) | places_adds[access]);
+    place->order[access - 1] = order;
+    memory->last = v->now;
+    if (!place->waiting)
+        places_enlist(v, place, memory);
+}
+
+struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
+                           enum access access);
+struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
+                              uint64_t address, enum access access);
+
+/* The memory; NULL: the address is in none that is known, and nothing happened. The usual case is the short one: the lane
+ * did the same there before, nobody else has used the memory since, and so nothing is to be looked into. */
+static inline struct memory *places_touch(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
+                                          enum access access)
+{
+    struct place *place = places_at(v, by, address);
+    struct memory *memory = &v->memories.items[place->memory];
+    bool known = place->address == address && place->lane == by->serial && place->turn == memory->turn &&
+                 (place->kinds & 1u << access) && by->grown <= place->seen;
+    if (__builtin_expect(!known, 0))
+        return places_look(v, by, order, address, access);
+    places_note(v, order, place, memory, access);
+    return memory;
+}
+
+#endif

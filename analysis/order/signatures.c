@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a kernel does with its parameters, as far as its signature says: reads through a pointer to const, writes through
+ * any other. Read once a kernel. Where one part of a name is not understood nothing is said of any parameter.
+ */
+#include "analysis/order/engine.h"
+
+#include <stdlib.h>
+
+#include "analysis/order/mangled.h"
+
+enum { PARAMETERS_MOST = 512 };
+
+static enum access access_of(enum mangled_parameter kind)
+{
+    return kind == MANGLED_CONST_POINTER || kind == MANGLED_POINTER_POINTER ? ACCESS_READ
+           : kind == MANGLED_POINTER                                        ? ACCESS_WRITE
+                                                                            : ACCESS_UNKNOWN;
+}
+
+static uint32_t *take_parameters(struct signature *signature, const uint8_t *kinds, const uint32_t *layout, uint32_t count)
+{
+    uint32_t *parameters = malloc((count + 1) * sizeof *parameters), named = 0, wide = 0;
+    if (parameters == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t offset = layout[i] >> 16;
+        wide += (layout[i] & 0xffff) >= 8;
+        signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER;
+        if (offset % 8 == 0)
+            parameters[named++] = SIGNATURE_PARAMETER(offset, access_of((enum mangled_parameter)kinds[i]));
+    }
+    parameters[named] = SIGNATURE_END;
+    signature->wide_first = wide == 1 && (layout[0] & 0xffff) >= 8;
+    return parameters;
+}
+
+static void read_name(struct verdicts *v, struct signature *signature, const struct kernel_def *kernel)
+{
+    uint8_t kinds[PARAMETERS_MOST];
+    const char *name = kernel->name != 0 ? definitions_string(&v->trace->defs, kernel->name) : NULL;
+    int count = name != NULL ? mangled_parameters(name, kinds, PARAMETERS_MOST) : -1;
+    if (count > 0 && (uint32_t)count == kernel->params && kernel->layout != NULL)
+        signature->parameters = take_parameters(signature, kinds, kernel->layout, (uint32_t)count);
+}
+
+const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
+{
+    static const struct signature unknown = {.opaque = true};
+    struct lately *lately = &v->lately_kernels[uid % 256];
+    const struct kernel_def *kernel = definitions_kernel(&v->trace->defs, uid);
+    uint32_t at;
+    if (kernel == NULL || kernel->params == UINT32_MAX)
+        return &unknown;
+    if (id_map_get(&v->signature_by_uid, uid, &at)) {
+        *lately = (struct lately){(uint64_t)uid + 1, at};
+        return &v->signatures.items[at];
+    }
+    if (!TABLE_ADD(&v->signatures))
+        return &unknown;
+    at = (uint32_t)v->signatures.count - 1;
+    v->signatures.items[at] = (struct signature){0};
+    if (!id_map_put(&v->signature_by_uid, uid, at)) {
+        v->signatures.count--;
+        return &unknown;
+    }
+    read_name(v, &v->signatures.items[at], kernel);
+    return &v->signatures.items[at];
+}
+
+void signatures_free(struct verdicts *v)
+{
+    for (size_t i = 0; i < v->signatures.count; i++)
+        free(v->signatures.items[i].parameters);
+    free(v->signatures.items);
+    id_map_free(&v->signature_by_uid);
+}

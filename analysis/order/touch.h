@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The memory that a call names, for rules that must know whether two calls use the same. Says nothing about memory that
+ * the record does not name, but says that there may be such memory.
+ */
+#ifndef PTDS_ANALYSIS_ORDER_TOUCH_H
+#define PTDS_ANALYSIS_ORDER_TOUCH_H
+
+#include "analysis/trace/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct touch {
+    uint64_t address, size; /* size 0: from address on, how far is not seen (a kernel's argument, a freed allocation) */
+};
+
+enum { TOUCH_MOST = 12 };
+
+/* Returns how many were written to `out`; *all: false if the call may use more than those. */
+unsigned touch_of(const struct call *call, struct touch out[TOUCH_MOST], bool *all);
+
+/* Whether both certainly reach the same byte: ranges that overlap, an address inside a range, the same address. */
+bool touch_meets(struct touch a, struct touch b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What memory an operation touches, and how. Called once an operation that runs. Words come from the trace: any number may
+ * be in them. A launch's words count only where they lie in an allocation; what a kernel does there says its signature, or
+ * nobody.
+ */
+#include "analysis/order/marks.h"
+#include "analysis/order/places.h"
+
+#include <string.h>
+
+/* CUarray handles live apart from addresses. */
+#define ARRAYS ((uint64_t)1 << 62)
+
+struct operation {
+    struct blame by;
+    uint32_t count;           /* of accesses so far */
+    unsigned touches, opaque; /* classes of memory */
+    struct memory *freed;     /* NULL: none */
+};
+
+/* Whether one more access is followed. */
+static bool counts(struct operation *operation, const struct memory *memory)
+{
+    if (operation->count == TOUCHES_MOST) {
+        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+        return false;
+    }
+    operation->touches |= memory->classes;
+    return true;
+}
+
+static void add(struct verdicts *v, struct operation *operation, struct memory *memory, const struct touch *touch)
+{
+    if (!counts(operation, memory))
+        return;
+    uint32_t order = places_order(v, operation->count++);
+    if (touch->extent == EXTENT_FROM) {
+        struct toucher by = places_toucher(v, operation->by.lane);
+        places_look_in(v, &by, order, memory, touch->lo, touch->access);
+        return;
+    }
+    accesses_touch(v, &operation->by, memory, touch);
+    accesses_newest(v, memory, operation->by.lane);
+    accesses_remember(v, operation->by.lane, memory, touch, v->now, v->end);
+}
+
+/* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. */
+static void add_range(struct verdicts *v, struct operation *operation, uint64_t address, const uint64_t size[3],
+                      unsigned kind, enum access access)
+{
+    uint64_t width = size[0], height = size[1] != 0 ? size[1] : 1, pitch = size[2], rows, bytes;
+    struct touch touch = {.lo = address, .access = access, .extent = EXTENT_EXACT};
+    if (width == 0 || address == 0)
+        return;
+    if (kind == PTDS_MEMORY_ARRAY) {
+        touch = (struct touch){ARRAYS | address, (ARRAYS | address) + 1, access, EXTENT_HOLES};
+    } else {
+        if (height != 1 && pitch != width)
+            touch.extent = pitch < width ? EXTENT_FROM : EXTENT_HOLES;
+        if (__builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_add_overflow(rows, width, &bytes) ||
+            __builtin_add_overflow(address, bytes, &touch.hi))
+            touch.hi = UINT64_MAX;
+    }
+    struct memory *memory = memories_at(v, touch.lo);
+    if (memory == NULL || (touch.extent != EXTENT_FROM && touch.hi > memory->end))
+        memory = memories_elsewhere(v);
+    if (touch.extent == EXTENT_FROM)
+        touch.hi = memory->end;
+    if (memory->classes == TOUCHES_GLOBAL)
+        operation->opaque |= TOUCHES_GLOBAL;
+    add(v, operation, memory, &touch);
+    if (model_is_host(kind))
+        operation->touches |= TOUCHES_HOST;
+}
+
+/* Pageable memory is read while the call runs, before anything else can happen to it. */
+static void add_copy(struct verdicts *v, struct operation *operation, const struct call *call)
+{
+    unsigned to = call->r.kinds & 15, from = call->r.kinds >> 4;
+    uint64_t width = call_word(call, 2), height = call_word(call, 3);
+    if (from != PTDS_MEMORY_PAGEABLE)
+        add_range(v, operation, call_word(call, 1), (uint64_t[]){width, height, call_word(call, 5)}, from, ACCESS_READ);
+    add_range(v, operation, call_word(call, 0), (uint64_t[]){width, height, call_word(call, 4)}, to, ACCESS_WRITE);
+}
+
+static void add_whole(struct verdicts *v, struct operation *operation, struct memory *memory)
+{
+    if (memory != NULL)
+        add(v, operation, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
+}
+
+/* The parameter that begins at a place: how it is accessed, and the parameter after it. */
+static enum access search_access(const struct signature *signature, uint32_t offset, const uint32_t **next)
+{
+    for (const uint32_t *at = signature->parameters; *at != SIGNATURE_END; at++)
+        if (*at >> 2 == offset / 8) {
+            *next = at + 1;
+            return (enum access)(*at & 3);
+        }
+    return ACCESS_UNKNOWN;
+}
+
+/* Launches name parameters in order: mostly it is the one after the last. */
+static inline enum access access_at(const struct signature *signature, uint32_t offset, const uint32_t **next)
+{
+    uint32_t parameter = **next;
+    if (parameter >> 2 != offset / 8)
+        return search_access(signature, offset, next);
+    ++*next;
+    return (enum access)(parameter & 3);
+}
+
+/* Does the launch say where its words come from? One at place 0 alone may be of a trace that never says. */
+static inline bool places_known(struct verdicts *v, const struct call *call, const struct signature *signature)
+{
+    for (uint32_t i = LAUNCH_WORDS_AT; !v->offsets_seen && i < call->words; i++)
+        v->offsets_seen = launch_offset(call_word(call, i)) != 0;
+    return v->offsets_seen || signature->wide_first;
+}
+
+/* All pointers up to word `words`; `signature` NULL: says nothing. Returns the classes of memory. Most of the time that
+ * verdicts take is spent here. */
+static INLINE unsigned add_pointers(struct verdicts *v, uint32_t lane, const struct call *call,
+                                    const struct signature *signature, uint32_t words)
+{
+    const unsigned char *word = call->word + LAUNCH_WORDS_AT * sizeof(uint64_t),
+                        *end = call->word + words * sizeof(uint64_t);
+    struct toucher by = places_toucher(v, lane);
+    const uint32_t *next = signature != NULL ? signature->parameters : NULL;
+    uint32_t order = places_order(v, 0);
+    unsigned classes = 0;
+    for (; word < end; word += sizeof(uint64_t)) {
+        uint64_t value;
+        memcpy(&value, word, sizeof value);
+        enum access access = next != NULL ? access_at(signature, launch_offset(value), &next) : ACCESS_UNKNOWN;
+        const struct memory *memory = places_touch(v, &by, order, launch_address(value), access);
+        if (memory == NULL)
+            continue;
+        classes |= memory->classes;
+        order++;
+    }
+    return classes;
+}
+
+/* More pointers than are followed: those beyond may be to anything that lies in an allocation. */
+static RARE unsigned beyond(struct verdicts *v, const struct call *call)
+{
+    for (uint32_t i = LAUNCH_WORDS_AT + TOUCHES_MOST; i < call->words; i++)
+        if (memories_at(v, launch_address(call_word(call, i))) != NULL)
+            return TOUCHES_DEVICE | TOUCHES_HOST;
+    return 0;
+}
+
+/* What the operation touched, as classes of memory, and which of them it may touch anywhere. */
+static INLINE void note_classes(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque)
+{
+    if ((opaque & TOUCHES_DEVICE) && v->globals_seen)
+        opaque |= TOUCHES_GLOBAL;
+    touches |= opaque;
+    if (touches != 0 && (v->opaque_at != 0 || opaque != 0))
+        conflicts_opaque(v, lane, touches, opaque);
+    conflicts_mark(v, lane, lanes_at(v, lane)->access, touches);
+}
+
+void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lane)
+{
+    const struct signature *signature = signatures_of(v, call->r.object);
+    bool known = signature->parameters != NULL && places_known(v, call, signature),
+         all = call->words <= LAUNCH_WORDS_AT + TOUCHES_MOST;
+    uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST;
+    unsigned opaque = signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE) ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
+    unsigned touches = TOUCHES_GLOBAL | add_pointers(v, lane, call, known ? signature : NULL, words);
+    note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
+}
+
+static void take(struct verdicts *v, struct operation *operation, const struct call *call)
+{
+    uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
+    if ((call->r.flags & PTDS_CALL_OPAQUE) && call->r.op != PTDS_OP_HOST_FUNCTION)
+        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+    switch (call->r.op) {
+    case PTDS_OP_COPY: add_copy(v, operation, call); break;
+    case PTDS_OP_MEMSET:
+        add_range(v, operation, address, (uint64_t[]){bytes, call_word(call, 2), call_word(call, 3)}, call->r.kinds & 15,
+                  ACCESS_WRITE);
+        break;
+    case PTDS_OP_WRITE_VALUE: add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_WRITE); break;
+    case PTDS_OP_WAIT_VALUE:
+        add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_READ);
+        v->fog = v->now; /* who wrote it came before, by order that nobody sees */
+        break;
+    case PTDS_OP_ALLOC_ASYNC: add_whole(v, operation, memories_add(v, call)); break;
+    case PTDS_OP_FREE_ASYNC:
+        operation->freed = memories_of(v, call->r.object, address);
+        add_whole(v, operation, operation->freed);
+        break;
+    case PTDS_OP_HOST_FUNCTION: operation->opaque |= TOUCHES_HOST; break;
+    case PTDS_OP_GRAPH_LAUNCH:
+    case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST; break;
+    default: break;
+    }
+}
+
+void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane)
+{
+    struct operation operation = {.by = {.lane = lane}};
+    take(v, &operation, call);
+    note_classes(v, lane, operation.touches, operation.opaque);
+    if (operation.freed != NULL)
+        memories_remove(v, operation.freed);
+}
+
+/* A free is the host's own act: it touches all of the memory, after what the call has waited for. */
+void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover)
+{
+    const struct call *call = view->call;
+    struct memory *memory = memories_of(v, call->r.object, call_word(call, 0));
+    struct blame by = {.lane = HOST_LANE, .cover = cover};
+    if (memory == NULL)
+        return;
+    if (cover != NULL)
+        accesses_touch(v, &by, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
+    memories_remove(v, memory);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The engine's one pass: for each call, what it comes after, what it touches, and what the host knows when it has returned.
+ * Called by the report builder and by tests. Must come to an end on any input and take memory by what is alive only.
+ */
+#include "analysis/order/engine.h"
+
+#include <stdlib.h>
+
+static bool begin(struct verdicts *v)
+{
+    v->ends = calloc(ENDS, sizeof *v->ends);
+    if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v))
+        return false;
+    v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
+    v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
+    return true;
+}
+
+struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sink)
+{
+    struct verdicts *v = calloc(1, sizeof *v);
+    if (v == NULL)
+        return NULL;
+    v->trace = trace;
+    v->sink = sink;
+    v->sweep_at = v->sweep_least = SWEEP_LEAST;
+    /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
+    v->all_lost = trace->lost_chunks != 0 || trace->damaged != 0 || trace->header.refused != 0 || trace->out_of_memory;
+    if (!begin(v)) {
+        verdicts_end(v, NULL);
+        return NULL;
+    }
+    return v;
+}
+
+void verdicts_sweep_always(struct verdicts *v)
+{
+    v->sweep_at = v->sweep_least = 0;
+}
+
+void verdicts_begin_anew_after(struct verdicts *v, unsigned calls)
+{
+    v->now = ENDS - 1 - calls % ENDS;
+}
+
+static struct edge_end end_of(const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    return (struct edge_end){.ticks = call->enter,
+                             .thread = view->call->thread,
+                             .stream = view->submits ? call->stream != 0 ? call->stream : call->target : 0,
+                             .stack = call->stack,
+                             .object = call->op == PTDS_OP_LAUNCH ? call->object : 0,
+                             .api = call->api,
+                             .op = call->op,
+                             .twin = (call->flags & PTDS_CALL_TWIN) != 0};
+}
+
+/* Kept for those like it. */
+static RARE void take_end(struct verdicts *v, const struct call_view *view)
+{
+    struct alike_end *lately = &v->alike_ends[view->alike % 64];
+    *v->end = end_of(view);
+    if (view->alike != 0)
+        *lately = (struct alike_end){view->alike, *v->end};
+}
+
+static inline void begin_end(struct verdicts *v, const struct call_view *view)
+{
+    const struct alike_end *lately = &v->alike_ends[view->alike % 64];
+    v->end = &v->ends[v->now % ENDS];
+    if (view->alike == 0 || lately->alike != view->alike) {
+        take_end(v, view);
+        return;
+    }
+    *v->end = lately->end;
+    v->end->ticks = view->call->r.enter;
+    v->end->stack = view->call->r.stack;
+    v->end->object = view->call->r.object;
+}
+
+static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
+{
+    const struct event *event = events_find(v, call->object, call->generation);
+    if (event != NULL)
+        events_wait(v, event, lane);
+    else if (call->generation != 0)
+        v->fog = v->now;
+}
+
+static inline void put_on_lane(struct verdicts *v, uint32_t lane)
+{
+    joins_implicit(v, lane);
+    lanes_at(v, lane)->last = v->now;
+}
+
+/* A host function may tell the program that what came before it is done, by means that no call shows. */
+static RARE void tell(struct verdicts *v, uint32_t at)
+{
+    struct lane *lane = lanes_at(v, at);
+    if (!vclock_join(&v->told, &lane->full) || !vclock_raise(&v->told, at, lane->last))
+        v->limited = true;
+}
+
+static void submit(struct verdicts *v, const struct call_view *view, uint32_t lane)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    if (call->op == PTDS_OP_EVENT_WAIT)
+        wait_for_event(v, call, lane);
+    put_on_lane(v, lane);
+    if (call->op == PTDS_OP_HOST_FUNCTION)
+        tell(v, lane);
+    if (call->op == PTDS_OP_LAUNCH)
+        touches_of_launch(v, view->call, lane);
+    else if (view->work)
+        touches_of_call(v, view->call, lane);
+    else if (call->op == PTDS_OP_EVENT_RECORD)
+        events_record(v, call, lane);
+}
+
+static uint64_t returned_at(const struct ptds_rec_CALL *call)
+{
+    return (call->flags & PTDS_CALL_TIMED) && call->leave >= call->enter ? call->leave : call->enter;
+}
+
+/* What changes no order of operations: allocations, and what is forgotten. */
+static RARE void take_objects(struct verdicts *v, const struct call_view *view, const struct cover *cover)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    switch (call->op) {
+    case PTDS_OP_ALLOC: memories_add(v, view->call); break;
+    case PTDS_OP_FREE:
+    case PTDS_OP_FREE_HOST:
+    case PTDS_OP_UNREGISTER: touches_of_free(v, view, cover); break;
+    case PTDS_OP_UNMAP: touches_of_free(v, view, NULL); break;
+    case PTDS_OP_CTX_DESTROY:
+        for (uint32_t i = 1; i < v->memories.count; i++)
+            if (v->memories.items[i].turn != 0 && v->memories.items[i].context == call->context)
+                memories_remove(v, &v->memories.items[i]);
+        break;
+    case PTDS_OP_EVENT_DESTROY: events_forget(v, call->object); break;
+    case PTDS_OP_CTX_EVENT_RECORD:
+    case PTDS_OP_CTX_EVENT_WAIT: v->fog = v->now; break;
+    default: break;
+    }
+}
+
+static bool concerns(const struct call_view *view)
+{
+    return view->succeeded && (view->submits || view->scope != WAIT_NONE || view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD);
+}
+
+static ASIDE void take_call(struct verdicts *v, const struct call_view *view, uint32_t lane)
+{
+    struct cover cover;
+    bool early = view->own_only && waits_cover(v, view, lane, &cover), waits = early;
+    if (view->submits && lane != NO_LANE)
+        submit(v, view, lane);
+    if (!view->own_only && view->scope != WAIT_NONE)
+        waits = waits_cover(v, view, lane, &cover);
+    if (view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD)
+        take_objects(v, view, waits ? &cover : NULL);
+    if (waits)
+        waits_start(v, &cover, returned_at(&view->call->r));
+}
+
+static RARE void begin_ends_anew(struct verdicts *v)
+{
+    places_write_all_back(v);
+    lanes_keep_ends(v);
+    v->ends_from += ENDS;
+}
+
+const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view *view, bool gap)
+{
+    if (++v->now % ENDS == 0)
+        begin_ends_anew(v);
+    if (gap)
+        v->lost_at = v->now;
+    if (view->alike == 0 && !concerns(view))
+        return NULL;
+    v->raced = false;
+    if (v->covers.count != 0)
+        waits_until(v, view->call->r.enter);
+    uint32_t lane = lanes_of_call(v, view->call, view->submits);
+    begin_end(v, view);
+    if (view->submits && lane != NO_LANE)
+        lanes_at(v, lane)->newest.op = v->now;
+    if (view->alike != 0 && lane != NO_LANE) { /* a launch and nothing else */
+        put_on_lane(v, lane);
+        touches_of_launch(v, view->call, lane);
+    } else {
+        take_call(v, view, lane);
+    }
+    if (v->fresh.count != 0)
+        edges_end_call(v, v->raced);
+    if (v->open > v->sweep_at)
+        sweep(v);
+    return v->raced ? &v->race : NULL;
+}
+
+void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
+{
+    if (v == NULL)
+        return;
+    waits_free(v);
+    lanes_free(v);
+    edges_settle_all(v);
+    if (totals != NULL)
+        *totals = v->totals;
+    events_free(v);
+    memories_free(v);
+    signatures_free(v);
+    places_free(v);
+    edges_free(v);
+    vclock_free(&v->told);
+    free(v->ends);
+    free(v);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The verdict engine: finds the implicit edges of a trace (edge.h) and says of each whether the program needs it. Fed every
+ * call in merged order, between model_enter and model_leave, by the report builder and by tests.
+ *
+ * Works on the streams as the program named them, so that a trace says the same under every policy. Two orders are kept:
+ *   explicit  each thread's legacy work is a stream of its own; events by generation; host waits that were asked for by
+ *             name. A wait that has returned orders every later call of every thread: hand-over between threads by mutex
+ *             cannot be seen, so it is taken for granted. An edge is never called load-bearing for want of a mutex
+ *   full      that, plus the implicit edges
+ * A kernel reaches memory by its arguments only, unless the trace or the kernel's signature says otherwise.
+ *
+ * Memory goes with live streams, allocations, and with edges and accesses that something may still depend on.
+ */
+#ifndef PTDS_ANALYSIS_ORDER_VERDICT_H
+#define PTDS_ANALYSIS_ORDER_VERDICT_H
+
+#include "analysis/order/edge.h"
+#include "analysis/model/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct verdicts;
+
+/* The sink gets each edge when it is settled, the last ones from verdicts_end. Trace and sink must outlive the engine.
+ * NULL without memory. */
+struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sink);
+
+/* The next call. `gap`: records are missing between the calls so far and some call still to come (merge_in_gap). Returns
+ * a pair of which this call is the second, that conflicts and that nothing orders; NULL if there is none. It stays valid
+ * until the next call. */
+const struct edge_pair *verdicts_take(struct verdicts *verdicts, const struct call_view *view, bool gap);
+
+/* The allocation alive that holds an address, as of the calls taken so far; false if none is known to. `verdicts` may be
+ * NULL. */
+struct verdict_memory {
+    uint64_t base;
+    uint32_t kind; /* enum ptds_memory_kind */
+};
+bool verdicts_memory(struct verdicts *verdicts, uint64_t address, struct verdict_memory *out);
+/* Whether every allocation seen is followed, so that an address in none is in none that the trace shows. */
+bool verdicts_memory_complete(const struct verdicts *verdicts);
+
+/* For tests: forget what can be forgotten after every call, not only when much is open. */
+void verdicts_sweep_always(struct verdicts *verdicts);
+/* For tests, before the first call: what is kept of calls in a row of fixed length begins anew after so many. */
+void verdicts_begin_anew_after(struct verdicts *verdicts, unsigned calls);
+
+/* Settles what is open and frees the engine. Accepts NULL. */
+void verdicts_end(struct verdicts *verdicts, struct verdict_totals *totals);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

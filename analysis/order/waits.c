@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the host knows. A wait tells something only from the moment it returned, so what it covers waits in a heap until a
+ * call is entered later than that. What a wait covers by explicit order is what its name asks for; what it covers beyond
+ * that (a free, a wait for the legacy stream that waits for other streams) is an implicit edge of kind host.
+ */
+#include "analysis/order/engine.h"
+
+#include <stdlib.h>
+
+static bool cover_learn(struct verdicts *v, struct cover *cover, uint32_t about, const struct known *known)
+{
+    void *grown = table_grow(cover->full, &cover->room, (size_t)about + 1, sizeof *cover->full);
+    if (grown == NULL) {
+        v->limited = true;
+        return false;
+    }
+    cover->full = grown;
+    if (known->op <= cover->full[about].op || known->op <= vclock_get(&lanes_at(v, HOST_LANE)->full, about))
+        return false;
+    edges_drop(v, cover->full[about].op != 0 ? cover->full[about].edge : NO_EDGE);
+    cover->full[about] = *known;
+    edges_keep(v, known->edge);
+    return true;
+}
+
+/* Up to operation `op` of the lane; not what it knows of others. */
+static bool cover_lane(struct verdicts *v, struct cover *cover, uint32_t at, uint64_t op, uint32_t edge)
+{
+    return op != 0 && cover_learn(v, cover, at, &(struct known){.op = op, .via = op, .from = at, .edge = edge});
+}
+
+static void cover_clock(struct verdicts *v, struct cover *cover, const struct vclock *full, uint32_t from, uint64_t via,
+                        uint32_t edge)
+{
+    for (uint32_t about = 1; about < full->room && about < v->lanes.count; about++)
+        if (full->at[about] != 0)
+            cover_learn(v, cover, about, &(struct known){.op = full->at[about], .via = via, .from = from, .edge = edge});
+}
+
+static void cover_explicitly(struct verdicts *v, struct cover *cover, uint32_t at)
+{
+    struct lane *lane = lanes_at(v, at);
+    if (lane->last == 0)
+        return;
+    if (!vclock_join(&cover->expl, &lane->expl) || !vclock_raise(&cover->expl, at, lane->last))
+        v->limited = true;
+    cover_lane(v, cover, at, lane->last, NO_EDGE);
+    cover_clock(v, cover, &lane->full, at, lane->last, NO_EDGE);
+    lane->snapped = v->now;
+}
+
+static bool uncovered(const struct verdicts *v, const struct cover *cover, uint32_t at)
+{
+    uint64_t known = vclock_get(&lanes_at(v, HOST_LANE)->full, at);
+    if (at < cover->room)
+        known = larger(known, cover->full[at].op);
+    return lanes_at(v, at)->last > known;
+}
+
+/* The lanes of the list that are not covered yet, as one edge from the one that worked last. */
+static void cover_implicitly(struct verdicts *v, struct cover *cover, const uint32_t *lanes, size_t count)
+{
+    uint32_t newest = NO_LANE, edge;
+    for (size_t i = 0; i < count; i++)
+        if (uncovered(v, cover, lanes[i]) && (newest == NO_LANE || lanes_at(v, lanes[i])->last > lanes_at(v, newest)->last))
+            newest = lanes[i];
+    if (newest == NO_LANE)
+        return;
+    edge = edges_new(v, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest));
+    for (size_t i = 0; i < count; i++)
+        cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge);
+    for (size_t i = 0; i < count; i++) {
+        struct lane *lane = lanes_at(v, lanes[i]);
+        cover_clock(v, cover, &lane->full, lanes[i], lane->last, edge);
+        lane->snapped = v->now;
+    }
+}
+
+static void cover_context(struct verdicts *v, struct cover *cover, uint32_t uid, bool asked)
+{
+    uint32_t at = lanes_context(v, uid);
+    if (at == NO_LANE)
+        return;
+    const struct context *context = &v->contexts.items[at];
+    if (!asked)
+        cover_implicitly(v, cover, context->all.items, context->all.count);
+    for (size_t i = 0; asked && i < context->all.count; i++)
+        cover_explicitly(v, cover, context->all.items[i]);
+}
+
+/* A wait for the legacy stream, by one thread: its own work by name, all other threads' and blocking streams' besides. */
+static void cover_stream(struct verdicts *v, struct cover *cover, const struct call_view *view, uint32_t lane)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    const struct stream_def *def = definitions_stream(&v->trace->defs, call->stream != 0 ? call->stream : call->target);
+    if (lane != NO_LANE)
+        cover_explicitly(v, cover, lane);
+    if (view->submits || def == NULL || def->kind != PTDS_STREAM_LEGACY)
+        return; /* an operation's own joins have covered them */
+    uint32_t at = lanes_context(v, def->context != 0 ? def->context : call->context);
+    if (at == NO_LANE)
+        return;
+    const struct context *context = &v->contexts.items[at];
+    cover_implicitly(v, cover, context->legacy.items, context->legacy.count);
+    for (size_t i = 0; i < context->blocking.count; i++)
+        cover_implicitly(v, cover, &context->blocking.items[i], 1);
+}
+
+static void cover_event(struct verdicts *v, struct cover *cover, const struct ptds_rec_CALL *call)
+{
+    const struct event *event = events_find(v, call->object, call->generation);
+    if (event == NULL) {
+        v->fog = call->generation != 0 ? v->now : v->fog;
+        return;
+    }
+    if (!vclock_join(&cover->expl, &event->expl) || !vclock_raise(&cover->expl, event->lane, event->op))
+        v->limited = true;
+    cover_lane(v, cover, event->lane, event->op, NO_EDGE);
+    cover_clock(v, cover, &event->full, event->lane, event->op, NO_EDGE);
+}
+
+/* Fills an empty cover with what the call has waited for when it returns; false: it tells nothing. */
+bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    bool asked = call->op == PTDS_OP_CTX_SYNC || call->op == PTDS_OP_CTX_DESTROY;
+    if (view->scope == WAIT_NONE || view->by_shim)
+        return false;
+    *cover = (struct cover){0};
+    if (!view->completes) {
+        v->soft = v->now;
+        if (view->scope == WAIT_STREAM && (call->flags & PTDS_CALL_IMPLICIT) && view->succeeded)
+            v->fog = v->now;
+        return false;
+    }
+    switch (view->scope) {
+    case WAIT_STREAM: cover_stream(v, cover, view, lane); break;
+    case WAIT_EVENT: cover_event(v, cover, call); break;
+    case WAIT_CONTEXT: cover_context(v, cover, call->context, asked); break;
+    case WAIT_NONE: break;
+    }
+    return true;
+}
+
+static void drop_cover(struct verdicts *v, struct cover *cover)
+{
+    for (size_t i = 0; i < cover->room; i++)
+        if (cover->full[i].op != 0)
+            edges_drop(v, cover->full[i].edge);
+    free(cover->full);
+    vclock_free(&cover->expl);
+    *cover = (struct cover){0};
+}
+
+static void apply(struct verdicts *v, struct cover *cover)
+{
+    struct lane *host = lanes_at(v, HOST_LANE);
+    if (!vclock_join(&host->expl, &cover->expl))
+        v->limited = true;
+    v->learnt = v->now;
+    for (uint32_t about = 1; about < cover->room && about < v->lanes.count; about++) {
+        struct known known = cover->full[about];
+        known.at = v->now;
+        if (known.op != 0)
+            lanes_learn(v, HOST_LANE, about, &known);
+    }
+    drop_cover(v, cover);
+}
+
+static void swap_covers(struct cover *heap, size_t a, size_t b)
+{
+    struct cover moved = heap[a];
+    heap[a] = heap[b];
+    heap[b] = moved;
+}
+
+static bool tells_nothing(const struct cover *cover)
+{
+    bool nothing = cover->expl.room == 0;
+    for (size_t i = 0; i < cover->room && nothing; i++)
+        nothing = cover->full[i].op == 0;
+    return nothing;
+}
+
+/* Takes the cover over. */
+void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks)
+{
+    if (tells_nothing(cover)) {
+        drop_cover(v, cover);
+        return;
+    }
+    if (v->covers.count >= COVERS_MOST || !TABLE_ADD(&v->covers)) {
+        v->fog = v->now; /* an order that was there is forgotten */
+        drop_cover(v, cover);
+        return;
+    }
+    struct cover *heap = v->covers.items;
+    size_t at = v->covers.count - 1;
+    heap[at] = *cover;
+    heap[at].ticks = ticks;
+    for (; at != 0 && heap[at].ticks < heap[(at - 1) / 2].ticks; at = (at - 1) / 2)
+        swap_covers(heap, at, (at - 1) / 2);
+}
+
+static void take_first(struct verdicts *v, struct cover *first)
+{
+    struct cover *heap = v->covers.items;
+    *first = heap[0];
+    heap[0] = heap[--v->covers.count];
+    for (size_t at = 0;;) {
+        size_t least = at;
+        for (size_t child = at * 2 + 1; child <= at * 2 + 2 && child < v->covers.count; child++)
+            if (heap[child].ticks < heap[least].ticks)
+                least = child;
+        if (least == at)
+            return;
+        swap_covers(heap, at, least);
+        at = least;
+    }
+}
+
+void waits_until(struct verdicts *v, uint64_t ticks)
+{
+    while (v->covers.count != 0 && v->covers.items[0].ticks <= ticks) {
+        struct cover cover;
+        take_first(v, &cover);
+        apply(v, &cover);
+    }
+}
+
+void waits_free(struct verdicts *v)
+{
+    for (size_t i = 0; i < v->covers.count; i++)
+        drop_cover(v, &v->covers.items[i]);
+    free(v->covers.items);
+    v->covers.count = 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The implicit edges of a report: counted by kind, verdict and reason, and added up by the two places in the program that
+ * they order. Filled by report.c while the calls go by; read by the writers.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_EDGES_H
+#define PTDS_ANALYSIS_REPORT_EDGES_H
+
+#include "analysis/order/edge.h"
+#include "analysis/findings/finding.h"
+#include "analysis/order/gone.h"
+#include "analysis/base/table.h"
+#include "analysis/order/verdict.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { EDGE_GROUPS_MOST = 4096, EDGE_SITES_MOST = 16384 };
+
+/* Edges of one kind between the same two call sites. */
+struct edge_group {
+    uint64_t counts[VERDICTS];
+    struct edge example; /* load-bearing if there is one, else unknown, else false; kind, from and to are its own */
+};
+
+struct edge_table {
+    struct edge_sink sink;           /* for verdicts_begin; the table must not move while it is in use */
+    const struct gone *gone;         /* NULL: none is */
+    const struct selected *selected; /* an edge counts if the end that waits is of this part; NULL: all do */
+    uint64_t counts[EDGE_KINDS][VERDICTS];
+    uint64_t reasons[VERDICT_REASONS];
+    TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: load-bearing, then by count */
+    uint64_t ungrouped;                 /* edges counted above but in no group: more than EDGE_GROUPS_MOST, or no memory */
+    struct edge_site {
+        uint64_t counts[VERDICTS], gone;
+    } * sites;
+    size_t site_count, site_room;
+    struct id_map group_by_key, site_by_key;
+    struct verdict_totals totals;
+    bool analysed; /* false: nobody judged edges, and nothing above says anything */
+};
+
+void edge_table_begin(struct edge_table *table);
+void edge_table_finish(struct edge_table *table);
+void edge_table_free(struct edge_table *table);
+uint64_t edge_table_count(const struct edge_table *table, enum verdict verdict);
+
+/* Gives the finding the verdicts of the edges that end at its call site, or come from it as a fan-out. */
+void edge_table_judge(const struct edge_table *table, struct finding *finding);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

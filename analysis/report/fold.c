@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Folds findings over processes. Called by the writers for several traces, by exports and by `ptds check`.
+ */
+#include "analysis/report/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t add(uint64_t one, uint64_t two)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(one, two, &sum) ? UINT64_MAX : sum;
+}
+
+/* Processes come in order, so a process's share is the last one or a new one. */
+static struct share *share_of(struct folded *folded, size_t process)
+{
+    if (folded->shares.count != 0 && TABLE_LAST(&folded->shares)->process == process)
+        return TABLE_LAST(&folded->shares);
+    if (!TABLE_ADD(&folded->shares))
+        return NULL;
+    *TABLE_LAST(&folded->shares) = (struct share){.process = process};
+    return TABLE_LAST(&folded->shares);
+}
+
+static struct folded *folded_of(struct folds *folds, struct id_map *by_id, const struct folded *first)
+{
+    struct finding_id id = first->id;
+    uint64_t key = strtoull(id.text, NULL, 16);
+    uint32_t at;
+    key -= key == UINT64_MAX; /* the one key that the map refuses */
+    if (id_map_get(by_id, key, &at))
+        return &folds->list.items[at];
+    if (!TABLE_ADD(&folds->list) || !id_map_put(by_id, key, (uint32_t)folds->list.count - 1))
+        return NULL;
+    *TABLE_LAST(&folds->list) = *first;
+    return TABLE_LAST(&folds->list);
+}
+
+static bool take(struct folds *folds, struct id_map *by_id, const struct report *report, size_t process,
+                 const struct finding *finding)
+{
+    struct folded first = {.id = identity_of(&report->trace, finding), .finding = finding, .process = process};
+    struct folded *folded = folded_of(folds, by_id, &first);
+    struct share *share = folded != NULL ? share_of(folded, process) : NULL;
+    if (share == NULL)
+        return false;
+    const struct finding *now = folded->finding;
+    if (finding->severity > now->severity || (finding->severity == now->severity && finding->host_ns > now->host_ns)) {
+        folded->finding = finding;
+        folded->process = process;
+    }
+    share->count = add(share->count, finding->count);
+    share->host_ns = add(share->host_ns, finding->host_ns);
+    share->known = add(share->known, finding->known);
+    share->unknown = add(share->unknown, finding->unknown);
+    folded->count = add(folded->count, finding->count);
+    folded->host_ns = add(folded->host_ns, finding->host_ns);
+    folded->known = add(folded->known, finding->known);
+    folded->unknown = add(folded->unknown, finding->unknown);
+    folds->host_ns = add(folds->host_ns, finding->host_ns);
+    folds->known = add(folds->known, finding->known);
+    return true;
+}
+
+/* The id decides between equals, so that the order is the same in every run. */
+static int by_weight(const void *a, const void *b)
+{
+    const struct folded *one = a, *two = b;
+    int first = finding_weigh((struct finding_weight){one->finding->severity, one->host_ns, one->unknown, one->count},
+                              (struct finding_weight){two->finding->severity, two->host_ns, two->unknown, two->count});
+    return first != 0 ? first : strcmp(one->id.text, two->id.text);
+}
+
+void folds_make(struct folds *folds, const struct traces *traces)
+{
+    struct id_map by_id = {0};
+    *folds = (struct folds){0};
+    for (size_t i = 0; i < traces->list.count; i++) {
+        const struct report *report = &traces->list.items[i]->report;
+        for (size_t j = 0; j < report->findings.count; j++)
+            if (!take(folds, &by_id, report, i, report->findings.items[j]))
+                folds->out_of_memory = true;
+    }
+    id_map_free(&by_id);
+    if (folds->list.count != 0)
+        qsort(folds->list.items, folds->list.count, sizeof *folds->list.items, by_weight);
+}
+
+void folds_free(struct folds *folds)
+{
+    for (size_t i = 0; i < folds->list.count; i++)
+        free(folds->list.items[i].shares.items);
+    free(folds->list.items);
+    *folds = (struct folds){0};
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
+    return one < two ? -1 : one > two;
+}
+
+struct spread folded_spread(const struct folded *folded)
+{
+    struct spread spread = {0};
+    uint64_t *values = calloc(folded->shares.count + 1, sizeof *values);
+    if (values == NULL)
+        return spread;
+    for (size_t i = 0; i < folded->shares.count; i++) {
+        const struct share *share = &folded->shares.items[i];
+        if (share->known == 0)
+            continue;
+        if (spread.processes == 0 || share->host_ns > spread.most) {
+            spread.most = share->host_ns;
+            spread.most_process = share->process;
+        }
+        values[spread.processes++] = share->host_ns;
+    }
+    if (spread.processes != 0) {
+        qsort(values, spread.processes, sizeof *values, by_value);
+        spread.least = values[0];
+        spread.median = values[spread.processes / 2];
+    }
+    free(values);
+    return spread;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The findings of several processes as one list: those with the same id (identity.h) are one, and know which process they
+ * cost how much.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_FOLD_H
+#define PTDS_ANALYSIS_REPORT_FOLD_H
+
+#include "analysis/findings/identity.h"
+#include "analysis/report/traces.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct share {
+    size_t process; /* position in traces->list */
+    uint64_t count, host_ns, known, unknown;
+};
+
+struct folded {
+    struct finding_id id;
+    const struct finding *finding; /* the gravest of them, of these the costliest, and where it is from */
+    size_t process;
+    uint64_t count, host_ns, known, unknown; /* of all */
+    TABLE_OF(struct share) shares;           /* by process */
+};
+
+struct folds {
+    TABLE_OF(struct folded) list; /* in order, as in a report */
+    uint64_t host_ns, known;      /* of all */
+    bool out_of_memory;
+};
+
+void folds_make(struct folds *folds, const struct traces *traces);
+void folds_free(struct folds *folds);
+
+/* Host time lost by process, of the processes where it is known at all. */
+struct spread {
+    uint64_t least, median, most;
+    size_t most_process; /* position in traces->list */
+    size_t processes;    /* 0: not known in any */
+};
+struct spread folded_spread(const struct folded *folded);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

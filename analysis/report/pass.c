@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All calls once, in merged order, through the model, the verdict engine and every rule. Called by report.c. A call costs
+ * nothing at the rules that it does not concern; must come to an end on any input.
+ */
+#include "analysis/report/pass.h"
+
+#include <stdlib.h>
+
+#include "analysis/trace/device_times.h"
+#include "analysis/report/shapes.h"
+
+enum { PROGRESS_CALLS = 1 << 16 };
+
+enum { LATELY = 64 };
+
+struct pass {
+    struct report *report;
+    struct shapes shapes;
+    /* Whether kernels may touch memory unseen, as lately found out. */
+    struct {
+        uint64_t key; /* uid, plus one */
+        bool opaque;
+    } kernels[LATELY];
+    struct report_watch *watch;
+    struct selected selected;
+    struct model model;
+    struct verdicts *verdicts; /* NULL without memory */
+    struct aftermath aftermath;
+    struct device_times device;
+    struct gone gone;
+};
+
+static void begin_rules(struct pass *pass)
+{
+    struct report *report = pass->report;
+    const struct rule *rules[RULES_MOST];
+    report->rules = rules_all(rules);
+    for (size_t i = 0; i < report->rules; i++) {
+        struct rule_run *run = &report->runs[i];
+        *run = (struct rule_run){.rule = rules[i],
+                                 .model = &pass->model,
+                                 .trace = &report->trace,
+                                 .aftermath = &pass->aftermath,
+                                 .gone = &pass->gone};
+        run->findings.selected = &pass->selected;
+        if (rules[i]->state != 0)
+            run->state = calloc(1, rules[i]->state);
+        if (rules[i]->state != 0 && run->state == NULL) {
+            report->out_of_memory = true;
+            run->rule = NULL;
+        }
+    }
+}
+
+/* So that a call costs nothing at the rules that it does not concern. */
+static void sort_rules(struct report *report)
+{
+    for (size_t i = 0; i < report->rules; i++) {
+        const struct rule *rule = report->runs[i].rule;
+        uint64_t bit = UINT64_C(1) << i;
+        if (rule == NULL || rule->on_call == NULL || (rule->applies != NULL && !rule->applies(&report->trace)))
+            continue;
+        for (unsigned op = 0; op < 64; op++)
+            report->wanting[op] |= rule->ops == RULE_ALL || (rule->ops & RULE_OP(op)) ? bit : 0;
+        report->wanting_all |= rule->ops == RULE_ALL ? bit : 0;
+        for (unsigned at = 0; at < CASES; at++)
+            report->by_case[at] |= rule->cases & 1u << at ? bit : 0;
+        report->runs[i].awake = rule->cases == 0;
+        report->awake |= rule->cases == 0 ? bit : 0;
+    }
+}
+
+static inline uint64_t of_case(const struct report *report, enum rule_case one)
+{
+    return report->by_case[__builtin_ctz(one)];
+}
+
+/* The rules that may have something to say about the call. */
+static INLINE uint64_t concerned(const struct pass *pass, const struct shape *shape, const struct call_view *view)
+{
+    const struct report *report = pass->report;
+    unsigned op = view->call->r.op;
+    uint64_t rules = shape->rules | report->awake;
+    if (view->work && !model_is_pending(&pass->model, view->target))
+        rules |= of_case(report, CASE_FIRST);
+    if (view->work && pass->model.streams.items[view->target].last_thread != view->call->thread)
+        rules |= of_case(report, CASE_HANDED);
+    if (view->submits && model_joins(&pass->model, view->target))
+        rules |= of_case(report, CASE_JOINS);
+    if (view->unordered != NULL)
+        rules |= of_case(report, CASE_CONFLICT);
+    return rules & (op < 64 ? report->wanting[op] : report->wanting_all);
+}
+
+/* The rule's turn; the costlier of the finding so far and of the one that the call went to. */
+static INLINE struct finding *run_rule(struct rule_run *run,
+                                       void (*turn)(struct rule_run *run, const struct call_view *view),
+                                       const struct call_view *view, struct finding *costliest)
+{
+    run->findings.flagged = NULL;
+    turn(run, view);
+    struct finding *flagged = run->findings.flagged_call == view->call ? run->findings.flagged : NULL;
+    return flagged != NULL && (costliest == NULL || flagged->host_ns > costliest->host_ns) ? flagged : costliest;
+}
+
+/* Returns the finding that the call went to, the costliest of several. */
+static INLINE struct finding *run_rules(struct pass *pass, const struct shape *shape, const struct call_view *view)
+{
+    struct report *report = pass->report;
+    struct finding *costliest = NULL;
+    for (uint64_t rules = concerned(pass, shape, view); rules != 0; rules &= rules - 1) {
+        struct rule_run *run = &report->runs[__builtin_ctzll(rules)];
+        costliest = run_rule(run, run->rule->on_call, view, costliest);
+        uint64_t bit = rules & -rules;
+        report->awake = run->awake ? report->awake | bit : report->awake & ~bit;
+    }
+    for (size_t i = 0; view->held_by != NULL && i < report->rules; i++)
+        if (report->runs[i].rule != NULL && report->runs[i].rule->on_held != NULL)
+            costliest = run_rule(&report->runs[i], report->runs[i].rule->on_held, view, costliest);
+    if (costliest != NULL && costliest->serial == 0)
+        costliest->serial = ++report->serials;
+    return costliest;
+}
+
+static void judged(void *data, const struct judged *wait)
+{
+    struct report *report = data;
+    for (size_t i = 0; i < report->rules; i++)
+        if (report->runs[i].rule != NULL && report->runs[i].rule->on_judged != NULL)
+            report->runs[i].rule->on_judged(&report->runs[i], wait);
+}
+
+static bool kernel_is_opaque(struct pass *pass, uint32_t uid)
+{
+    unsigned at = uid % LATELY;
+    if (pass->kernels[at].key != (uint64_t)uid + 1) {
+        const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
+        pass->kernels[at].key = (uint64_t)uid + 1;
+        pass->kernels[at].opaque = kernel == NULL || kernel->params == UINT32_MAX;
+    }
+    return pass->kernels[at].opaque;
+}
+
+/* Every rule sees every call; only those that the report is about count. */
+static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap)
+{
+    struct report *report = pass->report;
+    aftermath_look(&pass->aftermath, view);
+    if (view->call->edges != 0)
+        gone_edges(&pass->gone, view->call);
+    if (pass->verdicts != NULL)
+        view->unordered = verdicts_take(pass->verdicts, view, gap);
+    struct shape *shape = shapes_of(&pass->shapes, report, view);
+    struct finding *finding = run_rules(pass, shape, view);
+    aftermath_call(&pass->aftermath, view);
+    if (!selected_has(&pass->selected, view->call))
+        return;
+    uint32_t serial = finding != NULL ? finding->serial : 0;
+    shape->count++;
+    if (shape->of_kernel)
+        report->totals.opaque += kernel_is_opaque(pass, view->call->r.object);
+    if (pass->device.runs.count != 0) {
+        view->ran = device_times_of(&pass->device, view->call);
+        report->totals.gpu_timed += shape->gpu_work && view->ran != NULL;
+    }
+    report->selected_last = view->call->r.enter;
+    sequence_call(&report->search, &report->trace, view, serial);
+    if (pass->watch != NULL && pass->watch->call != NULL)
+        pass->watch->call(pass->watch, report, view, serial);
+}
+
+static void run_calls(struct pass *pass, struct merge *merge)
+{
+    struct report *report = pass->report;
+    const struct report_watch *watch = pass->watch;
+    const struct call *call;
+    struct call_view view;
+    for (uint64_t done = 0; (call = merge_next(merge)) != NULL; done++) {
+        if (done % PROGRESS_CALLS == 0 && watch != NULL && watch->progress != NULL)
+            watch->progress(pass->watch, done, report->trace.calls);
+        if (!model_enter(&pass->model, call, &view)) {
+            report->out_of_memory = true;
+            continue;
+        }
+        take_call(pass, &view, merge_in_gap(merge));
+        model_leave(&pass->model, &view);
+    }
+}
+
+static void begin(struct pass *pass)
+{
+    struct report *report = pass->report;
+    model_begin(&pass->model, &report->trace, false);
+    report->edges.selected = &pass->selected;
+    report->edges.gone = &pass->gone;
+    pass->verdicts = verdicts_begin(&report->trace, &report->edges.sink);
+    report->edges.analysed = pass->verdicts != NULL;
+    device_times_begin(&pass->device, &report->trace);
+    report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
+    aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, judged, report);
+    begin_rules(pass);
+    sort_rules(report);
+}
+
+/* What is gone matters as far as a result needs it. */
+static enum severity order_gone_severity(const struct finding *finding)
+{
+    const uint64_t *verdicts = finding->verdicts;
+    bool needless = verdicts[VERDICT_FALSE] != 0 && verdicts[VERDICT_UNKNOWN] == 0 && verdicts[VERDICT_LOAD_BEARING] == 0;
+    return finding->gone != 0 ? SEVERITY_ERROR : needless ? SEVERITY_NOTE : SEVERITY_WARNING;
+}
+
+static void end_rule(struct report *report, struct rule_run *run)
+{
+    run->aftermath = NULL;
+    run->gone = NULL;
+    if (run->rule != NULL && run->rule->end != NULL)
+        run->rule->end(run);
+    run->model = NULL;
+    run->findings.selected = NULL;
+    report->refused += run->findings.refused;
+    for (size_t i = 0; i < run->findings.list.count; i++) {
+        struct finding *finding = run->findings.list.items[i];
+        edge_table_judge(&report->edges, finding);
+        if (run->rule->order_gone)
+            finding_severity(finding, order_gone_severity(finding));
+        if (TABLE_ADD(&report->findings))
+            *TABLE_LAST(&report->findings) = finding;
+        else
+            report->out_of_memory = true;
+    }
+}
+
+static void end(struct pass *pass)
+{
+    struct report *report = pass->report;
+    aftermath_end(&pass->aftermath);
+    verdicts_end(pass->verdicts, &report->edges.totals);
+    edge_table_finish(&report->edges);
+    report->edges.gone = NULL;
+    gone_free(&pass->gone);
+    for (size_t i = 0; i < report->rules; i++)
+        end_rule(report, &report->runs[i]);
+    shapes_end(&pass->shapes, report);
+    report->totals.untimed_waits = pass->model.untimed_waits;
+    report->totals.unplaced = pass->model.unplaced;
+    report->totals.unknown_generations = pass->model.order[ORDER_REAL].unknown_generations;
+    model_end(&pass->model);
+    device_times_end(&pass->device);
+}
+
+int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, char *error)
+{
+    struct pass pass = {.report = report, .watch = watch};
+    int status = selected_begin(&pass.selected, &report->selection, &report->trace, report->start, error);
+    if (status == 0) {
+        begin(&pass);
+        run_calls(&pass, merge);
+        end(&pass);
+    }
+    selected_end(&pass.selected);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one pass of a report over all calls: model, verdicts, rules. For report.c.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_PASS_H
+#define PTDS_ANALYSIS_REPORT_PASS_H
+
+#include "analysis/report/report.h"
+
+/* Fills totals, edges and findings, not yet ranked. `watch` may be NULL. 0, or -1 with a message in `error`
+ * (TRACE_ERROR_SIZE): the trace has no such part as was selected. */
+int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, char *error);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A report: what a trace holds, what the rules found in it, ranked, and what could not be looked at. Built once, then
+ * written as text, as a summary or as JSON; the writers add nothing of their own.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_REPORT_H
+#define PTDS_ANALYSIS_REPORT_REPORT_H
+
+#include "analysis/findings/sequence.h"
+#include "analysis/trace/reader.h"
+#include "analysis/report/edges.h"
+#include "analysis/rules/registry.h"
+#include "analysis/trace/selection.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum kept_reason {
+    KEPT_UNSAID, /* no reason recorded: the policy remaps nothing, or see half-remapped */
+    KEPT_CAPTURE,
+    KEPT_REFUSED,
+    KEPT_EXCLUDED,
+    KEPT_NO_WAY,
+    KEPT_EXPLICIT,
+    KEPT_DROPPED, /* counted, but its record is not there any more */
+    KEPT_REASONS
+};
+
+struct report_totals {
+    uint64_t calls, failed; /* exact if has_counts, else of the recorded calls */
+    uint64_t recorded;      /* calls whose records were looked at */
+    uint64_t
+        default_stream; /* operations that named the legacy stream; exact if the trace counts them, else recorded ones */
+    uint64_t remapped;  /* of them, like the next two */
+    uint64_t kept[KEPT_REASONS];
+    uint64_t failed_default;  /* of default_stream: failed, so went nowhere */
+    uint64_t opaque;          /* recorded operations that may touch memory the trace does not name */
+    uint64_t gpu_operations;  /* recorded launches, graphs, copies and memsets that ran */
+    uint64_t gpu_timed;       /* of them, those whose time on the GPU is in the trace */
+    uint64_t untimed_waits;   /* calls that may have waited and were not timed */
+    uint64_t unknown_streams; /* recorded work on streams of unknown kind */
+    uint64_t unplaced;        /* calls on streams beyond MODEL_MOST_STREAMS */
+    uint64_t unknown_generations;
+    uint64_t streams[PTDS_STREAM_SHIM_NON_BLOCKING + 1]; /* by kind */
+    uint64_t run_ns;                                     /* 0: unknown */
+    uint64_t host_ns;                                    /* lost, over all findings, as far as known */
+    uint64_t costed;                                     /* calls whose loss is known; 0: host_ns says nothing */
+};
+
+/* Findings of one sequence (sequence.h), by their rank. */
+struct sequence {
+    uint64_t host_ns;
+    size_t first; /* the rank of its costliest finding */
+    size_t findings;
+};
+
+struct report {
+    struct trace trace;
+    struct selection selection;
+    uint64_t start;         /* ticks: the first clock reading, or the first call if that came earlier */
+    uint64_t selected_last; /* ticks of the last call that the report is about */
+    struct rule_run runs[RULES_MOST];
+    size_t rules;
+    struct report_totals totals;
+    TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
+    TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
+    struct edge_table edges;
+    struct sequence_search search;
+    uint32_t serials;
+    uint64_t refused; /* findings that were not kept */
+    bool has_counts;
+    bool out_of_memory;
+    /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
+     */
+    uint64_t wanting[64], wanting_all, by_case[CASES], awake;
+};
+
+/* Looks on while a report is built. Both may be NULL. */
+struct report_watch {
+    /* Each call that the report is about, after the rules; serial: of the finding that it belongs to (the costliest so far,
+     * if several), 0 none. */
+    void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
+    /* Now and then: calls looked at, of how many. */
+    void (*progress)(struct report_watch *watch, uint64_t done, uint64_t total);
+};
+
+/* Reads the source and runs every rule over it. 0, or -1 with a message in `error` (TRACE_ERROR_SIZE) if the trace cannot
+ * be read at all. The source must outlive the report. End with report_end in either case. One thread. */
+int report_build(struct report *report, const struct trace_source *source, char *error);
+/* The same for a part of the trace, watched. selection and watch may be NULL; -1 also if the trace has no such part. */
+int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
+                         struct report_watch *watch, char *error);
+void report_end(struct report *report);
+
+/* How many findings, from the top, hold at least `percent` of all host time lost; 0 if none is known to be lost. */
+size_t report_cover(const struct report *report, unsigned percent);
+
+/* For report.c. */
+void report_find_sequences(struct report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

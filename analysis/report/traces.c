@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Opens and orders the traces that a verb was given. Called by the verbs; must go on past what it cannot read, and say so.
+ */
+#include "analysis/report/traces.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void tell(struct traces *traces, const char *line)
+{
+    if (traces->trouble != NULL)
+        traces->trouble(traces->data, line);
+}
+
+static uint64_t first_ticks(const struct trace *trace)
+{
+    struct merge merge;
+    uint64_t first = trace->defs.clocks.count == 2 ? trace->defs.clocks.items[0].ticks : UINT64_MAX;
+    const struct call *call = merge_begin(&merge, trace) == 0 ? merge_next(&merge) : NULL;
+    if (call != NULL && call->r.enter < first)
+        first = call->r.enter;
+    merge_end(&merge);
+    return first;
+}
+
+static bool keep(struct traces *traces, struct traced *traced)
+{
+    const struct definitions *defs = &traced->report.trace.defs;
+    if (!TABLE_ADD(&traces->list))
+        return false;
+    *TABLE_LAST(&traces->list) = traced;
+    traced->first_ticks = first_ticks(&traced->report.trace);
+    traced->has_realtime =
+        defs->clocks.count == 2 && defs->clocks.items[0].realtime != 0 && trace_has_time(&traced->report.trace);
+    return true;
+}
+
+static void drop(struct traced *traced)
+{
+    report_end(&traced->report);
+    trace_source_close(&traced->source);
+    free(traced->path);
+    free(traced);
+}
+
+static bool add_file(struct traces *traces, const char *path)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct traced *traced = calloc(1, sizeof *traced);
+    if (traced == NULL)
+        return false;
+    traced->path = strdup(path);
+    if (traced->path == NULL) {
+        free(traced);
+        return false;
+    }
+    if (trace_source_open(&traced->source, traced->path, error) == 0 &&
+        report_build_watched(&traced->report, &traced->source, NULL, traces->watch, error) == 0) {
+        if (keep(traces, traced))
+            return true;
+        drop(traced);
+        return false;
+    }
+    tell(traces, error);
+    traces->unreadable++;
+    drop(traced);
+    return true;
+}
+
+/* A damaged trace is still one. */
+bool traces_is_trace(const char *path)
+{
+    char magic[8] = "";
+    size_t size = strlen(path);
+    if (size > 5 && strcmp(path + size - 5, ".ptds") == 0)
+        return true;
+    FILE *file = fopen(path, "rbe");
+    bool is = file != NULL && fread(magic, 1, sizeof magic, file) == sizeof magic &&
+              memcmp(magic, PTDS_TRACE_MAGIC, sizeof magic) == 0;
+    if (file != NULL)
+        fclose(file);
+    return is;
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && (status.st_mode & S_IFMT) == kind;
+}
+
+static bool add_entries(struct traces *traces, const char *folder, struct dirent **entries, int count)
+{
+    char path[PATH_MAX], line[PATH_MAX + 64];
+    unsigned taken = 0, passed = 0;
+    for (int i = 0; i < count; i++) {
+        if (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) >= (int)sizeof path || !is_kind(path, S_IFREG))
+            continue;
+        bool take = traces_is_trace(path);
+        taken += take;
+        passed += !take;
+        if (take && !add_file(traces, path))
+            return false;
+    }
+    if (taken == 0) {
+        snprintf(line, sizeof line, "%s: no traces in this folder", folder);
+        traces->unreadable++;
+        tell(traces, line);
+    } else if (passed != 0) {
+        snprintf(line, sizeof line, "%s: %u other file%s passed over", folder, passed, passed == 1 ? "" : "s");
+        tell(traces, line);
+    }
+    return true;
+}
+
+bool traces_add(struct traces *traces, const char *path)
+{
+    struct dirent **entries = NULL;
+    if (!is_kind(path, S_IFDIR))
+        return add_file(traces, path);
+    int count = scandir(path, &entries, NULL, alphasort);
+    bool added = add_entries(traces, path, entries, count > 0 ? count : 0);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return added;
+}
+
+static int order(const void *a, const void *b)
+{
+    const struct traced *one = *(struct traced *const *)a, *two = *(struct traced *const *)b;
+    const struct ptds_trace_header *first = &one->report.trace.header, *second = &two->report.trace.header;
+    int host = strcmp(first->host, second->host);
+    if (host != 0)
+        return host;
+    if (first->rank != second->rank)
+        return first->rank < second->rank ? -1 : 1;
+    if (first->pid != second->pid)
+        return first->pid < second->pid ? -1 : 1;
+    return strcmp(one->path, two->path);
+}
+
+void traces_order(struct traces *traces)
+{
+    if (traces->list.count != 0)
+        qsort(traces->list.items, traces->list.count, sizeof *traces->list.items, order);
+}
+
+struct report_totals traces_gpu_totals(const struct traces *traces)
+{
+    struct report_totals all = {0};
+    for (size_t i = 0; i < traces->list.count; i++) {
+        all.gpu_operations += traces->list.items[i]->report.totals.gpu_operations;
+        all.gpu_timed += traces->list.items[i]->report.totals.gpu_timed;
+    }
+    return all;
+}
+
+void traces_free(struct traces *traces)
+{
+    for (size_t i = 0; i < traces->list.count; i++)
+        drop(traces->list.items[i]);
+    free(traces->list.items);
+    *traces = (struct traces){0};
+}
+
+/* Between the first reading and the last, so that a clock that was adjusted meanwhile is off by little at either. */
+uint64_t traced_realtime(const struct traced *traced, uint64_t ticks)
+{
+    const struct clock_def *clocks = traced->report.trace.defs.clocks.items;
+    if (!traced->has_realtime)
+        return 0;
+    double rate;
+    if (clocks[1].ticks > clocks[0].ticks && clocks[1].realtime > clocks[0].realtime)
+        rate = (double)(clocks[1].realtime - clocks[0].realtime) / (double)(clocks[1].ticks - clocks[0].ticks);
+    else
+        rate = (double)trace_ns(&traced->report.trace, 1u << 30) / (1u << 30);
+    bool before = ticks < clocks[0].ticks;
+    double away = (double)(before ? clocks[0].ticks - ticks : ticks - clocks[0].ticks) * rate;
+    if (before)
+        return away < (double)clocks[0].realtime ? clocks[0].realtime - (uint64_t)away : 0;
+    return away < 9e18 ? clocks[0].realtime + (uint64_t)away : UINT64_MAX / 2;
+}
+
+uint64_t traces_origin(const struct traces *traces)
+{
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < traces->list.count; i++) {
+        const struct traced *traced = traces->list.items[i];
+        uint64_t begin = traced->has_realtime ? traced_realtime(traced, traced->first_ticks) : UINT64_MAX;
+        first = begin < first ? begin : first;
+    }
+    return first != UINT64_MAX ? first : 0;
+}
+
+uint64_t traced_time(const struct traced *traced, uint64_t origin, uint64_t ticks)
+{
+    if (traced->has_realtime) {
+        uint64_t now = traced_realtime(traced, ticks);
+        return now > origin ? now - origin : 0;
+    }
+    uint64_t passed = traced->first_ticks < ticks ? ticks - traced->first_ticks : 0;
+    return trace_has_time(&traced->report.trace) ? trace_ns(&traced->report.trace, passed) : passed;
+}
+
+void traced_name(const struct traced *traced, char *out, size_t room)
+{
+    const struct ptds_trace_header *header = &traced->report.trace.header;
+    if (header->rank >= 0)
+        snprintf(out, room, "%s rank %d pid %u", header->host, header->rank, header->pid);
+    else
+        snprintf(out, room, "%s pid %u", header->host, header->pid);
+}
+
+struct reasons {
+    void (*each)(void *data, const char *line);
+    void *data;
+    unsigned count;
+};
+
+static void reason(struct reasons *reasons, bool holds, const char *line)
+{
+    if (!holds)
+        return;
+    reasons->count++;
+    if (reasons->each != NULL)
+        reasons->each(reasons->data, line);
+}
+
+unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data, const char *line), void *data)
+{
+    const struct report *report = &traced->report;
+    const struct trace *trace = &report->trace;
+    struct reasons reasons = {.each = each, .data = data};
+    char text[200];
+    if (trace->damaged != 0) {
+        snprintf(text, sizeof text, "damaged in %llu places, the first at offset %llu", (unsigned long long)trace->damaged,
+                 (unsigned long long)(trace->damages.count != 0 ? trace->damages.items[0].offset : 0));
+        reason(&reasons, true, text);
+    }
+    snprintf(text, sizeof text, "%llu records were not kept", (unsigned long long)(trace->lost + trace->header.refused));
+    reason(&reasons, trace->lost + trace->header.refused != 0, text);
+    snprintf(text, sizeof text, "%llu chunks of the oldest detail were overwritten",
+             (unsigned long long)trace->header.recycled);
+    reason(&reasons, trace->header.recycled != 0, text);
+    snprintf(text, sizeof text, "%llu chunks lie beyond the end of the trace", (unsigned long long)trace->lost_chunks);
+    reason(&reasons, trace->lost_chunks != 0, text);
+    reason(&reasons, report->refused != 0, "there were more call sites than are followed");
+    reason(&reasons, report->totals.unplaced != 0, "there were more streams than are followed");
+    reason(&reasons, report->out_of_memory, "there was not enough memory for all of it");
+    reason(&reasons, !trace->header.clean_end, "the process did not end through exit");
+    return reasons.count;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A second pass over the calls, without the rules. Called by exports and by `ptds check`. Keeps nothing of a call.
+ */
+#include "analysis/report/walk.h"
+
+int report_walk(const struct report *report, struct walker *walker)
+{
+    struct model model;
+    struct merge merge;
+    const struct call *call;
+    struct call_view view;
+    int status = merge_begin(&merge, &report->trace);
+    model_begin(&model, &report->trace, false);
+    while (status == 0 && (call = merge_next(&merge)) != NULL) {
+        if (!model_enter(&model, call, &view)) {
+            status = -1;
+            break;
+        }
+        walker->gap = merge_in_gap(&merge);
+        walker->call(walker, &model, &view);
+        model_leave(&model, &view);
+        if (walker->after != NULL)
+            walker->after(walker, &model, &view);
+    }
+    model_end(&model);
+    merge_end(&merge);
+    return status;
+}

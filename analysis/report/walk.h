@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All calls of a report's trace once more, through the model: for writers that show calls one by one.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_WALK_H
+#define PTDS_ANALYSIS_REPORT_WALK_H
+
+#include "analysis/report/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct walker {
+    /* At the call's entry; then at its return. `after` may be NULL. */
+    void (*call)(struct walker *walker, struct model *model, const struct call_view *view);
+    void (*after)(struct walker *walker, struct model *model, const struct call_view *view);
+    void *data;
+    bool gap; /* of the call at hand: records are missing before it or a later one (merge_in_gap) */
+};
+
+/* 0, or -1 without memory for all of it. */
+int report_walk(const struct report *report, struct walker *walker);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

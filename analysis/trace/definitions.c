@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fills and answers the definition tables. Called by the reader, record by record; must never keep a pointer into the
+ * trace's own bytes (a running process goes on writing them) nor use an id as an index.
+ */
+#include "analysis/trace/definitions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/text.h"
+
+/* The item of `list` known under `id` in records of this kind, appended if it is new; NULL without memory. */
+#define ITEM(defs, list, kind, id) \
+    ({ \
+        uint32_t at_ = 0; \
+        bool there_ = id_map_get(&(defs)->by_id[kind], id, &at_); \
+        if (!there_ && TABLE_ADD(list)) { \
+            at_ = (uint32_t)(list)->count - 1; \
+            there_ = id_map_put(&(defs)->by_id[kind], id, at_); \
+        } \
+        (defs)->out_of_memory |= !there_; \
+        there_ ? &(list)->items[at_] : NULL; \
+    })
+
+#define FIND(defs, list, kind, id) \
+    ({ \
+        uint32_t at_ = 0; \
+        id_map_get(&(defs)->by_id[kind], id, &at_) ? &(defs)->list.items[at_] : NULL; \
+    })
+
+static void set_text(struct definitions *defs, char **text, const void *tail, size_t bytes)
+{
+    char *copy = text_copy(tail, bytes);
+    if (copy == NULL) {
+        defs->out_of_memory = true;
+        return;
+    }
+    free(*text);
+    *text = copy;
+}
+
+static void add_string(struct definitions *defs, const struct ptds_rec_STRING *in, const void *tail, size_t bytes)
+{
+    struct string_def *out = ITEM(defs, &defs->strings, PTDS_REC_STRING, in->id);
+    if (out == NULL)
+        return;
+    out->id = in->id;
+    out->role = in->role;
+    set_text(defs, &out->text, tail, bytes);
+}
+
+static void add_api(struct definitions *defs, const struct ptds_rec_API *in, const void *tail, size_t bytes)
+{
+    struct api_def *out = ITEM(defs, &defs->apis, PTDS_REC_API, in->api);
+    if (out == NULL)
+        return;
+    out->api = in->api;
+    out->twin = in->twin;
+    out->class_ = in->class_;
+    set_text(defs, &out->text, tail, bytes);
+}
+
+static void add_setting(struct definitions *defs, const struct ptds_rec_SETTING *in, const void *tail, size_t bytes)
+{
+    if (!TABLE_ADD(&defs->settings)) {
+        defs->out_of_memory = true;
+        return;
+    }
+    TABLE_LAST(&defs->settings)->kind = in->kind;
+    set_text(defs, &TABLE_LAST(&defs->settings)->text, tail, bytes);
+}
+
+/* Only the first and the last reading matter for the rate. Extents of different threads may be written out of order. */
+static void add_clock(struct definitions *defs, const struct ptds_rec_CLOCK *in)
+{
+    struct clock_def now = {in->ticks, in->monotonic, in->realtime};
+    if (defs->clocks.count == 0) {
+        if (!TABLE_ADD(&defs->clocks) || !TABLE_ADD(&defs->clocks)) {
+            defs->out_of_memory = true;
+            defs->clocks.count = 0;
+            return;
+        }
+        defs->clocks.items[0] = defs->clocks.items[1] = now;
+    }
+    if (now.ticks < defs->clocks.items[0].ticks)
+        defs->clocks.items[0] = now;
+    if (now.ticks > defs->clocks.items[1].ticks)
+        defs->clocks.items[1] = now;
+}
+
+static void add_thread(struct definitions *defs, const struct ptds_rec_THREAD *in, const void *tail, size_t bytes)
+{
+    size_t known = defs->threads.count;
+    struct thread_def *out = ITEM(defs, &defs->threads, PTDS_REC_THREAD, in->id);
+    if (out == NULL)
+        return;
+    if (defs->threads.count != known)
+        *out = (struct thread_def){.id = in->id, .first = in->ticks, .gone = UINT64_MAX};
+    out->tid = in->tid;
+    out->drivers |= in->state == PTDS_LIFE_DRIVERS;
+    if (in->state == PTDS_LIFE_GONE)
+        out->gone = in->ticks;
+    if (bytes != 0)
+        set_text(defs, &out->text, tail, bytes);
+}
+
+static void add_object(struct definitions *defs, const struct ptds_rec_OBJECT *in, const void *tail, size_t bytes)
+{
+    struct object_def *out = ITEM(defs, &defs->objects, PTDS_REC_OBJECT, in->id);
+    if (out == NULL)
+        return;
+    out->base = in->base;
+    out->end = in->end;
+    out->bias = in->bias;
+    out->id = in->id;
+    out->build_id_size = in->build_id_size <= sizeof out->build_id ? in->build_id_size : 0;
+    memcpy(out->build_id, in->build_id, sizeof out->build_id);
+    set_text(defs, &out->text, tail, bytes);
+}
+
+static void add_stack(struct definitions *defs, const struct ptds_rec_STACK *in, const void *tail, size_t bytes)
+{
+    struct stack_def *out = ITEM(defs, &defs->stacks, PTDS_REC_STACK, in->id);
+    if (out == NULL)
+        return;
+    uint32_t count = in->count <= bytes / 8 ? in->count : (uint32_t)(bytes / 8);
+    uint64_t *pc = count != 0 ? malloc(count * sizeof *pc) : NULL;
+    defs->out_of_memory |= count != 0 && pc == NULL;
+    free(out->pc);
+    *out = (struct stack_def){.id = in->id, .count = pc != NULL ? count : 0, .pc = pc};
+    if (pc != NULL)
+        memcpy(pc, tail, count * sizeof *pc);
+}
+
+static void add_context(struct definitions *defs, const struct ptds_rec_CONTEXT *in)
+{
+    struct context_def *out = ITEM(defs, &defs->contexts, PTDS_REC_CONTEXT, in->uid);
+    if (out == NULL || (in->state == PTDS_LIFE_GONE && out->uid != 0))
+        return;
+    *out = (struct context_def){.handle = in->handle, .uid = in->uid, .kind = in->kind, .device = in->device};
+}
+
+static void add_stream(struct definitions *defs, const struct ptds_rec_STREAM *in)
+{
+    size_t known = defs->streams.count;
+    struct stream_def *out = ITEM(defs, &defs->streams, PTDS_REC_STREAM, in->uid);
+    if (out == NULL)
+        return;
+    bool first = defs->streams.count != known;
+    if (first || in->state != PTDS_LIFE_GONE)
+        *out = (struct stream_def){.handle = in->handle,
+                                   .gone = first ? UINT64_MAX : out->gone,
+                                   .uid = in->uid,
+                                   .context = in->context,
+                                   .kind = in->kind,
+                                   .thread = in->thread,
+                                   .stack = in->stack,
+                                   .priority = in->priority};
+    if (in->state == PTDS_LIFE_GONE)
+        out->gone = in->ticks;
+}
+
+static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *in, const void *tail, size_t bytes)
+{
+    struct kernel_def *out = ITEM(defs, &defs->kernels, PTDS_REC_KERNEL, in->uid);
+    if (out == NULL)
+        return;
+    size_t size = (size_t)in->params * sizeof *out->layout;
+    bool whole = in->params != 0 && in->params != UINT32_MAX && size <= bytes;
+    uint32_t *layout = whole ? malloc(size) : NULL;
+    defs->out_of_memory |= whole && layout == NULL;
+    free(out->layout);
+    *out =
+        (struct kernel_def){.handle = in->handle, .uid = in->uid, .name = in->name, .params = in->params, .layout = layout};
+    if (layout != NULL)
+        memcpy(layout, tail, size);
+}
+
+static void add_process(struct definitions *defs, const struct ptds_rec_PROCESS *in)
+{
+    if (TABLE_ADD(&defs->processes))
+        *TABLE_LAST(&defs->processes) = (struct process_def){.ticks = in->ticks, .what = in->what, .pid = in->pid};
+    else
+        defs->out_of_memory = true;
+}
+
+static void add_device_base(struct definitions *defs, const struct ptds_rec_DEVICE_BASE *in)
+{
+    struct device_base_def *out = ITEM(defs, &defs->device_bases, PTDS_REC_DEVICE_BASE, in->id);
+    if (out != NULL)
+        *out = (struct device_base_def){in->earliest, in->latest, in->id, in->context, in->source};
+}
+
+static void add_untabled(struct definitions *defs, const struct ptds_rec_UNTABLED *in, const void *tail, size_t bytes)
+{
+    if (!TABLE_ADD(&defs->untabled)) {
+        defs->out_of_memory = true;
+        return;
+    }
+    TABLE_LAST(&defs->untabled)->handed = in->handed;
+    TABLE_LAST(&defs->untabled)->version = in->version;
+    set_text(defs, &TABLE_LAST(&defs->untabled)->text, tail, bytes);
+}
+
+static void add_bypass(struct definitions *defs, const struct ptds_rec_BYPASS *in, const void *tail, size_t bytes)
+{
+    if (!TABLE_ADD(&defs->bypasses)) {
+        defs->out_of_memory = true;
+        return;
+    }
+    TABLE_LAST(&defs->bypasses)->what = in->what;
+    set_text(defs, &TABLE_LAST(&defs->bypasses)->text, tail, bytes);
+}
+
+bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed, const void *tail, size_t bytes)
+{
+    switch (kind) {
+    case PTDS_REC_STRING: add_string(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_API: add_api(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_SETTING: add_setting(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_CLOCK: add_clock(defs, fixed); return true;
+    case PTDS_REC_THREAD: add_thread(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_OBJECT: add_object(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_STACK: add_stack(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_CONTEXT: add_context(defs, fixed); return true;
+    case PTDS_REC_STREAM: add_stream(defs, fixed); return true;
+    case PTDS_REC_KERNEL: add_kernel(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_PROCESS: add_process(defs, fixed); return true;
+    case PTDS_REC_DEVICE_BASE: add_device_base(defs, fixed); return true;
+    case PTDS_REC_UNTABLED: add_untabled(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_BYPASS: add_bypass(defs, fixed, tail, bytes); return true;
+    default: return false;
+    }
+}
+
+const char *definitions_string(const struct definitions *defs, uint32_t id)
+{
+    const struct string_def *found = FIND(defs, strings, PTDS_REC_STRING, id);
+    return found != NULL ? found->text : NULL;
+}
+
+const struct api_def *definitions_api(const struct definitions *defs, uint32_t api)
+{
+    return FIND(defs, apis, PTDS_REC_API, api);
+}
+
+const struct thread_def *definitions_thread(const struct definitions *defs, uint32_t id)
+{
+    return FIND(defs, threads, PTDS_REC_THREAD, id);
+}
+
+const struct stack_def *definitions_stack(const struct definitions *defs, uint32_t id)
+{
+    return FIND(defs, stacks, PTDS_REC_STACK, id);
+}
+
+const struct context_def *definitions_context(const struct definitions *defs, uint32_t uid)
+{
+    return FIND(defs, contexts, PTDS_REC_CONTEXT, uid);
+}
+
+const struct stream_def *definitions_stream(const struct definitions *defs, uint32_t uid)
+{
+    return FIND(defs, streams, PTDS_REC_STREAM, uid);
+}
+
+const struct kernel_def *definitions_kernel(const struct definitions *defs, uint32_t uid)
+{
+    return FIND(defs, kernels, PTDS_REC_KERNEL, uid);
+}
+
+const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id)
+{
+    return FIND(defs, device_bases, PTDS_REC_DEVICE_BASE, id);
+}
+
+const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc)
+{
+    for (size_t i = defs->objects.count; i-- > 0;)
+        if (pc >= defs->objects.items[i].base && pc < defs->objects.items[i].end)
+            return &defs->objects.items[i];
+    return NULL;
+}
+
+static bool is_cuda(const struct object_def *object)
+{
+    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
+    return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
+}
+
+uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack)
+{
+    uint32_t at = 0;
+    while (at + 1 < stack->count && is_cuda(definitions_object_at(defs, stack->pc[at])))
+        at++;
+    return at;
+}
+
+const char *definitions_setting(const struct definitions *defs, const char *name)
+{
+    size_t size = strlen(name);
+    for (size_t i = defs->settings.count; i-- > 0;) {
+        const char *text = defs->settings.items[i].text;
+        if (text != NULL && strncmp(text, name, size) == 0 && text[size] == '=')
+            return text + size + 1;
+    }
+    return NULL;
+}
+
+bool definitions_keep_order(const struct definitions *defs)
+{
+    const char *policy = definitions_setting(defs, "policy"), *guard = definitions_setting(defs, "guard");
+    return policy != NULL && (strcmp(policy, "guarded") == 0 || (guard != NULL && strcmp(guard, "1") == 0));
+}
+
+#define FREE_TEXTS(list) \
+    do { \
+        for (size_t i = 0; i < (list).count; i++) \
+            free((list).items[i].text); \
+        free((list).items); \
+    } while (0)
+
+void definitions_free(struct definitions *defs)
+{
+    FREE_TEXTS(defs->strings);
+    FREE_TEXTS(defs->apis);
+    FREE_TEXTS(defs->settings);
+    FREE_TEXTS(defs->threads);
+    FREE_TEXTS(defs->objects);
+    FREE_TEXTS(defs->untabled);
+    FREE_TEXTS(defs->bypasses);
+    for (size_t i = 0; i < defs->stacks.count; i++)
+        free(defs->stacks.items[i].pc);
+    free(defs->stacks.items);
+    free(defs->clocks.items);
+    free(defs->contexts.items);
+    free(defs->streams.items);
+    for (size_t i = 0; i < defs->kernels.count; i++)
+        free(defs->kernels.items[i].layout);
+    free(defs->kernels.items);
+    free(defs->processes.items);
+    free(defs->device_bases.items);
+    for (size_t i = 0; i < sizeof defs->by_id / sizeof defs->by_id[0]; i++)
+        id_map_free(&defs->by_id[i]);
+    *defs = (struct definitions){0};
+}

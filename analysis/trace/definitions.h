@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a trace says about itself: names, clocks, threads, objects, stacks, contexts, streams, kernels. Filled by the reader
+ * before any call is looked at, read-only afterwards. All texts are cleaned (text_clean) and owned by the tables.
+ */
+#ifndef PTDS_ANALYSIS_TRACE_DEFINITIONS_H
+#define PTDS_ANALYSIS_TRACE_DEFINITIONS_H
+
+#include "analysis/base/table.h"
+#include "interpose/trace/format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct string_def {
+    uint32_t id, role;
+    char *text;
+};
+
+struct api_def {
+    uint32_t api, twin, class_;
+    char *text;
+};
+
+struct setting_def {
+    uint32_t kind;
+    char *text; /* name=value */
+};
+
+struct clock_def {
+    uint64_t ticks, monotonic, realtime;
+};
+
+struct thread_def {
+    uint64_t first, gone; /* ticks; gone UINT64_MAX: not seen to end */
+    uint32_t id, tid;
+    bool drivers; /* the driver's own: it ran host functions and made no call */
+    char *text;   /* may be NULL */
+};
+
+struct object_def {
+    uint64_t base, end, bias;
+    uint32_t id, build_id_size;
+    uint8_t build_id[20];
+    char *text;
+};
+
+struct stack_def {
+    uint32_t id, count;
+    uint64_t *pc;
+};
+
+struct context_def {
+    uint64_t handle;
+    uint32_t uid, kind;
+    int32_t device;
+};
+
+struct stream_def {
+    uint64_t handle, gone; /* gone: ticks, UINT64_MAX if not seen */
+    uint32_t uid, context, kind, thread, stack;
+    int32_t priority;
+};
+
+struct kernel_def {
+    uint64_t handle;
+    uint32_t uid, name, params;
+    uint32_t *layout; /* of each parameter offset << 16 | size; NULL if not recorded or not for all */
+};
+
+struct device_base_def {
+    uint64_t earliest, latest; /* ticks */
+    uint32_t id, context, source;
+};
+
+struct process_def {
+    uint64_t ticks;
+    uint32_t what, pid;
+};
+
+struct untabled_def {
+    uint32_t handed, version;
+    char *text;
+};
+
+struct bypass_def {
+    uint32_t what;
+    char *text;
+};
+
+struct definitions {
+    TABLE_OF(struct string_def) strings;
+    TABLE_OF(struct api_def) apis;
+    TABLE_OF(struct setting_def) settings;
+    TABLE_OF(struct clock_def) clocks; /* the first and the last only */
+    TABLE_OF(struct thread_def) threads;
+    TABLE_OF(struct object_def) objects;
+    TABLE_OF(struct stack_def) stacks;
+    TABLE_OF(struct context_def) contexts;
+    TABLE_OF(struct stream_def) streams;
+    TABLE_OF(struct kernel_def) kernels;
+    TABLE_OF(struct process_def) processes;
+    TABLE_OF(struct untabled_def) untabled;
+    TABLE_OF(struct bypass_def) bypasses;
+    TABLE_OF(struct device_base_def) device_bases;
+    struct id_map by_id[32]; /* by record kind: id -> position in its table */
+    bool out_of_memory;
+};
+
+/* Looks an id up; NULL where the trace does not define it. The result lives as long as the definitions. */
+const char *definitions_string(const struct definitions *defs, uint32_t id);
+const struct api_def *definitions_api(const struct definitions *defs, uint32_t api);
+const struct thread_def *definitions_thread(const struct definitions *defs, uint32_t id);
+const struct stack_def *definitions_stack(const struct definitions *defs, uint32_t id);
+const struct context_def *definitions_context(const struct definitions *defs, uint32_t uid);
+const struct stream_def *definitions_stream(const struct definitions *defs, uint32_t uid);
+const struct kernel_def *definitions_kernel(const struct definitions *defs, uint32_t uid);
+
+const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id);
+
+/* The object whose mapping holds an address; of several, the one defined last. NULL if none. */
+const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc);
+
+/* The frame of a stack that called CUDA: the first one outside the objects of CUDA's runtime and driver. */
+uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack);
+
+/* The value of a setting "name=value"; NULL if there is none. */
+const char *definitions_setting(const struct definitions *defs, const char *name);
+
+/* Whether the run's policy promises legacy order wherever data asks for it, of all that it moved: the one place that says
+ * so. The `stream` of older releases kept less, and does not have the setting `guard`. */
+bool definitions_keep_order(const struct definitions *defs);
+
+/* Takes one record that is not a CALL. `fixed` is the record's fixed part, zero-filled to the size of its struct; `tail`
+ * what follows, of tail_bytes. False: this kind defines nothing. Sets out_of_memory where that happened. */
+bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed, const void *tail, size_t tail_bytes);
+
+void definitions_free(struct definitions *defs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * When operations ran on their device, where the trace says so: sampled, or from CUPTI.
+ */
+#ifndef PTDS_ANALYSIS_TRACE_DEVICE_TIMES_H
+#define PTDS_ANALYSIS_TRACE_DEVICE_TIMES_H
+
+#include "analysis/trace/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct device_run {
+    uint64_t enter; /* the call's, with its thread */
+    uint32_t thread;
+    uint64_t base;      /* ticks, the middle of what is known of the device's time 0 */
+    int64_t start, end; /* ns after it */
+};
+
+struct device_times {
+    const struct trace *trace;
+    TABLE_OF(struct device_run) runs; /* by enter, then thread */
+    bool out_of_memory;
+};
+
+void device_times_begin(struct device_times *times, const struct trace *trace);
+/* NULL: not recorded. Few traces have any, and they pay for the search. */
+const struct device_run *device_times_of(const struct device_times *times, const struct call *call);
+/* How long after its call began it began, never before, and how long it ran. Means nothing without trace_has_time. */
+void device_run_times(const struct trace *trace, const struct device_run *run, uint64_t *after, uint64_t *ns);
+void device_times_end(struct device_times *times);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of export formats: the only file that knows all of them. Called by `ptds export`.
+ */
+#include "analysis/views/export/export.h"
+
+const struct export_format export_formats[] = {
+    {"perfetto", "native Perfetto trace, for ui.perfetto.dev", ".perfetto-trace", false, export_perfetto},
+    {"sqlite", "SQLite database, with nsys' names of tables where they fit", ".sqlite", true, export_sqlite},
+    {"folded", "folded stacks by host time lost, for flame graphs", NULL, false, export_folded},
+    {"sarif", "SARIF 2.1.0, for code scanning: findings with a source line", NULL, false, export_sarif},
+};
+const size_t export_formats_count = sizeof export_formats / sizeof export_formats[0];

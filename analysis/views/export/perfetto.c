@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds export --to perfetto`: each process with a track a host thread, a track a stream as the program named it and a
+ * track a stream as the work was sent to; regions; flows from calls to their work and along implicit edges; counters of
+ * streams with pending work. Streams, packet by packet. Must not show a duration that nobody measured: a call that was not
+ * timed, and work on streams whose device time was not recorded, are instants.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "analysis/views/export/perfetto_writer.h"
+#include "analysis/symbols/symbols.h"
+#include "analysis/report/walk.h"
+
+/* Process and track of it, unlike any other. */
+uint64_t writer_uuid(const struct writer *writer, enum track_kind kind, uint32_t id)
+{
+    return writer->process << 40 | (uint64_t)kind << 32 | id;
+}
+
+uint64_t writer_time(const struct writer *writer, uint64_t ticks)
+{
+    return traced_time(writer->traced, writer->base, ticks);
+}
+
+static void describe_thread(struct writer *writer, uint32_t uid, struct packet_track *track, char *name, size_t room)
+{
+    const struct thread_def *thread = definitions_thread(&writer->report->trace.defs, uid);
+    uint32_t other;
+    report_id(writer->report, FINDING_THREADS, uid, name, room);
+    if (thread == NULL || thread->tid == 0 || !writer->own_pid || id_map_get(&writer->tids, thread->tid, &other))
+        return; /* a plain track: the viewer would merge two threads of one number */
+    id_map_put(&writer->tids, thread->tid, uid);
+    track->is_thread = true;
+    track->pid = writer->report->trace.header.pid;
+    track->tid = thread->tid;
+}
+
+static void describe(struct writer *writer, enum track_kind kind, uint32_t id)
+{
+    char name[160];
+    struct packet_track track = {
+        .uuid = writer_uuid(writer, kind, id), .parent = writer_uuid(writer, TRACK_SELF, 0), .name = name};
+    if (kind == TRACK_HOST_THREAD) {
+        describe_thread(writer, id, &track, name, sizeof name);
+    } else if (kind == TRACK_PENDING) {
+        snprintf(name, sizeof name, "streams with pending work, context %u", id);
+        track.is_counter = true;
+    } else {
+        char stream[100];
+        report_id(writer->report, FINDING_STREAMS, id, stream, sizeof stream);
+        snprintf(name, sizeof name, "%s %s", kind == TRACK_ASKED ? "stream" : "sent to", stream);
+        track.parent = writer_uuid(writer, kind == TRACK_ASKED ? TRACK_GROUP_ASKED : TRACK_GROUP_SENT, 0);
+    }
+    packet_track(&writer->packets, &track);
+}
+
+uint64_t writer_track(struct writer *writer, enum track_kind kind, uint32_t id)
+{
+    uint32_t there;
+    if (!id_map_get(&writer->tracks, key_of(kind, id), &there)) {
+        writer->packets.broken |= !id_map_put(&writer->tracks, key_of(kind, id), 1);
+        describe(writer, kind, id);
+    }
+    return writer_uuid(writer, kind, id);
+}
+
+static void call_arguments(struct writer *writer, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    uint64_t bytes = export_bytes(view->call);
+    writer_stream_argument(writer, "stream", call->stream);
+    writer_stream_argument(writer, "target", call->target);
+    if (call->op == PTDS_OP_LAUNCH)
+        writer_kernel_argument(writer, call->object);
+    if (bytes != 0)
+        event_number(&writer->packets, "bytes", bytes);
+    event_number(&writer->packets, "result", call->result);
+    if (view->blocked)
+        event_number(&writer->packets, "lost_ns", view->lost_ns);
+    writer_site_argument(writer, call->stack);
+    if (!view->timed)
+        event_words(&writer->packets, "duration", "not recorded");
+}
+
+void writer_end_slice(struct writer *writer, uint64_t track, uint64_t time)
+{
+    event_begin(&writer->packets, EVENT_END, track, time);
+    event_end(&writer->packets);
+}
+
+/* Device times are known as exactly as their base is; none is before the call, which would turn the flow round. */
+static uint64_t device_time_of(const struct writer *writer, const struct device_run *run, int64_t ns, uint64_t least)
+{
+    uint64_t time = writer_time(writer, run->base) + (uint64_t)ns;
+    return (int64_t)(time - least) > 0 ? time : least;
+}
+
+/* The flow's ends must come in order of time: the call, the stream as named, the stream it was sent to. Where the work ran
+ * is the latter: there it has its duration, if that was recorded. */
+static void put_work(struct writer *writer, const struct call_view *view, uint64_t time, uint64_t flow)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    uint32_t sent = call->target != 0 ? call->target : call->stream;
+    static const enum track_kind kinds[] = {TRACK_ASKED, TRACK_SENT};
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t uid = i == 0 ? call->stream : sent;
+        if (uid == 0)
+            continue;
+        uint64_t track = writer_track(writer, kinds[i], uid);
+        const struct device_run *run = i == 1 ? device_times_of(&writer->device, view->call) : NULL;
+        uint64_t start = run != NULL ? device_time_of(writer, run, run->start, time) : time;
+        event_begin(&writer->packets, run != NULL ? EVENT_BEGIN : EVENT_INSTANT, track, start);
+        event_category(&writer->packets, "work");
+        writer_name_work(writer, view);
+        event_flow(&writer->packets, flow, i == 1);
+        event_number(&writer->packets, "thread", view->call->thread);
+        writer_stream_argument(writer, i == 0 ? "target" : "stream", i == 0 ? sent : call->stream);
+        event_end(&writer->packets);
+        if (run != NULL)
+            writer_end_slice(writer, track, device_time_of(writer, run, run->end, start));
+    }
+}
+
+static void put_pending(struct writer *writer, struct model *model, uint32_t context, uint64_t time)
+{
+    struct pending pending;
+    uint32_t uid = context < model->contexts.count ? model->contexts.items[context].uid : 0, last;
+    model_pending(model, context, MODEL_ALL, MODEL_NO_SLOT, &pending);
+    if (id_map_get(&writer->pending, uid, &last) ? last == pending.count : pending.count == 0)
+        return;
+    writer->packets.broken |= !id_map_put(&writer->pending, uid, pending.count);
+    uint64_t track = writer_track(writer, TRACK_PENDING, uid);
+    event_begin(&writer->packets, EVENT_COUNTER, track, time);
+    event_counter(&writer->packets, pending.count);
+    event_end(&writer->packets);
+}
+
+static void put_call(struct walker *walker, struct model *model, const struct call_view *view)
+{
+    struct writer *writer = walker->data;
+    const struct ptds_rec_CALL *call = &view->call->r;
+    uint64_t time = writer_time(writer, call->enter), flow = writer->process << 40 | ++writer->flows;
+    uint64_t track = writer_track(writer, TRACK_HOST_THREAD, view->call->thread);
+    put_pending(writer, model, view->context, time);
+    regions_before_call(writer, view->call);
+    event_begin(&writer->packets, view->timed ? EVENT_BEGIN : EVENT_INSTANT, track, time);
+    event_category(&writer->packets, view->blocked ? "blocked" : "call");
+    writer_name_api(writer, call->api);
+    if (view->submits)
+        event_flow(&writer->packets, flow, false);
+    call_arguments(writer, view);
+    event_end(&writer->packets);
+    if (view->submits)
+        put_work(writer, view, time, flow);
+    uint64_t returned = view->timed ? writer_time(writer, call->leave) : time;
+    if (view->timed)
+        writer_end_slice(writer, track, returned);
+    regions_after_call(writer, view->call, returned);
+}
+
+static void after_call(struct walker *walker, struct model *model, const struct call_view *view)
+{
+    struct writer *writer = walker->data;
+    put_pending(writer, model, view->context, writer_time(writer, view->call->r.enter));
+}
+
+struct edge_writer {
+    struct edge_sink sink;
+    struct writer *writer;
+};
+
+static void put_edge_end(struct writer *writer, const struct edge *edge, bool is_to, uint64_t flow)
+{
+    const struct edge_end *end = is_to ? &edge->to : &edge->from;
+    char text[200];
+    bool fresh;
+    unsigned kind = edge->kind < EDGE_KINDS ? edge->kind : 0, verdict = edge->verdict < VERDICTS ? edge->verdict : 2;
+    uint64_t track = end->stream != 0 ? writer_track(writer, TRACK_ASKED, end->stream)
+                                      : writer_track(writer, TRACK_HOST_THREAD, end->thread);
+    event_begin(&writer->packets, EVENT_INSTANT, track, writer_time(writer, end->ticks));
+    event_category(&writer->packets, verdict_names[verdict]);
+    uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_EDGE, kind * 8 + verdict * 2 + is_to), &fresh);
+    snprintf(text, sizeof text, "%s, %s: %s", edge_kind_names[kind], is_to ? "waits" : "waited for",
+             verdict_names[verdict]);
+    if (fresh)
+        packet_define(&writer->packets, NAMES_EVENT, number, text);
+    event_name(&writer->packets, number);
+    event_flow(&writer->packets, flow, is_to);
+    if (edge->verdict == VERDICT_UNKNOWN && edge->reason < VERDICT_REASONS)
+        event_words(&writer->packets, "reason", verdict_reason_names[edge->reason]);
+    if (end->object != 0 && end->op == PTDS_OP_LAUNCH)
+        writer_kernel_argument(writer, end->object);
+    writer_site_argument(writer, end->stack);
+    if (edge->pair.address != 0) {
+        event_number(&writer->packets, "address", edge->pair.address);
+        event_number(&writer->packets, "size", edge->pair.size);
+    }
+    event_end(&writer->packets);
+}
+
+static void put_edge(struct edge_sink *sink, const struct edge *edge)
+{
+    struct writer *writer = ((struct edge_writer *)sink)->writer;
+    uint64_t flow = (uint64_t)1 << 63 | writer->process << 40 | ++writer->flows;
+    put_edge_end(writer, edge, false, flow);
+    put_edge_end(writer, edge, true, flow);
+}
+
+static void put_note(void *data, const char *line)
+{
+    struct writer *writer = data;
+    bool fresh;
+    event_begin(&writer->packets, EVENT_INSTANT, writer_uuid(writer, TRACK_NOTES, 0),
+                writer_time(writer, writer->traced->first_ticks));
+    event_category(&writer->packets, "note");
+    uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_NOTE, (uint32_t)++writer->flows), &fresh);
+    packet_define(&writer->packets, NAMES_EVENT, number, line);
+    event_name(&writer->packets, number);
+    event_end(&writer->packets);
+}
+
+static void put_origin(struct writer *writer)
+{
+    char when[64], text[128];
+    time_t seconds = (time_t)(writer->base / 1000000000u);
+    struct tm utc;
+    if (!writer->traced->has_realtime || gmtime_r(&seconds, &utc) == NULL)
+        return;
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text, sizeof text, "time 0 is %s.%09" PRIu64 "Z", when, writer->base % 1000000000u);
+    put_note(writer, text);
+}
+
+static void put_process(struct writer *writer)
+{
+    char name[500], who[160];
+    traced_name(writer->traced, who, sizeof who);
+    snprintf(name, sizeof name, "%s (%s)", text_base(writer->report->trace.header.program), who);
+    struct packet_track self = {.uuid = writer_uuid(writer, TRACK_SELF, 0), .name = name};
+    self.is_process = writer->own_pid;
+    self.pid = writer->report->trace.header.pid;
+    packet_track(&writer->packets, &self);
+    static const struct {
+        enum track_kind kind;
+        const char *name;
+    } groups[] = {{TRACK_NOTES, "notes"},
+                  {TRACK_GROUP_ASKED, "streams as the program named them"},
+                  {TRACK_GROUP_SENT, "streams that the work was sent to"}};
+    for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        struct packet_track track = {
+            .uuid = writer_uuid(writer, groups[i].kind, 0), .parent = self.uuid, .name = groups[i].name};
+        packet_track(&writer->packets, &track);
+    }
+    put_origin(writer);
+    export_notes(writer->job, writer->traced, put_note, writer);
+}
+
+static int write_process(struct writer *writer)
+{
+    struct walker walker = {.call = put_call, .after = after_call, .data = writer};
+    struct edge_writer edges = {.sink = {.edge = put_edge}, .writer = writer};
+    struct edge_feed *feed = writer->job->edges;
+    packets_begin(&writer->packets, writer->job->out, (uint32_t)writer->process);
+    put_process(writer);
+    device_times_begin(&writer->device, &writer->report->trace);
+    regions_begin(writer);
+    int status = report_walk(writer->report, &walker);
+    regions_end(writer);
+    if (status == 0 && feed != NULL)
+        status = feed->run(feed, writer->report, &edges.sink);
+    bool broken = writer->packets.broken || writer->device.out_of_memory;
+    packets_end(&writer->packets);
+    id_map_free(&writer->tracks);
+    id_map_free(&writer->tids);
+    id_map_free(&writer->pending);
+    device_times_end(&writer->device);
+    return broken || status != 0 ? export_failed(writer->job, "%s: not all of it could be written", writer->traced->path)
+                                 : 0;
+}
+
+int export_perfetto(struct export_job *job)
+{
+    struct id_map pids = {0};
+    uint64_t base = traces_origin(job->traces);
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < job->traces->list.count; i++) {
+        const struct traced *traced = job->traces->list.items[i];
+        struct writer writer = {.job = job, .traced = traced, .report = &traced->report, .base = base, .process = i + 1};
+        uint32_t other;
+        writer.own_pid =
+            traced->report.trace.header.pid != 0 && !id_map_get(&pids, traced->report.trace.header.pid, &other);
+        id_map_put(&pids, traced->report.trace.header.pid, 1);
+        symbols_of(job->namer, &writer.report->trace);
+        status = write_process(&writer);
+    }
+    id_map_free(&pids);
+    return status;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all scripts of the page share. Each file is a block of its own and gives the others what it puts into `ptds`; the
+// order is that of analysis/views/html/BUILD. Texts from the trace only ever become text nodes.
+"use strict";
+
+const ptds = {};
+{
+  const byId = (id) => document.getElementById(id);
+
+  // el("td", {class: "n"}, "text", child, ...): attributes whose value is null or false are left out.
+  function el(name, attributes, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+      else if (value !== null && value !== false && value !== undefined) made.setAttribute(key, value);
+    }
+    for (const child of children.flat()) if (child !== null && child !== undefined) made.append(child);
+    return made;
+  }
+
+  function replace(parent, ...children) {
+    parent.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  }
+
+  const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
+
+  // Null is "unknown": what is missing never reads as 0. `digits` more than usual, to tell near times apart.
+  function time(ns, digits) {
+    if (ns === null || ns === undefined) return "unknown";
+    for (const [unit, name] of units)
+      if (Math.abs(ns) >= unit) return (ns / unit).toFixed(unit === 1 ? 0 : 1 + (digits || 0)) + " " + name;
+    return ns === 0 ? "0" : ns.toFixed(2) + " ns";
+  }
+
+  function count(number) {
+    if (number === null || number === undefined) return "unknown";
+    const digits = String(number);
+    return digits.length > 4 ? digits.replace(/\B(?=(\d{3})+$)/g, "\u202f") : digits;
+  }
+
+  const plural = (number, word) => count(number) + " " + word + (number === 1 ? "" : "s");
+
+  // A little is not nothing.
+  function percent(part, whole) {
+    const rounded = Math.round((part / whole) * 100);
+    return whole > 0 ? (rounded === 0 && part > 0 ? "under 1 %" : rounded + " %") : "";
+  }
+
+  const verdictKeys = ["false", "load_bearing", "unknown"];
+  const verdictWords = { false: "false", load_bearing: "load-bearing", unknown: "unknown" };
+
+  // What is said of a finding whose order is load-bearing; null of others. An error is an order that is gone already.
+  function needed(finding) {
+    if (!finding.verdicts || !finding.verdicts.load_bearing) return null;
+    return finding.severity === "error"
+      ? "Results depend on this order, which is gone: they may be wrong."
+      : "Results depend on this order: put an event in its place before it goes.";
+  }
+
+  // "void at::native::(anonymous namespace)::add<float>(float*)" is "add".
+  function bare(name) {
+    const plain = name.replaceAll("(anonymous namespace)", "");
+    const head = plain.slice(0, (plain + "<").search(/[<([]/));
+    return head.split(/::| /).pop() || name;
+  }
+
+  // For where a line should do; what it is in full is in the finding's details.
+  const brief = (name) => { const plain = bare(name); return plain.length > 48 ? plain.slice(0, 47) + "\u2026" : plain; };
+
+  const reasonWords = {
+    opaque: "an operation on one side may touch memory that the trace does not name",
+    access: "both sides use the same memory; whether either writes it cannot be seen",
+    extent: "both sides use the same allocation; how far each reaches cannot be seen",
+    race: "one side conflicts with work that nothing orders, even today",
+    lost: "records are missing, or an order between the two sides cannot be seen",
+    limit: "more was open at once than is followed",
+  };
+
+  // Tags for counts by verdict; null: nobody looked.
+  function verdictTags(verdicts) {
+    if (!verdicts) return [el("span", { class: "v-none" }, "not analysed")];
+    const some = verdictKeys.filter((key) => verdicts[key] > 0);
+    if (some.length === 0) return [el("span", { class: "v-none" }, "none")];
+    return some.map((key) => el("span", { class: "tag v-" + verdictWords[key] }, count(verdicts[key]) + " " + verdictWords[key]));
+  }
+
+  const severities = ["note", "warning", "error"];
+  const severityTag = (finding) => el("span", { class: "tag s-" + finding.severity }, finding.severity);
+
+  function frame(one) {
+    const object = one.object ? one.object.split("/").pop() : null;
+    return (object ? object + "+" + one.offset : one.pc) + (one.symbol ? " " + one.symbol : "");
+  }
+
+  // The first frame that is not CUDA's own.
+  function site(finding) {
+    const own = (one) => /^libcudart|^libcuda\./.test((one.object || "").split("/").pop());
+    const frames = finding.callsite;
+    return frames.length ? frame(frames.find((one) => !own(one)) || frames[frames.length - 1]) : null;
+  }
+
+  function names(finding, key, shown = (name) => name) {
+    const set = finding.values[key];
+    if (!set || !set.ids || set.ids.length === 0) return null;
+    return [...new Set(set.ids.map((one) => shown(one.name)))].join(", ") + (set.more ? ", and more" : "");
+  }
+
+  // Follows the system until the button is pressed.
+  function startTheme() {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    let chosen = null;
+    const apply = () => {
+      const dark = chosen === null ? system.matches : chosen;
+      document.documentElement.dataset.theme = dark ? "dark" : "light";
+      byId("theme").textContent = dark ? "Light" : "Dark";
+      byId("theme").setAttribute("aria-label", "Change to the " + (dark ? "light" : "dark") + " theme");
+      if (ptds.redraw) ptds.redraw();
+    };
+    system.addEventListener("change", apply);
+    byId("theme").addEventListener("click", () => {
+      chosen = document.documentElement.dataset.theme !== "dark";
+      apply();
+    });
+    apply();
+  }
+
+  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severities, severityTag, frame, site, names, startTheme });
+}

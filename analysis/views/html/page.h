@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parts of the page's writer. columns.c packs numbers, tables.c gives them names, page.c puts the page together; the
+ * texts of page.html, page.css and the scripts are embedded when this is built.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_HTML_PAGE_H
+#define PTDS_ANALYSIS_VIEWS_HTML_PAGE_H
+
+#include <jansson.h>
+
+#include "analysis/views/html/report_html.h"
+
+/* Uids as small numbers, in the order in which they are first asked for. Number 0 is "none". */
+struct names {
+    struct id_map map;
+    TABLE_OF(uint32_t) uids;
+};
+
+enum { NAMES_MOST = 65535 };
+
+/* Everything beyond NAMES_MOST, and everything without memory, is number NAMES_MOST: "others". */
+uint32_t names_number(struct names *names, uint32_t uid);
+void names_free(struct names *names);
+
+struct tables {
+    struct names threads, streams, apis, kernels, stacks;
+    TABLE_OF(uint32_t) rank; /* by finding serial: its rank from 1, 0 none */
+    TABLE_OF(uint32_t) runs; /* positions of the operations that have a time on the GPU */
+    double unit_ns;          /* one unit of the time columns */
+    uint64_t first;          /* ticks of the first operation: 0 of the time columns */
+    json_t *pairs;           /* the proofs of load-bearing edges, as texts */
+};
+
+void tables_begin(struct tables *tables, const struct report *report, const struct timeline *timeline);
+void tables_end(struct tables *tables);
+/* The page's own JSON: what the columns are and what their numbers mean. After columns_write. */
+json_t *tables_json(const struct tables *tables, const struct report *report, const struct timeline *timeline,
+                    struct site_namer *namer);
+
+/* The columns, deflated and in base64, to the sink. Returns how many edges are in them, or -1 without memory. */
+int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,
+                      const struct edge_list *edges, struct text_sink *sink);
+/* Their names and types, in order: [{"of":"op","name":"enter","type":"u32"}, ...] */
+json_t *columns_json(void);
+
+#endif

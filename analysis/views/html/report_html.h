@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A report as one page of HTML: no network, no other files. What it says is the JSON report (report_json.h, many_json.h),
+ * which is in the page; what it draws is a timeline's operations and single edges, packed in columns.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
+#define PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
+
+#include "analysis/report/edge_list.h"
+#include "analysis/views/html/timeline.h"
+#include "analysis/report/fold.h"
+#include "analysis/views/words.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `timeline` watched the report being built and has decided; `edges` are those to draw. namer may be NULL. 0, or -1 without
+ * memory: then what was written is no page. */
+int report_html(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
+                struct site_namer *namer, struct text_sink *sink);
+
+/* The same of several processes, without a timeline. */
+int report_html_many(const struct traces *traces, const struct folds *folds, struct site_namer *namer,
+                     struct text_sink *sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names for the numbers in the columns. Called by page.c and columns.c. All texts come cleaned from the trace; here they
+ * are only cut to size, as valid UTF-8.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/views/html/page.h"
+
+uint32_t names_number(struct names *names, uint32_t uid)
+{
+    uint32_t at;
+    if (uid == 0)
+        return 0;
+    if (id_map_get(&names->map, uid, &at))
+        return at;
+    at = (uint32_t)names->uids.count + 1;
+    if (at >= NAMES_MOST || !TABLE_ADD(&names->uids))
+        return NAMES_MOST;
+    *TABLE_LAST(&names->uids) = uid;
+    id_map_put(&names->map, uid, at);
+    return at;
+}
+
+void names_free(struct names *names)
+{
+    free(names->uids.items);
+    id_map_free(&names->map);
+}
+
+/* Whole nanoseconds if the stretch is short enough for 32 bits. */
+static double unit(const struct report *report, const struct timeline *timeline)
+{
+    uint64_t count = timeline_count(timeline), longest = 0;
+    if (count == 0)
+        return 1;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct timeline_op *op = timeline_at(timeline, i);
+        uint64_t ran = op->ran_after_ns != TIMELINE_NOT_RAN ? op->ran_after_ns + op->ran_ns : 0;
+        longest = op->ns > longest ? op->ns : longest;
+        longest = ran > longest ? ran : longest;
+    }
+    uint64_t stretch = timeline_at(timeline, count - 1)->enter - timeline_at(timeline, 0)->enter;
+    double ns = (double)trace_ns(&report->trace, stretch) + (double)longest;
+    return ns < 4e9 ? 1 : ns / 4e9;
+}
+
+void tables_begin(struct tables *tables, const struct report *report, const struct timeline *timeline)
+{
+    *tables = (struct tables){.unit_ns = unit(report, timeline), .pairs = json_array()};
+    tables->first = timeline_count(timeline) != 0 ? timeline_at(timeline, 0)->enter : 0;
+    for (size_t i = 0; i <= report->serials && TABLE_ADD(&tables->rank); i++)
+        *TABLE_LAST(&tables->rank) = 0;
+    for (size_t i = 0; i < report->findings.count && i + 1 < NAMES_MOST; i++)
+        if (report->findings.items[i]->serial < tables->rank.count && report->findings.items[i]->serial != 0)
+            tables->rank.items[report->findings.items[i]->serial] = (uint32_t)i + 1;
+}
+
+void tables_end(struct tables *tables)
+{
+    names_free(&tables->threads);
+    names_free(&tables->streams);
+    names_free(&tables->apis);
+    names_free(&tables->kernels);
+    names_free(&tables->stacks);
+    free(tables->rank.items);
+    free(tables->runs.items);
+    json_decref(tables->pairs);
+}
+
+static json_t *cut_string(const char *text)
+{
+    char clean[400];
+    text_clean(clean, sizeof clean, text, strlen(text));
+    return json_string(clean);
+}
+
+static json_t *ids(const struct names *names, const struct report *report, enum finding_set set)
+{
+    json_t *out = json_array();
+    char text[400];
+    for (size_t i = 0; i < names->uids.count; i++) {
+        report_id(report, set, names->uids.items[i], text, sizeof text);
+        json_array_append_new(out,
+                              json_pack("{s:I, s:o}", "id", (json_int_t)names->uids.items[i], "name", cut_string(text)));
+    }
+    return out;
+}
+
+static json_t *streams(const struct names *names, const struct report *report)
+{
+    json_t *out = ids(names, report, FINDING_STREAMS);
+    for (size_t i = 0; i < names->uids.count; i++) {
+        const struct stream_def *stream = definitions_stream(&report->trace.defs, names->uids.items[i]);
+        json_object_set_new(json_array_get(out, i), "kind",
+                            json_string(report_stream_kind(stream != NULL ? stream->kind : PTDS_STREAM_UNKNOWN)));
+    }
+    return out;
+}
+
+static json_t *apis(const struct names *names, const struct report *report)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < names->uids.count; i++) {
+        const struct api_def *api = definitions_api(&report->trace.defs, names->uids.items[i] - 1);
+        json_array_append_new(out, cut_string(api != NULL && api->text != NULL ? api->text : "(unnamed call)"));
+    }
+    return out;
+}
+
+static json_t *sites(const struct names *names, const struct report *report, struct site_namer *namer)
+{
+    json_t *out = json_array();
+    char text[400];
+    for (size_t i = 0; i < names->uids.count; i++)
+        json_array_append_new(out, report_site(report, namer, names->uids.items[i], text, sizeof text) ? cut_string(text)
+                                                                                                       : json_null());
+    return out;
+}
+
+static json_t *texts(const char *const *list, size_t count)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(out, json_string(list[i]));
+    return out;
+}
+
+/* Since the start of the run; null where the clock cannot be converted. */
+static json_t *since_start(const struct report *report, uint64_t ticks)
+{
+    if (!trace_has_time(&report->trace))
+        return json_null();
+    return json_integer((json_int_t)(ticks > report->start ? trace_ns(&report->trace, ticks - report->start) : 0));
+}
+
+json_t *tables_json(const struct tables *tables, const struct report *report, const struct timeline *timeline,
+                    struct site_namer *namer)
+{
+    uint64_t count = timeline_count(timeline);
+    json_t *out = json_object();
+    json_object_set_new(out, "operations", json_integer((json_int_t)count));
+    json_object_set_new(out, "operations_seen", json_integer((json_int_t)timeline->seen));
+    json_object_set_new(out, "runs", json_integer((json_int_t)tables->runs.count));
+    json_object_set_new(out, "out_of_memory", json_boolean(timeline->out_of_memory));
+    json_object_set_new(out, "has_time", json_boolean(trace_has_time(&report->trace)));
+    json_object_set_new(out, "unit_ns", json_real(tables->unit_ns));
+    json_object_set_new(out, "start_ns", since_start(report, tables->first));
+    json_object_set_new(out, "columns", columns_json());
+    json_object_set_new(out, "threads", ids(&tables->threads, report, FINDING_THREADS));
+    json_object_set_new(out, "streams", streams(&tables->streams, report));
+    json_object_set_new(out, "apis", apis(&tables->apis, report));
+    json_object_set_new(out, "kernels", ids(&tables->kernels, report, FINDING_KERNELS));
+    json_object_set_new(out, "sites", sites(&tables->stacks, report, namer));
+    json_object_set_new(out, "pairs", json_incref(tables->pairs));
+    json_object_set_new(out, "edge_kinds", texts(edge_kind_names, EDGE_KINDS));
+    json_object_set_new(out, "verdicts", texts(verdict_names, VERDICTS));
+    json_object_set_new(out, "reasons", texts(verdict_reason_names, VERDICT_REASONS));
+    return out;
+}

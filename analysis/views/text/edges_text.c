@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The section of the text report about implicit edges. Also written by the shim at exit: libc only. Shows the most telling
+ * groups; all of them are in the JSON report.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/views/text/report_text.h"
+
+enum { GROUPS_SHOWN = 10 };
+
+static const char *const access_names[] = {"", "reads", "writes", "uses"};
+
+static const char *api_name(const struct report *report, uint32_t api)
+{
+    const struct api_def *def = definitions_api(&report->trace.defs, api);
+    return def != NULL && def->text != NULL ? def->text : "(unnamed call)";
+}
+
+static void put_end(const struct report *report, struct site_namer *namer, const char *label, const struct edge_end *end,
+                    struct text_sink *sink)
+{
+    char text[300];
+    sink_printf(sink, "    %-22s%s, thread %u", label, api_name(report, end->api), end->thread);
+    if (end->stream != 0) {
+        report_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
+        sink_printf(sink, ", stream %s", text);
+    }
+    if (end->object != 0) {
+        report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
+        sink_printf(sink, ", %.100s", text);
+    }
+    if (report_site(report, namer, end->stack, text, sizeof text))
+        sink_printf(sink, ", at %s", text);
+    sink_printf(sink, "\n");
+}
+
+static void put_pair(const struct report *report, struct site_namer *namer, const struct edge_pair *pair,
+                     struct text_sink *sink)
+{
+    char label[32];
+    snprintf(label, sizeof label, "first %s", access_names[pair->first_access & 3]);
+    put_end(report, namer, label, &pair->first, sink);
+    snprintf(label, sizeof label, "then %s", access_names[pair->second_access & 3]);
+    put_end(report, namer, label, &pair->second, sink);
+    if (pair->address == 0)
+        return;
+    sink_printf(sink, "    %-22s0x%" PRIx64, "memory", pair->address);
+    if (pair->size != 0)
+        sink_printf(sink, ", %s bytes", text_count(pair->size).text);
+    if (pair->allocation != 0)
+        sink_printf(sink, ", of allocation #%u", pair->allocation);
+    sink_printf(sink, "\n");
+}
+
+static void put_group(const struct report *report, struct site_namer *namer, const struct edge_group *group,
+                      struct text_sink *sink)
+{
+    const struct edge *edge = &group->example;
+    sink_printf(sink, "\n  %s: %s false, %s load-bearing, %s unknown\n", edge_kind_names[edge->kind],
+                text_count(group->counts[VERDICT_FALSE]).text, text_count(group->counts[VERDICT_LOAD_BEARING]).text,
+                text_count(group->counts[VERDICT_UNKNOWN]).text);
+    put_end(report, namer, "behind", &edge->from, sink);
+    put_end(report, namer, "waits", &edge->to, sink);
+    if (edge->verdict == VERDICT_UNKNOWN)
+        sink_printf(sink, "    %-22s%s\n", "unknown because", verdict_reason_names[edge->reason]);
+    if (edge->verdict != VERDICT_FALSE && edge->pair.first.ticks != 0)
+        put_pair(report, namer, &edge->pair, sink);
+}
+
+void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+{
+    const struct edge_table *edges = &report->edges;
+    uint64_t total = 0;
+    if (!edges->analysed)
+        return;
+    for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
+        total += edge_table_count(edges, (enum verdict)verdict);
+    sink_printf(sink, "\nImplicit orders, and whether the program needs them\n");
+    if (total == 0) {
+        sink_printf(sink, "  none: nothing was ordered but by the program's own streams, events and waits\n");
+        return;
+    }
+    for (unsigned verdict = 0; verdict < VERDICTS; verdict++) {
+        sink_printf(sink, "  %-14s", verdict_names[verdict]);
+        for (unsigned kind = 0; kind < EDGE_KINDS; kind++)
+            sink_printf(sink, " %8s %s", text_count(edges->counts[kind][verdict]).text, edge_kind_names[kind]);
+        sink_printf(sink, "\n");
+    }
+    if (definitions_keep_order(&report->trace.defs))
+        sink_printf(sink, "  kept by policy %s where data asks for it\n", report_policy(report));
+    for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)
+        if (edges->reasons[reason] != 0)
+            sink_printf(sink, "  unknown, %s times: %s\n", text_count(edges->reasons[reason]).text,
+                        verdict_reason_names[reason]);
+    for (size_t i = 0; i < edges->groups.count && i < GROUPS_SHOWN; i++)
+        put_group(report, namer, &edges->groups.items[i], sink);
+    if (edges->groups.count > GROUPS_SHOWN)
+        sink_printf(sink, "\n  ... and %zu more pairs of call sites (--format json has all)\n",
+                    edges->groups.count - GROUPS_SHOWN);
+    if (edges->ungrouped != 0)
+        sink_printf(sink, "  %s more between call sites beyond the first %d pairs\n", text_count(edges->ungrouped).text,
+                    EDGE_GROUPS_MOST);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text report on several processes: who they were, what they lost together, and each finding with its spread over them.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_TEXT_MANY_TEXT_H
+#define PTDS_ANALYSIS_VIEWS_TEXT_MANY_TEXT_H
+
+#include "analysis/report/fold.h"
+#include "analysis/views/words.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* namer may be NULL (symbols.h). */
+void many_text(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

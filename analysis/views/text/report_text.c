@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The full text report. Also written by the shim at exit (PTDS_REPORT=path): libc only. Everything the report holds,
+ * findings ranked by host time lost, and at the end what could not be analysed: missing data is named, never shown as zero.
+ */
+#include <string.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/findings/identity.h"
+#include "analysis/views/text/report_text.h"
+
+enum { STACK_FRAMES_SHOWN = 12 };
+
+static void put_meta(const struct report *report, struct text_sink *sink)
+{
+    const struct ptds_trace_header *header = &report->trace.header;
+    const struct definitions *defs = &report->trace.defs;
+    sink_printf(sink, "libptds report\n");
+    sink_printf(sink, "  program   %s (pid %u on %s", header->program, header->pid, header->host);
+    if (header->rank >= 0)
+        sink_printf(sink, ", rank %d of %d", header->rank, header->ranks);
+    sink_printf(sink, ")\n  trace     %s, version %u, written by libptds %s\n", report->trace.source.name, header->version,
+                header->shim);
+    sink_printf(sink, "  run time  %s\n", report->totals.run_ns != 0 ? text_ns(report->totals.run_ns).text : "unknown");
+    for (size_t i = 0; i < defs->settings.count; i++)
+        if (defs->settings.items[i].text != NULL)
+            sink_printf(sink, "  %s   %s\n", defs->settings.items[i].kind == PTDS_SETTING_PROCESS ? "process" : "setting",
+                        defs->settings.items[i].text);
+}
+
+static void put_totals(const struct report *report, struct text_sink *sink)
+{
+    const struct report_totals *totals = &report->totals;
+    uint64_t verdicts[VERDICTS];
+    sink_printf(sink, "\nWhat was looked at\n");
+    sink_printf(sink, "  driver calls         %s%s, %s failed\n", text_count(totals->calls).text,
+                report->has_counts ? "" : " (recorded ones only)", text_count(totals->failed).text);
+    sink_printf(sink, "  recorded in detail   %s\n", text_count(totals->recorded).text);
+    sink_printf(sink, "  threads              %u\n", report->trace.threads);
+    sink_printf(sink, "  streams             ");
+    for (uint32_t kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
+        if (totals->streams[kind] != 0)
+            sink_printf(sink, " %s %s", text_count(totals->streams[kind]).text, report_stream_kind(kind));
+    sink_printf(sink, "\n  default stream       %s operations, %s remapped\n", text_count(totals->default_stream).text,
+                text_count(totals->remapped).text);
+    for (unsigned i = 0; i < KEPT_REASONS; i++)
+        if (totals->kept[i] != 0)
+            sink_printf(sink, "                       %s kept: %s\n", text_count(totals->kept[i]).text,
+                        report_kept_names[i]);
+    if (totals->failed_default != 0)
+        sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
+    sink_printf(sink, "  host time lost       %s (in calls that waited; %s)\n", report_host_time(report).text,
+                report_gpu_time(totals));
+    if (totals->gpu_timed != 0)
+        sink_printf(sink, "                       %s; the others' are unknown\n", report_gpu_times(totals).text);
+    sink_printf(sink, "  implicit orders      %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
+}
+
+struct busiest {
+    uint64_t calls, failed, remapped, ticks;
+    size_t index;
+};
+
+static int by_calls(const void *a, const void *b)
+{
+    const struct busiest *one = a, *two = b;
+    return one->calls != two->calls ? (one->calls > two->calls ? -1 : 1) : one->index < two->index ? -1 : 1;
+}
+
+static void put_counts(const struct report *report, struct text_sink *sink)
+{
+    const struct trace *trace = &report->trace;
+    if (!report->has_counts)
+        return;
+    struct busiest *rows = calloc(trace->counts.count, sizeof *rows);
+    if (rows == NULL)
+        return;
+    for (size_t i = 0; i < trace->counts.count; i++) {
+        const struct ptds_count *count = &trace->counts.items[i];
+        rows[i] = (struct busiest){count->calls, count->failed, count->remapped, count->ticks, i};
+    }
+    qsort(rows, trace->counts.count, sizeof *rows, by_calls);
+    sink_printf(sink, "\nDriver calls (exact)\n  %12s %10s %12s %10s  name\n", "calls", "failed", "remapped", "inside");
+    for (size_t i = 0; i < trace->counts.count && rows[i].calls != 0; i++) {
+        const struct api_def *api = definitions_api(&trace->defs, (uint32_t)(rows[i].index / 2));
+        struct small_text inside = {"-"};
+        if (rows[i].ticks != 0 && trace_has_time(trace))
+            inside = text_ns(trace_ns(trace, rows[i].ticks));
+        sink_printf(sink, "  %12s %10s %12s %10s  %s%s\n", text_count(rows[i].calls).text, text_count(rows[i].failed).text,
+                    text_count(rows[i].remapped).text, inside.text, api != NULL && api->text != NULL ? api->text : "?",
+                    rows[i].index % 2 != 0 ? " (per-thread twin)" : "");
+    }
+    free(rows);
+}
+
+/* Template instances have names of many lines: what tells them apart comes first, the JSON report has all of it. */
+enum { NAME_COLUMNS = 100 };
+
+/* The id as text; false if an id before it reads the same (a kernel has one handle a module and library copy). */
+static bool first_of_name(const struct report *report, const struct finding_ids *ids, enum finding_set set, uint32_t at,
+                          char *text, size_t room)
+{
+    char other[NAME_COLUMNS + 4];
+    report_id(report, set, ids->id[at], text, room);
+    if (strlen(text) >= NAME_COLUMNS)
+        strcpy(text + NAME_COLUMNS - 3, "...");
+    for (uint32_t i = 0; i < at; i++) {
+        report_id(report, set, ids->id[i], other, sizeof other);
+        if (strncmp(other, text, NAME_COLUMNS - 3) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void put_set(const struct report *report, const struct finding *finding, enum finding_set set,
+                    struct text_sink *sink)
+{
+    const struct finding_ids *ids = &finding->sets[set];
+    char text[NAME_COLUMNS + 4];
+    if (ids->count == 0)
+        return;
+    sink_printf(sink, "    %-22s", finding_set_names[set]);
+    for (uint32_t i = 0; i < ids->count; i++) {
+        if (first_of_name(report, ids, set, i, text, sizeof text))
+            sink_printf(sink, "%s%s", i != 0 ? ", " : "", text);
+    }
+    sink_printf(sink, "%s\n", ids->more ? ", and more" : "");
+}
+
+static void put_stack(const struct report *report, struct site_namer *namer, const struct finding *finding,
+                      struct text_sink *sink)
+{
+    const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
+    char text[400];
+    if (stack == NULL || stack->count == 0) {
+        if (finding->has_api)
+            sink_printf(sink, "    %-22snot recorded\n", "call site");
+        return;
+    }
+    for (uint32_t i = 0; i < stack->count && i < STACK_FRAMES_SHOWN; i++) {
+        report_frame(report, namer, stack->pc[i], text, sizeof text);
+        sink_printf(sink, "    %-22s%s\n", i == 0 ? "call site" : "", text);
+    }
+}
+
+static void put_cost(const struct finding *finding, struct text_sink *sink)
+{
+    sink_printf(sink, "    %-22s", "host time lost");
+    if (finding->known == 0)
+        sink_printf(sink, "unknown");
+    else
+        sink_printf(sink, "%s in %s call%s", text_ns(finding->host_ns).text, text_count(finding->known).text,
+                    finding->known == 1 ? "" : "s");
+    if (finding->known != 0 && finding->unknown != 0)
+        sink_printf(sink, "; unknown for %s", text_count(finding->unknown).text);
+    sink_printf(sink, "\n    %-22sunknown\n", "gpu time lost");
+}
+
+/* What a rule is about is said once, at its costliest finding. */
+static bool first_of_rule(const struct report *report, size_t rank)
+{
+    for (size_t i = 0; i < rank; i++)
+        if (report->findings.items[i]->rule == report->findings.items[rank]->rule)
+            return false;
+    return true;
+}
+
+/* The findings of a sequence name each other. */
+static void put_sequence(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    if (finding->sequence == 0)
+        return;
+    sink_printf(sink, "    %-22s%s in all; removing one wait exposes the next:", "sequence",
+                text_ns(report->sequences.items[finding->sequence - 1].host_ns).text);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i]->sequence == finding->sequence)
+            sink_printf(sink, " #%zu", i + 1);
+    sink_printf(sink, "\n");
+}
+
+static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    if (!finding->has_api)
+        return; /* no call, so no order that ends at it */
+    sink_printf(sink, "    %-22s%s\n", "implicit orders here",
+                report_verdicts(report_finding_verdicts(report, finding)).text);
+    const char *needed = report_needed(report, finding);
+    if (needed != NULL)
+        sink_printf(sink, "    !! %s\n", needed);
+}
+
+static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,
+                        struct text_sink *sink)
+{
+    const struct finding *finding = report->findings.items[rank];
+    const struct rule *rule = finding->rule;
+    sink_printf(sink, "\n#%zu %s: %s\n", rank + 1, rule->id, rule->title);
+    sink_printf(sink, "    %-22s%s, class %s\n", "severity", severity_names[finding->severity], rule->class_);
+    if (rule->details != NULL)
+        sink_printf(sink, "    %-22s%s\n", "case", rule->details[finding->detail]);
+    if (finding->text != NULL)
+        sink_printf(sink, "    %-22s%s\n", "object", finding->text);
+    if (finding->has_api)
+        sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_api(report, finding),
+                    finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
+                    finding->count == 1 ? "" : "s");
+    put_cost(finding, sink);
+    put_verdicts(report, finding, sink);
+    put_sequence(report, finding, sink);
+    put_stack(report, namer, finding, sink);
+    for (unsigned set = 0; set < FINDING_SETS; set++)
+        if (set != FINDING_CONTEXTS)
+            put_set(report, finding, (enum finding_set)set, sink);
+    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
+        sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
+    sink_printf(sink, "    %-22s%s\n", "id", identity_of(&report->trace, finding).text);
+    if (advice)
+        sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, rule->advice);
+}
+
+static void put_findings(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+{
+    if (report->findings.count == 0) {
+        sink_printf(sink, "\nNo hazards found. Rules run:");
+        for (size_t i = 0; i < report->rules; i++)
+            if (report->runs[i].rule != NULL)
+                sink_printf(sink, " %s", report->runs[i].rule->id);
+        sink_printf(sink, "\n");
+        return;
+    }
+    sink_printf(sink, "\nFindings, by host time lost\n");
+    if (report->totals.host_ns != 0)
+        sink_printf(sink, "  the first %zu of %zu: 90 %% of it\n", report_cover(report, 90), report->findings.count);
+    for (size_t i = 0; i < report->findings.count; i++)
+        put_finding(report, namer, i, first_of_rule(report, i), sink);
+}
+
+void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink)
+{
+    put_finding(report, namer, rank, true, sink);
+}
+
+static void put_gap(void *data, const char *line)
+{
+    sink_printf(data, "  %s\n", line);
+}
+
+void report_gaps_text(const struct report *report, struct text_sink *sink)
+{
+    const struct trace *trace = &report->trace;
+    sink_printf(sink, "\nWhat could not be analysed\n");
+    if (report_gaps(report, put_gap, sink) == 0)
+        sink_printf(sink, "  nothing: the records are complete (%s)\n", report_gpu_times(&report->totals).text);
+    for (size_t i = 0; i < trace->damages.count; i++)
+        sink_printf(sink, "  offset %" PRIu64 ": %s\n", trace->damages.items[i].offset, trace->damages.items[i].text);
+    for (size_t i = 0; i < trace->defs.untabled.count; i++)
+        sink_printf(sink, "  %s is not known to the shim; the program was given the %s function\n",
+                    trace->defs.untabled.items[i].text != NULL ? trace->defs.untabled.items[i].text : "?",
+                    trace->defs.untabled.items[i].handed != 0 ? "per-thread" : "legacy");
+    static const char *const ways[] = {"", "a second copy of the driver", "another dlsym hook", "cuGetExportTable"};
+    for (size_t i = 0; i < trace->defs.bypasses.count; i++)
+        sink_printf(sink, "  %s: %s\n",
+                    trace->defs.bypasses.items[i].text != NULL ? trace->defs.bypasses.items[i].text : "?",
+                    ways[trace->defs.bypasses.items[i].what < 4 ? trace->defs.bypasses.items[i].what : 0]);
+}
+
+/* What changes everything that follows, before anything else. */
+static void put_banners(const struct report *report, struct text_sink *sink)
+{
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (!finding->rule->banner)
+            continue;
+        sink_printf(sink, "!! %s: %s%s%s\n", finding->rule->id,
+                    finding->rule->details != NULL ? finding->rule->details[finding->detail] : finding->rule->title,
+                    finding->text != NULL ? ": " : "", finding->text != NULL ? finding->text : "");
+    }
+}
+
+void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+{
+    put_banners(report, sink);
+    put_meta(report, sink);
+    put_totals(report, sink);
+    put_findings(report, namer, sink);
+    report_edges_text(report, namer, sink);
+    put_counts(report, sink);
+    report_gaps_text(report, sink);
+}

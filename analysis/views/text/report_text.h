@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text reports: all that a report holds, parts of it, and the summary. Also written by the shim at exit: libc only.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_TEXT_REPORT_TEXT_H
+#define PTDS_ANALYSIS_VIEWS_TEXT_REPORT_TEXT_H
+
+#include "analysis/report/report.h"
+#include "analysis/views/words.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Everything there is to say, for people. namer may be NULL. */
+void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
+/* One finding, by rank from 0, with its call site, its advice and all its values. */
+void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink);
+
+/* What could not be analysed, damage with its offsets included. */
+void report_gaps_text(const struct report *report, struct text_sink *sink);
+
+/* For report_text: the section about implicit edges. Nothing where they were not analysed. */
+void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
+/* At most 15 lines of at most 100 columns, each begun with "ptds: ". */
+void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a report knows of the verdicts on implicit edges: the one place where its writers ask. Without edges the answer is
+ * "not analysed", never a number.
+ */
+#include "analysis/views/words.h"
+#include "analysis/findings/rule.h"
+
+const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS])
+{
+    for (unsigned i = 0; i < VERDICTS; i++)
+        verdicts[i] = edge_table_count(&report->edges, (enum verdict)i);
+    return report->edges.analysed ? verdicts : NULL;
+}
+
+const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding)
+{
+    return report->edges.analysed && finding->has_api ? finding->verdicts : NULL;
+}
+
+const char *report_needed(const struct report *report, const struct finding *finding)
+{
+    bool gone = finding->rule->order_gone;
+    if (!report->edges.analysed || (gone ? finding->gone : finding->verdicts[VERDICT_LOAD_BEARING]) == 0)
+        return NULL;
+    return gone ? "results depend on this order, which is gone: they may be wrong"
+                : "results depend on this order: put an event in its place before it goes";
+}
+
+struct line report_verdicts(const uint64_t *verdicts)
+{
+    struct line line = {0};
+    for (unsigned i = 0; i < VERDICTS && verdicts != NULL; i++)
+        if (verdicts[i] != 0)
+            line_add(&line, "%s%s %s", line.used != 0 ? ", " : "", text_count(verdicts[i]).text, verdict_names[i]);
+    if (line.used == 0)
+        line_add(&line, "%s", verdicts != NULL ? "none" : "not analysed");
+    return line;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names and sentences that all writers of a report share. Called by report_text.c, summary.c and the JSON writer; must not
+ * decide anything, only say it. All texts from the trace were cleaned when it was read.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/views/words.h"
+
+const char *const report_kept_names[KEPT_REASONS] = {
+    "by the policy",  "a capture was open", "the function refuses the default stream",
+    "excluded",       "no other way",       "explicit CU_STREAM_LEGACY",
+    "record dropped",
+};
+
+const char *report_stream_kind(uint32_t kind)
+{
+    static const char *const names[] = {"unknown",      "legacy",        "per-thread",       "blocking",
+                                        "non-blocking", "shim-blocking", "shim-non-blocking"};
+    return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
+}
+
+const char *report_policy(const struct report *report)
+{
+    const char *policy = definitions_setting(&report->trace.defs, "policy");
+    return policy != NULL ? policy : "unknown";
+}
+
+struct small_text report_host_time(const struct report *report)
+{
+    struct small_text none = {"none"}, unknown = {"unknown"};
+    if (report->totals.costed != 0)
+        return text_ns(report->totals.host_ns);
+    return report->findings.count == 0 && trace_has_time(&report->trace) ? none : unknown;
+}
+
+const char *report_gpu_time(const struct report_totals *totals)
+{
+    return totals->gpu_timed == 0 ? "GPU time is not recorded" : "GPU time is not counted";
+}
+
+struct line report_gpu_times(const struct report_totals *totals)
+{
+    struct line line = {0};
+    if (totals->gpu_timed == 0)
+        line_add(&line, "%s", report_gpu_time(totals));
+    else
+        line_add(&line, "GPU times of %s of %s operations are recorded", text_count(totals->gpu_timed).text,
+                 text_count(totals->gpu_operations).text);
+    return line;
+}
+
+const char *report_api(const struct report *report, const struct finding *finding)
+{
+    const struct api_def *api = finding->has_api ? definitions_api(&report->trace.defs, finding->api) : NULL;
+    if (!finding->has_api)
+        return "";
+    return api != NULL && api->text != NULL ? api->text : "(unnamed call)";
+}
+
+void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)
+{
+    const struct object_def *object = definitions_object_at(&report->trace.defs, pc);
+    char symbol[240];
+    if (object == NULL) {
+        if (namer != NULL && namer->places != NULL && namer->name(namer, NULL, pc, symbol, sizeof symbol))
+            snprintf(out, room, "0x%" PRIx64 " %s", pc, symbol);
+        else
+            snprintf(out, room, "0x%" PRIx64, pc);
+        return;
+    }
+    const char *path = object->text != NULL ? text_base(object->text) : "?";
+    if (namer != NULL && namer->name(namer, object, pc, symbol, sizeof symbol))
+        snprintf(out, room, "%.80s+0x%" PRIx64 " %s", path, pc - object->bias, symbol);
+    else
+        snprintf(out, room, "%.80s+0x%" PRIx64, path, pc - object->bias);
+}
+
+bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room)
+{
+    const struct stack_def *frames = stack != 0 ? definitions_stack(&report->trace.defs, stack) : NULL;
+    if (frames == NULL || frames->count == 0)
+        return false;
+    report_frame(report, namer, frames->pc[definitions_caller(&report->trace.defs, frames)], out, room);
+    return true;
+}
+
+static void stream_name(const struct report *report, uint32_t uid, char *out, size_t room)
+{
+    const struct stream_def *stream = definitions_stream(&report->trace.defs, uid);
+    if (stream == NULL)
+        snprintf(out, room, "#%u", uid);
+    else if (stream->kind == PTDS_STREAM_LEGACY)
+        snprintf(out, room, "legacy");
+    else if (stream->kind == PTDS_STREAM_PER_THREAD)
+        snprintf(out, room, "#%u (per-thread, thread %u)", uid, stream->thread);
+    else
+        snprintf(out, room, "#%u (%s)", uid, report_stream_kind(stream->kind));
+}
+
+static void kernel_name(const struct report *report, uint32_t uid, char *out, size_t room)
+{
+    const struct kernel_def *kernel = definitions_kernel(&report->trace.defs, uid);
+    const char *name = kernel != NULL ? definitions_string(&report->trace.defs, kernel->name) : NULL;
+    if (name == NULL || name[0] == 0)
+        snprintf(out, room, "kernel #%u", uid);
+    else if (strlen(name) > 1000)
+        snprintf(out, room, "%s", name);
+    else
+        text_demangle(out, room, name);
+}
+
+void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room)
+{
+    bool is_thread = set == FINDING_THREADS || set == FINDING_HELD;
+    const struct thread_def *thread = is_thread ? definitions_thread(&report->trace.defs, id) : NULL;
+    if (set == FINDING_STREAMS || set == FINDING_WAITS_FOR)
+        stream_name(report, id, out, room);
+    else if (set == FINDING_KERNELS || set == FINDING_WAITS_FOR_KERNELS)
+        kernel_name(report, id, out, room);
+    else if (thread != NULL && thread->text != NULL && thread->text[0] != 0)
+        snprintf(out, room, "%u (%s)", id, thread->text);
+    else
+        snprintf(out, room, "%u", id);
+}
+
+struct line report_banner(const struct report *report)
+{
+    struct line line = {0};
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (finding->rule->banner)
+            line_add(&line, "%s%.60s", line.used == 0 ? "all of this run is changed by " : ", ",
+                     finding->text != NULL ? finding->text : finding->rule->id);
+    }
+    return line;
+}
+
+struct gaps {
+    void (*each)(void *data, const char *line);
+    void *data;
+    unsigned lines;
+};
+
+__attribute__((format(printf, 3, 4))) static void gap(struct gaps *gaps, uint64_t count, const char *format, ...)
+{
+    char text[256];
+    if (count == 0)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    gaps->each(gaps->data, text);
+    gaps->lines++;
+}
+
+static void record_gaps(const struct report *report, struct gaps *gaps)
+{
+    const struct trace *trace = &report->trace;
+    uint64_t lost = trace->lost + trace->header.refused;
+    gap(gaps, lost, "%s call records were not kept (no room, or PTDS_TRACE_LIMIT)", text_count(lost).text);
+    gap(gaps, trace->header.recycled, "%s chunks of the oldest detail were overwritten (PTDS_TRACE_LIMIT)",
+        text_count(trace->header.recycled).text);
+    gap(gaps, trace->lost_chunks, "%s chunks lie beyond the end of the trace", text_count(trace->lost_chunks).text);
+    gap(gaps, trace->damaged, "%s damaged places; what follows each in its chunk is lost", text_count(trace->damaged).text);
+    gap(gaps, trace->unknown_records, "%s records of kinds unknown to this version",
+        text_count(trace->unknown_records).text);
+    gap(gaps, report->refused, "%s call sites beyond the first %d of a rule", text_count(report->refused).text,
+        FINDING_LIMIT);
+    gap(gaps, report->out_of_memory, "there was not enough memory for all of the trace");
+    gap(gaps, !report->has_counts, "the trace holds no exact counts; numbers are of the recorded calls");
+    gap(gaps, !trace->header.clean_end, "the process did not end through exit: the last records may be missing");
+}
+
+unsigned report_gaps(const struct report *report, void (*each)(void *data, const char *line), void *data)
+{
+    const struct report_totals *totals = &report->totals;
+    struct gaps gaps = {.each = each, .data = data};
+    record_gaps(report, &gaps);
+    gap(&gaps, !trace_has_time(&report->trace), "no host times: the trace's clock cannot be converted");
+    gap(&gaps, totals->untimed_waits, "%s calls that may have waited were not timed",
+        text_count(totals->untimed_waits).text);
+    gap(&gaps, totals->unknown_streams, "%s operations on streams whose creation was not seen",
+        text_count(totals->unknown_streams).text);
+    gap(&gaps, totals->unplaced, "%s calls on streams beyond the first %d alive at a time",
+        text_count(totals->unplaced).text, MODEL_MOST_STREAMS);
+    gap(&gaps, totals->unknown_generations, "%s waits for event recordings that the trace does not hold",
+        text_count(totals->unknown_generations).text);
+    gap(&gaps, report->edges.totals.unplaced, "%s calls on streams too many to say what depends on their order",
+        text_count(report->edges.totals.unplaced).text);
+    gap(&gaps, totals->opaque, "%s operations with memory use unknown (opaque)", text_count(totals->opaque).text);
+    return gaps.lines;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What all writers of reports say alike: names of places and ids, verdicts, sums, gaps. Decides nothing.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_WORDS_H
+#define PTDS_ANALYSIS_VIEWS_WORDS_H
+
+#include "analysis/report/report.h"
+#include "analysis/symbols/namer.h"
+#include "analysis/base/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A frame of a stack as "libfoo.so+0x41a0 symbol"; a stack's first frame outside the CUDA runtime's and
+ * driver's own objects; ids as names. All write terminated text. */
+void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
+bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
+/* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
+const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);
+const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
+/* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
+struct line report_verdicts(const uint64_t *verdicts);
+/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing;
+ * else NULL. */
+const char *report_needed(const struct report *report, const struct finding *finding);
+void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
+const char *report_api(const struct report *report, const struct finding *finding);
+const char *report_policy(const struct report *report);
+const char *report_stream_kind(uint32_t kind);
+struct small_text report_host_time(const struct report *report); /* lost in all; "unknown", "none" */
+/* What is said beside host time: "GPU time is not recorded", or "not counted". And of how many operations it is recorded.
+ */
+const char *report_gpu_time(const struct report_totals *totals);
+struct line report_gpu_times(const struct report_totals *totals);
+struct line report_banner(const struct report *report); /* what changes the whole run, to be said first; empty: nothing */
+extern const char *const report_kept_names[KEPT_REASONS];
+
+/* What could not be analysed, one line a reason. Returns how many lines were passed to `each`. */
+unsigned report_gaps(const struct report *report, void (*each)(void *data, const char *line), void *data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
