@@ -4,7 +4,7 @@
 # What a policy documents as its price is shown, not judged.
 # shellcheck shell=bash
 
-read -ra STACK_COLUMNS <<<"${STACK_COLUMNS:-bare observe guarded per-thread stream recorded}" # `bare` comes first
+read -ra STACK_COLUMNS <<<"${STACK_COLUMNS:-bare observe guarded per-thread stream recorded}" # `bare` first, `recorded` among them
 
 # Whether STACKS selects this program, or nothing is selected.
 stack_wanted() {
