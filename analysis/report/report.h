@@ -34,8 +34,10 @@ struct report_totals {
         default_stream; /* operations that named the legacy stream; exact if the trace counts them, else recorded ones */
     uint64_t remapped;  /* of them, like the next two */
     uint64_t kept[KEPT_REASONS];
-    uint64_t failed_default;  /* of default_stream: failed, so went nowhere */
-    uint64_t opaque;          /* recorded operations that may touch memory the trace does not name */
+    uint64_t failed_default; /* of default_stream: failed, so went nowhere */
+    uint64_t opaque;         /* recorded operations that may touch memory the trace does not name */
+    /* Recorded operations that are ordered with all others because nobody knows what they touch, by enum ptds_opaque. */
+    uint64_t touch_all[PTDS_OPAQUE_REASONS];
     uint64_t gpu_operations;  /* recorded launches, graphs, copies and memsets that ran */
     uint64_t gpu_timed;       /* of them, those whose time on the GPU is in the trace */
     uint64_t untimed_waits;   /* calls that may have waited and were not timed */

@@ -41,6 +41,8 @@ static void count(struct report_totals *totals, const struct shape *shape)
     totals->recorded += shape->count;
     totals->gpu_operations += shape->gpu_work ? shape->count : 0;
     totals->opaque += shape->opaque ? shape->count : 0;
+    if (shape->touches_all != PTDS_OPAQUE_NO)
+        totals->touch_all[shape->touches_all] += shape->count;
     totals->unknown_streams += shape->unknown_stream ? shape->count : 0;
     if (!shape->is_default)
         return;
@@ -74,6 +76,13 @@ static bool is_opaque(const struct call_view *view)
     return view->work && ((view->call->r.flags & PTDS_CALL_OPAQUE) || view->call->r.op == PTDS_OP_OPAQUE);
 }
 
+/* Reasons that this version does not know are "other". */
+static uint8_t touches_all(const struct call_view *view)
+{
+    unsigned why = (view->call->r.flags & PTDS_CALL_WHY_MASK) >> PTDS_CALL_WHY_SHIFT;
+    return !view->submits ? PTDS_OPAQUE_NO : (uint8_t)(why < PTDS_OPAQUE_REASONS ? why : PTDS_OPAQUE_OTHER);
+}
+
 void shapes_begin(struct shape *shape, uint64_t key, struct report *report, const struct call_view *view)
 {
     count(&report->totals, shape);
@@ -84,6 +93,7 @@ void shapes_begin(struct shape *shape, uint64_t key, struct report *report, cons
                             .failed = !view->succeeded,
                             .gpu_work = is_gpu_work(view),
                             .opaque = is_opaque(view),
+                            .touches_all = touches_all(view),
                             .of_kernel = view->work && view->call->r.op == PTDS_OP_LAUNCH && !is_opaque(view),
                             .unknown_stream = view->work && view->target_kind == PTDS_STREAM_UNKNOWN};
 }

@@ -16,6 +16,7 @@ struct shape {
     uint64_t count; /* not yet in the totals */
     uint32_t flags; /* enum ptds_call_flags */
     bool is_default, failed, gpu_work, unknown_stream;
+    uint8_t touches_all;    /* enum ptds_opaque */
     bool opaque, of_kernel; /* may touch memory unseen; or so may its kernel, of which a shape knows nothing */
 };
 

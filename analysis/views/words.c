@@ -175,6 +175,33 @@ static void record_gaps(const struct report *report, struct gaps *gaps)
     gap(gaps, !trace->header.clean_end, "the process did not end through exit: the last records may be missing");
 }
 
+const char *report_touch_everything(unsigned why)
+{
+    static const char *const words[PTDS_OPAQUE_REASONS] = {
+        [PTDS_OPAQUE_NO] = "",
+        [PTDS_OPAQUE_HOST_FUNCTION] = "host function",
+        [PTDS_OPAQUE_WAITS_FOR_VALUE] = "wait for a value",
+        [PTDS_OPAQUE_SEMAPHORE] = "external semaphore",
+        [PTDS_OPAQUE_GRAPH] = "graph with unseen nodes",
+        [PTDS_OPAQUE_PARAMETERS] = "kernel with unknown parameters",
+        [PTDS_OPAQUE_POINTERS] = "unseen pointers in device memory",
+        [PTDS_OPAQUE_TEXTURE] = "unseen texture or surface",
+        [PTDS_OPAQUE_MANY] = "more memories than are kept",
+        [PTDS_OPAQUE_OTHER] = "call that does not name its memory",
+    };
+    return words[why];
+}
+
+static struct line touching_all(const struct report_totals *totals)
+{
+    struct line line = {0};
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
+        if (totals->touch_all[why] != 0)
+            line_add(&line, "%s%s %s", line.used == 0 ? "" : ", ", text_count(totals->touch_all[why]).text,
+                     report_touch_everything(why));
+    return line;
+}
+
 unsigned report_gaps(const struct report *report, void (*each)(void *data, const char *line), void *data)
 {
     const struct report_totals *totals = &report->totals;
@@ -192,5 +219,7 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
     gap(&gaps, report->edges.totals.unplaced, "%s calls on streams too many to say what depends on their order",
         text_count(report->edges.totals.unplaced).text);
     gap(&gaps, totals->opaque, "%s operations with memory use unknown (opaque)", text_count(totals->opaque).text);
+    struct line all = touching_all(totals);
+    gap(&gaps, all.used, "operations taken to touch all memory: %s", all.text);
     return gaps.lines;
 }

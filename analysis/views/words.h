@@ -37,6 +37,9 @@ struct line report_gpu_times(const struct report_totals *totals);
 struct line report_banner(const struct report *report); /* what changes the whole run, to be said first; empty: nothing */
 extern const char *const report_kept_names[KEPT_REASONS];
 
+/* Why an operation is taken to touch everything, enum ptds_opaque, in words. */
+const char *report_touch_everything(unsigned why);
+
 /* What could not be analysed, one line a reason. Returns how many lines were passed to `each`. */
 unsigned report_gaps(const struct report *report, void (*each)(void *data, const char *line), void *data);
 

@@ -231,6 +231,7 @@ enum ptds_opaque {
     PTDS_OPAQUE_MANY = 8,            /* more memories than are kept */
     PTDS_OPAQUE_OTHER = 9            /* the arguments do not name its memory */
 };
+enum { PTDS_OPAQUE_REASONS = 10 };
 
 enum ptds_launch_attribute { PTDS_LAUNCH_COOPERATIVE = 1, PTDS_LAUNCH_PROGRAMMATIC = 2, PTDS_LAUNCH_OTHER = 4 };
 

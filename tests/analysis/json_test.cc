@@ -93,6 +93,29 @@ TEST(Json, HowManyOperationsHaveGpuTimes)
     EXPECT_STREQ("GPU time is not recorded", json_string_value(without.At("completeness", "gpu_times")));
 }
 
+TEST(Json, WhyOperationsTouchEverything)
+{
+    TraceBuilder builder;
+    CallSpec call;
+    call.op = PTDS_OP_LAUNCH;
+    call.stream = call.target = 1;
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    for (unsigned why :
+         {0u, unsigned{PTDS_OPAQUE_GRAPH}, unsigned{PTDS_OPAQUE_POINTERS}, unsigned{PTDS_OPAQUE_POINTERS}, 15u}) {
+        call.enter += 10;
+        call.flags = why << PTDS_CALL_WHY_SHIFT;
+        builder.Call(call);
+    }
+    Json json(builder.Bytes());
+    json_t *reasons = json.At("completeness", "touch_everything");
+    EXPECT_EQ(3u, json_object_size(reasons));
+    EXPECT_EQ(1, json_integer_value(json_object_get(reasons, "graph with unseen nodes")));
+    EXPECT_EQ(2, json_integer_value(json_object_get(reasons, "unseen pointers in device memory")));
+    EXPECT_EQ(1, json_integer_value(json_object_get(reasons, "call that does not name its memory")));
+    Json none(BuildTrace("1@0 launch s=N1 k=a\n"));
+    EXPECT_EQ(0u, json_object_size(none.At("completeness", "touch_everything")));
+}
+
 TEST(Json, ParsesForEveryRulesTraces)
 {
     const rule *rules[RULES_MOST];

@@ -3,10 +3,9 @@
 
 It works on the legacy stream, on the per-thread default stream and on a non-blocking stream, each by its explicit handle.
 """
-import numpy
 import side_by_side
 
-core, driver = side_by_side.need("cuda.core", "cuda.bindings.driver")
+core, driver, numpy = side_by_side.need("cuda.core", "cuda.bindings.driver", "numpy")
 if not hasattr(core, "Device"):
     core = side_by_side.need("cuda.core.experimental")[0]
 (views,) = side_by_side.need("cuda.core.utils" if "experimental" not in core.__name__ else "cuda.core.experimental.utils")

@@ -11,6 +11,9 @@ ROUNDS, SIZE = 30, 1 << 16
 
 def main():
     quadrants.init(arch=quadrants.cuda, offline_cache=False, log_level=quadrants.ERROR)
+    if quadrants.cfg.arch != quadrants.cuda:
+        print("SKIP Quadrants sees no GPU")
+        return
 
     @quadrants.kernel
     def step(x: quadrants.types.ndarray(dtype=quadrants.i32, ndim=1)):

@@ -7,13 +7,19 @@ import sys
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         report = json.load(file)
-    processes = report.get("processes", [report["totals"]])
+    processes = report["processes"] if "processes" in report else [{**report["totals"], "completeness": report["completeness"]}]
     moved, default = (sum(process[name] for process in processes) for name in ("remapped", "default_stream"))
+    everything = {}
+    for process in processes:
+        for why, count in process["completeness"]["touch_everything"].items():
+            everything[why] = everything.get(why, 0) + count
     calls = {}
     for finding in report["findings"]:
         calls[finding["rule"]] = calls.get(finding["rule"], 0) + finding["count"]
     rules = ", ".join(f"{rule} {count}x" for rule, count in calls.items())
-    print(f"processes: {len(processes)}, {moved} of {default} default-stream operations moved; {rules or 'no findings'}")
+    opaque = ", ".join(f"{count} {why}" for why, count in everything.items())
+    print(f"processes: {len(processes)}, {moved} of {default} default-stream operations moved; taken to touch everything: "
+          f"{opaque or 'none'}; {rules or 'no findings'}")
     for finding in report["findings"]:
         print(finding["severity"], finding["rule"], finding["api"], finding["count"], finding["title"], sep="  ")
 

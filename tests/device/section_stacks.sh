@@ -4,7 +4,7 @@
 # What a policy documents as its price is shown, not judged.
 # shellcheck shell=bash
 
-STACK_COLUMNS=(bare observe guarded per-thread stream recorded)
+read -ra STACK_COLUMNS <<<"${STACK_COLUMNS:-bare observe guarded per-thread stream recorded}" # `bare` first, `recorded` among them
 
 # Whether STACKS selects this program, or nothing is selected.
 stack_wanted() {
@@ -99,7 +99,7 @@ stack_gone() {
     [[ -z $(said_skip "$label") ]] || return 0
     word=$(outcome "$label")
     report=$(stack_report "$label") || status=1
-    errors=$(grep -c '^error  order-given-up' "$WORK/$label.words.out") || true
+    errors=$(grep -sc '^error  order-given-up' "$WORK/$label.words.out") || true
     [[ $word == right || ($word == wrong && $errors -gt 0) ]] || status=1
     verdict "$status" "$label: per-thread recorded $word, errors that order is gone: $errors"
     note "       report: $report"
@@ -139,13 +139,13 @@ section_stacks() {
     local LAUNCHER=() all="observe guarded per-thread stream"
     stack "$all" torch_threads
     # PyTorch's allocator hands blocks from thread to thread at once, its backward pass is a thread of its own, and the
-    # exchange between threads hands over unfinished work: each needs order that some policies give up.
-    stack "observe stream" torch_threads temporaries
+    # exchange between threads hands over unfinished work: each needs order that `per-thread` gives up.
+    stack "observe guarded stream" torch_threads temporaries
     stack "observe guarded stream" torch_step
     stack_gone torch_step
     stack "$all" torch_loader
     stack "$all" torch_graph
-    stack "observe stream" torch_compile
+    stack "observe guarded stream" torch_compile
     stack "$all" torch_nccl
     stack "observe guarded stream" torch_two_gpus
     stack "$all" cupy_threads

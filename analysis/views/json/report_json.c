@@ -109,6 +109,16 @@ static void add_gap(void *data, const char *line)
     json_array_append_new(data, clean_string(line));
 }
 
+/* How many operations for each reason; those that there are. */
+static json_t *touch_everything(const struct report_totals *totals)
+{
+    json_t *out = json_object();
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
+        if (totals->touch_all[why] != 0)
+            json_object_set_new(out, report_touch_everything(why), number(totals->touch_all[why]));
+    return out;
+}
+
 static json_t *completeness(const struct report *report)
 {
     const struct trace *trace = &report->trace;
@@ -126,6 +136,7 @@ static json_t *completeness(const struct report *report)
     json_object_set_new(out, "gpu_timed", number(report->totals.gpu_timed));
     json_object_set_new(out, "gpu_times", json_string(report_gpu_times(&report->totals).text));
     json_object_set_new(out, "opaque_operations", number(report->totals.opaque));
+    json_object_set_new(out, "touch_everything", touch_everything(&report->totals));
     json_object_set_new(out, "untimed_waits", number(report->totals.untimed_waits));
     json_object_set_new(out, "clean_end", json_boolean(trace->header.clean_end != 0));
     json_object_set_new(out, "damages", damages);
