@@ -3,6 +3,7 @@
  * The slow halves of the lock and of words that threads wait for: a short spin, then the kernel. Called from everywhere.
  * Must keep errno.
  */
+#include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPINS = 200, TURN_SPINS = 1500 }; /* a launch of somebody else takes a few microseconds */
+enum { SPINS = 200, TURN_SPINS = 1500, GATE_SPINS = 20 }; /* a launch of somebody else takes a few microseconds */
 
 static void pause_briefly(void)
 {
@@ -89,4 +90,46 @@ void word_await_past(uint32_t *word, uint32_t least, uint32_t *waiting)
 void word_wake(uint32_t *word)
 {
     wake(word, INT_MAX);
+}
+
+/* ---- gates ---- */
+
+static int try_gate(uint32_t *gate, uint32_t also)
+{
+    uint32_t open = 0;
+    return __atomic_load_n(gate, __ATOMIC_RELAXED) == 0 &&
+           __atomic_compare_exchange_n(gate, &open, GATE_HELD | GATE_QUICK | also, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+/* Hardly spins: who holds it shall keep it for some calls, see gate.h. Who has slept leaves the word marked as waited for,
+ * since others may sleep still. */
+void gate_take_slowly(uint32_t *gate)
+{
+    for (int i = 0; i < GATE_SPINS; i++) {
+        if (try_gate(gate, 0))
+            return;
+        pause_briefly();
+    }
+    while (!try_gate(gate, GATE_WAITED)) {
+        uint32_t seen = __atomic_load_n(gate, __ATOMIC_RELAXED);
+        if ((seen & GATE_HELD) && ((seen & GATE_WAITED) || __atomic_compare_exchange_n(gate, &seen, seen | GATE_WAITED, 0,
+                                                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+            sleep_while(gate, seen | GATE_WAITED);
+    }
+}
+
+void gate_wake(uint32_t *gate)
+{
+    wake(gate, 1);
+}
+
+void gate_await_quick_slowly(uint32_t *gate)
+{
+    for (int i = 0; gate_is_quick(gate); i++) {
+        uint32_t seen = __atomic_load_n(gate, __ATOMIC_RELAXED);
+        if (i < TURN_SPINS)
+            pause_briefly();
+        else if (seen & GATE_QUICK)
+            sleep_while(gate, seen);
+    }
 }

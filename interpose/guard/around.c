@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "interpose/driver/driver.h"
+#include "interpose/guard/claims.h"
 #include "interpose/guard/events.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/kinds.h"
@@ -50,6 +51,7 @@ static void all_begun(struct call *C)
         return;
     memset(C->guarded.real, 0, sizeof C->guarded.real);
     lock_take(&guard_state.lock);
+    order_catch_up(&guard_state.order, NULL);
     for (unsigned i = 0; i < guard_state.order.high; i++) {
         if (guard_state.order.lanes[i]->open && guard_state.order.lanes[i]->domain == context->domain - 1 &&
             rails_is_idle(i))
@@ -124,8 +126,10 @@ void guard_leave(struct call *C)
 
 static void stream_made(const struct call *C)
 {
-    if (C->word[0] & CU_STREAM_NON_BLOCKING)
+    if (C->word[0] & CU_STREAM_NON_BLOCKING) {
         __atomic_add_fetch(&guard_state.order.free_running, 1, __ATOMIC_RELAXED);
+        claims_end(&guard_state.order);
+    }
 }
 
 static void made_memory(struct call *C)

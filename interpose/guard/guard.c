@@ -83,6 +83,12 @@ static int go(struct call *C, int implicit, const struct where *where)
 int guard_default_work(struct call *C, int implicit, unsigned spread)
 {
     struct thread_context *here = thread_in(C->thread, C->context);
+    if (!implicit && spread == 1 && here && here->lane_count && turn_again(C, here)) {
+        C->guarded.kind = GUARD_WORK;
+        C->target = rails[here->lanes[0]].handle;
+        C->target_uid = rails[here->lanes[0]].uid;
+        return 1;
+    }
     classify(C, implicit);
     if (C->guarded.kind == GUARD_NOTHING)
         return 1;

@@ -6,6 +6,7 @@
 #include "interpose/guard/lanes.h"
 
 #include "interpose/base/memory.h"
+#include "interpose/guard/claims.h"
 #include "interpose/guard/reach.h"
 
 /* ---- opened and closed ---- */
@@ -27,7 +28,10 @@ int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int e
     o->high += i == o->high;
     if (o->domains_used <= domain)
         o->domains_used = (uint16_t)(domain + 1);
-    o->free_running += kind == LANE_NON_BLOCKING || domain > 0;
+    if (kind == LANE_NON_BLOCKING || domain > 0) {
+        o->free_running++;
+        claims_end(o);
+    }
     return (int)i;
 }
 
@@ -47,6 +51,12 @@ int order_reclaim(struct order *o, unsigned number)
     o->opaque_lanes -= lane->opaque != 0;
     *lane = (struct lane){.completed = o->now};
     return 1;
+}
+
+void lanes_crowded(struct order *o)
+{
+    o->crowded = o->now;
+    claims_end(o);
 }
 
 /* ---- marks ---- */
@@ -153,6 +163,7 @@ int16_t lanes_mark_wait(struct order *o, unsigned number)
     if (lane->eager)
         return -1;
     lane->waits = 1;
+    lane->ready = 0;
     return is_marked(lane) ? -1 : mark(o, number);
 }
 
@@ -172,4 +183,5 @@ void order_lane_close(struct order *o, unsigned number, struct order_plan *plan)
     plan->mark_after = -1;
     plan->mark_first = lane->gone || is_marked(lane) ? -1 : mark(o, number);
     lane->gone = 1;
+    lane->ready = 0;
 }

@@ -28,6 +28,9 @@ void lanes_remember(struct order *o, struct lane *lane);
 /* What really comes before the lane's next operation besides its own work, as far as it is kept. */
 void promises_real(const struct order *o, const struct lane *lane, struct reach *real);
 
+/* Memory ran out: all work until now conflicts with all that follows. */
+void lanes_crowded(struct order *o);
+
 /* A default lane of the domain has a new operation. */
 void lanes_default_work(struct order *o, unsigned domain);
 

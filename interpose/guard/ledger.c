@@ -7,6 +7,7 @@
 
 #include "interpose/base/memory.h"
 #include "interpose/guard/arrays.h"
+#include "interpose/guard/claims.h"
 
 static struct arrays arrays = {.element = sizeof(struct ledger_entry)};
 static struct ledger *unused;
@@ -62,20 +63,21 @@ moment ledger_conflict(const struct ledger_entry *entry, const struct access *ac
     return newest;
 }
 
-static int is_done(const struct order *o, const struct ledger_entry *entry)
+static int is_done(const struct order *o, const struct memory *memory, const struct ledger_entry *entry)
 {
     moment completed = o->lanes[entry->lane]->completed;
-    return entry->read.newest <= completed && entry->write.newest <= completed;
+    return entry->read.newest <= completed && entry->write.newest <= completed && !claims_live(o, entry->lane, memory);
 }
 
 /* The lane's row, else one that is free again, else a new one. */
-static struct ledger_entry *row_of(const struct order *o, struct ledger *ledger, unsigned lane)
+static struct ledger_entry *row_of(const struct order *o, const struct memory *memory, unsigned lane)
 {
+    struct ledger *ledger = memory->ledger;
     struct ledger_entry *done = NULL;
     for (unsigned i = 0; i < ledger->count; i++) {
         if (ledger->at[i].lane == lane)
             return &ledger->at[i];
-        if (!done && is_done(o, &ledger->at[i]))
+        if (!done && is_done(o, memory, &ledger->at[i]))
             done = &ledger->at[i];
     }
     if (!done) {
@@ -102,7 +104,7 @@ static void add(struct ledger_span *span, const struct access *access, moment no
 int ledger_note(const struct order *o, const struct access *access, unsigned lane, moment now)
 {
     struct ledger *ledger = ledger_of(access->memory);
-    struct ledger_entry *row = ledger ? row_of(o, ledger, lane) : NULL;
+    struct ledger_entry *row = ledger ? row_of(o, access->memory, lane) : NULL;
     if (!row)
         return 0;
     add(access->writes ? &row->write : &row->read, access, now, o->lanes[lane]->completed);

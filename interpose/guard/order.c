@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "interpose/guard/claims.h"
 #include "interpose/guard/lanes.h"
 #include "interpose/guard/ledger.h"
 #include "interpose/guard/reach.h"
@@ -275,7 +276,7 @@ static void note_touched(struct order *o, const struct order_op *op, struct lane
         lanes_note(&lane->host_first, &lane->host, lane, o->now);
     for (unsigned i = 0; i < touched->count; i++) {
         if (!ledger_note(o, &touched->at[i], op->lane, o->now))
-            o->crowded = o->now;
+            lanes_crowded(o);
     }
 }
 
@@ -302,6 +303,8 @@ void order_add(struct order *o, const struct order_op *op, struct order_plan *pl
         o->domains[lane->domain].last_blocking = o->now;
     lanes_remember(o, lane);
     plan->mark_after = lanes_mark_after(o, op->lane);
+    if (lane->kind == LANE_DEFAULT && !lane->eager && op->touched)
+        claims_make(o, lane, op->touched);
 }
 
 void order_touch(struct order *o, unsigned lane, const struct touched *touched)
@@ -310,8 +313,10 @@ void order_touch(struct order *o, unsigned lane, const struct touched *touched)
     note_touched(o, &op, o->lanes[lane]);
 }
 
-void order_memory_gone(struct memory *memory)
+void order_memory_gone(struct order *o, struct memory *memory)
 {
+    order_catch_up(o, NULL);
+    claims_forget(o, memory);
     if (memory->ledger)
         ledger_drop(memory->ledger);
     memory->ledger = NULL;

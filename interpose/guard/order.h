@@ -18,7 +18,7 @@
 #include "interpose/state/promise.h"
 #include "interpose/state/touched.h"
 
-enum { ORDER_LANES = PROMISE_LANES, ORDER_DOMAINS = 32, ORDER_MARKS = 8, ORDER_NEWEST = -1 };
+enum { ORDER_LANES = PROMISE_LANES, ORDER_DOMAINS = 32, ORDER_MARKS = 8, ORDER_NEWEST = -1, LANE_CLAIMS = 64 };
 
 /* The three kinds of streams, as legacy order sees them. The legacy stream itself, and each stream that stands for it, is
  * LANE_DEFAULT; a thread's 0x2 is LANE_BLOCKING. */
@@ -40,7 +40,15 @@ struct mark {
     struct reach real;
 };
 
+/* The lane may touch the memory once more without being registered (claims.h). */
+struct claim {
+    struct memory *memory;
+    uint64_t epoch; /* the order's plus one, while it holds */
+};
+
 struct lane {
+    uint64_t ready; /* the order's epoch plus one: the newest operation was registered in it, and no mark is due */
+    uint64_t used;  /* claims by which operations came since anybody registered one: bits */
     uint8_t kind;
     uint8_t open;  /* 0: free */
     uint8_t waits; /* the host's waits were put on it after its newest operation: only a mark stands for that alone */
@@ -59,6 +67,7 @@ struct lane {
     moment recorded;             /* newest event of the program's on it */
     struct promise promise;
     uint8_t newest; /* of the marks */
+    struct claim claims[LANE_CLAIMS];
     struct mark marks[ORDER_MARKS];
     moment real[ORDER_LANES];
 };
@@ -93,6 +102,8 @@ struct order {
     moment need[ORDER_LANES];        /* what the operation being added has to come after, by lane; 0 nothing */
     uint16_t needing[ORDER_LANES];   /* the lanes that are not 0 there */
     struct order_domain domains[ORDER_DOMAINS];
+    uint64_t epoch __attribute__((aligned(64)));                    /* of claims: grows when a promise changes */
+    uint64_t active[ORDER_LANES / 64] __attribute__((aligned(64))); /* lanes with claims that were used: bits */
 };
 
 /* Which earlier work an operation follows though it shares no memory with it. */
@@ -141,8 +152,8 @@ void order_lane_close(struct order *o, unsigned lane, struct order_plan *plan);
 /* Gives a gone lane back whose work is all known to be done. 1 if it did. */
 int order_reclaim(struct order *o, unsigned lane);
 
-/* Registers the operation and says what it has to wait for. The waits are to be made, in this order, before it; they count
- * as made from here on. */
+/* Registers the operation (after order_catch_up, claims.h) and says what it has to wait for. The waits are to be made, in
+ * this order, before it; they count as made from here on. */
 void order_add(struct order *o, const struct order_op *op, struct order_plan *plan);
 
 /* After order_add of a copy between devices: all later default-stream work of all contexts comes after it. */
@@ -181,7 +192,7 @@ unsigned order_choose(const struct order *o, const struct order_op *op, const ui
 moment order_promised(const struct order *o, unsigned lane, unsigned other);
 
 /* The memory is gone; forgets who touched it. */
-void order_memory_gone(struct memory *memory);
+void order_memory_gone(struct order *o, struct memory *memory);
 
 /* An event's own memory. */
 void order_recorded_drop(struct recorded *event);

@@ -10,6 +10,7 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
+#include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
@@ -229,6 +230,15 @@ static uint16_t lowest_waited(const struct order_plan *plan, unsigned domain)
     return lowest;
 }
 
+int pool_stays(struct thread_context *here)
+{
+    if (here->home_lane && here->away + 1 >= AWAY_AT_MOST)
+        return 0;
+    here->away += here->home_lane != 0;
+    here->conflicts -= here->conflicts != 0;
+    return 1;
+}
+
 void pool_gather(struct thread_context *here, const struct order_plan *plan)
 {
     if (here->home_lane && ++here->away >= AWAY_AT_MOST) {
@@ -271,6 +281,7 @@ void pool_context_gone(struct context *context)
     unsigned domain = context->domain - 1;
     lock_take(&guard_state.lock);
     context->pool = NULL;
+    order_catch_up(&guard_state.order, NULL);
     order_all_done(&guard_state.order, domain, guard_state.order.now);
     for (unsigned i = 0; i < guard_state.order.high; i++) {
         if (guard_state.order.lanes[i]->open && guard_state.order.lanes[i]->domain == domain)
@@ -283,7 +294,7 @@ void pool_context_gone(struct context *context)
 void guard_memory_gone(struct memory *memory)
 {
     lock_take(&guard_state.lock);
-    order_memory_gone(memory);
+    order_memory_gone(&guard_state.order, memory);
     lock_drop(&guard_state.lock);
 }
 

@@ -31,6 +31,9 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread);
  * order costs nothing, and look now and then whether it is still so. */
 void pool_gather(struct thread_context *here, const struct order_plan *plan);
 
+/* Work without conflicts that is not registered counts there, too. 0: it is time to move back. */
+int pool_stays(struct thread_context *here);
+
 /* The thread ends, or its state is for another one: its lanes are free for others, its work on them still pending. */
 void pool_thread_gone(struct thread_context *here);
 

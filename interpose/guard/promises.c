@@ -3,6 +3,7 @@
  * What default-stream work, events and the host's waits promise, and what the host knows to be done. Called by the guard
  * under its lock and by order.c. Must not know the driver, lock, or call malloc.
  */
+#include "interpose/guard/claims.h"
 #include "interpose/guard/lanes.h"
 
 #include <string.h>
@@ -57,6 +58,7 @@ void order_event_recorded(struct order *o, unsigned number, struct recorded *eve
     order_recorded_drop(event);
     event->lane = (uint16_t)number;
     event->at = lane->recorded = lane->last;
+    lane->ready = 0;
     event->promise.domain = lane->domain;
     if (lane->kind == LANE_NON_BLOCKING) {
         event->promise.defaults = lane->promise.defaults;
@@ -173,6 +175,8 @@ void order_waits(struct order *o, unsigned number, int next, struct promise *pro
         promise->blocking = lane->kind == LANE_DEFAULT ? o->now + 1 : next ? domain->last_default : lane->default_then;
         raise(&promise->blocking, lane->promise.blocking);
         domain->last_sync = o->now + 1;
+        if (o->free_running || o->domains_used > 1)
+            claims_end(o); /* who has work there has to mark it */
     }
     reach_join(&promise->reach, lane->kind == LANE_DEFAULT ? &domain->joined : &lane->promise.reach);
     if (lane->kind == LANE_DEFAULT)
@@ -188,6 +192,8 @@ void order_known(struct order *o, const struct promise *promise)
     raise(&domain->known_blocking, promise->blocking);
     reach_prune(&o->known, o);
     reach_join(&o->known, &promise->reach);
+    if (promise->reach.count || o->domains_used > 1)
+        claims_end(o);
 }
 
 void order_promise_drop(struct promise *promise)

@@ -114,6 +114,7 @@ static void wait_for_newest(CUstream waiting, unsigned lane, uint32_t ticket)
 {
     struct context *context = rails[lane].context;
     rails_await_turn(lane, ticket);
+    gate_await_quick(&rails[lane].gate);
     int entered = rails_enter(context);
     CUevent event = entered >= 0 ? rails_event(context) : NULL;
     int made = event && !(!is_recordable(lane) && capture_blocks_legacy(context)) &&
@@ -176,7 +177,7 @@ static void forget_marks(unsigned lane)
 
 int rails_is_idle(unsigned lane)
 {
-    return rails[lane].tickets == __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
+    return rails_no_turns(lane) && !gate_is_quick(&rails[lane].gate);
 }
 
 static int reclaim(unsigned lane)

@@ -7,11 +7,13 @@
 #ifndef PTDS_RAILS_H
 #define PTDS_RAILS_H
 
+#include "interpose/base/gate.h"
 #include "interpose/base/lock.h"
 #include "interpose/guard/order.h"
 #include "interpose/state/call.h"
 
 struct rail {
+    uint32_t gate; /* of lanes for default-stream work: gate.h */
     CUstream handle;
     struct context *context;
     struct stream *stream; /* the program's; NULL for the shim's own, 0x2 and the legacy stream */
@@ -21,7 +23,7 @@ struct rail {
     uint32_t users; /* threads that have it for their default-stream work */
     CUevent mark[ORDER_MARKS];
     uint32_t marked_by[ORDER_MARKS]; /* the ticket in whose turn the mark was recorded */
-};
+} __attribute__((aligned(64)));
 
 /* The lock, and in lines of its own what it guards: who waits for the one must not slow down who writes the other. */
 extern struct guard_state {
@@ -47,9 +49,18 @@ void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct o
 /* Locked: a ticket for the lane; and tickets for all lanes that the plan wants events recorded on. */
 static inline uint32_t rails_ticket(unsigned lane)
 {
-    return rails[lane].tickets++;
+    uint32_t ticket = rails[lane].tickets;
+    __atomic_store_n(&rails[lane].tickets, ticket + 1, __ATOMIC_RELEASE);
+    return ticket;
 }
 void rails_tickets(const struct order_plan *plan, uint32_t tickets[]);
+
+/* Nobody has a ticket. Without the lock: nobody had one a moment ago. */
+static inline int rails_no_turns(unsigned lane)
+{
+    return __atomic_load_n(&rails[lane].tickets, __ATOMIC_ACQUIRE) ==
+           __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
+}
 
 /* Locked: the driver has all of the lane's operations. */
 int rails_is_idle(unsigned lane);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "interpose/driver/driver.h"
+#include "interpose/guard/claims.h"
 #include "interpose/guard/events.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/kinds.h"
@@ -91,6 +92,7 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
                           .touched = guarded->kind == GUARD_WORK || C->touched.opaque ? &C->touched : NULL,
                           .fully = where->fully,
                           .fully_count = (uint16_t)where->fully_count};
+    order_catch_up(&guard_state.order, &op);
     order_add(&guard_state.order, &op, &plan);
     register_more(C, &op, event);
     if (where->gathers && (plan.count || where->here->conflicts || where->here->home_lane))
@@ -111,13 +113,16 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
         rails_await_turn(lane, guarded->ticket);
 }
 
+/* An asynchronous copy to pageable memory waits for its stream inside the driver (measured). */
+static int settles(const struct call *C)
+{
+    return C->op == PTDS_OP_COPY && (C->kinds & 15) == PTDS_MEMORY_PAGEABLE && (C->kinds >> 4) != PTDS_MEMORY_PAGEABLE;
+}
+
 /* ---- turns ---- */
 
-void turn_end(struct call *C)
+static void end_turn(struct guarded *guarded)
 {
-    struct guarded *guarded = &C->guarded;
-    if (!guarded->turn)
-        return;
     guarded->turn = 0;
     if (guarded->mark_after >= 0) {
         int saved = errno;
@@ -125,6 +130,53 @@ void turn_end(struct call *C)
         errno = saved;
     }
     rails_served(guarded->lane, guarded->ticket);
+}
+
+void turn_end(struct call *C)
+{
+    if (C->guarded.turn)
+        end_turn(&C->guarded);
+    if (C->guarded.gate) {
+        C->guarded.gate = 0;
+        gate_drop(&rails[C->guarded.lane].gate, rails[C->guarded.lane].users == 1);
+    }
+}
+
+/* ---- through the gate ---- */
+
+static void pass_gate(struct call *C, const struct where *where)
+{
+    if (where->on != ON_LANE)
+        return;
+    C->guarded.lane = (uint16_t)where->lane;
+    gate_take(&rails[where->lane].gate);
+    gate_be_slow(&rails[where->lane].gate);
+    C->guarded.gate = 1;
+}
+
+/* Plain work: nothing but what it touches decides what it comes after. */
+static inline int is_plain(const struct call *C)
+{
+    if (C->touched.opaque || C->touched.host || C->event)
+        return 0;
+    return C->op == PTDS_OP_LAUNCH || C->op == PTDS_OP_MEMSET || (C->op == PTDS_OP_COPY && !settles(C));
+}
+
+/* Where a turn is given out, it comes first. */
+int turn_again(struct call *C, struct thread_context *here)
+{
+    unsigned lane = here->lanes[0];
+    if (!is_plain(C) || !rails_no_turns(lane) || !order_is_ready(&guard_state.order, lane) || !pool_stays(here))
+        return 0;
+    C->guarded.lane = (uint16_t)lane;
+    if (C->touched.count) {
+        gate_take(&rails[lane].gate);
+        C->guarded.gate = 1;
+    }
+    if (order_again(&guard_state.order, lane, &C->touched) && rails_no_turns(lane))
+        return 1;
+    turn_end(C);
+    return 0;
 }
 
 /* Locked. */
@@ -150,18 +202,12 @@ static int find(const struct where *where)
     }
 }
 
-/* An asynchronous copy to pageable memory waits for its stream inside the driver (measured). */
-static int settles(const struct call *C)
-{
-    return C->op == PTDS_OP_COPY && C->guarded.kind == GUARD_WORK && (C->kinds & 15) == PTDS_MEMORY_PAGEABLE &&
-           (C->kinds >> 4) != PTDS_MEMORY_PAGEABLE;
-}
-
 int turn_begin(struct call *C, const struct where *where)
 {
     turn_end(C); /* a call on several streams: the driver hears of all at once */
-    if (settles(C))
+    if (C->guarded.kind == GUARD_WORK && settles(C))
         turn_settle(C, where);
+    pass_gate(C, where);
     lock_take(&guard_state.lock);
     int lane = find(where);
     if (lane >= 0)
@@ -175,6 +221,7 @@ void turn_settle(struct call *C, const struct where *where)
 {
     int saved = errno;
     uint8_t waits = C->guarded.waits;
+    pass_gate(C, where);
     lock_take(&guard_state.lock);
     int lane = find(where);
     if (lane < 0) {

@@ -25,6 +25,10 @@ struct where {
  * waits. Returns the lane; -1: there is none, and nothing was done. */
 int turn_begin(struct call *C, const struct where *where);
 
+/* Without the lock: 1 if the call is work that the thread's lane has done before (claims.h): it needs no turn. turn_end
+ * follows all the same. */
+int turn_again(struct call *C, struct thread_context *here);
+
 /* The driver has the call. Nothing where there is no turn. */
 void turn_end(struct call *C);
 

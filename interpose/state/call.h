@@ -28,6 +28,7 @@ enum call_way {
 struct guarded {
     uint8_t kind; /* enum guard_kind; 0: the guard has no part in it */
     uint8_t turn; /* a turn is held */
+    uint8_t gate; /* the lane's gate is held */
     uint8_t settled, begun;
     uint8_t waits; /* the host waits for the lane: `until` and what comes with it are known to be done then */
     int16_t mark_after;

@@ -33,6 +33,7 @@ public:
         for (int i = 0; i < count && verdict_.fault == Fault::None; i++)
             step(i, checks_.all || i == count - 1);
         verdict_.wide = executor_.too_wide();
+        verdict_.again = executor_.again();
         return verdict_;
     }
 

@@ -28,6 +28,7 @@ struct Verdict {
     const char *error = nullptr;
     long operations = 0, waits = 0;
     long spare = 0; /* waits without which all that is needed would hold */
+    long again = 0; /* operations by a claim */
     long wide = 0;  /* programs with a wait that covered too much for want of a mark */
 };
 

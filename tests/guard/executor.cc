@@ -4,6 +4,7 @@
 #include <cstring>
 
 extern "C" {
+#include "interpose/guard/claims.h"
 #include "interpose/guard/reach.h"
 }
 
@@ -70,7 +71,7 @@ Executor::~Executor()
     for (auto &wait : host_waits_)
         order_promise_drop(&wait.promise);
     for (auto &memory : g_memories)
-        order_memory_gone(&memory);
+        order_memory_gone(&g_order, &memory);
     empty_order();
 }
 
@@ -237,6 +238,38 @@ static std::vector<uint16_t> without(const std::vector<uint16_t> &lanes, unsigne
     return rest;
 }
 
+/* As turn.c asks: plain work of a thread with one lane, on memory that the host can't touch. */
+bool Executor::may_come_again(const Call &call, const std::vector<uint16_t> &own) const
+{
+    return own.size() == 1 && call.op == Op::Work && !call.opaque && call.join == Join::Nothing && !touched_.host &&
+           lanes_[own[0]].kind == LANE_DEFAULT;
+}
+
+void Executor::came_again(int i, int number, Outcome *outcome)
+{
+    Lane &lane = lanes_[number];
+    outcome->without = outcome->real = lane.tail | finished_;
+    lane.tail = outcome->real | one(i);
+    lane.own |= one(i);
+    lane.unregistered = true;
+    again_++;
+}
+
+/* What came again has the moment at which it is registered at last. */
+void Executor::catch_up(const struct order_op *op)
+{
+    order_catch_up(&g_order, op);
+    for (size_t l = 0; l < lanes_.size(); l++) {
+        if (!lanes_[l].unregistered)
+            continue;
+        lanes_[l].unregistered = false;
+        lanes_[l].last = g_order.lanes[l]->last;
+        lanes_[l].moments.push_back(lanes_[l].last);
+        if (lanes_[l].last > last_moment_)
+            last_moment_ = lanes_[l].last;
+    }
+}
+
 void Executor::operation(int i, const Call &call, Outcome *outcome)
 {
     const std::vector<uint16_t> &own = lanes_of(call.stream);
@@ -257,6 +290,11 @@ void Executor::operation(int i, const Call &call, Outcome *outcome)
     const std::vector<uint16_t> others = looks_at_all(call) ? without(own, op.lane) : std::vector<uint16_t>();
     op.fully = others.data();
     op.fully_count = others.size();
+    if (may_come_again(call, own) && order_again(&g_order, op.lane, op.touched)) {
+        came_again(i, op.lane, outcome);
+        return;
+    }
+    catch_up(&op);
     order_add(&g_order, &op, &g_plan);
     Lane &lane = lanes_[op.lane];
     record_mark(op.lane, g_plan.mark_first, outcome);
@@ -290,6 +328,7 @@ void Executor::close(const Call &call, Outcome *outcome)
     for (uint16_t lane : own) {
         g_plan.mark_first = g_plan.mark_after = -1;
         g_plan.count = 0;
+        catch_up(nullptr);
         order_lane_close(&g_order, lane, &g_plan);
         record_mark(lane, g_plan.mark_first, outcome);
         lanes_[lane].gone = true;
@@ -325,6 +364,7 @@ void Executor::begin_wait(const Call &call, Outcome *outcome)
     const std::vector<uint16_t> others = without(own, op.lane);
     op.fully = others.data();
     op.fully_count = others.size();
+    catch_up(&op);
     order_add(&g_order, &op, &g_plan);
     if (g_plan.at)
         outcome->error = "a host's wait became an operation";
@@ -363,6 +403,7 @@ void Executor::event_wait(const Call &call, Outcome *outcome)
 void Executor::device_wait(const Call &call, Outcome *outcome)
 {
     const int domain = world_.streams[call.stream].domain;
+    catch_up(nullptr);
     for (size_t i = 0; i < lanes_.size(); i++) {
         if (lanes_[i].domain != domain || !g_order.lanes[i] || !g_order.lanes[i]->open)
             continue;

@@ -41,6 +41,12 @@ public:
     /* A wait had to cover more because a lane had been marked more often than it has marks. */
     bool too_wide() const;
 
+    /* Operations that were not registered by themselves. */
+    long again() const
+    {
+        return again_;
+    }
+
 private:
     struct Mark {
         bool recorded = false;
@@ -55,6 +61,7 @@ private:
         enum lane_kind kind = LANE_DEFAULT;
         int domain = 0;
         bool gone = false, eager = false;
+        bool unregistered = false; /* operations came again */
         int marked = 0;
         Mark marks[ORDER_MARKS];
     };
@@ -78,6 +85,9 @@ private:
     static bool claims_right(const Lane &lane, const Mark &covered, moment until);
     Set legacy_stream_now(int domain) const;
     void make_waits(int lane, const struct order_plan &plan, Outcome *outcome);
+    bool may_come_again(const Call &call, const std::vector<uint16_t> &own) const;
+    void came_again(int i, int lane, Outcome *outcome);
+    void catch_up(const struct order_op *op);
     void operation(int i, const Call &call, Outcome *outcome);
     void close(const Call &call, Outcome *outcome);
     void begin_wait(const Call &call, Outcome *outcome);
@@ -95,6 +105,7 @@ private:
     HostWait host_waits_[16];
     Set finished_ = 0;
     moment last_moment_ = 0;
+    long again_ = 0;
     int most_marks_ = 0;
     struct touched touched_;
 };

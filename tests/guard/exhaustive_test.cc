@@ -125,6 +125,7 @@ private:
         programs_++;
         waits_ += v.waits;
         spare_ += v.spare;
+        again_ += v.again;
         if (v.fault == Fault::None)
             return;
         auto &known = faults_[v.fault];
@@ -137,8 +138,8 @@ private:
 
     void report() const
     {
-        printf("%zu calls: %ld programs, %ld waits in the last call, %ld of them spare\n", length_, programs_, waits_,
-               spare_);
+        printf("%zu calls: %ld programs, %ld waits in the last call, %ld of them spare; %ld operations by a claim\n",
+               length_, programs_, waits_, spare_, again_);
         for (const auto &[fault, found] : faults_)
             ADD_FAILURE() << found.first << " programs; the first: " << found.second;
         if (length_ > 1) {
@@ -150,7 +151,7 @@ private:
     const std::vector<Call> alphabet_;
     Program program_;
     Checks checks_;
-    long programs_ = 0, waits_ = 0, spare_ = 0;
+    long programs_ = 0, waits_ = 0, spare_ = 0, again_ = 0;
     std::map<Fault, std::pair<long, std::string>> faults_;
 };
 

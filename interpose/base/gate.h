@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The gate of a lane for default-stream work: one thread at a time, from before its call is registered until the driver has
+ * it. Threads that share a lane would otherwise hand their turns over one by one, each to a core that knows nothing of the
+ * lane yet; whoever holds a gate may take it again before a sleeper wakes, so work goes in bunches as it does behind the
+ * driver's own lock. Only for turn.c and rails.c.
+ *
+ * A gate is taken *quick*: its holder tries to go without being registered (claims.h). Who records an event on the lane
+ * waits until no quick call is on its way into the driver (gate_await_quick). A quick holder waits for nothing but the
+ * driver.
+ */
+#ifndef PTDS_GATE_H
+#define PTDS_GATE_H
+
+#include <stdint.h>
+
+enum { GATE_HELD = 1, GATE_QUICK = 2, GATE_WAITED = 4 };
+
+void gate_take_slowly(uint32_t *gate);
+void gate_wake(uint32_t *gate);
+void gate_await_quick_slowly(uint32_t *gate);
+
+static inline void gate_take(uint32_t *gate)
+{
+    uint32_t open = 0;
+    if (!__atomic_compare_exchange_n(gate, &open, GATE_HELD | GATE_QUICK, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        gate_take_slowly(gate);
+}
+
+/* The holder's call will be registered. */
+static inline void gate_be_slow(uint32_t *gate)
+{
+    __atomic_and_fetch(gate, ~(uint32_t)GATE_QUICK, __ATOMIC_RELEASE);
+}
+
+/* `alone`: hardly anybody else comes here. Then a plain store will do, and who comes just now and is missed looks again
+ * after a while. */
+static inline void gate_drop(uint32_t *gate, int alone)
+{
+    if (alone && __atomic_load_n(gate, __ATOMIC_RELAXED) < GATE_WAITED)
+        __atomic_store_n(gate, 0, __ATOMIC_RELEASE);
+    else if (__builtin_expect((__atomic_exchange_n(gate, 0, __ATOMIC_RELEASE) & GATE_WAITED) != 0, 0))
+        gate_wake(gate);
+}
+
+static inline int gate_is_quick(const uint32_t *gate)
+{
+    return (__atomic_load_n(gate, __ATOMIC_SEQ_CST) & GATE_QUICK) != 0;
+}
+
+static inline void gate_await_quick(uint32_t *gate)
+{
+    if (__builtin_expect(gate_is_quick(gate), 0))
+        gate_await_quick_slowly(gate);
+}
+
+#endif
