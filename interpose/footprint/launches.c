@@ -82,9 +82,9 @@ static inline int may_hold_pointers(const struct memory *memory, unsigned flags)
 }
 
 /* A pointer to the end of an array counts as one into it, unless another one begins there. */
-static inline void touch_word(struct call *C, uint64_t word, unsigned flags)
+static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsigned flags)
 {
-    struct memory *memory = memories_memory(C->thread, word);
+    struct memory *memory = memories_memory(C->thread, word, offset / 8);
     if (__builtin_expect(!memory, 0))
         memory = near_word(C, word);
     if (!memory) {
@@ -112,7 +112,7 @@ static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t si
         }
         if (C->enter)
             keep_word(C, word, offset + at);
-        touch_word(C, word, flags);
+        touch_word(C, word, offset + at, flags);
     }
 }
 
@@ -159,7 +159,7 @@ static int scan_params(struct call *C, const struct kernel *kernel, void *const 
     if (!kernel || kernel->params == UINT32_MAX)
         return 0;
     for (uint32_t i = 0; i < kernel->params; i++) {
-        if (params[i])
+        if (params[i] && (kernel->layout[i] & 0xffffu) >= 8)
             keep_pointers(C, params[i], kernel->layout[i] & 0xffffu, kernel->layout[i] >> 16, kernel->flags[i]);
     }
     return 1;

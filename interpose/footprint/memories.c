@@ -86,6 +86,23 @@ struct place memories_find(struct thread *thread, uint64_t address)
     return find_slow(thread, address);
 }
 
+struct memory *memories_memory_anew(struct thread *thread, uint64_t address, size_t place)
+{
+    struct memory_cache *cache = thread->memories;
+    if (!cache) /* made with the first find */
+        return memories_find(thread, address).memory;
+    const struct found_range *found = &cache->large[memories_large(address)];
+    struct memory *memory = memories_in_range(found->range, found->generation, address);
+    if (!memory) {
+        found = &cache->small[memories_small(address)];
+        memory = memories_in_range(found->range, found->generation, address);
+    }
+    if (!memory)
+        return memories_find(thread, address).memory;
+    cache->at_place[place % MEMORY_PLACES] = *found;
+    return memory;
+}
+
 /* Smaller ones may lie in between: from the last to the first. */
 struct memory *memories_after(uint64_t address, uint64_t within)
 {

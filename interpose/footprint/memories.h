@@ -62,13 +62,14 @@ struct range {
 };
 
 /* The thread's last finds: those of small ranges by fine steps of the address, those of large ones by coarse steps, since
- * programs point all over them. */
-enum { MEMORY_CACHE = 64, MEMORY_LARGE = 64 << 10 };
+ * programs point all over them; and once more by the place of the word among a kernel's parameters. */
+enum { MEMORY_CACHE = 64, MEMORY_PLACES = 16, MEMORY_LARGE = 64 << 10 };
+struct found_range {
+    struct range *range;
+    uint32_t generation;
+};
 struct memory_cache {
-    struct {
-        struct range *range;
-        uint32_t generation;
-    } small[MEMORY_CACHE], large[MEMORY_CACHE];
+    struct found_range small[MEMORY_CACHE], large[MEMORY_CACHE], at_place[MEMORY_PLACES];
 };
 static inline uint32_t memories_small(uint64_t address)
 {
@@ -92,21 +93,18 @@ static inline struct memory *memories_in_range(const struct range *range, uint32
                                                                                                                 : NULL;
 }
 
-/* The memory alone, for launches. */
-static inline struct memory *memories_memory(struct thread *thread, uint64_t address)
+/* The memory alone, for launches. place: of the word among the parameters, any number. */
+struct memory *memories_memory_anew(struct thread *thread, uint64_t address, size_t place);
+static inline struct memory *memories_memory(struct thread *thread, uint64_t address, size_t place)
 {
     const struct memory_cache *cache = thread->memories;
     if (__builtin_expect(cache != NULL, 1)) {
-        uint32_t at = memories_large(address);
-        struct memory *memory = memories_in_range(cache->large[at].range, cache->large[at].generation, address);
-        if (memory)
-            return memory;
-        at = memories_small(address);
-        memory = memories_in_range(cache->small[at].range, cache->small[at].generation, address);
-        if (memory)
+        const struct found_range *found = &cache->at_place[place % MEMORY_PLACES];
+        struct memory *memory = memories_in_range(found->range, found->generation, address);
+        if (__builtin_expect(memory != NULL, 1))
             return memory;
     }
-    return memories_find(thread, address).memory;
+    return memories_memory_anew(thread, address, place);
 }
 
 /* The memory that begins in (address, address + within]; NULL none. */

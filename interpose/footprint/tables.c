@@ -33,6 +33,8 @@ struct table {
     struct table *next_free;
 };
 
+uint32_t tables_some;
+
 static struct table *free_tables;
 static struct lock lock; /* for all tables: copies of pointers are rare */
 
@@ -49,6 +51,7 @@ static struct table *table_of(struct memory *memory, int make)
     if (made) {
         STORE(made->count, 0);
         STORE(made->full_end, 0);
+        __atomic_store_n(&tables_some, 1, __ATOMIC_RELEASE);
         __atomic_store_n(table, made, __ATOMIC_RELEASE);
     }
     return made;
@@ -257,7 +260,7 @@ static int follow(struct touched *touched, const struct table *table)
     return before % 2 == 0 && LOAD(table->changes) == before;
 }
 
-int tables_expand(struct touched *touched)
+int tables_expand_some(struct touched *touched)
 {
     int some = 0;
     for (unsigned i = 0; i < touched->count && !touched->opaque; i++) {

@@ -23,7 +23,13 @@ void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, ui
 void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size);
 
 /* Adds all that the touched memories point at, and what that points at. 0: there is no table among them. */
-int tables_expand(struct touched *touched);
+int tables_expand_some(struct touched *touched);
+extern uint32_t tables_some; /* there ever was a table */
+static inline int tables_expand(struct touched *touched)
+{
+    return __builtin_expect(__atomic_load_n(&tables_some, __ATOMIC_ACQUIRE) != 0, 0) ? tables_expand_some(touched)
+                                                                                     : touched->opaque;
+}
 
 /* Whether it is known which pointers lie in the memory, and there are some. */
 int tables_known(struct memory *memory);

@@ -113,7 +113,7 @@ static void copied(const struct call *C)
     lock_drop(&guard_state.lock);
 }
 
-void guard_leave(struct call *C)
+static __attribute__((noinline)) void leave_turn(struct call *C)
 {
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
@@ -122,6 +122,14 @@ void guard_leave(struct call *C)
         copied(C);
     if (C->guarded.kind == GUARD_RECORD && C->result != CUDA_SUCCESS)
         guard_event_unrecorded(C->event);
+}
+
+void guard_leave(struct call *C)
+{
+    if (C->guarded.again) /* nothing but its gate */
+        turn_end(C);
+    else
+        leave_turn(C);
 }
 
 static void stream_made(const struct call *C)

@@ -11,19 +11,19 @@
 #include "interpose/guard/ledger.h"
 
 /* Reads and writes apart: a lane that only reads conflicts with fewer. Memories have successive numbers. */
-static unsigned slot_of(const struct memory *memory, uint32_t writes)
+static inline unsigned slot_of(const struct memory *memory, uint32_t writes)
 {
     return (memory->uid * 2 + (writes != 0)) % LANE_CLAIMS;
 }
 
-static int is_live(const struct claim *claim, const struct memory *memory, uint64_t epoch)
+static inline int is_live(const struct claim *claim, const struct memory *memory, uint64_t epoch)
 {
     return claim->memory == memory && __atomic_load_n(&claim->epoch, __ATOMIC_ACQUIRE) == epoch;
 }
 
 /* ---- without the lock ---- */
 
-static int hold(const struct order *o, const struct lane *lane, const struct touched *touched, uint64_t *slots)
+static inline int hold(const struct order *o, const struct lane *lane, const struct touched *touched, uint64_t *slots)
 {
     uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_ACQUIRE);
     if (__atomic_load_n(&lane->ready, __ATOMIC_ACQUIRE) != epoch + 1)
@@ -60,7 +60,7 @@ void claims_make(struct order *o, struct lane *lane, const struct touched *touch
     for (unsigned i = 0; !touched->opaque && i < touched->count; i++) {
         const struct access *access = &touched->at[i];
         struct claim *claim = &lane->claims[slot_of(access->memory, access->writes)];
-        if (access->begin || access->end != UINT64_MAX || access->memory->host)
+        if (access->begin || access->end != UINT64_MAX || access->memory->host & 1)
             continue;
         claim->memory = access->memory;
         __atomic_store_n(&claim->epoch, o->epoch + 1, __ATOMIC_RELEASE);

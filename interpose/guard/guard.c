@@ -80,15 +80,9 @@ static int go(struct call *C, int implicit, const struct where *where)
     return 1;
 }
 
-int guard_default_work(struct call *C, int implicit, unsigned spread)
+static __attribute__((noinline)) int default_work(struct call *C, int implicit, unsigned spread,
+                                                  struct thread_context *here)
 {
-    struct thread_context *here = thread_in(C->thread, C->context);
-    if (!implicit && spread == 1 && here && here->lane_count && turn_again(C, here)) {
-        C->guarded.kind = GUARD_WORK;
-        C->target = rails[here->lanes[0]].handle;
-        C->target_uid = rails[here->lanes[0]].uid;
-        return 1;
-    }
     classify(C, implicit);
     if (C->guarded.kind == GUARD_NOTHING)
         return 1;
@@ -105,6 +99,19 @@ int guard_default_work(struct call *C, int implicit, unsigned spread)
                                 .fully = here->lanes,
                                 .fully_count = count > 1 && looks_at_all(C) ? count : 0};
     return go(C, implicit, &where);
+}
+
+/* What the thread has done before goes first, and saves no registers for the rest. */
+int guard_default_work(struct call *C, int implicit, unsigned spread)
+{
+    struct thread_context *here = thread_in(C->thread, C->context);
+    if (implicit || spread != 1 || !here || !here->lane_count || !turn_again(C, here))
+        return default_work(C, implicit, spread, here);
+    const struct rail *rail = &rails[here->lanes[0]];
+    C->guarded.kind = GUARD_WORK;
+    C->target = rail->handle;
+    C->target_uid = rail->uid;
+    return 1;
 }
 
 int guard_default_work_on(struct call *C, int implicit, struct stream *stream)

@@ -207,7 +207,7 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
     return here->lane_count;
 }
 
-enum { MANY_CONFLICTS = 32, AWAY_AT_MOST = 4096 };
+enum { MANY_CONFLICTS = 32 };
 
 static void move_to(struct thread_context *here, uint16_t lane)
 {
@@ -230,18 +230,9 @@ static uint16_t lowest_waited(const struct order_plan *plan, unsigned domain)
     return lowest;
 }
 
-int pool_stays(struct thread_context *here)
-{
-    if (here->home_lane && here->away + 1 >= AWAY_AT_MOST)
-        return 0;
-    here->away += here->home_lane != 0;
-    here->conflicts -= here->conflicts != 0;
-    return 1;
-}
-
 void pool_gather(struct thread_context *here, const struct order_plan *plan)
 {
-    if (here->home_lane && ++here->away >= AWAY_AT_MOST) {
+    if (here->home_lane && ++here->away >= POOL_AWAY_AT_MOST) {
         move_to(here, (uint16_t)(here->home_lane - 1));
         here->home_lane = 0;
     }

@@ -32,7 +32,14 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread);
 void pool_gather(struct thread_context *here, const struct order_plan *plan);
 
 /* Work without conflicts that is not registered counts there, too. 0: it is time to move back. */
-int pool_stays(struct thread_context *here);
+enum { POOL_AWAY_AT_MOST = 4096 };
+static inline int pool_stays(struct thread_context *here)
+{
+    if (here->home_lane && ++here->away >= POOL_AWAY_AT_MOST)
+        return 0;
+    here->conflicts = (uint16_t)(here->conflicts - (here->conflicts != 0));
+    return 1;
+}
 
 /* The thread ends, or its state is for another one: its lanes are free for others, its work on them still pending. */
 void pool_thread_gone(struct thread_context *here);

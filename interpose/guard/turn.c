@@ -121,7 +121,7 @@ static int settles(const struct call *C)
 
 /* ---- turns ---- */
 
-static void end_turn(struct guarded *guarded)
+static __attribute__((noinline)) void end_turn(struct guarded *guarded)
 {
     guarded->turn = 0;
     if (guarded->mark_after >= 0) {
@@ -174,7 +174,7 @@ int turn_again(struct call *C, struct thread_context *here)
         C->guarded.gate = 1;
     }
     if (order_again(&guard_state.order, lane, &C->touched) && rails_no_turns(lane))
-        return 1;
+        return C->guarded.again = 1;
     turn_end(C);
     return 0;
 }

@@ -26,9 +26,10 @@ enum call_way {
 
 /* Of the guard: the call's turn on its lane, from when it was registered until the driver has it. */
 struct guarded {
-    uint8_t kind; /* enum guard_kind; 0: the guard has no part in it */
-    uint8_t turn; /* a turn is held */
-    uint8_t gate; /* the lane's gate is held */
+    uint8_t kind;  /* enum guard_kind; 0: the guard has no part in it */
+    uint8_t turn;  /* a turn is held */
+    uint8_t gate;  /* the lane's gate is held */
+    uint8_t again; /* plain work that the lane had done before: not registered */
     uint8_t settled, begun;
     uint8_t waits; /* the host waits for the lane: `until` and what comes with it are known to be done then */
     int16_t mark_after;
