@@ -5,7 +5,7 @@
  * lane yet; whoever holds a gate may take it again before a sleeper wakes, so work goes in bunches as it does behind the
  * driver's own lock. Only for turn.c and rails.c.
  *
- * A gate is taken *quick*: its holder tries to go without being registered (claims.h). Who records an event on the lane
+ * A gate is taken *quick* by who tries to go without being registered (claims.h). Who records an event on the lane
  * waits until no quick call is on its way into the driver (gate_await_quick). A quick holder waits for nothing but the
  * driver.
  */
@@ -16,21 +16,16 @@
 
 enum { GATE_HELD = 1, GATE_QUICK = 2, GATE_WAITED = 4 };
 
-void gate_take_slowly(uint32_t *gate);
+void gate_take_slowly(uint32_t *gate, uint32_t how);
 void gate_wake(uint32_t *gate);
 void gate_await_quick_slowly(uint32_t *gate);
 
-static inline void gate_take(uint32_t *gate)
+/* how: GATE_HELD, with GATE_QUICK or without. */
+static inline void gate_take(uint32_t *gate, uint32_t how)
 {
     uint32_t open = 0;
-    if (!__atomic_compare_exchange_n(gate, &open, GATE_HELD | GATE_QUICK, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-        gate_take_slowly(gate);
-}
-
-/* The holder's call will be registered. */
-static inline void gate_be_slow(uint32_t *gate)
-{
-    __atomic_and_fetch(gate, ~(uint32_t)GATE_QUICK, __ATOMIC_RELEASE);
+    if (!__atomic_compare_exchange_n(gate, &open, how, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        gate_take_slowly(gate, how);
 }
 
 /* `alone`: hardly anybody else comes here. Then a plain store will do, and who comes just now and is missed looks again

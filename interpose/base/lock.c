@@ -94,23 +94,23 @@ void word_wake(uint32_t *word)
 
 /* ---- gates ---- */
 
-static int try_gate(uint32_t *gate, uint32_t also)
+static int try_gate(uint32_t *gate, uint32_t how)
 {
     uint32_t open = 0;
     return __atomic_load_n(gate, __ATOMIC_RELAXED) == 0 &&
-           __atomic_compare_exchange_n(gate, &open, GATE_HELD | GATE_QUICK | also, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+           __atomic_compare_exchange_n(gate, &open, how, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 /* Hardly spins: who holds it shall keep it for some calls, see gate.h. Who has slept leaves the word marked as waited for,
  * since others may sleep still. */
-void gate_take_slowly(uint32_t *gate)
+void gate_take_slowly(uint32_t *gate, uint32_t how)
 {
     for (int i = 0; i < GATE_SPINS; i++) {
-        if (try_gate(gate, 0))
+        if (try_gate(gate, how))
             return;
         pause_briefly();
     }
-    while (!try_gate(gate, GATE_WAITED)) {
+    while (!try_gate(gate, how | GATE_WAITED)) {
         uint32_t seen = __atomic_load_n(gate, __ATOMIC_RELAXED);
         if ((seen & GATE_HELD) && ((seen & GATE_WAITED) || __atomic_compare_exchange_n(gate, &seen, seen | GATE_WAITED, 0,
                                                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)))

@@ -27,7 +27,8 @@ static inline int order_is_ready(const struct order *o, unsigned lane)
  * where it changes a promise; then what order_again noted is registered. */
 void order_catch_up(struct order *o, const struct order_op *op);
 
-/* After an operation of a default lane was registered: it has claims on what it touched. */
+/* After an operation of a default lane was registered: it has claims on what it touched, if it was not the lane's first
+ * since a promise changed. */
 void claims_make(struct order *o, struct lane *lane, const struct touched *touched);
 
 /* The lane still has one on the memory: its row has to stay. */

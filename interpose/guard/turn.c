@@ -149,8 +149,7 @@ static void pass_gate(struct call *C, const struct where *where)
     if (where->on != ON_LANE)
         return;
     C->guarded.lane = (uint16_t)where->lane;
-    gate_take(&rails[where->lane].gate);
-    gate_be_slow(&rails[where->lane].gate);
+    gate_take(&rails[where->lane].gate, GATE_HELD);
     C->guarded.gate = 1;
 }
 
@@ -170,7 +169,7 @@ int turn_again(struct call *C, struct thread_context *here)
         return 0;
     C->guarded.lane = (uint16_t)lane;
     if (C->touched.count) {
-        gate_take(&rails[lane].gate);
+        gate_take(&rails[lane].gate, GATE_HELD | GATE_QUICK);
         C->guarded.gate = 1;
     }
     if (order_again(&guard_state.order, lane, &C->touched) && rails_no_turns(lane))
