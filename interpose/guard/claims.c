@@ -54,13 +54,14 @@ int order_again(struct order *o, unsigned number, const struct touched *touched)
 
 /* ---- under the lock ---- */
 
+/* Opaque work has ended all claims: it is such a first one. */
 void claims_make(struct order *o, struct lane *lane, const struct touched *touched)
 {
     if (lane->ready != o->epoch + 1) { /* where promises change all the time, claims would be made for nothing */
         __atomic_store_n(&lane->ready, o->epoch + 1, __ATOMIC_RELEASE);
         return;
     }
-    for (unsigned i = 0; !touched->opaque && i < touched->count; i++) {
+    for (unsigned i = 0; i < touched->count; i++) {
         const struct access *access = &touched->at[i];
         struct claim *claim = &lane->claims[slot_of(access->memory, access->writes)];
         if (access->begin || access->end != UINT64_MAX || access->memory->host & 1)
@@ -118,7 +119,8 @@ static int changes_promises(const struct order *o, const struct order_op *op)
     return op->work && (lane->kind == LANE_BLOCKING || !op->touched || op->join > JOIN_HOST);
 }
 
-/* As one operation on each of the lane's claims that was used. */
+/* As one operation on each of the lane's claims that was used. No blocking stream has worked since the lane's newest
+ * operation, else there were no claims: so the context's promises are what they were. */
 static void register_used(struct order *o, unsigned number)
 {
     struct lane *lane = o->lanes[number];
@@ -131,8 +133,6 @@ static void register_used(struct order *o, unsigned number)
         if (used & 1 && !ledger_note(o, &access, number, o->now))
             lanes_crowded(o);
     }
-    lanes_default_work(o, lane->domain);
-    lanes_remember(o, lane);
 }
 
 void order_catch_up(struct order *o, const struct order_op *op)

@@ -163,7 +163,6 @@ int16_t lanes_mark_wait(struct order *o, unsigned number)
     if (lane->eager)
         return -1;
     lane->waits = 1;
-    lane->ready = 0;
     return is_marked(lane) ? -1 : mark(o, number);
 }
 
@@ -183,5 +182,4 @@ void order_lane_close(struct order *o, unsigned number, struct order_plan *plan)
     plan->mark_after = -1;
     plan->mark_first = lane->gone || is_marked(lane) ? -1 : mark(o, number);
     lane->gone = 1;
-    lane->ready = 0;
 }

@@ -58,7 +58,6 @@ void order_event_recorded(struct order *o, unsigned number, struct recorded *eve
     order_recorded_drop(event);
     event->lane = (uint16_t)number;
     event->at = lane->recorded = lane->last;
-    lane->ready = 0;
     event->promise.domain = lane->domain;
     if (lane->kind == LANE_NON_BLOCKING) {
         event->promise.defaults = lane->promise.defaults;
