@@ -200,7 +200,9 @@ struct fatbin_entry {
     uint16_t kind, version;
     uint32_t header_size;
     uint64_t size;
-    uint32_t packed_size, unknown[5];
+    uint32_t packed_size, unknown[2];
+    uint32_t device; /* 75: sm_75 */
+    uint32_t name, name_size;
     uint64_t flags, unused, unpacked_size;
 };
 enum { ENTRY_PTX = 1, ENTRY_CUBIN = 2, ENTRY_LZ4 = 0x2000, ENTRY_ZSTD = 0x8000, UNPACKED_MOST = 1 << 30 };
@@ -226,7 +228,61 @@ static unsigned of_entry(const struct fatbin_entry *entry, const uint8_t *bytes)
     return entry->flags & (ENTRY_LZ4 | ENTRY_ZSTD) ? of_packed(entry, bytes) : of_plain(bytes, entry->size);
 }
 
-/* All entries together: they are one source for several devices. What can't be read is like the others. */
+static uint32_t devices[IMAGE_DEVICES];
+static unsigned device_count;
+
+void image_devices(const uint32_t *kinds, unsigned count)
+{
+    device_count = count <= IMAGE_DEVICES ? count : 0;
+    for (unsigned i = 0; i < device_count; i++)
+        devices[i] = kinds[i];
+}
+
+static int is_for(const struct fatbin_entry *entry, uint32_t device)
+{
+    return entry->kind == ENTRY_CUBIN && entry->device == device;
+}
+
+/* The next entry of a container, and its bytes. 0: there is none, or it is damaged. */
+static int next_entry(const uint8_t **at, const uint8_t *end, struct fatbin_entry *entry, const uint8_t **bytes)
+{
+    size_t left = (size_t)(end - *at);
+    if (left < sizeof *entry)
+        return 0;
+    memcpy(entry, *at, sizeof *entry);
+    if (entry->header_size < sizeof *entry || entry->header_size > left || entry->size > left - entry->header_size)
+        return 0;
+    *bytes = *at + entry->header_size;
+    *at = *bytes + entry->size;
+    return 1;
+}
+
+/* The driver takes machine code for just its device where there is some. */
+static int has_all_devices(const uint8_t *begin, const uint8_t *end)
+{
+    struct fatbin_entry entry;
+    const uint8_t *bytes;
+    for (unsigned i = 0; i < device_count; i++) {
+        int found = 0;
+        for (const uint8_t *at = begin; !found && next_entry(&at, end, &entry, &bytes);)
+            found = is_for(&entry, devices[i]);
+        if (!found)
+            return 0;
+    }
+    return device_count != 0;
+}
+
+static int is_wanted(const struct fatbin_entry *entry)
+{
+    for (unsigned i = 0; i < device_count; i++) {
+        if (is_for(entry, devices[i]))
+            return 1;
+    }
+    return 0;
+}
+
+/* The entries for the devices there are; else all together, since they are one source for several devices. What can't be
+ * read is like the others. Large libraries have code for seven devices, packed: to unpack all of it takes long. */
 static unsigned of_fatbin(const uint8_t *image, size_t size)
 {
     struct fatbin_header {
@@ -239,18 +295,16 @@ static unsigned of_fatbin(const uint8_t *image, size_t size)
     memcpy(&header, image, sizeof header);
     if (header.header_size > size || header.size > size - header.header_size)
         return IMAGE_UNREAD;
-    const uint8_t *at = image + header.header_size, *end = at + header.size;
+    const uint8_t *at = image + header.header_size, *end = at + header.size, *bytes;
     unsigned found = 0, read = 0;
+    int some = has_all_devices(at, end);
     struct fatbin_entry entry;
-    while ((size_t)(end - at) >= sizeof entry) {
-        memcpy(&entry, at, sizeof entry);
-        size_t left = (size_t)(end - at);
-        if (entry.header_size < sizeof entry || entry.header_size > left || entry.size > left - entry.header_size)
-            break;
-        unsigned one = of_entry(&entry, at + entry.header_size);
+    while (next_entry(&at, end, &entry, &bytes)) {
+        if (some && !is_wanted(&entry))
+            continue;
+        unsigned one = of_entry(&entry, bytes);
         read |= !(one & IMAGE_UNREAD);
         found |= one & ~(unsigned)IMAGE_UNREAD;
-        at += entry.header_size + entry.size;
     }
     return read ? found : IMAGE_UNREAD;
 }

@@ -6,12 +6,18 @@
 #define PTDS_IMAGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum image_has {
     IMAGE_GLOBALS = 1,   /* variables that kernels may write */
     IMAGE_CONSTANTS = 2, /* variables that only the host writes */
     IMAGE_UNREAD = 4     /* nothing in it could be read */
 };
+
+/* Which kinds of devices there are (75: sm_75): of a container that has machine code for each, only that is read. None, or
+ * more than so many: all is read. Before the first image. */
+enum { IMAGE_DEVICES = 16 };
+void image_devices(const uint32_t *kinds, unsigned count);
 
 /* Flags of enum image_has. size: SIZE_MAX where only the image itself says how large it is; the driver has taken it then.
  */

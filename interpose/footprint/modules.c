@@ -15,6 +15,7 @@
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct map modules; /* CUmodule, CUlibrary -> struct module * */
@@ -91,16 +92,48 @@ static uint64_t handle_at(const void *handle)
     return value;
 }
 
+/* Not where the driver is told to compile again whatever there is. */
+static void know_devices(void)
+{
+    static uint32_t known;
+    uint32_t kinds[IMAGE_DEVICES + 1];
+    unsigned count = 0;
+    int major, minor;
+    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) || !driver.cuDeviceGetAttribute || capture_any())
+        return;
+    for (CUdevice device = 0; count <= IMAGE_DEVICES; device++) {
+        if (driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS ||
+            driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) != CUDA_SUCCESS)
+            break;
+        unsigned i = 0;
+        kinds[count] = (uint32_t)(major * 10 + minor);
+        while (kinds[i] != kinds[count])
+            i++;
+        count += i == count;
+    }
+    if (getenv("CUDA_FORCE_PTX_JIT") || getenv("CUDA_FORCE_JIT"))
+        count = 0;
+    lock_take(&lock);
+    if (!known)
+        image_devices(kinds, count);
+    __atomic_store_n(&known, 1, __ATOMIC_RELEASE);
+    lock_drop(&lock);
+}
+
 void modules_loaded(struct call *C, const void *module, const void *image)
 {
-    if (learns(C, module))
-        loaded(handle_at(module), image_variables(image, SIZE_MAX));
+    if (!learns(C, module))
+        return;
+    know_devices();
+    loaded(handle_at(module), image_variables(image, SIZE_MAX));
 }
 
 void modules_loaded_file(struct call *C, const void *module, const char *path)
 {
-    if (learns(C, module))
-        loaded(handle_at(module), image_file_variables(path));
+    if (!learns(C, module))
+        return;
+    know_devices();
+    loaded(handle_at(module), image_file_variables(path));
 }
 
 /* Before the call: afterwards its handle may be another's at once. */

@@ -208,6 +208,37 @@ TEST(Fatbin, OfNvcc)
     }
 }
 
+/* A container of machine code with a constant for one device and with a variable for another one. */
+std::string of_two_devices(uint8_t constant, uint8_t variable)
+{
+    std::string first = bytes_of(constant_cubin), second = bytes_of(zstd_cubin).substr(16);
+    first[16 + 28] = static_cast<char>(constant);
+    second[28] = static_cast<char>(variable);
+    std::string both = first + second;
+    uint64_t size = both.size() - 16;
+    memcpy(&both[8], &size, sizeof size);
+    return both;
+}
+
+TEST(Fatbin, OnlyForTheDevicesThatThereAre)
+{
+    const std::string image = of_two_devices(90, 80);
+    const std::vector<std::pair<std::vector<uint32_t>, unsigned>> cases = {
+        {{}, IMAGE_CONSTANTS | IMAGE_GLOBALS},
+        {{90}, IMAGE_CONSTANTS},
+        {{80}, IMAGE_GLOBALS},
+        {{90, 80}, IMAGE_CONSTANTS | IMAGE_GLOBALS},
+        {{75}, IMAGE_CONSTANTS | IMAGE_GLOBALS}, /* none for it: the driver may compile or take another one */
+        {{90, 75}, IMAGE_CONSTANTS | IMAGE_GLOBALS},
+        {std::vector<uint32_t>(17, 90), IMAGE_CONSTANTS | IMAGE_GLOBALS},
+    };
+    for (const auto &[devices, expected] : cases) {
+        image_devices(devices.data(), static_cast<unsigned>(devices.size()));
+        EXPECT_EQ(of(image), expected) << testing::PrintToString(devices);
+    }
+    image_devices(nullptr, 0);
+}
+
 TEST(Fatbin, Damaged)
 {
     for (const char *text : {lz4_ptx, zstd_ptx, zstd_cubin}) {
