@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBES = 4, MEMORIES_OF_STREAM = 16 };
+enum { PROBES = 4, MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
 
 struct watched {
     struct judged_stream judged;
@@ -22,7 +22,8 @@ struct watched {
 struct watch {
     struct watched stream[PENDING_KEPT];
     uint32_t count, all, open;
-    bool wide;
+    bool wide, batch;
+    struct saving saving;
     struct call_view view;
     struct call call;
 };
@@ -126,7 +127,13 @@ static void take_memories(const struct aftermath *aftermath, struct watched *wat
 
 static void judge(struct aftermath *aftermath, struct watch *watch)
 {
-    struct judged judged = {.wide = watch->wide, .count = watch->count, .all = watch->all, .view = &watch->view};
+    struct judged judged = {.wide = watch->wide,
+                            .count = watch->count,
+                            .all = watch->all,
+                            .batch = watch->batch,
+                            .more = watch->saving.more,
+                            .saved_ns = watch->saving.saved_ns,
+                            .view = &watch->view};
     for (uint32_t i = 0; i < watch->count; i++)
         judged.stream[i] = watch->stream[i].judged;
     aftermath->judge(aftermath->data, &judged);
@@ -151,6 +158,39 @@ static bool is_watched(const struct call_view *view)
     return (op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC) && view->waits.count == 1;
 }
 
+/* Several operations, whoever submitted them: the host may read its clock after them, which no trace shows. */
+static bool ends_batch(const struct aftermath *aftermath, const struct call_view *view)
+{
+    uint64_t before = view->thread < aftermath->works.count ? aftermath->works.items[view->thread] : 0;
+    return aftermath->model->works - before >= BATCH_LEAST;
+}
+
+static void note_wait(struct aftermath *aftermath, const struct call_view *view)
+{
+    void *grown = table_grow(aftermath->works.items, &aftermath->works.room, (size_t)view->thread + 1,
+                             sizeof *aftermath->works.items);
+    if (grown == NULL)
+        return;
+    aftermath->works.items = grown;
+    if (aftermath->works.count <= view->thread)
+        aftermath->works.count = (size_t)view->thread + 1;
+    aftermath->works.items[view->thread] = aftermath->model->works + view->work;
+}
+
+/* One whose streams are known, else the oldest, which has had its time. */
+static void drop_one(struct aftermath *aftermath)
+{
+    uint32_t at = 0;
+    while (at < aftermath->count - 1 && aftermath->watches[at]->open != 0)
+        at++;
+    at = aftermath->watches[at]->open != 0 ? 0 : at;
+    give_up(aftermath->watches[at]);
+    judge(aftermath, aftermath->watches[at]);
+    aftermath->count--;
+    memmove(aftermath->watches + at, aftermath->watches + at + 1,
+            (aftermath->count - at) * sizeof aftermath->watches[0]);
+}
+
 static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)
 {
     struct watch *watch = calloc(1, sizeof *watch);
@@ -161,6 +201,8 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     watch->view = *view;
     watch->view.call = &watch->call;
     watch->wide = view->waits.count > 1;
+    watch->batch = ends_batch(aftermath, view);
+    saving_begin(&watch->saving, view);
     watch->all = view->waits.count;
     watch->count = watch->open = view->waits.count < PENDING_KEPT ? view->waits.count : PENDING_KEPT;
     for (uint32_t i = 0; i < watch->count; i++) {
@@ -171,11 +213,8 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
         watched->op = stream->last_work;
         take_memories(aftermath, watched);
     }
-    if (aftermath->count == WATCHES) { /* the oldest has had its time */
-        give_up(aftermath->watches[0]);
-        judge(aftermath, aftermath->watches[0]);
-        memmove(aftermath->watches, aftermath->watches + 1, --aftermath->count * sizeof aftermath->watches[0]);
-    }
+    if (aftermath->count == WATCHES)
+        drop_one(aftermath);
     aftermath->watches[aftermath->count++] = watch;
 }
 
@@ -206,8 +245,8 @@ static void settle(const struct watch *watch, struct watched *watched, enum cove
         watched->judged.need = by_memory;
     else if (!watch->wide) /* the second wait is the useless one */
         watched->judged.need = NEED_UNKNOWN;
-    else if (cover == COVER_ITSELF)
-        watched->judged.need = NOT_NEEDED;
+    else if (cover == COVER_ITSELF) /* what it wrote to host memory the host may have read */
+        watched->judged.need = watched->host ? NEED_UNKNOWN : NOT_NEEDED;
 }
 
 static struct use use_of(const struct aftermath *aftermath, const struct call_view *view)
@@ -261,6 +300,7 @@ static void watch_call(struct aftermath *aftermath, struct watch *watch, const s
                        const struct use *use)
 {
     watch->open = 0;
+    saving_look(&watch->saving, aftermath->model->trace, view);
     for (uint32_t i = 0; i < watch->count; i++) {
         struct watched *watched = &watch->stream[i];
         if (watched->judged.need == NEED_OPEN)
@@ -280,7 +320,7 @@ static RARE void watch_calls(struct aftermath *aftermath, const struct call_view
     for (uint32_t i = 0; i < aftermath->count; i++) {
         struct watch *watch = aftermath->watches[i];
         watch_call(aftermath, watch, view, &aftermath->use);
-        if (watch->open != 0)
+        if (watch->open != 0 || watch->saving.open)
             aftermath->watches[kept++] = watch;
         else
             judge(aftermath, watch);
@@ -296,6 +336,8 @@ void aftermath_note(struct aftermath *aftermath, const struct call_view *view)
         note_work(aftermath, view);
     else if (is_watched(view))
         watch_wait(aftermath, view);
+    if (view->completes && view->scope != WAIT_NONE)
+        note_wait(aftermath, view);
 }
 
 bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot)
@@ -318,5 +360,6 @@ void aftermath_end(struct aftermath *aftermath)
     for (size_t i = 0; i < aftermath->tracks.count; i++)
         free(aftermath->tracks.items[i]);
     free(aftermath->tracks.items);
+    free(aftermath->works.items);
     *aftermath = (struct aftermath){0};
 }

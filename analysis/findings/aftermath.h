@@ -14,6 +14,7 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
 
+#include "analysis/findings/saving.h"
 #include "analysis/model/model.h"
 #include "analysis/order/touch.h"
 #include "analysis/order/verdict.h"
@@ -34,6 +35,9 @@ struct judged {
     bool wide;           /* the call waits for more than one stream by what it is */
     uint32_t count, all; /* streams judged, streams that it waited for */
     struct judged_stream stream[PENDING_KEPT];
+    bool batch;        /* it ended a batch: the program had submitted several operations since the thread's last wait */
+    bool more;         /* the thread gave the GPU more to do before it waited again */
+    uint64_t saved_ns; /* what leaving it out would have saved (saving.h) */
     const struct call_view *view; /* of the wait: only call, thread's uid and costs are as they were */
 };
 
@@ -56,6 +60,7 @@ struct aftermath {
     void *data;
     struct use use;                  /* of the call at hand */
     TABLE_OF(struct track *) tracks; /* by slot; NULL: no work yet */
+    TABLE_OF(uint64_t) works;        /* by thread: work of the whole program at its last wait */
     struct watch *watches[WATCHES];
     uint32_t count;
 };
@@ -92,7 +97,7 @@ static inline bool aftermath_is_blind(const struct aftermath *aftermath, uint32_
 void aftermath_note(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->count != 0 || !view->work || !aftermath_is_blind(aftermath, view->target))
+    if (aftermath->count != 0 || !view->work || view->scope != WAIT_NONE || !aftermath_is_blind(aftermath, view->target))
         aftermath_note(aftermath, view);
 }
 /* Whether a wait of this thread for several streams, this one among them, is still being watched. */

@@ -48,21 +48,9 @@ static struct finding *finding_of_key(struct findings *findings, const struct ru
     return made;
 }
 
-struct finding *finding_at(struct findings *findings, const struct rule *rule, const struct call_view *view,
-                           uint32_t detail)
+static struct finding *count_call(struct findings *findings, struct finding *found, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (findings->selected != NULL && !selected_has(findings->selected, view->call))
-        return NULL;
-    bool twin = (call->flags & PTDS_CALL_TWIN) != 0;
-    uint64_t key = call->stack | (uint64_t)call->api << 32 | (uint64_t)twin << 48 | (uint64_t)(detail & 127) << 49;
-    struct finding *found = findings->lately;
-    if (found == NULL || findings->lately_key != key)
-        found = finding_of_key(findings, rule, call, detail, key);
-    if (found == NULL)
-        return NULL;
-    findings->lately = found;
-    findings->lately_key = key;
     found->count++;
     found->last = call->enter;
     finding_flag(findings, found, view);
@@ -73,6 +61,37 @@ struct finding *finding_at(struct findings *findings, const struct rule *rule, c
     if (call->op == PTDS_OP_LAUNCH && call->object != 0)
         finding_add(found, FINDING_KERNELS, call->object);
     return found;
+}
+
+static struct finding *find(struct findings *findings, const struct rule *rule, const struct call_view *view,
+                            uint32_t detail, uint64_t key)
+{
+    struct finding *found = findings->lately;
+    if (findings->selected != NULL && !selected_has(findings->selected, view->call))
+        return NULL;
+    if (found == NULL || findings->lately_key != key)
+        found = finding_of_key(findings, rule, &view->call->r, detail, key);
+    if (found == NULL)
+        return NULL;
+    findings->lately = found;
+    findings->lately_key = key;
+    return count_call(findings, found, view);
+}
+
+struct finding *finding_at(struct findings *findings, const struct rule *rule, const struct call_view *view,
+                           uint32_t detail)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    bool twin = (call->flags & PTDS_CALL_TWIN) != 0;
+    uint64_t key = call->stack | (uint64_t)call->api << 32 | (uint64_t)twin << 48 | (uint64_t)(detail & 127) << 49;
+    return find(findings, rule, view, detail, key);
+}
+
+struct finding *finding_of_cause(struct findings *findings, const struct rule *rule, const struct call_view *view,
+                                 uint32_t detail, uint32_t cause)
+{
+    uint64_t key = cause | UINT64_C(0xffff) << 32 | (uint64_t)(detail & 127) << 49; /* of no driver function */
+    return find(findings, rule, view, detail, key);
 }
 
 int finding_weigh(struct finding_weight one, struct finding_weight two)
@@ -167,9 +186,14 @@ void finding_most(struct finding *finding, const char *key, uint64_t value)
 
 void finding_cost(struct finding *finding, uint64_t host_ns)
 {
+    finding_cost_calls(finding, host_ns, 1);
+}
+
+void finding_cost_calls(struct finding *finding, uint64_t host_ns, uint64_t calls)
+{
     if (finding == NULL)
         return;
-    finding->known++;
+    finding->known += calls;
     if (__builtin_add_overflow(finding->host_ns, host_ns, &finding->host_ns))
         finding->host_ns = UINT64_MAX;
 }
@@ -186,6 +210,11 @@ static void drop(struct finding *finding)
 {
     free(finding->text);
     free(finding);
+}
+
+bool finding_has_cost(const struct finding *finding)
+{
+    return finding->known != 0 || finding->unknown != 0;
 }
 
 void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding))

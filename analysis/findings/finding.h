@@ -67,6 +67,8 @@ struct finding {
     uint64_t gone;               /* of these, those needed that are gone (gone.h) */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
+    struct edge_pair pair; /* if has_pair: two operations that show it */
+    bool has_pair;
     char *text; /* what the finding is about where that is no id (an object, a function); owned, or NULL */
 };
 
@@ -87,6 +89,11 @@ struct findings {
  * detail: below 128. */
 struct finding *finding_at(struct findings *findings, const struct rule *rule, const struct call_view *view,
                            uint32_t detail);
+
+/* The same where all calls of one cause are one finding, whatever their sites: the first one's is named. cause: a number
+ * of the rule's own. */
+struct finding *finding_of_cause(struct findings *findings, const struct rule *rule, const struct call_view *view,
+                                 uint32_t detail, uint32_t cause);
 
 /* The call went to this finding, which may be NULL, without being one of its own calls. */
 static inline void finding_flag(struct findings *findings, struct finding *finding, const struct call_view *view)
@@ -115,12 +122,21 @@ static inline void finding_add(struct finding *finding, enum finding_set set, ui
         return;
     finding_add_new(&finding->sets[set], id);
 }
+/* The first pair of operations that shows it. */
+static inline void finding_pair(struct finding *finding, const struct edge_pair *pair)
+{
+    if (finding != NULL && !finding->has_pair) {
+        finding->pair = *pair;
+        finding->has_pair = true;
+    }
+}
 void finding_add_pending(struct finding *finding, const struct model *model, const struct pending *pending);
 /* The streams with this need; NEED_OPEN: all of them. */
 void finding_add_judged(struct finding *finding, const struct judged *judged, enum need need);
 void finding_count(struct finding *finding, const char *key, uint64_t more);
 void finding_most(struct finding *finding, const char *key, uint64_t value);
 void finding_cost(struct finding *finding, uint64_t host_ns);
+void finding_cost_calls(struct finding *finding, uint64_t host_ns, uint64_t calls); /* of several calls */
 static inline void finding_cost_unknown(struct finding *finding)
 {
     if (finding != NULL)
@@ -132,6 +148,8 @@ void finding_cost_of(struct finding *finding, const struct call_view *view);
 /* Appends all of `from`, which is empty after. After the last call only. */
 void findings_move(struct findings *to, struct findings *from);
 void findings_drop(struct findings *findings); /* all of them */
+/* For findings_keep: some call of it costs something, or may. */
+bool finding_has_cost(const struct finding *finding);
 /* Drops those that `keep` says no to. After the last call only. */
 void findings_keep(struct findings *findings, bool (*keep)(const struct finding *finding));
 void findings_free(struct findings *findings);

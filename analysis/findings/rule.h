@@ -10,6 +10,9 @@
 #define PTDS_ANALYSIS_FINDINGS_RULE_H
 
 #include "analysis/findings/finding.h"
+#include "analysis/findings/gain.h"
+#include "analysis/findings/saving.h"
+#include "analysis/findings/startup.h"
 #include "analysis/order/gone.h"
 #include "analysis/model/model.h"
 
@@ -23,6 +26,9 @@ struct rule_run {
     const struct trace *trace;
     const struct aftermath *aftermath; /* to ask, likewise */
     struct gone *gone;                 /* orders that a remap gave up */
+    struct savings *savings;           /* costs that are known only later */
+    const struct startup *startup;     /* whether the program has begun */
+    struct gain *gain;                 /* what waits behind implicit order */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
     bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */
@@ -58,6 +64,7 @@ struct rule {
     const char *sentence;       /* what the hazard is */
     const char *advice;         /* what to do about it */
     const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
+    const char *const *remedies; /* what to do about a detail, where that is not `advice` (NULL: it is) */
     const char *bad, *good;
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
     bool order_gone;        /* what it finds is an order that is gone: an error where results depend on it */
@@ -71,6 +78,14 @@ struct rule {
     void (*on_judged)(struct rule_run *run, const struct judged *judged); /* a wait, some time after it; may be NULL */
     void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
 };
+
+/* What to do about the finding. */
+static inline const char *finding_advice(const struct finding *finding)
+{
+    const struct rule *rule = finding->rule;
+    const char *remedy = rule->remedies != NULL ? rule->remedies[finding->detail] : NULL;
+    return remedy != NULL ? remedy : rule->advice;
+}
 
 /* The section's bounds become __start_ptds_rules and __stop_ptds_rules. */
 #define PTDS_RULE(rule) \

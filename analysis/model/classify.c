@@ -109,7 +109,7 @@ static RARE void classify_wait(struct call_view *view)
     case PTDS_OP_CTX_DESTROY: set(view, WAIT_CONTEXT, true); break;
     case PTDS_OP_MODULE_LOAD:
     case PTDS_OP_MODULE_UNLOAD:
-    case PTDS_OP_FUNCTION_LOAD: set(view, WAIT_CONTEXT, false); break; /* model_cost: complete if it was seen to wait */
+    case PTDS_OP_FUNCTION_LOAD: set(view, WAIT_CONTEXT, false); break; /* it may only have loaded */
     default: break;
     }
 }

@@ -29,6 +29,7 @@ struct pass {
     struct aftermath aftermath;
     struct device_times device;
     struct gone gone;
+    struct savings savings;
 };
 
 static void begin_rules(struct pass *pass)
@@ -42,7 +43,10 @@ static void begin_rules(struct pass *pass)
                                  .model = &pass->model,
                                  .trace = &report->trace,
                                  .aftermath = &pass->aftermath,
-                                 .gone = &pass->gone};
+                                 .gone = &pass->gone,
+                                 .savings = &pass->savings,
+                                 .startup = &report->startup,
+                                 .gain = &report->gain};
         run->findings.selected = &pass->selected;
         if (rules[i]->state != 0)
             run->state = calloc(1, rules[i]->state);
@@ -151,9 +155,13 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
         gone_edges(&pass->gone, view->call);
     if (pass->verdicts != NULL)
         view->unordered = verdicts_take(pass->verdicts, view, gap);
+    startup_look(&report->startup, view);
+    savings_look(&pass->savings, view);
     struct shape *shape = shapes_of(&pass->shapes, report, view);
     struct finding *finding = run_rules(pass, shape, view);
     aftermath_call(&pass->aftermath, view);
+    if (view->blocked)
+        gain_blocked(&report->gain, &pass->model, view);
     if (!selected_has(&pass->selected, view->call))
         return;
     uint32_t serial = finding != NULL ? finding->serial : 0;
@@ -194,6 +202,7 @@ static void begin(struct pass *pass)
     model_begin(&pass->model, &report->trace, false);
     report->edges.selected = &pass->selected;
     report->edges.gone = &pass->gone;
+    pass->savings.trace = &report->trace;
     pass->verdicts = verdicts_begin(&report->trace, &report->edges.sink);
     report->edges.analysed = pass->verdicts != NULL;
     device_times_begin(&pass->device, &report->trace);
@@ -215,6 +224,7 @@ static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
     run->gone = NULL;
+    run->savings = NULL;
     if (run->rule != NULL && run->rule->end != NULL)
         run->rule->end(run);
     run->model = NULL;

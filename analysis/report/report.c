@@ -122,6 +122,7 @@ void report_end(struct report *report)
     free(report->findings.items);
     free(report->sequences.items);
     edge_table_free(&report->edges);
+    gain_free(&report->gain);
     sequence_search_free(&report->search);
     trace_close(&report->trace);
     *report = (struct report){0};

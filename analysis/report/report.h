@@ -68,6 +68,8 @@ struct report {
     TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
     TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
     struct edge_table edges;
+    struct startup startup;
+    struct gain gain;
     struct sequence_search search;
     uint32_t serials;
     uint64_t refused; /* findings that were not kept */

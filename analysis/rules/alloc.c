@@ -13,6 +13,8 @@ const char *const alloc_cases[] = {"took long while work was pending", "took lon
 void alloc_check(struct rule_run *run, const struct call_view *view)
 {
     struct pending pending;
+    if (!run->startup->over || view->held_by != NULL) /* start-up's, or charged to the call that held it */
+        return;
     if (!view->timed || !view->succeeded || view->ns < SLACK_NS)
         return;
     uint64_t fitting = MOST_QUICK_NS + model_alloc_ns(view->call);

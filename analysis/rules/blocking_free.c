@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-free: freeing, unpinning or destroying memory while the context had work pending, and waiting for all of it. Run
- * by report.c for every call. Programs may rely on that wait; the rule does not say that they do not.
+ * by report.c for every call. Programs may rely on that wait; the rule does not say that they do not. The frees at the end
+ * of a thread's work are none: nothing comes after that they keep.
  */
 #include "analysis/findings/rule.h"
 
@@ -12,7 +13,12 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     finding_add_pending(finding, run->model, &view->waits);
     finding_most(finding, "streams_at_once", view->waits.count);
-    finding_cost_of(finding, view);
+    savings_watch(run->savings, SAVE_ALL_IF_MORE, finding, view);
+}
+
+static void end(struct rule_run *run)
+{
+    findings_keep(&run->findings, finding_has_cost);
 }
 
 static const struct rule rule = {
@@ -24,15 +30,19 @@ static const struct rule rule = {
         "cuMemFree, cuMemFreeHost, cuMemHostUnregister and cuArrayDestroy return only when no stream has work left.",
     .advice = "Keep buffers and reuse them, or use cuMemFreeAsync; if the wait is needed for order, make it explicit.",
     .bad = "1@0 launch s=N1 k=long\n"
-           "1@10+5000 free ptr=0x1000\n",
+           "1@10+5000 free ptr=0x1000\n"
+           "1@5100 launch s=N1 k=next\n",
     .good = "1@0 launch s=N1 k=long\n"
             "1@10+900 sync s=N1\n"
             "1@1000+15 free ptr=0x1000\n"
             "1@2000 launch s=N1 k=long\n"
             "1@2010+2 free ptr=0\n"
-            "1@2020+900 sync s=N1\n",
+            "1@2020+900 sync s=N1\n"
+            "1@3000 launch s=N1 k=last\n"
+            "1@3010+5000 free ptr=0x2000\n",
     .ops =
         RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER) | RULE_OP(PTDS_OP_ARRAY_DESTROY),
     .on_call = on_call,
+    .end = end,
 };
 PTDS_RULE(rule);

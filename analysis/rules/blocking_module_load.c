@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-module-load: loading or unloading code, or resizing the device stack, while work was pending, which waits for
- * the context (and holds its lock meanwhile). Run by report.c for every call. Loading takes long by itself, so only calls
+ * the context (and holds its lock meanwhile). Run by report.c for every call after the first kernel. Loading takes long by itself, so only calls
  * that took longer than idle ones count; where the trace has no idle one, part of the cost may be the loading.
  */
 #include "analysis/findings/rule.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    if (view->waits.count == 0 || (view->timed && !view->blocked))
+    if (!run->startup->over || view->waits.count == 0 || (view->timed && !view->blocked))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     finding_add_pending(finding, run->model, &view->waits);
@@ -24,7 +24,8 @@ static const struct rule rule = {
     .advice = "Load before the work starts: warm each kernel up once, or set CUDA_MODULE_LOADING=EAGER.",
     .bad = "1@0 launch s=N1 k=long\n"
            "1@10+9000 module-load\n",
-    .good = "1@0+3000 module-load\n"
+    .good = "1@0 copy s=N1 from=pinned to=device bytes=4\n"
+            "1@10+3000 module-load\n"
             "1@3100 launch s=N1 k=long\n"
             "1@3200+40 module-load\n"
             "1@3300+900 sync s=N1\n",

@@ -29,14 +29,19 @@ static const struct rule rule = {
                 "larger, the longer, and other threads' calls wait meanwhile.",
     .advice = "Pin once, before the work starts, in pieces that are reused; huge pages make it faster.",
     .details = alloc_cases,
-    .bad = "1@0+40000 alloc-host ptr=0x7f0000000000 bytes=30000000\n"
+    .bad = "1@0 launch s=N1 k=first\n"
+           "1@1+4 sync s=N1\n"
+           "1@10+40000 alloc-host ptr=0x7f0000000000 bytes=30000000\n"
            "1@50000 launch s=N1 k=long\n"
            "1@50010+5000 register ptr=0x7e0000000000 bytes=4096\n",
-    .good = "1@0+60 alloc-host ptr=0x7f0000000000 bytes=65536\n"
-            "1@1000 launch s=N1 k=long\n"
-            "1@1010+600 alloc-host ptr=0x7f0000100000 bytes=1000000\n"
-            "1@1700+70 register ptr=0x7e0000000000 bytes=4096\n"
-            "1@2000+900 sync s=N1\n",
+    .good = "1@0+40000 alloc-host ptr=0x7f8000000000 bytes=30000000\n" /* before the first kernel */
+            "1@40100 launch s=N1 k=first\n"
+            "1@40101+4 sync s=N1\n"
+            "1@41000+60 alloc-host ptr=0x7f0000000000 bytes=65536\n"
+            "1@42000 launch s=N1 k=long\n"
+            "1@42010+600 alloc-host ptr=0x7f0000100000 bytes=1000000\n"
+            "1@42700+70 register ptr=0x7e0000000000 bytes=4096\n"
+            "1@43000+900 sync s=N1\n",
     .ops = RULE_OP(PTDS_OP_ALLOC),
     .on_call = on_call,
     .on_held = on_held,

@@ -20,6 +20,12 @@ static const char *const details[] = {
     "an object that reaches the driver past the shim",
 };
 
+static const char *const remedies[] = {
+    [EXCLUDED] = "Take the object out of PTDS_EXCLUDE (or into PTDS_INCLUDE).",
+    [EXPLICIT] = "Run with PTDS_EXPLICIT_LEGACY=remap: the object names the legacy stream wherever it uses a stream.",
+    [BYPASS] = NULL,
+};
+
 struct state {
     bool remapped;
     bool unordered; /* ... to a stream that the legacy stream does not wait for, or of which that is not known */
@@ -35,6 +41,16 @@ static uint32_t reason(uint32_t flags)
                                              : UNSAID;
 }
 
+/* The object that made the call; 0 not known. */
+static uint32_t caller(const struct definitions *defs, uint32_t stack)
+{
+    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
+    const struct object_def *object =
+        frames != NULL && frames->count != 0 ? definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)])
+                                             : NULL;
+    return object != NULL ? (uint32_t)(object - defs->objects.items) + 1 : 0;
+}
+
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -47,9 +63,15 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         state->unordered |= !model_is_blocking(view->target_kind);
         return;
     }
-    struct finding *finding = finding_at(&run->findings, run->rule, view, reason(call->flags));
+    uint32_t why = reason(call->flags);
+    /* An object that names the legacy stream does so wherever it uses streams (Thrust): that is one cause. */
+    struct finding *finding =
+        why == EXPLICIT ? finding_of_cause(&run->findings, run->rule, view, why, caller(&run->trace->defs, call->stack))
+                        : finding_at(&run->findings, run->rule, view, why);
     finding_cost_unknown(finding);
-    finding_severity(finding, view->submits ? SEVERITY_WARNING : SEVERITY_NOTE); /* a wait on it waits for what was moved */
+    enum severity severity = view->submits ? SEVERITY_WARNING : SEVERITY_NOTE; /* a wait waits for what was moved */
+    if (finding != NULL && (finding->count == 1 || severity > finding->severity))
+        finding_severity(finding, severity);
 }
 
 static bool counted_remapped(const struct trace *trace)
@@ -94,6 +116,7 @@ static const struct rule rule = {
     .advice =
         "Remap all of it (see the reasons), or none: PTDS_POLICY=none, or PTDS_EXPLICIT_LEGACY=remap for explicit uses.",
     .details = details,
+    .remedies = remedies,
     .bad = "1@0 launch s=L to=P1 k=a\n"
            "1@10 launch s=L k=b kept-excluded\n",
     .good = "1@0 launch s=L to=P1 k=a\n"

@@ -38,10 +38,8 @@ static void flag(struct rule_run *run, const struct call_view *view, uint32_t de
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
     finding_add_pending(finding, run->model, pending);
     finding_most(finding, "streams_at_once", pending->count);
-    if (detail == SYNC)
-        finding_cost_of(finding, view);
-    else
-        finding_cost_unknown(finding);
+    finding_cost_unknown(finding);
+    gain_joins(run->gain, run->model, view->target);
 }
 
 static void on_call(struct rule_run *run, const struct call_view *view)
@@ -59,10 +57,24 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         implicit_only(run->model, view, MODEL_LEGACY, &pending);
         if (pending.count != 0)
             flag(run, view, FAN_OUT, &pending);
-    } else if (view->call->r.op == PTDS_OP_STREAM_SYNC && view->target_kind == PTDS_STREAM_LEGACY && view->blocked &&
-               !model_is_pending(run->model, view->target)) {
-        flag(run, view, SYNC, &view->waits);
     }
+}
+
+/* A wait for the legacy stream, which had nothing of its own. Where a stream was shown not to be needed the call is
+ * over-wide-sync's. */
+static void on_judged(struct rule_run *run, const struct judged *judged)
+{
+    const struct ptds_rec_CALL *call = &judged->view->call->r;
+    uint32_t legacy = call->target != 0 ? call->target : call->stream;
+    if (call->op != PTDS_OP_STREAM_SYNC || judged->view->target_kind != PTDS_STREAM_LEGACY)
+        return;
+    for (uint32_t i = 0; i < judged->count; i++)
+        if (judged->stream[i].uid == legacy || (judged->wide && judged->stream[i].need == NOT_NEEDED))
+            return;
+    struct finding *finding = finding_at(&run->findings, run->rule, judged->view, SYNC);
+    finding_add_judged(finding, judged, NEED_OPEN);
+    finding_most(finding, "streams_at_once", judged->all);
+    finding_cost_of(finding, judged->view);
 }
 
 static const struct rule rule = {
@@ -85,8 +97,9 @@ static const struct rule rule = {
             "1@2000 launch s=B1 k=long\n"
             "1@2010+900 sync s=B1\n"
             "1@3000 launch s=L k=short\n",
-    .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_STREAM_SYNC),
-    .cases = CASE_JOINS | CASE_NO_WORK,
+    .ops = RULE_SUBMITS,
+    .cases = CASE_JOINS,
     .on_call = on_call,
+    .on_judged = on_judged,
 };
 PTDS_RULE(rule);

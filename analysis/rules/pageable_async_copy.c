@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pageable-async-copy: an asynchronous copy from or to pageable memory, which the driver must stage: towards the host it is
- * not asynchronous at all. Run by report.c for every call. Ranked by the host time it lost, however short the copy.
+ * not asynchronous at all. Run by report.c for every call. Where it kept nobody, or the thread waits for the result next
+ * anyway, nothing would change; the cost is what the thread could have done meanwhile (saving.h).
  */
 #include "analysis/findings/rule.h"
 
@@ -9,13 +10,17 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     bool to = (call->kinds & 15) == PTDS_MEMORY_PAGEABLE, from = call->kinds >> 4 == PTDS_MEMORY_PAGEABLE;
-    if ((call->flags & PTDS_CALL_IMPLICIT) || !view->work || (!to && !from))
+    if ((call->flags & PTDS_CALL_IMPLICIT) || !view->work || (!to && !from) || (view->timed && !view->blocked))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, to ? 0 : 1);
     finding_add_pending(finding, run->model, &view->waits);
-    finding_count(finding, "blocked", view->blocked);
     finding_most(finding, "largest_bytes", call_word(view->call, 2));
-    finding_cost_of(finding, view);
+    savings_watch(run->savings, SAVE_UNTIL_NEXT_WAIT, finding, view);
+}
+
+static void end(struct rule_run *run)
+{
+    findings_keep(&run->findings, finding_has_cost);
 }
 
 static const char *const details[] = {"to pageable memory: returns when the copy is done",
@@ -30,12 +35,19 @@ static const struct rule rule = {
     .advice = "Pin the memory (cudaHostAlloc, cudaHostRegister), or use the synchronous form if that is what is meant.",
     .details = details,
     .bad = "1@0 launch s=N1 k=long\n"
-           "1@10+136000 copy s=N1 from=device to=pageable bytes=4\n",
+           "1@10+136000 copy s=N1 from=device to=pageable bytes=4\n"
+           "1@136100 launch s=N1 k=next\n"
+           "1@137000+900 sync s=N1\n",
     .good = "1@0 launch s=N1 k=long\n"
             "1@10+8 copy s=N1 from=device to=pinned bytes=4\n"
             "1@20+8 copy s=N1 from=registered to=device bytes=4\n"
-            "1@30+900 sync s=N1\n",
+            "1@30+900 sync s=N1\n"
+            "1@1000 launch s=N1 k=long\n"
+            "1@1010+5000 copy s=N1 from=device to=pageable bytes=4\n" /* ... and waits for it: a result */
+            "1@6020+30 sync s=N1\n"
+            "1@6060 launch s=N1 k=next\n",
     .ops = RULE_OP(PTDS_OP_COPY),
     .on_call = on_call,
+    .end = end,
 };
 PTDS_RULE(rule);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting. Run by report.c for every call. A call
- * that was quick, or had nothing to wait for, is no finding.
+ * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting, though it had more to give to the GPU.
+ * Run by report.c for every call. A call that was quick, had nothing to wait for, or waited for a last result is no finding;
+ * the cost is what the thread could have done meanwhile (saving.h).
  */
 #include "analysis/findings/rule.h"
 
@@ -15,7 +16,12 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     finding_add_pending(finding, run->model, &view->waits);
     finding_count(finding, "behind_other_streams", others);
     finding_most(finding, "largest_bytes", call->op == PTDS_OP_COPY ? call_word(view->call, 2) : call_word(view->call, 1));
-    finding_cost_of(finding, view);
+    savings_watch(run->savings, SAVE_UNTIL_NEXT_WAIT, finding, view);
+}
+
+static void end(struct rule_run *run)
+{
+    findings_keep(&run->findings, finding_has_cost);
 }
 
 static const struct rule rule = {
@@ -26,14 +32,19 @@ static const struct rule rule = {
     .sentence = "The copy and memset calls without a stream return only when the work before them is done.",
     .advice = "Use the Async form with pinned memory on a stream, and wait where the data is needed.",
     .bad = "1@0 launch s=L k=long\n"
-           "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n",
+           "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"
+           "1@5100 launch s=L k=next\n"
+           "1@6000+900 sync s=L\n",
     .good = "1@0 launch s=L k=long\n"
             "1@5+900 sync s=L\n"
             "1@1000+12 copy s=L implicit from=device to=pageable bytes=4\n"
             "1@2000 launch s=L k=long\n"
             "1@2010+4 copy s=L implicit from=device to=device bytes=4096\n"
-            "1@2020+3 memset s=L implicit to=device bytes=4096\n",
+            "1@2020+3 memset s=L implicit to=device bytes=4096\n"
+            "1@3000 launch s=L k=last\n"
+            "1@3010+5000 copy s=L implicit from=device to=pageable bytes=4\n",
     .ops = RULE_OP(PTDS_OP_COPY) | RULE_OP(PTDS_OP_MEMSET),
     .on_call = on_call,
+    .end = end,
 };
 PTDS_RULE(rule);

@@ -6,23 +6,35 @@
  */
 #include "analysis/findings/rule.h"
 
-/* What threads tell each other without CUDA is not in a trace, so between threads a conflict is a question. */
-enum { ONE_THREAD, ACROSS_THREADS };
+/* What threads tell each other without CUDA is not in a trace, so between threads a conflict is a question. So it is where
+ * a kernel takes part: which bytes of the allocation it reaches cannot be seen, and streams often work on parts of one. */
+enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE };
 static const char *const details[] = {
     "both from one thread",
     "from two threads: an order that no CUDA call shows would make it right",
+    "possible: a kernel's part of the memory is not known",
 };
+
+static bool both_known(const struct edge_pair *pair)
+{
+    return pair->size != 0 && pair->first.object == 0 && pair->second.object == 0 && pair->first.op != PTDS_OP_LAUNCH &&
+           pair->second.op != PTDS_OP_LAUNCH;
+}
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
+    static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE};
     const struct edge_pair *pair = view->unordered;
     if (pair == NULL)
         return;
-    bool across = pair->first.thread != view->call->thread;
-    struct finding *finding = finding_at(&run->findings, run->rule, view, across ? ACROSS_THREADS : ONE_THREAD);
-    finding_severity(finding, across ? SEVERITY_WARNING : SEVERITY_ERROR);
+    uint32_t detail = !both_known(pair)                            ? POSSIBLE
+                      : pair->first.thread != view->call->thread ? ACROSS_THREADS
+                                                                   : ONE_THREAD;
+    struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
+    finding_severity(finding, severities[detail]);
     finding_add(finding, FINDING_THREADS, pair->first.thread);
     finding_add(finding, FINDING_STREAMS, pair->first.stream);
+    finding_pair(finding, pair);
     if (pair->first.object != 0)
         finding_add(finding, FINDING_KERNELS, pair->first.object);
     finding_cost_unknown(finding);
@@ -35,8 +47,10 @@ static const struct rule rule = {
     .sentence = "Both touch the same memory, one of them writes it, and neither streams, events nor the host order them.",
     .advice = "Record an event after the first and wait for it before the second.",
     .bad = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
-           "1@1 launch s=N1 k=_Z5writePf args=A\n"
-           "1@2+9 copy s=L implicit src=A to=pageable bytes=64\n",
+           "1@1+3 copy s=N1 from=pinned src=0x7f0000000000 dst=A bytes=64\n"
+           "1@9+9 copy s=L implicit src=A to=pageable bytes=64\n"
+           "1@20 launch s=N1 k=_Z5writePf args=A\n"
+           "1@21 launch s=N2 k=_Z5writePf args=A\n",
     .good = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
             "1@1 launch s=N1 k=_Z5writePf args=A\n"
             "1@2 record s=N1 e=E\n"

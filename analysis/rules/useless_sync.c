@@ -2,12 +2,17 @@
  *
  * useless-sync: an explicit wait that changes nothing: the thread had waited for all of it before, or the results were used
  * by nothing before the stream was waited for again (aftermath.h). Run by report.c for explicit waits. A trace with gaps
- * may lack the work that was waited for, so there nothing is said. A wait may still be meant: to keep the queue short, or
- * to read the host's clock.
+ * may lack the work that was waited for, so there nothing is said. Nor of a wait that took long though nothing that the
+ * trace shows was left (it did wait, for what a policy or the driver put there), of one before a time between events is
+ * read, and of one at the end of a batch: the host may read its clock there, which no trace shows. The cost is what leaving
+ * the wait out would save (saving.h); where that is nothing, there is no finding.
  */
+#include <stdlib.h>
+
 #include "analysis/findings/rule.h"
 
 enum { NOTHING_NEW, NOT_USED };
+enum { WAITERS = 32, LONG_NS = 20000 };
 
 static const char *const details[] = {
     "nothing new: the thread had already waited for all of it",
@@ -45,27 +50,88 @@ static bool covers_new(struct model *model, const struct call_view *view, bool *
     return found;
 }
 
-static void on_call(struct rule_run *run, const struct call_view *view)
+/* A wait that had nothing new, held back until its thread's next wait: a time that is read then relies on it. */
+struct waiter {
+    struct call call;
+    bool timed;
+    uint64_t ns;
+};
+
+struct state {
+    struct waiter *waiters; /* WAITERS */
+    uint32_t waiting;
+};
+
+static void flag(struct rule_run *run, const struct waiter *waiter)
 {
-    bool any = false;
-    if (view->waits.count != 0 || !view->completes || has_gaps(run->trace) || run->model->unplaced != 0)
-        return;
-    if (covers_new(run->model, view, &any) || !any || aftermath_watches(run->aftermath, view->call->thread, view->target))
-        return;
-    struct finding *finding = finding_at(&run->findings, run->rule, view, NOTHING_NEW);
-    if (view->timed)
-        finding_cost(finding, view->ns);
+    struct call_view view = {.call = &waiter->call};
+    struct finding *finding = finding_at(&run->findings, run->rule, &view, NOTHING_NEW);
+    if (waiter->timed)
+        finding_cost(finding, waiter->ns);
     else
         finding_cost_unknown(finding);
+}
+
+static void hold_back(struct state *state, const struct call_view *view)
+{
+    if (state->waiters == NULL)
+        state->waiters = calloc(WAITERS, sizeof *state->waiters);
+    if (state->waiters == NULL || state->waiting == WAITERS)
+        return;
+    struct waiter *waiter = &state->waiters[state->waiting++];
+    *waiter = (struct waiter){.call = *view->call, .timed = view->timed, .ns = view->ns};
+    waiter->call.words = 0;
+}
+
+/* What the thread's next wait says of the one that is held back. */
+static void settle(struct rule_run *run, struct state *state, const struct call_view *view)
+{
+    for (uint32_t i = 0; i < state->waiting; i++) {
+        if (state->waiters[i].call.thread != view->call->thread)
+            continue;
+        if (view->call->r.op != PTDS_OP_EVENT_ELAPSED)
+            flag(run, &state->waiters[i]);
+        state->waiters[i--] = state->waiters[--state->waiting];
+    }
+}
+
+static bool had_nothing(struct rule_run *run, const struct call_view *view)
+{
+    bool any = false;
+    if (view->waits.count != 0 || !view->completes || view->held_by != NULL || (view->timed && view->ns > LONG_NS))
+        return false;
+    if (view->call->edges != 0 || has_gaps(run->trace) || run->model->unplaced != 0)
+        return false;
+    return !covers_new(run->model, view, &any) && any &&
+           !aftermath_watches(run->aftermath, view->call->thread, view->target);
+}
+
+static void on_call(struct rule_run *run, const struct call_view *view)
+{
+    struct state *state = run->state;
+    if (state->waiting != 0)
+        settle(run, state, view);
+    if (view->call->r.op != PTDS_OP_EVENT_ELAPSED && had_nothing(run, view))
+        hold_back(state, view);
 }
 
 static void on_judged(struct rule_run *run, const struct judged *judged)
 {
     if (judged->all != 1 || judged->stream[0].need != NOT_NEEDED || has_gaps(run->trace))
         return;
+    if (judged->batch || judged->saved_ns == 0)
+        return;
     struct finding *finding = finding_at(&run->findings, run->rule, judged->view, NOT_USED);
     finding_add_judged(finding, judged, NOT_NEEDED);
-    finding_cost_of(finding, judged->view);
+    finding_cost(finding, judged->saved_ns);
+}
+
+static void end(struct rule_run *run)
+{
+    struct state *state = run->state;
+    for (uint32_t i = 0; i < state->waiting; i++)
+        flag(run, &state->waiters[i]);
+    free(state->waiters);
 }
 
 static const struct rule rule = {
@@ -77,6 +143,7 @@ static const struct rule rule = {
         "The host waited for work that it had waited for before, or whose results nothing that the trace shows used "
         "before the next wait.",
     .advice = "Leave the wait out, unless it keeps the queue short or a host clock is read after it.",
+    .state = sizeof(struct state),
     .details = details,
     .bad = "1@0 launch s=N1 k=a\n"
            "1@10+900 sync s=N1\n"
@@ -94,8 +161,10 @@ static const struct rule rule = {
             "1@4000+5 free ptr=0x10000\n"
             "1@4010 launch s=N1 k=a\n"
             "1@4020+900 sync s=N1\n",
-    .ops = RULE_OP(PTDS_OP_STREAM_SYNC) | RULE_OP(PTDS_OP_EVENT_SYNC) | RULE_OP(PTDS_OP_CTX_SYNC),
+    .ops = RULE_OP(PTDS_OP_STREAM_SYNC) | RULE_OP(PTDS_OP_EVENT_SYNC) | RULE_OP(PTDS_OP_CTX_SYNC) |
+           RULE_OP(PTDS_OP_EVENT_ELAPSED),
     .on_call = on_call,
     .on_judged = on_judged,
+    .end = end,
 };
 PTDS_RULE(rule);

@@ -17,7 +17,9 @@ namespace
 /* Two findings: a copy that lost 5 ms, and a barrier of unknown cost. */
 const char both[] = "1@0 launch s=B1 k=long\n"
                     "1@1 launch s=L k=a site=barrier\n"
-                    "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=copy\n";
+                    "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=copy\n"
+                    "1@20100 launch s=N9 k=next\n"
+                    "1@30000+3 sync s=N9\n";
 const char clean[] = "1@0 launch s=N1 k=a\n";
 
 class Traces
@@ -128,7 +130,7 @@ TEST(Check, ABaselineHoldsBackWhatItHas)
     Outcome same = traces.Check({then, "--baseline", json});
     EXPECT_EQ(0, same.exit) << same;
     EXPECT_EQ("0 of 2 findings fail (0 new, 0 grown; 2 in the baseline); 1 process", LastLine(same));
-    std::string noisy = traces("noisy.ptds", std::string(both) + "1@9000 launch s=N1 k=x\n");
+    std::string noisy = traces("noisy.ptds", std::string(both) + "1@31000 launch s=N1 k=x\n");
     EXPECT_EQ(0, traces.Check({noisy, "--baseline", json}).exit);
     std::string slower(both);
     slower.replace(slower.find("+5000"), 5, "+9000");
@@ -139,8 +141,9 @@ TEST(Check, ABaselineHoldsBackWhatItHas)
     EXPECT_EQ(0, traces.Check({traces.folder / "slower.ptds", "--baseline", json, "--growth", "100"}).exit);
     Outcome more =
         traces.Check({traces("more.ptds", std::string(both) +
-                                              "1@9000 launch s=L k=a\n"
-                                              "1@9100+700 copy s=L implicit from=device to=pageable bytes=4 site=other\n"),
+                                              "1@31000 launch s=L k=a\n"
+                                              "1@31100+700 copy s=L implicit from=device to=pageable bytes=4 site=other\n"
+                                              "1@32000 launch s=N9 k=next\n1@33000+3 sync s=N9\n"),
                       "--baseline", json, "--fail-on", "sync-copy"});
     EXPECT_EQ(1, more.exit);
     EXPECT_NE(std::string::npos, more.out.find("] new: ")) << more.out;

@@ -64,7 +64,7 @@ public:
     const std::string path;
 };
 
-const char with_finding[] = "1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n";
+const char with_finding[] = "1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON;
 const char without[] = "1@0 launch s=N1 k=a\n";
 
 TEST(Command, HelpAndVersion)
@@ -150,8 +150,8 @@ TEST(Report, DetailsOnDemand)
         EXPECT_EQ(3, ran.status) << none;
         EXPECT_TRUE(Has(ran, "no finding \"" + std::string(none) + "\"")) << ran.out;
     }
-    EXPECT_TRUE(Has(Ptds("report --thread 1 " + trace.path), "Selected: thread 1; 2 of 2 recorded calls"));
-    EXPECT_TRUE(Has(Ptds("report --stream '#1' --from 5us --to 1s " + trace.path), "1 of 2 recorded calls"));
+    EXPECT_TRUE(Has(Ptds("report --thread 1 " + trace.path), "Selected: thread 1; 4 of 4 recorded calls"));
+    EXPECT_TRUE(Has(Ptds("report --stream '#1' --from 5us --to 1s " + trace.path), "1 of 4 recorded calls"));
     Ran nobody = Ptds("report --thread nobody " + trace.path);
     EXPECT_EQ(3, nobody.status);
     EXPECT_TRUE(Has(nobody, "no thread \"nobody\"")) << nobody.out;

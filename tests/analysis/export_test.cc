@@ -14,7 +14,9 @@ namespace
 const char text[] = "tsc\n"
                     "1@0 launch s=L k=_Z4spinPf site=a\n"
                     "1@10+5000 copy s=L implicit from=device to=pageable bytes=4096 site=b\n"
-                    "2@6000 launch s=N1 k=third\n";
+                    "2@6000 launch s=N1 k=third\n"
+                    "1@6100 launch s=N1 k=next\n"
+                    "1@12000+3 sync s=N1\n";
 
 class Database
 {
@@ -56,13 +58,13 @@ TEST(Sqlite, AnswersQueriesWrittenForNsys)
     Opened opened({BuildTrace(text)});
     Database database(opened.Export("sqlite"));
     EXPECT_EQ(
-        "cuLaunchKernel|2\ncuMemcpyDtoH_v2|1\n",
+        "cuLaunchKernel|3\ncuMemcpyDtoH_v2|1\ncuStreamSynchronize|1\n",
         database.Ask("SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId "
                      "GROUP BY 1 ORDER BY 1"));
-    EXPECT_EQ("4242|5000000\n",
+    EXPECT_EQ("4242|5000000\n4242|3000\n",
               database.Ask("SELECT (globalTid >> 24) & 0xFFFFFF, \"end\" - start FROM CUPTI_ACTIVITY_KIND_RUNTIME"
                            " WHERE \"end\" IS NOT NULL"));
-    EXPECT_EQ("2\n", database.Ask("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE \"end\" IS NULL"))
+    EXPECT_EQ("3\n", database.Ask("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE \"end\" IS NULL"))
         << "calls that were not timed have no end";
     EXPECT_EQ("0\n", database.Ask("SELECT count(*) FROM sqlite_master WHERE name LIKE 'CUPTI_ACTIVITY_KIND_KERNEL'"))
         << "nobody recorded GPU activity";
@@ -72,7 +74,7 @@ TEST(Sqlite, HasCallsFindingsAndNotes)
 {
     Opened opened({BuildTrace(text)});
     Database database(opened.Export("sqlite"));
-    EXPECT_EQ("spin(float*)|-|0\nmemcpy device to pageable|4096|1\nthird|-|0\n",
+    EXPECT_EQ("spin(float*)|-|0\nmemcpy device to pageable|4096|1\nthird|-|0\nnext|-|0\n-|-|0\n",
               database.Ask("SELECT work, bytes, ifnull(blocked, 0) FROM PTDS_CALL ORDER BY correlationId"));
     EXPECT_EQ("sync-copy|H3|warning|cuMemcpyDtoH_v2|1\n",
               database.Ask("SELECT rule, class, severity, api, count FROM PTDS_FINDING"));
@@ -192,7 +194,8 @@ TEST(Sarif, LevelGoesByTheShareOfTheRun)
 {
     for (auto [lost, level] : {std::pair("+200", "note"), std::pair("+400000", "error")}) {
         Sarif sarif(BuildTrace(std::string("tsc\n1@0 launch s=L k=a\n1@10") + lost +
-                               " copy s=L implicit from=device to=pageable bytes=4 site=b\n"),
+                               " copy s=L implicit from=device to=pageable bytes=4 site=b\n"
+                               "1@400100 launch s=L k=b\n1@900000+3 sync s=L\n"),
                     "/src/app");
         ASSERT_EQ(1u, json_array_size(sarif.Results()));
         EXPECT_STREQ(level, json_string_value(json_object_get(json_array_get(sarif.Results(), 0), "level")));

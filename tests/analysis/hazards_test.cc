@@ -77,15 +77,16 @@ TEST(OverWideSync, WhatCannotBeKnownIsNotSaid)
 {
     for (const char *unknown :
          {"", /* the trace ends */
-          "1@5100 graph-launch s=N3 opaque\n2@5200+3 sync s=N2\n", "1@5100 launch s=N3 k=hides\n2@5200+3 sync s=N2\n"}) {
+          "1@5100 graph-launch s=N3 opaque\n2@5200+3 sync s=N2\n1@5400+9 sync s=N3\n",
+          "1@5100 launch s=N3 k=hides\n2@5200+3 sync s=N2\n1@5400+9 sync s=N3\n"}) {
         Built report(BuildTrace(std::string(two_streams) + unknown));
         EXPECT_TRUE(report.Of("over-wide-sync").empty()) << unknown;
-        EXPECT_EQ(1u, report.Of("device-wide-sync").size()) << unknown;
+        EXPECT_EQ(unknown[0] != 0 ? 1u : 0u, report.Of("device-wide-sync").size()) << unknown;
     }
 }
 
 /* The host may read what a kernel or a copy left in host memory, and no trace shows that. */
-TEST(OverWideSync, HostMemoryKeepsAStreamUnknownOnceItHasNewWork)
+TEST(OverWideSync, HostMemoryKeepsAStreamUnknown)
 {
     std::string pinned = "1@0+5 alloc-host ptr=0x7f0000000000 bytes=4096\n"
                          "1@20 launch s=N1 k=a args=0x7f0000000000\n"
@@ -94,8 +95,7 @@ TEST(OverWideSync, HostMemoryKeepsAStreamUnknownOnceItHasNewWork)
     Built more(BuildTrace(pinned + "1@5100 launch s=N1 k=a\n1@5110+900 sync s=N1\n"));
     EXPECT_TRUE(more.Of("over-wide-sync").empty()) << more.Text();
     Built again(BuildTrace(pinned + "1@5110+3 sync s=N1\n2@5200+3 sync s=N2\n"));
-    EXPECT_EQ(1u, again.Of("over-wide-sync").size()) << again.Text();
-    EXPECT_TRUE(again.Of("useless-sync").empty()) << "the narrow waits are not the useless ones";
+    EXPECT_TRUE(again.Of("over-wide-sync").empty()) << again.Text();
 }
 
 TEST(OverWideSync, AReadTimeIsAUse)
@@ -121,11 +121,11 @@ TEST(UselessSync, ASecondWaitCostsWhatItTakes)
 {
     Built report(BuildTrace("1@0 launch s=N1 k=a\n"
                             "1@10+900 sync s=N1\n"
-                            "1@1000+30 ctx-sync\n"
+                            "1@1000+15 ctx-sync\n"
                             "1@2000+20 sync s=N1\n"));
     auto findings = report.Of("useless-sync");
     ASSERT_EQ(2u, findings.size()) << report.Text();
-    EXPECT_EQ(50000u, findings[0]->host_ns + findings[1]->host_ns);
+    EXPECT_EQ(35000u, findings[0]->host_ns + findings[1]->host_ns);
 }
 
 TEST(UselessSync, TheFirstWaitOfAnotherThreadIsNotUseless)
@@ -160,7 +160,46 @@ TEST(UselessSync, BetweenKernelsOfOneStreamOnDeviceMemory)
     auto findings = report.Of("useless-sync");
     ASSERT_EQ(1u, findings.size()) << report.Text();
     EXPECT_NE(std::string::npos, Case(findings[0]).find("nothing used"));
+    EXPECT_EQ(90000u, findings[0]->host_ns) << "what the thread could have done before it had to wait";
     EXPECT_EQ(SEVERITY_NOTE, findings[0]->severity);
+}
+
+/* The host may read its clock after a batch; and a wait before the copy of its result only waits in the copy's place. */
+TEST(UselessSync, TheEndOfABatchAndAWaitThatWouldOnlyMoveAreNone)
+{
+    Built batch(BuildTrace("1@0+5 alloc ptr=0x10000 bytes=4096\n"
+                           "1@10 launch s=N1 k=a args=0x10000\n"
+                           "1@11 launch s=N1 k=a args=0x10000\n"
+                           "1@12 launch s=N1 k=a args=0x10000\n"
+                           "1@20+900 sync s=N1\n"
+                           "1@1000 launch s=N1 k=a args=0x10000\n"
+                           "1@1010+900 sync s=N1\n"));
+    EXPECT_TRUE(batch.Of("useless-sync").empty()) << batch.Text();
+    Built moved(BuildTrace("1@0+5 alloc ptr=0x10000 bytes=4096\n"
+                           "1@10 launch s=N1 k=a args=0x10000\n"
+                           "1@20+900 ctx-sync\n"
+                           "1@1000+900 copy s=N1 to=pageable src=0x10000 ptr=0x7f0000000000 bytes=4096\n"
+                           "1@2000 launch s=N1 k=a args=0x10000\n"));
+    EXPECT_TRUE(moved.Of("useless-sync").empty()) << moved.Text();
+}
+
+/* It waited for something: the order that a policy added, a staged copy. */
+TEST(UselessSync, AWaitThatTookLongHadSomethingToWaitFor)
+{
+    Built report(BuildTrace("1@0 launch s=N1 k=a\n"
+                            "1@10+900 sync s=N1\n"
+                            "1@1000+5000 sync s=N1\n"));
+    EXPECT_TRUE(report.Of("useless-sync").empty()) << report.Text();
+}
+
+TEST(UselessSync, AnElapsedTimeReliesOnTheWaitBeforeIt)
+{
+    const std::string begin = "1@0 launch s=N1 k=a\n"
+                              "1@5 record s=N1 e=E\n"
+                              "1@10+900 sync s=N1\n"
+                              "1@1000+3 event-sync e=E\n";
+    EXPECT_TRUE(Built(BuildTrace(begin + "1@1010 elapsed e=E\n")).Of("useless-sync").empty());
+    EXPECT_EQ(1u, Built(BuildTrace(begin + "2@1010 elapsed e=E\n")).Of("useless-sync").size());
 }
 
 TEST(UselessSync, SaysNothingOfATraceWithGaps)
@@ -211,7 +250,8 @@ TEST(LazyLoad, AWaitForTheGpuIsNoVictim)
 
 TEST(BlockingPin, SizeCountsAndSoDoVictims)
 {
-    Built report(BuildTrace("2@0+4 copy s=N1 from=device to=pinned bytes=4\n"
+    Built report(BuildTrace("2@0 launch s=N1 k=first\n"
+                            "2@0+4 copy s=N1 from=device to=pinned bytes=4\n"
                             "2@20+4 sync s=N1\n"
                             "1@100+90000 alloc-host ptr=0x7f0000000000 bytes=80000000 site=pin\n"
                             "2@200+89903 copy s=N1 from=device to=pinned bytes=4\n"));
@@ -228,7 +268,9 @@ TEST(BlockingPin, SizeCountsAndSoDoVictims)
 
 TEST(BlockingAlloc, LongWithNothingPendingIsANote)
 {
-    Built report(BuildTrace("1@0+20000 alloc ptr=0x10000 bytes=4096\n"));
+    Built report(BuildTrace("1@0 launch s=N1 k=first\n"
+                            "1@1+3 sync s=N1\n"
+                            "1@10+20000 alloc ptr=0x10000 bytes=4096\n"));
     auto findings = report.Of("blocking-alloc");
     ASSERT_EQ(1u, findings.size());
     EXPECT_EQ(SEVERITY_NOTE, findings[0]->severity);

@@ -44,7 +44,7 @@ TEST(Json, HasItsVersionAndTheFinding)
 {
     Json json(BuildTrace("setting policy=observe\n"
                          "1@0 launch s=L k=_Z4spinPf site=a\n"
-                         "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n"));
+                         "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n" GOES_ON));
     EXPECT_EQ(1, json_integer_value(json_object_get(json.root, "ptds_report_version")));
     EXPECT_STREQ("observe", json_string_value(json.At("meta", "policy")));
     json_t *findings = json_object_get(json.root, "findings");

@@ -58,7 +58,7 @@ std::string TraceOf(const Rank &rank)
         call.words.clear();
         call.stack = 0;
         builder.Call(call);
-        call.enter += 1000;
+        call.enter += 1000 + rank.lost_us * 1000;
         call.op = PTDS_OP_COPY;
         call.api = 1 + more;
         call.kinds = PTDS_MEMORY_PAGEABLE | PTDS_MEMORY_DEVICE << 4;
@@ -69,6 +69,18 @@ std::string TraceOf(const Rank &rank)
         builder.Call(call);
         call.enter = call.leave + 1000;
     }
+    /* More work, and time for it: none of the copies was for a last result. */
+    call.op = PTDS_OP_LAUNCH;
+    call.api = 2 + more;
+    call.leave = 0;
+    call.flags = PTDS_CALL_LEGACY;
+    call.words.clear();
+    call.stack = 0;
+    builder.Call(call);
+    call.op = PTDS_OP_STREAM_SYNC;
+    call.api = 3 + more;
+    call.enter += rank.lost_us * 1000 + 1000;
+    builder.Call(call);
     return builder.Bytes();
 }
 
@@ -108,7 +120,8 @@ TEST(Many, AnErrorInOneProcessIsAnErrorAndComesFirst)
                           "1@1 alloc m=B ptr=0x20000 bytes=4096\n"
                           "1@2 launch s=L to=P1 k=_Z5writePf args=A\n"
                           "2@3 launch s=L to=P2 k=_Z5writePf site=second args=" +
-                          std::string(second) + "\n1@10+9000 copy s=L implicit from=device to=pageable bytes=64\n");
+                          std::string(second) + "\n1@10+9000 copy s=L implicit from=device to=pageable bytes=64\n"
+                          "1@9100 launch s=N9 k=next\n1@20000+3 sync s=N9\n");
     };
     Opened opened({trace("B"), trace("A"), trace("B")});
     ASSERT_LT(1u, opened.folds.list.count);
@@ -219,7 +232,7 @@ TEST(Many, JsonHasProcessesAndShares)
     ASSERT_EQ(2u, json_array_size(processes));
     json_t *second = json_array_get(processes, 1);
     json_t *completeness = json_object_get(second, "completeness");
-    EXPECT_EQ(2, json_integer_value(json_object_get(completeness, "gpu_operations")));
+    EXPECT_EQ(3, json_integer_value(json_object_get(completeness, "gpu_operations")));
     EXPECT_EQ(0, json_integer_value(json_object_get(completeness, "gpu_timed")));
     EXPECT_EQ(1, json_integer_value(json_object_get(second, "rank")));
     EXPECT_EQ(5000000000, json_integer_value(json_object_get(second, "start_unix_ns")));

@@ -120,7 +120,7 @@ TEST(Export, WritesWhereItIsTold)
 {
     Folder folder;
     std::string trace = folder / "app.ptds";
-    std::ofstream(trace) << BuildTrace("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n");
+    std::ofstream(trace) << BuildTrace("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON);
     Outcome ran = Ptds({"export", trace, "--to", "sqlite"});
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_EQ("ptds export: wrote " + trace + ".sqlite\n", ran.err);

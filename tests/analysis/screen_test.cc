@@ -90,6 +90,8 @@ std::string Copies(unsigned sites, unsigned apart)
                 " copy s=L implicit from=device to=pageable bytes=4 site=s" + std::to_string(i) + "\n";
         at += 10 + cost + apart;
     }
+    text += "1@" + std::to_string(at) + "+5 launch s=L k=last site=launch\n";
+    text += "1@" + std::to_string(at + 2000 + 100 * sites) + "+3 sync s=L\n";
     return text;
 }
 
@@ -202,7 +204,9 @@ TEST(EdgeList, GivesUpFalseOnesFirst)
 const char two_threads[] = "1@0 launch s=L k=a\n"
                            "1@10+3000 copy s=L implicit from=device to=pageable bytes=4 site=one\n"
                            "2@10000 launch s=B1 k=b\n"
-                           "2@10010+5000 copy s=L implicit from=device to=pageable bytes=4 site=two\n";
+                           "2@10010+5000 copy s=L implicit from=device to=pageable bytes=4 site=two\n"
+                           "1@3100 launch s=N9 k=c\n1@7000+3 sync s=N9\n"
+                           "2@15100 launch s=N9 k=c\n2@21000+3 sync s=N9\n";
 
 TEST(Selection, OfAThread)
 {
@@ -211,7 +215,7 @@ TEST(Selection, OfAThread)
     Selected report(BuildTrace(two_threads), selection);
     ASSERT_EQ(0, report.status);
     std::string details = report.Details();
-    EXPECT_TRUE(Has(details, "Selected: thread 1; 2 of 4 recorded calls")) << details;
+    EXPECT_TRUE(Has(details, "Selected: thread 1; 4 of 8 recorded calls")) << details;
     EXPECT_NEAR(3e6, static_cast<double>(report.report->totals.host_ns), 3e4);
     EXPECT_FALSE(Has(details, "5.0 ms")) << details;
     selection.thread = "9";
@@ -254,12 +258,12 @@ TEST(Selection, OfAStreamAndATime)
     selection.has_from = true;
     selection.from_ns = 5000000;
     Selected late(BuildTrace(two_threads), selection);
-    EXPECT_EQ(2u, late.report->totals.recorded);
+    EXPECT_EQ(5u, late.report->totals.recorded);
     EXPECT_NEAR(5e6, static_cast<double>(late.report->totals.host_ns), 3e4);
     selection.has_to = true;
     selection.to_ns = 10001000;
     Selected between(BuildTrace(two_threads), selection);
-    EXPECT_EQ(1u, between.report->totals.recorded);
+    EXPECT_EQ(2u, between.report->totals.recorded);
     TraceBuilder timeless;
     timeless.header.clock = PTDS_CLOCK_TSC;
     timeless.Call(CallSpec());
@@ -271,7 +275,8 @@ TEST(Selection, RulesSeeWhatIsNotSelected)
     /* The copy waits for what the other thread launched: without seeing that, there is nothing to wait for. */
     struct selection selection = {};
     selection.thread = "2";
-    Selected report(BuildTrace("1@0 launch s=L k=a\n2@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"),
+    Selected report(BuildTrace("1@0 launch s=L k=a\n2@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"
+                               "2@5100 launch s=N9 k=b\n2@11000+3 sync s=N9\n"),
                     selection);
     ASSERT_NE(0u, report.report->findings.count);
     EXPECT_STREQ("sync-copy", report.report->findings.items[0]->rule->id);
@@ -333,7 +338,8 @@ TEST(Selection, AnOrderCountsByTheEndThatWaits)
 TEST(FindingId, IsTheSameForTheSameSite)
 {
     auto id = [](const std::string &text) {
-        Selected report(BuildTrace(text));
+        std::string thread = text.substr(0, 1);
+        Selected report(BuildTrace(text + thread + "@9100 launch s=N9 k=c\n" + thread + "@30000+3 sync s=N9\n"));
         EXPECT_NE(0u, report.report->findings.count);
         return std::string(identity_of(&report.report->trace, report.report->findings.items[0]).text);
     };

@@ -58,10 +58,10 @@ TEST(Summary, NamesWhatWasFoundAndWhere)
 {
     Built report(BuildTrace("setting policy=observe\n"
                             "1@0 launch s=L k=_Z4spinPf site=a\n"
-                            "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n"));
+                            "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n" GOES_ON));
     std::string summary = report.Summary();
     ExpectFits(summary);
-    for (const char *part : {"prog", "observe", "1 thread", "2 driver calls", "default stream: 2 operations, 0 remapped",
+    for (const char *part : {"prog", "observe", "1 thread", "4 driver calls", "default stream: 2 operations, 0 remapped",
                              "sync-copy", "1x", "5.0 ms", "cuMemcpyDtoH_v2", "prog+0x", "spin(float*)", "ptds run --trace"})
         EXPECT_TRUE(Has(summary, part)) << part << "\n" << summary;
 }
@@ -71,11 +71,12 @@ TEST(Summary, ErrorsComeFirst)
     const std::string
         slow = "1@0 launch s=B1 k=_Z4spinPf\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n",
         alloc = "1@6000 alloc m=A ptr=4096 bytes=4096\n";
-    Built right(BuildTrace(slow));
+    Built right(BuildTrace(slow + GOES_ON));
     EXPECT_FALSE(Has(right.Summary(), "!!")) << right.Summary();
     Built wrong(BuildTrace(slow + alloc +
                            "1@6010 launch s=L to=P1 k=_Z5writePf args=A\n"
-                           "2@6020 launch s=L to=P2 k=_Z5writePf args=A site=c\n"));
+                           "2@6020 launch s=L to=P2 k=_Z5writePf args=A site=c\n"
+                           "1@12000+3 sync s=P1\n"));
     std::string summary = wrong.Summary();
     ExpectFits(summary);
     EXPECT_TRUE(
@@ -127,27 +128,28 @@ TEST(Summary, AnUnknownCostIsNoZero)
     EXPECT_FALSE(Has(report.Text(), "0 ns")) << report.Text();
 }
 
-/* One of three kernels has a device time, one device time is of a call that is not there. */
+/* One of four operations has a device time, one device time is of a call that is not there. */
 const char sampled[] = "1@0 launch s=L k=a\n1@5 launch s=N1 k=b\n"
-                       "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n1@6000 record s=L e=E\n"
+                       "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n1@5100 record s=L e=E\n"
+                       "1@5200 launch s=N1 k=c\n1@11000+3 sync s=N1\n"
                        "device-run 1@5 30+400\ndevice-run 1@7 30+400\n";
 
 TEST(Summary, WhatGpuTimesThereAreIsSaid)
 {
-    Built without(BuildTrace("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"));
-    EXPECT_EQ(2u, without->totals.gpu_operations);
+    Built without(BuildTrace("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON));
+    EXPECT_EQ(3u, without->totals.gpu_operations);
     EXPECT_EQ(0u, without->totals.gpu_timed);
     EXPECT_TRUE(Has(without.Summary(), "; GPU time is not recorded):\n")) << without.Summary();
     EXPECT_TRUE(Has(without.Text(), "in calls that waited; GPU time is not recorded)\n")) << without.Text();
     EXPECT_FALSE(Has(without.Text(), "GPU times of"));
     Built with(BuildTrace(sampled));
     ExpectFits(with.Summary());
-    EXPECT_EQ(3u, with->totals.gpu_operations) << "no event is one";
+    EXPECT_EQ(4u, with->totals.gpu_operations) << "no event is one";
     EXPECT_EQ(1u, with->totals.gpu_timed);
-    EXPECT_TRUE(Has(with.Summary(), "4 driver calls recorded, GPU times of 1 of 3 operations\n")) << with.Summary();
+    EXPECT_TRUE(Has(with.Summary(), "6 driver calls recorded, GPU times of 1 of 4 operations\n")) << with.Summary();
     EXPECT_TRUE(Has(with.Summary(), "; GPU time is not counted):\n")) << with.Summary();
     EXPECT_TRUE(Has(with.Text(), "in calls that waited; GPU time is not counted)\n")) << with.Text();
-    EXPECT_TRUE(Has(with.Text(), "GPU times of 1 of 3 operations are recorded; the others' are unknown\n")) << with.Text();
+    EXPECT_TRUE(Has(with.Text(), "GPU times of 1 of 4 operations are recorded; the others' are unknown\n")) << with.Text();
     for (const std::string &text : {with.Summary(), with.Text()})
         EXPECT_FALSE(Has(text, "not recorded)")) << text;
 }

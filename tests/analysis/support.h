@@ -29,6 +29,9 @@
 namespace ptds
 {
 
+/* More work after a wait that ended at 5.01 ms, until long after: so that the wait was not for a last result. */
+#define GOES_ON "1@5100 launch s=N9 k=next\n1@11000+3 sync s=N9\n"
+
 /* Gives the report these edges, as its own analysis of edges would have. */
 inline void Judge(struct report *report, const std::vector<struct edge> &edges)
 {

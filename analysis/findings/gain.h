@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The most that another place for default-stream work could gain: the time that threads were blocked in calls that waited
+ * for work which the legacy stream's implicit order had put behind other work. What of it would really be gained no trace
+ * without times on the GPU can tell, so the least is nothing. Threads gain side by side: of the whole run, as much as the
+ * thread that lost most.
+ */
+#ifndef PTDS_ANALYSIS_GAIN_H
+#define PTDS_ANALYSIS_GAIN_H
+
+#include "analysis/model/model.h"
+#include "analysis/base/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gain {
+    TABLE_OF(uint64_t) joined;  /* by slot: its last operation that implicit order put behind other pending work, plus one */
+    TABLE_OF(uint64_t) blocked; /* ns by thread */
+    uint64_t joins;
+};
+
+/* For the rules that see it: what the stream gets now comes after other pending work, by implicit order alone. */
+void gain_joins(struct gain *gain, const struct model *model, uint32_t slot);
+/* A call that blocked. */
+void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view);
+/* ns, of the thread that it kept longest. */
+uint64_t gain_most(const struct gain *gain);
+void gain_free(struct gain *gain);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

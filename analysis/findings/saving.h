@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What leaving a wait out would save. A thread that had not waited would have gone on until it had to wait the next time:
+ * so much, and never more than the wait took, it would have gained. It gains nothing if it gave the GPU nothing more to do
+ * before that next wait: then the wait was for a last result, and leaving it out only moves it.
+ */
+#ifndef PTDS_ANALYSIS_SAVING_H
+#define PTDS_ANALYSIS_SAVING_H
+
+#include "analysis/model/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct finding;
+
+struct saving {
+    uint32_t thread; /* uid */
+    bool open, more; /* open: the thread has not waited again; more: it has submitted work since */
+    uint64_t leave;  /* ticks, of the wait */
+    uint64_t lost_ns, saved_ns;
+};
+
+/* The call at hand is the wait. */
+void saving_begin(struct saving *saving, const struct call_view *view);
+/* Any later call. */
+void saving_look(struct saving *saving, const struct trace *trace, const struct call_view *view);
+
+/* For rules: costs of calls that are known only later. */
+enum saving_kind {
+    SAVE_UNTIL_NEXT_WAIT, /* as above */
+    SAVE_ALL_IF_MORE,     /* all that the call lost, if its thread submits any work later: not of a program that ends */
+};
+
+enum { SAVINGS_OPEN = 64 };
+struct savings {
+    const struct trace *trace;
+    uint32_t count;
+    struct open_saving {
+        enum saving_kind kind;
+        struct saving saving;
+        uint64_t calls; /* SAVE_ALL_IF_MORE: of this finding and thread, all in one */
+        struct finding *finding;
+    } open[SAVINGS_OPEN];
+};
+
+/* Charges the call to the finding (NULL: to none) once it is known what leaving it out would save. A call that would save
+ * nothing is counted nowhere: a finding with neither known nor unknown calls at the end is none. */
+void savings_watch(struct savings *savings, enum saving_kind kind, struct finding *finding, const struct call_view *view);
+
+void savings_look_now(struct savings *savings, const struct call_view *view);
+/* Every call, before the rules. */
+static inline void savings_look(struct savings *savings, const struct call_view *view)
+{
+    if (savings->count != 0)
+        savings_look_now(savings, view);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
