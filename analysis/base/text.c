@@ -33,6 +33,22 @@ void line_add(struct line *line, const char *format, ...)
         line->used += (size_t)size < room ? (size_t)size : room - 1;
 }
 
+void line_fit(struct line *line, size_t columns)
+{
+    if (line->used <= columns || columns < 8)
+        return;
+    size_t end = columns - 4;
+    while (end > columns / 2 && line->text[end] != ' ')
+        end--;
+    if (line->text[end] != ' ') {
+        end = columns - 4;
+        while (end > 0 && ((unsigned char)line->text[end] & 0xc0) == 0x80)
+            end--;
+    }
+    line->used = end;
+    line_add(line, " ...");
+}
+
 /* Bytes of the UTF-8 sequence that starts at `at`, 0 if none does. Surrogates and overlong forms are none. */
 static size_t sequence(const unsigned char *at, size_t left)
 {

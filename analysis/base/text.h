@@ -31,6 +31,10 @@ struct line {
 
 void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Shortens a line to so many columns: after a whole word, with " ..." in its place; only a single long word is cut, and not
+ * inside a UTF-8 sequence. */
+void line_fit(struct line *line, size_t columns);
+
 /* Copies `size` bytes of untrusted text, ended early by a zero, as valid UTF-8 without control characters; terminates it.
  * `out` has room for `room` bytes, at least 1. Returns the length. */
 size_t text_clean(char *out, size_t room, const void *bytes, size_t size);

@@ -107,7 +107,8 @@ bool conditions_want_verdicts(const struct conditions *conditions)
 
 bool conditions_meet(const struct conditions *conditions, const struct folded *folded)
 {
-    if (conditions->any || (conditions->cost && folded->known != 0 && folded->host_ns > conditions->cost_above))
+    if ((conditions->any && folded->shown) ||
+        (conditions->cost && folded->known != 0 && folded->host_ns > conditions->cost_above))
         return true;
     for (size_t i = 0; i < conditions->rules.count; i++)
         if (conditions->rules.items[i] == folded->finding->rule)

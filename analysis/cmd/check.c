@@ -15,7 +15,7 @@
 static const char manual[] =
     "Fails if traces show certain findings: a line each on stdout, and a last line with the counts. Several traces, and "
     "folders of them, are checked together.\v"
-    "Conditions of --fail-on, by commas: rule ids, any, cost>DURATION (host time lost by one finding in all processes), "
+    "Conditions of --fail-on, by commas: rule ids, any (above --floor), cost>DURATION (of one finding in all processes), "
     "verdict=load-bearing, verdict=false, verdict=unknown (of implicit edges). Without any option: any.\n"
     "\n"
     "Exit status: 0 nothing fails, 1 findings, 2 usage, 3 a trace is unreadable or incomplete.\n"
@@ -25,10 +25,11 @@ static const char manual[] =
     "  ptds report --format json app.ptds > old.json; ptds check new.ptds --fail-on any --baseline old.json\n"
     "  ptds check app.ptds --no-block-in 'step:max 2ms'";
 
-enum { KEY_ALLOW = 256, KEY_GROWTH, DEFAULT_GROWTH = 50 };
+enum { KEY_ALLOW = 256, KEY_GROWTH, KEY_FLOOR, DEFAULT_GROWTH = 50 };
 static const struct argp_option options[] = {
     {"fail-on", 'f', "LIST", 0, "what fails", 0},
     {"baseline", 'b', "FILE", 0, "an earlier JSON report: only what is new or has grown fails", 0},
+    {"floor", KEY_FLOOR, "FLOOR", 0, "findings that save less are no \"any\": 1%,100us (default), 2ms, 0", 0},
     {"growth", KEY_GROWTH, "PERCENT", 0, "more host time than in the baseline that counts as grown (default 50)", 0},
     {"no-block-in", 'n', "REGION", 0, "no call in this region may wait; NAME, or \"NAME:max DURATION\" for each call", 0},
     {"allow-incomplete", KEY_ALLOW, NULL, 0, "check what is there of a damaged or cut trace", 0},
@@ -42,6 +43,7 @@ struct check {
     struct baseline baseline;
     bool has_baseline, has_conditions, allow_incomplete;
     unsigned growth;
+    struct floor floor;
     char **paths;
     int count;
     struct traces traces;
@@ -89,6 +91,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'f':
     case 'n': parse_list(check, key, arg, state); return 0;
     case KEY_GROWTH: parse_growth(check, arg, state); return 0;
+    case KEY_FLOOR:
+        if (!floor_parse(arg, &check->floor))
+            argp_error(state, "--floor %s: a percentage of the run, a time, or both: 1%%,100us", arg);
+        return 0;
     case KEY_ALLOW: check->allow_incomplete = true; return 0;
     case ARGP_KEY_ARGS:
         check->paths = state->argv + state->next;
@@ -118,7 +124,7 @@ static void put_finding(const struct check *check, const struct folded *folded, 
     printf("FAIL %s [%s]", finding->rule->id, folded->id.text);
     if (check->has_baseline)
         printf(" %s:", baseline_words[says]);
-    printf(" %s lost in %s call%s", folded->known != 0 ? text_ns(folded->host_ns).text : "unknown time",
+    printf(" %s in %s call%s", folded->known != 0 ? text_ns(folded->host_ns).text : "unknown time",
            text_count(folded->count).text, folded->count == 1 ? "" : "s");
     if (check->traces.list.count > 1)
         printf(" of %zu process%s", folded->shares.count, folded->shares.count == 1 ? "" : "es");
@@ -239,6 +245,7 @@ static int run_check(struct check *check, char *name)
 {
     if (!traces_take(&check->traces, name, check->paths, check->count, true))
         return EXIT_UNREADABLE;
+    traces_weigh(&check->traces, check->floor);
     folds_make(&check->folds, &check->traces);
     if (!check_processes(check) || check->folds.out_of_memory) {
         fprintf(stderr, "%s: no memory for all of it\n", name);
@@ -258,7 +265,7 @@ static int run_check(struct check *check, char *name)
 int cmd_check(int argc, char **argv)
 {
     const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
-    struct check check = {.growth = DEFAULT_GROWTH};
+    struct check check = {.growth = DEFAULT_GROWTH, .floor = FLOOR_DEFAULT};
     char name[] = "ptds check";
     argv[0] = name;
     argp_parse(&argp, argc, argv, 0, NULL, &check);

@@ -129,6 +129,8 @@ static int build(struct making *making, const struct trace_source *source)
     progress_end(&making->progress);
     if (status != 0)
         fprintf(stderr, "ptds report: %s\n", error);
+    else
+        report_weigh(&making->report, making->options->floor);
     return status;
 }
 

@@ -51,13 +51,18 @@ bool is_many(char **paths, int count)
     return count > 1 || (count == 1 && stat(paths[0], &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-static int write_many(enum report_form form, const struct traces *traces, const struct folds *folds,
+static int write_many(const struct report_options *options, const struct traces *traces, const struct folds *folds,
                       struct site_namer *namer, struct text_sink *sink)
 {
-    switch (form) {
+    switch (options->form) {
     case FORM_JSON: return many_json(traces, folds, namer, sink);
     case FORM_HTML: return report_html_many(traces, folds, namer, sink);
-    default: many_text(traces, folds, namer, sink); return 0;
+    default:
+        if (options->all)
+            many_text(traces, folds, namer, sink);
+        else
+            many_screen(traces, folds, namer, options->rows, sink);
+        return 0;
     }
 }
 
@@ -68,11 +73,12 @@ int report_many(const struct report_options *options, struct site_namer *namer, 
     struct folds folds = {0};
     int status = EXIT_UNREADABLE;
     if (traces_take(&traces, verb, options->traces, options->count, options->progress) && traces.list.count != 0) {
+        traces_weigh(&traces, options->floor);
         folds_make(&folds, &traces);
         status = folds.list.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
-        if (options->form == FORM_TEXT && options->pager)
+        if (options->form == FORM_TEXT && options->all && options->pager)
             pager_begin();
-        if (write_many(options->form, &traces, &folds, namer, sink) != 0 || folds.out_of_memory) {
+        if (write_many(options, &traces, &folds, namer, sink) != 0 || folds.out_of_memory) {
             fprintf(stderr, "%s: no memory for the report\n", verb);
             status = EXIT_UNREADABLE;
         }

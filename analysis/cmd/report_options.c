@@ -17,9 +17,8 @@ static const char manual[] =
     "--thread, --stream, --from and --to select calls; findings and costs are then of these calls alone. "
     "Findings are folded into one sequence where, in most calls of the first, the thread's next blocked call belonged to "
     "the second and began sooner than the first one's wait had lasted: removing the first wait only exposes the second.\n"
-    "Several traces, and folders of them, are one report: processes and ranks side by side, the same finding of all of "
-    "them "
-    "as one.\n"
+    "Several traces, and folders of them, are one report: first one screen, with --all processes and ranks side by side, "
+    "the same finding of all of them as one.\n"
     "Exit status: 0 no findings, 1 findings, 2 usage, 3 a trace could not be read, has no such thread, stream or finding, "
     "or "
     "the report could not be written. JSON: one document; analysis/report.schema.json describes it.\n"
@@ -32,13 +31,15 @@ static const char manual[] =
     "  ptds report --format json rank*.ptds > ranks.json\n"
     "  ptds report traces/";
 
-enum { KEY_FINDING = 256, KEY_THREAD, KEY_STREAM, KEY_FROM, KEY_TO, KEY_ALL, KEY_NO_PAGER, KEY_NO_PROGRESS };
+enum { KEY_FINDING = 256, KEY_THREAD, KEY_STREAM, KEY_FROM, KEY_TO, KEY_ALL, KEY_FLOOR, KEY_NO_PAGER, KEY_NO_PROGRESS };
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORM", 0, "text (default), json or html", 0},
     {"output", 'o', "FILE", 0, "write there instead of to stdout; html needs it", 0},
     {"summary", 's', NULL, 0, "the summary of at most 15 lines that the library prints at exit", 0},
     {"all", KEY_ALL, NULL, 0, "every finding in full, exact counts, settings", 0},
+    {"floor", KEY_FLOOR, "FLOOR", 0, "findings that save less than this get one line a cause: 1%,100us (default), 2ms, 0",
+     0},
     {"finding", KEY_FINDING, "N|ID", 0, "one finding, by its number or the beginning of its id", 0},
     {"thread", KEY_THREAD, "UID|NAME", 0, "only calls of this thread, or of all threads of this name", 0},
     {"stream", KEY_STREAM, "UID", 0, "only calls on this stream, as named or as sent to", 0},
@@ -99,8 +100,8 @@ static void check(const struct report_options *out, struct argp_state *state)
         argp_error(state, "--summary is of the whole trace: leave out --thread, --stream, --from and --to");
     if (out->form == FORM_HTML && out->output == NULL)
         argp_error(state, "--format html needs -o FILE");
-    if (many && (selects || out->all || out->finding != NULL))
-        argp_error(state, "--all, --finding, --thread, --stream, --from and --to are of one trace");
+    if (many && (selects || out->finding != NULL))
+        argp_error(state, "--finding, --thread, --stream, --from and --to are of one trace");
     if (out->selection.has_from && out->selection.has_to && out->selection.from_ns >= out->selection.to_ns)
         argp_error(state, "--from must be before --to");
 }
@@ -131,6 +132,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 'o': out->output = arg; return 0;
     case 's': out->summary = true; return 0;
     case KEY_ALL: out->all = true; return 0;
+    case KEY_FLOOR:
+        if (!floor_parse(arg, &out->floor))
+            argp_error(state, "--floor %s: a percentage of the run, a time, or both: 1%%,100us", arg);
+        return 0;
     case KEY_FINDING:
         if (arg[0] == 0)
             argp_error(state, "--finding: a number or the beginning of an id");
@@ -152,7 +157,7 @@ void report_options_parse(struct report_options *out, int argc, char **argv)
 {
     static const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
     static char name[] = "ptds report";
-    *out = (struct report_options){.pager = true, .progress = true};
+    *out = (struct report_options){.pager = true, .progress = true, .floor = FLOOR_DEFAULT};
     argv[0] = name;
     argp_parse(&argp, argc, argv, 0, NULL, out);
 }

@@ -15,6 +15,7 @@ struct report_options {
     const char *finding; /* NULL: none in particular */
     const char *output;  /* NULL: stdout */
     struct selection selection;
+    struct floor floor;
     unsigned rows; /* of the screen; for the verb to fill in */
     char **traces;
     int count;

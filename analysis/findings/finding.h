@@ -34,7 +34,24 @@ enum finding_set {
  * worth knowing; may be meant. */
 enum severity { SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITIES };
 
+/* What a finding says of the run's results: nothing, that they may be wrong, that they are (as far as orders go). */
+enum doubt { DOUBT_NONE, DOUBT_MAY, DOUBT_WRONG, DOUBTS };
+
+/* Whether reports tell a finding by itself, or in one line with others, and why (report/worth.h). */
+enum fold {
+    FOLD_SHOWN,
+    FOLD_FLOOR,   /* it would save too little */
+    FOLD_NO_COST, /* a note whose cost nobody knows */
+    FOLD_ONCE,    /* set-up of a part of the program: it happened once */
+    FOLD_NO_GAIN, /* about the default stream, which costs too little */
+    FOLD_NEEDED,  /* about the default stream's order, which results need */
+    FOLD_LIBRARY, /* inside a library, where the reader cannot change it */
+    FOLDS
+};
+
 extern const char *const severity_names[SEVERITIES];
+extern const char *const doubt_names[DOUBTS];             /* "right", "may-be-wrong", "wrong" */
+extern const char *const fold_names[FOLDS];               /* of JSON; NULL: shown */
 extern const char *const finding_set_names[FINDING_SETS]; /* keys of the reports */
 
 enum { FINDING_IDS = 8, FINDING_NUMBERS = 6, FINDING_LIMIT = 4096 };
@@ -57,6 +74,8 @@ struct finding {
     bool has_api, twin;
     uint32_t detail; /* the rule's own */
     enum severity severity;
+    enum doubt doubt;
+    enum fold fold;
     uint32_t serial;             /* in order of the first call, from 1; 0: no call stands for it */
     uint32_t sequence;           /* counted from 1, see sequence.h; 0: stands alone */
     uint64_t count;              /* calls */
@@ -115,6 +134,11 @@ struct finding *finding_about(struct findings *findings, const struct rule *rule
 
 /* All of these accept NULL for the finding. */
 void finding_severity(struct finding *finding, enum severity severity);
+static inline void finding_doubt(struct finding *finding, enum doubt doubt)
+{
+    if (finding != NULL && doubt > finding->doubt)
+        finding->doubt = doubt;
+}
 void finding_add_new(struct finding_ids *ids, uint32_t id);
 static inline void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
 {

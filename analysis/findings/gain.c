@@ -25,18 +25,47 @@ void gain_joins(struct gain *gain, const struct model *model, uint32_t slot)
         gain->joined.items[slot] = model->op + 1; /* the number that the operation will have */
 }
 
-void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
+static void add(struct gain *gain, uint32_t thread, uint64_t ns)
 {
-    bool behind = false;
+    if (ROOM_FOR(&gain->blocked, thread))
+        gain->blocked.items[thread] += ns;
+}
+
+/* What the call waits for: work that implicit order had put behind other work, and work of other threads. */
+static void look_at(const struct gain *gain, const struct model *model, const struct call_view *view, bool *behind,
+                    bool *others)
+{
+    *behind = *others = false;
     for (uint32_t i = 0; i < view->waits.count && i < PENDING_KEPT; i++) {
         uint32_t slot = view->waits.slot[i];
-        behind |= slot < gain->joined.count && gain->joined.items[slot] > vclock_get(&model->done, slot);
+        *behind |= slot < gain->joined.count && gain->joined.items[slot] > vclock_get(&model->done, slot);
+        *others |= model->streams.items[slot].last_thread != view->call->thread;
     }
-    /* The call may itself be the one that comes after other work. */
-    behind |= view->target < gain->joined.count && gain->joined.items[view->target] == model->op + 1;
-    if (!behind || !ROOM_FOR(&gain->blocked, view->thread))
+}
+
+void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
+{
+    bool behind, others;
+    bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == model->op + 1;
+    look_at(gain, model, view, &behind, &others);
+    if (behind || (itself && others)) {
+        add(gain, view->thread, view->lost_ns);
+    } else if (itself && ROOM_FOR(&gain->own, view->thread)) {
+        gain->open += !gain->own.items[view->thread].open;
+        saving_begin(&gain->own.items[view->thread], view);
+    }
+}
+
+void gain_look_now(struct gain *gain, const struct model *model, const struct call_view *view)
+{
+    struct saving *own = view->thread < gain->own.count ? &gain->own.items[view->thread] : NULL;
+    if (own == NULL || !own->open)
         return;
-    gain->blocked.items[view->thread] += view->lost_ns;
+    saving_look(own, model->trace, view);
+    if (own->open)
+        return;
+    gain->open--;
+    add(gain, view->thread, own->saved_ns);
 }
 
 uint64_t gain_most(const struct gain *gain)
@@ -51,5 +80,6 @@ void gain_free(struct gain *gain)
 {
     free(gain->joined.items);
     free(gain->blocked.items);
+    free(gain->own.items);
     *gain = (struct gain){0};
 }

@@ -58,16 +58,18 @@ enum rule_case {
 };
 
 struct rule {
-    const char *id;             /* words, never renumbered */
-    const char *class_;         /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
-    const char *title;          /* a headline */
-    const char *sentence;       /* what the hazard is */
-    const char *advice;         /* what to do about it */
-    const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
+    const char *id;              /* words, never renumbered */
+    const char *class_;          /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
+    const char *title;           /* a headline */
+    const char *sentence;        /* what the hazard is */
+    const char *advice;          /* what to do about it */
+    const char *const *details;  /* what the rule's details mean, by number; NULL if it has none */
     const char *const *remedies; /* what to do about a detail, where that is not `advice` (NULL: it is) */
     const char *bad, *good;
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
     bool order_gone;        /* what it finds is an order that is gone: an error where results depend on it */
+    bool at_call;           /* only a change at the call can cure it: not where a library makes the call */
+    bool set_up;            /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */
     uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
     unsigned cases;         /* enum rule_case; 0: all calls in `ops` */
@@ -78,6 +80,13 @@ struct rule {
     void (*on_judged)(struct rule_run *run, const struct judged *judged); /* a wait, some time after it; may be NULL */
     void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
 };
+
+/* A call that blocked, behind other streams' work alone, by the legacy stream's implicit order: legacy-barrier is charged
+ * with it. */
+static inline bool behind_others_only(const struct model *model, const struct call_view *view)
+{
+    return view->blocked && view->submits && !model_is_pending(model, view->target) && model_joins(model, view->target);
+}
 
 /* What to do about the finding. */
 static inline const char *finding_advice(const struct finding *finding)

@@ -9,8 +9,8 @@
 
 void saving_begin(struct saving *saving, const struct call_view *view)
 {
-    *saving = (struct saving){
-        .thread = view->call->thread, .open = true, .leave = view->call->r.leave, .lost_ns = view->lost_ns};
+    *saving =
+        (struct saving){.thread = view->call->thread, .open = true, .leave = view->call->r.leave, .lost_ns = view->lost_ns};
 }
 
 void saving_look(struct saving *saving, const struct trace *trace, const struct call_view *view)
@@ -23,8 +23,9 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
         uint64_t most = between < saving->lost_ns ? between : saving->lost_ns;
         saving->saved_ns = saving->more ? most : 0;
         saving->open = false;
+    } else {
+        saving->more |= view->work;
     }
-    saving->more |= view->work;
 }
 
 static void add(struct savings *savings, enum saving_kind kind, struct finding *finding, const struct call_view *view)
@@ -62,23 +63,27 @@ void savings_watch(struct savings *savings, enum saving_kind kind, struct findin
 /* Whether it is settled. */
 static bool settle(struct open_saving *open, const struct trace *trace, const struct call_view *view)
 {
+    struct saving *saving = &open->saving;
     if (open->kind == SAVE_ALL_IF_MORE) {
         if (view->work)
-            finding_cost_calls(open->finding, open->saving.lost_ns, open->calls);
+            finding_cost_calls(open->finding, saving->lost_ns, open->calls);
         return view->work;
     }
-    saving_look(&open->saving, trace, view);
-    if (!open->saving.open && open->saving.more && open->saving.saved_ns != 0)
-        finding_cost(open->finding, open->saving.saved_ns);
-    return !open->saving.open;
+    saving_look(saving, trace, view);
+    if (open->kind == SAVE_ALL_BEFORE_WAIT && saving->more) {
+        finding_cost(open->finding, saving->lost_ns);
+        return true;
+    }
+    if (!saving->open && saving->more && saving->saved_ns != 0)
+        finding_cost(open->finding, saving->saved_ns);
+    return !saving->open;
 }
 
 void savings_look_now(struct savings *savings, const struct call_view *view)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < savings->count; i++)
-        if (savings->open[i].saving.thread != view->call->thread ||
-            !settle(&savings->open[i], savings->trace, view))
+        if (!settle(&savings->open[i], savings->trace, view))
             savings->open[kept++] = savings->open[i];
     savings->count = kept;
 }

@@ -30,7 +30,8 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
 /* For rules: costs of calls that are known only later. */
 enum saving_kind {
     SAVE_UNTIL_NEXT_WAIT, /* as above */
-    SAVE_ALL_IF_MORE,     /* all that the call lost, if its thread submits any work later: not of a program that ends */
+    SAVE_ALL_BEFORE_WAIT, /* all that the call lost, if its thread submits work before it waits again */
+    SAVE_ALL_IF_MORE,     /* all that the call lost, if anybody submits work later: not at the end of a program */
 };
 
 enum { SAVINGS_OPEN = 64 };

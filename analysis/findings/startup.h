@@ -16,7 +16,7 @@ extern "C" {
 enum startup_kind { STARTUP_ALLOC, STARTUP_PIN, STARTUP_LOAD, STARTUP_KINDS };
 
 struct startup {
-    bool over;     /* a kernel has been launched */
+    bool over;        /* a kernel has been launched */
     uint64_t over_at; /* ticks, of that launch */
     uint64_t calls[STARTUP_KINDS], ns[STARTUP_KINDS];
 };

@@ -47,6 +47,7 @@ static bool take(struct folds *folds, struct id_map *by_id, const struct report 
     if (share == NULL)
         return false;
     const struct finding *now = folded->finding;
+    folded->shown |= finding->fold == FOLD_SHOWN;
     if (finding->severity > now->severity || (finding->severity == now->severity && finding->host_ns > now->host_ns)) {
         folded->finding = finding;
         folded->process = process;
@@ -68,6 +69,8 @@ static bool take(struct folds *folds, struct id_map *by_id, const struct report 
 static int by_weight(const void *a, const void *b)
 {
     const struct folded *one = a, *two = b;
+    if (one->shown != two->shown)
+        return one->shown ? -1 : 1;
     int first = finding_weigh((struct finding_weight){one->finding->severity, one->host_ns, one->unknown, one->count},
                               (struct finding_weight){two->finding->severity, two->host_ns, two->unknown, two->count});
     return first != 0 ? first : strcmp(one->id.text, two->id.text);

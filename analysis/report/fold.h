@@ -22,6 +22,7 @@ struct folded {
     struct finding_id id;
     const struct finding *finding; /* the gravest of them, of these the costliest, and where it is from */
     size_t process;
+    bool shown;                              /* in some process it is worth a line (worth.h) */
     uint64_t count, host_ns, known, unknown; /* of all */
     TABLE_OF(struct share) shares;           /* by process */
 };

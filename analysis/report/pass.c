@@ -14,6 +14,11 @@ enum { PROGRESS_CALLS = 1 << 16 };
 
 enum { LATELY = 64 };
 
+/* From a thread's first call to the end of its last, in ticks. */
+struct life {
+    uint64_t first, last;
+};
+
 struct pass {
     struct report *report;
     struct shapes shapes;
@@ -30,7 +35,9 @@ struct pass {
     struct device_times device;
     struct gone gone;
     struct savings savings;
+    TABLE_OF(struct life) lives; /* by thread */
 };
+
 
 static void begin_rules(struct pass *pass)
 {
@@ -146,6 +153,38 @@ static bool kernel_is_opaque(struct pass *pass, uint32_t uid)
     return pass->kernels[at].opaque;
 }
 
+static ASIDE void be_born(struct pass *pass, const struct call_view *view)
+{
+    uint64_t now = view->call->r.enter;
+    while (pass->lives.count <= view->thread && TABLE_ADD(&pass->lives))
+        *TABLE_LAST(&pass->lives) = (struct life){now, now};
+}
+
+/* How long the threads lived, and how much of that they were blocked. */
+static INLINE void count_time(struct pass *pass, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    if (view->thread >= pass->lives.count)
+        be_born(pass, view);
+    if (view->thread < pass->lives.count)
+        pass->lives.items[view->thread].last = view->timed ? call->leave : call->enter;
+    if (view->blocked || view->held_by != NULL)
+        pass->report->totals.blocked_ns += view->lost_ns + view->held_ns;
+}
+
+/* Calls of a thread follow each other, so they were not blocked for longer than it lived, unless the trace is damaged. */
+static void end_lives(struct pass *pass)
+{
+    struct report_totals *totals = &pass->report->totals;
+    for (size_t i = 0; i < pass->lives.count; i++) {
+        const struct life *life = &pass->lives.items[i];
+        totals->threads_ns += life->last > life->first ? trace_ns(&pass->report->trace, life->last - life->first) : 0;
+    }
+    if (totals->blocked_ns > totals->threads_ns)
+        totals->blocked_ns = totals->threads_ns;
+    free(pass->lives.items);
+}
+
 /* Every rule sees every call; only those that the report is about count. */
 static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap)
 {
@@ -160,10 +199,12 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
     struct shape *shape = shapes_of(&pass->shapes, report, view);
     struct finding *finding = run_rules(pass, shape, view);
     aftermath_call(&pass->aftermath, view);
+    gain_look(&report->gain, &pass->model, view);
     if (view->blocked)
         gain_blocked(&report->gain, &pass->model, view);
     if (!selected_has(&pass->selected, view->call))
         return;
+    count_time(pass, view);
     uint32_t serial = finding != NULL ? finding->serial : 0;
     shape->count++;
     if (shape->of_kernel)
@@ -213,6 +254,11 @@ static void begin(struct pass *pass)
 }
 
 /* What is gone matters as far as a result needs it. */
+static enum doubt doubt_of(enum severity severity)
+{
+    return severity == SEVERITY_ERROR ? DOUBT_WRONG : severity == SEVERITY_WARNING ? DOUBT_MAY : DOUBT_NONE;
+}
+
 static enum severity order_gone_severity(const struct finding *finding)
 {
     const uint64_t *verdicts = finding->verdicts;
@@ -235,6 +281,8 @@ static void end_rule(struct report *report, struct rule_run *run)
         edge_table_judge(&report->edges, finding);
         if (run->rule->order_gone)
             finding_severity(finding, order_gone_severity(finding));
+        if (run->rule->order_gone)
+            finding_doubt(finding, doubt_of(finding->severity));
         if (TABLE_ADD(&report->findings))
             *TABLE_LAST(&report->findings) = finding;
         else
@@ -253,6 +301,7 @@ static void end(struct pass *pass)
     for (size_t i = 0; i < report->rules; i++)
         end_rule(report, &report->runs[i]);
     shapes_end(&pass->shapes, report);
+    end_lives(pass);
     report->totals.untimed_waits = pass->model.untimed_waits;
     report->totals.unplaced = pass->model.unplaced;
     report->totals.unknown_generations = pass->model.order[ORDER_REAL].unknown_generations;

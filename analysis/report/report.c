@@ -9,14 +9,6 @@
 
 #include "analysis/report/pass.h"
 
-static int by_weight(const void *a, const void *b)
-{
-    const struct finding *one = *(struct finding *const *)a, *two = *(struct finding *const *)b;
-    int first = finding_weigh((struct finding_weight){one->severity, one->host_ns, one->unknown, one->count},
-                              (struct finding_weight){two->severity, two->host_ns, two->unknown, two->count});
-    return first != 0 ? first : one->first != two->first ? (one->first < two->first ? -1 : 1) : 0;
-}
-
 static void count_exactly(struct report *report)
 {
     struct report_totals *totals = &report->totals;
@@ -99,11 +91,9 @@ int report_build_watched(struct report *report, const struct trace_source *sourc
     merge_end(&merge);
     if (status != 0)
         return status;
-    if (report->findings.count != 0)
-        qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_weight);
-    report_find_sequences(report);
     count_exactly(report);
     count_defaults_exactly(report);
+    report_weigh(report, FLOOR_DEFAULT);
     report->out_of_memory |= report->trace.out_of_memory;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "analysis/findings/sequence.h"
 #include "analysis/trace/reader.h"
 #include "analysis/report/edges.h"
+#include "analysis/report/worth.h"
 #include "analysis/rules/registry.h"
 #include "analysis/trace/selection.h"
 
@@ -46,7 +47,9 @@ struct report_totals {
     uint64_t unknown_generations;
     uint64_t streams[PTDS_STREAM_SHIM_NON_BLOCKING + 1]; /* by kind */
     uint64_t run_ns;                                     /* 0: unknown */
-    uint64_t host_ns;                                    /* lost, over all findings, as far as known */
+    uint64_t threads_ns;                                 /* all threads' time, each from its first call to its last */
+    uint64_t blocked_ns;                                 /* of that, in calls that waited */
+    uint64_t host_ns;                                    /* what all findings cost, as far as known */
     uint64_t costed;                                     /* calls whose loss is known; 0: host_ns says nothing */
 };
 
@@ -70,6 +73,7 @@ struct report {
     struct edge_table edges;
     struct startup startup;
     struct gain gain;
+    struct floor floor;
     struct sequence_search search;
     uint32_t serials;
     uint64_t refused; /* findings that were not kept */

@@ -8,11 +8,12 @@
 static void find_sequences(struct report *report)
 {
     struct id_map by_leader = {0};
-    sequence_decide(&report->search);
+    if (report->search.leader.count == 0)
+        sequence_decide(&report->search);
     for (size_t i = 0; i < report->findings.count; i++) {
         struct finding *finding = report->findings.items[i];
         uint32_t leader = sequence_leader(&report->search, finding->serial), at;
-        if (leader == 0)
+        if (leader == 0 || finding->fold != FOLD_SHOWN)
             continue;
         if (!id_map_get(&by_leader, leader, &at)) {
             if (!TABLE_ADD(&report->sequences))
@@ -52,6 +53,9 @@ static void drop_single_sequences(struct report *report)
 
 void report_find_sequences(struct report *report)
 {
+    report->sequences.count = 0;
+    for (size_t i = 0; i < report->findings.count; i++)
+        report->findings.items[i]->sequence = 0;
     find_sequences(report);
     drop_single_sequences(report);
 }

@@ -144,6 +144,12 @@ static int order(const void *a, const void *b)
     return strcmp(one->path, two->path);
 }
 
+void traces_weigh(struct traces *traces, struct floor floor)
+{
+    for (size_t i = 0; i < traces->list.count; i++)
+        report_weigh(&traces->list.items[i]->report, floor);
+}
+
 void traces_order(struct traces *traces)
 {
     if (traces->list.count != 0)

@@ -35,6 +35,8 @@ bool traces_add(struct traces *traces, const char *path);
 bool traces_is_trace(const char *path);
 /* After the last traces_add: by host, rank, process, path. */
 void traces_order(struct traces *traces);
+/* Weighs the findings of all by another floor than the usual one (worth.h). */
+void traces_weigh(struct traces *traces, struct floor floor);
 void traces_free(struct traces *traces);
 
 /* Of the totals of all, only what is said of GPU times. */

@@ -24,6 +24,8 @@ static const struct rule rule = {
     .id = "blocking-alloc",
     .class_ = "H5",
     .severity = SEVERITY_WARNING,
+    .set_up = true,
+    .at_call = true,
     .title = "allocating device memory kept threads waiting",
     .sentence = "cuMemAlloc maps memory under the driver's lock; large or first allocations take milliseconds, and other "
                 "threads' calls wait meanwhile.",

@@ -25,6 +25,8 @@ static const struct rule rule = {
     .id = "blocking-free",
     .class_ = "H5",
     .severity = SEVERITY_WARNING,
+    .set_up = true,
+    .at_call = true,
     .title = "freeing memory waited for the whole context",
     .sentence =
         "cuMemFree, cuMemFreeHost, cuMemHostUnregister and cuArrayDestroy return only when no stream has work left.",

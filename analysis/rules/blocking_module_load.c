@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * blocking-module-load: loading or unloading code, or resizing the device stack, while work was pending, which waits for
- * the context (and holds its lock meanwhile). Run by report.c for every call after the first kernel. Loading takes long by itself, so only calls
- * that took longer than idle ones count; where the trace has no idle one, part of the cost may be the loading.
+ * the context (and holds its lock meanwhile). Run by report.c for every call after the first kernel. Loading takes long by
+ * itself, so only calls that took longer than idle ones count; where the trace has no idle one, part of the cost may be the
+ * loading.
  */
 #include "analysis/findings/rule.h"
 
@@ -19,6 +20,7 @@ static const struct rule rule = {
     .id = "blocking-module-load",
     .class_ = "H8",
     .severity = SEVERITY_WARNING,
+    .set_up = true,
     .title = "loading code waited for the whole context",
     .sentence = "Loading or unloading a module, or resizing the device stack, waits for all work of the context.",
     .advice = "Load before the work starts: warm each kernel up once, or set CUDA_MODULE_LOADING=EAGER.",

@@ -24,6 +24,8 @@ static const struct rule rule = {
     .id = "blocking-pin",
     .class_ = "H5",
     .severity = SEVERITY_WARNING,
+    .set_up = true,
+    .at_call = true,
     .title = "pinning host memory kept threads waiting",
     .sentence = "cuMemHostAlloc, cuMemAllocHost and cuMemHostRegister lock every page down, under the driver's lock: the "
                 "larger, the longer, and other threads' calls wait meanwhile.",

@@ -42,6 +42,7 @@ static const struct rule rule = {
     .id = "blocking-stream-created",
     .class_ = "H7",
     .severity = SEVERITY_NOTE,
+    .at_call = true,
     .title = "a stream that the default stream blocks",
     .sentence = "Streams created with flag 0 have implicit order with the legacy default stream, which this program uses.",
     .advice =

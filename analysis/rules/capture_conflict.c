@@ -55,6 +55,7 @@ static void flag(struct rule_run *run, const struct call_view *view, uint32_t de
         finding_add(finding, FINDING_THREADS, state->open[i].thread);
         finding_add(finding, FINDING_STREAMS, state->open[i].stream);
     }
+    finding_doubt(finding, DOUBT_MAY);
     if (detail == OUTSIDE_OTHER)
         finding_severity(finding, SEVERITY_WARNING);
     if (!view->succeeded)

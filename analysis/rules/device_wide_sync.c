@@ -40,6 +40,7 @@ static const struct rule rule = {
     .id = "device-wide-sync",
     .class_ = "H6",
     .severity = SEVERITY_WARNING,
+    .at_call = true,
     .title = "a wait for the whole device while several streams were busy",
     .sentence = "cuCtxSynchronize waits for every stream of the context, other threads' and libraries' included.",
     .advice = "Wait for the stream or the event whose result is needed.",

@@ -108,9 +108,12 @@ static void awaited(struct rule_run *run, struct state *state, const struct call
     event->waits += call->op == PTDS_OP_EVENT_WAIT;
     bool capturing = (call->flags & PTDS_CALL_CAPTURING) != 0;
     if (call->generation == 0 && event->created && !event->outside && !capturing) {
-        finding_cost_unknown(finding_at(&run->findings, run->rule, view, NEVER_RECORDED));
+        struct finding *finding = finding_at(&run->findings, run->rule, view, NEVER_RECORDED);
+        finding_doubt(finding, DOUBT_MAY);
+        finding_cost_unknown(finding);
     } else if (got_others(event, view)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, OTHERS_RECORDING);
+        finding_doubt(finding, DOUBT_MAY);
         finding_add(finding, FINDING_THREADS, event->thread);
         finding_add(finding, FINDING_WAITS_FOR, event->stream);
         finding_cost_unknown(finding);

@@ -96,8 +96,10 @@ static void end(struct rule_run *run)
         return;
     }
     bool lost = state->unordered && !definitions_keep_order(defs);
-    for (size_t i = 0; i < run->findings.list.count && lost; i++)
+    for (size_t i = 0; i < run->findings.list.count && lost; i++) {
         finding_severity(run->findings.list.items[i], SEVERITY_ERROR);
+        finding_doubt(run->findings.list.items[i], DOUBT_MAY);
+    }
     for (size_t i = 0; i < defs->untabled.count; i++)
         if (defs->untabled.items[i].handed == 0)
             finding_cost_unknown(finding_about(&run->findings, run->rule, UNTABLED, defs->untabled.items[i].text));

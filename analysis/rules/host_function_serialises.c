@@ -179,6 +179,7 @@ static const struct rule rule = {
     .id = "host-function-serialises",
     .class_ = "H10",
     .severity = SEVERITY_NOTE,
+    .at_call = true,
     .title = "GPU work waits for a host function",
     .sentence = "A stream goes on only when its host function has returned, and the driver runs host functions of all "
                 "streams on one thread.",

@@ -38,7 +38,13 @@ static void flag(struct rule_run *run, const struct call_view *view, uint32_t de
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
     finding_add_pending(finding, run->model, pending);
     finding_most(finding, "streams_at_once", pending->count);
-    finding_cost_unknown(finding);
+    bool others = false;
+    for (uint32_t i = 0; i < pending->count && i < PENDING_KEPT; i++)
+        others |= run->model->streams.items[pending->slot[i]].last_thread != view->call->thread;
+    if (behind_others_only(run->model, view)) /* its own work its thread will wait for some time anyway */
+        savings_watch(run->savings, others ? SAVE_ALL_IF_MORE : SAVE_UNTIL_NEXT_WAIT, finding, view);
+    else
+        finding_cost_unknown(finding);
     gain_joins(run->gain, run->model, view->target);
 }
 

@@ -34,6 +34,7 @@ static const struct rule rule = {
     .id = "over-wide-sync",
     .class_ = "H6",
     .severity = SEVERITY_WARNING,
+    .at_call = true,
     .title = "a wait for more streams than were needed",
     .sentence = "The call waited for streams (waits_for) whose results nothing used before the program waited for those "
                 "streams themselves.",

@@ -2,7 +2,8 @@
  *
  * pageable-async-copy: an asynchronous copy from or to pageable memory, which the driver must stage: towards the host it is
  * not asynchronous at all. Run by report.c for every call. Where it kept nobody, or the thread waits for the result next
- * anyway, nothing would change; the cost is what the thread could have done meanwhile (saving.h).
+ * anyway, nothing would change; else the cost is what the call took (saving.h). From the host it is a finding without cost,
+ * too: the source is read when the call is made, whatever the stream waits for.
  */
 #include "analysis/findings/rule.h"
 
@@ -10,12 +11,16 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     bool to = (call->kinds & 15) == PTDS_MEMORY_PAGEABLE, from = call->kinds >> 4 == PTDS_MEMORY_PAGEABLE;
-    if ((call->flags & PTDS_CALL_IMPLICIT) || !view->work || (!to && !from) || (view->timed && !view->blocked))
+    bool quick = view->timed && !view->blocked;
+    if ((call->flags & PTDS_CALL_IMPLICIT) || !view->work || (!to && !from) || (to && quick))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, to ? 0 : 1);
     finding_add_pending(finding, run->model, &view->waits);
     finding_most(finding, "largest_bytes", call_word(view->call, 2));
-    savings_watch(run->savings, SAVE_UNTIL_NEXT_WAIT, finding, view);
+    if (quick) /* its source was read when the call was made, which another stream's work may not wait for */
+        finding_cost(finding, 0);
+    else
+        savings_watch(run->savings, SAVE_ALL_BEFORE_WAIT, finding, view);
 }
 
 static void end(struct rule_run *run)
@@ -30,6 +35,7 @@ static const struct rule rule = {
     .id = "pageable-async-copy",
     .class_ = "H4",
     .severity = SEVERITY_WARNING,
+    .at_call = true,
     .title = "an asynchronous copy of pageable memory",
     .sentence = "Copies of memory that is not pinned are staged: to the host they block, from the host they read at once.",
     .advice = "Pin the memory (cudaHostAlloc, cudaHostRegister), or use the synchronous form if that is what is meant.",

@@ -97,6 +97,7 @@ static const struct rule rule = {
     .id = "query-spin",
     .class_ = "H15",
     .severity = SEVERITY_NOTE,
+    .at_call = true,
     .title = "a thread waits by asking over and over",
     .sentence = "A loop of cuStreamQuery or cuEventQuery keeps a core busy and enters the driver each time, which other "
                 "threads' calls feel.",

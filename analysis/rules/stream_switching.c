@@ -72,6 +72,7 @@ static const struct rule rule = {
     .id = "stream-switching",
     .class_ = "H16",
     .severity = SEVERITY_NOTE,
+    .at_call = true,
     .title = "streams take turns by events and never overlap",
     .sentence = "Each change of streams costs an event record and a wait; where the streams run strictly one after the "
                 "other, one stream would do the same without.",

@@ -11,6 +11,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     const struct ptds_rec_CALL *call = &view->call->r;
     if (!(call->flags & PTDS_CALL_IMPLICIT) || view->waits.count == 0 || (view->timed && !view->blocked))
         return;
+    if (behind_others_only(run->model, view))
+        return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     bool others = view->waits.count > 1 || view->waits.slot[0] != view->target;
     finding_add_pending(finding, run->model, &view->waits);
@@ -28,6 +30,7 @@ static const struct rule rule = {
     .id = "sync-copy",
     .class_ = "H3",
     .severity = SEVERITY_WARNING,
+    .at_call = true,
     .title = "a synchronous copy kept its thread waiting",
     .sentence = "The copy and memset calls without a stream return only when the work before them is done.",
     .advice = "Use the Async form with pinned memory on a stream, and wait where the data is needed.",

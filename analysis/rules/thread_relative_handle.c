@@ -117,6 +117,7 @@ static void flag(struct rule_run *run, const struct waiter *waiter, const struct
     struct call call = {.thread = waiter->thread, .r = waiter->call};
     struct call_view wait = {.call = &call};
     struct finding *finding = finding_at(&run->findings, run->rule, &wait, 0);
+    finding_doubt(finding, DOUBT_WRONG);
     finding_add(finding, FINDING_WAITS_FOR, stream->uid);
     finding_add(finding, FINDING_THREADS, stream->last_thread);
     if (stream->last_object != 0)

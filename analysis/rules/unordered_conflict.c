@@ -8,11 +8,12 @@
 
 /* What threads tell each other without CUDA is not in a trace, so between threads a conflict is a question. So it is where
  * a kernel takes part: which bytes of the allocation it reaches cannot be seen, and streams often work on parts of one. */
-enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE };
+enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE, ONE_KERNEL };
 static const char *const details[] = {
     "both from one thread",
     "from two threads: an order that no CUDA call shows would make it right",
     "possible: a kernel's part of the memory is not known",
+    "possible, as the same kernel on several streams: programs give each a part of the memory, or what it only reads",
 };
 
 static bool both_known(const struct edge_pair *pair)
@@ -23,15 +24,19 @@ static bool both_known(const struct edge_pair *pair)
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE};
+    static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_NOTE};
+    static const enum doubt doubts[] = {DOUBT_WRONG, DOUBT_MAY, DOUBT_MAY, DOUBT_NONE};
     const struct edge_pair *pair = view->unordered;
     if (pair == NULL)
         return;
-    uint32_t detail = !both_known(pair)                            ? POSSIBLE
+    bool same = pair->first.object != 0 && pair->first.object == pair->second.object;
+    uint32_t detail = same                                       ? ONE_KERNEL
+                      : !both_known(pair)                        ? POSSIBLE
                       : pair->first.thread != view->call->thread ? ACROSS_THREADS
-                                                                   : ONE_THREAD;
+                                                                 : ONE_THREAD;
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
     finding_severity(finding, severities[detail]);
+    finding_doubt(finding, doubts[detail]);
     finding_add(finding, FINDING_THREADS, pair->first.thread);
     finding_add(finding, FINDING_STREAMS, pair->first.stream);
     finding_pair(finding, pair);

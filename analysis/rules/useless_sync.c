@@ -138,6 +138,7 @@ static const struct rule rule = {
     .id = "useless-sync",
     .class_ = "H6",
     .severity = SEVERITY_NOTE,
+    .at_call = true,
     .title = "a wait that changes nothing",
     .sentence =
         "The host waited for work that it had waited for before, or whose results nothing that the trace shows used "

@@ -106,7 +106,10 @@ TEST(Command, UsageErrorsAreTwo)
                               "report --stream 0 x",
                               "report --summary --thread 1 x",
                               "report --finding= x",
-                              "report --all x y",
+                              "report --floor 1 x",
+                              "report --floor 1h x",
+                              "report --floor 101% x",
+                              "report --floor 1%, x",
                               "report --thread 1 x y",
                               "report --finding 1 /tmp"})
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
@@ -128,8 +131,8 @@ TEST(Report, ExitStatusSaysWhatWasFound)
 TEST(Report, Forms)
 {
     TraceFile trace(BuildTrace(with_finding));
-    EXPECT_TRUE(Has(Ptds("report " + trace.path), "Top findings: 1 of 1, 100 %"));
-    EXPECT_TRUE(Has(Ptds("report --all " + trace.path), "Findings, by host time lost"));
+    EXPECT_TRUE(Has(Ptds("report " + trace.path), "Findings: 1 of 1, which would save up to 5.0 ms"));
+    EXPECT_TRUE(Has(Ptds("report --all " + trace.path), "Findings, by what they would save"));
     EXPECT_TRUE(Has(Ptds("report --summary " + trace.path), "ptds: next: ptds report "));
     EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"ptds_report_version\": 1"));
 }
@@ -194,7 +197,8 @@ TEST(Report, SeveralTracesAreOne)
 {
     TraceFile one(BuildTrace(with_finding)), two(BuildTrace(with_finding)), out("");
     std::string both = one.path + " " + two.path;
-    EXPECT_TRUE(Has(Ptds("report " + both), "report on 2 processes"));
+    EXPECT_TRUE(Has(Ptds("report " + both), "2 processes, ran 11.0 ms to 11.0 ms each"));
+    EXPECT_TRUE(Has(Ptds("report --all " + both), "report on 2 processes"));
     EXPECT_EQ(1, Ptds("report --format html -o " + out.path + " " + both).status);
     Ran page = Shell("cat " + out.path);
     for (const char *part : {"<!DOCTYPE html>", "sync-copy", "\"host_ns_by_process\"", "</html>"})
@@ -243,7 +247,7 @@ TEST(Report, APagerOnATerminalOnly)
     TraceFile trace(BuildTrace(with_finding));
     std::string report = std::string(command) + " report ";
     Ran paged = Terminal("PAGER=\"sed s/^/PAGED:/\" " + report + trace.path);
-    EXPECT_TRUE(Has(paged, "PAGED:Top findings")) << paged.out;
+    EXPECT_TRUE(Has(paged, "PAGED:Findings: ")) << paged.out;
     EXPECT_EQ(1, paged.status);
     EXPECT_FALSE(Has(Terminal("PAGER=\"sed s/^/PAGED:/\" " + report + "--no-pager " + trace.path), "PAGED:"));
     EXPECT_FALSE(Has(Ptds("report " + trace.path, "PAGER='sed s/^/PAGED:/'"), "PAGED:"));
@@ -253,7 +257,7 @@ TEST(Report, APagerOnATerminalOnly)
     EXPECT_EQ(1, Terminal("PAGER=true " + report + "--all " + trace.path).status)
         << "a pager that was quit early is no error";
     Ran small = Terminal("stty rows 24 cols 80; PAGER=cat " + report + trace.path);
-    EXPECT_TRUE(Has(small, "Top findings")) << small.out;
+    EXPECT_TRUE(Has(small, "Findings: ")) << small.out;
 }
 
 TEST(Report, NamesSitesOfObjectsThatAreThere)

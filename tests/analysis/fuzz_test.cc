@@ -148,13 +148,15 @@ void ExpectItIsSaid(const Whole &whole, const std::string &what)
 
 TEST(Fuzz, TracesAreSoundToBeginWith)
 {
+    size_t findings = 0;
     for (const std::string &bytes : Traces()) {
         Whole whole = Image(bytes).Read(true);
         EXPECT_TRUE(whole.readable) << whole.trouble;
         EXPECT_EQ(0u, whole.damaged);
-        EXPECT_NE(0u, whole.ids.size());
+        findings += whole.ids.size();
         EXPECT_EQ(Layout(bytes).call_ends.size(), whole.recorded);
     }
+    EXPECT_NE(0u, findings);
 }
 
 TEST(Fuzz, CutAnywhereKeepsWhatIsBefore)

@@ -19,6 +19,7 @@ std::string Rank(int rank, unsigned waited, bool killed = false)
         BuildTrace(std::string(killed ? "killed\n" : "") +
                    "setting policy=observe\n1@0 launch s=L k=_Z4spinPf site=a\n1@10+" + std::to_string(waited) +
                    " copy s=L implicit from=device to=pageable bytes=4 site=b\n"
+                   "1@5100 launch s=N9 k=next\n1@11000+3 sync s=N9\n"
                    "device-run 1@0 5+9\n");
     auto *header = reinterpret_cast<ptds_trace_header *>(&bytes[0]);
     header->rank = rank;
@@ -72,8 +73,8 @@ TEST(PageMany, SaysWhoAndHowUnevenly)
     EXPECT_EQ(std::string::npos, details.find("Show in the timeline"));
     std::string text = browser.Run("document.body.innerText");
     for (const char *part :
-         {"20 processes of prog; policy observe", "operations with GPU times; of 20 others",
-          "GPU times of 20 of 40 operations are recorded.", "A timeline is of one process",
+         {"20 processes of prog; policy observe", "operations with GPU times; of 40 others",
+          "GPU times of 20 of 60 operations are recorded.", "A timeline is of one process",
           "processes 0 to 19: the trace holds no exact counts", "process 3: the process did not end through exit"})
         EXPECT_NE(std::string::npos, text.find(part)) << part << "\n" << text;
     for (const char *part : {"NaN", "undefined", "[object", "Zoom in"})

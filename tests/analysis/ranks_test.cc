@@ -90,9 +90,13 @@ TEST(Ranks, AreOneReport)
     }
     EXPECT_TRUE(folded) << "each rank is mapped elsewhere, and still it is the same finding: " << report.out;
     json_decref(root);
-    Outcome text = Ptds({"report", folder.path()});
+    Outcome text = Ptds({"report", "--all", folder.path()});
     EXPECT_NE(std::string::npos, text.out.find("report on 4 processes")) << text;
     EXPECT_NE(std::string::npos, text.out.find(" rank 3 pid ")) << text;
+    Outcome first = Ptds({"report", folder.path()});
+    for (const char *part :
+         {"4 processes, ran ", "Right: 4; ", "Default stream: may cost time in 4", ", 4 processes\n", "Next: "})
+        EXPECT_NE(std::string::npos, first.out.find(part)) << part << first;
 }
 
 TEST(Ranks, AreCheckedAndExportedTogether)
@@ -120,7 +124,8 @@ TEST(Export, WritesWhereItIsTold)
 {
     Folder folder;
     std::string trace = folder / "app.ptds";
-    std::ofstream(trace) << BuildTrace("1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON);
+    std::ofstream(trace) << BuildTrace(
+        "1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON);
     Outcome ran = Ptds({"export", trace, "--to", "sqlite"});
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_EQ("ptds export: wrote " + trace + ".sqlite\n", ran.err);

@@ -96,7 +96,7 @@ TEST(Schema, HoldsWithEdgesSequencesAndASelection)
         text += "1@" + std::to_string(i * 3000) + " launch s=L k=a\n";
         text += "1@" + std::to_string(i * 3000 + 10) + "+1000 copy s=L implicit from=device to=pageable bytes=4 site=x\n";
         text += "1@" + std::to_string(i * 3000 + 1020) + " launch s=L k=a\n";
-        text += "1@" + std::to_string(i * 3000 + 1030) + "+1000 copy s=L implicit from=device to=pageable bytes=4 site=y\n";
+        text += "1@" + std::to_string(i * 3000 + 1500) + "+1000 copy s=L implicit from=device to=pageable bytes=4 site=y\n";
     }
     MemoryTrace trace(BuildTrace(text));
     std::vector<struct edge> edges = {Edge(EDGE_HOST, VERDICT_UNKNOWN, 0, 1, 1, 10, 1, 0),

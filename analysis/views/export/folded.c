@@ -33,7 +33,8 @@ static void weigh(struct walker *walker, struct model *model, const struct call_
     uint64_t key = call->stack | (uint64_t)call->api << 32 | (uint64_t)twin << 48;
     uint32_t at;
     (void)model;
-    if (!view->blocked || view->lost_ns == 0)
+    uint64_t ns = view->lost_ns + view->held_ns; /* as the reports add up "blocked" */
+    if (ns == 0)
         return;
     if (!id_map_get(&weights->by_key, key, &at)) {
         at = (uint32_t)weights->list.count;
@@ -43,7 +44,7 @@ static void weigh(struct walker *walker, struct model *model, const struct call_
         }
         *TABLE_LAST(&weights->list) = (struct weight){.stack = call->stack, .api = call->api, .twin = twin};
     }
-    weights->list.items[at].ns += view->lost_ns;
+    weights->list.items[at].ns += ns;
 }
 
 /* A frame's text must hold neither the separator nor a line's end; numbers go at the end of the line. */

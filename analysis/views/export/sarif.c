@@ -103,16 +103,10 @@ static json_t *locations(const struct export_job *job, const struct report *repo
     return out;
 }
 
-/* As severe as it is for what the program computes; what only costs time, by the share of the run of the process that it
- * cost most: a twentieth is an error, a thousandth a warning. Unknown is no small cost. */
-static const char *level_of(const struct folded *folded, const struct report *report)
+/* As severe as in the other reports; what those tell in one line with others is a note. */
+static const char *level_of(const struct folded *folded)
 {
-    uint64_t run = report->totals.run_ns, lost = folded->finding->host_ns;
-    if (folded->finding->severity != SEVERITY_WARNING)
-        return severity_names[folded->finding->severity];
-    if (folded->known == 0 || run == 0)
-        return "warning";
-    return lost >= run / 20 ? "error" : lost >= run / 1000 ? "warning" : "note";
+    return folded->shown ? severity_names[folded->finding->severity] : severity_names[SEVERITY_NOTE];
 }
 
 static json_t *stack_of(json_t *places)
@@ -136,9 +130,9 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
     const struct finding *finding = folded->finding;
     struct finding_id place = identity_of_place(&report->trace, job->namer, finding);
     char text[1024];
-    snprintf(text, sizeof text, "%s: %s, %s times, host time lost: %s. %s", finding->rule->title,
+    snprintf(text, sizeof text, "%s: %s, %s times, saves at most: %s. %s", finding->rule->title,
              report_api(report, finding), text_count(folded->count).text,
-             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", finding->rule->advice);
+             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", finding_advice(finding));
     json_t *out = json_object(), *prints = json_object(), *own = json_array(), *stacks = json_array(),
            *properties = json_object();
     json_object_set_new(prints, "ptdsFindingId/v1", json_string(folded->id.text));
@@ -149,9 +143,10 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
     json_object_set_new(properties, "count", json_integer((json_int_t)(folded->count & INT64_MAX)));
     json_object_set_new(properties, "hostNsLost",
                         folded->known != 0 ? json_integer((json_int_t)(folded->host_ns & INT64_MAX)) : json_null());
+    json_object_set_new(properties, "folded", json_boolean(!folded->shown));
     json_object_set_new(properties, "processes", json_integer((json_int_t)folded->shares.count));
     json_object_set_new(out, "ruleId", json_string(finding->rule->id));
-    json_object_set_new(out, "level", json_string(level_of(folded, report)));
+    json_object_set_new(out, "level", json_string(level_of(folded)));
     json_object_set_new(out, "message", message(text));
     json_object_set_new(out, "locations", own);
     json_object_set_new(out, "stacks", stacks);

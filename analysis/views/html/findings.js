@@ -5,6 +5,11 @@
   let findings = [], total = 0, sorted = { key: "number", down: false };
   const open = new Set();
 
+  const foldWords = {
+    "under-the-floor": "it would save too little", "no-known-cost": "a note without a known cost", once: "set-up, which happened once", "nothing-to-gain": "the default stream costs too little",
+    needed: "results need the order", "inside-a-library": "inside a library, where it cannot be changed",
+  };
+
   // What a row is sorted by; unknown costs come after known ones, whichever way.
   const keys = {
     number: (one) => one.number,
@@ -40,12 +45,14 @@
     const row = (name, value) => value !== null && value !== undefined && rows.push(el("dt", {}, name), el("dd", {}, value));
     row("severity", `${finding.severity}, class ${finding.class}`);
     row("case", finding.case);
+    row("told in one line", finding.folded && foldWords[finding.folded]);
+    if (finding.pair) row("the pair", ptds.pair(finding.pair));
     row("object", finding.object);
     row("call", finding.api && finding.api + (finding.twin ? " (per-thread twin)" : ""));
-    row("host time lost", finding.cost.host_ns === null ? "unknown"
+    row("saves at most", finding.cost.host_ns === null ? "unknown"
       : `${time(finding.cost.host_ns)} in ${plural(finding.cost.host_known_calls, "call")}` +
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
-    row("GPU time lost", time(finding.cost.gpu_ns));
+    row("GPU time", time(finding.cost.gpu_ns));
     if (finding.api) row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
     if (ptds.needed(finding)) row("but", ptds.needed(finding));
     if (finding.sequence !== null) {

@@ -21,7 +21,7 @@
     replace(
       byId("cards"),
       card(count(report.processes.length), "processes"),
-      card(time(report.totals.host_ns_lost), "host time lost to waiting, by all threads of all processes"),
+      card(time(total(report, "blocked_ns")), "blocked in calls, all threads of all processes"),
       card(count(report.findings.length), report.findings.length === 1 ? "finding" : "findings"),
       card(count(total(report, "calls")), "driver calls"),
       card(count(total(report, "default_stream")), `default-stream operations: ${count(total(report, "remapped"))} remapped`),
@@ -33,13 +33,13 @@
   function table(report) {
     const starts = report.processes.map((one) => one.start_unix_ns).filter((one) => one !== null), first = Math.min(...starts);
     const banners = (at) => report.findings.filter((one) => one.banner && one.processes.some((share) => share.process === at)).map((one) => one.object || one.rule);
-    const most = Math.max(...report.processes.map((one) => one.host_ns_lost || 0));
+    const most = Math.max(...report.processes.map((one) => one.blocked_ns || 0));
     const rows = report.processes.map((one, at) => {
-      const changed = banners(at), part = one.host_ns_lost ? (100 * one.host_ns_lost) / most : 0;
+      const changed = banners(at), part = one.blocked_ns ? (100 * one.blocked_ns) / most : 0;
       return el("tr", {}, el("td", { class: "n" }, at), el("td", {}, name(one), changed.length ? el("div", { class: "s-error" }, "changed by " + changed.join(", ")) : null), el("td", {}, program(one)),
         el("td", {}, one.policy), el("td", { class: "n" }, one.start_unix_ns === null ? "unknown" : "+" + time(one.start_unix_ns - first)), el("td", { class: "n" }, time(one.run_ns)),
-        el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.findings)), el("td", { class: "n" }, time(one.host_ns_lost)),
-        el("td", {}, part ? el("span", { class: "share", title: percent(one.host_ns_lost, report.totals.host_ns_lost) + " of all" }, el("i", { style: `width:${part.toFixed(1)}%` })) : null));
+        el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.findings)), el("td", { class: "n" }, time(one.blocked_ns)),
+        el("td", {}, part ? el("span", { class: "share", title: percent(one.blocked_ns, total(report, "blocked_ns")) + " of all" }, el("i", { style: `width:${part.toFixed(1)}%` })) : null));
     });
     replace(byId("processes").tBodies[0], rows);
     byId("processes-section").hidden = byId("to-processes").hidden = false;

@@ -36,8 +36,8 @@
     replace(
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
-      card(lost(report), "host time lost to waiting"),
-      card(count(report.findings.length), report.findings.length === 1 ? "finding" : "findings"),
+      card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? "none" : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
+      card(count(shownOf(report).length), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
       card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(kept)} kept`),
       card(plural(t.threads, "thread"), plural(sum(t.streams), "stream")),
@@ -45,9 +45,39 @@
     );
   }
 
-  function lost(report) {
-    const ns = report.totals.host_ns_lost;
-    return ns === null && report.findings.length === 0 && report.meta.run_ns !== null ? "none" : time(ns);
+  const shownOf = (report) => report.findings.filter((one) => one.folded === null);
+
+  // Two operations that show what is said.
+  function pair(one) {
+    const end = (side) => [el("code", {}, side.kernel ? bare(side.kernel) : side.api || "?"), ` ${{ read: "reads", write: "writes" }[side.access] || "uses"} it in thread ${side.thread}` + (side.stream === null ? "" : `, stream #${side.stream}`)];
+    return el("span", {}, `${one.address}: `, end(one.first), "; then ", end(one.second));
+  }
+
+  // The verdict, what the default stream costs, the start-up: before any table.
+  function opening(report) {
+    const s = report.startup, parts = [[s.allocating_ns, "allocating"], [s.pinning_ns, "pinning"], [s.loading_ns, "loading code"]].filter(([ns]) => ns > 0);
+    replace(
+      byId("opening"),
+      el("p", { class: report.outcome.verdict === "wrong" ? "s-error" : "" }, el("b", {}, report.outcome.text)),
+      report.outcome.pair ? el("p", {}, pair(report.outcome.pair)) : null,
+      el("p", {}, report.default_stream.text),
+      parts.length ? el("p", {}, "Start-up: " + parts.map(([ns, what]) => `${time(ns)} ${what}`).join(", ")) : null,
+    );
+  }
+
+  // What is not worth a line each, one line a cause.
+  function folded(report) {
+    const causes = new Map();
+    for (const finding of report.findings.filter((one) => one.folded !== null)) {
+      const one = causes.get(finding.rule) || { rule: finding.rule, ns: null, calls: 0, places: 0 };
+      if (finding.cost.host_ns !== null) one.ns = (one.ns || 0) + finding.cost.host_ns;
+      one.calls += finding.count;
+      one.places++;
+      causes.set(finding.rule, one);
+    }
+    byId("folded").hidden = causes.size === 0;
+    replace(byId("folded"), el("p", { class: "note" }, "In one line a cause, too small or not yours to change:"),
+      el("ul", {}, [...causes.values()].sort((a, b) => (b.ns || 0) - (a.ns || 0)).map((one) => el("li", {}, `${one.rule}: ${one.ns === null ? "no known cost" : time(one.ns)} in ${plural(one.calls, "call")} at ${plural(one.places, "place")}`))));
   }
 
   function byClass(report) {
@@ -103,19 +133,18 @@
   // Findings of one sequence count as one entry, at its costliest.
   function entries(report) {
     const out = [], sequences = new Map();
-    report.findings.forEach((finding, at) => {
+    shownOf(report).forEach((finding, at) => {
       const known = finding.sequence !== null && sequences.get(finding.sequence);
       if (known) return void known.others.push(at + 1);
       const entry = { finding, at, others: [], ns: finding.sequence !== null ? report.sequences[finding.sequence - 1].host_ns : finding.cost.host_ns };
       if (finding.sequence !== null) sequences.set(finding.sequence, entry);
       out.push(entry);
     });
-    const error = (entry) => (entry.finding.severity === "error" ? 1 : 0);
-    return out.sort((a, b) => error(b) - error(a) || (b.ns || 0) - (a.ns || 0) || a.at - b.at);
+    return out;
   }
 
   function top(report) {
-    const all = report.totals.host_ns_lost || 0, list = entries(report), shown = list.slice(0, 10), advised = new Set();
+    const all = report.totals.host_ns_lost || 0, list = entries(report), shown = list.slice(0, 5), advised = new Set();
     const item = ({ finding, at, others, ns }) => {
       const advice = advised.has(finding.rule) ? null : el("div", { class: "note" }, finding.advice);
       advised.add(finding.rule);
@@ -127,9 +156,10 @@
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);
     };
     replace(byId("top"), shown.map(item));
+    folded(report);
     if (list.length === 0) return;
     const covered = shown.reduce((ns, one) => ns + (one.ns || 0), 0);
-    byId("cover").textContent = `${shown.length} of ${list.length} entries` + (all > 0 ? `, ${percent(covered, all)} of the host time lost.` : ".");
+    byId("cover").textContent = `${shown.length} of ${list.length} entries` + (all > 0 ? `, ${percent(covered, all)} of what all would save.` : ".");
   }
 
   function gaps(report) {
@@ -143,6 +173,7 @@
   ptds.startSummary = (report) => {
     meta(report);
     banner(report);
+    opening(report);
     cards(report);
     classTable(report);
     verdicts(report);
@@ -151,6 +182,6 @@
     byId("gpu-times").textContent = report.completeness.gpu_times + ".";
     byId("foot").textContent = `Report version ${report.ptds_report_version}; trace version ${report.meta.trace_version}, written by libptds ${report.meta.libptds}.`;
   };
-  Object.assign(ptds, { classTable, top });
+  Object.assign(ptds, { classTable, top, pair });
   ptds.verdictOrder = (finding) => (finding.verdicts ? verdictKeys.findIndex((key) => finding.verdicts[key] > 0) : -2);
 }

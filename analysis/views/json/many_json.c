@@ -35,6 +35,9 @@ static json_t *process(const struct traced *traced)
     json_object_set_new(out, "remapped", number(report->totals.remapped));
     json_object_set_new(out, "findings", number(report->findings.count));
     json_object_set_new(out, "host_ns_lost", number_or_null(report->totals.costed != 0, report->totals.host_ns));
+    json_object_set_new(out, "blocked_ns", number_or_null(trace_has_time(&report->trace), report->totals.blocked_ns));
+    json_object_set_new(out, "threads_ns", number_or_null(trace_has_time(&report->trace), report->totals.threads_ns));
+    json_object_set_new(out, "outcome", json_string(doubt_names[report_outcome(report).doubt]));
     json_object_set_new(out, "incomplete", reasons);
     json_object_set_new(out, "completeness", report_json_completeness(report));
     return out;
@@ -78,6 +81,7 @@ static json_t *finding(const struct traces *traces, struct site_namer *namer, co
     json_object_set_new(cost, "gpu_ns", json_null());
     json_object_set_new(out, "count", number(folded->count));
     json_object_set_new(out, "cost", cost);
+    json_object_set_new(out, "folded", folded->shown ? json_null() : json_string(fold_names[folded->finding->fold]));
     json_object_set_new(out, "sequence", json_null()); /* its process's own report has them */
     /* Values, call site and names are of the process that it cost most. */
     json_object_set_new(out, "values_of_process", number(folded->process));

@@ -11,6 +11,7 @@
 #include "analysis/findings/identity.h"
 #include "analysis/views/json/edges_json.h"
 #include "analysis/views/json/parts.h"
+#include "analysis/views/opening.h"
 
 static json_t *number(uint64_t value)
 {
@@ -99,8 +100,84 @@ static json_t *totals(const struct report *report)
     json_object_set_new(out, "default_stream", number(totals->default_stream));
     json_object_set_new(out, "remapped", number(totals->remapped));
     json_object_set_new(out, "kept", kept);
+    json_object_set_new(out, "threads_ns", number_or_null(trace_has_time(&report->trace), totals->threads_ns));
+    json_object_set_new(out, "blocked_ns", number_or_null(trace_has_time(&report->trace), totals->blocked_ns));
     json_object_set_new(out, "host_ns_lost", number_or_null(totals->costed != 0, totals->host_ns));
     json_object_set_new(out, "findings_for_90_percent", number_or_null(totals->host_ns != 0, report_cover(report, 90)));
+    return out;
+}
+
+static json_t *end_of_pair(const struct report *report, const struct edge_end *end, enum access access)
+{
+    static const char *const words[] = {NULL, "read", "write", NULL};
+    const struct api_def *api = definitions_api(&report->trace.defs, end->api);
+    char text[300];
+    json_t *out = json_object();
+    if (end->object != 0)
+        report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
+    json_object_set_new(out, "api", text_or_null(api != NULL ? api->text : NULL));
+    json_object_set_new(out, "kernel", end->object != 0 ? clean_string(text) : json_null());
+    json_object_set_new(out, "access", text_or_null(words[access <= ACCESS_UNKNOWN ? access : 0]));
+    json_object_set_new(out, "thread", number(end->thread));
+    json_object_set_new(out, "stream", number_or_null(end->stream != 0, end->stream));
+    return out;
+}
+
+/* Two operations that show what is said; null: none can be named. */
+static json_t *pair_or_null(const struct report *report, const struct edge_pair *pair)
+{
+    if (pair == NULL || pair->first.ticks == 0)
+        return json_null();
+    json_t *out = json_object();
+    json_object_set_new(out, "first", end_of_pair(report, &pair->first, pair->first_access));
+    json_object_set_new(out, "second", end_of_pair(report, &pair->second, pair->second_access));
+    json_object_set_new(out, "address", hex(pair->address));
+    json_object_set_new(out, "size", number_or_null(pair->size != 0, pair->size));
+    return out;
+}
+
+static json_t *outcome(const struct report *report)
+{
+    struct outcome found = report_outcome(report);
+    size_t number_of = found.finding != NULL ? opening_number(report, found.finding) : 0;
+    json_t *out = json_object();
+    json_object_set_new(out, "verdict", json_string(doubt_names[found.doubt]));
+    json_object_set_new(out, "complete", json_boolean(found.complete));
+    json_object_set_new(out, "finding", number_or_null(number_of != 0, number_of));
+    json_object_set_new(out, "pair", pair_or_null(report, found.pair));
+    json_object_set_new(out, "text", clean_string(opening_outcome(report).text));
+    return out;
+}
+
+static json_t *default_stream(const struct report *report)
+{
+    struct default_stream found = report_default_stream(report);
+    bool known = found.cost != DEFAULT_UNKNOWN;
+    json_t *out = json_object();
+    json_object_set_new(out, "cost", json_string(default_cost_names[found.cost]));
+    json_object_set_new(out, "least_ns", number_or_null(known, 0));
+    json_object_set_new(out, "most_ns", number_or_null(known, found.most_ns));
+    json_object_set_new(out, "text", clean_string(opening_default_stream(report).text));
+    return out;
+}
+
+static json_t *startup(const struct report *report)
+{
+    static const char *const keys[STARTUP_KINDS] = {"allocating_ns", "pinning_ns", "loading_ns"};
+    json_t *out = json_object();
+    for (unsigned i = 0; i < STARTUP_KINDS; i++)
+        json_object_set_new(out, keys[i], number(report->startup.ns[i]));
+    json_object_set_new(out, "kernels_launched", json_boolean(report->startup.over));
+    return out;
+}
+
+static json_t *floor_of(const struct report *report)
+{
+    json_t *out = json_object();
+    json_object_set_new(out, "percent", json_real(report->floor.percent));
+    json_object_set_new(out, "least_ns", number(report->floor.ns));
+    json_object_set_new(out, "ns", number(floor_ns(report->floor, report->totals.run_ns)));
+    json_object_set_new(out, "findings_above", number(report_shown(report)));
     return out;
 }
 
@@ -231,6 +308,9 @@ json_t *report_json_finding(const struct report *report, struct site_namer *name
     json_object_set_new(out, "class", json_string(rule->class_));
     json_object_set_new(out, "severity", json_string(severity_names[finding->severity]));
     json_object_set_new(out, "banner", json_boolean(rule->banner));
+    json_object_set_new(out, "doubt", json_string(doubt_names[finding->doubt]));
+    json_object_set_new(out, "folded", text_or_null(fold_names[finding->fold]));
+    json_object_set_new(out, "pair", pair_or_null(report, finding->has_pair ? &finding->pair : NULL));
     json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
     json_object_set_new(out, "count", number(finding->count));
     json_object_set_new(out, "cost", cost(finding));
@@ -245,7 +325,7 @@ json_t *report_json_finding(const struct report *report, struct site_namer *name
     json_object_set_new(out, "values", values(report, finding));
     json_object_set_new(out, "title", json_string(rule->title));
     json_object_set_new(out, "text", json_string(rule->sentence));
-    json_object_set_new(out, "advice", json_string(rule->advice));
+    json_object_set_new(out, "advice", json_string(finding_advice(finding)));
     return out;
 }
 
@@ -278,6 +358,10 @@ json_t *report_json_document(const struct report *report, struct site_namer *nam
             json_array_append_new(rules, json_string(report->runs[i].rule->id));
     json_object_set_new(out, "ptds_report_version", json_integer(1));
     json_object_set_new(out, "meta", meta(report));
+    json_object_set_new(out, "outcome", outcome(report));
+    json_object_set_new(out, "default_stream", default_stream(report));
+    json_object_set_new(out, "startup", startup(report));
+    json_object_set_new(out, "floor", floor_of(report));
     json_object_set_new(out, "totals", totals(report));
     json_object_set_new(out, "rules", rules);
     json_object_set_new(out, "findings", findings);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/views/opening.h"
 #include "analysis/views/text/screen.h"
 #include "analysis/views/text/report_text.h"
 
@@ -61,7 +62,7 @@ static void put_selection(const struct report *report, struct text_sink *sink)
     sink_printf(sink, " %s of %s recorded calls, run time %s\n", text_count(report->totals.recorded).text,
                 text_count(report->trace.calls).text,
                 report->totals.run_ns != 0 ? text_ns(report->totals.run_ns).text : "unknown");
-    sink_printf(sink, "Host time lost in it: %s\n", report_host_time(report).text);
+    sink_printf(sink, "%s\n", opening_blocked(report).text);
 }
 
 struct row {
@@ -115,11 +116,11 @@ void report_details(const struct report *report, const struct call_stats *stats,
     if (count == 0)
         sink_printf(sink, "\nNo hazards in the selection.\n");
     else
-        sink_printf(sink, "\nFindings of the selection, by host time lost\n");
+        sink_printf(sink, "\nFindings of the selection, by what they would save\n");
     for (size_t i = 0; i < shown; i++)
         report_finding_text(report, namer, i, sink);
     if (shown < count)
-        sink_printf(sink, "\n%zu more findings, %s of host time lost: --all\n", count - shown,
+        sink_printf(sink, "\n%zu more findings, which would save up to %s: --all\n", count - shown,
                     text_ns(report->totals.host_ns - covered).text);
     report_gaps_text(report, sink);
 }

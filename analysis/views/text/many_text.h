@@ -15,6 +15,11 @@ extern "C" {
 /* namer may be NULL (symbols.h). */
 void many_text(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink);
 
+/* What fits on one screen of `rows` rows: the verdicts, what the default stream costs, the findings that are worth a line,
+ * the others by cause, the next command. */
+void many_screen(const struct traces *traces, const struct folds *folds, struct site_namer *namer, unsigned rows,
+                 struct text_sink *sink);
+
 #ifdef __cplusplus
 }
 #endif

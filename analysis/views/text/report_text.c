@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/findings/identity.h"
+#include "analysis/views/opening.h"
 #include "analysis/views/text/report_text.h"
 
 enum { STACK_FRAMES_SHOWN = 12 };
@@ -51,7 +52,12 @@ static void put_totals(const struct report *report, struct text_sink *sink)
                         report_kept_names[i]);
     if (totals->failed_default != 0)
         sink_printf(sink, "                       %s failed and went nowhere\n", text_count(totals->failed_default).text);
-    sink_printf(sink, "  host time lost       %s (in calls that waited; %s)\n", report_host_time(report).text,
+    if (totals->threads_ns != 0)
+        sink_printf(sink, "  threads' time        %s\n", text_ns(totals->threads_ns).text);
+    sink_printf(sink, "  blocked in calls     %s; %s\n",
+                totals->blocked_ns != 0      ? text_ns(totals->blocked_ns).text
+                : totals->untimed_waits != 0 ? "unknown"
+                                             : "none",
                 report_gpu_time(totals));
     if (totals->gpu_timed != 0)
         sink_printf(sink, "                       %s; the others' are unknown\n", report_gpu_times(totals).text);
@@ -147,7 +153,7 @@ static void put_stack(const struct report *report, struct site_namer *namer, con
 
 static void put_cost(const struct finding *finding, struct text_sink *sink)
 {
-    sink_printf(sink, "    %-22s", "host time lost");
+    sink_printf(sink, "    %-22s", "saves at most");
     if (finding->known == 0)
         sink_printf(sink, "unknown");
     else
@@ -155,7 +161,7 @@ static void put_cost(const struct finding *finding, struct text_sink *sink)
                     finding->known == 1 ? "" : "s");
     if (finding->known != 0 && finding->unknown != 0)
         sink_printf(sink, "; unknown for %s", text_count(finding->unknown).text);
-    sink_printf(sink, "\n    %-22sunknown\n", "gpu time lost");
+    sink_printf(sink, "\n    %-22sunknown\n", "gpu time");
 }
 
 /* What a rule is about is said once, at its costliest finding. */
@@ -191,6 +197,13 @@ static void put_verdicts(const struct report *report, const struct finding *find
         sink_printf(sink, "    !! %s\n", needed);
 }
 
+static void put_pair(const struct report *report, const struct finding *finding, struct text_sink *sink)
+{
+    struct line first, second;
+    if (finding->has_pair && opening_pair(report, &finding->pair, &first, &second))
+        sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", first.text, "", second.text);
+}
+
 static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,
                         struct text_sink *sink)
 {
@@ -202,12 +215,15 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
         sink_printf(sink, "    %-22s%s\n", "case", rule->details[finding->detail]);
     if (finding->text != NULL)
         sink_printf(sink, "    %-22s%s\n", "object", finding->text);
+    if (finding->fold != FOLD_SHOWN)
+        sink_printf(sink, "    %-22s%s\n", "folded", fold_names[finding->fold]);
     if (finding->has_api)
         sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_api(report, finding),
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
     put_verdicts(report, finding, sink);
+    put_pair(report, finding, sink);
     put_sequence(report, finding, sink);
     put_stack(report, namer, finding, sink);
     for (unsigned set = 0; set < FINDING_SETS; set++)
@@ -217,7 +233,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
         sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
     sink_printf(sink, "    %-22s%s\n", "id", identity_of(&report->trace, finding).text);
     if (advice)
-        sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, rule->advice);
+        sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, finding_advice(finding));
 }
 
 static void put_findings(const struct report *report, struct site_namer *namer, struct text_sink *sink)
@@ -230,9 +246,10 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         sink_printf(sink, "\n");
         return;
     }
-    sink_printf(sink, "\nFindings, by host time lost\n");
-    if (report->totals.host_ns != 0)
-        sink_printf(sink, "  the first %zu of %zu: 90 %% of it\n", report_cover(report, 90), report->findings.count);
+    sink_printf(sink, "\nFindings, by what they would save\n");
+    if (report_shown(report) < report->findings.count)
+        sink_printf(sink, "  those after #%zu are not worth a line each: below %s, or nothing to gain\n",
+                    report_shown(report), opening_floor(report).text);
     for (size_t i = 0; i < report->findings.count; i++)
         put_finding(report, namer, i, first_of_rule(report, i), sink);
 }
@@ -279,10 +296,23 @@ static void put_banners(const struct report *report, struct text_sink *sink)
     }
 }
 
+/* What a person wants to know before any table. */
+static void put_opening(const struct report *report, struct text_sink *sink)
+{
+    struct line first, second, startup = opening_startup(report);
+    sink_printf(sink, "\n%s\n", opening_outcome(report).text);
+    if (opening_pair(report, report_outcome(report).pair, &first, &second))
+        sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
+    sink_printf(sink, "%s\n%s\n", opening_default_stream(report).text, opening_blocked(report).text);
+    if (startup.used != 0)
+        sink_printf(sink, "%s\n", startup.text);
+}
+
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     put_banners(report, sink);
     put_meta(report, sink);
+    put_opening(report, sink);
     put_totals(report, sink);
     put_findings(report, namer, sink);
     report_edges_text(report, namer, sink);

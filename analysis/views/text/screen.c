@@ -8,25 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_CLASSES = 8,
-    MOST_CLASSES_SMALL = 4,
-    MOST_GAPS = 3,
-    MOST_GAPS_SMALL = 1,
-    MOST_NEEDED = 2,
-    MOST_NEEDED_SMALL = 1
-};
+enum { MOST_CAUSES = 8, MOST_CAUSES_SMALL = 2, MOST_GAPS = 3, MOST_GAPS_SMALL = 1, MOST_NEEDED = 2, MOST_NEEDED_SMALL = 1 };
 
-/* Writes a line, cut at the screen's edge and not inside a UTF-8 sequence. */
+/* Writes a line that fits. */
 void screen_put(struct screen *screen, struct line *line)
 {
-    size_t size = line->used;
-    if (size > SCREEN_COLUMNS) {
-        size = SCREEN_COLUMNS;
-        while (size > 0 && ((unsigned char)line->text[size] & 0xc0) == 0x80)
-            size--;
-    }
-    screen->sink->write(screen->sink, line->text, size);
+    line_fit(line, SCREEN_COLUMNS);
+    screen->sink->write(screen->sink, line->text, line->used);
     screen->sink->write(screen->sink, "\n", 1);
     screen->rows -= screen->rows != 0;
     *line = (struct line){0};
@@ -75,64 +63,61 @@ static void put_head(struct screen *screen)
     screen_put(screen, &line);
 }
 
-struct by_class {
-    const struct rule *rule;
-    uint64_t count, host_ns, known;
-    size_t findings;
-};
-
-static int by_cost(const void *a, const void *b)
+static void put_indented(struct screen *screen, const struct line *text)
 {
-    const struct by_class *one = a, *two = b;
-    if (one->host_ns != two->host_ns)
-        return one->host_ns > two->host_ns ? -1 : 1;
-    return one->count != two->count ? (one->count > two->count ? -1 : 1) : strcmp(one->rule->id, two->rule->id);
-}
-
-static size_t classes(const struct report *report, struct by_class classes[RULES_MOST])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report->findings.count; i++) {
-        const struct finding *finding = report->findings.items[i];
-        size_t at = 0;
-        while (at < count && classes[at].rule != finding->rule)
-            at++;
-        if (at == count)
-            classes[count++] = (struct by_class){.rule = finding->rule};
-        classes[at].count += finding->count;
-        classes[at].findings++;
-        classes[at].known += finding->known;
-        if (__builtin_add_overflow(classes[at].host_ns, finding->host_ns, &classes[at].host_ns))
-            classes[at].host_ns = UINT64_MAX;
-    }
-    if (count != 0)
-        qsort(classes, count, sizeof classes[0], by_cost);
-    return count;
-}
-
-static void put_classes(struct screen *screen)
-{
-    struct by_class all[RULES_MOST];
     struct line line = {0};
-    size_t count = classes(screen->report, all), most = screen->small ? MOST_CLASSES_SMALL : MOST_CLASSES;
-    size_t shown = count <= most ? count : most - 1;
-    screen_put_blank(screen);
-    line_add(&line, "Host time lost: %-10s %5s %9s %10s %6s", report_host_time(screen->report).text, "class", "lost",
-             "calls", "sites");
+    line_add(&line, "  %s", text->text);
     screen_put(screen, &line);
-    for (size_t i = 0; i < shown; i++) {
-        line_add(&line, "  %-24.24s %5s %9s %10s %6s", all[i].rule->id, all[i].rule->class_,
-                 all[i].known != 0 ? text_ns(all[i].host_ns).text : "unknown", text_count(all[i].count).text,
-                 text_count(all[i].findings).text);
-        if (all[i].known != 0 && screen->report->totals.host_ns != 0)
-            line_add(&line, "  %3u %%", screen_percent(all[i].host_ns, screen->report->totals.host_ns));
-        screen_put(screen, &line);
+}
+
+/* The verdict, what the default stream costs, how long threads waited, the start-up. */
+static void put_opening(struct screen *screen)
+{
+    const struct report *report = screen->report;
+    struct line line = opening_outcome(report), second;
+    screen_put_blank(screen);
+    screen_put(screen, &line);
+    if (opening_pair(report, report_outcome(report).pair, &line, &second)) {
+        put_indented(screen, &line);
+        put_indented(screen, &second);
     }
-    if (shown == count)
+    line = opening_default_stream(report);
+    screen_put(screen, &line);
+    line = opening_blocked(report);
+    screen_put(screen, &line);
+    line = opening_startup(report);
+    if (line.used != 0)
+        screen_put(screen, &line);
+}
+
+/* Rows of what is told in one line a cause. */
+static size_t folded_rows(const struct screen *screen, struct cause causes[CAUSES_MOST], size_t *count)
+{
+    size_t most = screen->small ? MOST_CAUSES_SMALL : MOST_CAUSES;
+    *count = opening_causes(screen->report, causes);
+    return *count == 0 ? 0 : 1 + (*count > most ? most : *count);
+}
+
+static void put_folded(struct screen *screen)
+{
+    struct cause causes[CAUSES_MOST];
+    struct line line = {0};
+    size_t count, rows = folded_rows(screen, causes, &count);
+    if (rows == 0)
         return;
-    line_add(&line, "  and %zu more:", count - shown);
-    for (size_t i = shown; i < count; i++)
-        line_add(&line, " %s", all[i].rule->id);
+    size_t shown = rows - 1, left = shown < count ? shown - 1 : count;
+    line_add(&line, "In one line a cause: below %s, or not yours to change:", opening_floor(screen->report).text);
+    screen_put(screen, &line);
+    for (size_t i = 0; i < left; i++) {
+        line = opening_cause(&causes[i]);
+        put_indented(screen, &line);
+    }
+    line = (struct line){0};
+    if (left == count)
+        return;
+    line_add(&line, "  and %zu more:", count - left);
+    for (size_t i = left; i < count; i++)
+        line_add(&line, " %s", causes[i].name);
     screen_put(screen, &line);
 }
 
@@ -241,8 +226,9 @@ static void put_next(struct screen *screen)
         file = "TRACE";
     if (strlen(file) > 40) /* half a path helps nobody */
         file = text_base(file);
-    line_add(&line, "Next: ptds report %s %s", screen->report->findings.count != 0 ? "--finding 1" : "--all", file);
-    if (line.used + strlen(html) <= SCREEN_COLUMNS)
+    struct line next = opening_next(screen->report, file);
+    line_add(&line, "Next: %s", next.text);
+    if (strncmp(next.text, "ptds report", 11) == 0 && line.used + strlen(html) <= SCREEN_COLUMNS)
         line_add(&line, "%s", html);
     screen_put(screen, &line);
 }
@@ -254,11 +240,13 @@ void report_screen(const struct report *report, struct site_namer *namer, unsign
     struct gap_lines gaps;
     put_banner(&screen);
     put_head(&screen);
-    if (report->findings.count != 0)
-        put_classes(&screen);
+    put_opening(&screen);
     put_verdicts(&screen);
-    unsigned after = gap_rows(&screen, &gaps) + 1 + !screen.small;
+    struct cause causes[CAUSES_MOST];
+    size_t count;
+    unsigned after = gap_rows(&screen, &gaps) + 1 + (unsigned)folded_rows(&screen, causes, &count) + !screen.small;
     screen_put_findings(&screen, after);
+    put_folded(&screen);
     screen_put_blank(&screen);
     put_gaps(&screen);
     put_next(&screen);

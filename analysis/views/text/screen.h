@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { SCREEN_COLUMNS = 80, SCREEN_LEAST_ROWS = 24, SCREEN_MOST_ROWS = 40, SCREEN_FINDINGS = 10 };
+enum { SCREEN_COLUMNS = 80, SCREEN_LEAST_ROWS = 24, SCREEN_MOST_ROWS = 40, SCREEN_FINDINGS = 5 };
 
 /* What fits on one screen of `rows` rows of 80 columns: time lost by class, verdicts, the top findings with advice (at most
  * SCREEN_FINDINGS, a sequence counts as one), what could not be analysed, the next command. `rows` is brought into

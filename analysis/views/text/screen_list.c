@@ -22,7 +22,7 @@ struct entry {
 static size_t entries(const struct report *report, struct entry *out)
 {
     size_t count = 0;
-    for (size_t i = 0; i < report->findings.count; i++) {
+    for (size_t i = 0; i < report_shown(report); i++) {
         const struct finding *finding = report->findings.items[i];
         const struct sequence *sequence = finding->sequence != 0 ? &report->sequences.items[finding->sequence - 1] : NULL;
         bool error = finding->severity == SEVERITY_ERROR;
@@ -70,33 +70,42 @@ static size_t fold(const struct report *report, struct entry *list, size_t count
     return kept;
 }
 
-/* Errors first; ranks keep the order of findings that cost the same. */
-static int entry_by_cost(const void *a, const void *b)
+/* In order of number: what is looked for by its number is found. */
+static int by_number(const void *a, const void *b)
 {
     const struct entry *one = a, *two = b;
-    if (one->error != two->error)
-        return one->error ? -1 : 1;
-    if (one->host_ns != two->host_ns)
-        return one->host_ns > two->host_ns ? -1 : 1;
     return one->first < two->first ? -1 : one->first > two->first;
 }
 
-static void add_site(const struct screen *screen, const struct finding *finding, struct line *line)
+/* Where, and behind what; the second on a line of its own where both do not fit. Returns how many lines. */
+static unsigned site_lines(const struct screen *screen, const struct finding *finding, struct line lines[2])
 {
     const struct report *report = screen->report;
-    char text[200];
+    char text[400];
+    lines[0] = lines[1] = (struct line){0};
+    line_add(&lines[0], "      ");
     if (finding->text != NULL)
-        line_add(line, "%.60s", finding->text);
+        line_add(&lines[0], "%.70s", finding->text);
     else if (finding->has_api)
-        line_add(line, "%.32s", report_api(report, finding));
-    if (report_site(report, screen->namer, finding->stack, text, sizeof text))
-        line_add(line, " at %.60s", text);
+        line_add(&lines[0], "%s", report_api(report, finding));
+    if (report_site(report, screen->namer, finding->stack, text, sizeof text)) {
+        const char *symbol = strchr(text, ' '); /* what tells most, where not all of it fits */
+        bool fits = lines[0].used + 4 + strlen(text) <= SCREEN_COLUMNS;
+        line_add(&lines[0], " at %s", fits || symbol == NULL ? text : symbol + 1);
+    }
     enum finding_set set =
         finding->sets[FINDING_WAITS_FOR_KERNELS].count != 0 ? FINDING_WAITS_FOR_KERNELS : FINDING_KERNELS;
     if (finding->sets[set].count == 0)
-        return;
+        return 1;
     report_id(report, set, finding->sets[set].id[0], text, sizeof text);
-    line_add(line, "%s %.40s", set == FINDING_KERNELS ? ", kernel" : ", behind", text_function(text).text);
+    struct line name = text_function(text);
+    const char *what = set == FINDING_KERNELS ? "kernel" : "behind";
+    bool fits = lines[0].used + 9 + name.used <= SCREEN_COLUMNS;
+    if (fits)
+        line_add(&lines[0], ", %s %s", what, name.text);
+    else
+        line_add(&lines[1], "      %s %s", what, name.text);
+    return fits ? 1 : 2;
 }
 
 /* A sentence over at most ADVICE_LINES lines, broken between words. */
@@ -158,9 +167,9 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     else
         add_verdicts(report, finding, &line);
     screen_put(screen, &line);
-    line_add(&line, "      ");
-    add_site(screen, finding, &line);
-    screen_put(screen, &line);
+    struct line lines[2];
+    for (unsigned i = 0, count = site_lines(screen, finding, lines); i < count; i++)
+        screen_put(screen, &lines[i]);
     if (needed != NULL) {
         line_add(&line, "      !! %s", needed);
         screen_put(screen, &line);
@@ -184,9 +193,10 @@ static size_t fitting(struct screen *screen, const struct entry *list, size_t co
     for (; fit < count && fit < SCREEN_FINDINGS; fit++) {
         const struct finding *finding = report->findings.items[list[fit].first];
         const struct rule *rule = finding->rule;
-        unsigned need = 2 + (list[fit].findings > 1 && list[fit].places == 1) + (report_needed(report, finding) != NULL);
+        struct line lines[2];
+        unsigned need = 1 + site_lines(screen, finding, lines) + (list[fit].findings > 1 && list[fit].places == 1) + (report_needed(report, finding) != NULL);
         if (!advised(report, list, fit, rule))
-            need += put_wrapped(screen, rule->advice, true);
+            need += put_wrapped(screen, finding_advice(finding), true);
         if (used + need > rows)
             break;
         used += need;
@@ -205,16 +215,16 @@ static void put_list(struct screen *screen, const struct entry *list, size_t cou
         covered += list[i].host_ns;
         findings += list[i].findings;
     }
-    line_add(&line, "Top findings: %zu of %zu", findings, report->findings.count);
-    if (report->totals.host_ns != 0)
-        line_add(&line, ", %u %% of the host time lost", screen_percent(covered, report->totals.host_ns));
-    line_add(&line, "%s", findings < report->findings.count ? "; the others: --all" : "");
+    line_add(&line, "Findings: %zu of %zu", findings, report->findings.count);
+    if (covered != 0)
+        line_add(&line, ", which would save up to %s", text_ns(covered).text);
+    line_add(&line, "%s", findings < report->findings.count ? "; all: --all" : "");
     screen_put(screen, &line);
     for (size_t i = 0; i < shown; i++) {
-        const struct rule *rule = report->findings.items[list[i].first]->rule;
+        const struct finding *finding = report->findings.items[list[i].first];
         put_entry(screen, &list[i]);
-        if (!advised(report, list, i, rule))
-            put_wrapped(screen, rule->advice, false);
+        if (!advised(report, list, i, finding->rule))
+            put_wrapped(screen, finding_advice(finding), false);
     }
 }
 
@@ -222,19 +232,21 @@ void screen_put_findings(struct screen *screen, unsigned after)
 {
     const struct report *report = screen->report;
     struct line line = {0};
-    struct entry *list = report->findings.count != 0 ? calloc(report->findings.count, sizeof *list) : NULL;
+    struct entry *list = report_shown(report) != 0 ? calloc(report_shown(report), sizeof *list) : NULL;
     screen_put_blank(screen);
     if (list != NULL) {
         size_t count = entries(report, list);
-        qsort(list, count, sizeof *list, entry_by_cost);
         count = fold(report, list, count);
-        qsort(list, count, sizeof *list, entry_by_cost);
+        qsort(list, count, sizeof *list, by_number);
         put_list(screen, list, count, after);
         free(list);
         return;
     }
-    if (report->findings.count != 0)
+    if (report_shown(report) != 0)
         line_add(&line, "No memory to list the %zu findings", report->findings.count);
+    else if (report->findings.count != 0)
+        line_add(&line, "No finding is worth a line of its own: %zu rules over %s recorded calls", report->rules,
+                 text_count(report->totals.recorded).text);
     else
         line_add(&line, "No hazards found: %zu rules over %s recorded calls", report->rules,
                  text_count(report->totals.recorded).text);

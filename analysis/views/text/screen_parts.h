@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_TEXT_SCREEN_PARTS_H
 #define PTDS_ANALYSIS_VIEWS_TEXT_SCREEN_PARTS_H
 
+#include "analysis/views/opening.h"
 #include "analysis/views/text/screen.h"
 
 struct screen {

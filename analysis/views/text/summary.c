@@ -3,23 +3,18 @@
  * The summary. Written in the traced process at its exit, so: libc only, bounded output (15 lines of 100 columns, whatever
  * the trace says), no exit. One line a rule: the details are the full report's.
  */
+#include "analysis/views/opening.h"
 #include "analysis/views/text/report_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 6 };
+enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 4 };
 
-/* Cuts at COLUMNS, not inside a UTF-8 sequence. */
 static void put(struct text_sink *sink, struct line *line)
 {
-    size_t size = line->used;
-    if (size > COLUMNS) {
-        size = COLUMNS;
-        while (size > 0 && ((unsigned char)line->text[size] & 0xc0) == 0x80)
-            size--;
-    }
-    sink->write(sink, line->text, size);
+    line_fit(line, COLUMNS);
+    sink->write(sink, line->text, line->used);
     sink->write(sink, "\n", 1);
     *line = (struct line){0};
 }
@@ -72,19 +67,6 @@ static void put_default_stream(const struct report *report, struct text_sink *si
     put(sink, &line);
 }
 
-static void put_orders(const struct report *report, struct text_sink *sink)
-{
-    const struct edge_table *edges = &report->edges;
-    struct line line = {0};
-    uint64_t needless = edge_table_count(edges, VERDICT_FALSE), needed = edge_table_count(edges, VERDICT_LOAD_BEARING),
-             unknown = edge_table_count(edges, VERDICT_UNKNOWN);
-    if (needless + needed + unknown == 0)
-        return;
-    line_add(&line, "ptds: orders: %s false, %s load-bearing, %s unknown", text_count(needless).text,
-             text_count(needed).text, text_count(unknown).text);
-    put(sink, &line);
-}
-
 /* All findings of one rule. */
 struct by_rule {
     const struct rule *rule;
@@ -95,7 +77,7 @@ struct by_rule {
 static size_t group(const struct report *report, struct by_rule groups[RULES_MOST])
 {
     size_t count = 0;
-    for (size_t i = 0; i < report->findings.count; i++) {
+    for (size_t i = 0; i < report_shown(report); i++) {
         const struct finding *finding = report->findings.items[i];
         size_t at = 0;
         while (at < count && groups[at].rule != finding->rule)
@@ -137,7 +119,7 @@ static void add_where(const struct report *report, struct site_namer *namer, con
     if (finding->sets[set].count == 0)
         return;
     report_id(report, set, finding->sets[set].id[0], text, sizeof text);
-    line_add(line, "%s %s", set == FINDING_KERNELS ? ", kernel" : ", behind", text);
+    line_add(line, "%s %s", set == FINDING_KERNELS ? ", kernel" : ", behind", text_function(text).text);
 }
 
 static void put_finding(const struct report *report, struct site_namer *namer, const struct by_rule *group,
@@ -168,21 +150,34 @@ static void put_errors(const struct report *report, const struct by_rule *groups
         put(sink, &line);
 }
 
-static void put_findings(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+/* What is told in one line a cause elsewhere is one line here. */
+static void put_folded(const struct report *report, struct text_sink *sink)
 {
-    struct by_rule groups[RULES_MOST];
+    struct cause causes[CAUSES_MOST];
     struct line line = {0};
-    size_t count = group(report, groups);
+    size_t count = opening_causes(report, causes);
+    if (count == 0)
+        return;
+    line_add(&line, "ptds: below %s, or not yours to change:", opening_floor(report).text);
+    for (size_t i = 0; i < count; i++)
+        line_add(&line, "%s %s", i != 0 ? "," : "", causes[i].name);
+    put(sink, &line);
+}
+
+static void put_findings(const struct report *report, struct site_namer *namer, const struct by_rule *groups, size_t count,
+                         struct text_sink *sink)
+{
+    struct line line = {0};
     if (count == 0) {
-        line_add(&line, "ptds: no hazards found: %zu rules over %s recorded calls", report->rules,
-                 text_count(report->totals.recorded).text);
+        if (report->findings.count != 0)
+            line_add(&line, "ptds: no finding worth a line of its own");
+        else
+            line_add(&line, "ptds: no hazards found: %zu rules over %s recorded calls", report->rules,
+                     text_count(report->totals.recorded).text);
         put(sink, &line);
         return;
     }
-    qsort(groups, count, sizeof groups[0], by_cost);
-    put_errors(report, groups, count, sink);
-    line_add(&line, "ptds: hazards, and the host time lost to waiting (all: %s; %s):", report_host_time(report).text,
-             report_gpu_time(&report->totals));
+    line_add(&line, "ptds: findings, and what they save at most:");
     put(sink, &line);
     size_t shown = count <= MOST_RULES ? count : MOST_RULES - 1;
     for (size_t i = 0; i < shown; i++)
@@ -193,6 +188,24 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
             line_add(&line, " %s", groups[i].rule->id);
         put(sink, &line);
     }
+}
+
+/* The verdict, in the words of the first error if there is one; what the default stream costs; how long threads waited. */
+static void put_opening(const struct report *report, const struct by_rule *groups, size_t count, struct text_sink *sink)
+{
+    struct line line = {0};
+    if (count != 0 && groups[0].error != NULL) {
+        put_errors(report, groups, count, sink);
+    } else {
+        line_add(&line, "ptds: %s", opening_outcome(report).text);
+        put(sink, &line);
+    }
+    if (report->totals.default_stream != 0) {
+        line_add(&line, "ptds: %s", opening_default_stream(report).text);
+        put(sink, &line);
+    }
+    line_add(&line, "ptds: %s", opening_blocked(report).text);
+    put(sink, &line);
 }
 
 struct gap_lines {
@@ -248,13 +261,18 @@ static void put_banners(const struct report *report, struct text_sink *sink)
 
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    /* Banners, run, default stream, orders, errors, findings, gaps, next. */
-    _Static_assert(1 + 2 + 1 + 1 + 1 + 1 + MOST_RULES + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    /* Banners, run, default stream, outcome or errors, what it costs, blocked, findings, folded, gaps, next. */
+    _Static_assert(1 + 2 + 1 + 3 + 1 + MOST_RULES + 1 + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    struct by_rule groups[RULES_MOST];
+    size_t count = group(report, groups);
+    if (count != 0)
+        qsort(groups, count, sizeof groups[0], by_cost);
     put_banners(report, sink);
     put_run(report, sink);
     put_default_stream(report, sink);
-    put_orders(report, sink);
-    put_findings(report, namer, sink);
+    put_opening(report, groups, count, sink);
+    put_findings(report, namer, groups, count, sink);
+    put_folded(report, sink);
     put_gaps(report, sink);
     put_next(report, sink);
 }

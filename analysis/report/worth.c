@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decides what worth.h says. Called once a report's pass is over; must hide nothing that puts results in doubt.
+ */
+#include "analysis/report/worth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/findings/library.h"
+#include "analysis/report/report.h"
+
+const char *const default_cost_names[DEFAULT_COSTS] = {"up-to",          "unused", "one-thread-one-stream",
+                                                       "no-call-waited", "needed", "no-times"};
+
+/* What happens once is set-up, as at the start, unless it takes so many times the floor. */
+enum { ONCE_FLOORS = 10 };
+
+/* One of the two values, and what follows it. */
+static bool parse_one(const char *text, struct floor *floor, const char **end)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *after;
+    double value = strtod(text, &after);
+    if (after == text || strspn(text, "0123456789.") == 0 || !isfinite(value) || value > 1e9)
+        return false;
+    *end = after + strcspn(after, ",");
+    size_t size = (size_t)(*end - after);
+    if (size == 1 && *after == '%')
+        return (floor->percent = value) <= 100;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strlen(units[i].unit) == size && strncmp(after, units[i].unit, size) == 0) {
+            floor->ns = (uint64_t)(value * units[i].ns);
+            return true;
+        }
+    return size == 0 && value == 0;
+}
+
+bool floor_parse(const char *text, struct floor *floor)
+{
+    *floor = (struct floor){0};
+    while (parse_one(text, floor, &text)) {
+        if (*text == 0)
+            return true;
+        text++;
+    }
+    return false;
+}
+
+uint64_t floor_ns(struct floor floor, uint64_t run_ns)
+{
+    double share = (double)run_ns / 100 * floor.percent;
+    return share > (double)floor.ns ? (uint64_t)share : floor.ns;
+}
+
+static bool is_of_default_stream(const struct rule *rule)
+{
+    return strcmp(rule->class_, "H1") == 0 || strcmp(rule->class_, "H2") == 0 || strcmp(rule->class_, "H7") == 0;
+}
+
+/* All orders that end at the finding's site are needed. */
+static bool is_needed(const struct finding *finding)
+{
+    return finding->verdicts[VERDICT_LOAD_BEARING] != 0 && finding->verdicts[VERDICT_FALSE] == 0 &&
+           finding->verdicts[VERDICT_UNKNOWN] == 0;
+}
+
+/* Of a finding whose cost nobody knows. */
+static enum fold fold_of_unknown(const struct report *report, const struct finding *finding, uint64_t floor)
+{
+    if (finding->doubt != DOUBT_NONE)
+        return FOLD_SHOWN;
+    if (finding->severity == SEVERITY_NOTE)
+        return FOLD_NO_COST;
+    if (!is_of_default_stream(finding->rule) || !trace_has_time(&report->trace))
+        return FOLD_SHOWN;
+    if (is_needed(finding))
+        return FOLD_NEEDED;
+    struct default_stream whole = report_default_stream(report);
+    return whole.cost != DEFAULT_UP_TO || whole.most_ns < floor ? FOLD_NO_GAIN : FOLD_SHOWN;
+}
+
+static enum fold fold_of(const struct report *report, const struct finding *finding, uint64_t floor)
+{
+    if (finding->severity == SEVERITY_ERROR || finding->rule->banner)
+        return FOLD_SHOWN;
+    if (floor == 0)
+        return FOLD_SHOWN;
+    if (finding->known == 0)
+        return fold_of_unknown(report, finding, floor);
+    if (finding->host_ns < floor && finding->doubt == DOUBT_NONE)
+        return FOLD_FLOOR;
+    if (finding->rule->set_up && finding->count == 1 && finding->host_ns / ONCE_FLOORS < floor)
+        return FOLD_ONCE;
+    return finding->rule->at_call && library_of(&report->trace.defs, finding->stack) != NULL ? FOLD_LIBRARY : FOLD_SHOWN;
+}
+
+/* What is worth a line first; of that, errors, then what puts results in doubt. */
+static int place(const struct finding *finding)
+{
+    return finding->fold != FOLD_SHOWN ? 3 : finding->severity == SEVERITY_ERROR ? 0 : finding->doubt != DOUBT_NONE ? 1 : 2;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct finding *one = *(struct finding *const *)a, *two = *(struct finding *const *)b;
+    if (place(one) != place(two))
+        return place(one) - place(two);
+    int first = finding_weigh((struct finding_weight){one->severity, one->host_ns, one->unknown, one->count},
+                              (struct finding_weight){two->severity, two->host_ns, two->unknown, two->count});
+    return first != 0 ? first : one->first != two->first ? (one->first < two->first ? -1 : 1) : 0;
+}
+
+void report_weigh(struct report *report, struct floor floor)
+{
+    uint64_t ns = floor_ns(floor, report->totals.run_ns);
+    report->floor = floor;
+    for (size_t i = 0; i < report->findings.count; i++)
+        report->findings.items[i]->fold = fold_of(report, report->findings.items[i], ns);
+    if (report->findings.count != 0)
+        qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_weight);
+    report_find_sequences(report);
+}
+
+size_t report_shown(const struct report *report)
+{
+    size_t shown = 0;
+    while (shown < report->findings.count && report->findings.items[shown]->fold == FOLD_SHOWN)
+        shown++;
+    return shown;
+}
+
+/* The orders at a finding's site that a result needs, by their example. */
+static const struct edge_pair *pair_at(const struct report *report, const struct finding *finding)
+{
+    for (size_t i = 0; finding->has_api && i < report->edges.groups.count; i++) {
+        const struct edge *example = &report->edges.groups.items[i].example;
+        bool here = example->to.stack == finding->stack && example->to.api == finding->api;
+        if (here && example->verdict != VERDICT_FALSE && example->pair.first.ticks != 0)
+            return &example->pair;
+    }
+    return NULL;
+}
+
+static bool is_complete(const struct trace *trace)
+{
+    return trace->lost == 0 && trace->header.recycled == 0 && trace->header.refused == 0 && trace->damaged == 0 &&
+           trace->lost_chunks == 0;
+}
+
+struct outcome report_outcome(const struct report *report)
+{
+    struct outcome outcome = {.complete = is_complete(&report->trace)};
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (finding->doubt <= outcome.doubt)
+            continue;
+        outcome.doubt = finding->doubt;
+        outcome.finding = finding;
+        outcome.pair = finding->has_pair ? &finding->pair : pair_at(report, finding);
+    }
+    return outcome;
+}
+
+static uint64_t orders(const struct report *report, enum verdict verdict)
+{
+    const uint64_t(*counts)[VERDICTS] = report->edges.counts;
+    return counts[EDGE_FAN_IN][verdict] + counts[EDGE_FAN_OUT][verdict] + counts[EDGE_FIFO][verdict];
+}
+
+static bool is_alone(const struct report *report)
+{
+    uint64_t streams = 0;
+    for (unsigned kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
+        streams += report->totals.streams[kind];
+    return report->trace.threads == 1 && streams == 1;
+}
+
+struct default_stream report_default_stream(const struct report *report)
+{
+    uint64_t most = gain_most(&report->gain);
+    struct default_stream out = {DEFAULT_UP_TO, most < report->totals.run_ns ? most : report->totals.run_ns};
+    if (report->totals.default_stream == 0)
+        out.cost = DEFAULT_UNUSED;
+    else if (!trace_has_time(&report->trace))
+        out.cost = DEFAULT_UNKNOWN;
+    else if (is_alone(report))
+        out.cost = DEFAULT_ALONE;
+    else if (out.most_ns == 0)
+        out.cost = DEFAULT_NO_WAIT;
+    else if (report->edges.analysed && orders(report, VERDICT_LOAD_BEARING) != 0 &&
+             orders(report, VERDICT_FALSE) + orders(report, VERDICT_UNKNOWN) == 0)
+        out.cost = DEFAULT_NEEDED;
+    if (out.cost != DEFAULT_UP_TO)
+        out.most_ns = 0;
+    return out;
+}

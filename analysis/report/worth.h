@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a report says first: whether the run was right, what the default stream costs, and which findings are worth a
+ * reader's time. For the report and its writers; decided once, so that all of them say the same.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_WORTH_H
+#define PTDS_ANALYSIS_REPORT_WORTH_H
+
+#include "analysis/findings/rule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct report;
+
+/* Findings that save less than both are told in one line a cause. */
+struct floor {
+    double percent; /* of the run */
+    uint64_t ns;
+};
+#define FLOOR_DEFAULT ((struct floor){1.0, 100000})
+
+/* "2%", "250us", "2%,1ms", "0" (all findings). False: something else. */
+bool floor_parse(const char *text, struct floor *floor);
+uint64_t floor_ns(struct floor floor, uint64_t run_ns);
+
+/* Sets finding->fold of all findings, and brings them into their order: those worth a line first, errors before all. */
+void report_weigh(struct report *report, struct floor floor);
+size_t report_shown(const struct report *report); /* how many are not folded: the first ones */
+
+/* How sure it is that the run's results are right; the finding that says otherwise, and a pair of operations that shows it
+ * (NULL: none). */
+struct outcome {
+    enum doubt doubt;
+    const struct finding *finding;
+    const struct edge_pair *pair;
+    bool complete; /* the records are all there */
+};
+struct outcome report_outcome(const struct report *report);
+
+/* What another place for the default stream's work could save: from nothing to most_ns of the run, or why nothing. */
+enum default_cost {
+    DEFAULT_UP_TO,
+    DEFAULT_UNUSED,  /* nothing was put on it */
+    DEFAULT_ALONE,   /* one thread, one stream */
+    DEFAULT_NO_WAIT, /* no call waited longer because of it */
+    DEFAULT_NEEDED,  /* what waited because of it had to */
+    DEFAULT_UNKNOWN, /* no times */
+    DEFAULT_COSTS
+};
+struct default_stream {
+    enum default_cost cost;
+    uint64_t most_ns;
+};
+struct default_stream report_default_stream(const struct report *report);
+extern const char *const default_cost_names[DEFAULT_COSTS]; /* of JSON */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

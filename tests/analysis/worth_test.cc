@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a report says first: the verdict, what the default stream costs, which findings are worth a line of their own, and
+// that all forms of a report say the same of it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "analysis/report/worth.h"
+#include "analysis/views/opening.h"
+#include "analysis/views/text/screen.h"
+#include "tests/analysis/exported.h"
+
+namespace ptds
+{
+namespace
+{
+
+bool Has(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+std::string Screen(const Built &report)
+{
+    TextOf out;
+    report_screen(report.get(), nullptr, 40, &out);
+    return out.text;
+}
+
+TEST(Floor, IsAPercentageATimeOrBoth)
+{
+    struct floor floor;
+    ASSERT_TRUE(floor_parse("1%,100us", &floor));
+    EXPECT_EQ(1.0, floor.percent);
+    EXPECT_EQ(100000u, floor.ns);
+    EXPECT_EQ(100000u, floor_ns(floor, 1000000)) << "the larger of the two";
+    EXPECT_EQ(50000000u, floor_ns(floor, 5000000000));
+    ASSERT_TRUE(floor_parse("0", &floor));
+    EXPECT_EQ(0u, floor_ns(floor, 1000000));
+    ASSERT_TRUE(floor_parse("2.5ms", &floor));
+    EXPECT_EQ(2500000u, floor_ns(floor, UINT64_C(1) << 40));
+    for (const char *wrong : {"", "1", "1h", "-1%", "101%", "1%,", ",1%", "1%x", "nan%", "us", "1% 2ms"})
+        EXPECT_FALSE(floor_parse(wrong, &floor)) << wrong;
+}
+
+/* Two places that would save 3 ms and 20 us, in a run of a second. */
+const char two_places[] = "1@0 launch s=N1 k=a\n"
+                          "1@10+5000 copy s=N1 from=device to=pageable bytes=4 site=much\n"
+                          "1@5100 launch s=N1 k=a\n"
+                          "1@20000+3 sync s=N1\n"
+                          "1@30000 launch s=N1 k=a\n"
+                          "1@30010+80 copy s=N1 from=device to=pageable bytes=4 site=little\n"
+                          "1@30100 launch s=N1 k=a\n"
+                          "1@100000+3 sync s=N1\n";
+
+TEST(Fold, WhatSavesTooLittleIsOneLineACause)
+{
+    Built report(BuildTrace(two_places));
+    ASSERT_EQ(2u, report->findings.count) << report.Text();
+    EXPECT_EQ(1u, report_shown(report.get()));
+    EXPECT_EQ(FOLD_SHOWN, report->findings.items[0]->fold);
+    EXPECT_EQ(FOLD_FLOOR, report->findings.items[1]->fold);
+    struct cause causes[CAUSES_MOST];
+    ASSERT_EQ(1u, opening_causes(report.get(), causes));
+    EXPECT_STREQ("pageable-async-copy", causes[0].name);
+    EXPECT_EQ(1u, causes[0].calls);
+    std::string screen = Screen(report);
+    EXPECT_TRUE(Has(screen, "Findings: 1 of 2, which would save up to 5.0 ms")) << screen;
+    EXPECT_TRUE(Has(screen, "below 1.0 ms (1 % of the run)")) << screen;
+    EXPECT_TRUE(Has(screen, "  pageable-async-copy: ")) << screen;
+    EXPECT_FALSE(Has(screen, "#2")) << screen;
+}
+
+TEST(Fold, TheFloorIsTheUsers)
+{
+    MemoryTrace trace(BuildTrace(two_places));
+    struct report report;
+    char error[TRACE_ERROR_SIZE];
+    ASSERT_EQ(0, report_build(&report, trace.source(), error)) << error;
+    report_weigh(&report, {0, 0});
+    EXPECT_EQ(2u, report_shown(&report));
+    report_weigh(&report, {10, 0});
+    EXPECT_EQ(0u, report_shown(&report));
+    report_weigh(&report, FLOOR_DEFAULT);
+    EXPECT_EQ(1u, report_shown(&report));
+    report_end(&report);
+}
+
+/* An error, and what puts results in doubt, is never folded, however cheap. */
+TEST(Fold, NeverHidesADoubt)
+{
+    Built report(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                            "1@1 launch s=N1 k=_Z5writePf args=A\n"
+                            "1@2 launch s=N2 k=_Z5otherPf args=A\n"
+                            "1@900000+3 sync s=N1\n"));
+    ASSERT_EQ(1u, report->findings.count) << report.Text();
+    EXPECT_EQ(SEVERITY_NOTE, report->findings.items[0]->severity);
+    EXPECT_EQ(FOLD_SHOWN, report->findings.items[0]->fold);
+    EXPECT_EQ(DOUBT_MAY, report_outcome(report.get()).doubt);
+}
+
+/* simpleStreams: right, and a note says what could not be seen. */
+TEST(Fold, OneKernelOnSeveralStreamsIsNoDoubt)
+{
+    Built report(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                            "1@1 launch s=N1 k=_Z5writePf args=A\n"
+                            "1@2 launch s=N2 k=_Z5writePf args=A\n"));
+    ASSERT_EQ(1u, report->findings.count) << report.Text();
+    EXPECT_EQ(FOLD_NO_COST, report->findings.items[0]->fold);
+    EXPECT_EQ(DOUBT_NONE, report_outcome(report.get()).doubt);
+    EXPECT_TRUE(Has(report.Text(), "the pair              write writes 0x10000")) << report.Text();
+}
+
+/* Set-up that happens once is what start-up is, unless it takes much of the run. */
+TEST(Fold, WhatHappensOnceIsSetUp)
+{
+    const std::string begin = "1@0 launch s=N1 k=a\n1@1+3 sync s=N1\n",
+                      slow = "+20000 alloc ptr=0x10000 bytes=4096 site=x\n", end = "1@900000 none\n";
+    Built once(BuildTrace(begin + "1@1000" + slow + end)),
+        again(BuildTrace(begin + "1@1000" + slow + "1@30000" + slow + end)),
+        much(BuildTrace(begin + "1@1000" + slow + "1@30000 none\n"));
+    ASSERT_EQ(1u, once->findings.count);
+    EXPECT_EQ(FOLD_ONCE, once->findings.items[0]->fold);
+    EXPECT_EQ(FOLD_SHOWN, again->findings.items[0]->fold);
+    EXPECT_EQ(FOLD_SHOWN, much->findings.items[0]->fold);
+}
+
+TEST(Fold, WhatALibraryDoesIsNotTheReadersToChange)
+{
+    const std::string slow = "1@0 launch s=N1 k=a\n"
+                             "1@10+50000 free ptr=0x1000 site=inside@libcusolver.so.12\n"
+                             "1@50100 launch s=N1 k=b\n";
+    Built library(BuildTrace(slow));
+    ASSERT_EQ(1u, library->findings.count);
+    EXPECT_EQ(FOLD_LIBRARY, library->findings.items[0]->fold);
+    EXPECT_TRUE(Has(Screen(library), "inside libcusolver.so.12: 50.0 ms in 1 call")) << Screen(library);
+    Built own(BuildTrace("1@0 launch s=N1 k=a\n"
+                         "1@10+50000 free ptr=0x1000 site=inside@libmine.so\n"
+                         "1@50100 launch s=N1 k=b\n"));
+    EXPECT_EQ(FOLD_SHOWN, own->findings.items[0]->fold);
+    /* Loading is the reader's to change, wherever it happens. */
+    Built load(BuildTrace("1@0 launch s=N1 k=a\n"
+                          "1@10+50000 module-load site=inside@libcusolver.so.12\n"));
+    EXPECT_EQ(FOLD_SHOWN, load->findings.items[0]->fold);
+}
+
+enum default_cost Cost(const std::string &text)
+{
+    return report_default_stream(Built(BuildTrace(text)).get()).cost;
+}
+
+TEST(DefaultStream, SaysWhyThereIsNothingToGain)
+{
+    EXPECT_EQ(DEFAULT_UNUSED, Cost("1@0 launch s=N1 k=a\n1@10+900 sync s=N1\n"));
+    EXPECT_EQ(DEFAULT_ALONE, Cost("1@0 launch s=L k=a\n1@10+900 sync s=L\n"));
+    EXPECT_EQ(DEFAULT_NO_WAIT, Cost("1@0 launch s=L k=a\n1@5 launch s=N1 k=b\n1@10+900 sync s=L\n"));
+    Built alone(BuildTrace("1@0 launch s=L k=a\n1@10+900 sync s=L\n"));
+    EXPECT_TRUE(Has(Screen(alone), "Default stream: nothing to gain: one thread, one stream\n")) << Screen(alone);
+}
+
+/* Two threads on data of their own: the second one's wait is for the first one's kernel, too. */
+TEST(DefaultStream, CostsAtMostWhatTheThreadThatWaitedLongestWaited)
+{
+    Built report(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                            "1@1 alloc m=B ptr=0x20000 bytes=4096\n"
+                            "1@10 launch s=L k=_Z1aPf args=A\n"
+                            "2@20 launch s=L k=_Z1bPf args=B\n"
+                            "1@30+3000 sync s=L\n"
+                            "2@40+7000 sync s=L\n"
+                            "2@10000 none\n"));
+    struct default_stream found = report_default_stream(report.get());
+    EXPECT_EQ(DEFAULT_UP_TO, found.cost) << report.Text();
+    EXPECT_NEAR(7e6, static_cast<double>(found.most_ns), 30000) << "threads gain side by side";
+    EXPECT_TRUE(Has(Screen(report), "Default stream: it costs 0 to 7.0 ms of 10.0 ms (70 %)")) << Screen(report);
+}
+
+TEST(DefaultStream, OrderThatResultsNeedIsNoCost)
+{
+    EXPECT_EQ(DEFAULT_NEEDED, Cost("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                                   "1@10 launch s=L k=_Z1aPf args=A\n"
+                                   "2@20 copy s=L src=A dst=0x7f0000000000 from=device to=pinned bytes=4\n"
+                                   "2@40+7000 sync s=L\n"));
+}
+
+/* The copy waits for work of its own thread, which waits for that work next anyway. */
+TEST(DefaultStream, AWaitThatOnlyMovesIsNoCost)
+{
+    Built report(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                            "1@1 alloc m=B ptr=0x20000 bytes=4096\n"
+                            "1@10 launch s=B1 k=_Z1aPf args=A\n"
+                            "1@20+5000 copy s=L implicit from=pinned to=device src=0x7f0000000000 dst=B bytes=4\n"
+                            "1@5030 launch s=B1 k=_Z1aPf args=A\n"
+                            "1@5040+900 sync s=B1\n"));
+    EXPECT_GT(50000u, report_default_stream(report.get()).most_ns) << report.Text();
+}
+
+TEST(Outcome, NamesThePairThatShowsIt)
+{
+    Built wrong(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                           "1@1+3 copy s=N1 from=pinned src=0x7f0000000000 dst=A bytes=64\n"
+                           "1@9+9 copy s=N2 implicit src=A dst=0x7f0000001000 to=pinned bytes=64\n"));
+    struct outcome outcome = report_outcome(wrong.get());
+    EXPECT_EQ(DOUBT_WRONG, outcome.doubt) << wrong.Text();
+    ASSERT_NE(nullptr, outcome.pair);
+    EXPECT_EQ(0x10000u, outcome.pair->address);
+    for (const std::string &text : {Screen(wrong), wrong.Text()}) {
+        EXPECT_TRUE(Has(text, "WRONG: #1 unordered-conflict")) << text;
+        EXPECT_TRUE(Has(text, "  cuMemcpyHtoDAsync_v2 writes 0x10000 in thread 1, stream #")) << text;
+        EXPECT_TRUE(Has(text, "  then cuMemcpyDtoH")) << text;
+    }
+    Built right(BuildTrace(two_places));
+    EXPECT_TRUE(Has(Screen(right), "Right: no order that a result needs was missing\n")) << Screen(right);
+}
+
+TEST(Outcome, RecordsThatAreMissingAreSaid)
+{
+    TraceBuilder builder;
+    CallSpec call;
+    builder.Call(call);
+    builder.Lost(1, 12);
+    EXPECT_TRUE(Has(opening_outcome(Built(builder.Bytes()).get()).text, "Right, as far as it was recorded"));
+}
+
+/* In order of number, whatever was folded into an entry. */
+TEST(FirstScreen, FindingsComeInOrderOfNumberAndAtMostFive)
+{
+    std::string text;
+    unsigned at = 0;
+    for (unsigned i = 0; i < 9; i++, at += 40000) {
+        const char *call = i % 2 != 0 ? "free ptr=0x1000" : "copy s=N1 from=device to=pageable bytes=4";
+        text += "1@" + std::to_string(at) + " launch s=N1 k=a\n1@" + std::to_string(at + 10) + "+" +
+                std::to_string(20000 - 1000 * i) + " " + call + " site=s" + std::to_string(i) + "\n1@" +
+                std::to_string(at + 21000) + " launch s=N1 k=b\n1@" + std::to_string(at + 39000) + "+3 sync s=N1\n";
+    }
+    Built report(BuildTrace(text));
+    ASSERT_EQ(9u, report->findings.count);
+    std::istringstream lines(Screen(report));
+    unsigned last = 0, entries = 0;
+    for (std::string line; std::getline(lines, line);)
+        if (line[0] == '#') {
+            unsigned number = static_cast<unsigned>(std::stoul(line.substr(1)));
+            EXPECT_LT(last, number) << Screen(report);
+            last = number;
+            entries++;
+        }
+    EXPECT_GE(5u, entries);
+    EXPECT_LE(3u, entries);
+}
+
+TEST(FirstScreen, ALongNameStaysWhole)
+{
+    std::string kernel(60, 'k');
+    Built report(
+        BuildTrace("1@0 launch s=N1 k=" + kernel + "\n1@10+5000 free ptr=0x1000 site=a\n1@6000 launch s=N1 k=b\n"));
+    std::string screen = Screen(report);
+    EXPECT_TRUE(Has(screen, "      behind " + kernel + "\n")) << screen;
+    struct line line = {};
+    line_add(&line, "%s", "several words that do not all fit");
+    line_fit(&line, 20);
+    EXPECT_STREQ("several words ...", line.text);
+}
+
+/* Whatever happens, threads are not blocked for longer than they live, and no call is charged by two rules. */
+TEST(Blocked, IsNeverMoreThanTheThreadsTimeAndTheSameInTheStacks)
+{
+    const rule *rules[RULES_MOST];
+    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        for (const char *text : {rules[i]->bad, rules[i]->good}) {
+            Opened opened({BuildTrace(text)});
+            const struct report *report = &opened.traces.list.items[0]->report;
+            EXPECT_LE(report->totals.blocked_ns, report->totals.threads_ns) << text;
+            std::istringstream stacks(TakeFile(opened.Export("folded")));
+            uint64_t sum = 0;
+            for (std::string line; std::getline(stacks, line);)
+                sum += std::stoull(line.substr(line.rfind(' ') + 1));
+            EXPECT_EQ(report->totals.blocked_ns, sum) << rules[i]->id << "\n" << text;
+        }
+}
+
+} // namespace
+} // namespace ptds
