@@ -81,6 +81,7 @@ struct finding {
     uint64_t count;              /* calls */
     uint64_t first, last;        /* ticks of entry */
     uint64_t host_ns;            /* lost, by the calls whose loss is known */
+    uint64_t weight_ns;          /* what it is ranked by, where nobody knows that (report/worth.h) */
     uint64_t known, unknown;     /* calls whose loss is known, unknown. GPU time is never known so far */
     uint64_t verdicts[VERDICTS]; /* of the implicit edges at this call site; all 0: none is known */
     uint64_t gone;               /* of these, those needed that are gone (gone.h) */

@@ -38,7 +38,6 @@ struct pass {
     TABLE_OF(struct life) lives; /* by thread */
 };
 
-
 static void begin_rules(struct pass *pass)
 {
     struct report *report = pass->report;
@@ -104,6 +103,12 @@ static INLINE uint64_t concerned(const struct pass *pass, const struct shape *sh
     return rules & (op < 64 ? report->wanting[op] : report->wanting_all);
 }
 
+/* Which of two findings a call is shown with: the costlier, and one whose cost is counted rather than unknown. */
+static bool is_costlier(const struct finding *one, const struct finding *other)
+{
+    return one->host_ns != other->host_ns ? one->host_ns > other->host_ns : one->unknown == 0 && other->unknown != 0;
+}
+
 /* The rule's turn; the costlier of the finding so far and of the one that the call went to. */
 static INLINE struct finding *run_rule(struct rule_run *run,
                                        void (*turn)(struct rule_run *run, const struct call_view *view),
@@ -112,7 +117,7 @@ static INLINE struct finding *run_rule(struct rule_run *run,
     run->findings.flagged = NULL;
     turn(run, view);
     struct finding *flagged = run->findings.flagged_call == view->call ? run->findings.flagged : NULL;
-    return flagged != NULL && (costliest == NULL || flagged->host_ns > costliest->host_ns) ? flagged : costliest;
+    return flagged != NULL && (costliest == NULL || is_costlier(flagged, costliest)) ? flagged : costliest;
 }
 
 /* Returns the finding that the call went to, the costliest of several. */

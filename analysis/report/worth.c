@@ -57,9 +57,10 @@ uint64_t floor_ns(struct floor floor, uint64_t run_ns)
     return share > (double)floor.ns ? (uint64_t)share : floor.ns;
 }
 
-static bool is_of_default_stream(const struct rule *rule)
+bool finding_is_of_default_stream(const struct finding *finding)
 {
-    return strcmp(rule->class_, "H1") == 0 || strcmp(rule->class_, "H2") == 0 || strcmp(rule->class_, "H7") == 0;
+    const char *class = finding->rule->class_;
+    return strcmp(class, "H1") == 0 || strcmp(class, "H2") == 0 || strcmp(class, "H7") == 0;
 }
 
 /* All orders that end at the finding's site are needed. */
@@ -76,7 +77,7 @@ static enum fold fold_of_unknown(const struct report *report, const struct findi
         return FOLD_SHOWN;
     if (finding->severity == SEVERITY_NOTE)
         return FOLD_NO_COST;
-    if (!is_of_default_stream(finding->rule) || !trace_has_time(&report->trace))
+    if (!finding_is_of_default_stream(finding) || !trace_has_time(&report->trace))
         return FOLD_SHOWN;
     if (is_needed(finding))
         return FOLD_NEEDED;
@@ -110,17 +111,28 @@ static int by_weight(const void *a, const void *b)
     const struct finding *one = *(struct finding *const *)a, *two = *(struct finding *const *)b;
     if (place(one) != place(two))
         return place(one) - place(two);
-    int first = finding_weigh((struct finding_weight){one->severity, one->host_ns, one->unknown, one->count},
-                              (struct finding_weight){two->severity, two->host_ns, two->unknown, two->count});
+    int first = finding_weigh((struct finding_weight){one->severity, one->weight_ns, one->unknown, one->count},
+                              (struct finding_weight){two->severity, two->weight_ns, two->unknown, two->count});
     return first != 0 ? first : one->first != two->first ? (one->first < two->first ? -1 : 1) : 0;
+}
+
+/* What it would save, at most: of what the default stream does to a run, nobody knows one finding's share. */
+static uint64_t weight(const struct finding *finding, const struct default_stream *whole)
+{
+    bool of_whole = finding->known == 0 && finding->fold == FOLD_SHOWN && finding_is_of_default_stream(finding);
+    return of_whole && whole->most_ns > finding->host_ns ? whole->most_ns : finding->host_ns;
 }
 
 void report_weigh(struct report *report, struct floor floor)
 {
     uint64_t ns = floor_ns(floor, report->totals.run_ns);
+    struct default_stream whole = report_default_stream(report);
     report->floor = floor;
-    for (size_t i = 0; i < report->findings.count; i++)
-        report->findings.items[i]->fold = fold_of(report, report->findings.items[i], ns);
+    for (size_t i = 0; i < report->findings.count; i++) {
+        struct finding *finding = report->findings.items[i];
+        finding->fold = fold_of(report, finding, ns);
+        finding->weight_ns = weight(finding, &whole);
+    }
     if (report->findings.count != 0)
         qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_weight);
     report_find_sequences(report);

@@ -132,7 +132,7 @@ TEST(Screen, SaysWhatTheShownFindingsCover)
     ExpectFits(screen, 40);
     EXPECT_TRUE(Has(screen, "Findings: 30 of 30, which would save up to ")) << screen;
     /* The costliest two, and the rest in one. */
-    EXPECT_TRUE(Has(screen, "28x  warning, 28 more places")) << screen;
+    EXPECT_TRUE(Has(screen, "28x  warning, at 28 places")) << screen;
     for (const char *part : {"sync-copy", "cuMemcpyDtoH_v2 at prog+0x", "behind k0", "-> Use the Async form",
                              "Next: ptds report", "Implicit orders: not analysed", "policy observe", "Not analysed:"})
         EXPECT_TRUE(Has(screen, part)) << part << "\n" << screen;
@@ -279,8 +279,10 @@ TEST(Selection, RulesSeeWhatIsNotSelected)
     Selected report(BuildTrace("1@0 launch s=L k=a\n2@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"
                                "2@5100 launch s=N9 k=b\n2@11000+3 sync s=N9\n"),
                     selection);
-    ASSERT_NE(0u, report.report->findings.count);
-    EXPECT_STREQ("sync-copy", report.report->findings.items[0]->rule->id);
+    bool copy = false;
+    for (size_t i = 0; i < report.report->findings.count; i++)
+        copy |= std::string("sync-copy") == report.report->findings.items[i]->rule->id;
+    EXPECT_TRUE(copy);
 }
 
 TEST(Selection, OfCallsThatRulesSpeakOfLater)

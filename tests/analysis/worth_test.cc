@@ -176,6 +176,26 @@ TEST(DefaultStream, CostsAtMostWhatTheThreadThatWaitedLongestWaited)
     EXPECT_TRUE(Has(Screen(report), "Default stream: it costs 0 to 7.0 ms of 10.0 ms (70 %)")) << Screen(report);
 }
 
+/* What the default stream does is one entry, and stands where the most that it costs puts it. */
+TEST(DefaultStream, IsOneCauseAndRankedByWhatItCostsTheRun)
+{
+    std::string text = "1@0 alloc m=A ptr=0x10000 bytes=4096\n1@1 alloc m=B ptr=0x20000 bytes=4096\n";
+    for (unsigned i = 0; i < 4; i++) {
+        std::string at = std::to_string(10 + i * 10000), then = std::to_string(20 + i * 10000),
+                    wait = std::to_string(30 + i * 10000), n = std::to_string(i);
+        text += "1@" + at + " launch s=L k=_Z1aPf args=A site=a\n2@" + then + " launch s=L k=_Z1bPf args=B site=b" + n +
+                "\n1@" + wait + "+3000 sync s=L\n2@" + wait + "+3000 sync s=L\n";
+    }
+    text += "3@50000 launch s=N3 k=c\n3@50010+2000 free ptr=0x1000 site=f\n3@52100 launch s=N3 k=c\n"
+            "3@53000+2000 free ptr=0x1000 site=f\n3@56000 launch s=N3 k=c\n3@60000 none\n";
+    Built report(BuildTrace(text));
+    std::string screen = Screen(report);
+    EXPECT_TRUE(Has(screen, "\n#1   legacy-shared-by-threads   unknown")) << screen;
+    EXPECT_TRUE(Has(screen, ", at 4 places\n")) << screen;
+    EXPECT_FALSE(Has(screen, "\n#2 ")) << screen;
+    EXPECT_TRUE(Has(screen, "   blocking-free ")) << screen;
+}
+
 TEST(DefaultStream, OrderThatResultsNeedIsNoCost)
 {
     EXPECT_EQ(DEFAULT_NEEDED, Cost("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
@@ -271,6 +291,7 @@ TEST(Blocked, IsNeverMoreThanTheThreadsTimeAndTheSameInTheStacks)
             Opened opened({BuildTrace(text)});
             const struct report *report = &opened.traces.list.items[0]->report;
             EXPECT_LE(report->totals.blocked_ns, report->totals.threads_ns) << text;
+            EXPECT_LE(report->totals.host_ns, report->totals.threads_ns) << rules[i]->id << "\n" << text;
             std::istringstream stacks(TakeFile(opened.Export("folded")));
             uint64_t sum = 0;
             for (std::string line; std::getline(stacks, line);)

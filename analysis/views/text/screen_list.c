@@ -36,6 +36,8 @@ static size_t entries(const struct report *report, struct entry *out)
 
 static bool alike(const struct finding *one, const struct finding *two)
 {
+    if (one->rule == two->rule && finding_is_of_default_stream(one))
+        return true; /* one cause, whatever call it shows at */
     return one->rule == two->rule && one->has_api && two->has_api && one->api == two->api && one->twin == two->twin &&
            one->severity == two->severity && one->detail == two->detail;
 }
@@ -46,16 +48,18 @@ static uint64_t sum(uint64_t one, uint64_t two)
     return __builtin_add_overflow(one, two, &both) ? UINT64_MAX : both;
 }
 
-/* One cause may show at many places, as lazy loading does: the costliest are entries of their own, the rest is one. */
+/* One cause may show at many places, as lazy loading does: the costliest are entries of their own, the rest is one. What
+ * the default stream does is one cause altogether. */
 static size_t fold(const struct report *report, struct entry *list, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         size_t at = 0;
-        unsigned same = 0;
+        const struct finding *finding = report->findings.items[list[i].first];
+        unsigned same = 0, apart = finding_is_of_default_stream(finding) ? 0 : PLACES_APART;
         for (; at < kept; at++) {
-            same += alike(report->findings.items[list[at].first], report->findings.items[list[i].first]);
-            if (same > PLACES_APART)
+            same += alike(report->findings.items[list[at].first], finding);
+            if (same > apart)
                 break;
         }
         if (at == kept) {
@@ -163,7 +167,7 @@ static void put_entry(struct screen *screen, const struct entry *entry)
              text_count(entry->calls).text);
     line_add(&line, "  %s", severity_names[finding->severity]);
     if (entry->places > 1)
-        line_add(&line, ", %zu more places", entry->places);
+        line_add(&line, ", at %zu places", entry->places);
     else
         add_verdicts(report, finding, &line);
     screen_put(screen, &line);
@@ -194,7 +198,8 @@ static size_t fitting(struct screen *screen, const struct entry *list, size_t co
         const struct finding *finding = report->findings.items[list[fit].first];
         const struct rule *rule = finding->rule;
         struct line lines[2];
-        unsigned need = 1 + site_lines(screen, finding, lines) + (list[fit].findings > 1 && list[fit].places == 1) + (report_needed(report, finding) != NULL);
+        unsigned need = 1 + site_lines(screen, finding, lines) + (list[fit].findings > 1 && list[fit].places == 1) +
+                        (report_needed(report, finding) != NULL);
         if (!advised(report, list, fit, rule))
             need += put_wrapped(screen, finding_advice(finding), true);
         if (used + need > rows)
