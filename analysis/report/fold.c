@@ -58,6 +58,7 @@ static bool take(struct folds *folds, struct id_map *by_id, const struct report 
     share->unknown = add(share->unknown, finding->unknown);
     folded->count = add(folded->count, finding->count);
     folded->host_ns = add(folded->host_ns, finding->host_ns);
+    folded->weight_ns = add(folded->weight_ns, finding->weight_ns);
     folded->known = add(folded->known, finding->known);
     folded->unknown = add(folded->unknown, finding->unknown);
     folds->host_ns = add(folds->host_ns, finding->host_ns);
@@ -71,8 +72,10 @@ static int by_weight(const void *a, const void *b)
     const struct folded *one = a, *two = b;
     if (one->shown != two->shown)
         return one->shown ? -1 : 1;
-    int first = finding_weigh((struct finding_weight){one->finding->severity, one->host_ns, one->unknown, one->count},
-                              (struct finding_weight){two->finding->severity, two->host_ns, two->unknown, two->count});
+    if (one->shown && finding_place(one->finding) != finding_place(two->finding))
+        return finding_place(one->finding) - finding_place(two->finding);
+    int first = finding_weigh((struct finding_weight){one->finding->severity, one->weight_ns, one->unknown, one->count},
+                              (struct finding_weight){two->finding->severity, two->weight_ns, two->unknown, two->count});
     return first != 0 ? first : strcmp(one->id.text, two->id.text);
 }
 

@@ -24,6 +24,7 @@ struct folded {
     size_t process;
     bool shown;                              /* in some process it is worth a line (worth.h) */
     uint64_t count, host_ns, known, unknown; /* of all */
+    uint64_t weight_ns;                      /* what it is ranked by */
     TABLE_OF(struct share) shares;           /* by process */
 };
 

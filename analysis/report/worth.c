@@ -100,8 +100,7 @@ static enum fold fold_of(const struct report *report, const struct finding *find
     return finding->rule->at_call && library_of(&report->trace.defs, finding->stack) != NULL ? FOLD_LIBRARY : FOLD_SHOWN;
 }
 
-/* What is worth a line first; of that, errors, then what puts results in doubt. */
-static int place(const struct finding *finding)
+int finding_place(const struct finding *finding)
 {
     return finding->fold != FOLD_SHOWN ? 3 : finding->severity == SEVERITY_ERROR ? 0 : finding->doubt != DOUBT_NONE ? 1 : 2;
 }
@@ -109,8 +108,8 @@ static int place(const struct finding *finding)
 static int by_weight(const void *a, const void *b)
 {
     const struct finding *one = *(struct finding *const *)a, *two = *(struct finding *const *)b;
-    if (place(one) != place(two))
-        return place(one) - place(two);
+    if (finding_place(one) != finding_place(two))
+        return finding_place(one) - finding_place(two);
     int first = finding_weigh((struct finding_weight){one->severity, one->weight_ns, one->unknown, one->count},
                               (struct finding_weight){two->severity, two->weight_ns, two->unknown, two->count});
     return first != 0 ? first : one->first != two->first ? (one->first < two->first ? -1 : 1) : 0;

@@ -132,17 +132,22 @@ struct line opening_startup(const struct report *report)
     return line;
 }
 
+const char *opening_cause_name(const struct report *report, const struct finding *finding)
+{
+    const char *library = finding->fold == FOLD_LIBRARY ? library_of(&report->trace.defs, finding->stack) : NULL;
+    return library != NULL ? library : finding->rule->id;
+}
+
 static struct cause *cause_of(const struct report *report, const struct finding *finding, struct cause *causes,
                               size_t *count)
 {
-    const char *library = finding->fold == FOLD_LIBRARY ? library_of(&report->trace.defs, finding->stack) : NULL;
-    const char *name = library != NULL ? library : finding->rule->id;
+    const char *name = opening_cause_name(report, finding);
     for (size_t i = 0; i < *count; i++)
         if (strcmp(causes[i].name, name) == 0)
             return &causes[i];
     if (*count == CAUSES_MOST)
         return &causes[CAUSES_MOST - 1];
-    causes[*count] = (struct cause){.name = name, .library = library != NULL, .fold = finding->fold};
+    causes[*count] = (struct cause){.name = name, .library = name != finding->rule->id, .fold = finding->fold};
     return &causes[(*count)++];
 }
 

@@ -21,6 +21,9 @@ struct line opening_startup(const struct report *report); /* before the first ke
 /* The rank from 1 of a finding. */
 size_t opening_number(const struct report *report, const struct finding *finding);
 
+/* The line that a folded finding is told in: its rule's id, or the library's name. */
+const char *opening_cause_name(const struct report *report, const struct finding *finding);
+
 /* Findings of one cause that are told together. */
 struct cause {
     const char *name; /* the rule's id, or a library's */

@@ -240,6 +240,12 @@ TEST(Pending, AnEventSyncCompletesWhatCameBeforeTheRecord)
     EXPECT_FALSE(PendingAtEnd("1@0 launch s=B1\n1@1 record s=L e=E\n1@2+100 event-sync e=E\n1@200 none\n"));
 }
 
+/* It may have loaded all that time, and waited for nothing. */
+TEST(Pending, ALongLoadTellsNothing)
+{
+    EXPECT_TRUE(PendingAtEnd("1@0 launch s=N1\n1@10+9000 module-load\n1@10000 none\n"));
+}
+
 TEST(Pending, FreesOfNothingTellNothing)
 {
     EXPECT_TRUE(PendingAtEnd("1@0 launch s=N1\n1@10+1 free ptr=0\n1@200 none\n"));

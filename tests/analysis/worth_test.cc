@@ -9,6 +9,7 @@
 
 #include "analysis/report/worth.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/text/many_text.h"
 #include "analysis/views/text/screen.h"
 #include "tests/analysis/exported.h"
 
@@ -232,6 +233,32 @@ TEST(Outcome, NamesThePairThatShowsIt)
     }
     Built right(BuildTrace(two_places));
     EXPECT_TRUE(Has(Screen(right), "Right: no order that a result needs was missing\n")) << Screen(right);
+}
+
+/* A folder of a hundred traces is one screen, whatever they say. */
+TEST(ManyScreen, AHundredTracesFit)
+{
+    std::vector<std::string> traces;
+    for (unsigned i = 0; i < 100; i++)
+        traces.push_back(BuildTrace(i % 10 != 0
+                                        ? two_places
+                                        : "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                                          "1@1+3 copy s=N1 from=pinned src=0x7f0000000000 dst=A bytes=64\n"
+                                          "1@9+9 copy s=N2 implicit src=A dst=0x7f0000001000 to=pinned bytes=64\n"));
+    Opened opened(traces);
+    for (unsigned rows : {24u, 40u}) {
+        TextOf out;
+        many_screen(&opened.traces, &opened.folds, opened.namer, rows, &out);
+        std::istringstream lines(out.text);
+        unsigned count = 0;
+        for (std::string line; std::getline(lines, line); count++)
+            EXPECT_LE(line.size(), static_cast<size_t>(SCREEN_COLUMNS)) << line;
+        EXPECT_LT(count, rows) << out.text;
+        for (const char *part :
+             {"100 processes, ran ", "Right: 90; may be wrong: 0; WRONG: 10\n", "  WRONG: prog (pid ", "  and 7 more\n",
+              "Default stream: ", "Blocked: ", "\n#1   unordered-conflict ", "Next: ptds report "})
+            EXPECT_TRUE(Has(out.text, part)) << part << "\n" << out.text;
+    }
 }
 
 TEST(Outcome, RecordsThatAreMissingAreSaid)

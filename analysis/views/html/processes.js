@@ -30,6 +30,11 @@
     byId("gpu-times").textContent = report.totals.gpu_times + ".";
   }
 
+  function opening(report) {
+    const of = (verdict) => report.processes.filter((one) => one.outcome === verdict).length;
+    replace(byId("opening"), el("p", {}, el("b", {}, `Right: ${of("right")}; may be wrong: ${of("may-be-wrong")}; wrong: ${of("wrong")}`)));
+  }
+
   function table(report) {
     const starts = report.processes.map((one) => one.start_unix_ns).filter((one) => one !== null), first = Math.min(...starts);
     const banners = (at) => report.findings.filter((one) => one.banner && one.processes.some((share) => share.process === at)).map((one) => one.object || one.rule);
@@ -84,6 +89,7 @@
 
   ptds.startProcesses = (report) => {
     meta(report);
+    opening(report);
     cards(report);
     table(report);
     ptds.classTable(report);

@@ -69,15 +69,15 @@
   function folded(report) {
     const causes = new Map();
     for (const finding of report.findings.filter((one) => one.folded !== null)) {
-      const one = causes.get(finding.rule) || { rule: finding.rule, ns: null, calls: 0, places: 0 };
+      const one = causes.get(finding.cause) || { cause: (finding.folded === "inside-a-library" ? "inside " : "") + finding.cause, ns: null, calls: 0, places: 0 };
       if (finding.cost.host_ns !== null) one.ns = (one.ns || 0) + finding.cost.host_ns;
       one.calls += finding.count;
       one.places++;
-      causes.set(finding.rule, one);
+      causes.set(finding.cause, one);
     }
     byId("folded").hidden = causes.size === 0;
     replace(byId("folded"), el("p", { class: "note" }, "In one line a cause, too small or not yours to change:"),
-      el("ul", {}, [...causes.values()].sort((a, b) => (b.ns || 0) - (a.ns || 0)).map((one) => el("li", {}, `${one.rule}: ${one.ns === null ? "no known cost" : time(one.ns)} in ${plural(one.calls, "call")} at ${plural(one.places, "place")}`))));
+      el("ul", {}, [...causes.values()].sort((a, b) => (b.ns || 0) - (a.ns || 0)).map((one) => el("li", {}, `${one.cause}: ${one.ns === null ? "no known cost" : time(one.ns)} in ${plural(one.calls, "call")} at ${plural(one.places, "place")}`))));
   }
 
   function byClass(report) {

@@ -310,6 +310,7 @@ json_t *report_json_finding(const struct report *report, struct site_namer *name
     json_object_set_new(out, "banner", json_boolean(rule->banner));
     json_object_set_new(out, "doubt", json_string(doubt_names[finding->doubt]));
     json_object_set_new(out, "folded", text_or_null(fold_names[finding->fold]));
+    json_object_set_new(out, "cause", json_string(opening_cause_name(report, finding)));
     json_object_set_new(out, "pair", pair_or_null(report, finding->has_pair ? &finding->pair : NULL));
     json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
     json_object_set_new(out, "count", number(finding->count));
