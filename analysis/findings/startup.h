@@ -21,6 +21,12 @@ struct startup {
     uint64_t calls[STARTUP_KINDS], ns[STARTUP_KINDS];
 };
 
+/* Whether the call came before the first kernel. */
+static inline bool startup_has(const struct startup *startup, const struct call *call)
+{
+    return !startup->over || call->r.enter < startup->over_at;
+}
+
 void startup_look_now(struct startup *startup, const struct call_view *view);
 /* Every call, before the rules. */
 static inline void startup_look(struct startup *startup, const struct call_view *view)

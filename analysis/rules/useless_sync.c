@@ -100,7 +100,8 @@ static bool had_nothing(struct rule_run *run, const struct call_view *view)
     bool any = false;
     if (view->waits.count != 0 || !view->completes || view->held_by != NULL || (view->timed && view->ns > LONG_NS))
         return false;
-    if (view->call->edges != 0 || has_gaps(run->trace) || run->model->unplaced != 0)
+    if (startup_has(run->startup, view->call) || view->call->edges != 0 || has_gaps(run->trace) ||
+        run->model->unplaced != 0)
         return false;
     return !covers_new(run->model, view, &any) && any &&
            !aftermath_watches(run->aftermath, view->call->thread, view->target);
@@ -119,7 +120,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 {
     if (judged->all != 1 || judged->stream[0].need != NOT_NEEDED || has_gaps(run->trace))
         return;
-    if (judged->batch || judged->saved_ns == 0)
+    if (judged->batch || judged->saved_ns == 0 || startup_has(run->startup, judged->view->call))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, judged->view, NOT_USED);
     finding_add_judged(finding, judged, NOT_NEEDED);

@@ -202,6 +202,18 @@ TEST(UselessSync, AnElapsedTimeReliesOnTheWaitBeforeIt)
     EXPECT_EQ(1u, Built(BuildTrace(begin + "2@1010 elapsed e=E\n")).Of("useless-sync").size());
 }
 
+TEST(UselessSync, StartUpIsNone)
+{
+    const std::string upload = "1@0+5 alloc ptr=0x10000 bytes=4096\n"
+                               "1@10 memset s=N1 ptr=0x10000 to=device bytes=4096\n"
+                               "1@20+900 sync s=N1\n"
+                               "1@1000 memset s=N1 ptr=0x10000 to=device bytes=4096\n"
+                               "1@2000+900 sync s=N1\n"
+                               "1@2950+3 sync s=N1\n";
+    EXPECT_TRUE(Built(BuildTrace(upload + "1@3000 launch s=N1 k=a args=0x10000\n")).Of("useless-sync").empty());
+    EXPECT_EQ(2u, Built(BuildTrace("2@0 launch s=N2 k=a args=0x20000\n" + upload)).Of("useless-sync").size());
+}
+
 TEST(UselessSync, SaysNothingOfATraceWithGaps)
 {
     TraceBuilder builder;

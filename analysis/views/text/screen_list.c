@@ -120,13 +120,13 @@ static unsigned put_wrapped(struct screen *screen, const char *text, bool count_
     while (*text != 0 && lines < ADVICE_LINES) {
         struct line line = {0};
         size_t size = strlen(text);
-        if (size > WIDTH)
+        bool last = ++lines == ADVICE_LINES;
+        if (size > WIDTH && !last)
             for (size = WIDTH; size > 1 && text[size] != ' ';)
                 size--;
-        bool cut = ++lines == ADVICE_LINES && text[size] != 0;
-        line_add(&line, "      %s%.*s%s", lines == 1 ? "-> " : "   ", (int)(cut ? size - 3 : size), text, cut ? "..." : "");
+        line_add(&line, "      %s%.*s", lines == 1 ? "-> " : "   ", (int)size, text);
         if (!count_only)
-            screen_put(screen, &line);
+            screen_put(screen, &line); /* ends the last one after a whole word */
         text += size + (text[size] == ' ');
     }
     return lines;
