@@ -45,6 +45,7 @@ enum fold {
     FOLD_ONCE,    /* set-up of a part of the program: it happened once */
     FOLD_NO_GAIN, /* about the default stream, which costs too little */
     FOLD_NEEDED,  /* about the default stream's order, which results need */
+    FOLD_SAME,    /* another place of the one cause that the default stream is */
     FOLD_LIBRARY, /* inside a library, where the reader cannot change it */
     FOLDS
 };

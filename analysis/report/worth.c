@@ -102,7 +102,10 @@ static enum fold fold_of(const struct report *report, const struct finding *find
 
 int finding_place(const struct finding *finding)
 {
-    return finding->fold != FOLD_SHOWN ? 3 : finding->severity == SEVERITY_ERROR ? 0 : finding->doubt != DOUBT_NONE ? 1 : 2;
+    return finding->fold != FOLD_SHOWN           ? PLACE_FOLDED
+           : finding->severity == SEVERITY_ERROR ? PLACE_ERROR
+           : finding->doubt != DOUBT_NONE        ? PLACE_DOUBT
+                                                 : PLACE_COST;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -122,6 +125,34 @@ static uint64_t weight(const struct finding *finding, const struct default_strea
     return of_whole && whole->most_ns > finding->host_ns ? whole->most_ns : finding->host_ns;
 }
 
+static void sort(struct report *report)
+{
+    if (report->findings.count != 0)
+        qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_weight);
+}
+
+/* What a rule says of the default stream it says once, at the place that weighs most: all places go by one change. */
+static bool fold_same(struct report *report)
+{
+    const struct rule *told[RULES_MOST];
+    size_t count = 0;
+    bool any = false;
+    for (size_t i = 0; i < report->findings.count; i++) {
+        struct finding *finding = report->findings.items[i];
+        bool again = false;
+        if (finding_place(finding) != PLACE_COST || finding->known != 0 || !finding_is_of_default_stream(finding))
+            continue;
+        for (size_t j = 0; j < count; j++)
+            again |= told[j] == finding->rule;
+        if (again)
+            finding->fold = FOLD_SAME;
+        else if (count < RULES_MOST)
+            told[count++] = finding->rule;
+        any |= again;
+    }
+    return any;
+}
+
 void report_weigh(struct report *report, struct floor floor)
 {
     uint64_t ns = floor_ns(floor, report->totals.run_ns);
@@ -132,8 +163,9 @@ void report_weigh(struct report *report, struct floor floor)
         finding->fold = fold_of(report, finding, ns);
         finding->weight_ns = weight(finding, &whole);
     }
-    if (report->findings.count != 0)
-        qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_weight);
+    sort(report);
+    if (fold_same(report))
+        sort(report);
     report_find_sequences(report);
 }
 

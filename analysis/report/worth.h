@@ -29,7 +29,8 @@ uint64_t floor_ns(struct floor floor, uint64_t run_ns);
 void report_weigh(struct report *report, struct floor floor);
 /* It is about the default stream's order, whose cost is the run's as a whole (report_default_stream). */
 bool finding_is_of_default_stream(const struct finding *finding);
-/* Where it stands: errors first (0), then what puts results in doubt, what costs time, what is folded (3). */
+/* Where it stands: errors first, then what puts results in doubt, what costs time, what is folded. */
+enum finding_places { PLACE_ERROR, PLACE_DOUBT, PLACE_COST, PLACE_FOLDED };
 int finding_place(const struct finding *finding);
 size_t report_shown(const struct report *report); /* how many are not folded: the first ones */
 

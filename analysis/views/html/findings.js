@@ -7,7 +7,7 @@
 
   const foldWords = {
     "under-the-floor": "it would save too little", "no-known-cost": "a note without a known cost", once: "set-up, which happened once", "nothing-to-gain": "the default stream costs too little",
-    needed: "results need the order", "inside-a-library": "inside a library, where it cannot be changed",
+    needed: "results need the order", "same-cause": "another place of the same cause", "inside-a-library": "inside a library, where it cannot be changed",
   };
 
   // What a row is sorted by; unknown costs come after known ones, whichever way.

@@ -36,8 +36,6 @@ static size_t entries(const struct report *report, struct entry *out)
 
 static bool alike(const struct finding *one, const struct finding *two)
 {
-    if (one->rule == two->rule && finding_is_of_default_stream(one))
-        return true; /* one cause, whatever call it shows at */
     return one->rule == two->rule && one->has_api && two->has_api && one->api == two->api && one->twin == two->twin &&
            one->severity == two->severity && one->detail == two->detail;
 }
@@ -56,10 +54,10 @@ static size_t fold(const struct report *report, struct entry *list, size_t count
     for (size_t i = 0; i < count; i++) {
         size_t at = 0;
         const struct finding *finding = report->findings.items[list[i].first];
-        unsigned same = 0, apart = finding_is_of_default_stream(finding) ? 0 : PLACES_APART;
+        unsigned same = 0;
         for (; at < kept; at++) {
             same += alike(report->findings.items[list[at].first], finding);
-            if (same > apart)
+            if (same > PLACES_APART)
                 break;
         }
         if (at == kept) {
