@@ -22,7 +22,8 @@ static const char schema[] =
     " callchainId INTEGER);"
     "CREATE TABLE PTDS_META(process INTEGER, name TEXT, value);"
     "CREATE TABLE PTDS_PROCESS(process INTEGER PRIMARY KEY, globalPid INTEGER, host TEXT, rank INTEGER, pid INTEGER,"
-    " program TEXT, trace TEXT, policy TEXT, start_unix_ns INTEGER, run_ns INTEGER, calls INTEGER, host_ns_lost INTEGER);"
+    " program TEXT, trace TEXT, policy TEXT, start_unix_ns INTEGER, run_ns INTEGER, calls INTEGER, host_ns_lost INTEGER,"
+    " blocked_ns INTEGER, threads_ns INTEGER, outcome TEXT);"
     "CREATE TABLE PTDS_STREAM(process INTEGER, uid INTEGER, context INTEGER, kind TEXT, thread INTEGER, priority INTEGER,"
     " name TEXT, PRIMARY KEY(process, uid));"
     "CREATE TABLE PTDS_CALL(process INTEGER, correlationId INTEGER, thread INTEGER, op INTEGER, work TEXT, context INTEGER,"
@@ -31,7 +32,7 @@ static const char schema[] =
     " PRIMARY KEY(process, correlationId)) WITHOUT ROWID;"
     "CREATE TABLE PTDS_FRAME(process INTEGER, stack INTEGER, depth INTEGER, object TEXT, offset INTEGER, symbol TEXT);"
     "CREATE TABLE PTDS_FINDING(process INTEGER, id TEXT, rule TEXT, detail TEXT, api TEXT, stack INTEGER, count INTEGER,"
-    " host_ns INTEGER, host_unknown_calls INTEGER, object TEXT, class TEXT, severity TEXT);"
+    " host_ns INTEGER, host_unknown_calls INTEGER, object TEXT, class TEXT, severity TEXT, folded TEXT);"
     "CREATE TABLE PTDS_EDGE(process INTEGER, kind TEXT, verdict TEXT, reason TEXT, from_ns INTEGER, from_thread INTEGER,"
     " from_stream INTEGER, from_stack INTEGER, to_ns INTEGER, to_thread INTEGER, to_stream INTEGER, to_stack INTEGER,"
     " address INTEGER, size INTEGER, allocation INTEGER);";
@@ -43,11 +44,11 @@ static const char *const inserts[STATEMENTS] = {
     "INSERT INTO ThreadNames VALUES(?,NULL,?)",
     "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?,?,1,?,?,?,?,?)",
     "INSERT INTO PTDS_META VALUES(?,?,?)",
-    "INSERT INTO PTDS_PROCESS VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO PTDS_PROCESS VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_STREAM VALUES(?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_CALL VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_FRAME VALUES(?,?,?,?,?,?)",
-    "INSERT INTO PTDS_FINDING VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO PTDS_FINDING VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO PTDS_EDGE VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 
@@ -228,6 +229,9 @@ static void add_process(struct database *database)
     put_number_if(database, report->totals.run_ns != 0, report->totals.run_ns);
     put_number(database, report->totals.calls);
     put_number_if(database, report->totals.costed != 0, report->totals.host_ns);
+    put_number_if(database, trace_has_time(&report->trace), report->totals.blocked_ns);
+    put_number_if(database, trace_has_time(&report->trace), report->totals.threads_ns);
+    put_text(database, doubt_names[report_outcome(report).doubt]);
     end_row(database);
     export_notes(database->job, traced, add_meta, database);
 }
@@ -294,6 +298,7 @@ static void add_finding(struct database *database, const struct finding *finding
     put_text(database, finding->text);
     put_text(database, finding->rule->class_);
     put_text(database, severity_names[finding->severity]);
+    put_text(database, fold_names[finding->fold]);
     end_row(database);
 }
 
