@@ -13,19 +13,26 @@ void saving_begin(struct saving *saving, const struct call_view *view)
         (struct saving){.thread = view->call->thread, .open = true, .leave = view->call->r.leave, .lost_ns = view->lost_ns};
 }
 
+static bool is_sync(unsigned op)
+{
+    return op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC || op == PTDS_OP_CTX_SYNC;
+}
+
 void saving_look(struct saving *saving, const struct trace *trace, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (!saving->open || view->call->thread != saving->thread)
         return;
-    if (view->scope != WAIT_NONE && view->completes) {
+    bool waits = view->scope != WAIT_NONE && view->completes;
+    if (waits && (view->waits.count != 0 || saving->more)) {
         uint64_t between = call->enter > saving->leave ? trace_ns(trace, call->enter - saving->leave) : 0;
         uint64_t most = between < saving->lost_ns ? between : saving->lost_ns;
         saving->saved_ns = saving->more ? most : 0;
         saving->open = false;
-    } else {
-        saving->more |= view->work;
+        return;
     }
+    saving->again |= is_sync(call->op) && !saving->more;
+    saving->more |= view->work;
 }
 
 static void add(struct savings *savings, enum saving_kind kind, struct finding *finding, const struct call_view *view)
@@ -70,7 +77,7 @@ static bool settle(struct open_saving *open, const struct trace *trace, const st
         return view->work;
     }
     saving_look(saving, trace, view);
-    if (open->kind == SAVE_ALL_BEFORE_WAIT && saving->more) {
+    if (open->kind == SAVE_ALL_BEFORE_WAIT && saving->more && !saving->again) {
         finding_cost(open->finding, saving->lost_ns);
         return true;
     }

@@ -2,7 +2,8 @@
  *
  * What leaving a wait out would save. A thread that had not waited would have gone on until it had to wait the next time:
  * so much, and never more than the wait took, it would have gained. It gains nothing if it gave the GPU nothing more to do
- * before that next wait: then the wait was for a last result, and leaving it out only moves it.
+ * before that next wait: then the wait was for a last result, and leaving it out only moves it. A wait right after it,
+ * which had nothing left to wait for, is part of it.
  */
 #ifndef PTDS_ANALYSIS_SAVING_H
 #define PTDS_ANALYSIS_SAVING_H
@@ -18,6 +19,7 @@ struct finding;
 struct saving {
     uint32_t thread; /* uid */
     bool open, more; /* open: the thread has not waited again; more: it has submitted work since */
+    bool again;      /* it waited at once for what it had just waited for: so the wait was meant */
     uint64_t leave;  /* ticks, of the wait */
     uint64_t lost_ns, saved_ns;
 };
@@ -30,7 +32,8 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
 /* For rules: costs of calls that are known only later. */
 enum saving_kind {
     SAVE_UNTIL_NEXT_WAIT, /* as above */
-    SAVE_ALL_BEFORE_WAIT, /* all that the call lost, if its thread submits work before it waits again */
+    SAVE_ALL_BEFORE_WAIT, /* all that the call lost, if its thread submits work next; as above if it waits once more first
+                           */
     SAVE_ALL_IF_MORE,     /* all that the call lost, if anybody submits work later: not at the end of a program */
 };
 

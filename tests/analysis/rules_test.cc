@@ -247,6 +247,19 @@ TEST(PageableAsyncCopy, WhatIsWaitedForNextAnywayIsNone)
                             "1@5020+3 sync s=N1\n"
                             "1@5030 launch s=N1 k=long\n"));
     EXPECT_TRUE(report.Of("pageable-async-copy").empty()) << report.Text();
+    /* A result that is read in every turn of a loop, in two calls: what the thread does between them could be done
+     * meanwhile. */
+    std::string loop = "1@0 launch s=N1 k=long\n";
+    for (unsigned i = 0; i < 5; i++) {
+        std::string at = std::to_string(10 + i * 10000), then = std::to_string(5015 + i * 10000),
+                    next = std::to_string(7000 + i * 10000);
+        loop += "1@" + at + "+5000 copy s=N1 from=device to=pageable bytes=4 site=item\n1@" + then + "+3 sync s=N1\n1@" +
+                next + " launch s=N1 k=long\n";
+    }
+    Built item(BuildTrace(loop));
+    ASSERT_EQ(1u, item.Of("pageable-async-copy").size()) << item.Text();
+    EXPECT_EQ(4u, item.Of("pageable-async-copy")[0]->known);
+    EXPECT_NEAR(4 * 4980e3, static_cast<double>(item.Of("pageable-async-copy")[0]->host_ns), 100e3);
     Built from(BuildTrace("1@0 launch s=N1 k=long\n"
                           "1@10+8 copy s=N1 from=pageable to=device bytes=4\n"));
     ASSERT_EQ(1u, from.Of("pageable-async-copy").size()) << "read out of order, though it kept nobody";
