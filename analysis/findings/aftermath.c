@@ -187,8 +187,7 @@ static void drop_one(struct aftermath *aftermath)
     give_up(aftermath->watches[at]);
     judge(aftermath, aftermath->watches[at]);
     aftermath->count--;
-    memmove(aftermath->watches + at, aftermath->watches + at + 1,
-            (aftermath->count - at) * sizeof aftermath->watches[0]);
+    memmove(aftermath->watches + at, aftermath->watches + at + 1, (aftermath->count - at) * sizeof aftermath->watches[0]);
 }
 
 static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)

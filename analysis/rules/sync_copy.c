@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * sync-copy: a copy or memset of the synchronous forms that kept its thread waiting, though it had more to give to the GPU.
- * Run by report.c for every call. A call that was quick, had nothing to wait for, or waited for a last result is no finding;
- * the cost is what the thread could have done meanwhile (saving.h).
+ * Run by report.c for every call. A call that was quick, had nothing to wait for, or waited for a last result is no
+ * finding; the cost is what the thread could have done meanwhile (saving.h).
  */
 #include "analysis/findings/rule.h"
 

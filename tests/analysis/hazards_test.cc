@@ -75,10 +75,9 @@ TEST(OverWideSync, AStreamWhoseMemoryIsUsedAfterwardsWasNeeded)
 
 TEST(OverWideSync, WhatCannotBeKnownIsNotSaid)
 {
-    for (const char *unknown :
-         {"", /* the trace ends */
-          "1@5100 graph-launch s=N3 opaque\n2@5200+3 sync s=N2\n1@5400+9 sync s=N3\n",
-          "1@5100 launch s=N3 k=hides\n2@5200+3 sync s=N2\n1@5400+9 sync s=N3\n"}) {
+    for (const char *unknown : {"", /* the trace ends */
+                                "1@5100 graph-launch s=N3 opaque\n2@5200+3 sync s=N2\n1@5400+9 sync s=N3\n",
+                                "1@5100 launch s=N3 k=hides\n2@5200+3 sync s=N2\n1@5400+9 sync s=N3\n"}) {
         Built report(BuildTrace(std::string(two_streams) + unknown));
         EXPECT_TRUE(report.Of("over-wide-sync").empty()) << unknown;
         EXPECT_EQ(unknown[0] != 0 ? 1u : 0u, report.Of("device-wide-sync").size()) << unknown;

@@ -72,10 +72,10 @@ TEST(PageMany, SaysWhoAndHowUnevenly)
         EXPECT_NE(std::string::npos, details.find(part)) << part << "\n" << details;
     EXPECT_EQ(std::string::npos, details.find("Show in the timeline"));
     std::string text = browser.Run("document.body.innerText");
-    for (const char *part :
-         {"20 processes of prog; policy observe", "Right: 20; may be wrong: 0; wrong: 0", "operations with GPU times; of 40 others",
-          "GPU times of 20 of 60 operations are recorded.", "A timeline is of one process",
-          "processes 0 to 19: the trace holds no exact counts", "process 3: the process did not end through exit"})
+    for (const char *part : {"20 processes of prog; policy observe", "Right: 20; may be wrong: 0; wrong: 0",
+                             "operations with GPU times; of 40 others", "GPU times of 20 of 60 operations are recorded.",
+                             "A timeline is of one process", "processes 0 to 19: the trace holds no exact counts",
+                             "process 3: the process did not end through exit"})
         EXPECT_NE(std::string::npos, text.find(part)) << part << "\n" << text;
     for (const char *part : {"NaN", "undefined", "[object", "Zoom in"})
         EXPECT_EQ(std::string::npos, text.find(part)) << part << "\n" << text;

@@ -242,8 +242,8 @@ TEST(Symbols, APerfMapOfAnotherProcessIsNotBelieved)
 
 TEST(Symbols, KernelNamesAreDemangled)
 {
-    Built built(
-        BuildTrace("1@0 launch s=L k=_ZN3foo3barIfEEvPT_i\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON));
+    Built built(BuildTrace(
+        "1@0 launch s=L k=_ZN3foo3barIfEEvPT_i\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON));
     EXPECT_NE(std::string::npos, built.Text().find("void foo::bar<float>(float*, int)")) << built.Text();
 }
 
