@@ -52,9 +52,9 @@ static bool covers_new(struct model *model, const struct call_view *view, bool *
 
 /* A wait that had nothing new, held back until its thread's next wait: a time that is read then relies on it. */
 struct waiter {
-    struct call call;
     bool timed;
     uint64_t ns;
+    struct call call;
 };
 
 struct state {
