@@ -134,10 +134,8 @@ void guard_leave(struct call *C)
 
 static void stream_made(const struct call *C)
 {
-    if (C->word[0] & CU_STREAM_NON_BLOCKING) {
-        __atomic_add_fetch(&guard_state.order.free_running, 1, __ATOMIC_RELAXED);
-        claims_end(&guard_state.order);
-    }
+    if (C->word[0] & CU_STREAM_NON_BLOCKING)
+        claims_free_running(&guard_state.order);
 }
 
 static void made_memory(struct call *C)

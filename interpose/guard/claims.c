@@ -18,14 +18,16 @@ static inline unsigned slot_of(const struct memory *memory, uint32_t writes)
 
 static inline int is_live(const struct claim *claim, const struct memory *memory, uint64_t epoch)
 {
-    return claim->memory == memory && __atomic_load_n(&claim->epoch, __ATOMIC_ACQUIRE) == epoch;
+    return claim->memory == memory && __atomic_load_n(&claim->epoch, __ATOMIC_SEQ_CST) == epoch;
 }
 
 /* ---- without the lock ---- */
 
+/* All loads from here on are sequentially consistent, as is what they are about to find: an acquiring load may be done
+ * before the gate or the announcement can be seen. */
 static inline int hold(const struct order *o, const struct lane *lane, const struct touched *touched, uint64_t *slots)
 {
-    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_ACQUIRE);
+    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&lane->ready, __ATOMIC_ACQUIRE) != epoch + 1)
         return 0;
     for (unsigned i = 0; i < touched->count; i++) {
@@ -44,8 +46,8 @@ int order_again(struct order *o, unsigned number, const struct touched *touched)
     uint64_t slots = 0, bit = UINT64_C(1) << number % 64, *active = &o->active[number / 64];
     if (!hold(o, lane, touched, &slots))
         return 0;
-    if ((__atomic_load_n(&lane->used, __ATOMIC_ACQUIRE) & slots) == slots &&
-        __atomic_load_n(active, __ATOMIC_ACQUIRE) & bit)
+    if ((__atomic_load_n(&lane->used, __ATOMIC_SEQ_CST) & slots) == slots &&
+        __atomic_load_n(active, __ATOMIC_SEQ_CST) & bit)
         return 1; /* who registers next finds both */
     __atomic_or_fetch(&lane->used, slots, __ATOMIC_SEQ_CST);
     __atomic_or_fetch(active, bit, __ATOMIC_SEQ_CST);
@@ -57,8 +59,9 @@ int order_again(struct order *o, unsigned number, const struct touched *touched)
 /* Opaque work has ended all claims: it is such a first one. */
 void claims_make(struct order *o, struct lane *lane, const struct touched *touched)
 {
-    if (lane->ready != o->epoch + 1) { /* where promises change all the time, claims would be made for nothing */
-        __atomic_store_n(&lane->ready, o->epoch + 1, __ATOMIC_RELEASE);
+    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_RELAXED); /* a stream that comes ends claims without the lock */
+    if (lane->ready != epoch + 1) { /* where promises change all the time, claims would be made for nothing */
+        __atomic_store_n(&lane->ready, epoch + 1, __ATOMIC_RELEASE);
         return;
     }
     for (unsigned i = 0; i < touched->count; i++) {
@@ -67,15 +70,16 @@ void claims_make(struct order *o, struct lane *lane, const struct touched *touch
         if (access->begin || access->end != UINT64_MAX || access->memory->host & 1)
             continue;
         claim->memory = access->memory;
-        __atomic_store_n(&claim->epoch, o->epoch + 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&claim->epoch, epoch + 1, __ATOMIC_RELEASE);
     }
 }
 
 int claims_live(const struct order *o, unsigned number, const struct memory *memory)
 {
     const struct lane *lane = o->lanes[number];
-    return is_live(&lane->claims[slot_of(memory, 0)], memory, o->epoch + 1) ||
-           is_live(&lane->claims[slot_of(memory, 1)], memory, o->epoch + 1);
+    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_RELAXED);
+    return is_live(&lane->claims[slot_of(memory, 0)], memory, epoch + 1) ||
+           is_live(&lane->claims[slot_of(memory, 1)], memory, epoch + 1);
 }
 
 static void take_away(struct lane *lane, const struct memory *memory, uint32_t writes)
@@ -116,6 +120,8 @@ static int changes_promises(const struct order *o, const struct order_op *op)
         return 1;
     if (lane->kind == LANE_NON_BLOCKING)
         return 0;
+    if (op->waits && claims_need_marks(o))
+        return 1; /* what came quickly from here on would have no mark before it */
     return op->work && (lane->kind == LANE_BLOCKING || !op->touched || op->join > JOIN_HOST);
 }
 

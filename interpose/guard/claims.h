@@ -43,4 +43,17 @@ static inline void claims_end(struct order *o)
     __atomic_add_fetch(&o->epoch, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Also without the lock: from now on there is somebody who may be promised less than all. */
+static inline void claims_free_running(struct order *o)
+{
+    __atomic_store_n(&o->free_running, 1, __ATOMIC_RELAXED);
+    claims_end(o);
+}
+
+/* Not all is promised to all, so boundaries need marks. */
+static inline int claims_need_marks(const struct order *o)
+{
+    return __atomic_load_n(&o->free_running, __ATOMIC_RELAXED) || o->domains_used > 1;
+}
+
 #endif

@@ -28,10 +28,8 @@ int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int e
     o->high += i == o->high;
     if (o->domains_used <= domain)
         o->domains_used = (uint16_t)(domain + 1);
-    if (kind == LANE_NON_BLOCKING || domain > 0) {
-        o->free_running++;
-        claims_end(o);
-    }
+    if (kind == LANE_NON_BLOCKING || domain > 0)
+        claims_free_running(o);
     return (int)i;
 }
 
@@ -78,8 +76,8 @@ static int is_boundary(const struct order *o, const struct lane *lane, unsigned 
         return domain->last_default > at || domain->last_sync > at;
     if (domain->last_blocking > at && lane->host > lane->completed)
         return 1; /* a host may wait for the blocking one */
-    return (o->free_running || o->domains_used > 1) && ((domain->last_event > at && domain->event_lane != number) ||
-                                                        domain->last_sync > at || domain->last_blocking > at);
+    return claims_need_marks(o) && ((domain->last_event > at && domain->event_lane != number) || domain->last_sync > at ||
+                                    domain->last_blocking > at);
 }
 
 /* The one to record anew: free, or done, or the newest where it is no boundary any more, or the oldest. -1: all are being

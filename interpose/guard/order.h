@@ -94,7 +94,7 @@ struct order {
     uint16_t high;                   /* lanes in use are below */
     uint16_t opaque_lanes;           /* that had an operation which touches everything, not known to be done */
     uint16_t domains_used;           /* contexts that ever had a lane: numbers below */
-    uint16_t free_running;           /* non-blocking streams ever made: who may be promised less */
+    uint16_t free_running;           /* 1: there were non-blocking streams, who may be promised less (claims.h) */
     uint32_t too_wide;               /* waits that covered more than was promised, for want of a mark */
     moment crowded;                  /* memory ran out at this moment: all before conflicts with all */
     struct reach known;              /* what the host has waited for in single lanes, in legacy's terms */
@@ -116,9 +116,10 @@ enum order_join {
 
 struct order_op {
     uint16_t lane;
-    uint8_t join; /* enum order_join; a touched->opaque operation joins all */
-    uint8_t work; /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
-    uint8_t next; /* with work 0: the host waits for what the lane's next operation comes after, not its newest one */
+    uint8_t join;  /* enum order_join; a touched->opaque operation joins all */
+    uint8_t work;  /* 1: an operation on the lane (an event record and a wait are such, too); 0: the host only waits */
+    uint8_t next;  /* with work 0: the host waits for what the lane's next operation comes after, not its newest one */
+    uint8_t waits; /* order_waits follows */
     const struct touched *touched; /* NULL: nothing */
     const uint16_t *fully;         /* all work of these lanes, too: the thread's other ones */
     uint16_t fully_count;

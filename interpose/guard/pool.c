@@ -200,7 +200,7 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
         uint16_t lane = least_used(pool, here);
         if (lane == UINT16_MAX)
             break;
-        rails[lane].users++;
+        rails_use(lane, 1);
         here->lanes[here->lane_count++] = lane;
     }
     lock_drop(&guard_state.lock);
@@ -211,8 +211,8 @@ enum { MANY_CONFLICTS = 32 };
 
 static void move_to(struct thread_context *here, uint16_t lane)
 {
-    rails[here->lanes[0]].users--;
-    rails[lane].users++;
+    rails_use(here->lanes[0], -1);
+    rails_use(lane, 1);
     here->lanes[0] = lane;
     here->conflicts = 0;
     here->away = 0;
@@ -256,7 +256,7 @@ void pool_thread_gone(struct thread_context *here)
     lock_take(&guard_state.lock);
     if (here->context->pool && here->context->uid == here->context_uid) { /* else its lanes went with it */
         for (unsigned i = 0; i < here->lane_count; i++)
-            rails[here->lanes[i]].users--;
+            rails_use(here->lanes[i], -1);
         if (here->own_lane)
             rails_close_unmarked(here->own_lane - 1u);
     }

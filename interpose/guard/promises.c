@@ -174,8 +174,8 @@ void order_waits(struct order *o, unsigned number, int next, struct promise *pro
         promise->blocking = lane->kind == LANE_DEFAULT ? o->now + 1 : next ? domain->last_default : lane->default_then;
         raise(&promise->blocking, lane->promise.blocking);
         domain->last_sync = o->now + 1;
-        if (o->free_running || o->domains_used > 1)
-            claims_end(o); /* who has work there has to mark it */
+        if (claims_need_marks(o))
+            claims_end(o); /* who has work there has to mark it, also whoever waits for its own */
     }
     reach_join(&promise->reach, lane->kind == LANE_DEFAULT ? &domain->joined : &lane->promise.reach);
     if (lane->kind == LANE_DEFAULT)

@@ -48,7 +48,8 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
     for (unsigned i = 0; i < plan->count; i++) {
         const struct order_wait *wait = &plan->waits[i];
         if (wait->mark == ORDER_NEWEST) {
-            tickets[i] = rails_ticket(wait->lane);
+            tickets[i] = rails[wait->lane].tickets;
+            __atomic_store_n(&rails[wait->lane].tickets, tickets[i] + 1, __ATOMIC_SEQ_CST);
         } else {
             __atomic_add_fetch(&guard_state.order.lanes[wait->lane]->marks[wait->mark].pins, 1, __ATOMIC_RELAXED);
             tickets[i] = rails[wait->lane].marked_by[wait->mark];
@@ -144,11 +145,12 @@ void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct o
         rails_record_mark(lane, plan->mark_first);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct order_wait *wait = &plan->waits[i];
+        uint32_t behind = rails[wait->lane].uid; /* the lane may be another stream's afterwards */
         if (wait->mark == ORDER_NEWEST)
             wait_for_newest(rails[lane].handle, wait->lane, tickets[i]);
         else
             wait_for_mark(rails[lane].handle, wait->lane, wait->mark, tickets[i]);
-        record_edge(C, rails[lane].uid, rails[wait->lane].uid, C->enter);
+        record_edge(C, rails[lane].uid, behind, C->enter);
     }
     errno = saved;
 }
@@ -162,7 +164,7 @@ static void begin_rail(unsigned lane, struct context *context, CUstream handle, 
     rail->context = context;
     rail->stream = NULL;
     rail->uid = uid;
-    rail->users = 0;
+    __atomic_store_n(&rail->users, 0, __ATOMIC_RELAXED);
 }
 
 /* The lane's marks are nobody's now. */

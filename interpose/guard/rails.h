@@ -20,7 +20,7 @@ struct rail {
     uint32_t uid;          /* the stream's */
     uint32_t tickets;      /* given out; whoever has one is the only one to call the driver for the lane in its turn */
     uint32_t serving, waiting;
-    uint32_t users; /* threads that have it for their default-stream work */
+    uint32_t users; /* threads that have it for their default-stream work: rails_users */
     CUevent mark[ORDER_MARKS];
     uint32_t marked_by[ORDER_MARKS]; /* the ticket in whose turn the mark was recorded */
 } __attribute__((aligned(64)));
@@ -46,7 +46,9 @@ void rails_close_unmarked(unsigned lane);
 /* Unlocked: makes the planned waits in the operation's turn, which stays open until rails_served. `own`: its ticket. */
 void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct order_plan *plan, const uint32_t tickets[]);
 
-/* Locked: a ticket for the lane; and tickets for all lanes that the plan wants events recorded on. */
+/* Locked: a ticket for the lane; and tickets for all lanes that the plan wants events recorded on. Those are there for all
+ * to see before gate_await_quick looks: a quick call shows itself first and looks for tickets afterwards. A ticket for the
+ * lane's own operation needs no such care, its gate is held. */
 static inline uint32_t rails_ticket(unsigned lane)
 {
     uint32_t ticket = rails[lane].tickets;
@@ -58,8 +60,18 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[]);
 /* Nobody has a ticket. Without the lock: nobody had one a moment ago. */
 static inline int rails_no_turns(unsigned lane)
 {
-    return __atomic_load_n(&rails[lane].tickets, __ATOMIC_ACQUIRE) ==
+    return __atomic_load_n(&rails[lane].tickets, __ATOMIC_SEQ_CST) ==
            __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
+}
+
+/* Changed under the lock, read anywhere. */
+static inline uint32_t rails_users(unsigned lane)
+{
+    return __atomic_load_n(&rails[lane].users, __ATOMIC_RELAXED);
+}
+static inline void rails_use(unsigned lane, int more)
+{
+    __atomic_store_n(&rails[lane].users, rails[lane].users + (uint32_t)more, __ATOMIC_RELAXED);
 }
 
 /* Locked: the driver has all of the lane's operations. */

@@ -89,6 +89,7 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
                           .join = (uint8_t)join_of(C, lane, event),
                           .work = (uint8_t)work,
                           .next = guarded->kind == GUARD_WORK,
+                          .waits = guarded->waits,
                           .touched = guarded->kind == GUARD_WORK || C->touched.opaque ? &C->touched : NULL,
                           .fully = where->fully,
                           .fully_count = (uint16_t)where->fully_count};
@@ -138,7 +139,7 @@ void turn_end(struct call *C)
         end_turn(&C->guarded);
     if (C->guarded.gate) {
         C->guarded.gate = 0;
-        gate_drop(&rails[C->guarded.lane].gate, rails[C->guarded.lane].users == 1);
+        gate_drop(&rails[C->guarded.lane].gate, rails_users(C->guarded.lane) == 1);
     }
 }
 

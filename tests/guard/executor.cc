@@ -361,6 +361,7 @@ void Executor::begin_wait(const Call &call, Outcome *outcome)
     struct order_op op = {};
     op.lane = own[0];
     op.join = uint8_t(call.join);
+    op.waits = 1;
     const std::vector<uint16_t> others = without(own, op.lane);
     op.fully = others.data();
     op.fully_count = others.size();
