@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The quick way through the guard while other threads are at work: what the gate keeps apart, and what whoever takes a
+ * claim away must see. The test plays the wrapper; the driver is a handful of functions that succeed.
+ */
+#include <gtest/gtest.h>
+
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+extern "C" {
+#include "interpose/driver/driver.h"
+#include "interpose/guard/claims.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/ledger.h"
+#include "interpose/guard/pool.h"
+#include "interpose/guard/turn.h"
+}
+
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+/* ---- a driver ---- */
+
+CUcontext const kContext = CUcontext(0x1000);
+std::atomic<uintptr_t> g_handles{0x10000};
+std::atomic<CUstream> g_recorded_on;
+
+CUresult context_now(CUcontext *context)
+{
+    *context = kContext;
+    return CUDA_SUCCESS;
+}
+CUresult make_stream(CUstream *stream, unsigned)
+{
+    *stream = CUstream(g_handles += 16);
+    return CUDA_SUCCESS;
+}
+CUresult make_event(CUevent *event, unsigned)
+{
+    *event = CUevent(g_handles += 16);
+    return CUDA_SUCCESS;
+}
+CUresult record(CUevent, CUstream stream)
+{
+    g_recorded_on = stream;
+    return CUDA_SUCCESS;
+}
+CUresult wait_event(CUstream, CUevent, unsigned)
+{
+    return CUDA_SUCCESS;
+}
+CUresult host_wait(CUstream)
+{
+    return CUDA_SUCCESS;
+}
+
+void install_driver()
+{
+    driver.cuCtxGetCurrent = context_now;
+    driver_real[API_cuStreamCreate][0] = reinterpret_cast<void *>(make_stream);
+    driver_real[API_cuEventCreate][0] = reinterpret_cast<void *>(make_event);
+    driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(record);
+    driver_real[API_cuStreamWaitEvent][0] = reinterpret_cast<void *>(wait_event);
+    driver_real[API_cuStreamSynchronize][0] = reinterpret_cast<void *>(host_wait);
+}
+
+struct memory make_memory(uint32_t uid)
+{
+    struct memory memory = {};
+    memory.base = 0x7f0000000000 + uid * 0x10000;
+    memory.bytes = 0x1000;
+    memory.uid = uid;
+    return memory;
+}
+
+/* A thread of the program in the context, and one call of its. */
+struct Caller {
+    struct thread thread = {};
+    struct thread_context here = {};
+    struct call call = {};
+
+    explicit Caller(struct context *context)
+    {
+        here.context = context;
+        here.context_uid = context->uid;
+        thread.last_context = thread.contexts = &here;
+        call.thread = &thread;
+        call.context = context;
+    }
+    void fill(uint16_t api, uint8_t op, struct memory *memory)
+    {
+        call.api = api;
+        call.op = op;
+        call.guarded.kind = call.guarded.turn = call.guarded.gate = call.guarded.again = call.guarded.waits = 0;
+        call.guarded.begun = 0;
+        call.touched.opaque = call.touched.host = 0;
+        call.touched.count = memory != nullptr;
+        call.touched.at[0] = {memory, 0, UINT64_MAX, 1};
+    }
+    /* Up to where the wrapper would call the driver. 1: it went the quick way. */
+    int begin(struct memory *memory)
+    {
+        fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, memory);
+        EXPECT_EQ(1, guard_default_work(&call, 0, 1));
+        return call.guarded.again;
+    }
+    void end()
+    {
+        guard_leave(&call);
+    }
+    void launch(struct memory *memory)
+    {
+        begin(memory);
+        end();
+    }
+    unsigned lane() const
+    {
+        return here.lanes[0];
+    }
+};
+
+class Quick : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        install_driver();
+        context_ = objects_context(kContext);
+        ASSERT_TRUE(context_);
+        ASSERT_EQ(2u, guard_make_lanes(context_, 2, 0, 0, 0));
+    }
+    /* The next launch on the memory goes quickly. */
+    static void warm(Caller *caller, struct memory *memory)
+    {
+        for (int i = 0; i < 3; i++)
+            caller->launch(memory);
+        ASSERT_EQ(1, caller->begin(memory));
+        caller->end();
+    }
+    struct context *context_ = nullptr;
+};
+
+/* ---- a quick call on its way ---- */
+
+/* Whether what the function does ends within so many milliseconds. */
+bool ends_within(const std::atomic<bool> &done, int milliseconds)
+{
+    const auto until = Clock::now() + std::chrono::milliseconds(milliseconds);
+    while (!done && Clock::now() < until)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return done;
+}
+
+TEST_F(Quick, WhoHasToComeAfterAQuickCallRecordsBehindIt)
+{
+    static struct memory memory = make_memory(1), other = make_memory(2);
+    Caller a(context_), b(context_);
+    warm(&a, &memory);
+    b.launch(&other);
+    ASSERT_NE(a.lane(), b.lane());
+    ASSERT_EQ(1, a.begin(&memory));
+    g_recorded_on = nullptr;
+    std::atomic<bool> done{false};
+    std::thread conflicting([&] {
+        b.launch(&memory);
+        done = true;
+    });
+    EXPECT_FALSE(ends_within(done, 50)) << "the event was recorded before the driver had the quick call";
+    EXPECT_EQ(nullptr, g_recorded_on.load());
+    a.end();
+    conflicting.join();
+    EXPECT_EQ(rails[a.lane()].handle, g_recorded_on.load());
+    EXPECT_EQ(0, a.begin(&memory)) << "the memory is the other lane's now";
+    a.end();
+}
+
+TEST_F(Quick, WhatIsOnItsWayIsNotDoneWhenTheHostHasWaitedForAll)
+{
+    static struct memory memory = make_memory(3);
+    Caller a(context_), b(context_);
+    warm(&a, &memory);
+    ASSERT_EQ(1, a.begin(&memory));
+    b.fill(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, nullptr);
+    guard_enter(&b.call);
+    EXPECT_EQ(1, b.call.guarded.begun);
+    EXPECT_EQ(0u, b.call.guarded.real[a.lane()]);
+    a.end();
+    guard_enter(&b.call);
+    EXPECT_NE(0u, b.call.guarded.real[a.lane()]);
+}
+
+/* ---- turns that are given out ---- */
+
+TEST_F(Quick, ATurnThatIsGivenOutComesFirst)
+{
+    static struct memory memory = make_memory(4);
+    Caller a(context_);
+    warm(&a, &memory);
+    uint32_t ticket = 0;
+    std::thread([&] {
+        lock_take(&guard_state.lock);
+        ticket = rails_ticket(a.lane());
+        lock_drop(&guard_state.lock);
+    }).join();
+    a.fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
+    EXPECT_EQ(0, turn_again(&a.call, &a.here));
+    EXPECT_EQ(0u, rails[a.lane()].gate) << "a refused call keeps no gate";
+    rails_served(a.lane(), ticket);
+    EXPECT_EQ(1, turn_again(&a.call, &a.here));
+    turn_end(&a.call);
+}
+
+void pause_some(unsigned *seed)
+{
+    *seed = *seed * 1103515245 + 12345;
+    for (unsigned i = *seed >> 16 & 63; i; i--)
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/* Whoever records an event has a ticket, and found no quick call on its way: none may come until the ticket is served. The
+ * claims all hold, so nothing but ticket and gate keeps them apart. */
+TEST_F(Quick, NoQuickCallComesBetweenATicketAndItsEvent)
+{
+    static struct memory memory = make_memory(5);
+    Caller a(context_);
+    warm(&a, &memory);
+    const unsigned lane = a.lane();
+    std::atomic<int> recording{0}, launching{0}, stop{0};
+    std::atomic<long> both{0}, quick{0};
+    std::thread launcher([&] {
+        while (!stop.load(std::memory_order_relaxed)) {
+            a.fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
+            if (!turn_again(&a.call, &a.here))
+                continue;
+            quick.fetch_add(1, std::memory_order_relaxed);
+            launching = 1;
+            both += recording.load();
+            launching = 0;
+            turn_end(&a.call);
+        }
+    });
+    struct order_plan plan = {};
+    plan.count = 1;
+    plan.waits[0] = {uint16_t(lane), ORDER_NEWEST, 0};
+    unsigned seed = 1;
+    for (const auto until = Clock::now() + std::chrono::milliseconds(1500); Clock::now() < until;) {
+        for (int i = 0; i < 100; i++) {
+            uint32_t ticket;
+            lock_take(&guard_state.lock);
+            rails_tickets(&plan, &ticket);
+            lock_drop(&guard_state.lock);
+            rails_await_turn(lane, ticket);
+            gate_await_quick(&rails[lane].gate);
+            recording = 1;
+            both += launching.load();
+            recording = 0;
+            rails_served(lane, ticket);
+            pause_some(&seed);
+        }
+    }
+    stop = 1;
+    launcher.join();
+    EXPECT_EQ(0, both.load());
+    EXPECT_GT(quick.load(), 100);
+}
+
+/* ---- claims that are taken away ---- */
+
+/* An order of its own, with some default lanes; each has a thread that works on its memory alone. */
+struct Lanes {
+    enum { kLanes = 3 };
+    struct order o = {};
+    struct lock lock = {};
+    struct order_plan plan;
+    struct Of {
+        alignas(64) uint32_t gate;
+        struct memory memory;
+        struct touched touched;
+        std::atomic<long> issued;
+        moment registered; /* locked */
+    } of[kLanes + 1];      /* the last one's lane takes the claims away */
+
+    Lanes()
+    {
+        for (unsigned i = 0; i <= kLanes; i++) {
+            of[i].gate = 0;
+            of[i].memory = make_memory(i + 1);
+            of[i].touched = {};
+            of[i].touched.count = 1;
+            of[i].touched.at[0] = {&of[i].memory, 0, UINT64_MAX, 1};
+            of[i].issued = 0;
+            of[i].registered = 0;
+            EXPECT_EQ(int(i), order_lane_open(&o, LANE_DEFAULT, 0, 0));
+        }
+    }
+    moment newest(unsigned i) const
+    {
+        const struct ledger *ledger = of[i].memory.ledger;
+        for (unsigned e = 0; ledger && e < ledger->count; e++)
+            if (ledger->at[e].lane == i)
+                return ledger->at[e].write.newest;
+        return 0;
+    }
+    void add(unsigned lane, unsigned memory)
+    {
+        struct order_op op = {};
+        op.lane = uint16_t(lane);
+        op.work = 1;
+        op.touched = &of[memory].touched;
+        order_catch_up(&o, &op);
+        order_add(&o, &op, &plan);
+    }
+    bool quickly(unsigned i)
+    {
+        gate_take(&of[i].gate, GATE_HELD | GATE_QUICK);
+        const int again = order_again(&o, i, &of[i].touched);
+        if (again)
+            of[i].issued.fetch_add(1, std::memory_order_relaxed);
+        gate_drop(&of[i].gate, 1);
+        return again;
+    }
+    void slowly(unsigned i)
+    {
+        gate_take(&of[i].gate, GATE_HELD);
+        lock_take(&lock);
+        add(i, i);
+        of[i].registered = newest(i);
+        lock_drop(&lock);
+        gate_drop(&of[i].gate, 1);
+    }
+};
+
+/* What the lane's thread did quickly is in the ledger, and nothing comes while the lock is held. */
+const char *take_away(Lanes *l, unsigned i, long *seen)
+{
+    const char *wrong = nullptr;
+    struct order_op op = {};
+    op.lane = Lanes::kLanes;
+    op.work = 1;
+    op.touched = &l->of[i].touched;
+    lock_take(&l->lock);
+    order_catch_up(&l->o, &op);
+    gate_await_quick(&l->of[i].gate);
+    const long issued = l->of[i].issued.load(std::memory_order_relaxed);
+    if (issued != *seen && l->newest(i) <= l->of[i].registered)
+        wrong = "an operation went quickly and was never registered";
+    order_add(&l->o, &op, &l->plan);
+    if (l->of[i].issued.load(std::memory_order_relaxed) != issued)
+        wrong = "an operation went quickly on a claim that had ended";
+    *seen = issued;
+    lock_drop(&l->lock);
+    return wrong;
+}
+
+TEST(Claims, WhoTakesOneAwayFindsAllThatWasDoneByIt)
+{
+    static Lanes l;
+    std::atomic<int> stop{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < Lanes::kLanes; i++)
+        threads.emplace_back([i, &stop] {
+            while (!stop.load(std::memory_order_relaxed))
+                if (!l.quickly(i))
+                    l.slowly(i);
+        });
+    const char *wrong = nullptr;
+    long seen[Lanes::kLanes] = {}, rounds = 0;
+    for (const auto until = Clock::now() + std::chrono::milliseconds(2000); !wrong && Clock::now() < until;) {
+        for (int i = 0; i < 300 && !wrong; i++, rounds++)
+            wrong = take_away(&l, unsigned(rounds % Lanes::kLanes), &seen[rounds % Lanes::kLanes]);
+        if (rounds % 3000 == 0)
+            sched_yield();
+    }
+    stop = 1;
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(nullptr, wrong) << wrong << " after " << rounds << " rounds";
+    for (unsigned i = 0; i < Lanes::kLanes; i++)
+        EXPECT_GT(seen[i], 100);
+}
+
+/* What a host begins to wait for is a boundary where somebody may be promised no more than that: what came between would
+ * be on the lane before its mark. */
+TEST(Claims, NothingGoesQuicklyOnceAHostsWaitIsBeingRegistered)
+{
+    static Lanes l;
+    struct order_op op = {};
+    op.lane = Lanes::kLanes;
+    op.waits = 1;
+    l.slowly(0);
+    l.slowly(0);
+    order_catch_up(&l.o, &op);
+    EXPECT_TRUE(l.quickly(0)) << "everybody is promised everything";
+    ASSERT_LE(0, order_lane_open(&l.o, LANE_NON_BLOCKING, 0, 0));
+    EXPECT_FALSE(l.quickly(0));
+    l.slowly(0);
+    l.slowly(0);
+    EXPECT_TRUE(l.quickly(0));
+    order_catch_up(&l.o, &op);
+    EXPECT_FALSE(l.quickly(0));
+}
+
+/* Nor after it, not even on the lane of an operation that the host waits for. */
+TEST(Claims, AfterAHostsWaitTheNextOperationIsRegistered)
+{
+    static Lanes l;
+    const struct touched nothing = {};
+    struct order_op op = {};
+    struct promise promise = {};
+    op.work = op.waits = op.next = 1;
+    op.touched = &l.of[0].touched;
+    ASSERT_LE(0, order_lane_open(&l.o, LANE_NON_BLOCKING, 0, 0));
+    l.slowly(0);
+    EXPECT_TRUE(order_again(&l.o, 0, &nothing));
+    order_catch_up(&l.o, &op);
+    order_add(&l.o, &op, &l.plan);
+    order_waits(&l.o, 0, 1, &promise);
+    EXPECT_FALSE(order_again(&l.o, 0, &nothing));
+    order_promise_drop(&promise);
+}
+
+TEST(Claims, NonBlockingStreamsAreNotForgottenHoweverManyThereWere)
+{
+    static struct order o;
+    static struct order_plan plan;
+    for (int i = 0; i < 65536; i++) {
+        const int lane = order_lane_open(&o, LANE_NON_BLOCKING, 0, 0);
+        ASSERT_EQ(0, lane);
+        order_lane_close(&o, lane, &plan);
+        ASSERT_EQ(1, order_reclaim(&o, lane));
+    }
+    EXPECT_TRUE(o.free_running);
+}
+
+/* ---- the gate ---- */
+
+void crowd(int alone)
+{
+    static uint32_t gate;
+    static long plain; /* no atomic: the gate is all that keeps it */
+    plain = 0;
+    enum { kThreads = 8, kTakes = 100000 };
+    std::atomic<int> inside{0}, wrong{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; t++)
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < kTakes; i++) {
+                gate_take(&gate, GATE_HELD | ((i + t) % 3 ? GATE_QUICK : 0));
+                wrong += inside.fetch_add(1, std::memory_order_relaxed) != 0;
+                plain++;
+                if (i % 1000 == 0)
+                    sched_yield(); /* the others fall asleep */
+                inside.fetch_sub(1, std::memory_order_relaxed);
+                gate_drop(&gate, alone);
+            }
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(0, wrong.load());
+    EXPECT_EQ(long(kThreads) * kTakes, plain);
+    EXPECT_EQ(0u, gate);
+}
+
+TEST(Gate, LetsOneInAndNobodySleepsForEver)
+{
+    crowd(0);
+}
+
+TEST(Gate, TheSameWhereItsHolderThinksItIsAlone)
+{
+    crowd(1);
+}
+
+/* ---- after a fork ---- */
+
+int nonzero_bytes(const void *at, size_t size)
+{
+    int count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += static_cast<const unsigned char *>(at)[i] != 0;
+    return count;
+}
+
+TEST_F(Quick, AForkedChildBeginsAnew)
+{
+    static struct memory memory = make_memory(6);
+    Caller a(context_);
+    warm(&a, &memory);
+    ASSERT_EQ(1, a.begin(&memory)); /* the gate is held, the claim used, and the lock held as well */
+    lock_take(&guard_state.lock);
+    const pid_t child = fork();
+    if (child == 0) {
+        guard_after_fork();
+        const bool clean = !nonzero_bytes(rails, sizeof rails) && !nonzero_bytes(&guard_state, sizeof guard_state);
+        const int lane = order_lane_open(&guard_state.order, LANE_DEFAULT, 0, 0);
+        const bool unclaimed =
+            lane == 0 && !order_is_ready(&guard_state.order, 0) && !order_again(&guard_state.order, 0, &a.call.touched);
+        _exit(clean ? unclaimed ? 0 : 2 : 1);
+    }
+    lock_drop(&guard_state.lock);
+    a.end();
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, WEXITSTATUS(status)) << "1: something is left; 2: a claim holds";
+    EXPECT_TRUE(WIFEXITED(status));
+}
+
+} // namespace
