@@ -214,6 +214,7 @@ TEST_F(Quick, ATurnThatIsGivenOutComesFirst)
     a.fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
     EXPECT_EQ(0, turn_again(&a.call, &a.here));
     EXPECT_EQ(0u, rails[a.lane()].gate) << "a refused call keeps no gate";
+    turn_end(&a.call); /* nothing, unless that failed */
     rails_served(a.lane(), ticket);
     EXPECT_EQ(1, turn_again(&a.call, &a.here));
     turn_end(&a.call);
