@@ -5,20 +5,17 @@
  */
 #include <gtest/gtest.h>
 
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <thread>
 
 extern "C" {
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/ledger.h"
 #include "interpose/guard/pool.h"
 #include "interpose/guard/turn.h"
 }
@@ -272,213 +269,6 @@ TEST_F(Quick, NoQuickCallComesBetweenATicketAndItsEvent)
     launcher.join();
     EXPECT_EQ(0, both.load());
     EXPECT_GT(quick.load(), 100);
-}
-
-/* ---- claims that are taken away ---- */
-
-/* An order of its own, with some default lanes; each has a thread that works on its memory alone. */
-struct Lanes {
-    enum { kLanes = 3 };
-    struct order o = {};
-    struct lock lock = {};
-    struct order_plan plan;
-    struct Of {
-        alignas(64) uint32_t gate;
-        struct memory memory;
-        struct touched touched;
-        std::atomic<long> issued;
-        moment registered; /* locked */
-    } of[kLanes + 1];      /* the last one's lane takes the claims away */
-
-    Lanes()
-    {
-        for (unsigned i = 0; i <= kLanes; i++) {
-            of[i].gate = 0;
-            of[i].memory = make_memory(i + 1);
-            of[i].touched = {};
-            of[i].touched.count = 1;
-            of[i].touched.at[0] = {&of[i].memory, 0, UINT64_MAX, 1};
-            of[i].issued = 0;
-            of[i].registered = 0;
-            EXPECT_EQ(int(i), order_lane_open(&o, LANE_DEFAULT, 0, 0));
-        }
-    }
-    moment newest(unsigned i) const
-    {
-        const struct ledger *ledger = of[i].memory.ledger;
-        for (unsigned e = 0; ledger && e < ledger->count; e++)
-            if (ledger->at[e].lane == i)
-                return ledger->at[e].write.newest;
-        return 0;
-    }
-    void add(unsigned lane, unsigned memory)
-    {
-        struct order_op op = {};
-        op.lane = uint16_t(lane);
-        op.work = 1;
-        op.touched = &of[memory].touched;
-        order_catch_up(&o, &op);
-        order_add(&o, &op, &plan);
-    }
-    bool quickly(unsigned i)
-    {
-        gate_take(&of[i].gate, GATE_HELD | GATE_QUICK);
-        const int again = order_again(&o, i, &of[i].touched);
-        if (again)
-            of[i].issued.fetch_add(1, std::memory_order_relaxed);
-        gate_drop(&of[i].gate, 1);
-        return again;
-    }
-    void slowly(unsigned i)
-    {
-        gate_take(&of[i].gate, GATE_HELD);
-        lock_take(&lock);
-        add(i, i);
-        of[i].registered = newest(i);
-        lock_drop(&lock);
-        gate_drop(&of[i].gate, 1);
-    }
-};
-
-/* What the lane's thread did quickly is in the ledger, and nothing comes while the lock is held. */
-const char *take_away(Lanes *l, unsigned i, long *seen)
-{
-    const char *wrong = nullptr;
-    struct order_op op = {};
-    op.lane = Lanes::kLanes;
-    op.work = 1;
-    op.touched = &l->of[i].touched;
-    lock_take(&l->lock);
-    order_catch_up(&l->o, &op);
-    gate_await_quick(&l->of[i].gate);
-    const long issued = l->of[i].issued.load(std::memory_order_relaxed);
-    if (issued != *seen && l->newest(i) <= l->of[i].registered)
-        wrong = "an operation went quickly and was never registered";
-    order_add(&l->o, &op, &l->plan);
-    if (l->of[i].issued.load(std::memory_order_relaxed) != issued)
-        wrong = "an operation went quickly on a claim that had ended";
-    *seen = issued;
-    lock_drop(&l->lock);
-    return wrong;
-}
-
-TEST(Claims, WhoTakesOneAwayFindsAllThatWasDoneByIt)
-{
-    static Lanes l;
-    std::atomic<int> stop{0};
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < Lanes::kLanes; i++)
-        threads.emplace_back([i, &stop] {
-            while (!stop.load(std::memory_order_relaxed))
-                if (!l.quickly(i))
-                    l.slowly(i);
-        });
-    const char *wrong = nullptr;
-    long seen[Lanes::kLanes] = {}, rounds = 0;
-    for (const auto until = Clock::now() + std::chrono::milliseconds(2000); !wrong && Clock::now() < until;) {
-        for (int i = 0; i < 300 && !wrong; i++, rounds++)
-            wrong = take_away(&l, unsigned(rounds % Lanes::kLanes), &seen[rounds % Lanes::kLanes]);
-        if (rounds % 3000 == 0)
-            sched_yield();
-    }
-    stop = 1;
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_EQ(nullptr, wrong) << wrong << " after " << rounds << " rounds";
-    for (unsigned i = 0; i < Lanes::kLanes; i++)
-        EXPECT_GT(seen[i], 100);
-}
-
-/* What a host begins to wait for is a boundary where somebody may be promised no more than that: what came between would
- * be on the lane before its mark. */
-TEST(Claims, NothingGoesQuicklyOnceAHostsWaitIsBeingRegistered)
-{
-    static Lanes l;
-    struct order_op op = {};
-    op.lane = Lanes::kLanes;
-    op.waits = 1;
-    l.slowly(0);
-    l.slowly(0);
-    order_catch_up(&l.o, &op);
-    EXPECT_TRUE(l.quickly(0)) << "everybody is promised everything";
-    ASSERT_LE(0, order_lane_open(&l.o, LANE_NON_BLOCKING, 0, 0));
-    EXPECT_FALSE(l.quickly(0));
-    l.slowly(0);
-    l.slowly(0);
-    EXPECT_TRUE(l.quickly(0));
-    order_catch_up(&l.o, &op);
-    EXPECT_FALSE(l.quickly(0));
-}
-
-/* Nor after it, not even on the lane of an operation that the host waits for. */
-TEST(Claims, AfterAHostsWaitTheNextOperationIsRegistered)
-{
-    static Lanes l;
-    const struct touched nothing = {};
-    struct order_op op = {};
-    struct promise promise = {};
-    op.work = op.waits = op.next = 1;
-    op.touched = &l.of[0].touched;
-    ASSERT_LE(0, order_lane_open(&l.o, LANE_NON_BLOCKING, 0, 0));
-    l.slowly(0);
-    EXPECT_TRUE(order_again(&l.o, 0, &nothing));
-    order_catch_up(&l.o, &op);
-    order_add(&l.o, &op, &l.plan);
-    order_waits(&l.o, 0, 1, &promise);
-    EXPECT_FALSE(order_again(&l.o, 0, &nothing));
-    order_promise_drop(&promise);
-}
-
-TEST(Claims, NonBlockingStreamsAreNotForgottenHoweverManyThereWere)
-{
-    static struct order o;
-    static struct order_plan plan;
-    for (int i = 0; i < 65536; i++) {
-        const int lane = order_lane_open(&o, LANE_NON_BLOCKING, 0, 0);
-        ASSERT_EQ(0, lane);
-        order_lane_close(&o, lane, &plan);
-        ASSERT_EQ(1, order_reclaim(&o, lane));
-    }
-    EXPECT_TRUE(o.free_running);
-}
-
-/* ---- the gate ---- */
-
-void crowd(int alone)
-{
-    static uint32_t gate;
-    static long plain; /* no atomic: the gate is all that keeps it */
-    plain = 0;
-    enum { kThreads = 8, kTakes = 100000 };
-    std::atomic<int> inside{0}, wrong{0};
-    std::vector<std::thread> threads;
-    for (int t = 0; t < kThreads; t++)
-        threads.emplace_back([&, t] {
-            for (int i = 0; i < kTakes; i++) {
-                gate_take(&gate, GATE_HELD | ((i + t) % 3 ? GATE_QUICK : 0));
-                wrong += inside.fetch_add(1, std::memory_order_relaxed) != 0;
-                plain++;
-                if (i % 1000 == 0)
-                    sched_yield(); /* the others fall asleep */
-                inside.fetch_sub(1, std::memory_order_relaxed);
-                gate_drop(&gate, alone);
-            }
-        });
-    for (std::thread &thread : threads)
-        thread.join();
-    EXPECT_EQ(0, wrong.load());
-    EXPECT_EQ(long(kThreads) * kTakes, plain);
-    EXPECT_EQ(0u, gate);
-}
-
-TEST(Gate, LetsOneInAndNobodySleepsForEver)
-{
-    crowd(0);
-}
-
-TEST(Gate, TheSameWhereItsHolderThinksItIsAlone)
-{
-    crowd(1);
 }
 
 /* ---- after a fork ---- */
