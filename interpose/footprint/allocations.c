@@ -86,7 +86,8 @@ static int is_capturing(struct call *C, CUstream named)
     return stream && stream->capturing;
 }
 
-/* In a capture it is a node: the memory lives until that runs, and nobody tells when. */
+/* In a capture it is a node, which the graph touches: the memory lives until that runs. Nobody tells when that is; whoever
+ * gets its address then says so. */
 void fp_free_async(struct call *C, uint64_t base, CUstream stream)
 {
     if (!C->footprint)
@@ -95,9 +96,7 @@ void fp_free_async(struct call *C, uint64_t base, CUstream stream)
         fp_free(C, PTDS_OP_FREE_ASYNC, base);
         return;
     }
-    struct memory *memory = memories_find(C->thread, base).memory;
-    if (memory)
-        memory->host |= MEMORY_SHARED;
+    const struct memory *memory = memories_find(C->thread, base).memory;
     C->object = memory ? memory->uid : 0;
     fp_object(C, PTDS_OP_FREE_ASYNC, base);
 }

@@ -569,9 +569,10 @@ TEST_F(Touched, AFreeInACapture)
     EXPECT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_SUPPORTED) << result;
     CU(cuStreamEndCapture(stream, &graph));
     EXPECT_NE(watch_find(pointer), nullptr);
-    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "!OTHER");
+    name("pool", pointer);
+    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "w pool[0,8)");
     CU(cuGraphDestroy(graph));
-    TOUCHES(cuMemFreeAsync(pointer, stream), "!OTHER");
+    TOUCHES(cuMemFreeAsync(pointer, stream), "w pool");
     EXPECT_EQ(watch_find(pointer), nullptr);
     CU(cuStreamDestroy(stream));
 }
@@ -655,11 +656,145 @@ TEST_F(Touched, GraphsWithOtherNodes)
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
     CU(cuGraphInstantiate(&exec, graph, 0));
-    TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH");
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!HOST_FUNCTION");
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
     CU(cuGraphDestroy(outer));
+}
+
+/* Nodes that the simulated driver has not: an empty one answers for each. */
+TEST_F(Touched, GraphsThatAllocateOrGate)
+{
+    CUdeviceptr a = device("a");
+    const struct {
+        CUgraphNodeType type;
+        CUdeviceptr address;
+        const char *touches;
+    } nodes[] = {
+        {CU_GRAPH_NODE_TYPE_EMPTY, 0, ""},
+        {CU_GRAPH_NODE_TYPE_MEM_ALLOC, a, "w a"},
+        {CU_GRAPH_NODE_TYPE_MEM_FREE, a, "w a"},
+        {CU_GRAPH_NODE_TYPE_MEM_FREE, 8, "!GRAPH"},
+        {CU_GRAPH_NODE_TYPE_EVENT_RECORD, 0, "!EVENT"},
+        {CU_GRAPH_NODE_TYPE_WAIT_EVENT, 0, "!EVENT"},
+        {CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, 0, "!SEMAPHORE"},
+        {CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, 0, "!WAITS_FOR_VALUE"},
+        {CU_GRAPH_NODE_TYPE_CONDITIONAL, 0, "!GRAPH"},
+    };
+    for (const auto &like : nodes) {
+        CUgraph graph;
+        CUgraphExec exec;
+        CUgraphNode node;
+        CU(cuGraphCreate(&graph, 0));
+        CU(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
+        watch_node(like.type, like.address);
+        CU(cuGraphInstantiate(&exec, graph, 0));
+        watch_node(CU_GRAPH_NODE_TYPE_EMPTY, 0);
+        TOUCHES(cuGraphLaunch(exec, nullptr), like.touches);
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphDestroy(graph));
+    }
+}
+
+/* One call for nodes of every kind. */
+TEST_F(Touched, NodesSetByTheirParameters)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    CUcontext context;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode host, set;
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    unsigned n = 0;
+    void *params[] = {&b, &c, &n};
+    launch(copy, a, b, 0u);
+    CU(cuCtxGetCurrent(&context));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&set, graph, nullptr, 0, &memset, context));
+    CUDA_KERNEL_NODE_PARAMS run = {};
+    run.func = copy, run.gridDimX = run.gridDimY = run.gridDimZ = run.blockDimX = run.blockDimY = run.blockDimZ = 1;
+    run.kernelParams = params;
+    CU(cuGraphAddKernelNode(&host, graph, nullptr, 0, &run));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b r c");
+    CUgraphNodeParams to = {};
+    to.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    to.memset.dst = c, to.memset.elementSize = 4, to.memset.width = 4, to.memset.height = 1, to.memset.ctx = context;
+    CU(cuGraphExecNodeSetParams(exec, set, &to));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
+    to = {};
+    to.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    to.kernel.func = copy, to.kernel.gridDimX = to.kernel.gridDimY = to.kernel.gridDimZ = 1;
+    to.kernel.blockDimX = to.kernel.blockDimY = to.kernel.blockDimZ = 1;
+    void *swapped[] = {&c, &b, &n};
+    to.kernel.kernelParams = swapped;
+    CU(cuGraphExecNodeSetParams(exec, host, &to));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
+/* Lists, on a stream that takes them; the simulated driver has most of them not. */
+TEST_F(Touched, Batches)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c"), managed;
+    CUstream stream;
+    char own[64];
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    name("managed", managed);
+    auto touches = [&](CUresult, const char *expected) {
+        EXPECT_EQ(text(), expected);
+        last = {};
+    };
+    last = {};
+    CUdeviceptr at[2] = {managed + 8, a}, from[2] = {b, c};
+    size_t sizes[2] = {16, 32};
+    CUmemLocation location = {};
+    size_t index = 0;
+    touches(cuMemPrefetchBatchAsync(at, sizes, 2, &location, &index, 1, 0, stream), "r managed[8,24) r a[0,32)");
+    touches(cuMemPrefetchBatchAsync(at, sizes, 1, &location, &index, 1, 0, stream), "r managed[8,24)");
+    touches(cuMemDiscardBatchAsync(at, sizes, 1, 0, stream), "w managed[8,24)");
+    touches(cuMemDiscardAndPrefetchBatchAsync(at, sizes, 2, &location, &index, 1, 0, stream), "w managed[8,24) w a[0,32)");
+    touches(cuMemPrefetchBatchAsync(at, nullptr, 1, &location, &index, 1, 0, stream), "!OTHER");
+    CUmemcpyAttributes attributes = {};
+    touches(cuMemcpyBatchAsync(at, from, sizes, 2, &attributes, &index, 1, stream),
+            "w managed[8,24) r b[0,16) w a[0,32) r c[0,32)");
+    from[0] = reinterpret_cast<CUdeviceptr>(own);
+    touches(cuMemcpyBatchAsync(at, from, sizes, 1, &attributes, &index, 1, stream), "w managed[8,24)");
+    CUDA_MEMCPY3D_BATCH_OP ops[2] = {};
+    ops[0].dst.type = ops[0].src.type = ops[1].dst.type = ops[1].src.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    ops[0].dst.op.ptr.ptr = a, ops[0].dst.op.ptr.rowLength = 64, ops[0].dst.op.ptr.layerHeight = 4;
+    ops[0].src.op.ptr.ptr = b + 8;
+    ops[0].extent = {16, 2, 2};
+    ops[1].dst.op.ptr.ptr = c, ops[1].src.op.ptr.ptr = reinterpret_cast<CUdeviceptr>(own), ops[1].extent = {8, 1, 1};
+    touches(cuMemcpy3DBatchAsync(2, ops, 0, stream), "w a[0,336) r b[8,72) w c[0,8)");
+    CUDA_ARRAY_DESCRIPTOR about = {};
+    about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
+    CUarray array;
+    CU(cuArrayCreate(&array, &about));
+    ops[0].dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY, ops[0].dst.op.array.array = array;
+    ops[0].src.op.ptr.ptr = b + 4000, ops[0].extent = {4, 2, 1};
+    last = {};
+    CUresult unsupported = cuMemcpy3DBatchAsync(1, ops, 0, stream);
+    ASSERT_EQ(last.count, 2u);
+    names[last.at[0].memory] = "array";
+    touches(unsupported, "w array r b[4000,4096)");
+    ops[0].src.op.ptr.ptr = b;
+    touches(cuMemcpy3DBatchAsync(1, ops, 0, stream), "w array r b[0,128)");
+    CU(cuArrayDestroy(array));
+    touches(cuMemcpy3DBatchAsync(1, ops, 0, stream), "!OTHER");
+    CUmemDecompressParams unpack = {};
+    unpack.src = reinterpret_cast<void *>(a), unpack.srcNumBytes = 100;
+    unpack.dst = reinterpret_cast<void *>(b + 16), unpack.dstActBytes = reinterpret_cast<cuuint32_t *>(c);
+    touches(cuMemBatchDecompressAsync(&unpack, 1, 0, nullptr, stream), "w b[16,4096) r a[0,100) w c[0,4)");
+    CU(cuMemFree(managed));
+    CU(cuStreamDestroy(stream));
 }
 
 /* Another memory lies where a graph's was. */
