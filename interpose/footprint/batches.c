@@ -68,8 +68,7 @@ void fp_copy_3d_batch(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t 
     if (!begin_list(C, ops, ops))
         return;
     for (size_t i = 0; i < count && !C->touched.opaque; i++) {
-        int with_array =
-            ops[i].dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY || ops[i].src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+        int with_array = ops[i].dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY || ops[i].src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
         touch_operand(C, &ops[i].dst, &ops[i].extent, with_array, 1);
         touch_operand(C, &ops[i].src, &ops[i].extent, with_array, 0);
     }
