@@ -37,6 +37,9 @@ void fp_touch_either(struct call *C, uint64_t address, uint64_t bytes, int write
 
 void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes);
 
+/* A list of values that are waited for or written. */
+void fp_values(struct call *C);
+
 /* Work on memory that its arguments do not name. */
 static inline void fp_opaque(struct call *C, enum opaque_reason why)
 {

@@ -138,6 +138,7 @@ void fp_graph(struct call *C, CUgraphExec exec)
     fp_words(C, PTDS_OP_GRAPH_LAUNCH, 0);
     if (!graph) {
         touch_opaque(&C->touched, OPAQUE_GRAPH);
+        tables_unknown_work();
         return;
     }
     const struct nodes *nodes = &graph->nodes;
@@ -149,7 +150,11 @@ void fp_graph(struct call *C, CUgraphExec exec)
             touch_whole(&C->touched, access->memory, (int)access->writes);
         else
             touch_opaque(&C->touched, OPAQUE_GRAPH); /* another memory may lie at its addresses by now */
+        if (nodes->copied & UINT64_C(1) << i)
+            tables_filled_unseen(access->memory);
     }
+    if (C->touched.opaque)
+        tables_unknown_work();
     if (!nodes->kernels || C->touched.opaque)
         return;
     if (__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))

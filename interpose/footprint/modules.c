@@ -75,7 +75,8 @@ static void loaded(uint64_t handle, unsigned variables)
         diag_once(DIAG_DEBUG,
                   "an image of device code could not be read; its kernels count as using variables of their own");
     module->writes = (variables & (IMAGE_GLOBALS | IMAGE_UNREAD)) != 0;
-    if (variables)
+    module->heap = (variables & (IMAGE_HEAP | IMAGE_UNREAD)) != 0;
+    if (variables & ~(unsigned)IMAGE_HEAP)
         module->memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
     map_set(&modules, handle, (uint64_t)module);
 }

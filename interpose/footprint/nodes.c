@@ -57,6 +57,12 @@ void nodes_add_copy(struct call *C, struct nodes *nodes, const CUDA_MEMCPY3D *co
     }
     fp_copied(&node);
     join(nodes, &node.touched);
+    for (unsigned i = 0; i < nodes->touched.count; i++) {
+        for (unsigned k = 0; k < node.touched.count; k++) {
+            if (node.touched.at[k].writes && node.touched.at[k].memory == nodes->touched.at[i].memory)
+                nodes->copied |= UINT64_C(1) << i;
+        }
+    }
 }
 
 void nodes_add_memset(struct call *C, struct nodes *nodes, const CUDA_MEMSET_NODE_PARAMS *params)

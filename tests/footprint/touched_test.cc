@@ -290,7 +290,7 @@ TEST_F(Touched, PointersInDeviceMemory)
     CUdeviceptr table = device("table"), a = device("a"), b = device("b"), c = device("c");
     CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER), plain = kernel(ptds_tables_ptx, "gather");
     CUdeviceptr words[2] = {a, b + 16};
-    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table") << "nothing has been written there";
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
     CU(cuMemcpyHtoD(table, words, sizeof words));
     EXPECT_EQ(launch(mangled, c, table, 2u, 4u), "w c w table w a w b");
@@ -333,12 +333,96 @@ TEST_F(Touched, PointersThatAKernelWrites)
     CU(cuMemcpyHtoD(from, &c, 8));
     EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table w a w from w b");
     /* One that itself follows pointers that nobody knows may write just those. */
-    CU(cuMemcpyHtoD(from, std::vector<char>(4096).data(), 4096));
-    EXPECT_EQ(launch(mangled, table, from, 0u, 0u), "!POINTERS");
+    CUdeviceptr unknown = device("unknown");
+    launch(kernel(ptds_test_ptx, "fill"), unknown, 0u, 0u);
+    EXPECT_EQ(launch(mangled, table, unknown, 0u, 0u), "!POINTERS");
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "!POINTERS");
     std::vector<CUdeviceptr> all(4096 / 8, a);
     CU(cuMemcpyHtoD(table, all.data(), 4096));
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+}
+
+/* Kernels of a class of which only the name is known. */
+#define CLASSES(name) ".visible .entry " name "(.param .u64 " name "_p0, .param .u64 " name "_p1)\n{\nret;\n}\n"
+const char classes[] = ".version 7.0\n.target sm_52\n.address_size 64\n" CLASSES("_Z4moveP4BodyPf")
+    CLASSES("_Z4readPK4BodyPf") CLASSES("_Z4fillPfS_");
+const char allocating[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".extern .func (.param .b64 func_retval0) malloc(.param .b64 malloc_param_0);\n" CLASSES("_Z4moveP4BodyPf");
+
+/* What lies in objects of a class: nothing at first, then what kernels had that got them as such. */
+TEST_F(Touched, ObjectsOfAClass)
+{
+    CUdeviceptr bodies = device("bodies"), a = device("a"), b = device("b"), none = 0;
+    CUfunction move = kernel(classes, "_Z4moveP4BodyPf"), read = kernel(classes, "_Z4readPK4BodyPf");
+    CUfunction fill = kernel(classes, "_Z4fillPfS_");
+    runnable = false;
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    EXPECT_EQ(launch(move, bodies, a), "w bodies w a");
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a") << "pointers to a and to itself may lie there";
+    /* All of it filled with what holds no pointers. */
+    std::vector<char> zeros(4096);
+    CU(cuMemcpyHtoD(bodies, zeros.data(), 4096));
+    EXPECT_EQ(launch(read, bodies, b), "r bodies w b");
+    launch(move, bodies, a);
+    CU(cuMemcpyHtoD(bodies, zeros.data(), 4088));
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a");
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, b), "r bodies w b");
+    /* A copy of them. */
+    launch(move, bodies, a);
+    CUdeviceptr more = device("more");
+    CU(cuMemcpyDtoD(more, bodies, 4096));
+    EXPECT_EQ(launch(read, more, none), "r more w bodies w a");
+    /* Kernels that know nothing of the class may put anything there. */
+    CU(cuMemsetD8(bodies, 0, 4096));
+    launch(fill, bodies, a);
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a") << "it has a table, which others fill, too";
+    CUdeviceptr plain = device("plain");
+    launch(fill, plain, a);
+    EXPECT_EQ(launch(read, plain, b), "!POINTERS");
+    CU(cuMemcpyDtoD(more, plain, 64));
+    CU(cuMemsetD8(plain, 0, 4096));
+    EXPECT_EQ(launch(read, plain, b), "r plain w b");
+}
+
+/* Work that nobody sees through may have put pointers anywhere; a kernel that allocates, such as nobody else has. */
+TEST_F(Touched, ObjectsThatOthersMayHaveFilled)
+{
+    CUdeviceptr bodies = device("bodies"), others = device("others"), a = device("a"), unknown = device("unknown");
+    CUfunction read = kernel(classes, "_Z4readPK4BodyPf"), fill = kernel(classes, "_Z4fillPfS_");
+    CUfunction allocates = kernel(allocating, "_Z4moveP4BodyPf");
+    runnable = false;
+    launch(fill, unknown, a);
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    EXPECT_EQ(launch(read, unknown, a), "!POINTERS");
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    CU(cuStreamWriteValue32(nullptr, a, 1, 0));
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    EXPECT_EQ(launch(allocates, others, a), "!POINTERS");
+    EXPECT_EQ(launch(read, others, a), "!POINTERS");
+    /* What a graph copies is not seen when it is launched. */
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUDA_MEMCPY3D copy = {};
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = unknown, copy.dstDevice = bodies;
+    copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    CU(cuGraphLaunch(exec, nullptr));
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
 }
 
 /* The host stores pointers there itself. */

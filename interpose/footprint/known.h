@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Of some memory all pointers that lie in it are known: device memory that nothing was written to yet, or that was filled
+ * with bytes that were seen, and that kernels wrote only where their parameters said that it may hold pointers, since those
+ * note theirs. Such memory has a table of its own, or `known_no_pointers` as long as there are none in it. For tables.c.
+ */
+#ifndef PTDS_KNOWN_H
+#define PTDS_KNOWN_H
+
+#include "interpose/footprint/tables.h"
+
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
+struct table {
+    uint32_t changes; /* odd: it is changing */
+    uint32_t count;
+    uint64_t full_begin, full_end; /* where words lie that there was no room for; end 0 none */
+    struct pointed at[TOUCHED_MOST];
+    struct table *next_free;
+};
+
+extern struct table known_no_pointers; /* nobody writes it */
+extern uint32_t known_unknown_works;   /* grows with work that may have put pointers anywhere */
+
+static inline struct table *known_table(struct memory *memory)
+{
+    struct table *table = __atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE);
+    return table == &known_no_pointers ? NULL : table;
+}
+
+/* All pointers that lie in it are in its table. */
+static inline int known_all(struct memory *memory)
+{
+    return LOAD(((struct memory_object *)memory)->known_since) == LOAD(known_unknown_works);
+}
+
+/* From now on; and there are none. */
+void known_set(struct memory *memory);
+void known_none(struct memory *memory);
+
+void known_no_more(struct memory *memory);
+
+#endif
