@@ -381,9 +381,12 @@ TEST_F(Touched, ObjectsOfAClass)
     CUdeviceptr plain = device("plain");
     launch(fill, plain, a);
     EXPECT_EQ(launch(read, plain, b), "!POINTERS");
-    CU(cuMemcpyDtoD(more, plain, 64));
     CU(cuMemsetD8(plain, 0, 4096));
     EXPECT_EQ(launch(read, plain, b), "r plain w b");
+    CUdeviceptr source = device("source");
+    launch(fill, source, a);
+    CU(cuMemcpyDtoD(plain, source, 64));
+    EXPECT_EQ(launch(read, plain, b), "!POINTERS");
 }
 
 /* Work that nobody sees through may have put pointers anywhere; a kernel that allocates, such as nobody else has. */
@@ -401,6 +404,9 @@ TEST_F(Touched, ObjectsThatOthersMayHaveFilled)
     EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
     CU(cuStreamWriteValue32(nullptr, a, 1, 0));
     EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    EXPECT_EQ(launch(read, others, a), "!POINTERS");
+    CU(cuMemsetD8(others, 0, 4096));
+    EXPECT_EQ(launch(read, others, a), "r others w a");
     EXPECT_EQ(launch(allocates, others, a), "!POINTERS");
     EXPECT_EQ(launch(read, others, a), "!POINTERS");
     /* What a graph copies is not seen when it is launched. */
@@ -790,7 +796,7 @@ TEST_F(Touched, NodesSetByTheirParameters)
     CUcontext context;
     CUgraph graph;
     CUgraphExec exec;
-    CUgraphNode host, set;
+    CUgraphNode run_node, set;
     CUDA_MEMSET_NODE_PARAMS memset = {};
     unsigned n = 0;
     void *params[] = {&b, &c, &n};
@@ -802,7 +808,7 @@ TEST_F(Touched, NodesSetByTheirParameters)
     CUDA_KERNEL_NODE_PARAMS run = {};
     run.func = copy, run.gridDimX = run.gridDimY = run.gridDimZ = run.blockDimX = run.blockDimY = run.blockDimZ = 1;
     run.kernelParams = params;
-    CU(cuGraphAddKernelNode(&host, graph, nullptr, 0, &run));
+    CU(cuGraphAddKernelNode(&run_node, graph, nullptr, 0, &run));
     CU(cuGraphInstantiate(&exec, graph, 0));
     TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b r c");
     CUgraphNodeParams to = {};
@@ -816,7 +822,7 @@ TEST_F(Touched, NodesSetByTheirParameters)
     to.kernel.blockDimX = to.kernel.blockDimY = to.kernel.blockDimZ = 1;
     void *swapped[] = {&c, &b, &n};
     to.kernel.kernelParams = swapped;
-    CU(cuGraphExecNodeSetParams(exec, host, &to));
+    CU(cuGraphExecNodeSetParams(exec, run_node, &to));
     TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
