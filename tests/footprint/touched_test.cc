@@ -287,8 +287,11 @@ TEST_F(Touched, AModulesVariables)
 
 TEST_F(Touched, PointersInDeviceMemory)
 {
-    CUdeviceptr table = device("table"), a = device("a"), b = device("b"), c = device("c");
+    CUdeviceptr before = device("before"), c = device("c"), other = device("other");
     CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER), plain = kernel(ptds_tables_ptx, "gather");
+    launch(plain, c, other, 0u, 0u);
+    EXPECT_EQ(launch(mangled, c, before, 0u, 0u), "!POINTERS") << "others were launched that nobody looked after";
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b");
     CUdeviceptr words[2] = {a, b + 16};
     EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table") << "nothing has been written there";
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
