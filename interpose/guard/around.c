@@ -183,6 +183,8 @@ void guard_learn(struct call *C)
 
 void guard_thread_ends(struct thread *thread)
 {
+    if (thread->held)
+        turn_abandon(thread);
     for (struct thread_context *here = thread->contexts; here; here = here->next)
         pool_thread_gone(here);
 }

@@ -232,7 +232,7 @@ enum ptds_opaque {
     PTDS_OPAQUE_OTHER = 9,           /* the arguments do not name its memory */
     PTDS_OPAQUE_EVENT = 10           /* a graph that records an event or waits for one */
 };
-enum { PTDS_OPAQUE_REASONS = 10 };
+enum { PTDS_OPAQUE_REASONS = 11 };
 
 enum ptds_launch_attribute { PTDS_LAUNCH_COOPERATIVE = 1, PTDS_LAUNCH_PROGRAMMATIC = 2, PTDS_LAUNCH_OTHER = 4 };
 
