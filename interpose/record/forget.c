@@ -23,7 +23,7 @@ struct walk {
     struct candidates candidates;
     uint64_t sequence, ticks;
     const struct forget_calls *calls;
-    uint64_t going, staying; /* bytes of a chunk's records */
+    uint64_t count;
 };
 
 typedef void visitor(struct walk *walk, const struct ptds_record *record);
@@ -35,7 +35,9 @@ static size_t fixed_size(uint32_t kind)
     switch (kind) {
     case PTDS_REC_STRING: return sizeof(struct ptds_rec_STRING);
     case PTDS_REC_THREAD: return sizeof(struct ptds_rec_THREAD);
+    case PTDS_REC_CONTEXT: return sizeof(struct ptds_rec_CONTEXT);
     case PTDS_REC_STREAM: return sizeof(struct ptds_rec_STREAM);
+    case PTDS_REC_DEVICE_BASE: return sizeof(struct ptds_rec_DEVICE_BASE);
     case PTDS_REC_CALL: return sizeof(struct ptds_rec_CALL);
     case PTDS_REC_REGION: return sizeof(struct ptds_rec_REGION);
     case PTDS_REC_HOST_RUN: return sizeof(struct ptds_rec_HOST_RUN);
@@ -122,7 +124,8 @@ static int is_candidate(struct walk *walk, uint32_t kind, uint32_t id)
 /* At most so many slots are needed. */
 static void count_one(struct walk *walk, const struct ptds_record *record)
 {
-    walk->staying += record->kind == PTDS_REC_STREAM || record->kind == PTDS_REC_THREAD || record->kind == PTDS_REC_STRING;
+    walk->count += record->kind == PTDS_REC_STREAM || record->kind == PTDS_REC_THREAD || record->kind == PTDS_REC_STRING ||
+                   record->kind == PTDS_REC_CONTEXT;
 }
 
 /* Kernels and domains are few, and their names are referred to by what stays. */
@@ -134,10 +137,13 @@ static int is_regions(const struct ptds_rec_STRING *name)
 static void propose(struct walk *walk, const struct ptds_record *record)
 {
     const struct ptds_rec_STREAM *stream = (const void *)record;
+    const struct ptds_rec_CONTEXT *context = (const void *)record;
     const struct ptds_rec_THREAD *thread = (const void *)record;
     const struct ptds_rec_STRING *name = (const void *)record;
     if (record->kind == PTDS_REC_STREAM && stream->state == PTDS_LIFE_GONE && stream->ticks < walk->ticks)
         add(walk, PTDS_REC_STREAM, stream->uid);
+    else if (record->kind == PTDS_REC_CONTEXT && context->state == PTDS_LIFE_GONE && context->ticks < walk->ticks)
+        add(walk, PTDS_REC_CONTEXT, context->uid);
     else if (record->kind == PTDS_REC_THREAD && thread->state == PTDS_LIFE_GONE && thread->ticks < walk->ticks)
         add(walk, PTDS_REC_THREAD, thread->id);
     else if (record->kind == PTDS_REC_STRING && is_regions(name)) {
@@ -146,12 +152,14 @@ static void propose(struct walk *walk, const struct ptds_record *record)
     }
 }
 
-/* A thread's 0x2 is gone with its thread. */
-static void propose_per_thread(struct walk *walk, const struct ptds_record *record)
+/* A thread's 0x2 is gone with its thread, and all streams with their context. */
+static void propose_with_others(struct walk *walk, const struct ptds_record *record)
 {
     const struct ptds_rec_STREAM *stream = (const void *)record;
-    if (record->kind == PTDS_REC_STREAM && stream->kind == PTDS_STREAM_PER_THREAD &&
-        is_candidate(walk, PTDS_REC_THREAD, stream->thread))
+    if (record->kind != PTDS_REC_STREAM)
+        return;
+    if (is_candidate(walk, PTDS_REC_CONTEXT, stream->context) ||
+        (stream->kind == PTDS_STREAM_PER_THREAD && is_candidate(walk, PTDS_REC_THREAD, stream->thread)))
         add(walk, PTDS_REC_STREAM, stream->uid);
 }
 
@@ -167,6 +175,7 @@ static void use_of_record(struct walk *walk, const struct ptds_record *record)
     case PTDS_REC_CALL:
         use(walk, PTDS_REC_STREAM, call->stream);
         use(walk, PTDS_REC_STREAM, call->target);
+        use(walk, PTDS_REC_CONTEXT, call->context);
         use(walk, PTDS_REC_STRING, call->region);
         break;
     case PTDS_REC_REGION: use(walk, PTDS_REC_STRING, region->name); break;
@@ -174,6 +183,7 @@ static void use_of_record(struct walk *walk, const struct ptds_record *record)
         use(walk, PTDS_REC_STREAM, run->stream);
         use(walk, PTDS_REC_STREAM, run->target);
         use(walk, PTDS_REC_THREAD, run->thread);
+        use(walk, PTDS_REC_CONTEXT, run->context);
         break;
     case PTDS_REC_EDGE:
         use(walk, PTDS_REC_STREAM, edge->waits);
@@ -207,12 +217,33 @@ static void use_of_regions(struct walk *walk)
     }
 }
 
-/* Whose a stream is that stays. */
-static void use_of_streams(struct walk *walk, const struct ptds_record *record)
+/* Whose a stream is that stays, and in which context. */
+static void use_of_definition(struct walk *walk, const struct ptds_record *record)
 {
     const struct ptds_rec_STREAM *stream = (const void *)record;
-    if (record->kind == PTDS_REC_STREAM && !may_go(walk, PTDS_REC_STREAM, stream->uid))
-        use(walk, PTDS_REC_THREAD, stream->thread);
+    if (record->kind == PTDS_REC_DEVICE_BASE)
+        use(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_DEVICE_BASE *)(const void *)record)->context);
+    if (record->kind != PTDS_REC_STREAM)
+        return;
+    use(walk, PTDS_REC_THREAD, stream->thread);
+    use(walk, PTDS_REC_CONTEXT, stream->context);
+}
+
+static void use_of_those_that_stay(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_STREAM *stream = (const void *)record;
+    if (record->kind != PTDS_REC_STREAM || !may_go(walk, PTDS_REC_STREAM, stream->uid))
+        use_of_definition(walk, record);
+}
+
+/* The newer chunks stay, whatever is in them. */
+static void use_of_definitions(struct walk *walk)
+{
+    const struct ptds_chunk *chunk;
+    for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
+        if (chunk->kind == PTDS_CHUNK_DEFINITIONS)
+            each_record(walk, chunk, is_old(walk, chunk) ? use_of_those_that_stay : use_of_definition);
+    }
 }
 
 static void give_names_back(struct walk *walk, const struct ptds_record *record)
@@ -228,15 +259,17 @@ static int goes(struct walk *walk, const struct ptds_record *record)
 {
     switch (record->kind) {
     case PTDS_REC_STREAM: return may_go(walk, PTDS_REC_STREAM, ((const struct ptds_rec_STREAM *)(const void *)record)->uid);
+    case PTDS_REC_CONTEXT:
+        return may_go(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_CONTEXT *)(const void *)record)->uid);
     case PTDS_REC_THREAD: return may_go(walk, PTDS_REC_THREAD, ((const struct ptds_rec_THREAD *)(const void *)record)->id);
     case PTDS_REC_STRING: return may_go(walk, PTDS_REC_STRING, ((const struct ptds_rec_STRING *)(const void *)record)->id);
     default: return 0;
     }
 }
 
-static void weigh(struct walk *walk, const struct ptds_record *record)
+static void count_going(struct walk *walk, const struct ptds_record *record)
 {
-    *(goes(walk, record) ? &walk->going : &walk->staying) += record->size;
+    walk->count += (uint64_t)goes(walk, record);
 }
 
 static void move(struct walk *walk, const struct ptds_record *record)
@@ -245,7 +278,8 @@ static void move(struct walk *walk, const struct ptds_record *record)
         walk->calls->again(record);
 }
 
-/* Chunks of which a good part goes; the rest of it moves, which the reader takes for the same once more. */
+/* Chunks of which something goes: all that may go does, since what stayed would refer to what went. The rest of it moves,
+ * which the reader takes for the same once more. */
 static uint32_t give_chunks_back(struct walk *walk)
 {
     struct ptds_chunk *chunk;
@@ -253,9 +287,9 @@ static uint32_t give_chunks_back(struct walk *walk)
     for (uint64_t i = 0; (chunk = (struct ptds_chunk *)store_chunk_at(i)); i++) {
         if (!is_old(walk, chunk))
             continue;
-        walk->going = walk->staying = 0;
-        each_record(walk, chunk, weigh);
-        if (walk->going < walk->staying / 4 || !walk->going)
+        walk->count = 0;
+        each_record(walk, chunk, count_going);
+        if (!walk->count)
             continue;
         each_record(walk, chunk, move);
         store_chunk_back(chunk);
@@ -270,16 +304,16 @@ uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forg
     uint32_t given = 0;
     each_old_definition(&walk, count_one);
     size_t capacity = 1024;
-    while (capacity < walk.staying * 2 + 2)
+    while (capacity < walk.count * 2 + 2)
         capacity *= 2;
     walk.candidates = (struct candidates){memory_pages(capacity * sizeof(uint64_t)), capacity, 0};
     if (!walk.candidates.slots)
         return 0;
     each_old_definition(&walk, propose);
-    each_old_definition(&walk, propose_per_thread);
+    each_old_definition(&walk, propose_with_others);
     use_of_all_records(&walk);
     use_of_regions(&walk);
-    each_old_definition(&walk, use_of_streams);
+    use_of_definitions(&walk);
     each_old_definition(&walk, give_names_back);
     given = give_chunks_back(&walk);
     memory_pages_free(walk.candidates.slots, capacity * sizeof(uint64_t));

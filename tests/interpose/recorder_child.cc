@@ -12,6 +12,7 @@
  *     turns NS        kernels of so many nanoseconds on the default stream, each by another thread, handed over
  *     heir            a thread that has its lane from one whose work is not done
  *     passing N       N streams, regions and, a fiftieth as many, threads that come and go; one of each stays
+ *     contexts N      N contexts that come and go, work and all; says by how many kB the process has grown meanwhile
  *     hang FILE       a kernel that waits, and a cuMemFree of another thread; goes on when FILE is there
  */
 #include <atomic>
@@ -318,6 +319,42 @@ void free_one(CUdeviceptr memory)
     CU(cuMemFree(memory));
 }
 
+long resident_kb()
+{
+    long size = 0, resident = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    if (!statm || fscanf(statm, "%ld %ld", &size, &resident) != 2)
+        must(CUDA_ERROR_OPERATING_SYSTEM, "statm");
+    fclose(statm);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+void one_context()
+{
+    CUcontext made;
+    CUstream stream;
+    CUdeviceptr memory;
+    CU(cuCtxCreate(&made, nullptr, 0, 0));
+    CU(cuMemAlloc(&memory, 4096));
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cuMemsetD8Async(memory, 1, 16, nullptr));
+    CU(cuMemsetD8Async(memory, 2, 16, stream));
+    CU(cuMemFree(memory));
+    CU(cuCtxDestroy(made));
+}
+
+int contexts(int count)
+{
+    long before = 0;
+    for (int i = 0; i < count; i++) {
+        if (i == count / 4)
+            before = resident_kb();
+        one_context();
+    }
+    printf("%ld\n", resident_kb() - before);
+    return 0;
+}
+
 int hang(const char *go_on)
 {
     CUstream stream;
@@ -390,6 +427,8 @@ int main(int argc, char **argv)
         return spins(atoi(argv[2]));
     if (mode == "passing" && argc > 2)
         return passing(atoi(argv[2]));
+    if (mode == "contexts" && argc > 2)
+        return contexts(atoi(argv[2]));
     if (mode == "hang" && argc > 2)
         return hang(argv[2]);
     return 2;
