@@ -5,7 +5,6 @@
  */
 #include "interpose/footprint/known.h"
 
-struct table known_no_pointers;
 uint32_t known_unknown_works = 1;
 static uint32_t relied; /* since the last of them somebody relies on there being none */
 
@@ -35,23 +34,9 @@ void known_set(struct memory *memory)
     STORE(relied, 1);
 }
 
-void known_none(struct memory *memory)
-{
-    struct table *none = NULL;
-    known_set(memory);
-    __atomic_compare_exchange_n(memories_table(memory), &none, &known_no_pointers, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-}
-
-void known_no_more(struct memory *memory)
-{
-    struct table *was = &known_no_pointers;
-    STORE(((struct memory_object *)memory)->known_since, 0);
-    __atomic_compare_exchange_n(memories_table(memory), &was, NULL, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-}
-
 void tables_made(struct memory *memory)
 {
-    known_none(memory);
+    known_set(memory);
 }
 
 void tables_unknown_work(void)

@@ -2,7 +2,7 @@
  *
  * Of some memory all pointers that lie in it are known: device memory that nothing was written to yet, or that was filled
  * with bytes that were seen, and that kernels wrote only where their parameters said that it may hold pointers, since those
- * note theirs. Such memory has a table of its own, or `known_no_pointers` as long as there are none in it. For tables.c.
+ * note theirs. Such memory has a table of its own, or none as long as there are no pointers in it. For tables.c.
  */
 #ifndef PTDS_KNOWN_H
 #define PTDS_KNOWN_H
@@ -20,13 +20,17 @@ struct table {
     struct table *next_free;
 };
 
-extern struct table known_no_pointers; /* nobody writes it */
-extern uint32_t known_unknown_works;   /* grows with work that may have put pointers anywhere */
+extern uint32_t known_unknown_works; /* grows with work that may have put pointers anywhere */
 
 static inline struct table *known_table(struct memory *memory)
 {
-    struct table *table = __atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE);
-    return table == &known_no_pointers ? NULL : table;
+    return __atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE);
+}
+
+/* That, or that it was so before work that nobody saw through. */
+static inline int known_some(struct memory *memory)
+{
+    return LOAD(((struct memory_object *)memory)->known_since) != 0;
 }
 
 /* All pointers that lie in it are in its table. */
@@ -35,10 +39,12 @@ static inline int known_all(struct memory *memory)
     return LOAD(((struct memory_object *)memory)->known_since) == LOAD(known_unknown_works);
 }
 
-/* From now on; and there are none. */
 void known_set(struct memory *memory);
-void known_none(struct memory *memory);
 
-void known_no_more(struct memory *memory);
+static inline void known_no_more(struct memory *memory)
+{
+    if (known_some(memory))
+        STORE(((struct memory_object *)memory)->known_since, 0);
+}
 
 #endif

@@ -36,8 +36,6 @@ static struct table *table_of(struct memory *memory, int make)
 
 void tables_give_back(struct table *table)
 {
-    if (table == &known_no_pointers)
-        return;
     lock_take(&lock);
     table->next_free = free_tables;
     free_tables = table;
@@ -136,10 +134,7 @@ static void filled_all(struct memory *memory)
     STORE(*memories_unseen(memory), 0);
     if (!LOAD(((struct memory_object *)memory)->classes))
         return;
-    if (known_table(memory))
-        known_set(memory);
-    else
-        known_none(memory);
+    known_set(memory);
 }
 
 static int is_all(const struct memory *memory, uint64_t begin, uint64_t end)
@@ -278,9 +273,9 @@ int tables_expand_some(struct touched *touched)
     int some = 0;
     for (unsigned i = 0; i < touched->count && !touched->opaque; i++) {
         const struct table *table = __atomic_load_n(memories_table(touched->at[i].memory), __ATOMIC_ACQUIRE);
+        some |= table || known_some(touched->at[i].memory);
         if (!table)
             continue;
-        some = 1;
         int tries = 64;
         while (!follow(touched, table) && --tries)
             ;
@@ -368,10 +363,7 @@ void tables_written(const struct touched *touched)
         tables_unknown_work();
     for (unsigned i = 0; i < touched->count; i++) {
         struct memory *memory = touched->at[i].memory;
-        const struct table *table = LOAD(*memories_table(memory));
-        if (__builtin_expect(!table, 1))
-            continue;
-        if (table == &known_no_pointers)
+        if (!known_table(memory))
             known_no_more(memory);
         else if (!touched->at[i].writes || !(filled(memory) || known_all(memory)))
             continue;
