@@ -85,11 +85,9 @@ static void refused(void)
 void rails_record_mark(unsigned lane, int mark)
 {
     struct rail *rail = &rails[lane];
-    int cancel = cancel_off(), entered = rails_enter(rail->context);
-    if (entered < 0) {
-        cancel_back(cancel);
+    int entered = rails_enter(rail->context);
+    if (entered < 0)
         return;
-    }
     if (!rail->mark[mark])
         rail->mark[mark] = rails_event(rail->context);
     if (rail->mark[mark] && REAL(cuEventRecord)(rail->mark[mark], rail->handle) != CUDA_SUCCESS) {
@@ -97,7 +95,6 @@ void rails_record_mark(unsigned lane, int mark)
         rail->mark[mark] = NULL; /* who relies on it finds none, and the host waits */
     }
     rails_leave(entered);
-    cancel_back(cancel);
 }
 
 void rails_no_mark(unsigned lane, int mark)

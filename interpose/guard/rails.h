@@ -78,7 +78,7 @@ static inline void rails_served(unsigned lane, uint32_t ticket)
     word_set(&rails[lane].serving, ticket + 1, &rails[lane].waiting);
 }
 
-/* In the lane's turn. The second: it can't be recorded. */
+/* In the lane's turn, where nobody may be cancelled. The second: it can't be recorded. */
 void rails_record_mark(unsigned lane, int mark);
 void rails_no_mark(unsigned lane, int mark);
 

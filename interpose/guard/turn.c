@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/base/cancel.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/events.h"
@@ -81,8 +82,8 @@ enum { HELD_TURN = 1, HELD_GATE = 2 };
 static inline void hold(struct call *C)
 {
     const struct guarded *guarded = &C->guarded;
-    C->thread->held = (guarded->turn ? HELD_TURN : 0u) | (guarded->gate ? HELD_GATE : 0u) | (uint64_t)guarded->lane << 8 |
-                      (uint64_t)(guarded->turn ? guarded->mark_after + 1 : 0) << 24 | (uint64_t)guarded->ticket << 32;
+    C->thread->held = HELD_TURN | guarded->gate * HELD_GATE | (unsigned)guarded->lane << 8 |
+                      (unsigned)(guarded->mark_after + 1) << 24 | (uint64_t)guarded->ticket << 32;
 }
 
 /* Locked; gives the lock up. */
@@ -136,8 +137,9 @@ static __attribute__((noinline)) void end_turn(struct guarded *guarded)
 {
     guarded->turn = 0;
     if (guarded->mark_after >= 0) {
-        int saved = errno;
+        int saved = errno, cancel = cancel_off();
         rails_record_mark(guarded->lane, guarded->mark_after);
+        cancel_back(cancel);
         errno = saved;
     }
     rails_served(guarded->lane, guarded->ticket);
@@ -182,7 +184,6 @@ static void pass_gate(struct call *C, const struct where *where)
     C->guarded.lane = (uint16_t)where->lane;
     gate_take(&rails[where->lane].gate, GATE_HELD);
     C->guarded.gate = 1;
-    hold(C);
 }
 
 /* Plain work: nothing but what it touches decides what it comes after. */
