@@ -93,6 +93,8 @@ static uint64_t handle_at(const void *handle)
     return value;
 }
 
+enum { DEVICES_MOST = 256 }; /* some stand-ins for a driver have one of any number */
+
 /* Not where the driver is told to compile again whatever there is. */
 static void know_devices(void)
 {
@@ -102,7 +104,7 @@ static void know_devices(void)
     int major, minor;
     if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) || !driver.cuDeviceGetAttribute || capture_any())
         return;
-    for (CUdevice device = 0; count <= IMAGE_DEVICES; device++) {
+    for (CUdevice device = 0; device < DEVICES_MOST && count <= IMAGE_DEVICES; device++) {
         if (driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS ||
             driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) != CUDA_SUCCESS)
             break;
