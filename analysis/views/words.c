@@ -188,6 +188,7 @@ const char *report_touch_everything(unsigned why)
         [PTDS_OPAQUE_TEXTURE] = "unseen texture or surface",
         [PTDS_OPAQUE_MANY] = "more memories than are kept",
         [PTDS_OPAQUE_OTHER] = "call that does not name its memory",
+        [PTDS_OPAQUE_EVENT] = "graph with events",
     };
     return words[why];
 }

@@ -4,7 +4,7 @@
  * before and after columns. Must not ask the driver anything while a capture is open.
  */
 #include "interpose/footprint/footprint.h"
-#include "interpose/footprint/touch.h"
+#include "interpose/footprint/tables.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
 
@@ -47,6 +47,8 @@ static void added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uin
 {
     struct memory *memory = new_memory(kind, base, bytes);
     footprint_record_alloc(C, kind, base, bytes, memory ? memory->uid : 0);
+    if (memory && (kind == PTDS_MEMORY_DEVICE || kind == PTDS_MEMORY_POOL))
+        tables_made(memory);
     if (memory)
         touch_whole(&C->touched, memory, 1);
 }
@@ -86,7 +88,8 @@ static int is_capturing(struct call *C, CUstream named)
     return stream && stream->capturing;
 }
 
-/* In a capture it is a node: the memory lives until that runs, and nobody tells when. */
+/* In a capture it is a node, which the graph touches: the memory lives until that runs. Nobody tells when that is; whoever
+ * gets its address then says so. */
 void fp_free_async(struct call *C, uint64_t base, CUstream stream)
 {
     if (!C->footprint)
@@ -95,9 +98,7 @@ void fp_free_async(struct call *C, uint64_t base, CUstream stream)
         fp_free(C, PTDS_OP_FREE_ASYNC, base);
         return;
     }
-    struct memory *memory = memories_find(C->thread, base).memory;
-    if (memory)
-        memory->host |= MEMORY_SHARED;
+    const struct memory *memory = memories_find(C->thread, base).memory;
     C->object = memory ? memory->uid : 0;
     fp_object(C, PTDS_OP_FREE_ASYNC, base);
 }
@@ -160,6 +161,15 @@ void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes)
         fp_touch_bytes(C, base, bytes, op == PTDS_OP_ATTACH);
     else
         touch_opaque(&C->touched, OPAQUE_WAITS_FOR_VALUE);
+    if (op == PTDS_OP_WRITE_VALUE)
+        tables_unknown_work(); /* it may be a pointer */
+}
+
+void fp_values(struct call *C)
+{
+    fp_opaque(C, OPAQUE_WAITS_FOR_VALUE);
+    if (C->footprint)
+        tables_unknown_work();
 }
 
 void allocations_set_handle(uint64_t handle, struct memory *memory)

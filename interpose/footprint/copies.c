@@ -234,32 +234,10 @@ void fp_copy_3d_peer(struct call *C, const CUDA_MEMCPY3D_PEER *copy)
         copy_shapes(C, VOLUME(copy, dst), VOLUME(copy, src), EXTENT(copy));
 }
 
-static void touch_any(struct call *C, uint64_t address, uint64_t bytes, int writes)
+void fp_touch_either(struct call *C, uint64_t address, uint64_t bytes, int writes)
 {
     struct side side = side_at(C, SIDE_ANY, address);
     touch_side(C, &side, bytes, writes);
-}
-
-/* One copy is recorded in full, more of them as opaque work. */
-void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdeviceptr *sources, const size_t *sizes,
-                   size_t count)
-{
-    if (!C->footprint)
-        return;
-    if (!destinations || !sources || !sizes) {
-        fp_opaque(C, OPAQUE_OTHER);
-        return;
-    }
-    if (count == 1) {
-        fp_copy(C, FP_ANY, destinations[0], sources[0], sizes[0]);
-        return;
-    }
-    C->flags |= PTDS_CALL_OPAQUE;
-    fp_words(C, PTDS_OP_OPAQUE, 0);
-    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
-        touch_any(C, destinations[i], sizes[i], 1);
-        touch_any(C, sources[i], sizes[i], 0);
-    }
 }
 
 /* value is not recorded: what is written does not matter to who waits for whom. */

@@ -32,7 +32,13 @@ static inline void fp_object(struct call *C, enum ptds_op op, uint64_t value)
 /* Touches the bytes, whatever memories they lie in; everything if in none. */
 void fp_touch_bytes(struct call *C, uint64_t base, uint64_t bytes, int writes);
 
+/* The same where the address may as well be plain host memory, which is nobody else's. */
+void fp_touch_either(struct call *C, uint64_t address, uint64_t bytes, int writes);
+
 void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes);
+
+/* A list of values that are waited for or written. */
+void fp_values(struct call *C);
 
 /* Work on memory that its arguments do not name. */
 static inline void fp_opaque(struct call *C, enum opaque_reason why)
@@ -67,6 +73,9 @@ void fp_copy_3d(struct call *C, const CUDA_MEMCPY3D *copy);
 void fp_copy_3d_peer(struct call *C, const CUDA_MEMCPY3D_PEER *copy);
 void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdeviceptr *sources, const size_t *sizes,
                    size_t count);
+void fp_copy_3d_batch(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count);
+void fp_ranges(struct call *C, const CUdeviceptr *addresses, const size_t *sizes, size_t count, int writes);
+void fp_decompress(struct call *C, const CUmemDecompressParams *params, size_t count);
 void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned element, uint64_t value, uint64_t width,
                uint64_t height);
 /* After a copy or memset: which pointers lie in its destination now. */

@@ -20,7 +20,7 @@ void graphs_updated(struct call *C, CUgraphExec exec, CUgraph graph);
 void graphs_set_kernel(struct call *C, CUgraphExec exec, CUfunction function, CUkernel kernel, void **params, void **extra);
 void graphs_set_copy(struct call *C, CUgraphExec exec, const CUDA_MEMCPY3D *copy);
 void graphs_set_memset(struct call *C, CUgraphExec exec, const CUDA_MEMSET_NODE_PARAMS *params);
-void graphs_set_other(struct call *C, CUgraphExec exec);
+void graphs_set_node(struct call *C, CUgraphExec exec, const CUgraphNodeParams *params);
 
 void graphs_after_fork(void);
 

@@ -94,7 +94,7 @@ static int is_directive(const struct text *text, const char *word)
 static unsigned of_ptx(const char *image, size_t size)
 {
     struct text text = {image, image + size};
-    unsigned found = 0;
+    unsigned found = memmem(image, strnlen(image, size), "malloc", 6) ? IMAGE_HEAP : 0;
     int depth = 0, fresh = 1; /* fresh: a word begins here */
     while (text.at < text.end && *text.at) {
         if (skip_aside(&text))
@@ -158,10 +158,12 @@ static unsigned of_symbols(const struct cubin *cubin, const Elf64_Shdr *table, u
     for (size_t i = 1; i < table->sh_size / sizeof *symbols; i++) {
         Elf64_Sym symbol;
         memcpy(&symbol, &symbols[i], sizeof symbol);
+        const char *name = text_in(cubin, &cubin->sections[table->sh_link], symbol.st_name);
+        if (name && strcmp(name, "malloc") == 0)
+            found |= IMAGE_HEAP;
         if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
             continue;
         unsigned kind = kind_of_section(cubin, symbol.st_shndx);
-        const char *name = text_in(cubin, &cubin->sections[table->sh_link], symbol.st_name);
         *named |= kind;
         if (kind && !(name && is_the_compilers(name, strlen(name))))
             found |= kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What variables a module's image has: PTX, a cubin, or a container of several of them.
+ * What variables a module's image has, and whether its kernels allocate: PTX, a cubin, or a container of several of them.
  */
 #ifndef PTDS_IMAGE_H
 #define PTDS_IMAGE_H
@@ -11,7 +11,8 @@
 enum image_has {
     IMAGE_GLOBALS = 1,   /* variables that kernels may write */
     IMAGE_CONSTANTS = 2, /* variables that only the host writes */
-    IMAGE_UNREAD = 4     /* nothing in it could be read */
+    IMAGE_UNREAD = 4,    /* nothing in it could be read */
+    IMAGE_HEAP = 8       /* its kernels may allocate memory themselves */
 };
 
 /* Which kinds of devices there are (75: sm_75): of a container that has machine code for each, only that is read. None, or

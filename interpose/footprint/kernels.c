@@ -9,6 +9,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/signature.h"
+#include "interpose/footprint/tables.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/hooks.h"
@@ -136,6 +137,14 @@ static void add_flag(struct kernel *kernel, unsigned flag)
         kernel->flags[i] |= (uint8_t)flag;
 }
 
+static int gets_classes(const struct kernel *kernel)
+{
+    unsigned flags = 0;
+    for (uint32_t i = 0; kernel->params != UINT32_MAX && i < kernel->params; i++)
+        flags |= kernel->flags[i];
+    return (flags & SIGNATURE_POINTS) != 0;
+}
+
 uint32_t kernels_launch_graphs;
 
 void kernels_may_launch_graphs(void)
@@ -160,6 +169,9 @@ static const struct kernel *learn(CUfunction function)
     ask_name(kernel, name);
     if (signature_has_ends(name))
         add_flag(kernel, SIGNATURE_ENDS);
+    if (kernel->module && kernel->module->heap)
+        add_flag(kernel, SIGNATURE_HEAP);
+    tables_kernel(gets_classes(kernel));
     /* Threads that meet a kernel for the first time together must agree on one entry. */
     struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
     if (agreed == kernel)

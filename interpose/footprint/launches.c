@@ -59,7 +59,7 @@ static void touch_before(struct call *C, uint64_t word, unsigned flags)
 static __attribute__((noinline)) void look_inside(struct call *C, struct memory *memory, uint64_t word, unsigned flags)
 {
     struct memory *where = memories_for_table(memory);
-    if (flags & SIGNATURE_POINTS && !tables_known(where))
+    if (flags & SIGNATURE_POINTS && !tables_known(where, flags & SIGNATURE_HEAP))
         touch_opaque(&C->touched, OPAQUE_POINTERS);
     if (flags & SIGNATURE_UNKNOWN && !tables_look(C->thread, &C->touched, where, C->flags & PTDS_CALL_CAPTURING))
         touch_opaque(&C->touched, OPAQUE_POINTERS);

@@ -17,6 +17,8 @@ struct memory_object {
     struct memory memory;
     uint32_t held;
     uint8_t unseen;             /* pointers may have come into it that nobody looked at */
+    uint8_t classes;            /* a kernel got it by a pointer to what may hold pointers */
+    uint32_t known_since;       /* since then (tables.c) all pointers that lie in it are in the table; 0 not known */
     struct table *table;        /* of the pointers that lie in it; NULL none */
     struct memory *reservation; /* that it was last mapped in, held; NULL none */
     struct memory_object *next_free;

@@ -75,7 +75,8 @@ static void loaded(uint64_t handle, unsigned variables)
         diag_once(DIAG_DEBUG,
                   "an image of device code could not be read; its kernels count as using variables of their own");
     module->writes = (variables & (IMAGE_GLOBALS | IMAGE_UNREAD)) != 0;
-    if (variables)
+    module->heap = (variables & (IMAGE_HEAP | IMAGE_UNREAD)) != 0;
+    if (variables & ~(unsigned)IMAGE_HEAP)
         module->memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
     map_set(&modules, handle, (uint64_t)module);
 }
@@ -92,6 +93,8 @@ static uint64_t handle_at(const void *handle)
     return value;
 }
 
+enum { DEVICES_MOST = 256 }; /* some stand-ins for a driver have one of any number */
+
 /* Not where the driver is told to compile again whatever there is. */
 static void know_devices(void)
 {
@@ -101,7 +104,7 @@ static void know_devices(void)
     int major, minor;
     if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) || !driver.cuDeviceGetAttribute || capture_any())
         return;
-    for (CUdevice device = 0; count <= IMAGE_DEVICES; device++) {
+    for (CUdevice device = 0; device < DEVICES_MOST && count <= IMAGE_DEVICES; device++) {
         if (driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS ||
             driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) != CUDA_SUCCESS)
             break;

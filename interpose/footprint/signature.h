@@ -13,7 +13,8 @@ enum signature_flag {
     SIGNATURE_READS = 1,   /* a pointer to const: nothing is written through it */
     SIGNATURE_POINTS = 2,  /* what it points to may hold pointers: it is itself a pointer, or a class */
     SIGNATURE_UNKNOWN = 4, /* pointers of types that nobody knows may lie in it: a class by value; any, without a name */
-    SIGNATURE_ENDS = 8     /* the kernel runs from ends downwards; not of signature_of */
+    SIGNATURE_ENDS = 8,    /* the kernel runs from ends downwards; not of signature_of */
+    SIGNATURE_HEAP = 16    /* the kernel may allocate memory itself; not of signature_of */
 };
 
 /* The kernel may get a pointer to the end of memory without any to its beginning. */

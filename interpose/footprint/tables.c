@@ -5,35 +5,12 @@
  */
 #include "interpose/footprint/tables.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/footprint/known.h"
 #include "interpose/footprint/textures.h"
-
-#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
-
-/* Words in [begin, end) that point at a memory. */
-struct pointed {
-    uint64_t begin, end;
-    struct memory *memory;
-    uint32_t uid; /* the memory's; another one means that it is gone */
-    uint32_t writes;
-};
-
-struct table {
-    uint32_t changes; /* odd: it is changing */
-    uint32_t count;
-    uint64_t full_begin, full_end; /* where words lie that there was no room for; end 0 none */
-    struct pointed at[TOUCHED_MOST];
-    struct table *next_free;
-};
-
-uint32_t tables_some;
 
 static struct table *free_tables;
 static struct lock lock; /* for all tables: copies of pointers are rare */
@@ -41,8 +18,8 @@ static struct lock lock; /* for all tables: copies of pointers are rare */
 static struct table *table_of(struct memory *memory, int make)
 {
     struct table **table = memories_table(memory);
-    if (*table || !make)
-        return *table;
+    if (known_table(memory) || !make)
+        return known_table(memory);
     struct table *made = free_tables;
     if (made)
         free_tables = made->next_free;
@@ -51,7 +28,7 @@ static struct table *table_of(struct memory *memory, int make)
     if (made) {
         STORE(made->count, 0);
         STORE(made->full_end, 0);
-        __atomic_store_n(&tables_some, 1, __ATOMIC_RELEASE);
+        tables_begin();
         __atomic_store_n(table, made, __ATOMIC_RELEASE);
     }
     return made;
@@ -100,7 +77,8 @@ static void clear(struct table *table, uint64_t begin, uint64_t end)
         STORE(table->full_end, 0);
 }
 
-/* Words of one memory are one entry, from the first to the last, among those that this copy brought: from `fresh` on. */
+/* Words of one memory are one entry, from the first to the last, among those that this copy brought: from `no_pointers` on.
+ */
 static void add(struct table *table, uint32_t fresh, struct pointed one)
 {
     for (uint32_t i = fresh; i < table->count; i++) {
@@ -112,6 +90,8 @@ static void add(struct table *table, uint32_t fresh, struct pointed one)
             return;
         }
     }
+    if (table->count == TOUCHED_MOST)
+        clear(table, UINT64_MAX, 0); /* those of memories that are gone */
     if (table->count < TOUCHED_MOST) {
         set_entry(table, table->count, one);
         STORE(table->count, table->count + 1);
@@ -138,7 +118,7 @@ static struct pointed look_at(struct thread *thread, const uint8_t *bytes)
     return found;
 }
 
-static size_t next_pointer(struct thread *thread, const uint8_t *bytes, size_t at, size_t size, struct pointed *found)
+size_t tables_next(struct thread *thread, const uint8_t *bytes, size_t at, size_t size, struct pointed *found)
 {
     for (; at + 8 <= size; at += 8) {
         *found = look_at(thread, bytes + at);
@@ -148,15 +128,31 @@ static size_t next_pointer(struct thread *thread, const uint8_t *bytes, size_t a
     return SIZE_MAX;
 }
 
+/* Nobody knows anything else of what lies in it. */
+static void filled_all(struct memory *memory)
+{
+    STORE(*memories_unseen(memory), 0);
+    if (!LOAD(((struct memory_object *)memory)->classes))
+        return;
+    known_set(memory);
+}
+
+static int is_all(const struct memory *memory, uint64_t begin, uint64_t end)
+{
+    return begin <= memory->base && end >= memory->base + memory->bytes && memory->bytes > 1;
+}
+
 /* Words lie where their own address, not the copy's, is a multiple of eight. */
 void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size)
 {
     struct pointed found = {0, 0, NULL, 0, 0};
-    size_t at = next_pointer(thread, bytes, -begin % 8, size, &found);
-    if (at == SIZE_MAX && !LOAD(*memories_table(memory)))
+    size_t at = tables_next(thread, bytes, -begin % 8, size, &found);
+    int all = is_all(memory, begin, begin + size);
+    if (at == SIZE_MAX && !known_table(memory)) {
+        if (all)
+            filled_all(memory);
         return;
-    if (begin <= memory->base && begin + size >= memory->base + memory->bytes && memory->bytes > 1)
-        STORE(*memories_unseen(memory), 0);
+    }
     lock_take(&lock);
     struct table *table = table_of(memory, at != SIZE_MAX);
     if (table) {
@@ -167,21 +163,24 @@ void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin,
             found.begin = begin + at;
             found.end = begin + at + 8;
             add(table, fresh, found);
-            at = next_pointer(thread, bytes, at + 8, size, &found);
+            at = tables_next(thread, bytes, at + 8, size, &found);
         }
         end_change(table);
     }
     lock_drop(&lock);
+    if (all)
+        filled_all(memory);
 }
 
 void tables_filled_unseen(struct memory *memory)
 {
-    *memories_unseen(memory) = 1;
+    STORE(*memories_unseen(memory), 1);
+    known_no_more(memory);
 }
 
-void tables_cleared(struct memory *memory, uint64_t begin, uint64_t end)
+static void cleared(struct memory *memory, uint64_t begin, uint64_t end)
 {
-    if (!LOAD(*memories_table(memory)))
+    if (!known_table(memory))
         return;
     lock_take(&lock);
     struct table *table = table_of(memory, 0);
@@ -191,6 +190,13 @@ void tables_cleared(struct memory *memory, uint64_t begin, uint64_t end)
         end_change(table);
     }
     lock_drop(&lock);
+}
+
+void tables_cleared(struct memory *memory, uint64_t begin, uint64_t end)
+{
+    cleared(memory, begin, end);
+    if (is_all(memory, begin, end))
+        filled_all(memory);
 }
 
 /* Entries of `from` that lie in [begin, begin + size), moved to `to`. Where rows lie apart, each may be anywhere in it. */
@@ -232,15 +238,17 @@ void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, ui
 {
     if (LOAD(*memories_unseen(from)))
         tables_filled_unseen(to);
-    if (LOAD(*memories_table(from)))
+    if (!known_all(from))
+        known_no_more(to);
+    if (known_table(from))
         copy_table(to, to_begin, from, from_begin, size, flat, flat);
     else if (flat)
-        tables_cleared(to, to_begin, to_begin + size);
+        cleared(to, to_begin, to_begin + size);
 }
 
 void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size)
 {
-    if (LOAD(*memories_table(from)))
+    if (known_table(from))
         copy_table(to, to_begin, from, from_begin, size, 1, 0);
 }
 
@@ -265,9 +273,9 @@ int tables_expand_some(struct touched *touched)
     int some = 0;
     for (unsigned i = 0; i < touched->count && !touched->opaque; i++) {
         const struct table *table = __atomic_load_n(memories_table(touched->at[i].memory), __ATOMIC_ACQUIRE);
+        some |= table || known_some(touched->at[i].memory);
         if (!table)
             continue;
-        some = 1;
         int tries = 64;
         while (!follow(touched, table) && --tries)
             ;
@@ -277,53 +285,34 @@ int tables_expand_some(struct touched *touched)
     return some || touched->opaque;
 }
 
-/* The host stores there, without a call. */
-static int is_hosts(const struct memory *memory)
-{
-    return memory->kind == PTDS_MEMORY_MANAGED || memory->kind == PTDS_MEMORY_PINNED ||
-           memory->kind == PTDS_MEMORY_REGISTERED || (memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1);
-}
-
 static const struct table *filled(struct memory *memory)
 {
     const struct table *table = __atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE);
     return table && LOAD(table->count) ? table : NULL;
 }
 
-int tables_known(struct memory *memory)
+/* Kernels may put pointers there from now on: they are noted in a table of its own. */
+static int can_note(struct memory *memory)
 {
-    return filled(memory) && !LOAD(*memories_unseen(memory)) && !is_hosts(memory);
+    lock_take(&lock);
+    int can = table_of(memory, 1) != NULL;
+    lock_drop(&lock);
+    return can;
 }
 
-/* So much of the host's memory is looked through at a launch; more is opaque. */
-enum { LOOK_AT_MOST = 4096 };
-
-/* By way of the kernel, since another thread may be freeing the memory at this moment: then this fails, and nothing faults.
- */
-static int read_hosts(uint64_t base, uint8_t *into, size_t bytes)
+int tables_known(struct memory *memory, int heap)
 {
-    struct iovec local = {into, bytes}, there = {(void *)base, bytes};
-    int saved = errno;
-    ssize_t got = process_vm_readv(getpid(), &local, 1, &there, 1, 0);
-    errno = saved;
-    return got == (ssize_t)bytes;
-}
-
-/* Managed memory is not read here: its pages would move to the host. */
-int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later)
-{
-    if (!is_hosts(memory))
-        return !filled(memory) || !LOAD(*memories_unseen(memory));
-    uint64_t base = LOAD(memory->base), bytes = LOAD(memory->bytes);
-    uint8_t at[LOOK_AT_MOST];
-    if (later || LOAD(*memories_unseen(memory)) || bytes > sizeof at || memory->kind == PTDS_MEMORY_MANAGED ||
-        memory->kind == PTDS_MEMORY_GLOBAL || !read_hosts(base, at, bytes))
+    if (heap)
+        known_no_more(memory);
+    STORE(((struct memory_object *)memory)->classes, 1);
+    if (LOAD(*memories_unseen(memory)) || tables_is_hosts(memory))
         return 0;
-    struct pointed found = {0, 0, NULL, 0, 0};
-    for (size_t next = next_pointer(thread, at, -base % 8, bytes, &found); next != SIZE_MAX;
-         next = next_pointer(thread, at, next + 8, bytes, &found))
-        touch_whole(touched, found.memory, (int)found.writes);
-    return 1;
+    return filled(memory) || (known_all(memory) && can_note(memory));
+}
+
+int tables_seen(struct memory *memory)
+{
+    return !filled(memory) || !LOAD(*memories_unseen(memory));
 }
 
 /* A pointer to `memory` anywhere in `to`. */
@@ -356,22 +345,32 @@ static void add_anywhere(struct memory *to, struct pointed one)
     lock_drop(&lock);
 }
 
-/* A kernel can make pointers only of those that it has. What it touches for other reasons than its pointers' sake (arrays,
- * its module's variables) is counted, too. */
-void tables_written(const struct touched *touched)
+static void note_all(struct memory *memory, const struct touched *touched)
 {
     for (unsigned i = 0; i < touched->count; i++) {
+        struct pointed one = anywhere(memory, touched->at[i].memory);
+        if (!has_entry(known_table(memory), &one))
+            add_anywhere(memory, one);
+    }
+}
+
+/* A kernel can make pointers only of those that it has. What it touches for other reasons than its pointers' sake (arrays,
+ * its module's variables) is counted, too. Of memory that is nothing to do with pointers as far as its parameters say,
+ * nothing is noted: launches of such kernels are the most there are. */
+void tables_written(const struct touched *touched)
+{
+    if (touched->opaque)
+        tables_unknown_work();
+    for (unsigned i = 0; i < touched->count; i++) {
         struct memory *memory = touched->at[i].memory;
-        const struct table *table = touched->at[i].writes ? filled(memory) : NULL;
-        if (__builtin_expect(!table, 1))
+        if (!known_table(memory))
+            known_no_more(memory);
+        else if (!touched->at[i].writes || !(filled(memory) || known_all(memory)))
             continue;
-        if (touched->opaque)
+        else if (touched->opaque)
             tables_filled_unseen(memory);
-        for (unsigned k = 0; k < touched->count && !touched->opaque; k++) {
-            struct pointed one = anywhere(memory, touched->at[k].memory);
-            if (!has_entry(table, &one))
-                add_anywhere(memory, one);
-        }
+        else
+            note_all(memory, touched);
     }
 }
 

@@ -13,6 +13,14 @@ enum { TABLES_COPY_MOST = 64 << 10 };
 
 struct table;
 
+/* Words in [begin, end) that point at a memory. */
+struct pointed {
+    uint64_t begin, end;
+    struct memory *memory;
+    uint32_t uid; /* the memory's; another one means that it is gone */
+    uint32_t writes;
+};
+
 /* The bytes [begin, end) of the memory are these now, or nobody knows what, or as those of another one; flat: all of them,
  * one after the other. Addresses are the memories' own. */
 void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size);
@@ -24,19 +32,37 @@ void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uin
 
 /* Adds all that the touched memories point at, and what that points at. 0: there is no table among them. */
 int tables_expand_some(struct touched *touched);
-extern uint32_t tables_some; /* there ever was a table */
+extern uint32_t tables_some; /* there is a table, or a kernel that may make use of one */
 static inline int tables_expand(struct touched *touched)
 {
     return __builtin_expect(__atomic_load_n(&tables_some, __ATOMIC_ACQUIRE) != 0, 0) ? tables_expand_some(touched)
                                                                                      : touched->opaque;
 }
 
-/* Whether it is known which pointers lie in the memory, and there are some. */
-int tables_known(struct memory *memory);
+/* A kernel that has not been launched yet; classes: it gets pointers to what may hold pointers. From the first of them on
+ * launches look for tables. */
+void tables_kernel(int classes);
+void tables_begin(void);
+
+/* Nothing has been written to it: it holds no pointers. */
+void tables_made(struct memory *memory);
+
+/* Work that nobody sees through may have put pointers into any memory. */
+void tables_unknown_work(void);
+
+/* Whether it is known which pointers lie in the memory. A kernel asks that may put its own there; heap: or such as nobody
+ * else has. */
+int tables_known(struct memory *memory, int heap);
 
 /* Of a kernel whose parameters have no types: what pointers the memory has is known, or looked for now. later: it is the
  * content of a later time that counts. */
 int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later);
+
+/* For tables_look alone. All pointers that calls brought were seen; the host stores there without a call; where the next
+ * pointer among these bytes is, SIZE_MAX nowhere. */
+int tables_seen(struct memory *memory);
+int tables_is_hosts(const struct memory *memory);
+size_t tables_next(struct thread *thread, const uint8_t *bytes, size_t at, size_t size, struct pointed *found);
 
 /* A kernel touches these: in tables that it writes, pointers to all of them may lie from here on. */
 void tables_written(const struct touched *touched);

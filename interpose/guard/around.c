@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/base/cancel.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/events.h"
@@ -22,7 +23,7 @@ void guard_capture_takes(struct stream *stream)
     struct order_plan plan;
     if (!guard_on || !stream || !stream->lane)
         return;
-    int saved = errno;
+    int saved = errno, cancel;
     lock_take(&guard_state.lock);
     int lane = rails_has_stream(stream);
     if (lane < 0) {
@@ -34,10 +35,12 @@ void guard_capture_takes(struct stream *stream)
     if (plan.mark_first >= 0)
         rails[lane].marked_by[plan.mark_first] = ticket;
     lock_drop(&guard_state.lock);
+    cancel = cancel_off();
     rails_await_turn((unsigned)lane, ticket);
     if (plan.mark_first >= 0)
         rails_record_mark((unsigned)lane, plan.mark_first);
     rails_served((unsigned)lane, ticket);
+    cancel_back(cancel);
     errno = saved;
 }
 
@@ -181,6 +184,8 @@ void guard_learn(struct call *C)
 
 void guard_thread_ends(struct thread *thread)
 {
+    if (thread->held)
+        turn_abandon(thread);
     for (struct thread_context *here = thread->contexts; here; here = here->next)
         pool_thread_gone(here);
 }

@@ -6,6 +6,7 @@
 #include "interpose/guard/pool.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "interpose/base/diag.h"
 #include "interpose/base/memory.h"
@@ -31,6 +32,32 @@ static int take_domain(void)
     return -1;
 }
 
+/* Of contexts that are gone. They wait until some others have come after them, since somebody may be looking at one. */
+enum { FREE_POOLS_KEPT = 8 };
+static struct pool *free_pools, **free_pools_end = &free_pools;
+static uint32_t free_pools_count;
+
+/* Locked. */
+static struct pool *take_pool(void)
+{
+    struct pool *pool = free_pools;
+    if (free_pools_count <= FREE_POOLS_KEPT)
+        return memory_keep(sizeof *pool);
+    free_pools = pool->next_free;
+    free_pools_count--;
+    pool->count = pool->legacy = 0;
+    pool->events = 0;
+    return pool;
+}
+
+static void free_pool(struct pool *pool)
+{
+    pool->next_free = NULL;
+    *free_pools_end = pool;
+    free_pools_end = &pool->next_free;
+    free_pools_count++;
+}
+
 struct pool *pool_of(struct context *context)
 {
     struct pool *pool = __atomic_load_n(&context->pool, __ATOMIC_ACQUIRE);
@@ -38,7 +65,7 @@ struct pool *pool_of(struct context *context)
         return pool;
     lock_take(&guard_state.lock);
     int domain = context->pool ? -1 : take_domain();
-    if (domain >= 0 && (pool = memory_keep(sizeof *pool))) {
+    if (domain >= 0 && (pool = take_pool())) {
         context->domain = (uint32_t)domain + 1;
         __atomic_store_n(&context->pool, pool, __ATOMIC_RELEASE);
     }
@@ -275,10 +302,13 @@ void pool_context_gone(struct context *context)
     order_catch_up(&guard_state.order, NULL);
     order_all_done(&guard_state.order, domain, guard_state.order.now);
     for (unsigned i = 0; i < guard_state.order.high; i++) {
-        if (guard_state.order.lanes[i]->open && guard_state.order.lanes[i]->domain == domain)
+        if (guard_state.order.lanes[i]->open && guard_state.order.lanes[i]->domain == domain) {
+            memset(rails[i].mark, 0, sizeof rails[i].mark); /* events of the context */
             rails_close_unmarked(i);
+        }
     }
     domains_taken &= ~(1u << domain);
+    free_pool(pool);
     lock_drop(&guard_state.lock);
 }
 
@@ -292,6 +322,9 @@ void guard_memory_gone(struct memory *memory)
 void pool_after_fork(void)
 {
     domains_taken = 0;
+    free_pools = NULL;
+    free_pools_end = &free_pools;
+    free_pools_count = 0;
 }
 
 void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data)

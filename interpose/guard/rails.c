@@ -11,6 +11,7 @@
 
 #include <errno.h>
 
+#include "interpose/base/cancel.h"
 #include "interpose/base/diag.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/guard.h"
@@ -97,6 +98,13 @@ void rails_record_mark(unsigned lane, int mark)
     rails_leave(entered);
 }
 
+void rails_no_mark(unsigned lane, int mark)
+{
+    if (rails[lane].mark[mark])
+        rails_event_back(rails[lane].context, rails[lane].mark[mark]);
+    rails[lane].mark[mark] = NULL;
+}
+
 /* On a 0x2 nobody but its thread can record. The legacy stream comes after all blocking streams, so an event on it stands
  * for that one, too; a capture on a blocking stream would not survive that. */
 static CUstream recorded_on(unsigned lane)
@@ -139,7 +147,7 @@ static void wait_for_mark(CUstream waiting, unsigned lane, int mark, uint32_t ma
 
 void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct order_plan *plan, const uint32_t tickets[])
 {
-    int saved = errno;
+    int saved = errno, cancel = cancel_off(); /* others wait for the turns that this takes */
     rails_await_turn(lane, own);
     if (plan->mark_first >= 0)
         rails_record_mark(lane, plan->mark_first);
@@ -152,6 +160,7 @@ void rails_carry_out(struct call *C, unsigned lane, uint32_t own, const struct o
             wait_for_mark(rails[lane].handle, wait->lane, wait->mark, tickets[i]);
         record_edge(C, rails[lane].uid, behind, C->enter);
     }
+    cancel_back(cancel);
     errno = saved;
 }
 
@@ -277,13 +286,14 @@ static int force_free(void)
 
 int rails_open(enum lane_kind kind, struct context *context, CUstream handle, uint32_t uid, int eager)
 {
-    int saved = errno;
+    int saved = errno, cancel = cancel_off();
     find_free(2); /* gone streams are forgotten as new ones come */
     int lane = order_lane_open(&guard_state.order, kind, context->domain - 1, eager);
     if (lane < 0 && (find_free(ORDER_LANES) || force_free()))
         lane = order_lane_open(&guard_state.order, kind, context->domain - 1, eager);
     if (lane >= 0)
         begin_rail((unsigned)lane, context, handle, uid);
+    cancel_back(cancel);
     errno = saved;
     return lane;
 }

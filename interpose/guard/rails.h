@@ -90,8 +90,9 @@ static inline void rails_served(unsigned lane, uint32_t ticket)
     word_set(&rails[lane].serving, ticket + 1, &rails[lane].waiting);
 }
 
-/* In the lane's turn. */
+/* In the lane's turn, where nobody may be cancelled. The second: it can't be recorded. */
 void rails_record_mark(unsigned lane, int mark);
+void rails_no_mark(unsigned lane, int mark);
 
 /* Waits for the stream with the host, also while a capture is open. */
 CUresult rails_host_wait(CUstream stream);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpose/base/cancel.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/events.h"
@@ -75,6 +76,16 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
     order_waits(&guard_state.order, op->lane, op->next, &guarded->promise);
 }
 
+/* For turn_abandon, as long as the call itself may never return. */
+enum { HELD_TURN = 1, HELD_GATE = 2 };
+
+static inline void hold(struct call *C)
+{
+    const struct guarded *guarded = &C->guarded;
+    C->thread->held = HELD_TURN | guarded->gate * HELD_GATE | (unsigned)guarded->lane << 8 |
+                      (unsigned)(guarded->mark_after + 1) << 24 | (uint64_t)guarded->ticket << 32;
+}
+
 /* Locked; gives the lock up. */
 static void begin(struct call *C, unsigned lane, int work, const struct where *where)
 {
@@ -112,6 +123,7 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
         rails_carry_out(C, lane, guarded->ticket, &plan, tickets);
     else
         rails_await_turn(lane, guarded->ticket);
+    hold(C);
 }
 
 /* An asynchronous copy to pageable memory waits for its stream inside the driver (measured). */
@@ -126,8 +138,9 @@ static __attribute__((noinline)) void end_turn(struct guarded *guarded)
 {
     guarded->turn = 0;
     if (guarded->mark_after >= 0) {
-        int saved = errno;
+        int saved = errno, cancel = cancel_off();
         rails_record_mark(guarded->lane, guarded->mark_after);
+        cancel_back(cancel);
         errno = saved;
     }
     rails_served(guarded->lane, guarded->ticket);
@@ -137,10 +150,30 @@ void turn_end(struct call *C)
 {
     if (C->guarded.turn)
         end_turn(&C->guarded);
+    else if (!C->guarded.gate)
+        return;
+    C->thread->held = 0;
     if (C->guarded.gate) {
         C->guarded.gate = 0;
         gate_drop(&rails[C->guarded.lane].gate, rails_users(C->guarded.lane) == 1);
     }
+}
+
+/* No driver calls: the thread may be at its end. A mark that was to be recorded is none, so the host waits where somebody
+ * relies on it. */
+void turn_abandon(struct thread *thread)
+{
+    uint64_t held = thread->held;
+    unsigned lane = (uint16_t)(held >> 8);
+    int mark = (uint8_t)(held >> 24) - 1;
+    thread->held = 0;
+    if (held & HELD_TURN) {
+        if (mark >= 0)
+            rails_no_mark(lane, mark);
+        rails_served(lane, (uint32_t)(held >> 32));
+    }
+    if (held & HELD_GATE)
+        gate_drop(&rails[lane].gate, 0);
 }
 
 /* ---- through the gate ---- */
@@ -166,12 +199,14 @@ static inline int is_plain(const struct call *C)
 int turn_again(struct call *C, struct thread_context *here)
 {
     unsigned lane = here->lanes[0];
-    if (!is_plain(C) || !rails_no_turns(lane) || !order_is_ready(&guard_state.order, lane) || !pool_stays(here))
+    if (C->thread->held || !is_plain(C) || !rails_no_turns(lane) || !order_is_ready(&guard_state.order, lane) ||
+        !pool_stays(here))
         return 0;
     C->guarded.lane = (uint16_t)lane;
     if (C->touched.count) {
         gate_take(&rails[lane].gate, GATE_HELD | GATE_QUICK);
         C->guarded.gate = 1;
+        C->thread->held = HELD_GATE | lane << 8;
     }
     if (order_again(&guard_state.order, lane, &C->touched) && rails_no_turns(lane))
         return C->guarded.again = 1;
@@ -205,6 +240,8 @@ static int find(const struct where *where)
 int turn_begin(struct call *C, const struct where *where)
 {
     turn_end(C); /* a call on several streams: the driver hears of all at once */
+    if (__builtin_expect(C->thread->held != 0, 0))
+        turn_abandon(C->thread);
     if (C->guarded.kind == GUARD_WORK && settles(C))
         turn_settle(C, where);
     pass_gate(C, where);

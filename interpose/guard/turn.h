@@ -21,6 +21,9 @@ struct where {
     unsigned fully_count;
 };
 
+/* The thread will not come back from the call that had the turn: it was cancelled in there. Others go on. */
+void turn_abandon(struct thread *thread);
+
 /* Registers the call and makes its waits; it has its turn then. C->guarded says what kind it is, and whether the host
  * waits. Returns the lane; -1: there is none, and nothing was done. */
 int turn_begin(struct call *C, const struct where *where);

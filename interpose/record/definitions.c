@@ -15,6 +15,7 @@
 #include "interpose/env/env.h"
 #include "interpose/record/path.h"
 #include "interpose/record/store.h"
+#include "interpose/record/forget.h"
 #include "interpose/state/map.h"
 
 static struct lock lock;
@@ -27,21 +28,68 @@ static struct {
     uintptr_t base, end;
 } objects[OBJECTS];
 
-/* Under the lock. */
+/* Chunks of definitions, and at how many it is due to forget some. */
+static uint32_t chunks, forget_at;
+static int forgetting;
+/* When and as which the last chunk but one was begun: what has changed since may still be on its way into the records. */
+static uint64_t begun[2], begun_sequence[2];
+
+static void forget_now(void);
+
+/* Under the lock, all of these. */
+static void next_chunk(void)
+{
+    chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0);
+    if (!chunk)
+        return;
+    chunks++;
+    begun[0] = begun[1];
+    begun_sequence[0] = begun_sequence[1];
+    begun[1] = clock_ticks();
+    begun_sequence[1] = chunk->sequence;
+    uint64_t most = store_header()->limit / PTDS_CHUNK_SIZE / 8;
+    if (forget_at < most)
+        forget_at = (uint32_t)most;
+    if (!forgetting && chunks > forget_at && store_header()->recycled)
+        forget_now();
+}
+
+static void *reserve(size_t whole)
+{
+    if (!chunk || chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
+        next_chunk();
+    /* What is moved in there may have filled it. */
+    if (chunk && chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
+        next_chunk();
+    return chunk ? (uint8_t *)(chunk + 1) + chunk->committed : NULL;
+}
+
+static void commit(size_t whole)
+{
+    __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
+}
+
 static void append(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size)
 {
     size_t whole = (size + tail_size + 7) & ~(size_t)7;
-    if (!chunk || chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
-        chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0);
-    if (!chunk)
+    uint8_t *at = reserve(whole);
+    if (!at)
         return;
-    uint8_t *at = (uint8_t *)(chunk + 1) + chunk->committed;
     *(struct ptds_record *)record = (struct ptds_record){(uint16_t)kind, (uint16_t)whole, 0};
     memcpy(at, record, size);
     if (tail_size)
         memcpy(at + size, tail, tail_size);
     memset(at + size + tail_size, 0, whole - size - tail_size);
-    __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
+    commit(whole);
+}
+
+static void append_again(const struct ptds_record *record)
+{
+    void *at = reserve(record->size);
+    if (!at)
+        return;
+    memcpy(at, record, record->size);
+    commit(record->size);
 }
 
 static struct ptds_rec_CLOCK clocks_now(void)
@@ -77,13 +125,18 @@ int define(enum ptds_record_kind kind, void *record, size_t size, const void *ta
     return kept;
 }
 
-uint32_t define_string(enum ptds_role role, const char *text)
+static uint64_t key_of(uint32_t role, const char *text, size_t length)
 {
-    uint64_t key = 1469598103934665603u + (uint64_t)role;
-    size_t length = strlen(text);
+    uint64_t key = 1469598103934665603u + role;
     for (size_t i = 0; i < length; i++)
         key = (key ^ (uint8_t)text[i]) * 1099511628211u;
-    key |= 1;
+    return key | 1;
+}
+
+uint32_t define_string(enum ptds_role role, const char *text)
+{
+    size_t length = strlen(text);
+    uint64_t key = key_of(role, text, length);
     uint32_t id = (uint32_t)map_get(&strings, key);
     if (id)
         return id;
@@ -92,6 +145,35 @@ uint32_t define_string(enum ptds_role role, const char *text)
     define(PTDS_REC_STRING, &record, sizeof record, text, length);
     map_set(&strings, key, id);
     return id;
+}
+
+/* ---- what is of no use any more ---- */
+
+static uint64_t key_of_record(const struct ptds_rec_STRING *name)
+{
+    return key_of(name->role, name->text, strnlen(name->text, name->record.size - sizeof *name));
+}
+
+/* Whoever comes with it from now on gets another id, while it is looked for. */
+static void name_may_go(const struct ptds_rec_STRING *name)
+{
+    uint64_t key = key_of_record(name);
+    if (map_get(&strings, key) == name->id)
+        map_remove(&strings, key);
+}
+
+static void name_stays(const struct ptds_rec_STRING *name)
+{
+    map_get_or_set(&strings, key_of_record(name), name->id);
+}
+
+static void forget_now(void)
+{
+    static const struct forget_calls calls = {append_again, name_may_go, name_stays};
+    forgetting = 1;
+    chunks -= forget_definitions(begun_sequence[0], begun[0], &calls);
+    forgetting = 0;
+    forget_at = chunks + chunks / 2;
 }
 
 static int object_known(uintptr_t address)
@@ -214,6 +296,10 @@ void define_after_fork(void)
     lock.held = 0;
     chunk = NULL;
     last_clock = 0;
+    chunks = forget_at = 0;
+    forgetting = 0;
+    memset(begun, 0, sizeof begun);
+    memset(begun_sequence, 0, sizeof begun_sequence);
     string_count = stack_count = object_count = 0;
     map_reset(&strings);
 }

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "interpose/base/cancel.h"
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
@@ -240,9 +241,10 @@ static void populate(struct ptds_chunk *chunk)
         __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
 }
 
+/* Opens files and grows them under the lock, where nobody may be cancelled. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
 {
-    int fresh = 0;
+    int fresh = 0, cancel = cancel_off();
     int saved = errno;
     uint64_t index = 0;
     lock_take(&store.lock);
@@ -268,6 +270,7 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
     if (!chunk || store.full)
         diag_once(DIAG_ERROR, "no space for more of the trace; ",
                   chunk ? "the oldest detail goes first, counts stay exact" : "detail is dropped, counts stay");
+    cancel_back(cancel);
     errno = saved;
     return chunk;
 }

@@ -23,9 +23,14 @@ uint32_t objects_uid(enum object_kind kind)
     return __atomic_add_fetch(&uids[kind], 1, __ATOMIC_RELAXED);
 }
 
-/* Contexts: a list that only grows, a gone one is skipped. Programs have a handful. */
+/* Contexts: a list, read without a lock; programs have a handful. One that is gone leaves it and waits until some others
+ * have gone after it, so that whoever was just looking at it still finds his way; then it serves for another context. Its
+ * uid tells them apart. */
 static struct context *contexts;
 static struct lock contexts_lock;
+#define DEAD_CONTEXTS_KEPT 32u
+static struct context *dead_contexts, **dead_contexts_end = &dead_contexts;
+static uint32_t dead_contexts_count;
 
 static struct context *find_context(CUcontext handle)
 {
@@ -46,13 +51,40 @@ static int32_t device_of(CUcontext handle)
     return device;
 }
 
+/* Under the lock. */
+static struct context *take_dead_context(void)
+{
+    struct context *context = dead_contexts;
+    if (dead_contexts_count <= DEAD_CONTEXTS_KEPT)
+        return memory_keep(sizeof *context);
+    dead_contexts = context->next_dead; /* never the last one */
+    dead_contexts_count--;
+    return context;
+}
+
+static void bury_context(struct context *context)
+{
+    lock_take(&contexts_lock);
+    struct context **link = &contexts;
+    while (*link && *link != context)
+        link = &(*link)->next;
+    if (*link) {
+        __atomic_store_n(link, context->next, __ATOMIC_RELEASE);
+        context->next_dead = NULL;
+        *dead_contexts_end = context;
+        dead_contexts_end = &context->next_dead;
+        dead_contexts_count++;
+    }
+    lock_drop(&contexts_lock);
+}
+
 static struct context *make_context(CUcontext handle, uint32_t kind, int32_t device)
 {
     if (device < 0 && !find_context(handle))
         device = device_of(handle);
     lock_take(&contexts_lock);
     struct context *context = find_context(handle);
-    int fresh = !context && (context = memory_keep(sizeof *context));
+    int fresh = !context && (context = take_dead_context());
     if (fresh) {
         *context = (struct context){.handle = handle, .kind = kind, .device = device, .next = contexts};
         context->uid = objects_uid(OBJECT_CONTEXT);
@@ -138,17 +170,40 @@ static struct stream *take_dead(void)
     return stream;
 }
 
+/* Under the lock. The stream that the link leads to leaves its chain. */
+static void take_out(struct stream **link)
+{
+    struct stream *stream = *link;
+    __atomic_store_n(link, stream->next, __ATOMIC_RELEASE);
+    stream->next_dead = NULL;
+    *(dead_count++ ? &dead_last->next_dead : &dead_first) = stream;
+    dead_last = stream;
+}
+
 static void bury(struct stream *stream)
 {
     struct stream **link = bucket_of(stream->handle);
     lock_take(&streams_lock);
     while (*link && *link != stream)
         link = &(*link)->next;
-    if (*link) {
-        __atomic_store_n(link, stream->next, __ATOMIC_RELEASE);
-        stream->next_dead = NULL;
-        *(dead_count++ ? &dead_last->next_dead : &dead_first) = stream;
-        dead_last = stream;
+    if (*link)
+        take_out(link);
+    lock_drop(&streams_lock);
+}
+
+/* Streams go with their context, also where nobody destroyed them. */
+static void bury_all_of(const struct context *context)
+{
+    lock_take(&streams_lock);
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        for (struct stream **link = &buckets[i]; *link;) {
+            if ((*link)->context == context) {
+                __atomic_store_n(&(*link)->gone, 1, __ATOMIC_RELEASE);
+                take_out(link);
+            } else {
+                link = &(*link)->next;
+            }
+        }
     }
     lock_drop(&streams_lock);
 }
@@ -185,7 +240,6 @@ static uint32_t ask_kind(CUstream handle)
     return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
 }
 
-/* Streams go with their context, also where nobody destroyed them. */
 static int is_alive(const struct stream *stream)
 {
     return !stream->gone && !(stream->context && stream->context->gone);
@@ -311,11 +365,21 @@ void objects_context_gone(struct call *C, CUcontext handle)
     forget_context(C->context);
 }
 
-/* After it: it did not go. */
+static void bury_with_streams(struct context *context)
+{
+    if (!context || !context->gone)
+        return;
+    bury_all_of(context);
+    bury_context(context);
+}
+
+/* After it: whether it did go. */
 void objects_context_kept(struct call *C)
 {
     if (C->result != CUDA_SUCCESS && C->context)
         __atomic_store_n(&C->context->gone, 0, __ATOMIC_RELEASE);
+    else
+        bury_with_streams(C->context);
 }
 
 void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
@@ -354,6 +418,7 @@ static void primary_ended(struct context *context)
     objects_functions_going();
     capture_context_gone(context);
     forget_context(context);
+    bury_with_streams(context);
 }
 
 /* A release only ends the context with the last reference; then its handle may come back for a new one. */
@@ -376,7 +441,9 @@ void objects_primary_reset(struct call *C)
 void objects_after_fork(void)
 {
     contexts_lock.held = streams_lock.held = 0;
-    contexts = NULL;
+    contexts = dead_contexts = NULL;
+    dead_contexts_end = &dead_contexts;
+    dead_contexts_count = 0;
     memset(buckets, 0, sizeof buckets);
     dead_first = dead_last = NULL;
     dead_count = 0;

@@ -29,7 +29,7 @@ struct context {
     uint32_t domain;            /* the guard's number for it, + 1; 0 none yet */
     struct pool *pool;          /* the guard's; NULL none yet */
     struct device_base *device_base;
-    struct context *next;
+    struct context *next, *next_dead;
 };
 
 struct stream {

@@ -154,20 +154,47 @@ struct thread *thread_get_as_drivers(void)
     return self && self->fork_generation == thread_fork_generation ? self : make(1);
 }
 
-/* An ended thread's entry for the context, used again. */
+/* Of a context that is gone. What device times have of it stays theirs. */
+static int is_stale(const struct thread_context *entry)
+{
+    return (entry->context->uid != entry->context_uid || entry->context->gone) && !entry->device_pool;
+}
+
+/* An ended thread's entry for the context, used again; or one of a context that is gone, emptied. */
 static struct thread_context *take_retired(const struct context *context)
 {
     struct thread_context *found = NULL;
     lock_take(&retired_lock);
     for (struct thread_context **link = &retired; *link; link = &(*link)->next) {
-        if ((*link)->context == context && (*link)->context_uid == context->uid) {
+        int stale = is_stale(*link);
+        if (stale || ((*link)->context == context && (*link)->context_uid == context->uid)) {
             found = *link;
             *link = found->next;
+            if (stale)
+                *found = (struct thread_context){0};
             break;
         }
     }
     lock_drop(&retired_lock);
     return found;
+}
+
+/* The thread's entries of contexts that are gone. */
+static void retire_stale(struct thread *thread)
+{
+    for (struct thread_context **link = &thread->contexts; *link;) {
+        struct thread_context *entry = *link;
+        if (!is_stale(entry)) {
+            link = &entry->next;
+            continue;
+        }
+        *link = entry->next;
+        lock_take(&retired_lock);
+        entry->next = retired;
+        retired = entry;
+        lock_drop(&retired_lock);
+    }
+    thread->last_context = NULL;
 }
 
 static struct thread_context *make_entry(struct context *context)
@@ -189,6 +216,7 @@ struct thread_context *thread_in_slow(struct thread *thread, struct context *con
     while (entry && (entry->context != context || entry->context_uid != context->uid))
         entry = entry->next;
     if (!entry) {
+        retire_stale(thread);
         entry = make_entry(context);
         if (!entry)
             return NULL;

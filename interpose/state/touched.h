@@ -37,7 +37,8 @@ struct access {
     X(POINTERS, "pointers in device memory that were not seen") \
     X(TEXTURE, "texture or surface that was not seen") \
     X(MANY, "more memories than are kept") \
-    X(OTHER, "call whose arguments do not name its memory")
+    X(OTHER, "call whose arguments do not name its memory") \
+    X(EVENT, "event that a graph records or waits for")
 enum opaque_reason {
 #define X(name, words) OPAQUE_##name,
     OPAQUE_REASONS(X)

@@ -224,14 +224,15 @@ enum ptds_opaque {
     PTDS_OPAQUE_HOST_FUNCTION = 1,
     PTDS_OPAQUE_WAITS_FOR_VALUE = 2, /* or writes one, or a batch of both */
     PTDS_OPAQUE_SEMAPHORE = 3,       /* an external one */
-    PTDS_OPAQUE_GRAPH = 4,           /* with nodes that were not seen, or that gate */
+    PTDS_OPAQUE_GRAPH = 4,           /* with nodes that were not seen; what gates in it has its own reason */
     PTDS_OPAQUE_PARAMETERS = 5,      /* a kernel whose parameters are not known */
     PTDS_OPAQUE_POINTERS = 6,        /* pointers in device memory that nobody has seen */
     PTDS_OPAQUE_TEXTURE = 7,         /* a texture or surface made of what nobody has seen */
     PTDS_OPAQUE_MANY = 8,            /* more memories than are kept */
-    PTDS_OPAQUE_OTHER = 9            /* the arguments do not name its memory */
+    PTDS_OPAQUE_OTHER = 9,           /* the arguments do not name its memory */
+    PTDS_OPAQUE_EVENT = 10           /* a graph that records an event or waits for one */
 };
-enum { PTDS_OPAQUE_REASONS = 10 };
+enum { PTDS_OPAQUE_REASONS = 11 };
 
 enum ptds_launch_attribute { PTDS_LAUNCH_COOPERATIVE = 1, PTDS_LAUNCH_PROGRAMMATIC = 2, PTDS_LAUNCH_OTHER = 4 };
 

@@ -101,14 +101,16 @@ TEST(Json, WhyOperationsTouchEverything)
     call.stream = call.target = 1;
     builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
     for (unsigned why :
-         {0u, unsigned{PTDS_OPAQUE_GRAPH}, unsigned{PTDS_OPAQUE_POINTERS}, unsigned{PTDS_OPAQUE_POINTERS}, 15u}) {
+         {0u, unsigned{PTDS_OPAQUE_GRAPH}, unsigned{PTDS_OPAQUE_POINTERS}, unsigned{PTDS_OPAQUE_POINTERS},
+          unsigned{PTDS_OPAQUE_EVENT}, 15u}) {
         call.enter += 10;
         call.flags = why << PTDS_CALL_WHY_SHIFT;
         builder.Call(call);
     }
     Json json(builder.Bytes());
     json_t *reasons = json.At("completeness", "touch_everything");
-    EXPECT_EQ(3u, json_object_size(reasons));
+    EXPECT_EQ(4u, json_object_size(reasons));
+    EXPECT_EQ(1, json_integer_value(json_object_get(reasons, "graph with events")));
     EXPECT_EQ(1, json_integer_value(json_object_get(reasons, "graph with unseen nodes")));
     EXPECT_EQ(2, json_integer_value(json_object_get(reasons, "unseen pointers in device memory")));
     EXPECT_EQ(1, json_integer_value(json_object_get(reasons, "call that does not name its memory")));

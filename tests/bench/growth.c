@@ -5,6 +5,7 @@
  *   streams      created, launched on, destroyed; the driver's handles never come again
  *   events       created, recorded on the default stream, waited for by another one, destroyed
  *   threads      started and ended, one after the other, each with streams, an event and memory of its own
+ *   contexts     created, launched on their default stream and on a stream that nobody destroys, destroyed
  *   allocations  so many alive at once, each used by a launch: `growth` by them, and `again` when all were freed and came
  * anew
  */
@@ -84,10 +85,29 @@ static void one_thread(unsigned i)
     pthread_join(thread, NULL);
 }
 
+/* As older headers have it. */
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device);
+
+static void one_context(unsigned i)
+{
+    CUcontext context;
+    CUstream stream;
+    (void)i;
+    CU(cuCtxCreate_v2(&context, 0, 0));
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    launch(lane.others, NULL);
+    launch(lane.others, stream);
+    CU(cuCtxDestroy(context));
+}
+
 static const struct repeated {
     const char *name;
     void (*once)(unsigned i);
-} repeated[] = {{"launches", one_launch}, {"streams", one_stream}, {"events", one_event}, {"threads", one_thread}};
+} repeated[] = {{"launches", one_launch},
+                {"streams", one_stream},
+                {"events", one_event},
+                {"threads", one_thread},
+                {"contexts", one_context}};
 
 static void repeat(const struct repeated *what, unsigned count)
 {
@@ -145,5 +165,5 @@ void growth(const struct setting *of, const char *what, unsigned count)
         printf("growth %ld\n", (long)(resident_kb() - before));
         return;
     }
-    must(CUDA_ERROR_INVALID_VALUE, "growth launches|streams|events|threads|allocations");
+    must(CUDA_ERROR_INVALID_VALUE, "growth launches|streams|events|threads|contexts|allocations");
 }

@@ -81,6 +81,7 @@ launches $(of_size 10000000 2000)
 streams $(of_size 1000000 2000)
 events $(of_size 1000000 2000)
 threads $(of_size 8000 50)
+contexts $(of_size 10000 50)
 allocations $(of_size 100000 2000)
 LIST
 }

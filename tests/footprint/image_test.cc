@@ -109,6 +109,15 @@ TEST(Cubin, SymbolsOfItsVariables)
     EXPECT_EQ(of(cubin(".nv.constant0.f", 4, {})), 0u);
 }
 
+/* As nvcc 13 leaves it: a function that the driver brings. */
+TEST(Cubin, KernelsThatAllocate)
+{
+    EXPECT_EQ(of(cubin(".text.f", 4, {{"f", STT_FUNC, 1}, {"malloc", STT_FUNC, 0}})), unsigned{IMAGE_HEAP});
+    EXPECT_EQ(of(cubin(".text.f", 4, {{"f", STT_FUNC, 1}, {"vprintf", STT_FUNC, 0}})), 0u);
+    EXPECT_EQ(of_text(".extern .func (.param .b64 r) malloc(.param .b64 p);\n"), unsigned{IMAGE_HEAP});
+    EXPECT_EQ(of_text(".extern .func (.param .b32 r) vprintf(.param .b64 p);\n"), 0u);
+}
+
 /* Each byte wrong in turn, each length: it ends, within the image. */
 TEST(Cubin, Damaged)
 {

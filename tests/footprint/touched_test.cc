@@ -287,10 +287,13 @@ TEST_F(Touched, AModulesVariables)
 
 TEST_F(Touched, PointersInDeviceMemory)
 {
-    CUdeviceptr table = device("table"), a = device("a"), b = device("b"), c = device("c");
+    CUdeviceptr before = device("before"), c = device("c"), other = device("other");
     CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER), plain = kernel(ptds_tables_ptx, "gather");
+    launch(plain, c, other, 0u, 0u);
+    EXPECT_EQ(launch(mangled, c, before, 0u, 0u), "!POINTERS") << "others were launched that nobody looked after";
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b");
     CUdeviceptr words[2] = {a, b + 16};
-    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table") << "nothing has been written there";
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
     CU(cuMemcpyHtoD(table, words, sizeof words));
     EXPECT_EQ(launch(mangled, c, table, 2u, 4u), "w c w table w a w b");
@@ -333,12 +336,102 @@ TEST_F(Touched, PointersThatAKernelWrites)
     CU(cuMemcpyHtoD(from, &c, 8));
     EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table w a w from w b");
     /* One that itself follows pointers that nobody knows may write just those. */
-    CU(cuMemcpyHtoD(from, std::vector<char>(4096).data(), 4096));
-    EXPECT_EQ(launch(mangled, table, from, 0u, 0u), "!POINTERS");
+    CUdeviceptr unknown = device("unknown");
+    launch(kernel(ptds_test_ptx, "fill"), unknown, 0u, 0u);
+    EXPECT_EQ(launch(mangled, table, unknown, 0u, 0u), "!POINTERS");
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "!POINTERS");
     std::vector<CUdeviceptr> all(4096 / 8, a);
     CU(cuMemcpyHtoD(table, all.data(), 4096));
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+}
+
+/* Kernels of a class of which only the name is known. */
+#define CLASSES(name) ".visible .entry " name "(.param .u64 " name "_p0, .param .u64 " name "_p1)\n{\nret;\n}\n"
+const char classes[] = ".version 7.0\n.target sm_52\n.address_size 64\n" CLASSES("_Z4moveP4BodyPf")
+    CLASSES("_Z4readPK4BodyPf") CLASSES("_Z4fillPfS_");
+const char allocating[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".extern .func (.param .b64 func_retval0) malloc(.param .b64 malloc_param_0);\n" CLASSES("_Z4moveP4BodyPf");
+
+/* What lies in objects of a class: nothing at first, then what kernels had that got them as such. */
+TEST_F(Touched, ObjectsOfAClass)
+{
+    CUdeviceptr bodies = device("bodies"), a = device("a"), b = device("b"), none = 0;
+    CUfunction move = kernel(classes, "_Z4moveP4BodyPf"), read = kernel(classes, "_Z4readPK4BodyPf");
+    CUfunction fill = kernel(classes, "_Z4fillPfS_");
+    runnable = false;
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    EXPECT_EQ(launch(move, bodies, a), "w bodies w a");
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a") << "pointers to a and to itself may lie there";
+    /* All of it filled with what holds no pointers. */
+    std::vector<char> zeros(4096);
+    CU(cuMemcpyHtoD(bodies, zeros.data(), 4096));
+    EXPECT_EQ(launch(read, bodies, b), "r bodies w b");
+    launch(move, bodies, a);
+    CU(cuMemcpyHtoD(bodies, zeros.data(), 4088));
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a");
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, b), "r bodies w b");
+    /* A copy of them. */
+    launch(move, bodies, a);
+    CUdeviceptr more = device("more");
+    CU(cuMemcpyDtoD(more, bodies, 4096));
+    EXPECT_EQ(launch(read, more, none), "r more w bodies w a");
+    /* Kernels that know nothing of the class may put anything there. */
+    CU(cuMemsetD8(bodies, 0, 4096));
+    launch(fill, bodies, a);
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a") << "it has a table, which others fill, too";
+    CUdeviceptr plain = device("plain");
+    launch(fill, plain, a);
+    EXPECT_EQ(launch(read, plain, b), "!POINTERS");
+    CU(cuMemsetD8(plain, 0, 4096));
+    EXPECT_EQ(launch(read, plain, b), "r plain w b");
+    CUdeviceptr source = device("source");
+    launch(fill, source, a);
+    CU(cuMemcpyDtoD(plain, source, 64));
+    EXPECT_EQ(launch(read, plain, b), "!POINTERS");
+}
+
+/* Work that nobody sees through may have put pointers anywhere; a kernel that allocates, such as nobody else has. */
+TEST_F(Touched, ObjectsThatOthersMayHaveFilled)
+{
+    CUdeviceptr bodies = device("bodies"), others = device("others"), a = device("a"), unknown = device("unknown");
+    CUfunction read = kernel(classes, "_Z4readPK4BodyPf"), fill = kernel(classes, "_Z4fillPfS_");
+    CUfunction allocates = kernel(allocating, "_Z4moveP4BodyPf");
+    runnable = false;
+    launch(fill, unknown, a);
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    EXPECT_EQ(launch(read, unknown, a), "!POINTERS");
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    CU(cuStreamWriteValue32(nullptr, a, 1, 0));
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    EXPECT_EQ(launch(read, others, a), "!POINTERS");
+    CU(cuMemsetD8(others, 0, 4096));
+    EXPECT_EQ(launch(read, others, a), "r others w a");
+    EXPECT_EQ(launch(allocates, others, a), "!POINTERS");
+    EXPECT_EQ(launch(read, others, a), "!POINTERS");
+    /* What a graph copies is not seen when it is launched. */
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUDA_MEMCPY3D copy = {};
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = unknown, copy.dstDevice = bodies;
+    copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    CU(cuGraphLaunch(exec, nullptr));
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
 }
 
 /* The host stores pointers there itself. */
@@ -569,9 +662,10 @@ TEST_F(Touched, AFreeInACapture)
     EXPECT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_SUPPORTED) << result;
     CU(cuStreamEndCapture(stream, &graph));
     EXPECT_NE(watch_find(pointer), nullptr);
-    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "!OTHER");
+    name("pool", pointer);
+    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "w pool[0,8)");
     CU(cuGraphDestroy(graph));
-    TOUCHES(cuMemFreeAsync(pointer, stream), "!OTHER");
+    TOUCHES(cuMemFreeAsync(pointer, stream), "w pool");
     EXPECT_EQ(watch_find(pointer), nullptr);
     CU(cuStreamDestroy(stream));
 }
@@ -655,11 +749,145 @@ TEST_F(Touched, GraphsWithOtherNodes)
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
     CU(cuGraphInstantiate(&exec, graph, 0));
-    TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH");
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!HOST_FUNCTION");
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
     CU(cuGraphDestroy(outer));
+}
+
+/* Nodes that the simulated driver has not: an empty one answers for each. */
+TEST_F(Touched, GraphsThatAllocateOrGate)
+{
+    CUdeviceptr a = device("a");
+    const struct {
+        CUgraphNodeType type;
+        CUdeviceptr address;
+        const char *touches;
+    } nodes[] = {
+        {CU_GRAPH_NODE_TYPE_EMPTY, 0, ""},
+        {CU_GRAPH_NODE_TYPE_MEM_ALLOC, a, "w a"},
+        {CU_GRAPH_NODE_TYPE_MEM_FREE, a, "w a"},
+        {CU_GRAPH_NODE_TYPE_MEM_FREE, 8, "!GRAPH"},
+        {CU_GRAPH_NODE_TYPE_EVENT_RECORD, 0, "!EVENT"},
+        {CU_GRAPH_NODE_TYPE_WAIT_EVENT, 0, "!EVENT"},
+        {CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, 0, "!SEMAPHORE"},
+        {CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, 0, "!WAITS_FOR_VALUE"},
+        {CU_GRAPH_NODE_TYPE_CONDITIONAL, 0, "!GRAPH"},
+    };
+    for (const auto &like : nodes) {
+        CUgraph graph;
+        CUgraphExec exec;
+        CUgraphNode node;
+        CU(cuGraphCreate(&graph, 0));
+        CU(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
+        watch_node(like.type, like.address);
+        CU(cuGraphInstantiate(&exec, graph, 0));
+        watch_node(CU_GRAPH_NODE_TYPE_EMPTY, 0);
+        TOUCHES(cuGraphLaunch(exec, nullptr), like.touches);
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphDestroy(graph));
+    }
+}
+
+/* One call for nodes of every kind. */
+TEST_F(Touched, NodesSetByTheirParameters)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    CUcontext context;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode run_node, set;
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    unsigned n = 0;
+    void *params[] = {&b, &c, &n};
+    launch(copy, a, b, 0u);
+    CU(cuCtxGetCurrent(&context));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&set, graph, nullptr, 0, &memset, context));
+    CUDA_KERNEL_NODE_PARAMS run = {};
+    run.func = copy, run.gridDimX = run.gridDimY = run.gridDimZ = run.blockDimX = run.blockDimY = run.blockDimZ = 1;
+    run.kernelParams = params;
+    CU(cuGraphAddKernelNode(&run_node, graph, nullptr, 0, &run));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b r c");
+    CUgraphNodeParams to = {};
+    to.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    to.memset.dst = c, to.memset.elementSize = 4, to.memset.width = 4, to.memset.height = 1, to.memset.ctx = context;
+    CU(cuGraphExecNodeSetParams(exec, set, &to));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
+    to = {};
+    to.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    to.kernel.func = copy, to.kernel.gridDimX = to.kernel.gridDimY = to.kernel.gridDimZ = 1;
+    to.kernel.blockDimX = to.kernel.blockDimY = to.kernel.blockDimZ = 1;
+    void *swapped[] = {&c, &b, &n};
+    to.kernel.kernelParams = swapped;
+    CU(cuGraphExecNodeSetParams(exec, run_node, &to));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
+/* Lists, on a stream that takes them; the simulated driver has most of them not. */
+TEST_F(Touched, Batches)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c"), managed;
+    CUstream stream;
+    char own[64];
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    name("managed", managed);
+    auto touches = [&](CUresult, const char *expected) {
+        EXPECT_EQ(text(), expected);
+        last = {};
+    };
+    last = {};
+    CUdeviceptr at[2] = {managed + 8, a}, from[2] = {b, c};
+    size_t sizes[2] = {16, 32};
+    CUmemLocation location = {};
+    size_t index = 0;
+    touches(cuMemPrefetchBatchAsync(at, sizes, 2, &location, &index, 1, 0, stream), "r managed[8,24) r a[0,32)");
+    touches(cuMemPrefetchBatchAsync(at, sizes, 1, &location, &index, 1, 0, stream), "r managed[8,24)");
+    touches(cuMemDiscardBatchAsync(at, sizes, 1, 0, stream), "w managed[8,24)");
+    touches(cuMemDiscardAndPrefetchBatchAsync(at, sizes, 2, &location, &index, 1, 0, stream), "w managed[8,24) w a[0,32)");
+    touches(cuMemPrefetchBatchAsync(at, nullptr, 1, &location, &index, 1, 0, stream), "!OTHER");
+    CUmemcpyAttributes attributes = {};
+    touches(cuMemcpyBatchAsync(at, from, sizes, 2, &attributes, &index, 1, stream),
+            "w managed[8,24) r b[0,16) w a[0,32) r c[0,32)");
+    from[0] = reinterpret_cast<CUdeviceptr>(own);
+    touches(cuMemcpyBatchAsync(at, from, sizes, 1, &attributes, &index, 1, stream), "w managed[8,24)");
+    CUDA_MEMCPY3D_BATCH_OP ops[2] = {};
+    ops[0].dst.type = ops[0].src.type = ops[1].dst.type = ops[1].src.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    ops[0].dst.op.ptr.ptr = a, ops[0].dst.op.ptr.rowLength = 64, ops[0].dst.op.ptr.layerHeight = 4;
+    ops[0].src.op.ptr.ptr = b + 8;
+    ops[0].extent = {16, 2, 2};
+    ops[1].dst.op.ptr.ptr = c, ops[1].src.op.ptr.ptr = reinterpret_cast<CUdeviceptr>(own), ops[1].extent = {8, 1, 1};
+    touches(cuMemcpy3DBatchAsync(2, ops, 0, stream), "w a[0,336) r b[8,72) w c[0,8)");
+    CUDA_ARRAY_DESCRIPTOR about = {};
+    about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
+    CUarray array;
+    CU(cuArrayCreate(&array, &about));
+    ops[0].dst.type = CU_MEMCPY_OPERAND_TYPE_ARRAY, ops[0].dst.op.array.array = array;
+    ops[0].src.op.ptr.ptr = b + 4000, ops[0].extent = {4, 2, 1};
+    last = {};
+    CUresult unsupported = cuMemcpy3DBatchAsync(1, ops, 0, stream);
+    ASSERT_EQ(last.count, 2u);
+    names[last.at[0].memory] = "array";
+    touches(unsupported, "w array r b[4000,4096)");
+    ops[0].src.op.ptr.ptr = b;
+    touches(cuMemcpy3DBatchAsync(1, ops, 0, stream), "w array r b[0,128)");
+    CU(cuArrayDestroy(array));
+    touches(cuMemcpy3DBatchAsync(1, ops, 0, stream), "!OTHER");
+    CUmemDecompressParams unpack = {};
+    unpack.src = reinterpret_cast<void *>(a), unpack.srcNumBytes = 100;
+    unpack.dst = reinterpret_cast<void *>(b + 16), unpack.dstActBytes = reinterpret_cast<cuuint32_t *>(c);
+    touches(cuMemBatchDecompressAsync(&unpack, 1, 0, nullptr, stream), "w b[16,4096) r a[0,100) w c[0,4)");
+    CU(cuMemFree(managed));
+    CU(cuStreamDestroy(stream));
 }
 
 /* Another memory lies where a graph's was. */

@@ -5,6 +5,7 @@
  */
 #include "tests/footprint/watch.h"
 
+#include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
@@ -42,6 +43,43 @@ struct memory *watch_reservation(uint64_t address)
 {
     struct memory *memory = watch_find(address);
     return memory ? memories_reservation(memory) : NULL;
+}
+
+static CUgraphNodeType node_type = CU_GRAPH_NODE_TYPE_EMPTY;
+static CUdeviceptr node_address;
+static __typeof__(driver.cuGraphNodeGetType) ask_type;
+
+static CUresult type_of(CUgraphNode node, CUgraphNodeType *type)
+{
+    CUresult result = ask_type(node, type);
+    if (result == CUDA_SUCCESS && *type == CU_GRAPH_NODE_TYPE_EMPTY)
+        *type = node_type;
+    return result;
+}
+
+static CUresult alloc_of(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *params)
+{
+    (void)node;
+    params->dptr = node_address;
+    return CUDA_SUCCESS;
+}
+
+static CUresult free_of(CUgraphNode node, CUdeviceptr *address)
+{
+    (void)node;
+    *address = node_address;
+    return CUDA_SUCCESS;
+}
+
+void watch_node(int type, uint64_t address)
+{
+    if (!ask_type)
+        ask_type = driver.cuGraphNodeGetType;
+    driver.cuGraphNodeGetType = type_of;
+    driver.cuGraphMemAllocNodeGetParams = alloc_of;
+    driver.cuGraphMemFreeNodeGetParams = free_of;
+    node_type = (CUgraphNodeType)type;
+    node_address = address;
 }
 
 void watch_pageable(int reads)

@@ -18,6 +18,9 @@ struct memory *watch_find(uint64_t address);
 /* The memory of the reservation that it is mapped in; NULL none. */
 struct memory *watch_reservation(uint64_t address);
 
+/* As if empty nodes of graphs were of that type: the memory of one that allocates or frees. */
+void watch_node(int type, uint64_t address);
+
 /* As if the device could read all of the process's memory. */
 void watch_pageable(int reads);
 

@@ -44,6 +44,22 @@ TEST(Guarded, WhatIsNotKnownComesAfterAll)
                              });
 }
 
+/* A list names what it touches. */
+TEST(Guarded, BatchesWaitForWhatTheyTouch)
+{
+    expect_policy(
+        "guarded",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"fill:D@0", "cuMemsetD8Async(L1)"},
+            {"batch3d:O@a", "cuMemcpy3DBatchAsync_v2(a)"},
+            {"discard:O@a", "cuMemDiscardBatchAsync(a)"},
+            {"batch3d:D@a", "cuEventRecord(L1;E1) cuStreamWaitEvent(a;E1) cuMemcpy3DBatchAsync_v2(a)"},
+            {"fill:D@0", "cuEventRecord(a;E1) cuStreamWaitEvent(L1;E1) cuMemsetD8Async(L1)"},
+            {"discard:D@a", "cuEventRecord(a;E1) cuEventRecord(L1;E2) cuStreamWaitEvent(a;E2) cuMemDiscardBatchAsync(a)"},
+        });
+}
+
 TEST(Guarded, BlockingStreams)
 {
     expect_policy("guarded", {

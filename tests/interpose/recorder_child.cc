@@ -11,6 +11,8 @@
  *     streams         default-stream work and work on two blocking streams in turn
  *     turns NS        kernels of so many nanoseconds on the default stream, each by another thread, handed over
  *     heir            a thread that has its lane from one whose work is not done
+ *     passing N       N streams, regions and, a fiftieth as many, threads that come and go; one of each stays
+ *     contexts N      N contexts that come and go, work and all; says by how many kB the process has grown meanwhile
  *     hang FILE       a kernel that waits, and a cuMemFree of another thread; goes on when FILE is there
  */
 #include <atomic>
@@ -317,6 +319,42 @@ void free_one(CUdeviceptr memory)
     CU(cuMemFree(memory));
 }
 
+long resident_kb()
+{
+    long size = 0, resident = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    if (!statm || fscanf(statm, "%ld %ld", &size, &resident) != 2)
+        must(CUDA_ERROR_OPERATING_SYSTEM, "statm");
+    fclose(statm);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+void one_context()
+{
+    CUcontext made;
+    CUstream stream;
+    CUdeviceptr memory;
+    CU(cuCtxCreate(&made, nullptr, 0, 0));
+    CU(cuMemAlloc(&memory, 4096));
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cuMemsetD8Async(memory, 1, 16, nullptr));
+    CU(cuMemsetD8Async(memory, 2, 16, stream));
+    CU(cuMemFree(memory));
+    CU(cuCtxDestroy(made));
+}
+
+int contexts(int count)
+{
+    long before = 0;
+    for (int i = 0; i < count; i++) {
+        if (i == count / 4)
+            before = resident_kb();
+        one_context();
+    }
+    printf("%ld\n", resident_kb() - before);
+    return 0;
+}
+
 int hang(const char *go_on)
 {
     CUstream stream;
@@ -333,6 +371,36 @@ int hang(const char *go_on)
     cleaner.join();
     say("done");
     return 3;
+}
+
+void fill_in_thread(CUdeviceptr memory)
+{
+    CU(cuCtxSetCurrent(context));
+    CU(cuMemsetD8Async(memory, 1, 16, nullptr));
+}
+
+int passing(int count)
+{
+    CUstream stream, stays;
+    CUdeviceptr memory;
+    CU(cuMemAlloc(&memory, 4096));
+    CU(cuStreamCreate(&stays, CU_STREAM_DEFAULT));
+    nvtxRangePushA("all of it");
+    nvtxRangePushA("loop");
+    for (int i = 0; i < count; i++) {
+        CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+        nvtxRangePushA(("step " + std::to_string(i)).c_str());
+        CU(cuMemsetD8Async(memory, 1, 16, stream));
+        nvtxRangePop();
+        CU(cuMemsetD8Async(memory, 2, 16, i % 100 ? nullptr : stays));
+        CU(cuStreamDestroy(stream));
+        if (i % 50 == 0)
+            std::thread(fill_in_thread, memory).join();
+    }
+    nvtxRangePop();
+    CU(cuMemsetD8Async(memory, 3, 16, stays));
+    CU(cuCtxSynchronize());
+    return 0;
 }
 
 } // namespace
@@ -357,6 +425,10 @@ int main(int argc, char **argv)
         return turns(strtoull(argv[2], nullptr, 10));
     if (mode == "spins" && argc > 2)
         return spins(atoi(argv[2]));
+    if (mode == "passing" && argc > 2)
+        return passing(atoi(argv[2]));
+    if (mode == "contexts" && argc > 2)
+        return contexts(atoi(argv[2]));
     if (mode == "hang" && argc > 2)
         return hang(argv[2]);
     return 2;

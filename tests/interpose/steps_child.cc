@@ -5,7 +5,7 @@
  *
  *     stream:a nbstream:n destroy:a event:e context:x green:x primary:x use:x nocontext gone:x shimflags
  *     launch@a twinlaunch@0 attach@a single@0 record:e@a wait:e@a sync@a query@a flags@a graph@a esync:e ctxsync
- *     attr@a begin@a end@a twinbegin@0 twinend@0 copybatch@0
+ *     attr@a begin@a end@a twinbegin@0 twinend@0 copybatch@0 batch3d:D@a discard:D@a
  *     memset:D htod:H dtoh:H dtod copy:DH 2d:DH 3d:DH 3dpeer:DD peer atoh:H htoa:H atod dtoa atoa
  *     fill:D@a (a memset on a stream)
  *         memory kinds: D device, O other device memory, P pinned, H pageable
@@ -172,6 +172,24 @@ CUresult use_own(const Step &step)
 
 CUstreamAttrValue attribute;
 
+/* One volume from pageable memory. */
+CUresult batch_3d(char kind, CUstream stream)
+{
+    CUDA_MEMCPY3D_BATCH_OP op = {};
+    op.src.type = op.dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    op.src.op.ptr.ptr = address('H');
+    op.dst.op.ptr.ptr = address(kind);
+    op.extent = {4, 2, 2};
+    return cuMemcpy3DBatchAsync_v2(1, &op, 0, stream);
+}
+
+CUresult discard(char kind, CUstream stream)
+{
+    CUdeviceptr at = address(kind);
+    size_t bytes = 16;
+    return cuMemDiscardBatchAsync(&at, &bytes, 1, 0, stream);
+}
+
 CUresult on_stream(const Step &step, bool *known)
 {
     CUstream stream = streams[step.stream];
@@ -210,6 +228,10 @@ CUresult on_stream(const Step &step, bool *known)
         return cuStreamEndCapture_ptsz(stream, &graph);
     if (step.verb == "copybatch")
         return cuMemcpyBatchAsync_v2(&device, &device, nullptr, 0, nullptr, nullptr, 0, stream);
+    if (step.verb == "batch3d")
+        return batch_3d(step.subject[0], stream);
+    if (step.verb == "discard")
+        return discard(step.subject[0], stream);
     *known = false;
     return CUDA_SUCCESS;
 }

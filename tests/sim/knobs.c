@@ -77,6 +77,12 @@ static void set_delay(struct entry *e, const char *rest)
     e->delay_ns = strtoull(rest + (*rest == ':'), NULL, 0);
 }
 
+static void set_nap(struct entry *e, const char *rest)
+{
+    if (sscanf(rest, ":%lu:%lu", &e->nap_at, &e->nap_ns) != 2)
+        fprintf(stderr, "sim: SIM_NAP wants symbol:N:ns\n"), abort();
+}
+
 /* A comma list of symbol[:rest]. */
 static void for_each(const char *variable, void (*set)(struct entry *, const char *))
 {
@@ -123,6 +129,7 @@ static void load(void)
     for_each("SIM_HIDE", set_hidden);
     for_each("SIM_FAIL", set_fail);
     for_each("SIM_DELAY", set_delay);
+    for_each("SIM_NAP", set_nap);
     for (size_t i = 0; i < COUNT_OF(early); i++)
         entry_named(early[i], strlen(early[i]))->before_init = true;
     for (int i = 0; i < sim_entry_count; i++) {
@@ -164,6 +171,13 @@ static void busy_wait(uint64_t ns)
     }
 }
 
+/* A cancellation point, as a driver's own waits are. */
+static void nap(unsigned long ns)
+{
+    struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    nanosleep(&t, NULL);
+}
+
 CUresult call_enter(int index, bool twin, uintptr_t stream)
 {
     struct entry *e = &sim_entries[index];
@@ -178,6 +192,8 @@ CUresult call_enter(int index, bool twin, uintptr_t stream)
         log_call(e, stream, self->id);
     if (e->delay_ns)
         busy_wait(e->delay_ns);
+    if (e->nap_at == count)
+        nap(e->nap_ns);
     if (__atomic_load_n(&e->fail_at, __ATOMIC_RELAXED) == count)
         return e->fail_code;
     if (!e->before_init && !sim_initialised())

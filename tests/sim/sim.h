@@ -345,6 +345,7 @@ struct entry {
     unsigned long fail_at;
     CUresult fail_code;
     uint64_t delay_ns;
+    unsigned long nap_at, nap_ns;
     bool hidden, before_init;
 };
 

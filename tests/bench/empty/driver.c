@@ -27,6 +27,7 @@
 #define cuMemFreeHost empty_cuMemFreeHost
 #define cuDevicePrimaryCtxRetain empty_cuDevicePrimaryCtxRetain
 #define cuCtxCreate_v2 empty_cuCtxCreate_v2
+#define cuCtxDestroy_v2 empty_cuCtxDestroy_v2
 #define cuModuleLoadData empty_cuModuleLoadData
 #define cuModuleGetFunction empty_cuModuleGetFunction
 #define cuGetProcAddress_v2 empty_cuGetProcAddress_v2
@@ -45,6 +46,7 @@
 #undef cuMemFreeHost
 #undef cuDevicePrimaryCtxRetain
 #undef cuCtxCreate_v2
+#undef cuCtxDestroy_v2
 #undef cuModuleLoadData
 #undef cuModuleGetFunction
 #undef cuGetProcAddress_v2
@@ -113,14 +115,24 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+/* Of all threads: only who makes contexts has others than that one. */
+static CUcontext current = (CUcontext)0x1000;
+
 EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 {
-    return cuDevicePrimaryCtxRetain(context, device);
+    *context = current = (CUcontext)fresh();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxDestroy_v2(CUcontext context)
+{
+    return cuDevicePrimaryCtxRetain(&current, 0);
 }
 
 EXPORT CUresult cuCtxGetCurrent(CUcontext *context)
 {
-    return cuDevicePrimaryCtxRetain(context, 0);
+    *context = current;
+    return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls that bring a list of copies or of ranges. Called by the wrappers before the call. The record has no words for a
+ * list, so it says that it names no memory; what is touched is exact all the same. Must not read more of a list than the
+ * program says that there is.
+ */
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/touch.h"
+
+/* Several operations at once. 0: nobody wants to know, or a list is missing. */
+static int begin_list(struct call *C, const void *one, const void *other)
+{
+    if (!C->footprint)
+        return 0;
+    fp_opaque(C, one && other ? OPAQUE_NO : OPAQUE_OTHER);
+    return one && other;
+}
+
+/* One copy is recorded in full. */
+void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdeviceptr *sources, const size_t *sizes,
+                   size_t count)
+{
+    if (!begin_list(C, destinations && sources ? destinations : NULL, sizes))
+        return;
+    if (count == 1) {
+        C->flags &= ~(unsigned)PTDS_CALL_OPAQUE;
+        fp_copy(C, FP_ANY, destinations[0], sources[0], sizes[0]);
+        return;
+    }
+    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
+        fp_touch_either(C, destinations[i], sizes[i], 1);
+        fp_touch_either(C, sources[i], sizes[i], 0);
+    }
+}
+
+/* Elements of copies with an array are the array's, of 16 bytes at most; of others they are bytes. */
+enum { LARGEST_ELEMENT = 16 };
+
+/* Rows and layers without a length of their own follow each other tightly. */
+static uint64_t bytes_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
+{
+    uint64_t row = operand->op.ptr.rowLength ? operand->op.ptr.rowLength : extent->width;
+    uint64_t rows = operand->op.ptr.layerHeight ? operand->op.ptr.layerHeight : extent->height;
+    if (!extent->width || !extent->height || !extent->depth)
+        return 0;
+    return ((extent->depth - 1) * rows + extent->height - 1) * row + extent->width;
+}
+
+/* How large the elements are, the array alone knows: then it may be as far as its memory goes. */
+static void touch_operand(struct call *C, const CUmemcpy3DOperand *operand, const CUextent3D *extent, int with_array,
+                          int writes)
+{
+    if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        touch_handle(&C->touched, (uint64_t)operand->op.array.array, writes);
+        return;
+    }
+    uint64_t bytes = bytes_of(operand, extent);
+    if (with_array) {
+        struct place place = memories_find(C->thread, operand->op.ptr.ptr);
+        uint64_t left = place.memory ? place.end - operand->op.ptr.ptr : bytes;
+        bytes = bytes * LARGEST_ELEMENT < left ? bytes * LARGEST_ELEMENT : bytes > left ? bytes : left;
+    }
+    fp_touch_either(C, operand->op.ptr.ptr, bytes, writes);
+}
+
+void fp_copy_3d_batch(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count)
+{
+    if (!begin_list(C, ops, ops))
+        return;
+    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
+        int with_array = ops[i].dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY || ops[i].src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+        touch_operand(C, &ops[i].dst, &ops[i].extent, with_array, 1);
+        touch_operand(C, &ops[i].src, &ops[i].extent, with_array, 0);
+    }
+}
+
+/* Prefetches, and discards, after which nobody knows what lies there. */
+void fp_ranges(struct call *C, const CUdeviceptr *addresses, const size_t *sizes, size_t count, int writes)
+{
+    if (!begin_list(C, addresses, sizes))
+        return;
+    if (count == 1 && !writes) {
+        C->flags &= ~(unsigned)PTDS_CALL_OPAQUE;
+        fp_range(C, PTDS_OP_PREFETCH, addresses[0], sizes[0]);
+        return;
+    }
+    for (size_t i = 0; i < count && !C->touched.opaque; i++)
+        fp_touch_bytes(C, addresses[i], sizes[i], writes);
+}
+
+/* How much it will write, the data alone know: up to the end of its memory. */
+static void touch_unpacked(struct call *C, uint64_t address)
+{
+    struct place place = memories_find(C->thread, address);
+    if (place.memory && !(place.memory->host & MEMORY_RESERVED)) /* else the next chunk may follow */
+        fp_touch_bytes(C, address, place.end - address, 1);
+    else
+        touch_opaque(&C->touched, OPAQUE_OTHER);
+}
+
+void fp_decompress(struct call *C, const CUmemDecompressParams *params, size_t count)
+{
+    if (!begin_list(C, params, params))
+        return;
+    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
+        touch_unpacked(C, (uint64_t)params[i].dst);
+        fp_touch_bytes(C, (uint64_t)params[i].src, params[i].srcNumBytes, 0);
+        if (params[i].dstActBytes)
+            fp_touch_bytes(C, (uint64_t)params[i].dstActBytes, sizeof *params[i].dstActBytes, 1);
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the nodes of a graph touch, all together. For graphs.c.
+ */
+#ifndef PTDS_NODES_H
+#define PTDS_NODES_H
+
+#include "interpose/state/call.h"
+
+struct nodes {
+    uint32_t kernels; /* some are: they follow pointers that lie in what they touch */
+    struct touched touched;
+    uint64_t copied;                   /* bits: a copy brings bytes there that nobody sees */
+    uint32_t memory_uid[TOUCHED_MOST]; /* another one by now: that memory is gone */
+};
+
+static inline void nodes_clear(struct nodes *nodes)
+{
+    nodes->kernels = 0;
+    nodes->copied = 0;
+    nodes->touched.count = 0;
+    nodes->touched.opaque = nodes->touched.host = 0;
+}
+
+/* Each adds what that touches: all of a graph, or one node with these parameters. */
+void nodes_add(struct call *C, struct nodes *nodes, CUgraph graph);
+void nodes_add_kernel(struct call *C, struct nodes *nodes, CUfunction function, void **params, void **extra);
+void nodes_add_copy(struct call *C, struct nodes *nodes, const CUDA_MEMCPY3D *copy);
+void nodes_add_memset(struct call *C, struct nodes *nodes, const CUDA_MEMSET_NODE_PARAMS *params);
+void nodes_add_params(struct call *C, struct nodes *nodes, const CUgraphNodeParams *params);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds the definitions that are of no use any more: of streams and threads that are gone, and of names, where the chunks
+ * with the records that referred to them have been recycled. Called by definitions.c once in tens of thousands of
+ * definitions, when the trace is as large as it may be. Reads all records that there are, while other threads go on writing
+ * theirs: what it reads may be torn, so it trusts no size, and to keep too much is harmless. Must not stop those threads.
+ */
+#include "interpose/record/forget.h"
+
+#include "interpose/base/memory.h"
+#include "interpose/record/store.h"
+#include "interpose/state/thread.h"
+
+#define USED (UINT64_C(1) << 63)
+
+/* Those that may go: the kind of their definition << 32 | id; USED where some record refers to it. */
+struct candidates {
+    uint64_t *slots;
+    size_t capacity, count; /* a power of two */
+};
+
+struct walk {
+    struct candidates candidates;
+    uint64_t sequence, ticks;
+    const struct forget_calls *calls;
+    uint64_t count;
+};
+
+typedef void visitor(struct walk *walk, const struct ptds_record *record);
+
+/* ---- records ---- */
+
+static size_t fixed_size(uint32_t kind)
+{
+    switch (kind) {
+    case PTDS_REC_STRING: return sizeof(struct ptds_rec_STRING);
+    case PTDS_REC_THREAD: return sizeof(struct ptds_rec_THREAD);
+    case PTDS_REC_CONTEXT: return sizeof(struct ptds_rec_CONTEXT);
+    case PTDS_REC_STREAM: return sizeof(struct ptds_rec_STREAM);
+    case PTDS_REC_DEVICE_BASE: return sizeof(struct ptds_rec_DEVICE_BASE);
+    case PTDS_REC_CALL: return sizeof(struct ptds_rec_CALL);
+    case PTDS_REC_REGION: return sizeof(struct ptds_rec_REGION);
+    case PTDS_REC_HOST_RUN: return sizeof(struct ptds_rec_HOST_RUN);
+    case PTDS_REC_EDGE: return sizeof(struct ptds_rec_EDGE);
+    case PTDS_REC_DEVICE_TIME: return sizeof(struct ptds_rec_DEVICE_TIME);
+    default: return sizeof(struct ptds_record);
+    }
+}
+
+static void each_record(struct walk *walk, const struct ptds_chunk *chunk, visitor *visit)
+{
+    const uint8_t *at = (const uint8_t *)(chunk + 1);
+    uint64_t left = __atomic_load_n(&chunk->committed, __ATOMIC_ACQUIRE);
+    if (left > PTDS_CHUNK_SIZE - sizeof *chunk)
+        return;
+    while (left >= sizeof(struct ptds_record)) {
+        const struct ptds_record *record = (const struct ptds_record *)at;
+        size_t size = record->size;
+        if (size < sizeof *record || size % 8 || size > left)
+            return;
+        if (size >= fixed_size(record->kind))
+            visit(walk, record);
+        at += size;
+        left -= size;
+    }
+}
+
+static int is_old(const struct walk *walk, const struct ptds_chunk *chunk)
+{
+    return chunk->kind == PTDS_CHUNK_DEFINITIONS && chunk->sequence < walk->sequence;
+}
+
+static void each_old_definition(struct walk *walk, visitor *visit)
+{
+    const struct ptds_chunk *chunk;
+    for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
+        if (is_old(walk, chunk))
+            each_record(walk, chunk, visit);
+    }
+}
+
+/* ---- candidates ---- */
+
+static uint64_t *slot_of(struct candidates *set, uint64_t key)
+{
+    size_t at = (key * 0x9e3779b97f4a7c15u) >> 20 & (set->capacity - 1);
+    while (set->slots[at] && (set->slots[at] & ~USED) != key)
+        at = (at + 1) & (set->capacity - 1);
+    return &set->slots[at];
+}
+
+static uint64_t key_of(uint32_t kind, uint32_t id)
+{
+    return (uint64_t)kind << 32 | id;
+}
+
+static void add(struct walk *walk, uint32_t kind, uint32_t id)
+{
+    struct candidates *set = &walk->candidates;
+    if ((set->count + 1) * 2 > set->capacity)
+        return;
+    uint64_t *slot = slot_of(set, key_of(kind, id));
+    set->count += *slot == 0;
+    *slot = key_of(kind, id);
+}
+
+static void use(struct walk *walk, uint32_t kind, uint32_t id)
+{
+    uint64_t *slot = slot_of(&walk->candidates, key_of(kind, id));
+    if (*slot)
+        *slot |= USED;
+}
+
+static int may_go(struct walk *walk, uint32_t kind, uint32_t id)
+{
+    return *slot_of(&walk->candidates, key_of(kind, id)) == key_of(kind, id);
+}
+
+static int is_candidate(struct walk *walk, uint32_t kind, uint32_t id)
+{
+    return *slot_of(&walk->candidates, key_of(kind, id)) != 0;
+}
+
+/* At most so many slots are needed. */
+static void count_one(struct walk *walk, const struct ptds_record *record)
+{
+    walk->count += record->kind == PTDS_REC_STREAM || record->kind == PTDS_REC_THREAD || record->kind == PTDS_REC_STRING ||
+                   record->kind == PTDS_REC_CONTEXT;
+}
+
+/* Kernels and domains are few, and their names are referred to by what stays. */
+static int is_regions(const struct ptds_rec_STRING *name)
+{
+    return name->role == PTDS_ROLE_REGION;
+}
+
+static void propose(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_STREAM *stream = (const void *)record;
+    const struct ptds_rec_CONTEXT *context = (const void *)record;
+    const struct ptds_rec_THREAD *thread = (const void *)record;
+    const struct ptds_rec_STRING *name = (const void *)record;
+    if (record->kind == PTDS_REC_STREAM && stream->state == PTDS_LIFE_GONE && stream->ticks < walk->ticks)
+        add(walk, PTDS_REC_STREAM, stream->uid);
+    else if (record->kind == PTDS_REC_CONTEXT && context->state == PTDS_LIFE_GONE && context->ticks < walk->ticks)
+        add(walk, PTDS_REC_CONTEXT, context->uid);
+    else if (record->kind == PTDS_REC_THREAD && thread->state == PTDS_LIFE_GONE && thread->ticks < walk->ticks)
+        add(walk, PTDS_REC_THREAD, thread->id);
+    else if (record->kind == PTDS_REC_STRING && is_regions(name)) {
+        walk->calls->name_may_go(name);
+        add(walk, PTDS_REC_STRING, name->id);
+    }
+}
+
+/* A thread's 0x2 is gone with its thread, and all streams with their context. */
+static void propose_with_others(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_STREAM *stream = (const void *)record;
+    if (record->kind != PTDS_REC_STREAM)
+        return;
+    if (is_candidate(walk, PTDS_REC_CONTEXT, stream->context) ||
+        (stream->kind == PTDS_STREAM_PER_THREAD && is_candidate(walk, PTDS_REC_THREAD, stream->thread)))
+        add(walk, PTDS_REC_STREAM, stream->uid);
+}
+
+/* ---- what is referred to ---- */
+
+static void use_of_record(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_CALL *call = (const void *)record;
+    const struct ptds_rec_REGION *region = (const void *)record;
+    const struct ptds_rec_HOST_RUN *run = (const void *)record;
+    const struct ptds_rec_EDGE *edge = (const void *)record;
+    switch (record->kind) {
+    case PTDS_REC_CALL:
+        use(walk, PTDS_REC_STREAM, call->stream);
+        use(walk, PTDS_REC_STREAM, call->target);
+        use(walk, PTDS_REC_CONTEXT, call->context);
+        use(walk, PTDS_REC_STRING, call->region);
+        break;
+    case PTDS_REC_REGION: use(walk, PTDS_REC_STRING, region->name); break;
+    case PTDS_REC_HOST_RUN:
+        use(walk, PTDS_REC_STREAM, run->stream);
+        use(walk, PTDS_REC_STREAM, run->target);
+        use(walk, PTDS_REC_THREAD, run->thread);
+        use(walk, PTDS_REC_CONTEXT, run->context);
+        break;
+    case PTDS_REC_EDGE:
+        use(walk, PTDS_REC_STREAM, edge->waits);
+        use(walk, PTDS_REC_STREAM, edge->behind);
+        break;
+    case PTDS_REC_DEVICE_TIME:
+        use(walk, PTDS_REC_THREAD, ((const struct ptds_rec_DEVICE_TIME *)(const void *)record)->thread);
+        break;
+    default: break;
+    }
+}
+
+static void use_of_all_records(struct walk *walk)
+{
+    const struct ptds_chunk *chunk;
+    for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
+        if (chunk->kind != PTDS_CHUNK_CALLS && chunk->kind != PTDS_CHUNK_COUNTS)
+            continue;
+        use(walk, PTDS_REC_THREAD, chunk->thread);
+        if (chunk->kind == PTDS_CHUNK_CALLS)
+            each_record(walk, chunk, use_of_record);
+    }
+}
+
+/* Regions that threads are in: their next records name them. */
+static void use_of_regions(struct walk *walk)
+{
+    for (const struct thread *thread = thread_all(); thread; thread = thread->next_all) {
+        for (unsigned i = 0; i < THREAD_REGIONS; i++)
+            use(walk, PTDS_REC_STRING, __atomic_load_n(&thread->regions[i], __ATOMIC_RELAXED));
+    }
+}
+
+/* Whose a stream is that stays, and in which context. */
+static void use_of_definition(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_STREAM *stream = (const void *)record;
+    if (record->kind == PTDS_REC_DEVICE_BASE)
+        use(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_DEVICE_BASE *)(const void *)record)->context);
+    if (record->kind != PTDS_REC_STREAM)
+        return;
+    use(walk, PTDS_REC_THREAD, stream->thread);
+    use(walk, PTDS_REC_CONTEXT, stream->context);
+}
+
+static void use_of_those_that_stay(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_STREAM *stream = (const void *)record;
+    if (record->kind != PTDS_REC_STREAM || !may_go(walk, PTDS_REC_STREAM, stream->uid))
+        use_of_definition(walk, record);
+}
+
+/* The newer chunks stay, whatever is in them. */
+static void use_of_definitions(struct walk *walk)
+{
+    const struct ptds_chunk *chunk;
+    for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
+        if (chunk->kind == PTDS_CHUNK_DEFINITIONS)
+            each_record(walk, chunk, is_old(walk, chunk) ? use_of_those_that_stay : use_of_definition);
+    }
+}
+
+static void give_names_back(struct walk *walk, const struct ptds_record *record)
+{
+    const struct ptds_rec_STRING *name = (const void *)record;
+    if (record->kind == PTDS_REC_STRING && is_regions(name) && !may_go(walk, PTDS_REC_STRING, name->id))
+        walk->calls->name_stays(name);
+}
+
+/* ---- what goes ---- */
+
+static int goes(struct walk *walk, const struct ptds_record *record)
+{
+    switch (record->kind) {
+    case PTDS_REC_STREAM: return may_go(walk, PTDS_REC_STREAM, ((const struct ptds_rec_STREAM *)(const void *)record)->uid);
+    case PTDS_REC_CONTEXT:
+        return may_go(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_CONTEXT *)(const void *)record)->uid);
+    case PTDS_REC_THREAD: return may_go(walk, PTDS_REC_THREAD, ((const struct ptds_rec_THREAD *)(const void *)record)->id);
+    case PTDS_REC_STRING: return may_go(walk, PTDS_REC_STRING, ((const struct ptds_rec_STRING *)(const void *)record)->id);
+    default: return 0;
+    }
+}
+
+static void count_going(struct walk *walk, const struct ptds_record *record)
+{
+    walk->count += (uint64_t)goes(walk, record);
+}
+
+static void move(struct walk *walk, const struct ptds_record *record)
+{
+    if (!goes(walk, record))
+        walk->calls->again(record);
+}
+
+/* Chunks of which something goes: all that may go does, since what stayed would refer to what went. The rest of it moves,
+ * which the reader takes for the same once more. */
+static uint32_t give_chunks_back(struct walk *walk)
+{
+    struct ptds_chunk *chunk;
+    uint32_t given = 0;
+    for (uint64_t i = 0; (chunk = (struct ptds_chunk *)store_chunk_at(i)); i++) {
+        if (!is_old(walk, chunk))
+            continue;
+        walk->count = 0;
+        each_record(walk, chunk, count_going);
+        if (!walk->count)
+            continue;
+        each_record(walk, chunk, move);
+        store_chunk_back(chunk);
+        given++;
+    }
+    return given;
+}
+
+uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forget_calls *calls)
+{
+    struct walk walk = {.sequence = sequence, .ticks = ticks, .calls = calls};
+    uint32_t given = 0;
+    each_old_definition(&walk, count_one);
+    size_t capacity = 1024;
+    while (capacity < walk.count * 2 + 2)
+        capacity *= 2;
+    walk.candidates = (struct candidates){memory_pages(capacity * sizeof(uint64_t)), capacity, 0};
+    if (!walk.candidates.slots)
+        return 0;
+    each_old_definition(&walk, propose);
+    each_old_definition(&walk, propose_with_others);
+    use_of_all_records(&walk);
+    use_of_regions(&walk);
+    use_of_definitions(&walk);
+    each_old_definition(&walk, give_names_back);
+    given = give_chunks_back(&walk);
+    memory_pages_free(walk.candidates.slots, capacity * sizeof(uint64_t));
+    return given;
+}

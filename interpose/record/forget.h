@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Definitions that nobody refers to any more, for definitions.c alone.
+ */
+#ifndef PTDS_FORGET_H
+#define PTDS_FORGET_H
+
+#include <stdint.h>
+
+#include "interpose/trace/format.h"
+
+/* What definitions.c does with a record: keeps it in another chunk; takes a name's text out of its map and puts it back. */
+struct forget_calls {
+    void (*again)(const struct ptds_record *record);
+    void (*name_may_go)(const struct ptds_rec_STRING *name);
+    void (*name_stays)(const struct ptds_rec_STRING *name);
+};
+
+/* Gives back the chunks of definitions that were begun before `sequence`, as far as they are of streams and threads that
+ * were gone before `ticks`, and of names of regions, which no record refers to; moves the others. Returns how many chunks
+ * it gave back. Under the definitions' lock. */
+uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forget_calls *calls);
+
+#endif
