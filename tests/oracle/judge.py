@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was said of a program, held against what is true of it.
+
+Said is what `ptds export --to sqlite` and `ptds report` show a user: implicit orders with their verdicts, findings. True is
+relation.py. Each difference is a complaint of a kind; the same kind, most likely the same mistake.
+"""
+
+import collections
+
+from programs import KERNELS, READS, conflict, expected, overlap
+from relation import bits, close, default_stream_of, on_legacy, on_own, order
+
+Complaint = collections.namedtuple("Complaint", "kind text")
+Edge = collections.namedtuple("Edge", "kind verdict source target")  # lines
+Finding = collections.namedtuple("Finding", "rule severity count verdicts")  # verdicts: by word, or None
+
+CERTAINTIES = NOT_NEEDED, MAYBE, NEEDED = "not needed", "maybe needed", "needed"
+WORDS = {"false": NOT_NEEDED, "unknown": MAYBE, "load-bearing": NEEDED, "load_bearing": NEEDED,
+         NOT_NEEDED: NOT_NEEDED, MAYBE: MAYBE, NEEDED: NEEDED, "maybe": MAYBE}
+CONST = {"kcopy": False, "ccopy": True}  # kernels whose name says that the source is only read
+
+
+def what(program, index):
+    """A line's kind, as far as complaints tell kinds apart."""
+    op = program.ops[index]
+    if op.name in KERNELS:
+        return "variable-kernel" if op.name[0] == "v" else "kernel"
+    if op.name in ("palloc", "pfree", "free", "hread", "hwrite", "read", "aread"):
+        return op.name
+    return "memset" if op.name.startswith("set") else "copy" if op.accesses else op.name
+
+
+def stream_kind(program, index):
+    stream = program.ops[index].stream or "host"
+    return {"L": "default", "X": "0x1", "P": "0x2", "B": "blocking", "N": "non-blocking"}.get(stream[0], stream)
+
+
+def memory_kind(program, a, b):
+    return program.memories[conflict(program.ops[a], program.ops[b])[0].memory][0]
+
+
+class Truth:
+    """The program's orders, and the pairs of lines that conflict."""
+
+    def __init__(self, program):
+        self.program, self.ops = program, program.ops
+        self.count = len(program.ops)
+        self.legacy = close(order(program, on_legacy))
+        self.own_direct = order(program, on_own)
+        self.own = close(self.own_direct)
+        self.pairs = [(a, b) for b in range(self.count) for a in range(b)
+                      if self.legacy[b] >> a & 1 and conflict(self.ops[a], self.ops[b])]
+        self.implicit = [(a, b) for a, b in self.pairs if not self.own[b] >> a & 1]
+        self.lanes = collections.defaultdict(int)
+        for i, op in enumerate(self.ops):
+            if op.stream is not None:
+                self.lanes[on_legacy(op.stream, op.thread)] |= 1 << i
+
+    def sources(self, edge):
+        """The lines that the edge's target comes after by it: all so far of the stream that it names."""
+        op = self.ops[edge.source]
+        return self.lanes[on_legacy(op.stream, op.thread)] & ((1 << edge.target) - 1)
+
+    def with_edges(self, edges):
+        direct = list(self.own_direct)
+        for edge in edges:
+            direct[edge.target] |= self.sources(edge)
+        return close(direct)
+
+    def carried(self, edge):
+        """Masks: what comes before the edge or is one of its sources, and what comes after it or is its target."""
+        sources, down = self.sources(edge), 0
+        for i in bits(sources):
+            down |= self.legacy[i]
+        up = 1 << edge.target
+        for i in range(edge.target + 1, self.count):
+            up |= (self.legacy[i] >> edge.target & 1) << i
+        return down | sources, up
+
+    def carries(self, masks, a, b):
+        return masks[0] >> a & 1 and masks[1] >> b & 1
+
+    def lost(self, policy):
+        """Pairs that legacy orders and the policy does not."""
+        kept = close(order(self.program, default_stream_of(policy)))
+        return [(a, b) for a, b in self.pairs if not kept[b] >> a & 1]
+
+
+# ---- what the shim can know ----
+
+
+def seen(op, program):
+    """Accesses as a recorder of calls sees them: (memory, first, end, extent known, written for sure, may write)."""
+    out = []
+    if op.host and op.name != "free":
+        return out
+    for at, access in enumerate(op.accesses):
+        words = program.memories[access.memory][1]
+        if not op.kernel:
+            out.append((access, True, access.writes, access.writes))
+        else:
+            const = op.name == "ccopy" and at == 1
+            out.append((access._replace(first=0, end=words), False, False, not const))
+    return out
+
+
+def seen_conflict(program, a, b):
+    """NEEDED, MAYBE or NOT_NEEDED, from what is seen of two lines."""
+    worst = NOT_NEEDED
+    for one, one_exact, one_sure, one_may in seen(program.ops[a], program):
+        for two, two_exact, two_sure, two_may in seen(program.ops[b], program):
+            if overlap(one, two) and (one_may or two_may):
+                if one_exact and two_exact and (one_sure or two_sure):
+                    return NEEDED
+                worst = MAYBE
+    return worst
+
+
+def host_may_conflict(truth, masks):
+    """Whether the edge lets the host, which nobody sees, come after work on memory that it can touch."""
+    hosts = 0
+    for i, op in enumerate(truth.ops):
+        hosts |= (op.host or op.blocking) << i
+    return any(truth.program.host_can_touch(access.memory)
+               for i in bits(masks[0]) for access in truth.ops[i].accesses
+               if any(not truth.own[h] >> i & 1 for h in bits(masks[1] & hosts)))
+
+
+# ---- complaints ----
+
+
+def show(program, index):
+    return "%d: %s" % (index, program.ops[index].line)
+
+
+def pair_text(program, a, b):
+    return "[%s] before [%s]" % (show(program, a), show(program, b))
+
+
+def edge_text(program, edge):
+    return "%s %s -> %s: %s" % (edge.kind, show(program, edge.source), show(program, edge.target), edge.verdict)
+
+
+def wrong_not_needed(truth, edges):
+    """Taking away all orders that are "not needed" must leave every conflict its order."""
+    kept = truth.with_edges([edge for edge in edges if edge.verdict != NOT_NEEDED])
+    masks = None
+    for a, b in truth.implicit:
+        if kept[b] >> a & 1:
+            continue
+        masks = masks or [truth.carried(edge) for edge in edges]
+        carriers = [edge for edge, mask in zip(edges, masks) if truth.carries(mask, a, b)]
+        p = truth.program
+        yield Complaint("%s: %s then %s, %s" % ("not-needed" if carriers else "unlisted", what(p, a), what(p, b),
+                                                memory_kind(p, a, b)),
+                        "%s is needed; said: %s" % (pair_text(p, a, b),
+                                                    "; ".join(edge_text(p, edge) for edge in carriers) or "no order"))
+
+
+def wrong_needed(truth, edges):
+    for edge in edges:
+        if edge.verdict != NEEDED or truth.ops[edge.target].name == "free":
+            continue
+        masks = truth.carried(edge)
+        if not any(truth.carries(masks, a, b) for a, b in truth.implicit):
+            ops = truth.program
+            yield Complaint("needed %s: %s to %s" % (edge.kind, what(ops, edge.source), what(ops, edge.target)),
+                            "nothing conflicts over %s" % edge_text(ops, edge))
+
+
+def maybe_though_known(truth, edges):
+    """Orders that are called "maybe" although all that they carry was seen in full. Returns the masks of such edges."""
+    out = []
+    for edge in edges:
+        if edge.verdict != MAYBE or truth.ops[edge.target].name == "free":
+            continue
+        masks = truth.carried(edge)
+        if host_may_conflict(truth, masks):
+            continue
+        said = {seen_conflict(truth.program, a, b) for a in bits(masks[0]) for b in bits(masks[1])
+                if a < b and not truth.own[b] >> a & 1}
+        if MAYBE not in said:
+            out.append(Complaint("maybe %s, is %s" % (edge.kind, NEEDED if NEEDED in said else NOT_NEEDED),
+                                 edge_text(truth.program, edge)))
+    return out
+
+
+# ---- findings ----
+
+ABOUT_ORDER = {"order-given-up", "unordered-conflict"}
+
+
+def says_something(findings):
+    """Whether a reader is told that an order that a result may need is gone."""
+    return any(f.rule in ABOUT_ORDER and (f.severity == "error" or f.verdicts is None or
+                                          any(f.verdicts.get(word) for word in (NEEDED, MAYBE))) for f in findings)
+
+
+def wrong_findings(truth, policy, findings, shouts):
+    lost = truth.lost(policy)
+    p = truth.program
+    if lost and not says_something(findings):
+        certainty, a, b = min((-CERTAINTIES.index(seen_conflict(p, a, b)), a, b) for a, b in lost)
+        threads = "one thread" if p.ops[a].thread == p.ops[b].thread else "two threads"
+        yield Complaint("silent %s: %s to %s, %s, %s" % (policy, stream_kind(p, a), stream_kind(p, b), threads,
+                                                        CERTAINTIES[-certainty] + " as far as seen"),
+                        "%s has no order any more" % pair_text(p, a, b))
+    if not lost:
+        for finding in findings:
+            if finding.severity == "error":
+                yield Complaint("error %s: %s" % (policy, finding.rule), "%d times, and nothing is lost" % finding.count)
+        for line in shouts:
+            yield Complaint("error %s: in the summary" % policy, line)
+
+
+def wrong_run(truth, policy, printed):
+    """Bytes that a policy must not have changed, and bytes that changed though no order was lost."""
+    want = expected(truth.program)
+    changed = [i for i in want if printed.get(i) != want[i]]
+    if changed and not truth.lost(policy):
+        i = changed[0]
+        yield Complaint("bytes %s" % policy, "%s read %s, not %s" % (show(truth.program, i), printed.get(i), want[i]))
+
+
+def judge(truth, policy, edges, findings, shouts, printed):
+    out = list(wrong_run(truth, policy, printed))
+    out += wrong_not_needed(truth, edges)
+    out += wrong_needed(truth, edges)
+    out += wrong_findings(truth, policy, findings, shouts)
+    return out
