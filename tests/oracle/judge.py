@@ -7,7 +7,7 @@ relation.py. Each difference is a complaint of a kind; the same kind, most likel
 
 import collections
 
-from programs import KERNELS, READS, conflict, expected, overlap
+from programs import KERNELS, conflict, expected, overlap
 from relation import bits, close, default_stream_of, on_legacy, on_own, order
 
 Complaint = collections.namedtuple("Complaint", "kind text")
@@ -23,20 +23,19 @@ CONST = {"kcopy": False, "ccopy": True}  # kernels whose name says that the sour
 def what(program, index):
     """A line's kind, as far as complaints tell kinds apart."""
     op = program.ops[index]
-    if op.name in KERNELS:
-        return "variable-kernel" if op.name[0] == "v" else "kernel"
-    if op.name in ("palloc", "pfree", "free", "hread", "hwrite", "read", "aread"):
-        return op.name
+    if op.name in KERNELS or op.name in ("palloc", "pfree", "free"):
+        return "kernel" if op.name in KERNELS else op.name
     return "memset" if op.name.startswith("set") else "copy" if op.accesses else op.name
 
 
-def stream_kind(program, index):
-    stream = program.ops[index].stream or "host"
-    return {"L": "default", "X": "0x1", "P": "0x2", "B": "blocking", "N": "non-blocking"}.get(stream[0], stream)
-
-
-def memory_kind(program, a, b):
-    return program.memories[conflict(program.ops[a], program.ops[b])[0].memory][0]
+def about(program, a, b):
+    """What a conflict is about."""
+    access = conflict(program.ops[a], program.ops[b])[0]
+    if any(program.ops[i].name in ("hread", "hwrite") for i in (a, b)):
+        return "the host's own access"
+    if access.memory[0] == "V":
+        return "a module's variable"
+    return "%s then %s, %s memory" % (what(program, a), what(program, b), program.memories[access.memory][0])
 
 
 class Truth:
@@ -51,6 +50,8 @@ class Truth:
         self.pairs = [(a, b) for b in range(self.count) for a in range(b)
                       if self.legacy[b] >> a & 1 and conflict(self.ops[a], self.ops[b])]
         self.implicit = [(a, b) for a, b in self.pairs if not self.own[b] >> a & 1]
+        without_frees = close(order(program, on_own, frees_wait=False))
+        self.implicit_but_for_frees = [(a, b) for a, b in self.pairs if not without_frees[b] >> a & 1]
         self.lanes = collections.defaultdict(int)
         for i, op in enumerate(self.ops):
             if op.stream is not None:
@@ -79,6 +80,10 @@ class Truth:
 
     def carries(self, masks, a, b):
         return masks[0] >> a & 1 and masks[1] >> b & 1
+
+    def is_for_free(self, masks):
+        """Whether the edge would be needed if frees did not wait."""
+        return any(self.carries(masks, a, b) for a, b in self.implicit_but_for_frees)
 
     def lost(self, policy):
         """Pairs that legacy orders and the policy does not."""
@@ -151,8 +156,7 @@ def wrong_not_needed(truth, edges):
         masks = masks or [truth.carried(edge) for edge in edges]
         carriers = [edge for edge, mask in zip(edges, masks) if truth.carries(mask, a, b)]
         p = truth.program
-        yield Complaint("%s: %s then %s, %s" % ("not-needed" if carriers else "unlisted", what(p, a), what(p, b),
-                                                memory_kind(p, a, b)),
+        yield Complaint("%s: %s" % ("not needed" if carriers else "no such order", about(p, a, b)),
                         "%s is needed; said: %s" % (pair_text(p, a, b),
                                                     "; ".join(edge_text(p, edge) for edge in carriers) or "no order"))
 
@@ -163,9 +167,8 @@ def wrong_needed(truth, edges):
             continue
         masks = truth.carried(edge)
         if not any(truth.carries(masks, a, b) for a, b in truth.implicit):
-            ops = truth.program
-            yield Complaint("needed %s: %s to %s" % (edge.kind, what(ops, edge.source), what(ops, edge.target)),
-                            "nothing conflicts over %s" % edge_text(ops, edge))
+            why = "a free, which waits, is not taken for a wait" if truth.is_for_free(masks) else "nothing conflicts"
+            yield Complaint("needed: %s" % why, "%s over %s" % (why, edge_text(truth.program, edge)))
 
 
 def maybe_though_known(truth, edges):
@@ -196,35 +199,40 @@ def says_something(findings):
                                           any(f.verdicts.get(word) for word in (NEEDED, MAYBE))) for f in findings)
 
 
-def wrong_findings(truth, policy, findings, shouts):
-    lost = truth.lost(policy)
+def is_silent(truth, policy, lost, findings):
+    """No word of an order that is gone and that a result needs."""
+    if not lost or says_something(findings):
+        return
     p = truth.program
-    if lost and not says_something(findings):
-        certainty, a, b = min((-CERTAINTIES.index(seen_conflict(p, a, b)), a, b) for a, b in lost)
-        threads = "one thread" if p.ops[a].thread == p.ops[b].thread else "two threads"
-        yield Complaint("silent %s: %s to %s, %s, %s" % (policy, stream_kind(p, a), stream_kind(p, b), threads,
-                                                        CERTAINTIES[-certainty] + " as far as seen"),
-                        "%s has no order any more" % pair_text(p, a, b))
-    if not lost:
-        for finding in findings:
-            if finding.severity == "error":
-                yield Complaint("error %s: %s" % (policy, finding.rule), "%d times, and nothing is lost" % finding.count)
-        for line in shouts:
-            yield Complaint("error %s: in the summary" % policy, line)
+    certainty, a, b = min((-CERTAINTIES.index(seen_conflict(p, a, b)), a, b) for a, b in lost)
+    threads = "one thread" if p.ops[a].thread == p.ops[b].thread else "two threads"
+    seen_as = {NEEDED: "a conflict seen", MAYBE: "memory shared", NOT_NEEDED: "the host's own access"}[CERTAINTIES[-certainty]]
+    yield Complaint("silent %s: %s, %s" % (policy, threads, seen_as),
+                    "%s has no order any more" % pair_text(p, a, b))
 
 
-def wrong_run(truth, policy, printed):
-    """Bytes that a policy must not have changed, and bytes that changed though no order was lost."""
+def wrong_errors(policy, lost, said):
+    """An error where nothing is lost; views that do not agree on it."""
+    for rule in [] if lost else said.errors:
+        yield Complaint("error: %s under %s" % (rule, policy), "nothing is lost")
+    if bool(said.errors) != bool(said.shouts):
+        yield Complaint("views disagree", "errors %s; the summary: %s" % (said.errors, said.shouts))
+
+
+def wrong_run(truth, policy, lost, printed):
+    """Bytes that a policy must not have changed, or that changed though no order was lost."""
     want = expected(truth.program)
     changed = [i for i in want if printed.get(i) != want[i]]
-    if changed and not truth.lost(policy):
+    if changed and not lost:
         i = changed[0]
         yield Complaint("bytes %s" % policy, "%s read %s, not %s" % (show(truth.program, i), printed.get(i), want[i]))
 
 
-def judge(truth, policy, edges, findings, shouts, printed):
-    out = list(wrong_run(truth, policy, printed))
-    out += wrong_not_needed(truth, edges)
-    out += wrong_needed(truth, edges)
-    out += wrong_findings(truth, policy, findings, shouts)
+def judge(truth, policy, said, printed):
+    lost = truth.lost(policy)
+    out = list(wrong_run(truth, policy, lost, printed))
+    out += wrong_not_needed(truth, said.edges)
+    out += wrong_needed(truth, said.edges)
+    out += wrong_errors(policy, lost, said)
+    out += is_silent(truth, policy, lost, said.findings)
     return out

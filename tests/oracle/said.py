@@ -3,10 +3,15 @@
 
 import collections
 import json
+import os
 import sqlite3
 import subprocess
 
 from judge import Edge, Finding, WORDS
+
+# edges: all implicit orders; errors: rules with a finding that is an error; findings: only where order is lost; shouts: lines
+# of the summary with `!!`.
+Said = collections.namedtuple("Said", "edges errors findings shouts")
 
 FIRST_THREAD = 2  # the main thread, which runs no line, is the first that calls
 
@@ -59,7 +64,7 @@ def edges_of(database, process, program):
         if target is not None and source is not None:
             edges.append(Edge(kind, WORDS[verdict], source, target))
         elif to_thread >= FIRST_THREAD:
-            raise Mismatch("an order that is of no line: %s" % ((kind, verdict, [c for c in _calls(database, process) if (c[0] + FIRST_THREAD, c[1]) in ((from_thread, from_ns), (to_thread, to_ns))]),))
+            raise Mismatch("an order that is of no line: %s" % ((kind, from_thread, from_ns, to_thread, to_ns),))
     return edges
 
 
@@ -74,11 +79,17 @@ def shouts_of(ptds, trace):
     return [line for line in text.splitlines() if "!!" in line]
 
 
-def edges_of_all(ptds, traces, programs, path):
-    """Of several traces at once, which is much faster. In the order of the traces."""
-    subprocess.run([ptds, "export", "--to", "sqlite", "-o", path] + traces, capture_output=True, check=True)
+def of_all(ptds, runs, path):
+    """(edges, errors) of each run, exported together, which is much faster."""
+    subprocess.run([ptds, "export", "--to", "sqlite", "-o", path] + [run.trace for run in runs], capture_output=True,
+                   check=True)
     database = sqlite3.connect(path)
     process = dict(database.execute("SELECT trace, process FROM PTDS_PROCESS"))
-    out = [edges_of(database, process[trace], program) for trace, program in zip(traces, programs)]
+    out = []
+    for run in runs:
+        rows = database.execute("SELECT rule FROM PTDS_FINDING WHERE process = ? AND severity = 'error'",
+                                (process[run.trace],))
+        out.append((edges_of(database, process[run.trace], run.truth.program), sorted({rule for rule, in rows})))
     database.close()
+    os.unlink(path)
     return out
