@@ -54,7 +54,7 @@ class Generator:
 
     def _try(self, line):
         """Adds the line if all that it conflicts with comes before it; else the line that does not."""
-        op = Op(line, self.program.memories)
+        op = Op(line, self.program.names)
         mask = self.relation.mask(op)
         before = mask
         for i in bits(mask):
@@ -88,7 +88,7 @@ class Generator:
                            self.random.randrange(PARTS) * PART_WORDS, words)
 
     def memory(self, kinds):
-        names = [n for n in self.live if self.program.memories[n][0] in kinds]
+        names = [n for n in self.live if self.program.kind(n) in kinds]
         return self.random.choice(names) if names else None
 
     def fresh(self):
@@ -179,7 +179,7 @@ class Generator:
 
     def order(self, missing, line):
         """Puts something that may bring the line after the one that it lacks."""
-        other, op = self.program.ops[missing], Op(line, self.program.memories)
+        other, op = self.program.ops[missing], Op(line, self.program.names)
         how = self.random.randrange(5)
         if how == 0 and other.stream and op.stream and (other.stream != "P" or other.thread == op.thread):
             event = "E%d" % self.random.randrange(4)

@@ -35,7 +35,7 @@ def about(program, a, b):
         return "the host's own access"
     if access.memory[0] == "V":
         return "a module's variable"
-    return "%s then %s, %s memory" % (what(program, a), what(program, b), program.memories[access.memory][0])
+    return "%s then %s, %s memory" % (what(program, a), what(program, b), program.kind(access.memory))
 
 
 class Truth:
@@ -100,7 +100,7 @@ def seen(op, program):
     if op.host and op.name != "free":
         return out
     for at, access in enumerate(op.accesses):
-        words = program.memories[access.memory][1]
+        words = program.words(access.memory)
         if not op.kernel:
             out.append((access, True, access.writes, access.writes))
         else:
@@ -214,7 +214,7 @@ def is_silent(truth, policy, lost, findings):
 def wrong_errors(policy, lost, said):
     """An error where nothing is lost; views that do not agree on it."""
     for rule in [] if lost else said.errors:
-        yield Complaint("error: %s under %s" % (rule, policy), "nothing is lost")
+        yield Complaint("error: %s" % rule, "nothing is lost")
     if bool(said.errors) != bool(said.shouts):
         yield Complaint("views disagree", "errors %s; the summary: %s" % (said.errors, said.shouts))
 

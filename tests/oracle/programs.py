@@ -3,25 +3,28 @@
 
 A program is a list of lines `thread operation arguments`; oracle_runner makes a driver call of each. Streams: L is 0, X is
 0x1, P is the thread's 0x2, B0... are blocking and N0... non-blocking ones. `D0+64:32` are 32 words from word 64 on of memory D0.
-Nothing here knows of traces or of libptds.
+E0... are events without timing, T0... with. Nothing here knows of traces or of libptds.
 """
 
 import collections
 
 Access = collections.namedtuple("Access", "memory first end writes")
 
-# The kind of each operation: on a stream ("s" first argument), on the default stream without naming it ("l"), or the host's.
-# Then what its arguments are: w written, r read, m a memory that comes or goes, v a variable, e event, - others.
+# Of each operation: on a stream ("s", the first argument), on the default stream without naming it ("l"), or the host's ("h").
+# Then what its arguments are: w written, r read, b both, m a memory that comes or goes, v a variable, e an event, - others.
 SHAPES = {
-    "fill": "sw-", "cfill": "sw-", "kcopy": "swr", "ccopy": "swr", "inc": "sw", "cinc": "sw", "add": "swrr",
-    "spin": "s-", "empty": "s", "pad": "s-", "vset": "sv-", "vinc": "sv-", "vget": "svw",
+    "fill": "sw-", "cfill": "sw-", "kcopy": "swr", "ccopy": "swr", "pcopy": "swr", "inc": "sb", "cinc": "sb", "add": "swrr",
+    "spin": "s-", "empty": "s", "pad": "s-", "vset": "sv-", "vinc": "sv-", "vget": "svw", "deep": "sb",
+    "gather": "sw--", "cgather": "sw--", "scatter": "s----", "cscatter": "s----", "tcopy": "sw-",
     "set": "sw-", "set_sync": "lw-", "d2d": "swr", "d2d_sync": "lwr", "h2d": "swr", "h2d_sync": "lwr",
-    "d2h": "swr", "d2h_sync": "lwr", "read": "lr", "aread": "sr",
-    "hread": "hr", "hwrite": "hw-",
-    "record": "se", "wait": "se", "esync": "he", "ssync": "h-", "csync": "h",
+    "d2h": "swr", "d2h_sync": "lwr", "read": "lr", "aread": "sr", "table1": "l--", "table2": "l---", "hostfn": "sw-",
+    "hread": "hr", "hwrite": "hw-", "texture": "h--",
+    "record": "se", "wait": "se", "esync": "he", "ssync": "h-", "csync": "h", "elapsed": "h--",
     "alloc": "hm--", "free": "hm", "palloc": "sm-", "pfree": "sm",
 }
-KERNELS = {"fill", "cfill", "kcopy", "ccopy", "inc", "cinc", "add", "spin", "empty", "pad", "vset", "vinc", "vget"}
+ONE_MEMORY = {"fill", "cfill", "kcopy", "ccopy", "pcopy", "inc", "cinc", "add", "deep"}  # by parameters
+BY_TABLE = {"gather", "cgather", "scatter", "cscatter"}
+KERNELS = ONE_MEMORY | BY_TABLE | {"spin", "empty", "pad", "vset", "vinc", "vget", "tcopy"}
 # The host goes on only when they are done.
 BLOCKING = {"h2d_sync", "d2h_sync", "read", "aread"}
 READS = {"read", "aread", "hread"}
@@ -32,75 +35,108 @@ CALLS.update({
     "set": "cuMemsetD32Async", "set_sync": "cuMemsetD32_v2", "d2d": "cuMemcpyDtoDAsync_v2", "d2d_sync": "cuMemcpyDtoD_v2",
     "h2d": "cuMemcpyHtoDAsync_v2", "h2d_sync": "cuMemcpyHtoD_v2", "d2h": "cuMemcpyDtoHAsync_v2",
     "d2h_sync": "cuMemcpyDtoH_v2", "read": "cuMemcpyDtoH_v2", "aread": "cuMemcpyDtoHAsync_v2",
+    "table1": "cuMemcpyHtoD_v2", "table2": "cuMemcpyHtoD_v2", "hostfn": "cuLaunchHostFunc",
     "record": "cuEventRecord", "wait": "cuStreamWaitEvent", "esync": "cuEventSynchronize",
     "ssync": "cuStreamSynchronize", "csync": "cuCtxSynchronize", "palloc": "cuMemAllocAsync", "pfree": "cuMemFreeAsync",
 })
-VARIABLE_WORDS = 256
+ALLOCS = {"device": "cuMemAlloc_v2", "managed": "cuMemAllocManaged", "pinned": "cuMemHostAlloc", "mapped": "cuMemHostAlloc"}
+FREES = {"device": "cuMemFree_v2", "managed": "cuMemFree_v2", "pinned": "cuMemFreeHost", "mapped": "cuMemFreeHost"}
+OF_THE_HOST = ("pinned", "mapped", "managed", "registered")
+VARIABLE_WORDS, POINTER_WORDS = 256, 2
+
+
+class Names:
+    """What the names of a program stand for, as of the lines so far."""
+
+    def __init__(self):
+        self.memories = {"V%d" % i: ("variable", VARIABLE_WORDS) for i in range(2)}  # kind, words
+        self.tables = {}    # memory: the memories that its pointers lead to
+        self.textures = {}  # texture: memory
 
 
 class Op:
     """One line."""
 
-    def __init__(self, line, memories):
+    def __init__(self, line, names):
         words = line.split()
         self.line, self.thread, self.name, self.arguments = line, int(words[0]), words[1], words[2:]
         shape = SHAPES[self.name]
         self.stream = self.arguments[0] if shape[0] == "s" else "L" if shape[0] == "l" else None
         self.host = shape[0] == "h"
-        self.kernel = self.name in KERNELS
-        self.blocking = self.name in BLOCKING
+        self.kernel, self.blocking = self.name in KERNELS, self.name in BLOCKING
         self.event = self.arguments[-1] if "e" in shape else None
         self.memory = None  # that comes or goes
-        operands = self.arguments if shape[0] == "s" else [None] + self.arguments
         self.accesses = []
-        for how, text in zip(shape[1:], operands[1:]):
-            if how in "wr":
-                name, part = text.split("+")
-                first, count = (int(x) for x in part.split(":"))
-                self.accesses.append(Access(name, first, first + count, how == "w"))
-            elif how == "v":
-                last = int(self.arguments[2]) if self.name == "vinc" else VARIABLE_WORDS
-                if self.name == "vget":
-                    last = int(self.arguments[2].split(":")[1])
-                self.accesses.append(Access(text, 0, last, self.name != "vget"))
-            elif how == "m":
-                self.memory = text
-        if self.name == "alloc":
-            memories[self.memory] = (self.arguments[1], int(self.arguments[2]))
-        elif self.name == "palloc":
-            memories[self.memory] = ("pool", int(self.arguments[2]))
+        for how, text in zip(shape[1:], self.arguments[1:] if shape[0] == "s" else self.arguments):
+            self._argument(how, text)
+        self._by_name(names)
+        self.memory_kind = names.memories[self.memory][0] if self.memory else None
+
+    def _touch(self, memory, first, end, how):
+        self.accesses += [Access(memory, first, end, writes) for writes in {"w": [True], "r": [False], "b": [True, False]}[how]]
+
+    def _argument(self, how, text):
+        if how in "wrb":
+            name, part = text.split("+")
+            first, count = (int(x) for x in part.split(":"))
+            self._touch(name, first, first + count, how)
+        elif how == "v" and self.name == "vget":
+            self._touch(text, 0, int(self.arguments[2].split(":")[1]), "r")
+        elif how == "v":
+            self._touch(text, 0, int(self.arguments[2]) if self.name == "vinc" else VARIABLE_WORDS,
+                        "b" if self.name == "vinc" else "w")
+        elif how == "m":
+            self.memory = text
+
+    def _by_name(self, names):
+        """What no argument says by itself."""
+        if self.name in ("alloc", "palloc"):
+            kind = "pool" if self.name == "palloc" else self.arguments[1]
+            names.memories[self.memory] = (kind, int(self.arguments[2]))
         if self.name in ("free", "palloc", "pfree"):
-            self.accesses.append(Access(self.memory, 0, memories[self.memory][1], True))
-        if self.name == "inc" or self.name == "cinc" or self.name == "vinc":
-            self.accesses += [access._replace(writes=False) for access in self.accesses]
+            self._touch(self.memory, 0, names.memories[self.memory][1], "w")
+        if self.name in ("table1", "table2"):
+            names.tables[self.arguments[0]] = self.arguments[1:]
+            self._touch(self.arguments[0], 0, POINTER_WORDS * (len(self.arguments) - 1), "w")
+        if self.name == "texture":
+            names.textures[self.arguments[0]] = self.arguments[1]
+        if self.name == "tcopy":
+            self._touch(names.textures[self.arguments[2]], 0, self.accesses[0].end - self.accesses[0].first, "r")
+        if self.name in BY_TABLE:
+            reads = self.name in ("gather", "cgather")
+            table, count = (self.arguments[2], int(self.arguments[3])) if reads else (self.arguments[1], int(self.arguments[2]))
+            words = self.accesses[0].end - self.accesses[0].first if reads else int(self.arguments[3])
+            self._touch(table, 0, POINTER_WORDS * count, "r")
+            for memory in names.tables[table][:count]:
+                self._touch(memory, 0, words, "r" if reads else "w")
 
     def call(self):
-        """The name of its driver call, or None."""
-        if self.name == "alloc":
-            return {"device": "cuMemAlloc_v2", "managed": "cuMemAllocManaged", "variable": None}.get(
-                self.arguments[1], "cuMemHostAlloc")
-        if self.name == "free":
-            return "cuMemFreeHost" if self.memory[0] in "HM" else "cuMemFree_v2"
+        """The name of its driver call, or None where there is none, or none that matters."""
+        if self.name in ("alloc", "free"):
+            return (ALLOCS if self.name == "alloc" else FREES).get(self.memory_kind)
         return CALLS.get(self.name)
 
 
 class Program:
-    """Lines in the order in which they run; `memories`: kind and words of each."""
+    """Lines in the order in which they run."""
 
     def __init__(self, text=""):
-        self.ops, self.memories = [], {"V%d" % i: ("variable", VARIABLE_WORDS) for i in range(2)}
+        self.ops, self.names = [], Names()
         for line in text.splitlines():
             if line.strip() and not line.startswith("#"):
-                self.add(line)
-
-    def add(self, line):
-        self.ops.append(Op(line, self.memories))
+                self.ops.append(Op(line, self.names))
 
     def text(self):
         return "".join(op.line + "\n" for op in self.ops)
 
+    def kind(self, memory):
+        return self.names.memories[memory][0]
+
+    def words(self, memory):
+        return self.names.memories[memory][1]
+
     def host_can_touch(self, memory):
-        return self.memories[memory][0] in ("pinned", "mapped", "managed")
+        return self.kind(memory) in OF_THE_HOST
 
 
 def overlap(one, two):
@@ -119,18 +155,21 @@ def conflict(one, two):
 # ---- the bytes, one operation after the other ----
 
 
-def _sources(op, memory):
-    """What is written to the first access of op."""
-    to, count = op.accesses[0], op.accesses[0].end - op.accesses[0].first
-    name = op.name
-    if name in ("fill", "cfill", "set", "set_sync", "hwrite", "vset"):
+def _add(parts):
+    return [sum(words) & 0xFFFFFFFF for words in zip(*parts)]
+
+
+def _written(op, memory):
+    """The words that an operation writes, as long as each of its written parts."""
+    count = next(a.end - a.first for a in op.accesses if a.writes)
+    parts = [memory[a.memory][a.first:a.end] for a in op.accesses if not a.writes]
+    if op.name in ("fill", "cfill", "set", "set_sync", "hwrite", "vset", "hostfn", "scatter", "cscatter"):
         return [int(op.arguments[-1])] * count
-    if name in ("inc", "cinc", "vinc"):
-        return [(word + 1) & 0xFFFFFFFF for word in memory[to.memory][to.first:to.end]]
-    if name == "vget":
-        return memory[to.memory][:count]
-    parts = [memory[a.memory][a.first:a.end] for a in op.accesses[1:]]
-    return parts[0] if len(parts) == 1 else [(a + b) & 0xFFFFFFFF for a, b in zip(*parts)]
+    if op.name in ("inc", "cinc", "vinc", "deep"):
+        return _add(parts + [[1] * count])
+    if op.name in ("gather", "cgather"):
+        return _add(parts[1:])  # the first is the table
+    return _add(parts)
 
 
 def runs(words):
@@ -147,16 +186,15 @@ def runs(words):
 
 def expected(program):
     """What each line that reads prints, where everything happens in the order of the lines."""
-    memory = {name: [0] * words for name, (_, words) in program.memories.items()}
+    memory = {name: [0] * words for name, (_, words) in program.names.memories.items()}
     out = {}
     for index, op in enumerate(program.ops):
         if op.name in READS:
             a = op.accesses[0]
             out[index] = runs(memory[a.memory][a.first:a.end])
-        elif op.name == "vget":
-            to = op.accesses[1]
-            memory[to.memory][to.first:to.end] = _sources(op, memory)[:to.end - to.first]
-        elif op.accesses and op.memory is None:
-            to = op.accesses[0]
-            memory[to.memory][to.first:to.end] = _sources(op, memory)
+        elif op.memory is None and op.name not in ("table1", "table2") and any(a.writes for a in op.accesses):
+            words = _written(op, memory)
+            for a in op.accesses:
+                if a.writes:
+                    memory[a.memory][a.first:a.end] = words
     return out

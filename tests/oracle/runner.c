@@ -20,6 +20,24 @@ static struct line lines[LINES];
 static unsigned line_count, thread_count;
 static atomic_uint turn, entered;
 
+uint32_t runner_word(const char *text)
+{
+    return (uint32_t)strtoul(text, NULL, 10);
+}
+
+static const struct operation *operation_in(const struct operation *operations, const char *name)
+{
+    while (operations->name && strcmp(operations->name, name) != 0)
+        operations++;
+    return operations->name ? operations : NULL;
+}
+
+static const struct operation *operation_find(const char *name)
+{
+    const struct operation *found = operation_in(kernel_operations, name);
+    return found ? found : operation_in(other_operations, name);
+}
+
 static void parse(char *text)
 {
     struct line *line = &lines[line_count];

@@ -9,7 +9,7 @@
 #include <cuda.h>
 #include <stdint.h>
 
-enum { ARGUMENTS = 6, NAME = 12, MEMORIES = 64, STREAMS = 8, EVENTS = 16, VARIABLES = 2 };
+enum { ARGUMENTS = 6, NAME = 12, MEMORIES = 64, STREAMS = 8, EVENTS = 16, VARIABLES = 2, TEXTURES = 4 };
 
 /* One line: thread, name of the operation, arguments. */
 struct line {
@@ -29,7 +29,7 @@ struct memory {
     unsigned words;
     CUdeviceptr device;
     uint32_t *host; /* NULL where the host can't touch it */
-    char kind;      /* d cuMemAlloc, h cuMemHostAlloc, g managed, v a variable */
+    char kind[NAME];
 };
 
 struct span {
@@ -51,11 +51,18 @@ CUevent world_event(const char *name);
 CUfunction world_kernel(const char *name);
 CUfunction world_variable_kernel(const char *variable, const char *name);
 CUdeviceptr world_variable(const char *variable);
+CUtexObject *world_texture(const char *name);
 struct memory *world_memory(const char *name);
 struct memory *world_new_memory(const char *name, const char *words);
 struct span world_span(const char *text); /* NAME+offset:words */
 
-/* runner_acts.c */
-const struct operation *operation_find(const char *name);
+/* runner_memory.c: makes and frees what a line asks for. */
+void memory_make(struct memory *memory, const char *kind);
+void memory_free(struct memory *memory);
+
+/* runner_kernels.c, runner_acts.c: end with a row without a name. */
+extern const struct operation kernel_operations[], other_operations[];
+
+uint32_t runner_word(const char *text);
 
 #endif

@@ -9,22 +9,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/conformance/tables.ptx.h"
+#include "tests/conformance/textures.ptx.h"
 #include "tests/conformance/variables.ptx.h"
 #include "tests/kit/kernels.ptx.h"
+#include "tests/oracle/own_kernels.h"
 
-enum { KERNELS = 9, VARIABLE_KERNELS = 3 };
+enum { KERNELS = 16, VARIABLE_KERNELS = 3 };
+enum module { PLAIN, MANGLED, TABLES, TEXTURED, OWN, MODULES };
 
-static const char *const kernels[KERNELS] = {
-    "fill", "copy", "add_one", "add", "spin_ns", "empty", "_Z4fillPjjj", "_Z4copyPjPKjj", "_Z7add_onePjj",
+static const char *const images[MODULES] = {ptds_test_ptx, kit_ptx, ptds_tables_ptx, ptds_textures_ptx, oracle_ptx};
+
+static const struct {
+    const char *name;
+    enum module module;
+} kernels[KERNELS] = {
+    {"fill", PLAIN},
+    {"copy", PLAIN},
+    {"add_one", PLAIN},
+    {"add", PLAIN},
+    {"spin_ns", PLAIN},
+    {"empty", PLAIN},
+    {"_Z4fillPjjj", MANGLED},
+    {"_Z4copyPjPKjj", MANGLED},
+    {"_Z7add_onePjj", MANGLED},
+    {"gather", TABLES},
+    {PTDS_GATHER, TABLES},
+    {"scatter", TABLES},
+    {PTDS_SCATTER, TABLES},
+    {"deep_add", TABLES},
+    {"tex_copy", TEXTURED},
+    {ORACLE_PCOPY, OWN},
 };
 static const char *const variable_kernels[VARIABLE_KERNELS] = {"var_set", "var_add", "var_get"};
 
 static struct {
     CUcontext context;
-    CUmodule plain, mangled, variables[VARIABLES];
+    CUmodule modules[MODULES], variables[VARIABLES];
     CUfunction kernels[KERNELS], variable_kernels[VARIABLES][VARIABLE_KERNELS];
     CUstream blocking[STREAMS], non_blocking[STREAMS];
-    CUevent events[EVENTS];
+    CUevent events[EVENTS], timing[EVENTS];
+    CUtexObject textures[TEXTURES];
     struct memory memories[MEMORIES];
 } world;
 
@@ -51,7 +76,7 @@ void world_enter(void)
 static void find_kernels(void)
 {
     for (unsigned i = 0; i < KERNELS; i++)
-        CU(cuModuleGetFunction(&world.kernels[i], kernels[i][0] == '_' ? world.mangled : world.plain, kernels[i]));
+        CU(cuModuleGetFunction(&world.kernels[i], world.modules[kernels[i].module], kernels[i].name));
     for (unsigned i = 0; i < VARIABLES; i++)
         for (unsigned k = 0; k < VARIABLE_KERNELS; k++)
             CU(cuModuleGetFunction(&world.variable_kernels[i][k], world.variables[i], variable_kernels[k]));
@@ -62,8 +87,9 @@ void world_make(void)
     CU(cuInit(0));
     CU(cuDevicePrimaryCtxRetain(&world.context, 0));
     world_enter();
-    CU(cuModuleLoadData(&world.plain, ptds_test_ptx));
-    CU(cuModuleLoadData(&world.mangled, kit_ptx));
+    own_kernels_define();
+    for (unsigned i = 0; i < MODULES; i++)
+        CU(cuModuleLoadData(&world.modules[i], images[i]));
     for (unsigned i = 0; i < VARIABLES; i++)
         CU(cuModuleLoadData(&world.variables[i], ptds_variables_ptx));
     find_kernels();
@@ -71,8 +97,10 @@ void world_make(void)
         CU(cuStreamCreate(&world.blocking[i], CU_STREAM_DEFAULT));
         CU(cuStreamCreate(&world.non_blocking[i], CU_STREAM_NON_BLOCKING));
     }
-    for (unsigned i = 0; i < EVENTS; i++)
+    for (unsigned i = 0; i < EVENTS; i++) {
         CU(cuEventCreate(&world.events[i], CU_EVENT_DISABLE_TIMING));
+        CU(cuEventCreate(&world.timing[i], CU_EVENT_DEFAULT));
+    }
 }
 
 static unsigned index_of(const char *name, unsigned below)
@@ -97,25 +125,28 @@ CUstream world_stream(const char *name)
 
 CUevent world_event(const char *name)
 {
-    return world.events[index_of(name, EVENTS)];
+    return (name[0] == 'T' ? world.timing : world.events)[index_of(name, EVENTS)];
 }
 
-static unsigned place_of(const char *name, const char *const *names, unsigned count)
+CUtexObject *world_texture(const char *name)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    runner_stop("no such kernel", name);
+    return &world.textures[index_of(name, TEXTURES)];
 }
 
 CUfunction world_kernel(const char *name)
 {
-    return world.kernels[place_of(name, kernels, KERNELS)];
+    for (unsigned i = 0; i < KERNELS; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return world.kernels[i];
+    runner_stop("no such kernel", name);
 }
 
 CUfunction world_variable_kernel(const char *variable, const char *name)
 {
-    return world.variable_kernels[index_of(variable, VARIABLES)][place_of(name, variable_kernels, VARIABLE_KERNELS)];
+    for (unsigned i = 0; i < VARIABLE_KERNELS; i++)
+        if (strcmp(variable_kernels[i], name) == 0)
+            return world.variable_kernels[index_of(variable, VARIABLES)][i];
+    runner_stop("no such kernel", name);
 }
 
 CUdeviceptr world_variable(const char *variable)

@@ -21,7 +21,7 @@ def _without(lines, first, count):
                 recorded.add(op.event)
             if op.event and op.event not in recorded:
                 return None
-            if any(a.memory not in program.memories for a in op.accesses):
+            if any(a.memory not in program.names.memories for a in op.accesses):
                 return None
         return program if is_determined(program) else None
     except KeyError:  # memory that is not there any more
