@@ -7,12 +7,12 @@ relation.py. Each difference is a complaint of a kind; the same kind, most likel
 
 import collections
 
-from programs import KERNELS, conflict, expected, overlap
+from programs import BY_TABLE, KERNELS, conflict, expected, overlap
 from relation import bits, close, default_stream_of, on_legacy, on_own, order
 
 Complaint = collections.namedtuple("Complaint", "kind text")
 Edge = collections.namedtuple("Edge", "kind verdict source target")  # lines
-Finding = collections.namedtuple("Finding", "rule severity count verdicts")  # verdicts: by word, or None
+Finding = collections.namedtuple("Finding", "rule severity verdicts")  # verdicts: how many by word, or None
 
 CERTAINTIES = NOT_NEEDED, MAYBE, NEEDED = "not needed", "maybe needed", "needed"
 WORDS = {"false": NOT_NEEDED, "unknown": MAYBE, "load-bearing": NEEDED, "load_bearing": NEEDED,
@@ -28,14 +28,27 @@ def what(program, index):
     return "memset" if op.name.startswith("set") else "copy" if op.accesses else op.name
 
 
-def about(program, a, b):
-    """What a conflict is about."""
-    access = conflict(program.ops[a], program.ops[b])[0]
-    if any(program.ops[i].name in ("hread", "hwrite") for i in (a, b)):
+def about(program, a, b, recorded):
+    """What a conflict is about; `recorded`: the lines that the trace still has."""
+    ops, accesses = (program.ops[a], program.ops[b]), conflict(program.ops[a], program.ops[b])
+    if accesses is None:
+        return "an elapsed time"
+    made = next((i for i, op in enumerate(program.ops) if op.memory == accesses[0].memory), None)
+    if made is not None and not recorded >> made & 1:
+        return "memory whose allocation was recycled"
+    if any(op.name in ("hread", "hwrite") for op in ops):
         return "the host's own access"
-    if access.memory[0] == "V":
+    if any(op.name == "hostfn" for op in ops):
+        return "a host function's access"
+    if accesses[0].memory[0] == "V":
         return "a module's variable"
-    return "%s then %s, %s memory" % (what(program, a), what(program, b), program.kind(access.memory))
+    if any(op.name == "tcopy" and access.memory != op.accesses[0].memory for op, access in zip(ops, accesses)):
+        return "a texture"
+    if program.kind(accesses[0].memory) == "chunks":
+        return "memory of several chunks"
+    if any(op.name in BY_TABLE for op in ops):
+        return "pointers that lie in memory"
+    return "%s then %s, %s memory" % (what(program, a), what(program, b), program.kind(accesses[0].memory))
 
 
 class Truth:
@@ -49,6 +62,7 @@ class Truth:
         self.own = close(self.own_direct)
         self.pairs = [(a, b) for b in range(self.count) for a in range(b)
                       if self.legacy[b] >> a & 1 and conflict(self.ops[a], self.ops[b])]
+        self.pairs += self.timed()
         self.implicit = [(a, b) for a, b in self.pairs if not self.own[b] >> a & 1]
         without_frees = close(order(program, on_own, frees_wait=False))
         self.implicit_but_for_frees = [(a, b) for a, b in self.pairs if not without_frees[b] >> a & 1]
@@ -56,6 +70,18 @@ class Truth:
         for i, op in enumerate(self.ops):
             if op.stream is not None:
                 self.lanes[on_legacy(op.stream, op.thread)] |= 1 << i
+
+    def timed(self):
+        """What comes before an event of the default stream whose time is read, as if they conflicted: without the order the time
+        is another."""
+        out, records = [], {}
+        for index, op in enumerate(self.ops):
+            if op.name == "record":
+                records[op.event] = index
+            elif op.name == "elapsed":
+                for at in {records[event] for event in op.arguments if self.ops[records[event]].stream in "LX"}:
+                    out += [(a, at) for a in bits(self.legacy[at]) if self.ops[a].kernel or self.ops[a].accesses]
+        return sorted(set(out))
 
     def sources(self, edge):
         """The lines that the edge's target comes after by it: all so far of the stream that it names."""
@@ -109,9 +135,13 @@ def seen(op, program):
     return out
 
 
+def is_opaque(op):
+    return op.name in BY_TABLE or op.name in ("hostfn", "tcopy") or (op.event or "").startswith("T")
+
+
 def seen_conflict(program, a, b):
     """NEEDED, MAYBE or NOT_NEEDED, from what is seen of two lines."""
-    worst = NOT_NEEDED
+    worst = MAYBE if is_opaque(program.ops[a]) or is_opaque(program.ops[b]) else NOT_NEEDED
     for one, one_exact, one_sure, one_may in seen(program.ops[a], program):
         for two, two_exact, two_sure, two_may in seen(program.ops[b], program):
             if overlap(one, two) and (one_may or two_may):
@@ -146,8 +176,9 @@ def edge_text(program, edge):
     return "%s %s -> %s: %s" % (edge.kind, show(program, edge.source), show(program, edge.target), edge.verdict)
 
 
-def wrong_not_needed(truth, edges):
-    """Taking away all orders that are "not needed" must leave every conflict its order."""
+def wrong_not_needed(truth, edges, recorded):
+    """Taking away all orders that are "not needed" must leave every conflict its order. An order with what was not recorded
+    need not be there."""
     kept = truth.with_edges([edge for edge in edges if edge.verdict != NOT_NEEDED])
     masks = None
     for a, b in truth.implicit:
@@ -155,8 +186,10 @@ def wrong_not_needed(truth, edges):
             continue
         masks = masks or [truth.carried(edge) for edge in edges]
         carriers = [edge for edge, mask in zip(edges, masks) if truth.carries(mask, a, b)]
+        if not carriers and not recorded >> a & 1:
+            continue
         p = truth.program
-        yield Complaint("%s: %s" % ("not needed" if carriers else "no such order", about(p, a, b)),
+        yield Complaint("%s: %s" % ("not needed" if carriers else "no such order", about(p, a, b, recorded)),
                         "%s is needed; said: %s" % (pair_text(p, a, b),
                                                     "; ".join(edge_text(p, edge) for edge in carriers) or "no order"))
 
@@ -199,15 +232,16 @@ def says_something(findings):
                                           any(f.verdicts.get(word) for word in (NEEDED, MAYBE))) for f in findings)
 
 
-def is_silent(truth, policy, lost, findings):
+def is_silent(truth, policy, lost, findings, recorded):
     """No word of an order that is gone and that a result needs."""
+    lost = [(a, b) for a, b in lost if recorded >> a & 1 and recorded >> b & 1]
     if not lost or says_something(findings):
         return
     p = truth.program
     certainty, a, b = min((-CERTAINTIES.index(seen_conflict(p, a, b)), a, b) for a, b in lost)
     threads = "one thread" if p.ops[a].thread == p.ops[b].thread else "two threads"
     seen_as = {NEEDED: "a conflict seen", MAYBE: "memory shared", NOT_NEEDED: "the host's own access"}[CERTAINTIES[-certainty]]
-    yield Complaint("silent %s: %s, %s" % (policy, threads, seen_as),
+    yield Complaint("silent %s: %s, %s" % (policy.split(",")[0], threads, "an elapsed time" if conflict(p.ops[a], p.ops[b]) is None else seen_as),
                     "%s has no order any more" % pair_text(p, a, b))
 
 
@@ -231,8 +265,8 @@ def wrong_run(truth, policy, lost, printed):
 def judge(truth, policy, said, printed):
     lost = truth.lost(policy)
     out = list(wrong_run(truth, policy, lost, printed))
-    out += wrong_not_needed(truth, said.edges)
+    out += wrong_not_needed(truth, said.edges, said.recorded)
     out += wrong_needed(truth, said.edges)
     out += wrong_errors(policy, lost, said)
-    out += is_silent(truth, policy, lost, said.findings)
+    out += is_silent(truth, policy, lost, said.findings, said.recorded)
     return out

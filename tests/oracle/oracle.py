@@ -23,8 +23,17 @@ import said
 import shrink
 
 BATCH, PROCESSES, HANG_S = 20, 2, 60
+SETTINGS = {
+    "observe": {"PTDS_POLICY": "observe"},
+    "per-thread": {"PTDS_POLICY": "per-thread"},
+    "per-thread,remap": {"PTDS_POLICY": "per-thread", "PTDS_EXPLICIT_LEGACY": "remap"},
+    "stream": {"PTDS_POLICY": "stream"},
+    "stream,nonblocking": {"PTDS_POLICY": "stream", "PTDS_STREAM": "nonblocking"},
+    "guarded": {"PTDS_POLICY": "guarded"},
+    "guarded,4": {"PTDS_POLICY": "guarded", "PTDS_LANES": "4"},
+}
 GIVING_UP = ["observe", "per-thread"]
-KEEPING = [("stream", "blocking"), ("stream", "nonblocking"), ("guarded", "blocking")]  # some programs have one of these, too
+KEEPING = ["stream", "stream,nonblocking", "guarded", "guarded,4"]  # some programs have one of these, too
 MOST_MAYBE = 0.02  # of all orders: called "maybe" although everything was seen
 
 Run = collections.namedtuple("Run", "name policy truth trace printed")
@@ -37,22 +46,30 @@ class Tools:
         self.runner, self.shim = os.path.abspath(options.runner), os.path.abspath(options.shim)
         self.ptds, self.driver = os.path.abspath(options.ptds), os.path.abspath(options.driver)
 
-    def run(self, program, policy, stream, trace):
+    def run(self, program, settings, trace):
         """What the program printed, by line."""
-        environment = dict(os.environ, LD_LIBRARY_PATH=self.driver, LD_PRELOAD=self.shim, PTDS_POLICY=policy,
-                           PTDS_STREAM=stream, PTDS_REPORT="off", PTDS_TRACE=trace)
+        environment = dict(os.environ, LD_LIBRARY_PATH=self.driver, LD_PRELOAD=self.shim, PTDS_REPORT="off", PTDS_TRACE=trace,
+                           **settings)
         done = subprocess.run([self.runner, program], env=environment, capture_output=True, text=True, timeout=HANG_S,
                               check=False)
         if done.returncode != 0 or done.stderr:
-            raise RuntimeError("%s under %s: status %d, %s" % (program, policy, done.returncode, done.stderr))
+            raise RuntimeError("%s under %s: status %d, %s" % (program, settings, done.returncode, done.stderr))
         return {int(line.split(" ", 1)[0]): line.split(" ", 1)[1] for line in done.stdout.splitlines()}
 
 
 def policies_of(name):
-    chosen = [(policy, "blocking") for policy in GIVING_UP]
     if not name.isdigit():
-        return chosen + KEEPING[:1]
-    return chosen + ([KEEPING[int(name) // 3 % len(KEEPING)]] if int(name) % 3 == 0 else [])
+        return list(GIVING_UP) + ["stream"]
+    seed = int(name)
+    return (["observe", "per-thread,remap"] if seed % 10 == 9 else list(GIVING_UP)) + \
+        ([KEEPING[seed // 3 % len(KEEPING)]] if seed % 3 == 0 else [])
+
+
+def settings_of(policy, program):
+    settings = dict(SETTINGS[policy])
+    if generate.loses_records(program):
+        settings["PTDS_TRACE_LIMIT"] = "1M"
+    return settings
 
 
 def run_all(tools, folder, batch):
@@ -62,9 +79,9 @@ def run_all(tools, folder, batch):
         with open(path, "w", encoding="ascii") as file:
             file.write(program.text())
         truth = judge.Truth(program)
-        for policy, stream in policies_of(name):
+        for policy in policies_of(name):
             trace = "%s.%s.ptds" % (path, policy)
-            runs.append(Run(name, policy, truth, trace, tools.run(path, policy, stream, trace)))
+            runs.append(Run(name, policy, truth, trace, tools.run(path, settings_of(policy, program), trace)))
     return runs
 
 
@@ -72,10 +89,10 @@ def complaints_of(tools, folder, batch):
     """(name, policy, complaint) of a batch of (name, program), and how many there were of what."""
     out, counts, runs = [], collections.Counter(), run_all(tools, folder, batch)
     database = os.path.join(folder, "batch-%s.sqlite" % batch[0][0])
-    for run, (edges, errors) in zip(runs, said.of_all(tools.ptds, runs, database)):
+    for run, (edges, recorded, errors) in zip(runs, said.of_all(tools.ptds, runs, database)):
         lost = run.truth.lost(run.policy)
         about = said.Said(edges, errors, said.findings_of(tools.ptds, run.trace) if lost else [],
-                          said.shouts_of(tools.ptds, run.trace))
+                          said.shouts_of(tools.ptds, run.trace), recorded)
         found = judge.judge(run.truth, run.policy, about, run.printed)
         out += [(run.name, run.policy, complaint) for complaint in found]
         counts.update(edge.verdict for edge in edges)

@@ -49,6 +49,11 @@ def on_per_thread(stream, thread):
     return LEGACY if stream == "X" else ("P", thread) if stream == "L" else _named(stream, thread)
 
 
+def on_per_thread_all(stream, thread):
+    """The same, where 0x1 is taken for 0."""
+    return on_per_thread("L" if stream == "X" else stream, thread)
+
+
 def on_own(stream, thread):
     """No implicit order at all: each thread's default-stream work is on a stream that nobody waits for unasked."""
     return ("L", thread) if stream in ("L", "X") else _named(stream, thread)
@@ -121,4 +126,4 @@ def order(program, place, frees_wait=True):
 
 def default_stream_of(policy):
     """Where a policy puts default-stream work, as far as order goes."""
-    return on_per_thread if policy == "per-thread" else on_legacy
+    return {"per-thread": on_per_thread, "per-thread,remap": on_per_thread_all}.get(policy, on_legacy)

@@ -10,8 +10,8 @@ import subprocess
 from judge import Edge, Finding, WORDS
 
 # edges: all implicit orders; errors: rules with a finding that is an error; findings: only where order is lost; shouts: lines
-# of the summary with `!!`.
-Said = collections.namedtuple("Said", "edges errors findings shouts")
+# of the summary with `!!`; recorded: mask of the lines that the trace still has, and of those that make no call.
+Said = collections.namedtuple("Said", "edges errors findings shouts recorded")
 
 FIRST_THREAD = 2  # the main thread, which runs no line, is the first that calls
 
@@ -65,12 +65,13 @@ def edges_of(database, process, program):
             edges.append(Edge(kind, WORDS[verdict], source, target))
         elif to_thread >= FIRST_THREAD:
             raise Mismatch("an order that is of no line: %s" % ((kind, from_thread, from_ns, to_thread, to_ns),))
-    return edges
+    recorded = sum(1 << line for line in set(lines.values()))
+    return edges, recorded | sum(1 << i for i, op in enumerate(program.ops) if not op.call())
 
 
 def findings_of(ptds, trace):
     text = subprocess.run([ptds, "report", "--format", "json", trace], capture_output=True, text=True, check=False).stdout
-    return [Finding(f["rule"], f["severity"], f["count"], {WORDS[word]: n for word, n in f["verdicts"].items()})
+    return [Finding(f["rule"], f["severity"], f["verdicts"] and {WORDS[word]: n for word, n in f["verdicts"].items()})
             for f in json.loads(text)["findings"]]
 
 
@@ -80,7 +81,7 @@ def shouts_of(ptds, trace):
 
 
 def of_all(ptds, runs, path):
-    """(edges, errors) of each run, exported together, which is much faster."""
+    """(edges, recorded, errors) of each run, exported together, which is much faster."""
     subprocess.run([ptds, "export", "--to", "sqlite", "-o", path] + [run.trace for run in runs], capture_output=True,
                    check=True)
     database = sqlite3.connect(path)
@@ -89,7 +90,8 @@ def of_all(ptds, runs, path):
     for run in runs:
         rows = database.execute("SELECT rule FROM PTDS_FINDING WHERE process = ? AND severity = 'error'",
                                 (process[run.trace],))
-        out.append((edges_of(database, process[run.trace], run.truth.program), sorted({rule for rule, in rows})))
+        edges, recorded = edges_of(database, process[run.trace], run.truth.program)
+        out.append((edges, recorded, sorted({rule for rule, in rows})))
     database.close()
     os.unlink(path)
     return out

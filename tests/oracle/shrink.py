@@ -19,7 +19,8 @@ def _without(lines, first, count):
         for op in program.ops:
             if op.name == "record":
                 recorded.add(op.event)
-            if op.event and op.event not in recorded:
+            needs = op.arguments if op.name == "elapsed" else [op.event] if op.event else []
+            if any(event not in recorded for event in needs):
                 return None
             if any(a.memory not in program.names.memories for a in op.accesses):
                 return None
