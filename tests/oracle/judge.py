@@ -62,6 +62,8 @@ class Truth:
         self.own = close(self.own_direct)
         self.pairs = [(a, b) for b in range(self.count) for a in range(b)
                       if self.legacy[b] >> a & 1 and conflict(self.ops[a], self.ops[b])]
+        self.races = [(a, b) for b in range(self.count) for a in range(b)
+                      if not self.legacy[b] >> a & 1 and conflict(self.ops[a], self.ops[b])]
         self.pairs += self.timed()
         self.implicit = [(a, b) for a, b in self.pairs if not self.own[b] >> a & 1]
         without_frees = close(order(program, on_own, frees_wait=False))
@@ -110,6 +112,11 @@ class Truth:
     def is_for_free(self, masks):
         """Whether the edge would be needed if frees did not wait."""
         return any(self.carries(masks, a, b) for a, b in self.implicit_but_for_frees)
+
+    def only_reads(self, masks):
+        """Whether kernels read the same memory over the edge, which no name says of them."""
+        return any(seen_conflict(self.program, a, b) == MAYBE for a in bits(masks[0]) for b in bits(masks[1])
+                   if a < b and (self.ops[a].kernel or self.ops[b].kernel) and not self.own[b] >> a & 1)
 
     def lost(self, policy):
         """Pairs that legacy orders and the policy does not."""
@@ -200,7 +207,8 @@ def wrong_needed(truth, edges):
             continue
         masks = truth.carried(edge)
         if not any(truth.carries(masks, a, b) for a, b in truth.implicit):
-            why = "a free, which waits, is not taken for a wait" if truth.is_for_free(masks) else "nothing conflicts"
+            why = "a free, which waits, is not taken for a wait" if truth.is_for_free(masks) else \
+                "kernels that only read" if truth.only_reads(masks) else "nothing conflicts"
             yield Complaint("needed: %s" % why, "%s over %s" % (why, edge_text(truth.program, edge)))
 
 
@@ -238,17 +246,29 @@ def is_silent(truth, policy, lost, findings, recorded):
     if not lost or says_something(findings):
         return
     p = truth.program
-    certainty, a, b = min((-CERTAINTIES.index(seen_conflict(p, a, b)), a, b) for a, b in lost)
+    conflicts = [(-CERTAINTIES.index(seen_conflict(p, a, b)), a, b) for a, b in lost if conflict(p.ops[a], p.ops[b])]
+    if not conflicts:
+        yield Complaint("silent: an elapsed time", "%s has no order any more" % pair_text(p, *lost[0]))
+        return
+    certainty, a, b = min(conflicts)
     threads = "one thread" if p.ops[a].thread == p.ops[b].thread else "two threads"
     seen_as = {NEEDED: "a conflict seen", MAYBE: "memory shared", NOT_NEEDED: "the host's own access"}[CERTAINTIES[-certainty]]
-    yield Complaint("silent %s: %s, %s" % (policy.split(",")[0], threads, "an elapsed time" if conflict(p.ops[a], p.ops[b]) is None else seen_as),
-                    "%s has no order any more" % pair_text(p, a, b))
+    yield Complaint("silent: %s, %s" % (threads, seen_as), "%s has no order any more" % pair_text(p, a, b))
 
 
-def wrong_errors(policy, lost, said):
-    """An error where nothing is lost; views that do not agree on it."""
-    for rule in [] if lost else said.errors:
-        yield Complaint("error: %s" % rule, "nothing is lost")
+def is_silent_on_race(truth, said):
+    """No word of two copies or memsets that nothing orders, not even legacy."""
+    seen_races = [(a, b) for a, b in truth.races if seen_conflict(truth.program, a, b) == NEEDED and
+                  said.recorded >> a & 1 and said.recorded >> b & 1]
+    if seen_races and "unordered-conflict" not in said.rules:
+        yield Complaint("silent: a race", "%s have no order" % pair_text(truth.program, *seen_races[0]))
+
+
+def wrong_errors(truth, lost, said):
+    """An error where nothing is wrong; views that do not agree on it."""
+    true = ({"order-given-up"} if lost else set()) | ({"unordered-conflict"} if truth.races else set())
+    for rule in sorted(set(said.errors) - true):
+        yield Complaint("error: %s" % rule, "nothing is wrong")
     if bool(said.errors) != bool(said.shouts):
         yield Complaint("views disagree", "errors %s; the summary: %s" % (said.errors, said.shouts))
 
@@ -257,7 +277,7 @@ def wrong_run(truth, policy, lost, printed):
     """Bytes that a policy must not have changed, or that changed though no order was lost."""
     want = expected(truth.program)
     changed = [i for i in want if printed.get(i) != want[i]]
-    if changed and not lost:
+    if changed and not lost and not truth.races:
         i = changed[0]
         yield Complaint("bytes %s" % policy, "%s read %s, not %s" % (show(truth.program, i), printed.get(i), want[i]))
 
@@ -267,6 +287,7 @@ def judge(truth, policy, said, printed):
     out = list(wrong_run(truth, policy, lost, printed))
     out += wrong_not_needed(truth, said.edges, said.recorded)
     out += wrong_needed(truth, said.edges)
-    out += wrong_errors(policy, lost, said)
+    out += wrong_errors(truth, lost, said)
     out += is_silent(truth, policy, lost, said.findings, said.recorded)
+    out += is_silent_on_race(truth, said)
     return out

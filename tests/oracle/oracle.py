@@ -36,7 +36,7 @@ GIVING_UP = ["observe", "per-thread"]
 KEEPING = ["stream", "stream,nonblocking", "guarded", "guarded,4"]  # some programs have one of these, too
 MOST_MAYBE = 0.02  # of all orders: called "maybe" although everything was seen
 
-Run = collections.namedtuple("Run", "name policy truth trace printed")
+Run = collections.namedtuple("Run", "name policy truth trace printed threads")
 
 
 class Tools:
@@ -47,14 +47,17 @@ class Tools:
         self.ptds, self.driver = os.path.abspath(options.ptds), os.path.abspath(options.driver)
 
     def run(self, program, settings, trace):
-        """What the program printed, by line."""
+        """What the program read, by line, and its threads by their numbers in the system."""
         environment = dict(os.environ, LD_LIBRARY_PATH=self.driver, LD_PRELOAD=self.shim, PTDS_REPORT="off", PTDS_TRACE=trace,
                            **settings)
         done = subprocess.run([self.runner, program], env=environment, capture_output=True, text=True, timeout=HANG_S,
                               check=False)
         if done.returncode != 0 or done.stderr:
             raise RuntimeError("%s under %s: status %d, %s" % (program, settings, done.returncode, done.stderr))
-        return {int(line.split(" ", 1)[0]): line.split(" ", 1)[1] for line in done.stdout.splitlines()}
+        lines = [line.split(" ", 1) for line in done.stdout.splitlines()]
+        threads = [text.split() for word, text in lines if word == "thread"]
+        return ({int(number): text for number, text in lines if number != "thread"},
+                {int(system) & said.TID_MASK: int(number) for number, system in threads})
 
 
 def policies_of(name):
@@ -81,7 +84,7 @@ def run_all(tools, folder, batch):
         truth = judge.Truth(program)
         for policy in policies_of(name):
             trace = "%s.%s.ptds" % (path, policy)
-            runs.append(Run(name, policy, truth, trace, tools.run(path, settings_of(policy, program), trace)))
+            runs.append(Run(name, policy, truth, trace, *tools.run(path, settings_of(policy, program), trace)))
     return runs
 
 
@@ -89,9 +92,9 @@ def complaints_of(tools, folder, batch):
     """(name, policy, complaint) of a batch of (name, program), and how many there were of what."""
     out, counts, runs = [], collections.Counter(), run_all(tools, folder, batch)
     database = os.path.join(folder, "batch-%s.sqlite" % batch[0][0])
-    for run, (edges, recorded, errors) in zip(runs, said.of_all(tools.ptds, runs, database)):
+    for run, (edges, recorded, rules, errors) in zip(runs, said.of_all(tools.ptds, runs, database)):
         lost = run.truth.lost(run.policy)
-        about = said.Said(edges, errors, said.findings_of(tools.ptds, run.trace) if lost else [],
+        about = said.Said(edges, rules, errors, said.findings_of(tools.ptds, run.trace) if lost else [],
                           said.shouts_of(tools.ptds, run.trace), recorded)
         found = judge.judge(run.truth, run.policy, about, run.printed)
         out += [(run.name, run.policy, complaint) for complaint in found]
@@ -99,6 +102,7 @@ def complaints_of(tools, folder, batch):
         counts["all orders"] += len(edges)
         counts["maybe though known"] += len(judge.maybe_though_known(run.truth, edges))
         counts["runs"] += 1
+        counts["runs of programs with races"] += bool(run.truth.races)
         counts["runs that lose order"] += bool(lost)
         counts["runs that read something else"] += run.printed != programs.expected(run.truth.program)
         os.unlink(run.trace)

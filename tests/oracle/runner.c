@@ -2,8 +2,9 @@
 //
 // oracle_runner PROGRAM: runs a program in the language of programs.py: a line is a thread's number, an operation and its
 // arguments. The lines run one after the other, each in its thread: one atomic word says whose turn it is, and nothing else
-// passes between the threads. Prints what the host reads, by line. Run by oracle.py.
+// passes between the threads. Prints the threads' numbers in the system, then what the host reads, by line. Run by oracle.py.
 
+#define _GNU_SOURCE
 #include "tests/oracle/runner.h"
 
 #include <pthread.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LINES = 4096, THREADS = 16, TEXT = 256, YIELDS = 50, NAP_NS = 20000 };
 
@@ -84,6 +86,7 @@ static void *thread(void *number)
 {
     unsigned self = (unsigned)(uintptr_t)number;
     world_enter();
+    printf("thread %u %d\n", self, (int)gettid());
     atomic_fetch_add(&entered, 1);
     for (unsigned i = 0; i < line_count; i++) {
         if (lines[i].thread != self)
@@ -95,7 +98,7 @@ static void *thread(void *number)
     return NULL;
 }
 
-// One after the other, so that who traces them numbers them as the program does.
+// One after the other: each says which thread of the system it is.
 static void start(pthread_t *id, unsigned number)
 {
     pthread_create(id, NULL, thread, (void *)(uintptr_t)number);

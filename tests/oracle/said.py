@@ -9,22 +9,24 @@ import subprocess
 
 from judge import Edge, Finding, WORDS
 
-# edges: all implicit orders; errors: rules with a finding that is an error; findings: only where order is lost; shouts: lines
+# edges: all implicit orders; rules: those with a finding; errors: those with one that is an error; findings: only where order is lost; shouts: lines
 # of the summary with `!!`; recorded: mask of the lines that the trace still has, and of those that make no call.
-Said = collections.namedtuple("Said", "edges errors findings shouts recorded")
+Said = collections.namedtuple("Said", "edges rules errors findings shouts recorded")
 
-FIRST_THREAD = 2  # the main thread, which runs no line, is the first that calls
+TID_MASK = 0xFFFFFF  # what the database keeps of a thread's number
 
 
 class Mismatch(Exception):
     """The trace's calls are not the program's."""
 
 
-def _calls(database, process):
+def _calls(database, process, threads):
+    """(thread, start, call) of the program's threads, and their numbers by those of the trace."""
     rows = database.execute(
-        "SELECT c.thread, r.start, s.value FROM PTDS_CALL c JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING(correlationId)"
-        " JOIN StringIds s ON s.id = r.nameId WHERE c.process = ? ORDER BY r.start, correlationId", (process,))
-    return [(thread - FIRST_THREAD, start, name) for thread, start, name in rows if thread >= FIRST_THREAD]
+        "SELECT c.thread, r.globalTid, r.start, s.value FROM PTDS_CALL c JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING(correlationId)"
+        " JOIN StringIds s ON s.id = r.nameId WHERE c.process = ? ORDER BY r.start, correlationId", (process,)).fetchall()
+    numbers = {thread: threads[tid & TID_MASK] for thread, tid, _, _ in rows if tid & TID_MASK in threads}
+    return [(numbers[thread], start, name) for thread, _, start, name in rows if thread in numbers], numbers
 
 
 def _wanted(program):
@@ -53,17 +55,17 @@ def _line_of_calls(program, calls):
     return lines
 
 
-def edges_of(database, process, program):
-    lines = _line_of_calls(program, _calls(database, process))
-    edges = []
+def edges_of(database, process, run):
+    program = run.truth.program
+    calls, numbers = _calls(database, process, run.threads)
+    lines, edges = _line_of_calls(program, calls), []
     rows = database.execute("SELECT kind, verdict, from_thread, from_ns, to_thread, to_ns FROM PTDS_EDGE"
                             " WHERE process = ?", (process,))
     for kind, verdict, from_thread, from_ns, to_thread, to_ns in rows:
-        source = lines.get((from_thread - FIRST_THREAD, from_ns))
-        target = lines.get((to_thread - FIRST_THREAD, to_ns))
+        source, target = lines.get((numbers.get(from_thread), from_ns)), lines.get((numbers.get(to_thread), to_ns))
         if target is not None and source is not None:
             edges.append(Edge(kind, WORDS[verdict], source, target))
-        elif to_thread >= FIRST_THREAD:
+        elif to_thread in numbers:
             raise Mismatch("an order that is of no line: %s" % ((kind, from_thread, from_ns, to_thread, to_ns),))
     recorded = sum(1 << line for line in set(lines.values()))
     return edges, recorded | sum(1 << i for i, op in enumerate(program.ops) if not op.call())
@@ -81,17 +83,19 @@ def shouts_of(ptds, trace):
 
 
 def of_all(ptds, runs, path):
-    """(edges, recorded, errors) of each run, exported together, which is much faster."""
+    """(edges, recorded, rules, errors) of each run, exported together, which is much faster."""
     subprocess.run([ptds, "export", "--to", "sqlite", "-o", path] + [run.trace for run in runs], capture_output=True,
                    check=True)
     database = sqlite3.connect(path)
     process = dict(database.execute("SELECT trace, process FROM PTDS_PROCESS"))
     out = []
     for run in runs:
-        rows = database.execute("SELECT rule FROM PTDS_FINDING WHERE process = ? AND severity = 'error'",
-                                (process[run.trace],))
-        edges, recorded = edges_of(database, process[run.trace], run.truth.program)
-        out.append((edges, recorded, sorted({rule for rule, in rows})))
+        rows = database.execute("SELECT rule, severity FROM PTDS_FINDING WHERE process = ?", (process[run.trace],)).fetchall()
+        try:
+            edges, recorded = edges_of(database, process[run.trace], run)
+        except Mismatch as mismatch:
+            raise Mismatch("%s under %s: %s" % (run.name, run.policy, mismatch)) from None
+        out.append((edges, recorded, sorted({rule for rule, _ in rows}), sorted({r for r, how in rows if how == "error"})))
     database.close()
     os.unlink(path)
     return out
