@@ -118,6 +118,33 @@ class Truth:
         return any(seen_conflict(self.program, a, b) == MAYBE for a in bits(masks[0]) for b in bits(masks[1])
                    if a < b and (self.ops[a].kernel or self.ops[b].kernel) and not self.own[b] >> a & 1)
 
+    def ends_with_pool_pending(self, policy):
+        """A thread that ends with work pending on its 0x2, on which it used stream-ordered memory: the driver's next
+        cuCtxSynchronize may never return. Its last line, or None."""
+        place = default_stream_of(policy)
+        before = close(order(self.program, place))
+        for thread in {op.thread for op in self.ops}:
+            last = max(i for i, op in enumerate(self.ops) if op.thread == thread)
+            lines = [i for i in range(last + 1) if self.ops[i].stream and place(self.ops[i].stream, self.ops[i].thread) ==
+                     ("P", thread)]
+            done = 0
+            for i in range(last + 1):
+                done |= before[i] | 1 << i if self.ops[i].host or self.ops[i].blocking else 0
+            if any(self.ops[i].memory for i in lines) and any(not done >> i & 1 for i in lines):
+                return last
+        return None
+
+    def may_overtake(self):
+        """A small copy from pinned memory to the device that only implicit order puts after what wrote its source, and that
+        pair of lines, or None: the driver reads the source when the call is made, if the copy's own stream is idle."""
+        asked_for = close(order(self.program, on_legacy, implicit=False))
+        for b, op in enumerate(self.ops):
+            for a in range(b) if op.name == "h2d" else ():
+                found = conflict(self.ops[a], op)
+                if found and found[0].writes and not asked_for[b] >> a & 1:
+                    return a, b
+        return None
+
     def lost(self, policy):
         """Pairs that legacy orders and the policy does not."""
         kept = close(order(self.program, default_stream_of(policy)))
@@ -231,6 +258,9 @@ def maybe_though_known(truth, edges):
 
 # ---- findings ----
 
+# Rules of class R that say nothing of a copy that overtakes; any other one does.
+NOT_OF_COPIES = {"order-given-up", "thread-relative-handle", "mixed-build", "half-remapped"}
+TOLD_OF_ENDS = {"deadlock-risk", "thread-end", "thread-ends-with-memory-pending"}
 ABOUT_ORDER = {"order-given-up", "unordered-conflict"}
 
 
@@ -256,6 +286,16 @@ def is_silent(truth, policy, lost, findings, recorded):
     yield Complaint("silent: %s, %s" % (threads, seen_as), "%s has no order any more" % pair_text(p, a, b))
 
 
+def is_silent_on_driver(truth, policy, said, printed):
+    """No word of what the driver does wrong."""
+    line = truth.ends_with_pool_pending(policy)
+    if line is not None and not (said.recorded != (1 << truth.count) - 1 or TOLD_OF_ENDS & set(said.rules)):
+        yield Complaint("silent: a thread ends with stream-ordered memory pending", "after %s" % show(truth.program, line))
+    if policy.endswith("overtake") and printed != expected(truth.program) and truth.may_overtake() and \
+            not truth.races and not set(said.rules) - NOT_OF_COPIES:
+        yield Complaint("silent: a small copy overtakes", pair_text(truth.program, *truth.may_overtake()))
+
+
 def is_silent_on_race(truth, said):
     """No word of two copies or memsets that nothing orders, not even legacy."""
     seen_races = [(a, b) for a, b in truth.races if seen_conflict(truth.program, a, b) == NEEDED and
@@ -277,7 +317,7 @@ def wrong_run(truth, policy, lost, printed):
     """Bytes that a policy must not have changed, or that changed though no order was lost."""
     want = expected(truth.program)
     changed = [i for i in want if printed.get(i) != want[i]]
-    if changed and not lost and not truth.races:
+    if changed and not lost and not truth.races and not (policy.endswith("overtake") and truth.may_overtake()):
         i = changed[0]
         yield Complaint("bytes %s" % policy, "%s read %s, not %s" % (show(truth.program, i), printed.get(i), want[i]))
 
@@ -290,4 +330,5 @@ def judge(truth, policy, said, printed):
     out += wrong_errors(truth, lost, said)
     out += is_silent(truth, policy, lost, said.findings, said.recorded)
     out += is_silent_on_race(truth, said)
+    out += is_silent_on_driver(truth, policy, said, printed)
     return out

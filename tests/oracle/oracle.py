@@ -30,10 +30,12 @@ SETTINGS = {
     "stream": {"PTDS_POLICY": "stream"},
     "stream,nonblocking": {"PTDS_POLICY": "stream", "PTDS_STREAM": "nonblocking"},
     "guarded": {"PTDS_POLICY": "guarded"},
+    "observe,overtake": {"PTDS_POLICY": "observe", "SIM_SMALL_COPIES": "overtake"},
+    "guarded,overtake": {"PTDS_POLICY": "guarded", "SIM_SMALL_COPIES": "overtake"},
     "guarded,4": {"PTDS_POLICY": "guarded", "PTDS_LANES": "4"},
 }
 GIVING_UP = ["observe", "per-thread"]
-KEEPING = ["stream", "stream,nonblocking", "guarded", "guarded,4"]  # some programs have one of these, too
+KEEPING = ["stream", "stream,nonblocking", "guarded", "guarded,4", "observe,overtake", "guarded,overtake"]  # some programs have one of these, too
 MOST_MAYBE = 0.02  # of all orders: called "maybe" although everything was seen
 
 Run = collections.namedtuple("Run", "name policy truth trace printed threads")
@@ -62,7 +64,7 @@ class Tools:
 
 def policies_of(name):
     if not name.isdigit():
-        return list(GIVING_UP) + ["stream"]
+        return list(GIVING_UP) + ["stream", "observe,overtake"]
     seed = int(name)
     return (["observe", "per-thread,remap"] if seed % 10 == 9 else list(GIVING_UP)) + \
         ([KEEPING[seed // 3 % len(KEEPING)]] if seed % 3 == 0 else [])

@@ -66,19 +66,19 @@ def is_blocking(stream):
 class Relation:
     """The order of a program's lines, grown line by line; `place` is one of the three above."""
 
-    def __init__(self, place, frees_wait=True):
-        self.place, self.frees_wait = place, frees_wait
+    def __init__(self, place, frees_wait=True, implicit=True):
+        self.place, self.frees_wait, self.implicit = place, frees_wait, implicit
         self.direct, self.on, self.recorded = [], {}, {}
         self.host = 0  # lines that everything from here on comes after
 
     def _wait(self, stream):
         """What a wait of the host for a stream waits for."""
-        if stream != LEGACY:
-            return self.on.get(stream, 0)
-        return self._implicit(LEGACY)
+        return self._after(LEGACY) if stream == LEGACY else self.on.get(stream, 0)
 
-    def _implicit(self, stream):
+    def _after(self, stream):
         mask = self.on.get(stream, 0)
+        if not self.implicit:
+            return mask
         if stream == LEGACY:
             for other, lines in self.on.items():
                 mask |= lines if is_blocking(other) else 0
@@ -95,7 +95,7 @@ class Relation:
     def mask(self, op):
         """The lines directly before op, were it the next one."""
         if op.stream is not None:
-            mask = self.host | self._implicit(self.place(op.stream, op.thread))
+            mask = self.host | self._after(self.place(op.stream, op.thread))
             return mask | self.recorded.get(op.event, 0) if op.name == "wait" else mask
         if op.name == "ssync":
             return self.host | self._wait(self.place(op.arguments[0], op.thread))
@@ -117,8 +117,8 @@ class Relation:
             self.host |= bit
 
 
-def order(program, place, frees_wait=True):
-    relation = Relation(place, frees_wait)
+def order(program, place, frees_wait=True, implicit=True):
+    relation = Relation(place, frees_wait, implicit)
     for op in program.ops:
         relation.add(op)
     return relation.direct

@@ -9,7 +9,9 @@ import subprocess
 
 from judge import Edge, Finding, WORDS
 
-# edges: all implicit orders; rules: those with a finding; errors: those with one that is an error; findings: only where order is lost; shouts: lines
+RISKS = {"deadlock-risk"}
+
+# edges: all implicit orders; rules: those about order, or what may hang, with a finding; errors: those with one that is an error; findings: only where order is lost; shouts: lines
 # of the summary with `!!`; recorded: mask of the lines that the trace still has, and of those that make no call.
 Said = collections.namedtuple("Said", "edges rules errors findings shouts recorded")
 
@@ -90,12 +92,13 @@ def of_all(ptds, runs, path):
     process = dict(database.execute("SELECT trace, process FROM PTDS_PROCESS"))
     out = []
     for run in runs:
-        rows = database.execute("SELECT rule, severity FROM PTDS_FINDING WHERE process = ?", (process[run.trace],)).fetchall()
+        rows = database.execute("SELECT rule, severity, class FROM PTDS_FINDING WHERE process = ?", (process[run.trace],)).fetchall()
         try:
             edges, recorded = edges_of(database, process[run.trace], run)
         except Mismatch as mismatch:
             raise Mismatch("%s under %s: %s" % (run.name, run.policy, mismatch)) from None
-        out.append((edges, recorded, sorted({rule for rule, _ in rows}), sorted({r for r, how in rows if how == "error"})))
+        out.append((edges, recorded, sorted({rule for rule, _, kind in rows if kind[0] == "R" or rule in RISKS}),
+                    sorted({rule for rule, severity, _ in rows if severity == "error"})))
     database.close()
     os.unlink(path)
     return out
