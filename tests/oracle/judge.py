@@ -309,6 +309,9 @@ def wrong_errors(truth, lost, said):
     true = ({"order-given-up"} if lost else set()) | ({"unordered-conflict"} if truth.races else set())
     for rule in sorted(set(said.errors) - true):
         yield Complaint("error: %s" % rule, "nothing is wrong")
+    in_report = sorted({finding.rule for finding in said.findings if finding.severity == "error"})
+    if said.findings and in_report != said.errors:
+        yield Complaint("views disagree", "errors %s in the database, %s in the report" % (said.errors, in_report))
     if bool(said.errors) != bool(said.shouts):
         yield Complaint("views disagree", "errors %s; the summary: %s" % (said.errors, said.shouts))
 
