@@ -24,7 +24,6 @@ KINDS = {
     "silent: two threads, a conflict seen": "order with blocking streams is not looked at",
     "silent: two threads, memory shared": "the same",
     "silent: two threads, the host's own access": "what the host does is not thought of",
-    "silent: a race": "a read that comes after a write makes the write forgotten",
     "silent: a small copy overtakes": "the driver reads a small copy's source when the call is made",
     "silent: a thread ends with stream-ordered memory pending": "the driver's next cuCtxSynchronize may never return",
 }
