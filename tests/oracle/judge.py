@@ -134,10 +134,10 @@ class Truth:
                 return last
         return None
 
-    def may_overtake(self):
+    def may_overtake(self, policy):
         """A small copy from pinned memory to the device that only implicit order puts after what wrote its source, and that
         pair of lines, or None: the driver reads the source when the call is made, if the copy's own stream is idle."""
-        asked_for = close(order(self.program, on_legacy, implicit=False))
+        asked_for = close(order(self.program, default_stream_of(policy), implicit=False))
         for b, op in enumerate(self.ops):
             for a in range(b) if op.name == "h2d" else ():
                 found = conflict(self.ops[a], op)
@@ -260,7 +260,7 @@ def maybe_though_known(truth, edges):
 
 # Rules of class R that say nothing of a copy that overtakes; any other one does.
 NOT_OF_COPIES = {"order-given-up", "thread-relative-handle", "mixed-build", "half-remapped"}
-TOLD_OF_ENDS = {"deadlock-risk", "thread-end", "thread-ends-with-memory-pending"}
+TOLD_OF_ENDS = {"deadlock-risk", "thread-end"}
 ABOUT_ORDER = {"order-given-up", "unordered-conflict"}
 
 
@@ -291,9 +291,9 @@ def is_silent_on_driver(truth, policy, said, printed):
     line = truth.ends_with_pool_pending(policy)
     if line is not None and not (said.recorded != (1 << truth.count) - 1 or TOLD_OF_ENDS & set(said.rules)):
         yield Complaint("silent: a thread ends with stream-ordered memory pending", "after %s" % show(truth.program, line))
-    if policy.endswith("overtake") and printed != expected(truth.program) and truth.may_overtake() and \
+    if policy.endswith("overtake") and printed != expected(truth.program) and truth.may_overtake(policy) and \
             not truth.races and not set(said.rules) - NOT_OF_COPIES:
-        yield Complaint("silent: a small copy overtakes", pair_text(truth.program, *truth.may_overtake()))
+        yield Complaint("silent: a small copy overtakes", pair_text(truth.program, *truth.may_overtake(policy)))
 
 
 def is_silent_on_race(truth, said):
@@ -308,9 +308,10 @@ def is_silent_on_race(truth, said):
         yield Complaint("silent: a race", "%s have no order" % pair_text(p, *seen_races[0]))
 
 
-def wrong_errors(truth, lost, said):
+def wrong_errors(truth, policy, lost, said):
     """An error where nothing is wrong; views that do not agree on it."""
-    true = ({"order-given-up"} if lost else set()) | ({"unordered-conflict"} if truth.races else set())
+    true = ({"order-given-up"} if lost else set()) | ({"unordered-conflict"} if truth.races else set()) | \
+        ({"small-copy"} if truth.may_overtake(policy) else set())
     for rule in sorted(set(said.errors) - true):
         yield Complaint("error: %s" % rule, "nothing is wrong")
     in_report = sorted({finding.rule for finding in said.findings if finding.severity == "error"})
@@ -324,7 +325,7 @@ def wrong_run(truth, policy, lost, printed):
     """Bytes that a policy must not have changed, or that changed though no order was lost."""
     want = expected(truth.program)
     changed = [i for i in want if printed.get(i) != want[i]]
-    if changed and not lost and not truth.races and not (policy.endswith("overtake") and truth.may_overtake()):
+    if changed and not lost and not truth.races and not (policy.endswith("overtake") and truth.may_overtake(policy)):
         i = changed[0]
         yield Complaint("bytes %s" % policy, "%s read %s, not %s" % (show(truth.program, i), printed.get(i), want[i]))
 
@@ -334,7 +335,7 @@ def judge(truth, policy, said, printed):
     out = list(wrong_run(truth, policy, lost, printed))
     out += wrong_not_needed(truth, said.edges, said.recorded)
     out += wrong_needed(truth, said.edges)
-    out += wrong_errors(truth, lost, said)
+    out += wrong_errors(truth, policy, lost, said)
     out += is_silent(truth, policy, lost, said.findings, said.recorded)
     out += is_silent_on_race(truth, said)
     out += is_silent_on_driver(truth, policy, said, printed)

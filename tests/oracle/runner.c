@@ -2,7 +2,8 @@
 //
 // oracle_runner PROGRAM: runs a program in the language of programs.py: a line is a thread's number, an operation and its
 // arguments. The lines run one after the other, each in its thread: one atomic word says whose turn it is, and nothing else
-// passes between the threads. Prints the threads' numbers in the system, then what the host reads, by line. Run by oracle.py.
+// passes between the threads. Prints the threads' numbers in the system, then what the host reads, by line. Run by
+// oracle.py.
 
 #define _GNU_SOURCE
 #include "tests/oracle/runner.h"

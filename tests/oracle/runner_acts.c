@@ -205,11 +205,11 @@ static void act_texture(const struct line *l)
 }
 
 const struct operation other_operations[] = {
-    {"set", 3, act_set},           {"set_sync", 2, act_set_sync}, {"d2d", 3, act_d2d},         {"d2d_sync", 2, act_d2d_sync},
-    {"h2d", 3, act_h2d},           {"h2d_sync", 2, act_h2d_sync}, {"d2h", 3, act_d2h},         {"d2h_sync", 2, act_d2h_sync},
-    {"read", 1, act_read},         {"aread", 2, act_aread},       {"hread", 1, act_hread},     {"hwrite", 2, act_hwrite},
-    {"record", 2, act_record},     {"wait", 2, act_wait},         {"esync", 1, act_esync},     {"ssync", 1, act_ssync},
-    {"csync", 0, act_csync},       {"elapsed", 2, act_elapsed},   {"hostfn", 3, act_hostfn},   {"alloc", 3, act_alloc},
-    {"free", 1, act_free},         {"palloc", 3, act_palloc},     {"pfree", 2, act_pfree},     {"table1", 2, act_table},
-    {"table2", 3, act_table},      {"texture", 2, act_texture},   {NULL, 0, NULL},
+    {"set", 3, act_set},       {"set_sync", 2, act_set_sync}, {"d2d", 3, act_d2d},       {"d2d_sync", 2, act_d2d_sync},
+    {"h2d", 3, act_h2d},       {"h2d_sync", 2, act_h2d_sync}, {"d2h", 3, act_d2h},       {"d2h_sync", 2, act_d2h_sync},
+    {"read", 1, act_read},     {"aread", 2, act_aread},       {"hread", 1, act_hread},   {"hwrite", 2, act_hwrite},
+    {"record", 2, act_record}, {"wait", 2, act_wait},         {"esync", 1, act_esync},   {"ssync", 1, act_ssync},
+    {"csync", 0, act_csync},   {"elapsed", 2, act_elapsed},   {"hostfn", 3, act_hostfn}, {"alloc", 3, act_alloc},
+    {"free", 1, act_free},     {"palloc", 3, act_palloc},     {"pfree", 2, act_pfree},   {"table1", 2, act_table},
+    {"table2", 3, act_table},  {"texture", 2, act_texture},   {NULL, 0, NULL},
 };

@@ -127,7 +127,8 @@ static void gather_by(const char *kernel, const struct line *l)
 
 static void scatter_by(const char *kernel, const struct line *l)
 {
-    uint32_t count = runner_word(l->arguments[2]), words = runner_word(l->arguments[3]), value = runner_word(l->arguments[4]);
+    uint32_t count = runner_word(l->arguments[2]), words = runner_word(l->arguments[3]),
+             value = runner_word(l->arguments[4]);
     void *parameters[] = {&world_memory(l->arguments[1])->device, &count, &value, &words};
     launch(world_kernel(kernel), l->arguments[0], parameters);
 }
@@ -174,10 +175,11 @@ static void act_tcopy(const struct line *l)
 }
 
 const struct operation kernel_operations[] = {
-    {"fill", 3, act_fill},       {"cfill", 3, act_cfill},     {"kcopy", 3, act_kcopy},       {"ccopy", 3, act_ccopy},
-    {"pcopy", 3, act_pcopy},     {"inc", 2, act_inc},         {"cinc", 2, act_cinc},         {"add", 4, act_add},
-    {"spin", 2, act_spin},       {"empty", 1, act_empty},     {"pad", 2, act_pad},           {"vset", 3, act_vset},
-    {"vinc", 3, act_vinc},       {"vget", 3, act_vget},       {"gather", 4, act_gather},     {"cgather", 4, act_cgather},
-    {"scatter", 5, act_scatter}, {"cscatter", 5, act_cscatter}, {"deep", 2, act_deep},       {"tcopy", 3, act_tcopy},
-    {NULL, 0, NULL},
+    {"fill", 3, act_fill},       {"cfill", 3, act_cfill},     {"kcopy", 3, act_kcopy},
+    {"ccopy", 3, act_ccopy},     {"pcopy", 3, act_pcopy},     {"inc", 2, act_inc},
+    {"cinc", 2, act_cinc},       {"add", 4, act_add},         {"spin", 2, act_spin},
+    {"empty", 1, act_empty},     {"pad", 2, act_pad},         {"vset", 3, act_vset},
+    {"vinc", 3, act_vinc},       {"vget", 3, act_vget},       {"gather", 4, act_gather},
+    {"cgather", 4, act_cgather}, {"scatter", 5, act_scatter}, {"cscatter", 5, act_cscatter},
+    {"deep", 2, act_deep},       {"tcopy", 3, act_tcopy},     {NULL, 0, NULL},
 };

@@ -9,7 +9,7 @@ import subprocess
 
 from judge import Edge, Finding, WORDS
 
-RISKS = {"deadlock-risk"}
+RISKS = {"deadlock-risk", "thread-end"}
 
 # edges: all implicit orders; rules: those about order, or what may hang, with a finding; errors: those with one that is an error; findings: only where order is lost; shouts: lines
 # of the summary with `!!`; recorded: mask of the lines that the trace still has, and of those that make no call.
