@@ -14,7 +14,6 @@ KINDS = {
     "not needed: pointers that lie in memory": "kernels without a C++ name may follow pointers that a host copy brought",
     "needed: a free, which waits, is not taken for a wait": "a free's wait holds under every policy, like any other wait",
     "needed: kernels that only read": "a pointer that is not const is taken for a sure write at its first byte",
-    "error: unordered-conflict": "the same",
     "error: order-given-up": "0x1, which stays on the legacy stream, may have kept the order",
     "error: thread-relative-handle": "an idle 0x2 that is waited for is taken for a mistake",
     "silent: one thread, a conflict seen": "order between one thread's streams is not looked at",
