@@ -12,7 +12,8 @@ from relation import bits, close, default_stream_of, on_legacy, on_own, order
 
 Complaint = collections.namedtuple("Complaint", "kind text")
 Edge = collections.namedtuple("Edge", "kind verdict source target")  # lines
-Finding = collections.namedtuple("Finding", "rule severity verdicts")  # verdicts: how many by word, or None
+Finding = collections.namedtuple("Finding", "rule severity verdicts")  # verdicts: how many by word, or None.
+# The rule "outcome" is what the report says first of the whole run, its severity the word
 
 CERTAINTIES = NOT_NEEDED, MAYBE, NEEDED = "not needed", "maybe needed", "needed"
 WORDS = {"false": NOT_NEEDED, "unknown": MAYBE, "load-bearing": NEEDED, "load_bearing": NEEDED,
@@ -273,7 +274,11 @@ def says_something(findings):
 def is_silent(truth, policy, lost, findings, recorded):
     """No word of an order that is gone and that a result needs."""
     lost = [(a, b) for a, b in lost if recorded >> a & 1 and recorded >> b & 1]
-    if not lost or says_something(findings):
+    if not lost:
+        return
+    if says_something(findings):
+        if any(f.rule == "outcome" and f.severity == "right" for f in findings):
+            yield Complaint("outcome: right", "%s has no order any more, and a finding says so" % pair_text(truth.program, *lost[0]))
         return
     p = truth.program
     conflicts = [(-CERTAINTIES.index(seen_conflict(p, a, b)), a, b) for a, b in lost if conflict(p.ops[a], p.ops[b])]

@@ -75,8 +75,10 @@ def edges_of(database, process, run):
 
 def findings_of(ptds, trace):
     text = subprocess.run([ptds, "report", "--format", "json", trace], capture_output=True, text=True, check=False).stdout
+    report = json.loads(text)
+    outcome = report.get("outcome") or {}
     return [Finding(f["rule"], f["severity"], f["verdicts"] and {WORDS[word]: n for word, n in f["verdicts"].items()})
-            for f in json.loads(text)["findings"]]
+            for f in report["findings"]] + [Finding("outcome", outcome.get("verdict"), {})]
 
 
 def shouts_of(ptds, trace):
