@@ -148,15 +148,19 @@ static __attribute__((noinline)) void end_turn(struct guarded *guarded)
 
 void turn_end(struct call *C)
 {
+    int gate = C->guarded.gate;
+    if (!C->guarded.turn && !gate)
+        return;
+    C->guarded.gate = 0;
+    if (!C->thread->held) { /* a call that a tool made inside of this one has given it up */
+        C->guarded.turn = 0;
+        return;
+    }
     if (C->guarded.turn)
         end_turn(&C->guarded);
-    else if (!C->guarded.gate)
-        return;
     C->thread->held = 0;
-    if (C->guarded.gate) {
-        C->guarded.gate = 0;
+    if (gate)
         gate_drop(&rails[C->guarded.lane].gate, rails_users(C->guarded.lane) == 1);
-    }
 }
 
 /* No driver calls: the thread may be at its end. A mark that was to be recorded is none, so the host waits where somebody
@@ -185,6 +189,7 @@ static void pass_gate(struct call *C, const struct where *where)
     C->guarded.lane = (uint16_t)where->lane;
     gate_take(&rails[where->lane].gate, GATE_HELD);
     C->guarded.gate = 1;
+    C->thread->held = HELD_GATE | where->lane << 8;
 }
 
 /* Plain work: nothing but what it touches decides what it comes after. */
@@ -263,6 +268,7 @@ void turn_settle(struct call *C, const struct where *where)
     int lane = find(where);
     if (lane < 0) {
         lock_drop(&guard_state.lock);
+        turn_end(C);
         return;
     }
     C->guarded.waits = 1;

@@ -195,6 +195,30 @@ TEST_F(Quick, WhatIsOnItsWayIsNotDoneWhenTheHostHasWaitedForAll)
     EXPECT_NE(0u, b.call.guarded.real[a.lane()]);
 }
 
+/* ---- a call inside of a call ---- */
+
+/* A tool that the driver calls back makes a call of its own, on the same thread: it must not wait for the one around it,
+ * and both leave the lane as if it were theirs alone. */
+TEST_F(Quick, ACallInsideOfACallDoesNotWaitForIt)
+{
+    static struct memory memory = make_memory(4), other = make_memory(5);
+    Caller a(context_);
+    for (int quick = 0; quick < 2; quick++) {
+        if (quick)
+            warm(&a, &memory);
+        EXPECT_EQ(quick, a.begin(&memory));
+        const struct call outer = a.call;
+        a.launch(&other);
+        a.launch(&other);
+        a.call = outer;
+        a.end();
+        EXPECT_EQ(rails[a.lane()].tickets, rails[a.lane()].serving);
+        EXPECT_EQ(0u, rails[a.lane()].gate);
+        EXPECT_EQ(0u, a.thread.held);
+        a.launch(&memory);
+    }
+}
+
 /* ---- turns that are given out ---- */
 
 TEST_F(Quick, ATurnThatIsGivenOutComesFirst)
