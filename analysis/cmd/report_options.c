@@ -5,10 +5,10 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/duration.h"
 #include "analysis/cmd/report_options.h"
 
 static const char manual[] =
@@ -62,20 +62,12 @@ static void set_form(struct report_options *out, const char *arg, struct argp_st
     argp_error(state, "--format %s: text, json or html", arg);
 }
 
-/* A number and its unit; a number alone is refused, because nobody could tell what it means. */
 static uint64_t time_of(const char *name, const char *arg, struct argp_state *state)
 {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
-    char *end;
-    double value = strtod(arg, &end);
-    for (unsigned i = 0; end != arg && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].unit) == 0 && isfinite(value) && value >= 0 && value * units[i].ns < 1e18)
-            return (uint64_t)(value * units[i].ns + 0.5);
-    argp_error(state, "%s %s: a time with its unit, as 1.5s, 200ms, 30us, 10ns or 2m", name, arg);
-    return 0;
+    uint64_t ns = 0;
+    if (!duration_read(arg, &ns))
+        argp_error(state, "%s %s: a time with its unit, " DURATION_WORDS, name, arg);
+    return ns;
 }
 
 static uint32_t stream_of(const char *arg, struct argp_state *state)
