@@ -15,11 +15,12 @@ const char *const report_kept_names[KEPT_REASONS] = {
     "record dropped",
 };
 
+const char *const report_stream_kinds[STREAM_KINDS] = {"unknown",      "legacy",        "per-thread",       "blocking",
+                                                       "non-blocking", "shim-blocking", "shim-non-blocking"};
+
 const char *report_stream_kind(uint32_t kind)
 {
-    static const char *const names[] = {"unknown",      "legacy",        "per-thread",       "blocking",
-                                        "non-blocking", "shim-blocking", "shim-non-blocking"};
-    return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
+    return kind < STREAM_KINDS ? report_stream_kinds[kind] : report_stream_kinds[PTDS_STREAM_UNKNOWN];
 }
 
 const char *report_policy(const struct report *report)

@@ -11,7 +11,6 @@
 #include "analysis/views/export/export.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/json/many_json.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/text/screen.h"
 #include "tests/analysis/support.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/views/html/page.h"
-#include "analysis/views/json/many_json.h"
 #include "analysis/views/json/report_json.h"
 
 /* Made from the files of this folder by a genrule: page_html, page_css, page_js, and their sizes. */
