@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "analysis/views/html/page.h"
+#include "analysis/views/json/value.h"
 
 /* One column of something: its value for item `at`. */
 struct packing {
@@ -190,15 +191,13 @@ static uint32_t edge_pair(struct packing *packing, uint64_t at)
     if (pair->first.ticks == 0 || json_array_size(pairs) >= PAIRS_MOST)
         return 0;
     struct line line = {0};
-    char text[sizeof line.text];
     add_end(&line, packing->report, &pair->first, pair->first_access);
     line_add(&line, ", ");
     add_end(&line, packing->report, &pair->second, pair->second_access);
     line_add(&line, " 0x%llx", (unsigned long long)pair->address);
     if (pair->size != 0)
         line_add(&line, " (%s bytes)", text_count(pair->size).text);
-    text_clean(text, sizeof text, line.text, line.used);
-    return json_array_append_new(pairs, json_string(text)) == 0 ? (uint32_t)json_array_size(pairs) : 0;
+    return json_array_append_new(pairs, value_text(line.text)) == 0 ? (uint32_t)json_array_size(pairs) : 0;
 }
 
 static const struct column columns[] = {

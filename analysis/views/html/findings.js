@@ -14,7 +14,7 @@
   const keys = {
     number: (one) => one.number,
     rule: (one) => one.finding.rule,
-    severity: (one) => ptds.severities.indexOf(one.finding.severity),
+    severity: (one) => ptds.tables.severities.indexOf(one.finding.severity),
     cost: (one) => one.finding.cost.host_ns,
     count: (one) => one.finding.count,
     verdict: (one) => ptds.verdictOrder(one.finding),
@@ -54,7 +54,7 @@
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
     row("GPU time", time(finding.cost.gpu_ns));
     if (finding.api) row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
-    if (ptds.needed(finding)) row("but", ptds.needed(finding));
+    row("but", ptds.needed(number - 1));
     if (finding.sequence !== null) {
       const mates = findings.filter((one) => one.finding.sequence === finding.sequence && one.number !== number).map((one) => "#" + one.number);
       row("sequence", `with ${mates.join(", ")}: removing one wait exposes the next`);
@@ -126,7 +126,7 @@
   ptds.startFindings = (report) => {
     total = report.totals.host_ns_lost || 0;
     findings = report.findings.map((finding, at) => {
-      const where = site(finding);
+      const where = site(at);
       const words = [finding.rule, finding.api, finding.object, finding.title, ...finding.callsite.map(frame), ...setNames.map(([key]) => names(finding, key))];
       return { finding, number: at + 1, site: where, text: words.filter(Boolean).join(" ").toLowerCase() };
     });

@@ -79,7 +79,10 @@ static void put_columns(struct page *page)
 static void put_tables(struct page *page)
 {
     if (page->traces != NULL) {
-        page->status |= put_json(json_pack("{s:i, s:[]}", "operations", 0, "verdicts"), page->sink);
+        json_t *few = json_pack("{s:i, s:o}", "operations", 0, "findings",
+                                shared_findings_of_many(page->traces, page->folds, page->namer));
+        shared_words(few);
+        page->status |= put_json(few, page->sink);
         return;
     }
     json_t *tables = tables_json(&page->tables, page->report, page->timeline, page->namer);
