@@ -12,8 +12,6 @@
 
 enum { PROGRESS_CALLS = 1 << 16 };
 
-enum { LATELY = 64 };
-
 /* From a thread's first call to the end of its last, in ticks. */
 struct life {
     uint64_t first, last;
@@ -22,11 +20,6 @@ struct life {
 struct pass {
     struct report *report;
     struct shapes shapes;
-    /* Whether kernels may touch memory unseen, as lately found out. */
-    struct {
-        uint64_t key; /* uid, plus one */
-        bool opaque;
-    } kernels[LATELY];
     struct report_watch *watch;
     struct selected selected;
     struct model model;
@@ -147,15 +140,11 @@ static void judged(void *data, const struct judged *wait)
             report->runs[i].rule->on_judged(&report->runs[i], wait);
 }
 
-static bool kernel_is_opaque(struct pass *pass, uint32_t uid)
+/* Whether the kernel may touch memory unseen. */
+static bool kernel_is_opaque(const struct pass *pass, uint32_t uid)
 {
-    unsigned at = uid % LATELY;
-    if (pass->kernels[at].key != (uint64_t)uid + 1) {
-        const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
-        pass->kernels[at].key = (uint64_t)uid + 1;
-        pass->kernels[at].opaque = kernel == NULL || kernel->params == UINT32_MAX;
-    }
-    return pass->kernels[at].opaque;
+    const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
+    return kernel == NULL || kernel->params == UINT32_MAX;
 }
 
 static ASIDE void be_born(struct pass *pass, const struct call_view *view)
