@@ -5,11 +5,6 @@
   let findings = [], total = 0, sorted = { key: "number", down: false };
   const open = new Set();
 
-  const foldWords = {
-    "under-the-floor": "it would save too little", "no-known-cost": "a note without a known cost", once: "set-up, which happened once", "nothing-to-gain": "the default stream costs too little",
-    needed: "results need the order", "same-cause": "another place of the same cause", "inside-a-library": "inside a library, where it cannot be changed",
-  };
-
   // What a row is sorted by; unknown costs come after known ones, whichever way.
   const keys = {
     number: (one) => one.number,
@@ -45,7 +40,7 @@
     const row = (name, value) => value !== null && value !== undefined && rows.push(el("dt", {}, name), el("dd", {}, value));
     row("severity", `${finding.severity}, class ${finding.class}`);
     row("case", finding.case);
-    row("told in one line", finding.folded && foldWords[finding.folded]);
+    row("told in one line", finding.folded && ptds.tables.folds[finding.folded]);
     if (finding.pair) row("the pair", ptds.pair(finding.pair));
     row("object", finding.object);
     row("call", finding.api && finding.api + (finding.twin ? " (per-thread twin)" : ""));

@@ -38,6 +38,27 @@ static const struct {
     {"WORK", TIMELINE_WORK},         {"GPU", TIMELINE_GPU},
 };
 
+/* Why a finding is told in one line with others. */
+static const char *const fold_words[] = {
+    "",
+    "it would save too little",
+    "a note without a known cost",
+    "set-up, which happened once",
+    "the default stream costs too little",
+    "results need the order",
+    "another place of the same cause",
+    "inside a library, where it cannot be changed",
+};
+_Static_assert(sizeof fold_words / sizeof fold_words[0] == FOLDS, "words for each");
+
+static json_t *fold_list(void)
+{
+    json_t *out = json_object();
+    for (unsigned i = FOLD_SHOWN + 1; i < FOLDS; i++)
+        json_object_set_new(out, fold_names[i], json_string(fold_words[i]));
+    return out;
+}
+
 static json_t *class_list(void)
 {
     json_t *out = json_array();
@@ -96,6 +117,7 @@ void shared_words(json_t *tables)
     json_object_set_new(tables, "reasons", value_texts(verdict_reason_names, VERDICT_REASONS));
     json_object_set_new(tables, "reason_keys", value_texts(verdict_reason_keys, VERDICT_REASONS));
     json_object_set_new(tables, "severities", value_texts(severity_names, SEVERITIES));
+    json_object_set_new(tables, "folds", fold_list());
     json_object_set_new(tables, "op_classes", class_list());
     json_object_set_new(tables, "flags", flag_bits());
 }

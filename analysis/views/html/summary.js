@@ -55,13 +55,12 @@
 
   // The verdict, what the default stream costs, the start-up: before any table.
   function opening(report) {
-    const s = report.startup, parts = [[s.allocating_ns, "allocating"], [s.pinning_ns, "pinning"], [s.loading_ns, "loading code"]].filter(([ns]) => ns > 0);
     replace(
       byId("opening"),
       el("p", { class: report.outcome.verdict === "wrong" ? "s-error" : "" }, el("b", {}, report.outcome.text)),
       report.outcome.pair ? el("p", {}, pair(report.outcome.pair)) : null,
       el("p", {}, report.default_stream.text),
-      parts.length ? el("p", {}, "Start-up: " + parts.map(([ns, what]) => `${time(ns)} ${what}`).join(", ")) : null,
+      ptds.tables.startup ? el("p", {}, ptds.tables.startup) : null,
     );
   }
 

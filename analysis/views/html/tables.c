@@ -6,6 +6,7 @@
 
 #include "analysis/views/html/page.h"
 #include "analysis/views/json/value.h"
+#include "analysis/views/opening.h"
 
 uint32_t names_number(struct names *names, uint32_t uid)
 {
@@ -138,6 +139,7 @@ json_t *tables_json(const struct tables *tables, const struct report *report, co
     json_object_set_new(out, "kernels", ids(&tables->kernels, report, FINDING_KERNELS));
     json_object_set_new(out, "sites", sites(&tables->stacks, report, namer));
     json_object_set_new(out, "pairs", json_incref(tables->pairs));
+    json_object_set_new(out, "startup", value_text(opening_startup(report).text));
     json_object_set_new(out, "findings", shared_findings(report, namer));
     shared_words(out);
     return out;
