@@ -247,19 +247,6 @@ static void begin(struct pass *pass)
     sort_rules(report);
 }
 
-/* What is gone matters as far as a result needs it. */
-static enum doubt doubt_of(enum severity severity)
-{
-    return severity == SEVERITY_ERROR ? DOUBT_WRONG : severity == SEVERITY_WARNING ? DOUBT_MAY : DOUBT_NONE;
-}
-
-static enum severity order_gone_severity(const struct finding *finding)
-{
-    const uint64_t *verdicts = finding->verdicts;
-    bool needless = verdicts[VERDICT_FALSE] != 0 && verdicts[VERDICT_UNKNOWN] == 0 && verdicts[VERDICT_LOAD_BEARING] == 0;
-    return finding->gone != 0 ? SEVERITY_ERROR : needless ? SEVERITY_NOTE : SEVERITY_WARNING;
-}
-
 static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
@@ -274,9 +261,7 @@ static void end_rule(struct report *report, struct rule_run *run)
         struct finding *finding = run->findings.list.items[i];
         edge_table_judge(&report->edges, finding);
         if (run->rule->order_gone)
-            finding_severity(finding, order_gone_severity(finding));
-        if (run->rule->order_gone)
-            finding_doubt(finding, doubt_of(finding->severity));
+            finding_given_up(finding);
         if (TABLE_ADD(&report->findings))
             *TABLE_LAST(&report->findings) = finding;
         else
