@@ -38,13 +38,12 @@ struct line opening_outcome(const struct report *report)
 
 static void add_end(const struct report *report, const struct edge_end *end, enum access access, struct line *line)
 {
-    const struct api_def *api = definitions_api(&report->trace.defs, end->api);
     char text[300];
     if (end->object != 0) {
         report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
         line_add(line, "%.44s", text_function(text).text);
     } else {
-        line_add(line, "%.44s", api != NULL && api->text != NULL ? api->text : "(unnamed call)");
+        line_add(line, "%.44s", definitions_api_name(&report->trace.defs, end->api));
     }
     line_add(line, " %s", access == ACCESS_WRITE ? "writes" : access == ACCESS_READ ? "reads" : "uses");
 }

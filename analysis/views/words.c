@@ -55,10 +55,7 @@ struct line report_gpu_times(const struct report_totals *totals)
 
 const char *report_api(const struct report *report, const struct finding *finding)
 {
-    const struct api_def *api = finding->has_api ? definitions_api(&report->trace.defs, finding->api) : NULL;
-    if (!finding->has_api)
-        return "";
-    return api != NULL && api->text != NULL ? api->text : "(unnamed call)";
+    return finding->has_api ? definitions_api_name(&report->trace.defs, finding->api) : "";
 }
 
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)

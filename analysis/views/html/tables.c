@@ -96,8 +96,7 @@ static json_t *apis(const struct names *names, const struct report *report)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < names->uids.count; i++) {
-        const struct api_def *api = definitions_api(&report->trace.defs, names->uids.items[i] - 1);
-        json_array_append_new(out, value_text(api != NULL && api->text != NULL ? api->text : "(unnamed call)"));
+        json_array_append_new(out, value_text(definitions_api_name(&report->trace.defs, names->uids.items[i] - 1)));
     }
     return out;
 }

@@ -12,17 +12,11 @@ enum { GROUPS_SHOWN = 10 };
 
 static const char *const access_names[] = {"", "reads", "writes", "uses"};
 
-static const char *api_name(const struct report *report, uint32_t api)
-{
-    const struct api_def *def = definitions_api(&report->trace.defs, api);
-    return def != NULL && def->text != NULL ? def->text : "(unnamed call)";
-}
-
 static void put_end(const struct report *report, struct site_namer *namer, const char *label, const struct edge_end *end,
                     struct text_sink *sink)
 {
     char text[300];
-    sink_printf(sink, "    %-22s%s, thread %u", label, api_name(report, end->api), end->thread);
+    sink_printf(sink, "    %-22s%s, thread %u", label, definitions_api_name(&report->trace.defs, end->api), end->thread);
     if (end->stream != 0) {
         report_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
         sink_printf(sink, ", stream %s", text);

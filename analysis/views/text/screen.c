@@ -123,13 +123,12 @@ static void put_folded(struct screen *screen)
 
 static void add_end(const struct screen *screen, const struct edge_end *end, enum access access, struct line *line)
 {
-    const struct api_def *api = definitions_api(&screen->report->trace.defs, end->api);
     char text[300];
     if (end->object != 0) {
         report_id(screen->report, FINDING_KERNELS, end->object, text, sizeof text);
         line_add(line, "%.34s", text_function(text).text);
     } else {
-        line_add(line, "%.34s", api != NULL && api->text != NULL ? api->text : "(unnamed call)");
+        line_add(line, "%.34s", definitions_api_name(&screen->report->trace.defs, end->api));
     }
     report_id(screen->report, FINDING_THREADS, end->thread, text, sizeof text);
     line_add(line, " %s in thread %.20s",
