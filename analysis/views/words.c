@@ -58,6 +58,29 @@ const char *report_api(const struct report *report, const struct finding *findin
     return finding->has_api ? definitions_api_name(&report->trace.defs, finding->api) : "";
 }
 
+const char *report_access(enum access access)
+{
+    return access == ACCESS_WRITE ? "writes" : access == ACCESS_READ ? "reads" : "uses";
+}
+
+struct line report_accessor(const struct report *report, const struct edge_end *end, enum access access, int columns)
+{
+    struct line line = {0}, kernel = {0};
+    char text[300];
+    if (end->object != 0) {
+        report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
+        kernel = text_function(text);
+    }
+    line_add(&line, "%.*s %s", columns,
+             end->object != 0 ? kernel.text : definitions_api_name(&report->trace.defs, end->api), report_access(access));
+    return line;
+}
+
+unsigned report_percent(uint64_t part, uint64_t whole)
+{
+    return whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
+}
+
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)
 {
     const struct object_def *object = definitions_object_at(&report->trace.defs, pc);

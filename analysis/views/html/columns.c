@@ -174,12 +174,11 @@ enum { PAIRS_MOST = 5000 };
 
 static void add_end(struct line *line, const struct report *report, const struct edge_end *end, enum access access)
 {
-    static const char *const accesses[] = {"touches", "reads", "writes", "touches"};
     char kernel[120] = "";
     if (end->object != 0)
         report_id(report, FINDING_KERNELS, end->object, kernel, sizeof kernel);
     line_add(line, "%.60s%s%.60s (thread %u) %s", definitions_api_name(&report->trace.defs, end->api),
-             kernel[0] != 0 ? " " : "", kernel, end->thread, accesses[access & 3]);
+             kernel[0] != 0 ? " " : "", kernel, end->thread, report_access(access));
 }
 
 /* The number of the pair's text, from 1. */

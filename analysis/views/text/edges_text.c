@@ -10,8 +10,6 @@
 
 enum { GROUPS_SHOWN = 10 };
 
-static const char *const access_names[] = {"", "reads", "writes", "uses"};
-
 static void put_end(const struct report *report, struct site_namer *namer, const char *label, const struct edge_end *end,
                     struct text_sink *sink)
 {
@@ -34,9 +32,9 @@ static void put_pair(const struct report *report, struct site_namer *namer, cons
                      struct text_sink *sink)
 {
     char label[32];
-    snprintf(label, sizeof label, "first %s", access_names[pair->first_access & 3]);
+    snprintf(label, sizeof label, "first %s", report_access(pair->first_access));
     put_end(report, namer, label, &pair->first, sink);
-    snprintf(label, sizeof label, "then %s", access_names[pair->second_access & 3]);
+    snprintf(label, sizeof label, "then %s", report_access(pair->second_access));
     put_end(report, namer, label, &pair->second, sink);
     if (pair->address == 0)
         return;
