@@ -51,8 +51,8 @@ static inline void *table_grow(void *items, size_t *room, size_t need, size_t si
         size_t room; \
     }
 
-/* Small keys, as the shim's own ids are, have their place in an array, which costs nothing to look up, call by call; all others
- * are hashed. */
+/* Small keys, as the shim's own ids are, have their place in an array, which costs nothing to look up, call by call; all
+ * others are hashed. */
 enum { ID_MAP_SMALL = 1 << 12 };
 struct id_map {
     uint32_t *small; /* value plus one; 0: not in it */
@@ -62,8 +62,8 @@ struct id_map {
     size_t used, room; /* used: all keys that are hashed */
 };
 
-/* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and UINT32_MAX no valid value;
- * both are refused. */
+/* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and UINT32_MAX no valid
+ * value; both are refused. */
 bool id_map_put(struct id_map *map, uint64_t key, uint32_t value);
 static inline size_t id_map_home(const struct id_map *map, uint64_t stored)
 {

@@ -31,7 +31,18 @@ static const char manual[] =
     "  ptds report --format json rank*.ptds > ranks.json\n"
     "  ptds report traces/";
 
-enum { KEY_FINDING = 256, KEY_THREAD, KEY_STREAM, KEY_FROM, KEY_TO, KEY_ALL, KEY_FLOOR, KEY_SCHEMA, KEY_NO_PAGER, KEY_NO_PROGRESS };
+enum {
+    KEY_FINDING = 256,
+    KEY_THREAD,
+    KEY_STREAM,
+    KEY_FROM,
+    KEY_TO,
+    KEY_ALL,
+    KEY_FLOOR,
+    KEY_SCHEMA,
+    KEY_NO_PAGER,
+    KEY_NO_PROGRESS
+};
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORM", 0, "text (default), json or html", 0},

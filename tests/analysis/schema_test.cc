@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON reports of real traces against the schema that `ptds report --schema` prints, and a broken one, so that the validator
-// is known to look. Skipped where Python has no jsonschema.
+// The JSON reports of real traces against the schema that `ptds report --schema` prints, and a broken one, so that the
+// validator is known to look. Skipped where Python has no jsonschema.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

@@ -5,6 +5,7 @@
 #ifndef PTDS_TESTS_ANALYSIS_WHOLE_H
 #define PTDS_TESTS_ANALYSIS_WHOLE_H
 
+#include <stdexcept>
 #include <string>
 
 #include "analysis/check/check.h"
