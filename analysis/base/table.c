@@ -37,7 +37,8 @@ static bool rehash(struct id_map *map)
     next.keys = calloc(next.room, sizeof *next.keys);
     next.values = calloc(next.room, sizeof *next.values);
     if (next.keys == NULL || next.values == NULL) {
-        id_map_free(&next);
+        free(next.keys);
+        free(next.values);
         return false;
     }
     for (size_t i = 0; i < map->room; i++) {
@@ -49,12 +50,28 @@ static bool rehash(struct id_map *map)
     }
     free(map->keys);
     free(map->values);
-    *map = next;
+    map->keys = next.keys;
+    map->values = next.values;
+    map->room = next.room;
+    return true;
+}
+
+static bool put_small(struct id_map *map, uint64_t key, uint32_t value)
+{
+    uint32_t *grown = table_grow(map->small, &map->small_room, key + 1, sizeof *map->small);
+    if (grown == NULL)
+        return false;
+    map->small = grown;
+    map->small[key] = value + 1;
     return true;
 }
 
 bool id_map_put(struct id_map *map, uint64_t key, uint32_t value)
 {
+    if (value == UINT32_MAX)
+        return false;
+    if (key < ID_MAP_SMALL)
+        return put_small(map, key, value);
     if (key == UINT64_MAX || (map->used * 2 >= map->room && !rehash(map)))
         return false;
     size_t at = place(map, key + 1);
@@ -67,7 +84,9 @@ bool id_map_put(struct id_map *map, uint64_t key, uint32_t value)
 /* Moves later entries of the same run back over the hole, so that no search ends early at it. */
 void id_map_remove(struct id_map *map, uint64_t key)
 {
-    if (map->room == 0 || key == UINT64_MAX)
+    if (key < ID_MAP_SMALL && key < map->small_room)
+        map->small[key] = 0;
+    if (key < ID_MAP_SMALL || map->room == 0 || key == UINT64_MAX)
         return;
     size_t mask = map->room - 1, hole = place(map, key + 1);
     if (map->keys[hole] == 0)
@@ -85,6 +104,7 @@ void id_map_remove(struct id_map *map, uint64_t key)
 
 void id_map_free(struct id_map *map)
 {
+    free(map->small);
     free(map->keys);
     free(map->values);
     *map = (struct id_map){0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Growing arrays and a map from ids to positions, for everything in analysis/. Ids come from traces and may be any number,
- * so nothing is ever indexed by one directly. No function here exits or aborts; all report a lack of memory.
+ * so nothing else is ever indexed by one. No function here exits or aborts; all report a lack of memory.
  */
 #ifndef PTDS_ANALYSIS_BASE_TABLE_H
 #define PTDS_ANALYSIS_BASE_TABLE_H
@@ -51,13 +51,19 @@ static inline void *table_grow(void *items, size_t *room, size_t need, size_t si
         size_t room; \
     }
 
+/* Small keys, as the shim's own ids are, have their place in an array, which costs nothing to look up, call by call; all
+ * others are hashed. */
+enum { ID_MAP_SMALL = 1 << 12 };
 struct id_map {
+    uint32_t *small; /* value plus one; 0: not in it */
+    size_t small_room;
     uint64_t *keys; /* stored plus one, so that 0 is "empty" */
     uint32_t *values;
-    size_t used, room;
+    size_t used, room; /* used: all keys that are hashed */
 };
 
-/* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and is refused. */
+/* False when there is no memory. An existing key gets the new value. UINT64_MAX is no valid key and UINT32_MAX no valid
+ * value; both are refused. */
 bool id_map_put(struct id_map *map, uint64_t key, uint32_t value);
 static inline size_t id_map_home(const struct id_map *map, uint64_t stored)
 {
@@ -66,6 +72,12 @@ static inline size_t id_map_home(const struct id_map *map, uint64_t stored)
 }
 static inline bool id_map_get(const struct id_map *map, uint64_t key, uint32_t *value)
 {
+    if (key < ID_MAP_SMALL) {
+        uint32_t stored = key < map->small_room ? map->small[key] : 0;
+        if (stored != 0)
+            *value = stored - 1;
+        return stored != 0;
+    }
     if (map->room == 0 || key == UINT64_MAX)
         return false;
     size_t at = id_map_home(map, key + 1);

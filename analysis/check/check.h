@@ -13,9 +13,6 @@ extern "C" {
 
 enum { CHECK_ERROR_SIZE = 512 };
 
-/* "250us", "2 ms", "1.5s": in ns. False: no duration. */
-bool check_duration(const char *text, uint64_t *ns);
-
 /* What fails. */
 struct conditions {
     TABLE_OF(const struct rule *) rules;

@@ -9,25 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool check_duration(const char *text, uint64_t *ns)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    char *end;
-    if (strspn(text, "0123456789.") == 0)
-        return false;
-    double value = strtod(text, &end);
-    end += strspn(end, " ");
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].name) == 0 && value * units[i].ns < 1e18) {
-            *ns = (uint64_t)(value * units[i].ns);
-            return true;
-        }
-    }
-    return false;
-}
+#include "analysis/base/duration.h"
 
 static bool add_rule(struct conditions *conditions, const char *id, char *error)
 {
@@ -72,9 +54,9 @@ static bool add_one(struct conditions *conditions, const char *word, char *error
     if (strncmp(word, "cost>", 5) != 0)
         return add_rule(conditions, word, error);
     conditions->cost = true;
-    if (check_duration(word + 5, &conditions->cost_above))
+    if (duration_read(word + 5, &conditions->cost_above))
         return true;
-    snprintf(error, CHECK_ERROR_SIZE, "%.60s: a duration is a number and ns, us, ms or s", word);
+    snprintf(error, CHECK_ERROR_SIZE, "%.60s: a duration is " DURATION_WORDS, word);
     return false;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/duration.h"
 #include "analysis/report/walk.h"
 
 bool regions_add(struct regions_check *check, const char *text, char *error)
@@ -21,10 +22,9 @@ bool regions_add(struct regions_check *check, const char *text, char *error)
         most += 4;
         most += strspn(most, " =");
     }
-    bool sound = rule.text != NULL && rule.text[0] != 0 && (most == NULL || check_duration(most, &rule.most));
+    bool sound = rule.text != NULL && rule.text[0] != 0 && (most == NULL || duration_read(most, &rule.most));
     if (!sound || !TABLE_ADD(&check->rules)) {
-        snprintf(error, CHECK_ERROR_SIZE,
-                 "\"%.100s\": NAME or \"NAME:max DURATION\", a duration is a number and ns, us, ms or s", text);
+        snprintf(error, CHECK_ERROR_SIZE, "\"%.100s\": NAME or \"NAME:max DURATION\", a duration is " DURATION_WORDS, text);
         free(rule.text);
         return false;
     }

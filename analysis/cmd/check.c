@@ -165,10 +165,9 @@ static void put_breaks(const struct check *check)
     for (size_t i = 0; i < check->regions.breaks.count; i++) {
         const struct region_break *one = &check->regions.breaks.items[i];
         const struct traced *traced = check->traces.list.items[one->process];
-        const struct api_def *api = definitions_api(&traced->report.trace.defs, one->api);
         traced_name(traced, who, sizeof who);
         printf("FAIL region %s blocked: %s waited %s time%s, %s in all, %s at most, at %s (%s)\n",
-               check->regions.rules.items[one->rule].name, api != NULL && api->text != NULL ? api->text : "(unnamed call)",
+               check->regions.rules.items[one->rule].name, definitions_api_name(&traced->report.trace.defs, one->api),
                text_count(one->count).text, one->count == 1 ? "" : "s", text_ns(one->all_ns).text,
                text_ns(one->most_ns).text, site_of(check, one->process, one->stack, site, sizeof site), who);
     }

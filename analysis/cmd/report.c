@@ -191,6 +191,8 @@ static bool overwrites(const struct report_options *options)
 static int report_all(const struct report_options *options, struct site_namer *namer, struct text_sink *sink)
 {
     int worst = EXIT_CLEAN;
+    if (options->schema)
+        return report_json_schema(sink) == 0 ? EXIT_CLEAN : EXIT_UNREADABLE;
     if (!options->summary && is_many(options->traces, options->count))
         return report_many(options, namer, sink);
     for (int i = 0; i < options->count; i++) {

@@ -10,7 +10,7 @@
 #include "analysis/cmd/terminal.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/json/many_json.h"
+#include "analysis/views/json/report_json.h"
 
 static void say_trouble(void *verb, const char *line)
 {

@@ -5,10 +5,10 @@
  */
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/duration.h"
 #include "analysis/cmd/report_options.h"
 
 static const char manual[] =
@@ -21,7 +21,7 @@ static const char manual[] =
     "the same finding of all of them as one.\n"
     "Exit status: 0 no findings, 1 findings, 2 usage, 3 a trace could not be read, has no such thread, stream or finding, "
     "or "
-    "the report could not be written. JSON: one document; analysis/report.schema.json describes it.\n"
+    "the report could not be written. JSON: one document; --schema describes it.\n"
     "\n"
     "Examples:\n"
     "  ptds report app.ptds\n"
@@ -31,7 +31,18 @@ static const char manual[] =
     "  ptds report --format json rank*.ptds > ranks.json\n"
     "  ptds report traces/";
 
-enum { KEY_FINDING = 256, KEY_THREAD, KEY_STREAM, KEY_FROM, KEY_TO, KEY_ALL, KEY_FLOOR, KEY_NO_PAGER, KEY_NO_PROGRESS };
+enum {
+    KEY_FINDING = 256,
+    KEY_THREAD,
+    KEY_STREAM,
+    KEY_FROM,
+    KEY_TO,
+    KEY_ALL,
+    KEY_FLOOR,
+    KEY_SCHEMA,
+    KEY_NO_PAGER,
+    KEY_NO_PROGRESS
+};
 
 static const struct argp_option options[] = {
     {"format", 'f', "FORM", 0, "text (default), json or html", 0},
@@ -45,6 +56,7 @@ static const struct argp_option options[] = {
     {"stream", KEY_STREAM, "UID", 0, "only calls on this stream, as named or as sent to", 0},
     {"from", KEY_FROM, "T", 0, "only calls from this time on, counted from the start: 1.5s, 200ms, 30us", 0},
     {"to", KEY_TO, "T", 0, "only calls before this time", 0},
+    {"schema", KEY_SCHEMA, NULL, 0, "the JSON schema of --format json, and no report", 0},
     {"no-pager", KEY_NO_PAGER, NULL, 0, "no $PAGER (or less) for text on a terminal", 0},
     {"no-progress", KEY_NO_PROGRESS, NULL, 0, "no line of progress on a terminal", 0},
     {0},
@@ -62,20 +74,12 @@ static void set_form(struct report_options *out, const char *arg, struct argp_st
     argp_error(state, "--format %s: text, json or html", arg);
 }
 
-/* A number and its unit; a number alone is refused, because nobody could tell what it means. */
 static uint64_t time_of(const char *name, const char *arg, struct argp_state *state)
 {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
-    char *end;
-    double value = strtod(arg, &end);
-    for (unsigned i = 0; end != arg && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].unit) == 0 && isfinite(value) && value >= 0 && value * units[i].ns < 1e18)
-            return (uint64_t)(value * units[i].ns + 0.5);
-    argp_error(state, "%s %s: a time with its unit, as 1.5s, 200ms, 30us, 10ns or 2m", name, arg);
-    return 0;
+    uint64_t ns = 0;
+    if (!duration_read(arg, &ns))
+        argp_error(state, "%s %s: a time with its unit, " DURATION_WORDS, name, arg);
+    return ns;
 }
 
 static uint32_t stream_of(const char *arg, struct argp_state *state)
@@ -96,6 +100,8 @@ static void check(const struct report_options *out, struct argp_state *state)
         argp_error(state, "--summary, --all and --finding are of the text report: leave out --format");
     if (out->summary + out->all + (out->finding != NULL) > 1)
         argp_error(state, "--summary, --all, --finding: one of them");
+    if (out->schema && out->count != 0)
+        argp_error(state, "--schema is of no trace");
     if (out->summary && selects)
         argp_error(state, "--summary is of the whole trace: leave out --thread, --stream, --from and --to");
     if (out->form == FORM_HTML && out->output == NULL)
@@ -141,13 +147,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--finding: a number or the beginning of an id");
         out->finding = arg[0] == '#' ? arg + 1 : arg;
         return 0;
+    case KEY_SCHEMA: out->schema = true; return 0;
     case KEY_NO_PAGER: out->pager = false; return 0;
     case KEY_NO_PROGRESS: out->progress = false; return 0;
     case ARGP_KEY_ARGS:
         out->traces = state->argv + state->next;
         out->count = state->argc - state->next;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "which trace? ptds report TRACE..."); return 0;
+    case ARGP_KEY_NO_ARGS:
+        if (!out->schema)
+            argp_error(state, "which trace? ptds report TRACE...");
+        return 0;
     case ARGP_KEY_END: check(out, state); return 0;
     default: return parse_selection(key, arg, state);
     }

@@ -81,7 +81,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
     if (key == WATCHDOG_KEY) {
         if (!watch_duration(arg, &arguments->watchdog_ns))
-            argp_error(state, "--watchdog %s: a duration such as 500ms, 10s or 2m", arg);
+            argp_error(state, "--watchdog %s: a duration such as 500ms, 10s or 2m, at least 1ms", arg);
         return 0;
     }
     if (key == ARGP_KEY_ARG) {

@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "analysis/base/duration.h"
+
 static const char manual[] =
     "Watches the trace of a running program; when a driver call has been in flight for longer than a limit, says who waits "
     "for whom: the call with its thread and stack, what was pending, and where the other threads are. Again when that "
@@ -31,21 +33,11 @@ static const struct argp_option options[] = {
     {0},
 };
 
-enum { DEFAULT_SECONDS = 10, LONGEST_PAUSE_MS = 200 };
+enum { DEFAULT_SECONDS = 10, LONGEST_PAUSE_MS = 200, LEAST_NS = 1000000 };
 
 bool watch_duration(const char *text, uint64_t *ns)
 {
-    char *end = NULL;
-    double number = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
-    double unit = end == NULL                                     ? 0
-                  : strcmp(end, "s") == 0 || strcmp(end, "") == 0 ? 1e9
-                  : strcmp(end, "ms") == 0                        ? 1e6
-                  : strcmp(end, "m") == 0                         ? 60e9
-                                                                  : 0;
-    if (!(number * unit >= 1e6 && number * unit <= 1e17))
-        return false;
-    *ns = (uint64_t)(number * unit);
-    return true;
+    return duration_read(text, ns) && *ns >= LEAST_NS;
 }
 
 struct watcher {
@@ -199,7 +191,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'a':
         if (!watch_duration(arg, &arguments->after_ns))
-            argp_error(state, "--after %s: a duration such as 500ms, 10s or 2m", arg);
+            argp_error(state, "--after %s: a duration such as 500ms, 10s or 2m, at least 1ms", arg);
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->trace != NULL)

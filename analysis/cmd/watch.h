@@ -8,7 +8,7 @@
 #include "analysis/cmd/cmd.h"
 #include "analysis/cmd/live.h"
 
-/* "10s", "500ms", "2m", or seconds. False: no duration above 0. */
+/* How long a call may take: at least a millisecond. */
 bool watch_duration(const char *text, uint64_t *ns);
 
 /* Watches a trace until its process ends. Returns the command's exit status: findings if a call was in flight for longer

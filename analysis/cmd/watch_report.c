@@ -31,12 +31,6 @@ static void put_thread(const struct telling *telling, uint32_t uid)
         fprintf(stderr, "thread %u", thread->tid);
 }
 
-static const char *api_name(const struct telling *telling, uint32_t api)
-{
-    const struct api_def *def = definitions_api(&telling->report->trace.defs, api);
-    return def != NULL && def->text != NULL ? def->text : "(unnamed call)";
-}
-
 static void put_age(const struct telling *telling, const struct ptds_now *now)
 {
     uint64_t ns = watch_age(telling->view, now);
@@ -137,7 +131,7 @@ static bool is_overdue(const struct watch_view *view, const struct ptds_now *now
 
 static void put_overdue(struct telling *telling, const struct in_flight *flight)
 {
-    fprintf(stderr, "ptds: watch: %s%s of ", api_name(telling, flight->now.api),
+    fprintf(stderr, "ptds: watch: %s%s of ", definitions_api_name(&telling->report->trace.defs, flight->now.api),
             flight->now.twin ? " (per-thread entry)" : "");
     put_thread(telling, flight->thread);
     fputc(' ', stderr);
@@ -158,7 +152,7 @@ static void put_others(const struct telling *telling)
             continue;
         fprintf(stderr, "ptds:   meanwhile ");
         put_thread(telling, flight->thread);
-        fprintf(stderr, " is in %s", api_name(telling, flight->now.api));
+        fprintf(stderr, " is in %s", definitions_api_name(&telling->report->trace.defs, flight->now.api));
         if (report_site(telling->report, telling->namer, flight->now.stack, text, sizeof text))
             fprintf(stderr, " at %s", text);
         fputc('\n', stderr);

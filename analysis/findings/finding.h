@@ -141,6 +141,8 @@ static inline void finding_doubt(struct finding *finding, enum doubt doubt)
     if (finding != NULL && doubt > finding->doubt)
         finding->doubt = doubt;
 }
+/* Of an order that was given up, once its verdicts are known: it matters as far as a result needs it. */
+void finding_given_up(struct finding *finding);
 void finding_add_new(struct finding_ids *ids, uint32_t id);
 static inline void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
 {

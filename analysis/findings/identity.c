@@ -45,20 +45,12 @@ static void mix_object(struct hash *hash, const struct object_def *object, bool 
         mix_text(hash, object->text != NULL ? text_base(object->text) : "");
 }
 
-static const char *api_name(const struct trace *trace, const struct finding *finding)
-{
-    const struct api_def *api = finding->has_api ? definitions_api(&trace->defs, finding->api) : NULL;
-    if (!finding->has_api)
-        return "";
-    return api != NULL && api->text != NULL ? api->text : "(unnamed call)";
-}
-
 static struct hash begin(const struct trace *trace, const struct finding *finding)
 {
     struct hash hash = {0xcbf29ce484222325u};
     mix_text(&hash, finding->rule->id);
     mix_number(&hash, finding->detail);
-    mix_text(&hash, api_name(trace, finding));
+    mix_text(&hash, finding->has_api ? definitions_api_name(&trace->defs, finding->api) : "");
     mix_number(&hash, finding->twin);
     mix_text(&hash, finding->text != NULL ? finding->text : "");
     return hash;

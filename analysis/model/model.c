@@ -22,10 +22,10 @@ void model_begin(struct model *model, const struct trace *trace, bool orders)
 /* The slot of a stream, opened if this is its first use. */
 static inline uint32_t use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
 {
-    const struct model_lately *lately = &model->lately_slots[uid % MODEL_LATELY];
-    if (lately->uid == uid && lately->at != 0)
-        return lately->at - 1;
-    return uid != 0 ? model_look_up_slot(model, call, uid) : MODEL_NO_SLOT;
+    uint32_t slot;
+    if (uid == 0)
+        return MODEL_NO_SLOT;
+    return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : model_open_slot(model, call, uid);
 }
 
 static unsigned filter_of(uint32_t kind)
@@ -107,29 +107,8 @@ static RARE void find_waits(struct model *model, struct call_view *view)
 /* Whose call it is, and where. */
 static bool place_call(struct model *model, const struct call *call, struct call_view *view)
 {
-    struct model_lately *thread = &model->lately_threads[call->thread % MODEL_LATELY];
-    struct model_lately *context = &model->lately_contexts[call->r.context % MODEL_LATELY];
-    if (thread->at == 0 || thread->uid != call->thread) {
-        if (!model_thread_position(model, call->thread, &view->thread))
-            return false;
-        *thread = (struct model_lately){call->thread, view->thread + 1};
-    }
-    if (context->at == 0 || context->uid != call->r.context) {
-        if (!model_context_position(model, call->r.context, &view->context))
-            return false;
-        *context = (struct model_lately){call->r.context, view->context + 1};
-    }
-    view->thread = thread->at - 1;
-    view->context = context->at - 1;
-    return true;
-}
-
-static const struct api_def *api_of(struct model *model, uint16_t api)
-{
-    struct model_api *lately = &model->lately_apis[api % MODEL_LATELY];
-    if (!lately->known || lately->api != api)
-        *lately = (struct model_api){true, api, definitions_api(&model->trace->defs, api)};
-    return lately->def;
+    return model_thread_position(model, call->thread, &view->thread) &&
+           model_context_position(model, call->r.context, &view->context);
 }
 
 /* Every field but the slots of `waits`, of which there are none; in two pieces that need no loop. */
@@ -147,7 +126,7 @@ static bool look_at_call(struct model *model, const struct call *call, struct ca
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
     if (!place_call(model, call, view))
         return false;
-    view->api = api_of(model, call->r.api);
+    view->api = definitions_api(&model->trace->defs, call->r.api);
     view->asked = use_slot(model, &call->r, call->r.stream);
     bool same = target == call->r.stream && view->asked != MODEL_NO_SLOT;
     view->target = same ? view->asked : use_slot(model, &call->r, target);

@@ -28,7 +28,7 @@ struct edge_pair;
 #define MODEL_NO_SLOT UINT32_MAX
 
 /* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
-enum { MODEL_MOST_STREAMS = 4096, MODEL_LATELY = 64, MODEL_ALIKE_BITS = 7 };
+enum { MODEL_MOST_STREAMS = 4096, MODEL_ALIKE_BITS = 7 };
 
 struct model_stream {
     uint32_t uid, kind;                            /* enum ptds_stream_kind */
@@ -105,16 +105,8 @@ struct model {
     TABLE_OF(struct model_context) contexts;
     TABLE_OF(uint32_t) threads; /* uids */
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
-    struct model_lately { /* what was looked up last: most calls are about the same few things */
-        uint32_t uid, at; /* at: position plus one; 0 none */
-    } lately_threads[MODEL_LATELY], lately_contexts[MODEL_LATELY], lately_slots[MODEL_LATELY];
     struct model_alike alike[1 << MODEL_ALIKE_BITS];
     uint32_t alikes;
-    struct model_api {
-        bool known;
-        uint16_t api;
-        const struct api_def *def;
-    } lately_apis[MODEL_LATELY];
     struct vclock done;             /* known to be complete by now */
     struct completions completions; /* of calls in flight */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
@@ -180,9 +172,8 @@ static inline enum order_role model_role(uint32_t kind)
     return model_is_blocking(kind) ? ORDER_ROLE_BLOCKING : ORDER_ROLE_NONE;
 }
 
-/* For model_enter (model_slots.c): a stream's slot, opened if this is its first use; positions. False, or no slot, without
- * memory. */
-uint32_t model_look_up_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
+/* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
+uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
 bool model_context_position(struct model *model, uint32_t uid, uint32_t *at);
 bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at);
 /* For model_enter: scope, completes, own_only. */

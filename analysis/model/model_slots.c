@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Streams, contexts and threads of a model: ids become slots and positions, and slots whose stream is gone serve others.
- * Called by model.c for what it has not looked up lately. Ids are the trace's and untrusted: never used as indices.
+ * Called by model.c. Ids are the trace's and untrusted: never used as indices.
  */
 #include "analysis/model/model.h"
 
@@ -63,7 +63,6 @@ static void close_slot(struct model *model, uint32_t slot)
         if (model_wants(model, i))
             order_close(&model->order[i], slot);
     id_map_remove(&model->slot_by_uid, stream->uid);
-    model->lately_slots[stream->uid % MODEL_LATELY].at = 0;
     memset(model->alike, UINT8_MAX, sizeof model->alike);
     stream->open = false;
 }
@@ -117,13 +116,9 @@ uint32_t model_slot(const struct model *model, uint32_t uid)
     return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : MODEL_NO_SLOT;
 }
 
-uint32_t model_look_up_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
 {
-    uint32_t slot = model_slot(model, uid);
-    if (slot == MODEL_NO_SLOT)
-        slot = open_slot(model, uid, call->context, call->enter);
-    if (slot != MODEL_NO_SLOT)
-        model->lately_slots[uid % MODEL_LATELY] = (struct model_lately){uid, slot + 1};
+    uint32_t slot = open_slot(model, uid, call->context, call->enter);
     model->unplaced += slot == MODEL_NO_SLOT;
     return slot;
 }

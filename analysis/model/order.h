@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One "who comes before whom" over the operations of a trace. Three of them run side by side over the same operations:
+ * Which operations of a trace come before which. There are three such orders, over the same operations:
  *
- *   ORDER_EXPLICIT  what the program wrote down: program order in each stream, events by generation, waits, and host
- *                   synchronisation on the issuing thread
- *   ORDER_LEGACY    that, plus the legacy stream's implicit edges, on the streams as the program named them: what it got,
- * or would have got, without the shim ORDER_REAL      the same on the streams that the work was really sent to
+ *   ORDER_EXPLICIT  what the program wrote down: each stream in turn, events and waits for them, and what a thread waited
+ * for before it went on.
  *
- * Everything about false or load-bearing serialisation follows from the difference between the first two. The implicit
- * edges: the legacy stream waits for all blocking and per-thread streams of its context and they wait for it; non-blocking
- * streams neither. Streams whose kind the trace does not know have no implicit edge here: an order knows at most what is
- * true.
+ *   ORDER_LEGACY    the same and the legacy stream's implicit order, on the streams that the program named. This is what
+ * the program has without the shim.
+ *
+ *   ORDER_REAL      the same as ORDER_LEGACY, but on the streams that the work was sent to. This is what the GPU did.
+ *
+ * Implicit order: the legacy stream waits for all blocking and per-thread streams of its context, and they wait for it.
+ * Non-blocking streams don't. A stream of a kind that the trace does not tell is taken for a non-blocking one: an order may
+ * lack something that is true, and never has something that is not.
  */
 #ifndef PTDS_ANALYSIS_MODEL_ORDER_H
 #define PTDS_ANALYSIS_MODEL_ORDER_H

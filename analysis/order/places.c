@@ -67,7 +67,7 @@ static void forget(const struct place *place, struct memory *memory, unsigned ki
 /* Takes what is noted of a place, among others by time. */
 static unsigned collect(struct noted *noted, unsigned count, struct place *place)
 {
-    for (unsigned left = place->noted & ((1u << PLACE_GONE) - 1); left != 0; left &= left - 1) {
+    for (unsigned left = place->noted & ((1u << PLACE_REPLACED) - 1); left != 0; left &= left - 1) {
         enum access access = (enum access)__builtin_ctz(left);
         struct noted one = {place, place->order[access - 1], access};
         unsigned at = count++;
@@ -105,7 +105,7 @@ void places_write_back(struct verdicts *v, struct memory *memory)
     while (places-- > 0) {
         /* cppcheck-suppress uninitvar ; as many as the loop above has filled in */
         struct place *place = waiting[places];
-        forget(place, memory, (unsigned)(place->noted >> PLACE_GONE & ~place->noted));
+        forget(place, memory, (unsigned)(place->noted >> PLACE_REPLACED & ~place->noted));
         count = collect(noted, count, place);
     }
     memory->waiting = memory->waiting_count = 0;

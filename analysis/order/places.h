@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The addresses that lanes use from their first byte on, again and again: a cache in front of what is remembered of the
- * memories (accesses.c), written back when somebody else wants to see it. For touches.c; a launch has several pointers, and
- * nearly all are where the same lane used them before, so what stands here is the whole cost of one.
+ * A cache of accesses, for speed alone. Nine of ten pointers of a launch are where the same lane used them before, so a
+ * lane's last accesses at an address are kept here, in a place of their own. They are written to what is remembered of the
+ * memory (accesses.c) only when another lane wants to see that. For touches.c.
+ *
+ * A place keeps the last access of each kind: read, write, unknown. A later access replaces an earlier one of a weaker
+ * kind: who comes after the write comes after the read before it, too, and who conflicts with the read conflicts with the
+ * write. So a write replaces reads and unknown ones, an unknown one replaces reads.
  */
 #ifndef PTDS_ANALYSIS_ORDER_PLACES_H
 #define PTDS_ANALYSIS_ORDER_PLACES_H
 
 #include "analysis/order/engine.h"
 
-/* What a lane did from an address on. By kind of access (enum access, less one); sets of kinds as bits 1 << enum access.
- * As long as a line of the processor's cache: to find it is much of what a pointer costs. */
+/* What a lane did from an address on. Arrays are by kind of access (enum access, less one), sets of kinds have a bit
+ * 1 << enum access. As long as a line of the processor's cache: to find it is much of what a pointer costs. */
 struct place {
     uint64_t address;
-    uint32_t lane;                  /* serial */
-    uint32_t memory;                /* position */
-    uint64_t turn;                  /* of the memory, in which it was looked into */
-    uint64_t seen;                  /* ... and when, if an order holds it that may come to arrive another way; else later */
-    uint32_t order[ACCESS_UNKNOWN]; /* the last of those noted (places_order) */
-    uint16_t at[ACCESS_UNKNOWN];    /* where those written back are remembered, if they still are; 0 nowhere */
-    uint32_t next;                  /* to be written back before this one, plus one */
-    uint16_t noted;                 /* two sets: kinds used since what is remembered was written; and, PLACE_GONE bits */
-                                    /* higher, those superfluous since then: if used again after that, in both */
-    uint8_t kinds;                  /* that were looked into, and no race found */
-    bool waiting;                   /* to be written back: in the memory's list */
+    uint32_t lane;   /* serial */
+    uint32_t memory; /* position */
+    uint64_t turn;   /* the memory's, when conflicts with others were looked for */
+    uint64_t seen;   /* the call at which that was; later than all calls if no new order can change the answer */
+    uint32_t order[ACCESS_UNKNOWN]; /* the last access of each kind in `noted` (places_order) */
+    uint16_t at[ACCESS_UNKNOWN];    /* where the memory remembers those that were written back; 0: it does not */
+    uint32_t next;                  /* the place to be written back before this one, plus one */
+    uint16_t noted;                 /* low bits: kinds used since the place was last written back */
+                                    /* PLACE_REPLACED bits higher: kinds replaced since then; a kind can be in both */
+    uint8_t kinds;                  /* for which conflicts were looked for and no race found */
+    bool waiting;                   /* it is in the memory's list of places to be written back */
 };
-#define PLACE_GONE 8
+#define PLACE_REPLACED 8
 
 /* Who touches, looked up once an operation. */
 struct toucher {
@@ -54,17 +58,17 @@ static inline uint32_t places_order(const struct verdicts *v, uint32_t access)
     return (uint32_t)(v->now % ENDS) << TOUCHES_BITS | access;
 }
 
-/* By enum access: the kinds that such an access makes superfluous if they came before, as bits 1 << enum access. */
+/* By enum access: the kinds that such an access replaces. */
 enum { WEAKER_THAN_UNKNOWN = 1 << ACCESS_READ, WEAKER_THAN_WRITE = 1 << ACCESS_READ | 1 << ACCESS_UNKNOWN };
 static const uint16_t places_weaker[] = {
     [ACCESS_READ] = 0, [ACCESS_WRITE] = WEAKER_THAN_WRITE, [ACCESS_UNKNOWN] = WEAKER_THAN_UNKNOWN};
-/* What becomes of struct place's `noted`. */
+/* An access takes the kinds that it replaces out of the low bits of `noted`, and adds itself there and them above. */
 static const uint16_t places_keeps[] = {[ACCESS_READ] = UINT16_MAX,
                                         [ACCESS_WRITE] = (uint16_t)~WEAKER_THAN_WRITE,
                                         [ACCESS_UNKNOWN] = (uint16_t)~WEAKER_THAN_UNKNOWN};
 static const uint16_t places_adds[] = {[ACCESS_READ] = 1 << ACCESS_READ,
-                                       [ACCESS_WRITE] = 1 << ACCESS_WRITE | WEAKER_THAN_WRITE << PLACE_GONE,
-                                       [ACCESS_UNKNOWN] = 1 << ACCESS_UNKNOWN | WEAKER_THAN_UNKNOWN << PLACE_GONE};
+                                       [ACCESS_WRITE] = 1 << ACCESS_WRITE | WEAKER_THAN_WRITE << PLACE_REPLACED,
+                                       [ACCESS_UNKNOWN] = 1 << ACCESS_UNKNOWN | WEAKER_THAN_UNKNOWN << PLACE_REPLACED};
 
 void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
 

@@ -12,8 +12,6 @@
 
 enum { PROGRESS_CALLS = 1 << 16 };
 
-enum { LATELY = 64 };
-
 /* From a thread's first call to the end of its last, in ticks. */
 struct life {
     uint64_t first, last;
@@ -22,11 +20,6 @@ struct life {
 struct pass {
     struct report *report;
     struct shapes shapes;
-    /* Whether kernels may touch memory unseen, as lately found out. */
-    struct {
-        uint64_t key; /* uid, plus one */
-        bool opaque;
-    } kernels[LATELY];
     struct report_watch *watch;
     struct selected selected;
     struct model model;
@@ -147,15 +140,11 @@ static void judged(void *data, const struct judged *wait)
             report->runs[i].rule->on_judged(&report->runs[i], wait);
 }
 
-static bool kernel_is_opaque(struct pass *pass, uint32_t uid)
+/* Whether the kernel may touch memory unseen. */
+static bool kernel_is_opaque(const struct pass *pass, uint32_t uid)
 {
-    unsigned at = uid % LATELY;
-    if (pass->kernels[at].key != (uint64_t)uid + 1) {
-        const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
-        pass->kernels[at].key = (uint64_t)uid + 1;
-        pass->kernels[at].opaque = kernel == NULL || kernel->params == UINT32_MAX;
-    }
-    return pass->kernels[at].opaque;
+    const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
+    return kernel == NULL || kernel->params == UINT32_MAX;
 }
 
 static ASIDE void be_born(struct pass *pass, const struct call_view *view)
@@ -258,19 +247,6 @@ static void begin(struct pass *pass)
     sort_rules(report);
 }
 
-/* What is gone matters as far as a result needs it. */
-static enum doubt doubt_of(enum severity severity)
-{
-    return severity == SEVERITY_ERROR ? DOUBT_WRONG : severity == SEVERITY_WARNING ? DOUBT_MAY : DOUBT_NONE;
-}
-
-static enum severity order_gone_severity(const struct finding *finding)
-{
-    const uint64_t *verdicts = finding->verdicts;
-    bool needless = verdicts[VERDICT_FALSE] != 0 && verdicts[VERDICT_UNKNOWN] == 0 && verdicts[VERDICT_LOAD_BEARING] == 0;
-    return finding->gone != 0 ? SEVERITY_ERROR : needless ? SEVERITY_NOTE : SEVERITY_WARNING;
-}
-
 static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
@@ -285,9 +261,7 @@ static void end_rule(struct report *report, struct rule_run *run)
         struct finding *finding = run->findings.list.items[i];
         edge_table_judge(&report->edges, finding);
         if (run->rule->order_gone)
-            finding_severity(finding, order_gone_severity(finding));
-        if (run->rule->order_gone)
-            finding_doubt(finding, doubt_of(finding->severity));
+            finding_given_up(finding);
         if (TABLE_ADD(&report->findings))
             *TABLE_LAST(&report->findings) = finding;
         else

@@ -5,6 +5,8 @@
  */
 #include "analysis/report/shapes.h"
 
+#include "analysis/trace/device_times.h"
+
 /* What can be told from the call alone, and is so for all calls of its shape. */
 static unsigned cases_of(const struct call_view *view)
 {
@@ -64,13 +66,6 @@ static bool is_default(const struct call_view *view)
     return operation && (call->flags & PTDS_CALL_LEGACY);
 }
 
-/* What a GPU does: of these the shim takes times. */
-static bool is_gpu_work(const struct call_view *view)
-{
-    unsigned op = view->call->r.op;
-    return view->work && (op == PTDS_OP_LAUNCH || op == PTDS_OP_GRAPH_LAUNCH || op == PTDS_OP_COPY || op == PTDS_OP_MEMSET);
-}
-
 static bool is_opaque(const struct call_view *view)
 {
     return view->work && ((view->call->r.flags & PTDS_CALL_OPAQUE) || view->call->r.op == PTDS_OP_OPAQUE);
@@ -91,7 +86,7 @@ void shapes_begin(struct shape *shape, uint64_t key, struct report *report, cons
                             .flags = view->call->r.flags,
                             .is_default = is_default(view),
                             .failed = !view->succeeded,
-                            .gpu_work = is_gpu_work(view),
+                            .gpu_work = view->work && device_runs(view->call->r.op),
                             .opaque = is_opaque(view),
                             .touches_all = touches_all(view),
                             .of_kernel = view->work && view->call->r.op == PTDS_OP_LAUNCH && !is_opaque(view),

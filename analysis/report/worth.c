@@ -4,10 +4,10 @@
  */
 #include "analysis/report/worth.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/duration.h"
 #include "analysis/findings/library.h"
 #include "analysis/report/report.h"
 
@@ -17,27 +17,27 @@ const char *const default_cost_names[DEFAULT_COSTS] = {"up-to",          "unused
 /* What happens once is set-up, as at the start, unless it takes so many times the floor. */
 enum { ONCE_FLOORS = 10 };
 
-/* One of the two values, and what follows it. */
+static bool parse_percent(const char *text, double *percent)
+{
+    char *end;
+    double value = strtod(text, &end);
+    bool sound = strspn(text, "0123456789.") != 0 && strcmp(end, "%") == 0 && value <= 100;
+    if (sound)
+        *percent = value;
+    return sound;
+}
+
+/* One of the two values, and where it ends. */
 static bool parse_one(const char *text, struct floor *floor, const char **end)
 {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    char *after;
-    double value = strtod(text, &after);
-    if (after == text || strspn(text, "0123456789.") == 0 || !isfinite(value) || value > 1e9)
+    char one[32];
+    size_t size = strcspn(text, ",");
+    if (size >= sizeof one)
         return false;
-    *end = after + strcspn(after, ",");
-    size_t size = (size_t)(*end - after);
-    if (size == 1 && *after == '%')
-        return (floor->percent = value) <= 100;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strlen(units[i].unit) == size && strncmp(after, units[i].unit, size) == 0) {
-            floor->ns = (uint64_t)(value * units[i].ns);
-            return true;
-        }
-    return size == 0 && value == 0;
+    memcpy(one, text, size);
+    one[size] = 0;
+    *end = text + size;
+    return strcmp(one, "0") == 0 || parse_percent(one, &floor->percent) || duration_read(one, &floor->ns);
 }
 
 bool floor_parse(const char *text, struct floor *floor)

@@ -245,6 +245,12 @@ const struct api_def *definitions_api(const struct definitions *defs, uint32_t a
     return FIND(defs, apis, PTDS_REC_API, api);
 }
 
+const char *definitions_api_name(const struct definitions *defs, uint32_t api)
+{
+    const struct api_def *found = definitions_api(defs, api);
+    return found != NULL && found->text != NULL ? found->text : "(unnamed call)";
+}
+
 const struct thread_def *definitions_thread(const struct definitions *defs, uint32_t id)
 {
     return FIND(defs, threads, PTDS_REC_THREAD, id);

@@ -111,6 +111,8 @@ struct definitions {
 /* Looks an id up; NULL where the trace does not define it. The result lives as long as the definitions. */
 const char *definitions_string(const struct definitions *defs, uint32_t id);
 const struct api_def *definitions_api(const struct definitions *defs, uint32_t api);
+/* "cuLaunchKernel"; "(unnamed call)" where the trace does not say. */
+const char *definitions_api_name(const struct definitions *defs, uint32_t api);
 const struct thread_def *definitions_thread(const struct definitions *defs, uint32_t id);
 const struct stack_def *definitions_stack(const struct definitions *defs, uint32_t id);
 const struct context_def *definitions_context(const struct definitions *defs, uint32_t uid);

@@ -11,6 +11,12 @@
 extern "C" {
 #endif
 
+/* What a GPU does (enum ptds_op): of these the shim takes times. */
+static inline bool device_runs(unsigned op)
+{
+    return op == PTDS_OP_LAUNCH || op == PTDS_OP_GRAPH_LAUNCH || op == PTDS_OP_COPY || op == PTDS_OP_MEMSET;
+}
+
 struct device_run {
     uint64_t enter; /* the call's, with its thread */
     uint32_t thread;

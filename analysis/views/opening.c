@@ -10,7 +10,7 @@
 
 #include "analysis/findings/library.h"
 
-enum { LINE_COLUMNS = 80 };
+enum { LINE_COLUMNS = 80, NAME_COLUMNS = 44 };
 
 size_t opening_number(const struct report *report, const struct finding *finding)
 {
@@ -36,19 +36,6 @@ struct line opening_outcome(const struct report *report)
     return line;
 }
 
-static void add_end(const struct report *report, const struct edge_end *end, enum access access, struct line *line)
-{
-    const struct api_def *api = definitions_api(&report->trace.defs, end->api);
-    char text[300];
-    if (end->object != 0) {
-        report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
-        line_add(line, "%.44s", text_function(text).text);
-    } else {
-        line_add(line, "%.44s", api != NULL && api->text != NULL ? api->text : "(unnamed call)");
-    }
-    line_add(line, " %s", access == ACCESS_WRITE ? "writes" : access == ACCESS_READ ? "reads" : "uses");
-}
-
 static void add_where(const struct report *report, const struct edge_end *end, struct line *line)
 {
     char text[300];
@@ -64,19 +51,12 @@ bool opening_pair(const struct report *report, const struct edge_pair *pair, str
     *first = *second = (struct line){0};
     if (pair == NULL || pair->first.ticks == 0)
         return false;
-    add_end(report, &pair->first, pair->first_access, first);
-    line_add(first, " 0x%llx", (unsigned long long)pair->address);
+    line_add(first, "%s 0x%llx", report_accessor(report, &pair->first, pair->first_access, NAME_COLUMNS).text,
+             (unsigned long long)pair->address);
     add_where(report, &pair->first, first);
-    line_add(second, "then ");
-    add_end(report, &pair->second, pair->second_access, second);
-    line_add(second, " it");
+    line_add(second, "then %s it", report_accessor(report, &pair->second, pair->second_access, NAME_COLUMNS).text);
     add_where(report, &pair->second, second);
     return true;
-}
-
-static unsigned percent_of(uint64_t part, uint64_t whole)
-{
-    return whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
 }
 
 struct line opening_default_stream(const struct report *report)
@@ -93,7 +73,7 @@ struct line opening_default_stream(const struct report *report)
     line_add(&line, "Default stream%s: ", report->totals.remapped != 0 ? " (moved)" : "");
     if (found.cost == DEFAULT_UP_TO)
         line_add(&line, "it costs 0 to %s of %s (%u %%)", text_ns(found.most_ns).text, text_ns(report->totals.run_ns).text,
-                 percent_of(found.most_ns, report->totals.run_ns));
+                 report_percent(found.most_ns, report->totals.run_ns));
     else
         line_add(&line, "%s", words[found.cost]);
     return line;
@@ -109,7 +89,7 @@ struct line opening_blocked(const struct report *report)
         line_add(&line, "Blocked: %s", totals->untimed_waits != 0 ? "unknown" : "no call waited");
     else
         line_add(&line, "Blocked: %s, %u %% of the threads' time", text_ns(totals->blocked_ns).text,
-                 percent_of(totals->blocked_ns, totals->threads_ns));
+                 report_percent(totals->blocked_ns, totals->threads_ns));
     line_add(&line, "; %s", report_gpu_time(totals));
     return line;
 }

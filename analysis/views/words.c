@@ -15,11 +15,12 @@ const char *const report_kept_names[KEPT_REASONS] = {
     "record dropped",
 };
 
+const char *const report_stream_kinds[STREAM_KINDS] = {"unknown",      "legacy",        "per-thread",       "blocking",
+                                                       "non-blocking", "shim-blocking", "shim-non-blocking"};
+
 const char *report_stream_kind(uint32_t kind)
 {
-    static const char *const names[] = {"unknown",      "legacy",        "per-thread",       "blocking",
-                                        "non-blocking", "shim-blocking", "shim-non-blocking"};
-    return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
+    return kind < STREAM_KINDS ? report_stream_kinds[kind] : report_stream_kinds[PTDS_STREAM_UNKNOWN];
 }
 
 const char *report_policy(const struct report *report)
@@ -54,10 +55,30 @@ struct line report_gpu_times(const struct report_totals *totals)
 
 const char *report_api(const struct report *report, const struct finding *finding)
 {
-    const struct api_def *api = finding->has_api ? definitions_api(&report->trace.defs, finding->api) : NULL;
-    if (!finding->has_api)
-        return "";
-    return api != NULL && api->text != NULL ? api->text : "(unnamed call)";
+    return finding->has_api ? definitions_api_name(&report->trace.defs, finding->api) : "";
+}
+
+const char *report_access(enum access access)
+{
+    return access == ACCESS_WRITE ? "writes" : access == ACCESS_READ ? "reads" : "uses";
+}
+
+struct line report_accessor(const struct report *report, const struct edge_end *end, enum access access, int columns)
+{
+    struct line line = {0}, kernel = {0};
+    char text[300];
+    if (end->object != 0) {
+        report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
+        kernel = text_function(text);
+    }
+    line_add(&line, "%.*s %s", columns,
+             end->object != 0 ? kernel.text : definitions_api_name(&report->trace.defs, end->api), report_access(access));
+    return line;
+}
+
+unsigned report_percent(uint64_t part, uint64_t whole)
+{
+    return whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
 }
 
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)

@@ -27,8 +27,14 @@ struct line report_verdicts(const uint64_t *verdicts);
 const char *report_needed(const struct report *report, const struct finding *finding);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);
+const char *report_access(enum access access); /* "reads", "writes", "uses" */
+/* One operation of a pair: "kernel writes"; its name has at most so many columns. */
+struct line report_accessor(const struct report *report, const struct edge_end *end, enum access access, int columns);
+unsigned report_percent(uint64_t part, uint64_t whole);
 const char *report_policy(const struct report *report);
-const char *report_stream_kind(uint32_t kind);
+enum { STREAM_KINDS = PTDS_STREAM_SHIM_NON_BLOCKING + 1 };
+extern const char *const report_stream_kinds[STREAM_KINDS];
+const char *report_stream_kind(uint32_t kind);                   /* of any number that a trace has */
 struct small_text report_host_time(const struct report *report); /* lost in all; "unknown", "none" */
 /* What is said beside host time: "GPU time is not recorded", or "not counted". And of how many operations it is recorded.
  */

@@ -90,6 +90,7 @@ TEST(Command, UsageErrorsAreTwo)
                               "run",
                               "run --policy",
                               "report --summary --format json x",
+                              "report --schema x",
                               "doctor now",
                               "watch",
                               "watch a b",
@@ -135,6 +136,7 @@ TEST(Report, Forms)
     EXPECT_TRUE(Has(Ptds("report --all " + trace.path), "Findings, by what they would save"));
     EXPECT_TRUE(Has(Ptds("report --summary " + trace.path), "ptds: next: ptds report "));
     EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"ptds_report_version\": 1"));
+    EXPECT_TRUE(Has(Ptds("report --schema"), "https://json-schema.org/"));
 }
 
 TEST(Report, DetailsOnDemand)

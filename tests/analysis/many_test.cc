@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/json/many_json.h"
+#include "analysis/views/json/report_json.h"
 #include "tests/support/run_child.h"
 
 namespace ptds

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON reports of real traces against analysis/views/json/report.schema.json, and a broken one, so that the validator
-// is known to look. Skipped where Python has no jsonschema.
+// The JSON reports of real traces against the schema that `ptds report --schema` prints, and a broken one, so that the
+// validator is known to look. Skipped where Python has no jsonschema.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/json/many_json.h"
 #include "analysis/views/json/report_json.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_support.h"
@@ -21,8 +20,11 @@ namespace
 /* Debian's own Python: another one may have other modules. */
 int Validate(const std::string &files)
 {
-    int status =
-        system(("/usr/bin/python3 tests/analysis/validate.py analysis/views/json/report.schema.json " + files).c_str());
+    TextOf schema;
+    EXPECT_EQ(0, report_json_schema(&schema));
+    std::string path = WriteTemporary(schema.text);
+    int status = system(("/usr/bin/python3 tests/analysis/validate.py " + path + " " + files).c_str());
+    unlink(path.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

@@ -5,13 +5,13 @@
 #ifndef PTDS_TESTS_ANALYSIS_WHOLE_H
 #define PTDS_TESTS_ANALYSIS_WHOLE_H
 
+#include <stdexcept>
 #include <string>
 
 #include "analysis/check/check.h"
 #include "analysis/views/export/export.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
-#include "analysis/views/json/many_json.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/text/screen.h"
 #include "tests/analysis/support.h"

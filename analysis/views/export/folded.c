@@ -78,7 +78,6 @@ static void put_weight(const struct export_job *job, const struct traced *traced
 {
     const struct report *report = &traced->report;
     const struct stack_def *stack = weight->stack != 0 ? definitions_stack(&report->trace.defs, weight->stack) : NULL;
-    const struct api_def *api = definitions_api(&report->trace.defs, weight->api);
     char name[160];
     traced_name(traced, name, sizeof name);
     put_frame(job->out, name);
@@ -88,7 +87,7 @@ static void put_weight(const struct export_job *job, const struct traced *traced
     if (stack == NULL || stack->count == 0)
         fputs(";(call site not recorded)", job->out);
     fputc(';', job->out);
-    put_frame(job->out, api != NULL && api->text != NULL ? api->text : "(unnamed call)");
+    put_frame(job->out, definitions_api_name(&report->trace.defs, weight->api));
     fprintf(job->out, "%s %" PRIu64 "\n", weight->twin ? " (per-thread twin)" : "", weight->ns);
 }
 

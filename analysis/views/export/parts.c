@@ -45,9 +45,7 @@ void export_work_name(const struct report *report, const struct call_view *view,
     case PTDS_OP_EVENT_WAIT: snprintf(out, room, "wait for event %u", call->object); return;
     case PTDS_OP_HOST_FUNCTION: snprintf(out, room, "host function"); return;
     case PTDS_OP_GRAPH_LAUNCH: snprintf(out, room, "graph %u", call->object); return;
-    default:
-        snprintf(out, room, "%s", view->api != NULL && view->api->text != NULL ? view->api->text : "(unnamed call)");
-        return;
+    default: snprintf(out, room, "%s", definitions_api_name(&report->trace.defs, call->api)); return;
     }
 }
 

@@ -8,10 +8,8 @@ void writer_name_api(struct writer *writer, uint32_t api)
 {
     bool fresh;
     uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_API, api), &fresh);
-    const struct api_def *def = definitions_api(&writer->report->trace.defs, api);
     if (fresh)
-        packet_define(&writer->packets, NAMES_EVENT, number,
-                      def != NULL && def->text != NULL ? def->text : "(unnamed call)");
+        packet_define(&writer->packets, NAMES_EVENT, number, definitions_api_name(&writer->report->trace.defs, api));
     event_name(&writer->packets, number);
 }
 

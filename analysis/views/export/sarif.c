@@ -8,21 +8,15 @@
 #include <unistd.h>
 
 #include "analysis/views/export/export.h"
+#include "analysis/views/json/value.h"
 #include "analysis/symbols/symbols.h"
 
 enum { PLACES_MOST = 8 };
 
-static json_t *clean(const char *text)
-{
-    char copy[1024];
-    text_clean(copy, sizeof copy, text, strlen(text));
-    return json_string(copy);
-}
-
 static json_t *message(const char *text)
 {
     json_t *out = json_object();
-    json_object_set_new(out, "text", clean(text));
+    json_object_set_new(out, "text", value_text(text));
     return out;
 }
 
@@ -64,7 +58,7 @@ static json_t *location(const struct export_job *job, const struct site_place *p
     json_object_set_new(physical, "region", region);
     json_object_set_new(out, "physicalLocation", physical);
     if (place->function[0] != 0) {
-        json_object_set_new(logical, "fullyQualifiedName", clean(place->function));
+        json_object_set_new(logical, "fullyQualifiedName", value_text(place->function));
         json_array_append_new(logicals, logical);
         json_object_set_new(out, "logicalLocations", logicals);
     } else {
@@ -140,9 +134,8 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
         json_object_set_new(prints, "ptdsPlaceId/v1", json_string(place.text));
     json_array_append(own, json_array_get(places, (size_t)at));
     json_array_append_new(stacks, stack_of(places));
-    json_object_set_new(properties, "count", json_integer((json_int_t)(folded->count & INT64_MAX)));
-    json_object_set_new(properties, "hostNsLost",
-                        folded->known != 0 ? json_integer((json_int_t)(folded->host_ns & INT64_MAX)) : json_null());
+    json_object_set_new(properties, "count", value_number(folded->count));
+    json_object_set_new(properties, "hostNsLost", folded->known != 0 ? value_number(folded->host_ns) : json_null());
     json_object_set_new(properties, "folded", json_boolean(!folded->shown));
     json_object_set_new(properties, "processes", json_integer((json_int_t)folded->shares.count));
     json_object_set_new(out, "ruleId", json_string(finding->rule->id));

@@ -137,11 +137,10 @@ static int64_t new_string(struct database *database, const char *text)
 
 static uint64_t api_string(struct database *database, uint32_t api)
 {
-    const struct api_def *def = definitions_api(&database->traced->report.trace.defs, api);
     uint32_t at = 0;
     if (id_map_get(&database->names, api, &at))
         return at;
-    at = (uint32_t)new_string(database, def != NULL && def->text != NULL ? def->text : "(unnamed call)");
+    at = (uint32_t)new_string(database, definitions_api_name(&database->traced->report.trace.defs, api));
     id_map_put(&database->names, api, at);
     return at;
 }

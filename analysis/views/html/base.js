@@ -46,16 +46,17 @@ const ptds = {};
     return whole > 0 ? (rounded === 0 && part > 0 ? "under 1 %" : rounded + " %") : "";
   }
 
-  const verdictKeys = ["false", "load_bearing", "unknown"];
-  const verdictWords = { false: "false", load_bearing: "load-bearing", unknown: "unknown" };
+  // What other views say, too, comes from where they have it: analysis/views/html/shared.c.
+  const tables = JSON.parse(byId("data-tables").textContent);
+  const byKey = (keys, values) => Object.fromEntries(keys.map((key, at) => [key, values[at]]));
+  const verdictKeys = tables.verdict_keys, verdictWords = byKey(verdictKeys, tables.verdicts), reasonWords = byKey(tables.reason_keys, tables.reasons);
 
-  // What is said of a finding whose order is load-bearing; null of others. An error is an order that is gone already.
-  function needed(finding) {
-    if (!finding.verdicts || !finding.verdicts.load_bearing) return null;
-    return finding.severity === "error"
-      ? "Results depend on this order, which is gone: they may be wrong."
-      : "Results depend on this order: put an event in its place before it goes.";
+  // Of the finding at this position: what is said where results depend on its order, null of others; its place in the program.
+  function needed(at) {
+    const text = tables.findings[at].needed;
+    return text && text[0].toUpperCase() + text.slice(1) + ".";
   }
+  const site = (at) => tables.findings[at].site;
 
   // "void at::native::(anonymous namespace)::add<float>(float*)" is "add".
   function bare(name) {
@@ -67,15 +68,6 @@ const ptds = {};
   // For where a line should do; what it is in full is in the finding's details.
   const brief = (name) => { const plain = bare(name); return plain.length > 48 ? plain.slice(0, 47) + "\u2026" : plain; };
 
-  const reasonWords = {
-    opaque: "an operation on one side may touch memory that the trace does not name",
-    access: "both sides use the same memory; whether either writes it cannot be seen",
-    extent: "both sides use the same allocation; how far each reaches cannot be seen",
-    race: "one side conflicts with work that nothing orders, even today",
-    lost: "records are missing, or an order between the two sides cannot be seen",
-    limit: "more was open at once than is followed",
-  };
-
   // Tags for counts by verdict; null: nobody looked.
   function verdictTags(verdicts) {
     if (!verdicts) return [el("span", { class: "v-none" }, "not analysed")];
@@ -84,19 +76,11 @@ const ptds = {};
     return some.map((key) => el("span", { class: "tag v-" + verdictWords[key] }, count(verdicts[key]) + " " + verdictWords[key]));
   }
 
-  const severities = ["note", "warning", "error"];
   const severityTag = (finding) => el("span", { class: "tag s-" + finding.severity }, finding.severity);
 
   function frame(one) {
     const object = one.object ? one.object.split("/").pop() : null;
     return (object ? object + "+" + one.offset : one.pc) + (one.symbol ? " " + one.symbol : "");
-  }
-
-  // The first frame that is not CUDA's own.
-  function site(finding) {
-    const own = (one) => /^libcudart|^libcuda\./.test((one.object || "").split("/").pop());
-    const frames = finding.callsite;
-    return frames.length ? frame(frames.find((one) => !own(one)) || frames[frames.length - 1]) : null;
   }
 
   function names(finding, key, shown = (name) => name) {
@@ -124,5 +108,5 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severities, severityTag, frame, site, names, startTheme });
+  Object.assign(ptds, { tables, byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severityTag, frame, site, names, startTheme });
 }

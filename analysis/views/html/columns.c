@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "analysis/views/html/page.h"
+#include "analysis/views/json/value.h"
 
 /* One column of something: its value for item `at`. */
 struct packing {
@@ -173,13 +174,11 @@ enum { PAIRS_MOST = 5000 };
 
 static void add_end(struct line *line, const struct report *report, const struct edge_end *end, enum access access)
 {
-    static const char *const accesses[] = {"touches", "reads", "writes", "touches"};
-    const struct api_def *api = definitions_api(&report->trace.defs, end->api);
     char kernel[120] = "";
     if (end->object != 0)
         report_id(report, FINDING_KERNELS, end->object, kernel, sizeof kernel);
-    line_add(line, "%.60s%s%.60s (thread %u) %s", api != NULL && api->text != NULL ? api->text : "a call",
-             kernel[0] != 0 ? " " : "", kernel, end->thread, accesses[access & 3]);
+    line_add(line, "%.60s%s%.60s (thread %u) %s", definitions_api_name(&report->trace.defs, end->api),
+             kernel[0] != 0 ? " " : "", kernel, end->thread, report_access(access));
 }
 
 /* The number of the pair's text, from 1. */
@@ -190,15 +189,13 @@ static uint32_t edge_pair(struct packing *packing, uint64_t at)
     if (pair->first.ticks == 0 || json_array_size(pairs) >= PAIRS_MOST)
         return 0;
     struct line line = {0};
-    char text[sizeof line.text];
     add_end(&line, packing->report, &pair->first, pair->first_access);
     line_add(&line, ", ");
     add_end(&line, packing->report, &pair->second, pair->second_access);
     line_add(&line, " 0x%llx", (unsigned long long)pair->address);
     if (pair->size != 0)
         line_add(&line, " (%s bytes)", text_count(pair->size).text);
-    text_clean(text, sizeof text, line.text, line.used);
-    return json_array_append_new(pairs, json_string(text)) == 0 ? (uint32_t)json_array_size(pairs) : 0;
+    return json_array_append_new(pairs, value_text(line.text)) == 0 ? (uint32_t)json_array_size(pairs) : 0;
 }
 
 static const struct column columns[] = {

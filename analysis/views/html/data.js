@@ -32,17 +32,9 @@
     return out;
   }
 
-  // Operations as enum ptds_op has them, and what they are drawn as.
-  const classes = ["kernel", "copy", "memory", "event", "sync", "module", "other"];
-  const classText = ["kernels and graphs", "copies", "memory: set, allocate, free", "events", "waits of the host", "module loads", "other"];
-  const opClass = new Uint8Array(256).fill(6);
-  for (const [name, ops] of Object.entries({ kernel: [1, 7], copy: [2, 12], memory: [3, 10, 11, 23, 24, 25, 26, 27, 28], event: [4, 5, 18, 19, 21, 22, 16], sync: [15, 17, 20], module: [29, 30, 31] }))
-    for (const op of ops) opClass[op] = classes.indexOf(name);
-
-  // What a GPU does, and so may have a time on it: launches, copies, memsets, graphs.
-  const gpuOps = [1, 2, 3, 7];
-  const isGpuWork = (op, at) => gpuOps.includes(op.op[at]) && op.flags[at] & flags.WORK && !(op.flags[at] & (flags.FAILED | flags.CAPTURED));
-  const flags = { TWIN: 1, FAILED: 2, LEGACY: 4, REMAPPED: 8, TIMED: 16, CAPTURED: 32, WORK: 64 };
+  // What operations are drawn as, by their number; the last class has those that no other names.
+  const { op_classes: classes, flags } = ptds.tables, opClass = new Uint8Array(256).fill(classes.length - 1);
+  classes.forEach(({ ops }, at) => ops.forEach((op) => (opClass[op] = at)));
   const CHILDREN = 16;
 
   // One level above `below`: CHILDREN of its items in one.
@@ -165,5 +157,5 @@
     for (let i = 0; i < tables.runs; i++) data.end = Math.max(data.end, data.run.start[i] + data.run.length[i]);
     return data;
   };
-  Object.assign(ptds, { classes, classText, opClass, isGpuWork, flags, CHILDREN, markHits });
+  Object.assign(ptds, { classes, opClass, flags, CHILDREN, markHits });
 }

@@ -4,7 +4,7 @@
 {
   const { classes, opClass, flags, CHILDREN } = ptds;
   const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, RAN = 4, EDGES_MOST = 4000, EDGES_A_PATH = 100;
-  const verdictNames = ["false", "load-bearing", "unknown"], dashes = [[], [], [4, 3]];
+  const verdictNames = ptds.tables.verdicts, dashes = [[], [], [4, 3]];
 
   // Black or white, whichever can be read on a colour.
   function inkOn(color) {
@@ -14,7 +14,7 @@
 
   function palette() {
     const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue("--" + name).trim();
-    const kinds = classes.map((name) => color("c-" + name));
+    const kinds = classes.map(({ name }) => color("c-" + name));
     return {
       ground: color("ground"), panel: color("panel"), line: color("line"), text: color("text"), soft: color("soft"), mark: color("mark"),
       blocked: color("blocked"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: verdictNames.map((name) => color("v-" + name)),

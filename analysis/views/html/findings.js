@@ -5,16 +5,11 @@
   let findings = [], total = 0, sorted = { key: "number", down: false };
   const open = new Set();
 
-  const foldWords = {
-    "under-the-floor": "it would save too little", "no-known-cost": "a note without a known cost", once: "set-up, which happened once", "nothing-to-gain": "the default stream costs too little",
-    needed: "results need the order", "same-cause": "another place of the same cause", "inside-a-library": "inside a library, where it cannot be changed",
-  };
-
   // What a row is sorted by; unknown costs come after known ones, whichever way.
   const keys = {
     number: (one) => one.number,
     rule: (one) => one.finding.rule,
-    severity: (one) => ptds.severities.indexOf(one.finding.severity),
+    severity: (one) => ptds.tables.severities.indexOf(one.finding.severity),
     cost: (one) => one.finding.cost.host_ns,
     count: (one) => one.finding.count,
     verdict: (one) => ptds.verdictOrder(one.finding),
@@ -45,7 +40,7 @@
     const row = (name, value) => value !== null && value !== undefined && rows.push(el("dt", {}, name), el("dd", {}, value));
     row("severity", `${finding.severity}, class ${finding.class}`);
     row("case", finding.case);
-    row("told in one line", finding.folded && foldWords[finding.folded]);
+    row("told in one line", finding.folded && ptds.tables.folds[finding.folded]);
     if (finding.pair) row("the pair", ptds.pair(finding.pair));
     row("object", finding.object);
     row("call", finding.api && finding.api + (finding.twin ? " (per-thread twin)" : ""));
@@ -54,7 +49,7 @@
         (finding.cost.host_unknown_calls ? `; unknown for ${count(finding.cost.host_unknown_calls)}` : ""));
     row("GPU time", time(finding.cost.gpu_ns));
     if (finding.api) row("implicit orders here", el("span", {}, verdictTags(finding.verdicts)));
-    if (ptds.needed(finding)) row("but", ptds.needed(finding));
+    row("but", ptds.needed(number - 1));
     if (finding.sequence !== null) {
       const mates = findings.filter((one) => one.finding.sequence === finding.sequence && one.number !== number).map((one) => "#" + one.number);
       row("sequence", `with ${mates.join(", ")}: removing one wait exposes the next`);
@@ -126,7 +121,7 @@
   ptds.startFindings = (report) => {
     total = report.totals.host_ns_lost || 0;
     findings = report.findings.map((finding, at) => {
-      const where = site(finding);
+      const where = site(at);
       const words = [finding.rule, finding.api, finding.object, finding.title, ...finding.callsite.map(frame), ...setNames.map(([key]) => names(finding, key))];
       return { finding, number: at + 1, site: where, text: words.filter(Boolean).join(" ").toLowerCase() };
     });

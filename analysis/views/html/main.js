@@ -22,7 +22,7 @@
   function deviceNote(tables, data) {
     if (!tables.runs) return "Device times are not part of this timeline. A box on a stream " + submitted;
     let work = 0;
-    for (let i = 0; i < data.count; i++) work += ptds.isGpuWork(data.op, i) ? 1 : 0;
+    for (let i = 0; i < data.count; i++) work += data.op.flags[i] & ptds.flags.GPU ? 1 : 0;
     const others = work - tables.runs;
     return `A box in a row "on the GPU" was measured there, from the work's start to its end: ${plural(tables.runs, "operation")}` +
       (others > 0 ? `; of ${count(others)} it is unknown when they ran` : "") + ". Any other box on a stream " + submitted;
@@ -30,13 +30,13 @@
 
   function line(verdict) {
     const svg = byId("arrow").content.firstElementChild.cloneNode(true);
-    const dash = ptds.dashes[ptds.verdictNames.indexOf(verdict)].join(" ") || "none";
+    const dash = ptds.dashes[ptds.tables.verdicts.indexOf(verdict)].join(" ") || "none";
     svg.firstElementChild.setAttribute("style", `stroke:var(--v-${verdict});fill:var(--v-${verdict});stroke-dasharray:${dash}`);
     return svg;
   }
 
   function legend(report, tables) {
-    const boxes = ptds.classes.map((name, at) => el("span", {}, el("i", { style: `background:var(--c-${name})` }), ptds.classText[at]));
+    const boxes = ptds.classes.map(({ name, text }) => el("span", {}, el("i", { style: `background:var(--c-${name})` }), text));
     boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
     if (tables.runs) boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(var(--gpu) 34%,var(--c-kernel) 34%)" }), "measured on the GPU"));
     const edges = report.edges
@@ -62,8 +62,7 @@
   }
 
   async function start() {
-    const report = JSON.parse(byId("data-report").textContent), tables = JSON.parse(byId("data-tables").textContent);
-    ptds.verdictNames = tables.verdicts;
+    const report = JSON.parse(byId("data-report").textContent), { tables } = ptds;
     ptds.startTheme();
     (report.processes ? ptds.startProcesses : ptds.startSummary)(report);
     ptds.startFindings(report);

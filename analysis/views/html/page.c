@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/views/html/page.h"
-#include "analysis/views/json/many_json.h"
 #include "analysis/views/json/report_json.h"
 
 /* Made from the files of this folder by a genrule: page_html, page_css, page_js, and their sizes. */
@@ -80,7 +79,10 @@ static void put_columns(struct page *page)
 static void put_tables(struct page *page)
 {
     if (page->traces != NULL) {
-        page->status |= put_json(json_pack("{s:i, s:[]}", "operations", 0, "verdicts"), page->sink);
+        json_t *few = json_pack("{s:i, s:o}", "operations", 0, "findings",
+                                shared_findings_of_many(page->traces, page->folds, page->namer));
+        shared_words(few);
+        page->status |= put_json(few, page->sink);
         return;
     }
     json_t *tables = tables_json(&page->tables, page->report, page->timeline, page->namer);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the page's writer. columns.c packs numbers, tables.c gives them names, page.c puts the page together; the
- * texts of page.html, page.css and the scripts are embedded when this is built.
+ * The parts of the page's writer. columns.c packs numbers, tables.c gives them names, shared.c has what the scripts
+ * have in common with other views, page.c puts the page together; the texts of page.html, page.css and the scripts are
+ * embedded when this is built.
  */
 #ifndef PTDS_ANALYSIS_VIEWS_HTML_PAGE_H
 #define PTDS_ANALYSIS_VIEWS_HTML_PAGE_H
@@ -36,6 +37,11 @@ void tables_end(struct tables *tables);
 /* The page's own JSON: what the columns are and what their numbers mean. After columns_write. */
 json_t *tables_json(const struct tables *tables, const struct report *report, const struct timeline *timeline,
                     struct site_namer *namer);
+
+/* What the scripts share with the other views, and what that says of each finding of a report, in order (shared.c). */
+void shared_words(json_t *tables);
+json_t *shared_findings(const struct report *report, struct site_namer *namer);
+json_t *shared_findings_of_many(const struct traces *traces, const struct folds *folds, struct site_namer *namer);
 
 /* The columns, deflated and in base64, to the sink. Returns how many edges are in them, or -1 without memory. */
 int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A report as one page of HTML: no network, no other files. What it says is the JSON report (report_json.h, many_json.h),
+ * A report as one page of HTML: no network, no other files. What it says is the JSON report (report_json.h),
  * which is in the page; what it draws is a timeline's operations and single edges, packed in columns.
  */
 #ifndef PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H

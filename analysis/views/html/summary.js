@@ -55,13 +55,12 @@
 
   // The verdict, what the default stream costs, the start-up: before any table.
   function opening(report) {
-    const s = report.startup, parts = [[s.allocating_ns, "allocating"], [s.pinning_ns, "pinning"], [s.loading_ns, "loading code"]].filter(([ns]) => ns > 0);
     replace(
       byId("opening"),
       el("p", { class: report.outcome.verdict === "wrong" ? "s-error" : "" }, el("b", {}, report.outcome.text)),
       report.outcome.pair ? el("p", {}, pair(report.outcome.pair)) : null,
       el("p", {}, report.default_stream.text),
-      parts.length ? el("p", {}, "Start-up: " + parts.map(([ns, what]) => `${time(ns)} ${what}`).join(", ")) : null,
+      ptds.tables.startup ? el("p", {}, ptds.tables.startup) : null,
     );
   }
 
@@ -150,9 +149,9 @@
       advised.add(finding.rule);
       const behind = names(finding, "waits_for_kernels", brief);
       const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`), severity = finding.severity === "error" ? ptds.severityTag(finding) : null;
-      return el("li", {}, link, severity ? " " : ": ", severity, `${ns === null ? "cost unknown" : time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(finding)].filter(Boolean).join(" at ")),
+      return el("li", {}, link, severity ? " " : ": ", severity, `${ns === null ? "cost unknown" : time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(at)].filter(Boolean).join(" at ")),
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
-        needed(finding) ? el("div", { class: "v-load-bearing" }, needed(finding)) : null,
+        needed(at) ? el("div", { class: "v-load-bearing" }, needed(at)) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);
     };
     replace(byId("top"), shown.map(item));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names for the numbers in the columns. Called by page.c and columns.c. All texts come cleaned from the trace; here they
- * are only cut to size, as valid UTF-8.
+ * Names for the numbers in the columns. Called by page.c and columns.c. Names may be cut, but stay valid UTF-8.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/views/html/page.h"
+#include "analysis/views/json/value.h"
+#include "analysis/views/opening.h"
 
 uint32_t names_number(struct names *names, uint32_t uid)
 {
@@ -69,13 +69,6 @@ void tables_end(struct tables *tables)
     json_decref(tables->pairs);
 }
 
-static json_t *cut_string(const char *text)
-{
-    char clean[400];
-    text_clean(clean, sizeof clean, text, strlen(text));
-    return json_string(clean);
-}
-
 static json_t *ids(const struct names *names, const struct report *report, enum finding_set set)
 {
     json_t *out = json_array();
@@ -83,7 +76,7 @@ static json_t *ids(const struct names *names, const struct report *report, enum 
     for (size_t i = 0; i < names->uids.count; i++) {
         report_id(report, set, names->uids.items[i], text, sizeof text);
         json_array_append_new(out,
-                              json_pack("{s:I, s:o}", "id", (json_int_t)names->uids.items[i], "name", cut_string(text)));
+                              json_pack("{s:I, s:o}", "id", (json_int_t)names->uids.items[i], "name", value_text(text)));
     }
     return out;
 }
@@ -103,8 +96,7 @@ static json_t *apis(const struct names *names, const struct report *report)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < names->uids.count; i++) {
-        const struct api_def *api = definitions_api(&report->trace.defs, names->uids.items[i] - 1);
-        json_array_append_new(out, cut_string(api != NULL && api->text != NULL ? api->text : "(unnamed call)"));
+        json_array_append_new(out, value_text(definitions_api_name(&report->trace.defs, names->uids.items[i] - 1)));
     }
     return out;
 }
@@ -114,16 +106,8 @@ static json_t *sites(const struct names *names, const struct report *report, str
     json_t *out = json_array();
     char text[400];
     for (size_t i = 0; i < names->uids.count; i++)
-        json_array_append_new(out, report_site(report, namer, names->uids.items[i], text, sizeof text) ? cut_string(text)
-                                                                                                       : json_null());
-    return out;
-}
-
-static json_t *texts(const char *const *list, size_t count)
-{
-    json_t *out = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(out, json_string(list[i]));
+        json_array_append_new(
+            out, value_text(report_site(report, namer, names->uids.items[i], text, sizeof text) ? text : NULL));
     return out;
 }
 
@@ -154,8 +138,8 @@ json_t *tables_json(const struct tables *tables, const struct report *report, co
     json_object_set_new(out, "kernels", ids(&tables->kernels, report, FINDING_KERNELS));
     json_object_set_new(out, "sites", sites(&tables->stacks, report, namer));
     json_object_set_new(out, "pairs", json_incref(tables->pairs));
-    json_object_set_new(out, "edge_kinds", texts(edge_kind_names, EDGE_KINDS));
-    json_object_set_new(out, "verdicts", texts(verdict_names, VERDICTS));
-    json_object_set_new(out, "reasons", texts(verdict_reason_names, VERDICT_REASONS));
+    json_object_set_new(out, "startup", value_text(opening_startup(report).text));
+    json_object_set_new(out, "findings", shared_findings(report, namer));
+    shared_words(out);
     return out;
 }

@@ -72,7 +72,7 @@ static uint8_t flags_of(const struct call_view *view)
     return (uint8_t)((flags & PTDS_CALL_TWIN ? TIMELINE_TWIN : 0) | (view->succeeded ? 0 : TIMELINE_FAILED) |
                      (flags & PTDS_CALL_LEGACY ? TIMELINE_LEGACY : 0) |
                      (flags & PTDS_CALL_REMAPPED ? TIMELINE_REMAPPED : 0) | (view->timed ? TIMELINE_TIMED : 0) |
-                     (captured ? TIMELINE_CAPTURED : 0) |
+                     (captured ? TIMELINE_CAPTURED : 0) | (view->work && device_runs(view->call->r.op) ? TIMELINE_GPU : 0) |
                      (view->submits || captured || view->scope == WAIT_STREAM ? TIMELINE_WORK : 0));
 }
 

@@ -31,7 +31,8 @@ enum timeline_flags {
     TIMELINE_REMAPPED = 8,
     TIMELINE_TIMED = 16,
     TIMELINE_CAPTURED = 32, /* went into a capture: ran nowhere */
-    TIMELINE_WORK = 64      /* belongs on a stream's row */
+    TIMELINE_WORK = 64,     /* belongs on a stream's row */
+    TIMELINE_GPU = 128      /* the GPU ran it, so that there may be a time for that */
 };
 
 /* A block is shared by the stretch being read and the best one so far. */

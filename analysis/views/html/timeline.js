@@ -92,7 +92,7 @@
   function ranLine(at) {
     const { op, run, runOf, tables } = view.data, ran = runOf[at] - 1, since = (units) => time((tables.start_ns || 0) + units * tables.unit_ns, 3);
     if (ran >= 0) return `ran on the GPU from ${since(run.start[ran])} to ${since(run.start[ran] + run.length[ran])}, ${time(run.length[ran] * tables.unit_ns)}`;
-    return tables.runs && ptds.isGpuWork(op, at) ? "when it ran on the GPU is unknown" : null;
+    return tables.runs && op.flags[at] & flags.GPU ? "when it ran on the GPU is unknown" : null;
   }
 
   function opLines(at) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The JSON writer of the command. Never linked into the shim (jansson). Builds the whole document before it writes any of
- * it.
+ * The JSON writer of the command: report.def read as functions, and the lists that it names. Never linked into the shim
+ * (jansson). Builds the whole document before it writes any of it.
  */
 #include "analysis/views/json/report_json.h"
 
@@ -9,386 +9,340 @@
 #include <string.h>
 
 #include "analysis/findings/identity.h"
-#include "analysis/views/json/edges_json.h"
-#include "analysis/views/json/parts.h"
+#include "analysis/symbols/symbols.h"
+#include "analysis/views/json/keys.h"
+#include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
 
-static json_t *number(uint64_t value)
+/* A frame of a call site, with what the namer knows of it. */
+struct frame {
+    struct site_namer *namer;
+    const struct object_def *object;
+    const char *trouble;
+    uint64_t pc;
+    bool named;
+    char symbol[256];
+};
+
+/* First the functions' names, because objects hold each other. */
+#define OBJECT(name, arguments) static json_t *name##_json arguments;
+#define END
+#define TEXT(key, value, meaning)
+#define TEXT_IF(key, value, meaning)
+#define FLAG(key, value, meaning)
+#define HEX(key, value, meaning)
+#define HEX_IF(key, known, value, meaning)
+#define ID(key, value, meaning)
+#define ID_IF(key, value, meaning)
+#define ID_NAME(key, report, set, id)
+#define NAME_IF(key, report, set, id, meaning)
+#define SITE_IF(key, report, namer, stack, meaning)
+#define NUMBER(key, value, meaning)
+#define NUMBER_IF(key, known, value, meaning)
+#define REAL(key, value, meaning)
+#define POSITION(key, value, meaning)
+#define POSITION_IF(key, known, value, meaning)
+#define WORD(key, names, from, count, value, meaning)
+#define WORD_IF(key, names, from, count, value, meaning)
+#define NUMBERS(names, from, count, value)
+#define EACH(object, names, count, value)
+#define ONE(key, object, value, meaning)
+#define ONE_IF(key, object, value, meaning)
+#define LIST(key, object, value, meaning)
+#define TEXTS(key, value, meaning)
+#define PART(object, value)
+#define MORE_NUMBERS(statement)
+#define VERSION(key, meaning)
+#include "analysis/views/json/report.def"
+
+static json_t *id_or_null(const char *id)
 {
-    return json_integer(value <= INT64_MAX ? (json_int_t)value : INT64_MAX);
+    return id[0] != 0 ? json_string(id) : json_null();
 }
 
-static json_t *number_or_null(bool known, uint64_t value)
+static json_t *id_name(const struct report *report, enum finding_set set, uint32_t id)
 {
-    return known ? number(value) : json_null();
-}
-
-static json_t *hex(uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "0x%llx", (unsigned long long)value);
-    return json_string(text);
-}
-
-static json_t *text_or_null(const char *text)
-{
-    return text != NULL ? json_string(text) : json_null();
-}
-
-/* For texts that were put together and may have been cut inside a UTF-8 sequence, which jansson refuses. */
-static json_t *clean_string(const char *text)
-{
-    char clean[512];
-    text_clean(clean, sizeof clean, text, strlen(text));
-    return json_string(clean);
-}
-
-/* Null: the report is about the whole trace. */
-static json_t *selection(const struct report *report)
-{
-    const struct selection *selection = &report->selection;
-    if (selection_is_all(selection))
-        return json_null();
-    json_t *out = json_object();
-    json_object_set_new(out, "thread", selection->thread != NULL ? clean_string(selection->thread) : json_null());
-    json_object_set_new(out, "stream", number_or_null(selection->stream != 0, selection->stream));
-    json_object_set_new(out, "from_ns", number_or_null(selection->has_from, selection->from_ns));
-    json_object_set_new(out, "to_ns", number_or_null(selection->has_to, selection->to_ns));
-    return out;
-}
-
-static json_t *meta(const struct report *report)
-{
-    const struct ptds_trace_header *header = &report->trace.header;
-    const struct definitions *defs = &report->trace.defs;
-    json_t *settings = json_array();
-    for (size_t i = 0; i < defs->settings.count; i++)
-        json_array_append_new(settings, text_or_null(defs->settings.items[i].text));
-    json_t *meta = json_object();
-    json_object_set_new(meta, "trace", clean_string(report->trace.source.name));
-    json_object_set_new(meta, "trace_version", json_integer(header->version));
-    json_object_set_new(meta, "libptds", json_string(header->shim));
-    json_object_set_new(meta, "program", json_string(header->program));
-    json_object_set_new(meta, "host", json_string(header->host));
-    json_object_set_new(meta, "pid", json_integer(header->pid));
-    json_object_set_new(meta, "rank", header->rank >= 0 ? json_integer(header->rank) : json_null());
-    json_object_set_new(meta, "policy", json_string(report_policy(report)));
-    json_object_set_new(meta, "run_ns", number_or_null(report->totals.run_ns != 0, report->totals.run_ns));
-    json_object_set_new(meta, "settings", settings);
-    json_object_set_new(meta, "selection", selection(report));
-    return meta;
-}
-
-/* Keys of "kept", by enum kept_reason. */
-static const char *const kept_keys[KEPT_REASONS] = {"by_policy", "capture",  "refused",       "excluded",
-                                                    "no_way",    "explicit", "detail_dropped"};
-
-static json_t *totals(const struct report *report)
-{
-    const struct report_totals *totals = &report->totals;
-    json_t *kept = json_object(), *streams = json_object(), *out = json_object();
-    for (unsigned i = 0; i < KEPT_REASONS; i++)
-        json_object_set_new(kept, kept_keys[i], number(totals->kept[i]));
-    for (uint32_t kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
-        json_object_set_new(streams, report_stream_kind(kind), number(totals->streams[kind]));
-    json_object_set_new(out, "calls", number(totals->calls));
-    json_object_set_new(out, "calls_exact", json_boolean(report->has_counts));
-    json_object_set_new(out, "failed", number_or_null(report->has_counts, totals->failed));
-    json_object_set_new(out, "recorded", number(totals->recorded));
-    json_object_set_new(out, "threads", json_integer(report->trace.threads));
-    json_object_set_new(out, "streams", streams);
-    json_object_set_new(out, "default_stream", number(totals->default_stream));
-    json_object_set_new(out, "remapped", number(totals->remapped));
-    json_object_set_new(out, "kept", kept);
-    json_object_set_new(out, "threads_ns", number_or_null(trace_has_time(&report->trace), totals->threads_ns));
-    json_object_set_new(out, "blocked_ns", number_or_null(trace_has_time(&report->trace), totals->blocked_ns));
-    json_object_set_new(out, "host_ns_lost", number_or_null(totals->costed != 0, totals->host_ns));
-    json_object_set_new(out, "findings_for_90_percent", number_or_null(totals->host_ns != 0, report_cover(report, 90)));
-    return out;
-}
-
-static json_t *end_of_pair(const struct report *report, const struct edge_end *end, enum access access)
-{
-    static const char *const words[] = {NULL, "read", "write", NULL};
-    const struct api_def *api = definitions_api(&report->trace.defs, end->api);
     char text[300];
-    json_t *out = json_object();
-    if (end->object != 0)
-        report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
-    json_object_set_new(out, "api", text_or_null(api != NULL ? api->text : NULL));
-    json_object_set_new(out, "kernel", end->object != 0 ? clean_string(text) : json_null());
-    json_object_set_new(out, "access", text_or_null(words[access <= ACCESS_UNKNOWN ? access : 0]));
-    json_object_set_new(out, "thread", number(end->thread));
-    json_object_set_new(out, "stream", number_or_null(end->stream != 0, end->stream));
+    report_id(report, set, id, text, sizeof text);
+    return value_text(text);
+}
+
+static json_t *name_or_null(const struct report *report, enum finding_set set, uint32_t id)
+{
+    return id != 0 ? id_name(report, set, id) : json_null();
+}
+
+static json_t *site_or_null(const struct report *report, struct site_namer *namer, uint32_t stack)
+{
+    char text[400];
+    return value_text(report_site(report, namer, stack, text, sizeof text) ? text : NULL);
+}
+
+static json_t *named_or_null(const struct report *report, enum finding_set set, uint32_t id)
+{
+    return id != 0 ? named_json(report, set, id) : json_null();
+}
+
+static json_t *named_list(const struct report *report, enum finding_set set, const struct finding_ids *ids)
+{
+    json_t *out = json_array();
+    for (uint32_t i = 0; i < ids->count; i++)
+        json_array_append_new(out, named_json(report, set, ids->id[i]));
     return out;
 }
 
-/* Two operations that show what is said; null: none can be named. */
-static json_t *pair_or_null(const struct report *report, const struct edge_pair *pair)
+static void add_numbers(json_t *out, const struct finding *finding)
 {
-    if (pair == NULL || pair->first.ticks == 0)
-        return json_null();
-    json_t *out = json_object();
-    json_object_set_new(out, "first", end_of_pair(report, &pair->first, pair->first_access));
-    json_object_set_new(out, "second", end_of_pair(report, &pair->second, pair->second_access));
-    json_object_set_new(out, "address", hex(pair->address));
-    json_object_set_new(out, "size", number_or_null(pair->size != 0, pair->size));
-    return out;
+    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
+        json_object_set_new(out, finding->numbers[i].key, value_number(finding->numbers[i].value));
 }
 
-static json_t *outcome(const struct report *report)
-{
-    struct outcome found = report_outcome(report);
-    size_t number_of = found.finding != NULL ? opening_number(report, found.finding) : 0;
-    json_t *out = json_object();
-    json_object_set_new(out, "verdict", json_string(doubt_names[found.doubt]));
-    json_object_set_new(out, "complete", json_boolean(found.complete));
-    json_object_set_new(out, "finding", number_or_null(number_of != 0, number_of));
-    json_object_set_new(out, "pair", pair_or_null(report, found.pair));
-    json_object_set_new(out, "text", clean_string(opening_outcome(report).text));
-    return out;
-}
-
-static json_t *default_stream(const struct report *report)
-{
-    struct default_stream found = report_default_stream(report);
-    bool known = found.cost != DEFAULT_UNKNOWN;
-    json_t *out = json_object();
-    json_object_set_new(out, "cost", json_string(default_cost_names[found.cost]));
-    json_object_set_new(out, "least_ns", number_or_null(known, 0));
-    json_object_set_new(out, "most_ns", number_or_null(known, found.most_ns));
-    json_object_set_new(out, "text", clean_string(opening_default_stream(report).text));
-    return out;
-}
-
-static json_t *startup(const struct report *report)
-{
-    static const char *const keys[STARTUP_KINDS] = {"allocating_ns", "pinning_ns", "loading_ns"};
-    json_t *out = json_object();
-    for (unsigned i = 0; i < STARTUP_KINDS; i++)
-        json_object_set_new(out, keys[i], number(report->startup.ns[i]));
-    json_object_set_new(out, "kernels_launched", json_boolean(report->startup.over));
-    return out;
-}
-
-static json_t *floor_of(const struct report *report)
-{
-    json_t *out = json_object();
-    json_object_set_new(out, "percent", json_real(report->floor.percent));
-    json_object_set_new(out, "least_ns", number(report->floor.ns));
-    json_object_set_new(out, "ns", number(floor_ns(report->floor, report->totals.run_ns)));
-    json_object_set_new(out, "findings_above", number(report_shown(report)));
-    return out;
-}
-
-static void add_gap(void *data, const char *line)
-{
-    json_array_append_new(data, clean_string(line));
-}
-
-/* How many operations for each reason; those that there are. */
-static json_t *touch_everything(const struct report_totals *totals)
-{
-    json_t *out = json_object();
-    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
-        if (totals->touch_all[why] != 0)
-            json_object_set_new(out, report_touch_everything(why), number(totals->touch_all[why]));
-    return out;
-}
-
-static json_t *completeness(const struct report *report)
-{
-    const struct trace *trace = &report->trace;
-    json_t *gaps = json_array(), *damages = json_array(), *out = json_object();
-    report_gaps(report, add_gap, gaps);
-    for (size_t i = 0; i < trace->damages.count; i++)
-        json_array_append_new(damages, json_pack("{s:o, s:s}", "offset", number(trace->damages.items[i].offset), "text",
-                                                 trace->damages.items[i].text));
-    json_object_set_new(out, "gaps", gaps);
-    json_object_set_new(out, "lost_records", number(trace->lost));
-    json_object_set_new(out, "recycled_chunks", number(trace->header.recycled));
-    json_object_set_new(out, "lost_chunks", number(trace->lost_chunks));
-    json_object_set_new(out, "unknown_records", number(trace->unknown_records));
-    json_object_set_new(out, "gpu_operations", number(report->totals.gpu_operations));
-    json_object_set_new(out, "gpu_timed", number(report->totals.gpu_timed));
-    json_object_set_new(out, "gpu_times", json_string(report_gpu_times(&report->totals).text));
-    json_object_set_new(out, "opaque_operations", number(report->totals.opaque));
-    json_object_set_new(out, "touch_everything", touch_everything(&report->totals));
-    json_object_set_new(out, "untimed_waits", number(report->totals.untimed_waits));
-    json_object_set_new(out, "clean_end", json_boolean(trace->header.clean_end != 0));
-    json_object_set_new(out, "damages", damages);
-    return out;
-}
-
-/* "symbol" for people; "places" for machines, the innermost inlined function first; "trouble" where there can be neither.
- */
-static void add_names(json_t *frame, struct site_namer *namer, const struct object_def *object, uint64_t pc)
+static json_t *place_list(const struct frame *frame)
 {
     struct site_place places[8];
-    char symbol[256];
-    json_t *list = json_array();
-    bool detailed = namer != NULL && namer->places != NULL;
-    const char *trouble = detailed ? namer->trouble(namer, object) : NULL;
-    bool named = namer != NULL && trouble == NULL && (object != NULL || detailed) &&
-                 namer->name(namer, object, pc, symbol, sizeof symbol);
-    size_t count = detailed ? namer->places(namer, object, pc, places, 8) : 0;
-    for (size_t i = 0; i < count; i++) {
-        json_t *place = json_object();
-        json_object_set_new(place, "function", places[i].function[0] != 0 ? clean_string(places[i].function) : json_null());
-        json_object_set_new(place, "file", places[i].file[0] != 0 ? clean_string(places[i].file) : json_null());
-        json_object_set_new(place, "line", places[i].line != 0 ? json_integer(places[i].line) : json_null());
-        json_object_set_new(place, "inlined", json_boolean(places[i].inlined));
-        json_array_append_new(list, place);
-    }
-    json_object_set_new(frame, "symbol", named ? clean_string(symbol) : json_null());
-    json_object_set_new(frame, "places", list);
-    json_object_set_new(frame, "trouble", text_or_null(trouble));
+    json_t *out = json_array();
+    bool detailed = frame->namer != NULL && frame->namer->places != NULL;
+    size_t count = detailed ? frame->namer->places(frame->namer, frame->object, frame->pc, places, 8) : 0;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(out, place_json(&places[i]));
+    return out;
 }
 
-static json_t *call_site(const struct report *report, struct site_namer *namer, const struct finding *finding)
+static void name_frame(struct frame *frame)
+{
+    struct site_namer *namer = frame->namer;
+    bool detailed = namer != NULL && namer->places != NULL;
+    frame->trouble = detailed ? namer->trouble(namer, frame->object) : NULL;
+    frame->named = namer != NULL && frame->trouble == NULL && (frame->object != NULL || detailed) &&
+                   namer->name(namer, frame->object, frame->pc, frame->symbol, sizeof frame->symbol);
+}
+
+static json_t *frame_list(const struct report *report, struct site_namer *namer, const struct finding *finding)
 {
     const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
-    json_t *frames = json_array();
+    json_t *out = json_array();
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
-        const struct object_def *object = definitions_object_at(&report->trace.defs, stack->pc[i]);
-        json_t *frame = json_object();
-        json_object_set_new(frame, "pc", hex(stack->pc[i]));
-        json_object_set_new(frame, "object", text_or_null(object != NULL ? object->text : NULL));
-        json_object_set_new(frame, "offset", object != NULL ? hex(stack->pc[i] - object->bias) : json_null());
-        add_names(frame, namer, object, stack->pc[i]);
-        json_array_append_new(frames, frame);
+        struct frame frame = {
+            .namer = namer, .object = definitions_object_at(&report->trace.defs, stack->pc[i]), .pc = stack->pc[i]};
+        name_frame(&frame);
+        json_array_append_new(out, frame_json(&frame));
     }
-    return frames;
-}
-
-static json_t *values(const struct report *report, const struct finding *finding)
-{
-    json_t *out = json_object();
-    char text[300];
-    for (unsigned set = 0; set < FINDING_SETS; set++) {
-        const struct finding_ids *ids = &finding->sets[set];
-        json_t *list = json_array();
-        for (uint32_t i = 0; i < ids->count; i++) {
-            report_id(report, (enum finding_set)set, ids->id[i], text, sizeof text);
-            json_t *name = clean_string(text);
-            json_array_append_new(list, json_pack("{s:o, s:o}", "id", json_integer(ids->id[i]), "name", name));
-        }
-        json_object_set_new(out, finding_set_names[set], json_pack("{s:o, s:b}", "ids", list, "more", ids->more));
-    }
-    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
-        json_object_set_new(out, finding->numbers[i].key, number(finding->numbers[i].value));
     return out;
 }
 
-static json_t *since_start(const struct report *report, bool known, uint64_t ticks)
+static json_t *proof_or_null(const struct report *report, const struct edge_pair *pair)
 {
-    const struct trace *trace = &report->trace;
-    known &= trace_has_time(trace);
-    return number_or_null(known, ticks > report->start ? trace_ns(trace, ticks - report->start) : 0);
+    return pair != NULL && pair->first.ticks != 0 ? proof_json(report, pair) : json_null();
 }
 
-static json_t *cost(const struct finding *finding)
+static json_t *verdicts_or_null(const uint64_t *counts)
 {
-    json_t *out = json_object();
-    json_object_set_new(out, "host_ns", number_or_null(finding->known != 0, finding->host_ns));
-    json_object_set_new(out, "host_known_calls", number(finding->known));
-    json_object_set_new(out, "host_unknown_calls", number(finding->unknown));
-    json_object_set_new(out, "gpu_ns", json_null());
+    return counts != NULL ? verdicts_json(counts) : json_null();
+}
+
+static bool has_moment(const struct report *report, const struct finding *finding)
+{
+    return finding->count != 0 && trace_has_time(&report->trace);
+}
+
+static uint64_t since_start(const struct report *report, uint64_t ticks)
+{
+    return ticks > report->start ? trace_ns(&report->trace, ticks - report->start) : 0;
+}
+
+static json_t *share_list(const struct folded *folded)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < folded->shares.count; i++)
+        json_array_append_new(out, share_json(&folded->shares.items[i]));
     return out;
 }
 
-json_t *report_json_finding(const struct report *report, struct site_namer *namer, const struct finding *finding)
+static const char *api_text(const struct report *report, uint32_t number)
 {
-    const struct rule *rule = finding->rule;
-    struct finding_id place = identity_of_place(&report->trace, namer, finding);
-    json_t *out = json_object();
-    json_object_set_new(out, "id", json_string(identity_of(&report->trace, finding).text));
-    json_object_set_new(out, "place_id", place.text[0] != 0 ? json_string(place.text) : json_null());
-    json_object_set_new(out, "rule", json_string(rule->id));
-    json_object_set_new(out, "class", json_string(rule->class_));
-    json_object_set_new(out, "severity", json_string(severity_names[finding->severity]));
-    json_object_set_new(out, "banner", json_boolean(rule->banner));
-    json_object_set_new(out, "doubt", json_string(doubt_names[finding->doubt]));
-    json_object_set_new(out, "folded", text_or_null(fold_names[finding->fold]));
-    json_object_set_new(out, "cause", json_string(opening_cause_name(report, finding)));
-    json_object_set_new(out, "pair", pair_or_null(report, finding->has_pair ? &finding->pair : NULL));
-    json_object_set_new(out, "case", text_or_null(rule->details != NULL ? rule->details[finding->detail] : NULL));
-    json_object_set_new(out, "count", number(finding->count));
-    json_object_set_new(out, "cost", cost(finding));
-    json_object_set_new(out, "verdicts", report_verdicts_json(report_finding_verdicts(report, finding)));
-    json_object_set_new(out, "sequence", number_or_null(finding->sequence != 0, finding->sequence));
-    json_object_set_new(out, "first_ns", since_start(report, finding->count != 0, finding->first));
-    json_object_set_new(out, "last_ns", since_start(report, finding->count != 0, finding->last));
-    json_object_set_new(out, "api", finding->has_api ? json_string(report_api(report, finding)) : json_null());
-    json_object_set_new(out, "twin", json_boolean(finding->twin));
-    json_object_set_new(out, "object", text_or_null(finding->text));
-    json_object_set_new(out, "callsite", call_site(report, namer, finding));
-    json_object_set_new(out, "values", values(report, finding));
-    json_object_set_new(out, "title", json_string(rule->title));
-    json_object_set_new(out, "text", json_string(rule->sentence));
-    json_object_set_new(out, "advice", json_string(finding_advice(finding)));
+    const struct api_def *api = definitions_api(&report->trace.defs, number);
+    return api != NULL ? api->text : NULL;
+}
+
+static json_t *shown_pair(const struct report *report, struct site_namer *namer, const struct edge *edge)
+{
+    bool shown = edge->verdict != VERDICT_FALSE && edge->pair.first_access != 0;
+    return shown ? pair_json(report, namer, &edge->pair) : json_null();
+}
+
+static uint64_t total_of(const uint64_t *counts)
+{
+    uint64_t total = 0;
+    for (unsigned i = 0; i < VERDICTS; i++)
+        total += counts[i];
+    return total;
+}
+
+static json_t *group_list(const struct report *report, struct site_namer *namer)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < report->edges.groups.count; i++)
+        json_array_append_new(out, edge_group_json(report, namer, &report->edges.groups.items[i]));
     return out;
 }
 
-static json_t *sequences(const struct report *report)
+static json_t *edges_or_null(const struct report *report, struct site_namer *namer)
+{
+    uint64_t counts[VERDICTS];
+    return report_all_verdicts(report, counts) != NULL ? edges_json(report, namer, counts) : json_null();
+}
+
+static json_t *setting_list(const struct definitions *defs)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < defs->settings.count; i++)
+        if (defs->settings.items[i].text != NULL)
+            json_array_append_new(out, value_text(defs->settings.items[i].text));
+    return out;
+}
+
+static json_t *selection_or_null(const struct selection *selection)
+{
+    return selection_is_all(selection) ? json_null() : selection_json(selection);
+}
+
+static void add_line(void *list, const char *line)
+{
+    json_array_append_new(list, value_text(line));
+}
+
+static json_t *gap_list(const struct report *report)
+{
+    json_t *out = json_array();
+    report_gaps(report, add_line, out);
+    return out;
+}
+
+static json_t *incomplete_list(const struct traced *traced)
+{
+    json_t *out = json_array();
+    traced_incomplete(traced, add_line, out);
+    return out;
+}
+
+static void add_reasons(json_t *out, const struct report_totals *totals)
+{
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
+        if (totals->touch_all[why] != 0)
+            json_object_set_new(out, report_touch_everything(why), value_number(totals->touch_all[why]));
+}
+
+static json_t *damage_list(const struct trace *trace)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < trace->damages.count; i++)
+        json_array_append_new(out, damage_json(&trace->damages.items[i]));
+    return out;
+}
+
+static json_t *rule_list(const struct report *report)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < report->rules; i++)
+        if (report->runs[i].rule != NULL)
+            json_array_append_new(out, json_string(report->runs[i].rule->id));
+    return out;
+}
+
+static json_t *finding_list(const struct report *report, struct site_namer *namer)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < report->findings.count; i++)
+        json_array_append_new(out, finding_json(report, namer, report->findings.items[i]));
+    return out;
+}
+
+static json_t *sequence_list(const struct report *report)
 {
     json_t *out = json_array();
     for (size_t i = 0; i < report->sequences.count; i++)
-        json_array_append_new(out, json_pack("{s:o, s:o}", "host_ns", number(report->sequences.items[i].host_ns),
-                                             "findings", number(report->sequences.items[i].findings)));
+        json_array_append_new(out, sequence_json(&report->sequences.items[i]));
     return out;
 }
 
-json_t *report_json_completeness(const struct report *report)
+static json_t *process_list(const struct traces *traces)
 {
-    return completeness(report);
+    json_t *out = json_array();
+    for (size_t i = 0; i < traces->list.count; i++)
+        json_array_append_new(out, process_json(traces->list.items[i], &traces->list.items[i]->report));
+    return out;
 }
 
-json_t *report_json_meta(const struct report *report)
+static json_t *folded_list(const struct traces *traces, const struct folds *folds, struct site_namer *namer)
 {
-    return meta(report);
+    json_t *out = json_array();
+    for (size_t i = 0; i < folds->list.count; i++) {
+        const struct folded *folded = &folds->list.items[i];
+        const struct report *report = &traces->list.items[folded->process]->report;
+        symbols_of(namer, &report->trace);
+        json_array_append_new(out, folded_json(report, namer, folded));
+    }
+    return out;
 }
+
+#define PUT(key, value) json_object_set_new(out, key, value);
+#include "analysis/views/json/fields.h"
+#define OBJECT(name, arguments) \
+    static json_t *name##_json arguments \
+    { \
+        json_t *out = json_object();
+#define END \
+    return out; \
+    }
+#define TEXT(key, value, meaning) PUT(#key, value_text(value))
+#define TEXT_IF(key, value, meaning) PUT(#key, value_text(value))
+#define FLAG(key, value, meaning) PUT(#key, json_boolean(value))
+#define HEX(key, value, meaning) PUT(#key, value_hex(value))
+#define HEX_IF(key, known, value, meaning) PUT(#key, (known) ? value_hex(value) : json_null())
+#define ID(key, value, meaning) PUT(#key, json_string(value))
+#define ID_IF(key, value, meaning) PUT(#key, id_or_null(value))
+#define ID_NAME(key, report, set, id) PUT(#key, id_name(report, set, id))
+#define NAME_IF(key, report, set, id, meaning) PUT(#key, name_or_null(report, set, id))
+#define SITE_IF(key, report, namer, stack, meaning) PUT(#key, site_or_null(report, namer, stack))
+#define NUMBER(key, value, meaning) PUT(#key, value_number(value))
+#define NUMBER_IF(key, known, value, meaning) PUT(#key, (known) ? value_number(value) : json_null())
+#define REAL(key, value, meaning) PUT(#key, json_real(value))
+#define POSITION(key, value, meaning) PUT(#key, value_number(value))
+#define POSITION_IF(key, known, value, meaning) PUT(#key, (known) ? value_number(value) : json_null())
+#define WORD(key, names, from, count, value, meaning) PUT(#key, json_string((names)[value]))
+#define WORD_IF(key, names, from, count, value, meaning) \
+    PUT(#key, (unsigned)(value) >= (from) ? json_string((names)[value]) : json_null())
+#define NUMBERS(names, from, count, value) \
+    for (unsigned i = (from); i < (count); i++) \
+    PUT((names)[i], value_number(value))
+#define EACH(object, names, count, value) \
+    for (unsigned i = 0; i < (count); i++) \
+    PUT((names)[i], value)
+#define ONE(key, object, value, meaning) PUT(#key, value)
+#define ONE_IF(key, object, value, meaning) PUT(#key, value)
+#define LIST(key, object, value, meaning) PUT(#key, value)
+#define TEXTS(key, value, meaning) PUT(#key, value)
+#define PART(object, value) value_merge(out, value);
+#define MORE_NUMBERS(statement) statement;
+#define VERSION(key, meaning) PUT(#key, json_integer(1))
+#include "analysis/views/json/report.def"
 
 json_t *report_json_document(const struct report *report, struct site_namer *namer)
 {
-    json_t *findings = json_array(), *rules = json_array(), *out = json_object();
-    for (size_t i = 0; i < report->findings.count; i++)
-        json_array_append_new(findings, report_json_finding(report, namer, report->findings.items[i]));
-    for (size_t i = 0; i < report->rules; i++)
-        if (report->runs[i].rule != NULL)
-            json_array_append_new(rules, json_string(report->runs[i].rule->id));
-    json_object_set_new(out, "ptds_report_version", json_integer(1));
-    json_object_set_new(out, "meta", meta(report));
-    json_object_set_new(out, "outcome", outcome(report));
-    json_object_set_new(out, "default_stream", default_stream(report));
-    json_object_set_new(out, "startup", startup(report));
-    json_object_set_new(out, "floor", floor_of(report));
-    json_object_set_new(out, "totals", totals(report));
-    json_object_set_new(out, "rules", rules);
-    json_object_set_new(out, "findings", findings);
-    json_object_set_new(out, "edges", report_edges_json(report, namer));
-    json_object_set_new(out, "sequences", sequences(report));
-    json_object_set_new(out, "completeness", completeness(report));
-    return out;
+    return one_json(report, namer);
 }
 
-static int to_sink(const char *text, size_t size, void *data)
+json_t *many_json_document(const struct traces *traces, const struct folds *folds, struct site_namer *namer)
 {
-    struct text_sink *sink = data;
-    sink->write(sink, text, size);
-    return 0;
-}
-
-int report_json_write(json_t *out, struct text_sink *sink)
-{
-    int status = out != NULL ? json_dump_callback(out, to_sink, sink, JSON_INDENT(2)) : -1;
-    json_decref(out);
-    if (status == 0)
-        sink->write(sink, "\n", 1);
-    return status;
+    return several_json(traces, folds, namer, traces_gpu_totals(traces));
 }
 
 int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    return report_json_write(report_json_document(report, namer), sink);
+    return value_write(report_json_document(report, namer), sink);
+}
+
+int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
+{
+    return value_write(many_json_document(traces, folds, namer), sink);
 }

@@ -10,19 +10,11 @@
 
 enum { GROUPS_SHOWN = 10 };
 
-static const char *const access_names[] = {"", "reads", "writes", "uses"};
-
-static const char *api_name(const struct report *report, uint32_t api)
-{
-    const struct api_def *def = definitions_api(&report->trace.defs, api);
-    return def != NULL && def->text != NULL ? def->text : "(unnamed call)";
-}
-
 static void put_end(const struct report *report, struct site_namer *namer, const char *label, const struct edge_end *end,
                     struct text_sink *sink)
 {
     char text[300];
-    sink_printf(sink, "    %-22s%s, thread %u", label, api_name(report, end->api), end->thread);
+    sink_printf(sink, "    %-22s%s, thread %u", label, definitions_api_name(&report->trace.defs, end->api), end->thread);
     if (end->stream != 0) {
         report_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
         sink_printf(sink, ", stream %s", text);
@@ -40,9 +32,9 @@ static void put_pair(const struct report *report, struct site_namer *namer, cons
                      struct text_sink *sink)
 {
     char label[32];
-    snprintf(label, sizeof label, "first %s", access_names[pair->first_access & 3]);
+    snprintf(label, sizeof label, "first %s", report_access(pair->first_access));
     put_end(report, namer, label, &pair->first, sink);
-    snprintf(label, sizeof label, "then %s", access_names[pair->second_access & 3]);
+    snprintf(label, sizeof label, "then %s", report_access(pair->second_access));
     put_end(report, namer, label, &pair->second, sink);
     if (pair->address == 0)
         return;

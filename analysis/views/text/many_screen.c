@@ -103,7 +103,7 @@ static void put_costs(struct screen *screen, const struct traces *traces, const 
     screen_put(screen, &line);
     struct report_totals gpu = traces_gpu_totals(traces);
     line_add(&line, "Blocked: %s, %u %% of the threads' time; %s", text_ns(sums->blocked_ns).text,
-             screen_percent(sums->blocked_ns, sums->threads_ns), report_gpu_time(&gpu));
+             report_percent(sums->blocked_ns, sums->threads_ns), report_gpu_time(&gpu));
     screen_put(screen, &line);
     if (sums->startup_ns != 0) {
         line_add(&line, "Start-up: %s allocating, pinning and loading code, in all", text_ns(sums->startup_ns).text);

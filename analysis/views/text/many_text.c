@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "analysis/symbols/symbols.h"
+#include "analysis/views/text/report_text.h"
 
 enum { FRAMES_SHOWN = 12, NAMES_SHOWN = 8 };
 
@@ -52,19 +53,6 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
         struct line banner = report_banner(report);
         if (banner.used != 0)
             sink_printf(sink, "      !! %s\n", banner.text);
-    }
-}
-
-static void put_stack(const struct report *report, struct site_namer *namer, const struct finding *finding,
-                      struct text_sink *sink)
-{
-    const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
-    char text[400];
-    if (finding->has_api && (stack == NULL || stack->count == 0))
-        sink_printf(sink, "    %-22snot recorded\n", "call site");
-    for (uint32_t i = 0; stack != NULL && i < stack->count && i < FRAMES_SHOWN; i++) {
-        report_frame(report, namer, stack->pc[i], text, sizeof text);
-        sink_printf(sink, "    %-22s%s\n", i == 0 ? "call site" : "", text);
     }
 }
 
@@ -110,7 +98,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
                     folded->count == 1 ? "" : "s");
     put_shares(traces, folded, sink);
     symbols_of(namer, &report->trace);
-    put_stack(report, namer, finding, sink);
+    report_stack_text(report, namer, finding, FRAMES_SHOWN, sink);
     if (first)
         sink_printf(sink, "    %s\n    Advice: %s\n", finding->rule->sentence, finding->rule->advice);
 }

@@ -135,8 +135,8 @@ static void put_set(const struct report *report, const struct finding *finding, 
     sink_printf(sink, "%s\n", ids->more ? ", and more" : "");
 }
 
-static void put_stack(const struct report *report, struct site_namer *namer, const struct finding *finding,
-                      struct text_sink *sink)
+void report_stack_text(const struct report *report, struct site_namer *namer, const struct finding *finding, unsigned most,
+                       struct text_sink *sink)
 {
     const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
     char text[400];
@@ -145,7 +145,7 @@ static void put_stack(const struct report *report, struct site_namer *namer, con
             sink_printf(sink, "    %-22snot recorded\n", "call site");
         return;
     }
-    for (uint32_t i = 0; i < stack->count && i < STACK_FRAMES_SHOWN; i++) {
+    for (uint32_t i = 0; i < stack->count && i < most; i++) {
         report_frame(report, namer, stack->pc[i], text, sizeof text);
         sink_printf(sink, "    %-22s%s\n", i == 0 ? "call site" : "", text);
     }
@@ -225,7 +225,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
     put_verdicts(report, finding, sink);
     put_pair(report, finding, sink);
     put_sequence(report, finding, sink);
-    put_stack(report, namer, finding, sink);
+    report_stack_text(report, namer, finding, STACK_FRAMES_SHOWN, sink);
     for (unsigned set = 0; set < FINDING_SETS; set++)
         if (set != FINDING_CONTEXTS)
             put_set(report, finding, (enum finding_set)set, sink);

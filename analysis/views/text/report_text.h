@@ -18,6 +18,10 @@ void report_text(const struct report *report, struct site_namer *namer, struct t
 /* One finding, by rank from 0, with its call site, its advice and all its values. */
 void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink);
 
+/* The call site of a finding, `most` frames of it. */
+void report_stack_text(const struct report *report, struct site_namer *namer, const struct finding *finding, unsigned most,
+                       struct text_sink *sink);
+
 /* What could not be analysed, damage with its offsets included. */
 void report_gaps_text(const struct report *report, struct text_sink *sink);
 

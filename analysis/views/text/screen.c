@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CAUSES = 8, MOST_CAUSES_SMALL = 2, MOST_GAPS = 3, MOST_GAPS_SMALL = 1, MOST_NEEDED = 2, MOST_NEEDED_SMALL = 1 };
+enum {
+    MOST_CAUSES = 8,
+    MOST_CAUSES_SMALL = 2,
+    MOST_GAPS = 3,
+    MOST_GAPS_SMALL = 1,
+    MOST_NEEDED = 2,
+    MOST_NEEDED_SMALL = 1,
+    NAME_COLUMNS = 34
+};
 
 /* Writes a line that fits. */
 void screen_put(struct screen *screen, struct line *line)
@@ -25,11 +33,6 @@ void screen_put_blank(struct screen *screen)
     struct line line = {0};
     if (!screen->small)
         screen_put(screen, &line);
-}
-
-unsigned screen_percent(uint64_t part, uint64_t whole)
-{
-    return whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
 }
 
 static void put_banner(struct screen *screen)
@@ -123,20 +126,9 @@ static void put_folded(struct screen *screen)
 
 static void add_end(const struct screen *screen, const struct edge_end *end, enum access access, struct line *line)
 {
-    const struct api_def *api = definitions_api(&screen->report->trace.defs, end->api);
     char text[300];
-    if (end->object != 0) {
-        report_id(screen->report, FINDING_KERNELS, end->object, text, sizeof text);
-        line_add(line, "%.34s", text_function(text).text);
-    } else {
-        line_add(line, "%.34s", api != NULL && api->text != NULL ? api->text : "(unnamed call)");
-    }
     report_id(screen->report, FINDING_THREADS, end->thread, text, sizeof text);
-    line_add(line, " %s in thread %.20s",
-             access == ACCESS_WRITE  ? "writes"
-             : access == ACCESS_READ ? "reads"
-                                     : "uses",
-             text);
+    line_add(line, "%s in thread %.20s", report_accessor(screen->report, end, access, NAME_COLUMNS).text, text);
 }
 
 /* The orders that results depend on, by an example each: what a remap has to be afraid of. */

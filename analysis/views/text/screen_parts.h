@@ -19,7 +19,6 @@ struct screen {
 /* Writes a line and empties it. */
 void screen_put(struct screen *screen, struct line *line);
 void screen_put_blank(struct screen *screen); /* nothing on a small screen */
-unsigned screen_percent(uint64_t part, uint64_t whole);
 
 /* The top findings: as many as fit above `after` rows. */
 void screen_put_findings(struct screen *screen, unsigned after);

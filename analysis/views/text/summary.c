@@ -226,13 +226,6 @@ static void put_gaps(const struct report *report, struct text_sink *sink)
     report_gaps(report, add_gap, &gaps);
     if (gaps.lines == 0)
         return;
-    if (gaps.line.used > COLUMNS) {
-        gaps.line.used = COLUMNS - 4;
-        while (gaps.line.used > 0 && ((unsigned char)gaps.line.text[gaps.line.used] & 0xc0) == 0x80)
-            gaps.line.used--;
-        gaps.line.text[gaps.line.used] = 0;
-        line_add(&gaps.line, " ...");
-    }
     put(sink, &gaps.line);
 }
 

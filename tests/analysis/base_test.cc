@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all of analysis/ stands on: durations as people write them, the map from ids.
+#include <gtest/gtest.h>
+
+#include "analysis/base/duration.h"
+#include "analysis/base/table.h"
+
+namespace ptds
+{
+namespace
+{
+
+TEST(Duration, IsANumberAndAUnit)
+{
+    const struct {
+        const char *text;
+        uint64_t ns;
+    } sound[] = {
+        {"10ns", 10},          {"30us", 30000},        {"2 ms", 2000000}, {"1.5s", 1500000000},
+        {"2m", 120000000000u}, {"0.5m", 30000000000u}, {".25us", 250},
+    };
+    for (const auto &one : sound) {
+        uint64_t ns = 7;
+        EXPECT_TRUE(duration_read(one.text, &ns)) << one.text;
+        EXPECT_EQ(one.ns, ns) << one.text;
+    }
+}
+
+TEST(Duration, NothingIsGuessed)
+{
+    for (const char *text :
+         {"", "10", "s", "ms", "-1s", "inf s", "nan s", "1h", "1 s ", "1S", ".", ". s", "1e30s", "soon"}) {
+        uint64_t ns = 7;
+        EXPECT_FALSE(duration_read(text, &ns)) << text;
+        EXPECT_EQ(7u, ns) << text;
+    }
+}
+
+/* Small ids have another place than others; nobody may notice. */
+TEST(IdMap, HoldsIdsOfAllSizes)
+{
+    const uint64_t keys[] = {
+        0, 1, 63, ID_MAP_SMALL - 1, ID_MAP_SMALL, ID_MAP_SMALL + 1, 2 * ID_MAP_SMALL - 1, 1ull << 40, UINT64_MAX - 1};
+    struct id_map map = {};
+    uint32_t value = 7;
+    for (uint64_t key : keys)
+        EXPECT_FALSE(id_map_get(&map, key, &value)) << key;
+    for (uint64_t key : keys)
+        ASSERT_TRUE(id_map_put(&map, key, static_cast<uint32_t>(key * 3 % 1000))) << key;
+    for (uint64_t key : keys) {
+        ASSERT_TRUE(id_map_get(&map, key, &value)) << key;
+        EXPECT_EQ(key * 3 % 1000, value) << key;
+        EXPECT_FALSE(id_map_get(&map, key + 100, &value)) << key;
+    }
+    for (uint64_t key : keys) {
+        id_map_remove(&map, key);
+        value = 7;
+        EXPECT_FALSE(id_map_get(&map, key, &value)) << key;
+        EXPECT_EQ(7u, value);
+    }
+    ASSERT_TRUE(id_map_put(&map, 5, 0));
+    ASSERT_TRUE(id_map_put(&map, 5, 9)) << "an existing key gets the new value";
+    EXPECT_TRUE(id_map_get(&map, 5, &value));
+    EXPECT_EQ(9u, value);
+    EXPECT_FALSE(id_map_put(&map, UINT64_MAX, 1));
+    EXPECT_FALSE(id_map_put(&map, 5, UINT32_MAX));
+    id_map_free(&map);
+}
+
+} // namespace
+} // namespace ptds
