@@ -4,10 +4,10 @@
  * cannot answer; what is known already must not be looked at again. Of a stream's accesses only the last of each kind and
  * place is remembered: whoever comes after that one comes after the others.
  *
- * Nobody sees how far a kernel reaches from its pointers. Two such open-ended accesses of one memory are a doubt at least,
- * wherever they start; that a lane has had the doubt is noted, and then only what is newer is looked at, and what starts at
- * the same byte or has a known extent, which may be sure. Knowledge only grows, so what is ordered stays ordered; what is
- * not, or by the host alone, is looked at again when the lane has learnt of the other one.
+ * Nobody sees how far a kernel reaches from its pointers. Such an open-ended access and any other of one memory are a doubt,
+ * never more, wherever they start; that a lane has had the doubt is noted, and then only what is newer is looked at.
+ * Knowledge only grows, so what is ordered stays ordered; what is not, or by the host alone, is looked at again when the
+ * lane has learnt of the other one.
  */
 #include "analysis/order/engine.h"
 
@@ -146,21 +146,16 @@ static enum outcome worse(enum outcome a, enum outcome b)
     return a > b ? a : b;
 }
 
-/* Of a bucket's accesses up to some operation, those which may surely conflict with the new one. */
-static INLINE enum outcome look_at_bucket(struct verdicts *v, const struct blame *by, struct memory *memory,
-                                          uint16_t bucket, uint64_t upto, const struct touch *touch,
-                                          const struct remembered *keep)
+/* Drops what the lane did there before, up to some operation, and the new access makes superfluous. */
+static INLINE void replace(const struct blame *by, struct memory *memory, uint64_t upto, const struct touch *touch,
+                           const struct remembered *keep)
 {
-    enum outcome worst = OUTCOME_APART;
-    bool extents = bucket == 0;
-    for (uint32_t at = memory->bucket[bucket], next; at != 0; at = next) {
+    for (uint32_t at = memory->bucket[bucket_of(touch)], next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
         next = old->chained;
-        bool sure = old->touch.access == ACCESS_WRITE || touch->access == ACCESS_WRITE || old->lane == by->lane;
-        if (sure && (extents || old->touch.lo == touch->lo) && old->op <= upto)
-            worst = worse(worst, look_at(v, by, memory, old, touch, keep));
+        if (old->lane == by->lane && old != keep && old->op <= upto && covers(memory, touch, &old->touch))
+            accesses_forget(memory, old);
     }
-    return worst;
 }
 
 static bool nothing_new(const struct verdicts *v, const struct memory *memory, const struct examined *examined,
@@ -179,7 +174,7 @@ static void note_open(struct verdicts *v, struct memory *memory, struct examined
     examined->open |= UINT64_C(1) << lane % 64;
 }
 
-/* Older ones that can be sure first, then what is new. */
+/* The lane's own first, then what is new. */
 enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
                            const struct remembered *keep)
 {
@@ -188,9 +183,8 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
     struct examined *examined = examined_by(memory, by->lane, lanes_at(v, by->lane)->born);
     bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
     uint32_t fresh = alone ? 0 : first_new(v, lanes_at(v, by->lane), memory, examined, any);
-    uint64_t upto = alone ? UINT64_MAX : examined->upto[any];
-    enum outcome worst = look_at_bucket(v, by, memory, bucket_of(touch), upto, touch, keep);
-    worst = worse(worst, look_at_bucket(v, by, memory, 0, upto, touch, keep));
+    enum outcome worst = OUTCOME_APART;
+    replace(by, memory, alone ? UINT64_MAX : examined->upto[any], touch, keep);
     for (uint32_t at = fresh, next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
         uint32_t lane = old->lane;

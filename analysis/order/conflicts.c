@@ -12,7 +12,7 @@ static bool overlap(const struct touch *a, const struct touch *b)
     return a->lo < b->hi && b->lo < a->hi;
 }
 
-/* Do both surely touch a byte in common? *may: whether they can at all. */
+/* Does what is known of both reach a byte in common? *may: whether they can at all. */
 static bool meet(const struct touch *a, const struct touch *b, bool *may)
 {
     const struct touch *open = a->extent == EXTENT_FROM ? a : b, *other = open == a ? b : a;
@@ -26,18 +26,22 @@ static bool meet(const struct touch *a, const struct touch *b, bool *may)
     return other->extent == EXTENT_EXACT && open->lo >= other->lo && open->lo < other->hi;
 }
 
-/* REASON_NONE with verdict false: no conflict. */
+/* Load-bearing where both ranges are known, overlap, and one is surely written: copies, memsets, frees. How far a kernel
+ * reaches from a pointer, and whether it uses it at all, nobody sees. REASON_NONE with verdict false: no conflict. */
 static enum verdict judge(const struct touch *a, const struct touch *b, enum verdict_reason *reason)
 {
-    bool may, sure;
+    bool may, met;
     *reason = REASON_NONE;
     if (a->access == ACCESS_READ && b->access == ACCESS_READ)
         return VERDICT_FALSE;
-    sure = meet(a, b, &may);
+    met = meet(a, b, &may);
     if (!may)
         return VERDICT_FALSE;
-    *reason = !sure ? REASON_EXTENT : REASON_ACCESS;
-    return sure && (a->access == ACCESS_WRITE || b->access == ACCESS_WRITE) ? VERDICT_LOAD_BEARING : VERDICT_UNKNOWN;
+    *reason = !met ? REASON_EXTENT : REASON_ACCESS;
+    return met && a->extent == EXTENT_EXACT && b->extent == EXTENT_EXACT &&
+                   (a->access == ACCESS_WRITE || b->access == ACCESS_WRITE)
+               ? VERDICT_LOAD_BEARING
+               : VERDICT_UNKNOWN;
 }
 
 static void describe(struct edge_pair *pair, const struct verdicts *v, const struct remembered *first,
@@ -45,12 +49,14 @@ static void describe(struct edge_pair *pair, const struct verdicts *v, const str
 {
     const struct touch *touch = &first->touch;
     uint64_t lo = larger(touch->lo, second->lo), hi = touch->hi < second->hi ? touch->hi : second->hi;
+    enum verdict_reason reason;
     *pair = (struct edge_pair){.first = first->end,
                                .second = *v->end,
                                .first_access = touch->access,
                                .second_access = second->access,
                                .address = lo,
-                               .allocation = memory->uid};
+                               .allocation = memory->uid,
+                               .definite = judge(touch, second, &reason) == VERDICT_LOAD_BEARING};
     bool exact = touch->extent != EXTENT_FROM || second->extent != EXTENT_FROM;
     if (touch->extent == EXTENT_FROM && second->extent != EXTENT_FROM)
         pair->address = touch->lo;
@@ -67,22 +73,22 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
 {
     struct edge_pair pair;
     struct blame what = *by;
-    bool certain = by->verdict == VERDICT_LOAD_BEARING && first->op > v->soft && first->op > v->fog &&
-                   first->op > vclock_get(&v->told, first->lane) && lanes_at(v, first->lane)->sure &&
-                   (by->cover != NULL || lanes_at(v, by->lane)->sure);
-    v->totals.races += certain;
-    v->totals.possible_races += !certain;
-    if (!(certain && !v->raced) && blame_all_settled(v, by, first->lane))
+    bool seen = first->op > v->soft && first->op > v->fog && first->op > vclock_get(&v->told, first->lane) &&
+                lanes_at(v, first->lane)->sure && (by->cover != NULL || lanes_at(v, by->lane)->sure);
+    bool definite = seen && by->verdict == VERDICT_LOAD_BEARING;
+    v->totals.races += definite;
+    v->totals.possible_races += !definite;
+    if (!(definite && !v->raced) && blame_all_settled(v, by, first->lane))
         return;
     describe(&pair, v, first, second, memory);
     what.pair = &pair;
     what.reason = by->verdict == VERDICT_LOAD_BEARING ? REASON_RACE : by->reason;
     what.verdict = VERDICT_UNKNOWN;
     blame_all(v, &what, first->lane);
-    if (certain && !v->raced) {
+    if (seen && !v->raced && (definite || !v->may_race))
         v->race = pair;
-        v->raced = true;
-    }
+    v->raced |= definite;
+    v->may_race |= seen;
 }
 
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
@@ -166,9 +172,44 @@ static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsig
     }
 }
 
+void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end)
+{
+    struct blame what = {.lane = HOST_LANE, .verdict = VERDICT_UNKNOWN, .reason = REASON_HOST};
+    uint64_t known = blame_full(v, &what, about), explicitly = blame_explicit(v, &what, about);
+    const struct mark *mark = known > explicitly ? last_mark(&lanes_at(v, about)->access[1], known) : NULL;
+    if (mark == NULL || mark->op <= explicitly)
+        return;
+    struct edge_pair pair = {.first = *lanes_end(v, mark),
+                             .second = *end,
+                             .first_access = ACCESS_UNKNOWN,
+                             .second_access = ACCESS_UNKNOWN};
+    what.pair = &pair;
+    blame(v, &what, about, mark->op);
+}
+
+/* Nothing can have changed since the lane's last operation of the kind. */
+static bool has_met(const struct verdicts *v, const struct lane *lane, unsigned touches, unsigned opaque)
+{
+    uint64_t grown = larger(lane->grown_at, lanes_at(v, HOST_LANE)->grown_at);
+    return lane->met_at != 0 && grown <= lane->met_at && (touches & ~(unsigned)lane->met) == 0 &&
+           (opaque & ~(unsigned)lane->met_opaque) == 0;
+}
+
+static void note_met(const struct verdicts *v, struct lane *lane, unsigned touches, unsigned opaque)
+{
+    uint64_t grown = larger(lane->grown_at, lanes_at(v, HOST_LANE)->grown_at);
+    bool same = lane->met_at != 0 && grown <= lane->met_at;
+    lane->met = (uint8_t)(touches | (same ? lane->met : 0));
+    lane->met_opaque = (uint8_t)(opaque | (same ? lane->met_opaque : 0));
+    lane->met_at = v->now;
+}
+
 void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
-    meet_others(v, at, touches, opaque);
+    if (!has_met(v, lanes_at(v, at), touches, opaque)) {
+        meet_others(v, at, touches, opaque);
+        note_met(v, lanes_at(v, at), touches, opaque);
+    }
     conflicts_mark(v, at, lanes_at(v, at)->opaque, opaque);
     if (opaque != 0)
         v->opaque_at = v->now;

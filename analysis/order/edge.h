@@ -41,6 +41,8 @@ enum verdict_reason {
     REASON_RACE,   /* the two sides conflict with work that nothing orders, even today */
     REASON_LOST,   /* records are missing, or the trace ended while the edge was open to more */
     REASON_LIMIT,  /* more was open at once than is followed */
+    REASON_HOST,   /* the host may read, or write again, memory that the work used */
+    REASON_TIME,   /* a time between events that the program asks for counts the work */
     VERDICT_REASONS
 };
 
@@ -63,6 +65,7 @@ struct edge_pair {
     enum access first_access, second_access;
     uint64_t address, size; /* what both touch; size 0: from address on, extent not seen */
     uint32_t allocation;    /* uid, 0 unknown */
+    bool definite;          /* both ranges are known, overlap, and one is surely written */
 };
 
 struct edge {

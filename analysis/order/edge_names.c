@@ -15,4 +15,6 @@ const char *const verdict_reason_names[VERDICT_REASONS] = {
     "one side conflicts with work that nothing orders, even today",
     "records are missing, or an order between the two sides cannot be seen",
     "more was open at once than is followed",
+    "the host may read, or write again, memory that the work used",
+    "a time between events that the program asks for counts the work",
 };

@@ -60,8 +60,10 @@ struct marks {
     struct mark *items;
     size_t count, room;
 };
-/* Kinds of memory. Any kernel may use its module's variables, which are no arguments. */
-enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, CLASSES = 3 };
+/* Kinds of memory. HOST: the host, or another process, can touch it without a call. GLOBAL: modules' variables, in traces
+ * that do not tell whose a kernel may use. SHARED: its bytes are another memory, too, so whoever touches it is opaque. */
+enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, CLASSES = 3, TOUCHES_SHARED = 8 };
+#define TOUCHES_ALL (TOUCHES_DEVICE | TOUCHES_HOST)
 
 /* Operations whose knowledge arrived by the same edges: after < op <= upto. */
 struct way {
@@ -90,6 +92,8 @@ struct lane {
     uint64_t foreign_at; /* when `full` last grew about lanes that have no implicit order with this one */
     uint64_t dropped;    /* an access of this lane, up to here, was forgotten for lack of room */
     uint64_t gone;       /* ticks */
+    uint64_t met_at;     /* when its operations last met what others' touch unseen, and of which classes */
+    uint8_t met, met_opaque;
     uint64_t key;
     uint32_t stream, context, serial;
     enum order_role role;
@@ -114,6 +118,7 @@ struct open_edge {
 /* What a host wait will have made known when it returns. */
 struct cover {
     uint64_t ticks;
+    struct edge_end end;
     struct vclock expl;
     struct known *full; /* by lane; op 0: nothing */
     size_t room;
@@ -171,14 +176,19 @@ struct memory {
     uint64_t cleaned; /* when those went that everybody comes after */
     uint64_t tried;   /* in this turn: when it was last found not to be clear */
     uint32_t uid, context;
-    uint32_t kind; /* enum ptds_memory_kind */
+    uint32_t kind;   /* enum ptds_memory_kind */
+    uint32_t of;     /* what it is a part of, whose accesses all are: a module's variables, a reservation; 0: itself */
+    uint32_t opened; /* ... beside the first time: another process's memory */
 };
 
 /* A kernel's parameters, from its signature. */
 struct signature {
     uint32_t *parameters; /* those that can be named, in order: SIGNATURE_PARAMETER, then SIGNATURE_END; NULL: not known */
-    bool wide_first;      /* of all, only the first can hold a pointer */
+    uint64_t variables;      /* an address that stands for its module's variables; 0: none */
+    enum access variables_access;
+    bool wide_first; /* of all, only the first can hold a pointer */
     bool opaque;
+    bool told; /* the trace names all that it touches, or says that it does not */
 };
 #define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
 #define SIGNATURE_END UINT32_MAX
@@ -223,13 +233,14 @@ struct verdicts {
     uint64_t learnt;    /* when the host last learnt something by explicit order */
     uint64_t forgotten; /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
+    bool unsure; /* an address in no known memory may be in one that the trace does not show any more */
     struct edge_end *end; /* the call at hand */
     struct alike_end {
         uint32_t alike;      /* 0 none */
         struct edge_end end; /* but for time, kernel and stack */
     } alike_ends[64];        /* of launches that differ in nothing else */
     struct edge_pair race;
-    bool raced;
+    bool raced, may_race; /* the call at hand: `race` is definite, is set at all */
 };
 
 static inline uint64_t larger(uint64_t a, uint64_t b)
@@ -326,7 +337,17 @@ bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint3
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
 
 /* memories.c */
+/* Who keeps the accesses to the address. Arrays' and unnamed memories' addresses are made up. */
+#define ARRAYS ((uint64_t)1 << 62)
+#define UNNAMED ((uint64_t)1 << 61)
 struct memory *memories_at(struct verdicts *v, uint64_t address);
+struct memory *memories_part(struct verdicts *v, uint64_t address); /* ... and the allocation itself */
+struct memory *memories_whole(struct verdicts *v, struct memory *part);
+/* For a kernel's pointer: it may point to the end of memory, or to a little before it. */
+struct memory *memories_near(struct verdicts *v, uint64_t address);
+uint64_t memories_next(const struct verdicts *v, uint64_t address); /* where the next one begins */
+/* An address of the memory with this uid, whether its allocation is in the trace or not. */
+uint64_t memories_named(struct verdicts *v, uint32_t uid);
 struct memory *memories_elsewhere(struct verdicts *v);
 struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address);
 struct memory *memories_add(struct verdicts *v, const struct call *call);
@@ -384,6 +405,8 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
 /* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
  * before it is marked as such. */
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
+/* The host has learnt of the lane, by the call at this end. */
+void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end);
 void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
 /* signatures.c */
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);

@@ -30,7 +30,7 @@ static size_t up_to(const struct verdicts *v, uint64_t address)
     return low;
 }
 
-struct memory *memories_at(struct verdicts *v, uint64_t address)
+struct memory *memories_part(struct verdicts *v, uint64_t address)
 {
     uint32_t *near = NEAR(v, address);
     if (*near != 0 && *near < v->memories.count && holds(&v->memories.items[*near], address))
@@ -42,9 +42,37 @@ struct memory *memories_at(struct verdicts *v, uint64_t address)
     return &v->memories.items[*near];
 }
 
+struct memory *memories_whole(struct verdicts *v, struct memory *part)
+{
+    return part != NULL && part->of != 0 ? &v->memories.items[part->of] : part;
+}
+
+struct memory *memories_at(struct verdicts *v, uint64_t address)
+{
+    return memories_whole(v, memories_part(v, address));
+}
+
+uint64_t memories_next(const struct verdicts *v, uint64_t address)
+{
+    size_t at = up_to(v, address);
+    return at < v->by_base.count ? v->memories.items[v->by_base.items[at]].base : UINT64_MAX;
+}
+
+/* As far before an array's beginning as the recorder looks. */
+enum { BEFORE = 4096 };
+
+struct memory *memories_near(struct verdicts *v, uint64_t address)
+{
+    struct memory *found = address != 0 ? memories_at(v, address - 1) : NULL;
+    uint64_t next = memories_next(v, address);
+    if (found == NULL && next < UNNAMED && next - address <= BEFORE)
+        found = memories_at(v, next);
+    return found == NULL && v->unsure ? memories_elsewhere(v) : found;
+}
+
 bool verdicts_memory(struct verdicts *v, uint64_t address, struct verdict_memory *out)
 {
-    const struct memory *found = v != NULL ? memories_at(v, address) : NULL;
+    const struct memory *found = v != NULL ? memories_part(v, address) : NULL;
     if (found != NULL)
         *out = (struct verdict_memory){found->base, found->kind};
     return found != NULL;
@@ -52,7 +80,7 @@ bool verdicts_memory(struct verdicts *v, uint64_t address, struct verdict_memory
 
 bool verdicts_memory_complete(const struct verdicts *v)
 {
-    return v != NULL && !v->limited;
+    return v != NULL && !v->limited && !v->unsure;
 }
 
 struct memory *memories_elsewhere(struct verdicts *v)
@@ -65,7 +93,7 @@ struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address)
     uint32_t at;
     if (uid != 0 && id_map_get(&v->memory_by_uid, uid, &at))
         return &v->memories.items[at];
-    struct memory *found = memories_at(v, address);
+    struct memory *found = memories_part(v, address);
     return found != NULL && found->base == address && (uid == 0 || found->uid == 0) ? found : NULL;
 }
 
@@ -73,6 +101,10 @@ void memories_remove(struct verdicts *v, struct memory *memory)
 {
     uint32_t at = (uint32_t)(memory - v->memories.items);
     size_t place = up_to(v, memory->base);
+    if (memory->base >= UNNAMED && memory->base < ARRAYS)
+        return; /* others may be parts of it */
+    if (memory->of != 0)
+        memories_whole(v, memory)->turn = ++v->turns; /* its addresses may be somebody else's from now on */
     if (place != 0 && v->by_base.items[place - 1] == at) {
         memmove(&v->by_base.items[place - 1], &v->by_base.items[place], (v->by_base.count - place) * sizeof(uint32_t));
         v->by_base.count--;
@@ -103,7 +135,9 @@ static unsigned classes_of(uint64_t kind)
     case PTDS_MEMORY_PAGEABLE:
     case PTDS_MEMORY_PINNED:
     case PTDS_MEMORY_REGISTERED: return TOUCHES_HOST;
-    case PTDS_MEMORY_MANAGED: return TOUCHES_HOST | TOUCHES_DEVICE;
+    case PTDS_MEMORY_IPC:
+    case PTDS_MEMORY_EXTERNAL:
+    case PTDS_MEMORY_MANAGED: return TOUCHES_ALL;
     case PTDS_MEMORY_GLOBAL: return TOUCHES_GLOBAL;
     default: return TOUCHES_DEVICE;
     }
@@ -116,34 +150,102 @@ static uint32_t new_place(struct verdicts *v)
     return v->memories.count < MEMORIES_MOST && TABLE_ADD(&v->memories) ? (uint32_t)v->memories.count - 1 : 0;
 }
 
-struct memory *memories_add(struct verdicts *v, const struct call *call)
+/* NULL: more than are followed. */
+static struct memory *insert(struct verdicts *v, const struct memory *memory)
 {
-    uint64_t base = call_word(call, 0), bytes = call_word(call, 1), kind = call_word(call, 2);
-    if (base == 0 || bytes == 0 || base + bytes < base || kind == PTDS_MEMORY_ARRAY)
-        return NULL;
-    make_way(v, base, base + bytes);
     uint32_t at = TABLE_ADD(&v->by_base) ? new_place(v) : 0;
     if (at == 0) {
         v->limited = true;
         return NULL;
     }
     struct memory *made = &v->memories.items[at];
-    *made = (struct memory){.base = base,
-                            .end = base + bytes,
-                            .uid = call->r.object,
-                            .context = call->r.context,
-                            .kind = (uint32_t)kind,
-                            .classes = classes_of(kind),
-                            .turn = ++v->turns};
+    *made = *memory;
+    made->turn = ++v->turns;
     v->by_base.count--;
-    size_t place = up_to(v, base);
+    size_t place = up_to(v, made->base);
     memmove(&v->by_base.items[place + 1], &v->by_base.items[place], (v->by_base.count - place) * sizeof(uint32_t));
     v->by_base.items[place] = at;
     v->by_base.count++;
     memories_elsewhere(v)->turn = ++v->turns; /* what was seen at an address out of nowhere may be in here */
-    v->globals_seen |= kind == PTDS_MEMORY_GLOBAL;
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
         made->uid = 0;
+    return made;
+}
+
+/* One that only its uid is known of. */
+static uint32_t unnamed(struct verdicts *v, uint32_t uid)
+{
+    uint64_t base = UNNAMED | uid;
+    const struct memory *found = memories_part(v, base);
+    if (found == NULL)
+        found = insert(v, &(struct memory){.base = base, .end = base + 1, .uid = uid, .classes = TOUCHES_DEVICE});
+    return found != NULL ? (uint32_t)(found - v->memories.items) : 0;
+}
+
+uint64_t memories_named(struct verdicts *v, uint32_t uid)
+{
+    uint32_t at;
+    if (uid == 0 || !id_map_get(&v->memory_by_uid, uid, &at))
+        at = unnamed(v, uid);
+    return v->memories.items[at].base;
+}
+
+/* Mapped chunks whose reservation the trace does not name may all be of one. */
+static uint32_t part_of(struct verdicts *v, const struct call *call, uint64_t kind)
+{
+    uint32_t uid = (uint32_t)call_word(call, 3);
+    return uid != 0 || (kind == PTDS_MEMORY_MAPPED && call->words < 4) ? unnamed(v, uid) : 0;
+}
+
+/* The same bytes are another memory, too. Returns the memory, which may have moved. */
+static struct memory *share(struct verdicts *v, struct memory *memory, uint32_t other)
+{
+    uint32_t place = (uint32_t)(memory - v->memories.items), at;
+    memories_whole(v, memory)->classes |= TOUCHES_SHARED;
+    if (!id_map_get(&v->memory_by_uid, other, &at))
+        at = unnamed(v, other);
+    memories_whole(v, &v->memories.items[at])->classes |= TOUCHES_SHARED;
+    return &v->memories.items[place];
+}
+
+/* Another process's memory may be opened again where it is. */
+static struct memory *opened_again(struct verdicts *v, const struct call *call, uint64_t base, uint64_t bytes)
+{
+    struct memory *found = memories_part(v, base);
+    if (bytes == 0) {
+        v->unsure = true; /* how far it goes is not told */
+        return NULL;
+    }
+    if (found == NULL || found->kind != PTDS_MEMORY_IPC || found->uid != call->r.object)
+        return NULL;
+    found->opened++;
+    return found;
+}
+
+struct memory *memories_add(struct verdicts *v, const struct call *call)
+{
+    uint64_t base = call_word(call, 0), bytes = call_word(call, 1), kind = call_word(call, 2);
+    struct memory *made = kind == PTDS_MEMORY_IPC ? opened_again(v, call, base, bytes) : NULL;
+    if (kind == PTDS_MEMORY_ARRAY) {
+        base |= ARRAYS;
+        bytes = 1;
+    }
+    if (made != NULL || base == 0 || bytes == 0 || base + bytes < base)
+        return made;
+    make_way(v, base, base + bytes);
+    struct memory memory = {.base = base,
+                            .end = base + bytes,
+                            .uid = call->r.object,
+                            .context = call->r.context,
+                            .kind = (uint32_t)kind,
+                            .classes = classes_of(kind)};
+    memory.of = part_of(v, call, kind);
+    if (memory.of != 0)
+        v->memories.items[memory.of].classes |= memory.classes & ~(unsigned)TOUCHES_GLOBAL;
+    v->globals_seen |= kind == PTDS_MEMORY_GLOBAL && memory.of == 0;
+    made = insert(v, &memory);
+    if (made != NULL && call_word(call, 4) != 0)
+        made = share(v, made, (uint32_t)call_word(call, 4));
     return made;
 }
 

@@ -205,5 +205,7 @@ struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_
                            enum access access)
 {
     struct memory *memory = memories_at(v, address);
+    if (memory == NULL)
+        memory = memories_near(v, address);
     return memory != NULL ? places_look_in(v, by, order, memory, address, access) : NULL;
 }

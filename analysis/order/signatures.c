@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a kernel does with its parameters, as far as its signature says: reads through a pointer to const, writes through
- * any other. Read once a kernel. Where one part of a name is not understood nothing is said of any parameter.
+ * What a kernel does with its parameters, as far as its signature says: through a pointer to const it only reads. Whether
+ * it writes through any other one nobody sees. Read once a kernel. Where one part of a name is not understood nothing is
+ * said of any parameter.
  */
 #include "analysis/order/engine.h"
 
@@ -13,9 +14,7 @@ enum { PARAMETERS_MOST = 512 };
 
 static enum access access_of(enum mangled_parameter kind)
 {
-    return kind == MANGLED_CONST_POINTER || kind == MANGLED_POINTER_POINTER ? ACCESS_READ
-           : kind == MANGLED_POINTER                                        ? ACCESS_WRITE
-                                                                            : ACCESS_UNKNOWN;
+    return kind == MANGLED_CONST_POINTER || kind == MANGLED_POINTER_POINTER ? ACCESS_READ : ACCESS_UNKNOWN;
 }
 
 static uint32_t *take_parameters(struct signature *signature, const uint8_t *kinds, const uint32_t *layout, uint32_t count)
@@ -26,7 +25,7 @@ static uint32_t *take_parameters(struct signature *signature, const uint8_t *kin
     for (uint32_t i = 0; i < count; i++) {
         uint32_t offset = layout[i] >> 16;
         wide += (layout[i] & 0xffff) >= 8;
-        signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER;
+        signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER && !signature->told;
         if (offset % 8 == 0)
             parameters[named++] = SIGNATURE_PARAMETER(offset, access_of((enum mangled_parameter)kinds[i]));
     }
@@ -44,9 +43,19 @@ static void read_name(struct verdicts *v, struct signature *signature, const str
         signature->parameters = take_parameters(signature, kinds, kernel->layout, (uint32_t)count);
 }
 
+/* Of a trace that does not tell, all modules' variables are one memory. */
+static void read_variables(struct verdicts *v, struct signature *signature, uint32_t variables)
+{
+    signature->told = variables != 0;
+    if (variables == PTDS_NO_VARIABLES)
+        return;
+    signature->variables = memories_named(v, variables & ~PTDS_CONSTANT_VARIABLES);
+    signature->variables_access = variables & PTDS_CONSTANT_VARIABLES ? ACCESS_READ : ACCESS_UNKNOWN;
+}
+
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
 {
-    static const struct signature unknown = {.opaque = true};
+    static const struct signature unknown = {.opaque = true}; /* so its module's variables are among what it touches */
     struct lately *lately = &v->lately_kernels[uid % 256];
     const struct kernel_def *kernel = definitions_kernel(&v->trace->defs, uid);
     uint32_t at;
@@ -64,6 +73,7 @@ const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
         v->signatures.count--;
         return &unknown;
     }
+    read_variables(v, &v->signatures.items[at], kernel->variables);
     read_name(v, &v->signatures.items[at], kernel);
     return &v->signatures.items[at];
 }

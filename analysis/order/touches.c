@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-/* CUarray handles live apart from addresses. */
-#define ARRAYS ((uint64_t)1 << 62)
-
 struct operation {
     struct blame by;
     uint32_t count;           /* of accesses so far */
@@ -23,10 +20,11 @@ struct operation {
 static bool counts(struct operation *operation, const struct memory *memory)
 {
     if (operation->count == TOUCHES_MOST) {
-        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+        operation->opaque |= TOUCHES_ALL;
         return false;
     }
     operation->touches |= memory->classes;
+    operation->opaque |= memory->classes & TOUCHES_SHARED ? TOUCHES_ALL : 0;
     return true;
 }
 
@@ -45,49 +43,90 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
     accesses_remember(v, operation->by.lane, memory, touch, v->now, v->end);
 }
 
-/* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. */
-static void add_range(struct verdicts *v, struct operation *operation, uint64_t address, const uint64_t size[3],
-                      unsigned kind, enum access access)
+/* What is known of where a range lies: all of it, or with holes, or from its first byte on. */
+static struct touch range_of(uint64_t address, const uint64_t size[3], enum access access)
 {
     uint64_t width = size[0], height = size[1] != 0 ? size[1] : 1, pitch = size[2], rows, bytes;
     struct touch touch = {.lo = address, .access = access, .extent = EXTENT_EXACT};
-    if (width == 0 || address == 0)
-        return;
-    if (kind == PTDS_MEMORY_ARRAY) {
-        touch = (struct touch){ARRAYS | address, (ARRAYS | address) + 1, access, EXTENT_HOLES};
-    } else {
-        if (height != 1 && pitch != width)
-            touch.extent = pitch < width ? EXTENT_FROM : EXTENT_HOLES;
-        if (__builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_add_overflow(rows, width, &bytes) ||
-            __builtin_add_overflow(address, bytes, &touch.hi))
-            touch.hi = UINT64_MAX;
-    }
-    struct memory *memory = memories_at(v, touch.lo);
-    if (memory == NULL || (touch.extent != EXTENT_FROM && touch.hi > memory->end))
-        memory = memories_elsewhere(v);
-    if (touch.extent == EXTENT_FROM)
-        touch.hi = memory->end;
+    if (height != 1 && pitch != width)
+        touch.extent = pitch < width ? EXTENT_FROM : EXTENT_HOLES;
+    if (__builtin_mul_overflow(height - 1, pitch, &rows) || __builtin_add_overflow(rows, width, &bytes) ||
+        __builtin_add_overflow(address, bytes, &touch.hi))
+        touch.hi = UINT64_MAX;
+    return touch;
+}
+
+static void add_part(struct verdicts *v, struct operation *operation, struct memory *part, const struct touch *touch)
+{
+    struct memory *memory = memories_whole(v, part);
     if (memory->classes == TOUCHES_GLOBAL)
         operation->opaque |= TOUCHES_GLOBAL;
-    add(v, operation, memory, &touch);
+    add(v, operation, memory, touch);
+}
+
+/* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. It may lie in several
+ * allocations: chunks that are mapped side by side. */
+static void add_range(struct verdicts *v, struct operation *operation, uint64_t address, const uint64_t size[3],
+                      unsigned kind, enum access access)
+{
+    if (size[0] == 0 || address == 0)
+        return;
+    struct touch touch = range_of(address, size, access);
+    if (touch.extent == EXTENT_FROM) {
+        struct memory *memory = memories_part(v, address);
+        touch.hi = memory != NULL ? memory->end : UINT64_MAX;
+        add_part(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
+    }
+    for (uint64_t end = touch.hi; touch.extent != EXTENT_FROM && touch.lo < end; touch.lo = touch.hi) {
+        struct memory *memory = memories_part(v, touch.lo);
+        uint64_t until = memory != NULL ? memory->end : memories_next(v, touch.lo);
+        touch.hi = until < end && operation->count + 1 < TOUCHES_MOST ? until : end;
+        add_part(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
+    }
     if (model_is_host(kind))
         operation->touches |= TOUCHES_HOST;
+}
+
+/* A memory by a word that names it; how much of it is not seen. Returns its classes. */
+static unsigned add_reached(struct verdicts *v, uint32_t lane, uint32_t order, uint64_t word)
+{
+    struct toucher by = places_toucher(v, lane);
+    enum access access = word >> PTDS_LAUNCH_ADDRESS_BITS == PTDS_REACHES_READ ? ACCESS_READ : ACCESS_UNKNOWN;
+    return places_touch(v, &by, order, memories_named(v, (uint32_t)word), access)->classes;
+}
+
+/* An array: by its handle, and, as it may be a part of one, by the word that names what it is of. */
+static void add_array(struct verdicts *v, struct operation *operation, uint64_t handle, uint64_t word, enum access access)
+{
+    struct touch touch = {ARRAYS | handle, (ARRAYS | handle) + 1, access, EXTENT_HOLES};
+    struct memory *memory = memories_part(v, touch.lo);
+    if (word >> PTDS_LAUNCH_ADDRESS_BITS < PTDS_REACHES_READ)
+        add(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
+    else if (counts(operation, memories_elsewhere(v)))
+        operation->touches |=
+            add_reached(v, operation->by.lane, places_order(v, operation->count++), word);
 }
 
 /* Pageable memory is read while the call runs, before anything else can happen to it. */
 static void add_copy(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     unsigned to = call->r.kinds & 15, from = call->r.kinds >> 4;
-    uint64_t width = call_word(call, 2), height = call_word(call, 3);
-    if (from != PTDS_MEMORY_PAGEABLE)
+    uint64_t width = call_word(call, 2), height = call_word(call, 3), reached = call_word(call, 6);
+    if (from == PTDS_MEMORY_ARRAY)
+        add_array(v, operation, call_word(call, 1), to == PTDS_MEMORY_ARRAY ? call_word(call, 7) : reached, ACCESS_READ);
+    else if (from != PTDS_MEMORY_PAGEABLE)
         add_range(v, operation, call_word(call, 1), (uint64_t[]){width, height, call_word(call, 5)}, from, ACCESS_READ);
-    add_range(v, operation, call_word(call, 0), (uint64_t[]){width, height, call_word(call, 4)}, to, ACCESS_WRITE);
+    if (to == PTDS_MEMORY_ARRAY)
+        add_array(v, operation, call_word(call, 0), reached, ACCESS_WRITE);
+    else
+        add_range(v, operation, call_word(call, 0), (uint64_t[]){width, height, call_word(call, 4)}, to, ACCESS_WRITE);
 }
 
 static void add_whole(struct verdicts *v, struct operation *operation, struct memory *memory)
 {
     if (memory != NULL)
-        add(v, operation, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
+        add(v, operation, memories_whole(v, memory),
+            &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
 }
 
 /* The parameter that begins at a place: how it is accessed, and the parameter after it. */
@@ -133,6 +172,10 @@ static INLINE unsigned add_pointers(struct verdicts *v, uint32_t lane, const str
     for (; word < end; word += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, word, sizeof value);
+        if (__builtin_expect(value >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ, 0)) {
+            classes |= add_reached(v, lane, order++, value);
+            continue;
+        }
         enum access access = next != NULL ? access_at(signature, launch_offset(value), &next) : ACCESS_UNKNOWN;
         const struct memory *memory = places_touch(v, &by, order, launch_address(value), access);
         if (memory == NULL)
@@ -147,20 +190,42 @@ static INLINE unsigned add_pointers(struct verdicts *v, uint32_t lane, const str
 static RARE unsigned beyond(struct verdicts *v, const struct call *call)
 {
     for (uint32_t i = LAUNCH_WORDS_AT + TOUCHES_MOST; i < call->words; i++)
-        if (memories_at(v, launch_address(call_word(call, i))) != NULL)
-            return TOUCHES_DEVICE | TOUCHES_HOST;
+        if (call_word(call, i) >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ ||
+            memories_at(v, launch_address(call_word(call, i))) != NULL ||
+            memories_near(v, launch_address(call_word(call, i))) != NULL)
+            return TOUCHES_ALL;
     return 0;
 }
 
 /* What the operation touched, as classes of memory, and which of them it may touch anywhere. */
 static INLINE void note_classes(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque)
 {
+    if (touches & TOUCHES_SHARED)
+        opaque |= TOUCHES_ALL;
     if ((opaque & TOUCHES_DEVICE) && v->globals_seen)
         opaque |= TOUCHES_GLOBAL;
-    touches |= opaque;
+    touches = (touches & ~(unsigned)TOUCHES_SHARED) | opaque;
     if (touches != 0 && (v->opaque_at != 0 || opaque != 0))
         conflicts_opaque(v, lane, touches, opaque);
     conflicts_mark(v, lane, lanes_at(v, lane)->access, touches);
+}
+
+/* The recorder may know more than the words say, and says so. */
+static inline bool is_opaque(const struct call *call)
+{
+    return (call->r.flags & (PTDS_CALL_OPAQUE | PTDS_CALL_WHY_MASK)) != 0;
+}
+
+static inline unsigned add_host(const struct call *call)
+{
+    return call->r.flags & PTDS_CALL_HOST_MEMORY ? TOUCHES_HOST : 0;
+}
+
+static ASIDE unsigned add_variables(struct verdicts *v, uint32_t lane, const struct signature *signature)
+{
+    struct toucher by = places_toucher(v, lane);
+    uint32_t order = places_order(v, TOUCHES_MOST - 1);
+    return places_touch(v, &by, order, signature->variables, signature->variables_access)->classes;
 }
 
 void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lane)
@@ -169,25 +234,35 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lan
     bool known = signature->parameters != NULL && places_known(v, call, signature),
          all = call->words <= LAUNCH_WORDS_AT + TOUCHES_MOST;
     uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST;
-    unsigned opaque = signature->opaque || (call->r.flags & PTDS_CALL_OPAQUE) ? TOUCHES_DEVICE | TOUCHES_HOST : 0;
-    unsigned touches = TOUCHES_GLOBAL | add_pointers(v, lane, call, known ? signature : NULL, words);
+    unsigned opaque = signature->opaque || is_opaque(call) ? TOUCHES_ALL : 0, touches = add_host(call);
+    touches |= add_pointers(v, lane, call, known ? signature : NULL, words);
+    if (!signature->told)
+        touches |= TOUCHES_GLOBAL;
+    if (signature->variables != 0)
+        touches |= add_variables(v, lane, signature);
     note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
 }
 
 static void take(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
-    if ((call->r.flags & PTDS_CALL_OPAQUE) && call->r.op != PTDS_OP_HOST_FUNCTION)
-        operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST;
+    operation->touches |= add_host(call);
+    if (is_opaque(call))
+        operation->opaque |= TOUCHES_ALL;
     switch (call->r.op) {
     case PTDS_OP_COPY: add_copy(v, operation, call); break;
     case PTDS_OP_MEMSET:
         add_range(v, operation, address, (uint64_t[]){bytes, call_word(call, 2), call_word(call, 3)}, call->r.kinds & 15,
                   ACCESS_WRITE);
         break;
-    case PTDS_OP_WRITE_VALUE: add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_WRITE); break;
+    /* What gates lets others run, the host too: whatever came before it is done by then. */
+    case PTDS_OP_WRITE_VALUE:
+        add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_WRITE);
+        operation->opaque |= TOUCHES_ALL;
+        break;
     case PTDS_OP_WAIT_VALUE:
         add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_READ);
+        operation->opaque |= TOUCHES_ALL;
         v->fog = v->now; /* who wrote it came before, by order that nobody sees */
         break;
     case PTDS_OP_ALLOC_ASYNC: add_whole(v, operation, memories_add(v, call)); break;
@@ -195,9 +270,9 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
         operation->freed = memories_of(v, call->r.object, address);
         add_whole(v, operation, operation->freed);
         break;
-    case PTDS_OP_HOST_FUNCTION: operation->opaque |= TOUCHES_HOST; break;
+    case PTDS_OP_HOST_FUNCTION:
     case PTDS_OP_GRAPH_LAUNCH:
-    case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_DEVICE | TOUCHES_HOST; break;
+    case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_ALL; break;
     default: break;
     }
 }
@@ -215,11 +290,17 @@ void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane)
 void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover)
 {
     const struct call *call = view->call;
-    struct memory *memory = memories_of(v, call->r.object, call_word(call, 0));
+    uint64_t handle = call->r.op == PTDS_OP_ARRAY_DESTROY ? ARRAYS : 0;
+    struct memory *memory = memories_of(v, call->r.object, call_word(call, 0) | handle);
     struct blame by = {.lane = HOST_LANE, .cover = cover};
     if (memory == NULL)
         return;
+    if (memory->opened != 0) {
+        memory->opened--;
+        return;
+    }
     if (cover != NULL)
-        accesses_touch(v, &by, memory, &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
+        accesses_touch(v, &by, memories_whole(v, memory),
+                       &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
     memories_remove(v, memory);
 }

@@ -26,7 +26,9 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
     v->sink = sink;
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
+    v->unsure = trace->header.recycled != 0 || trace->lost != 0;
     v->all_lost = trace->lost_chunks != 0 || trace->damaged != 0 || trace->header.refused != 0 || trace->out_of_memory;
+    v->unsure |= v->all_lost;
     if (!begin(v)) {
         verdicts_end(v, NULL);
         return NULL;
@@ -132,6 +134,7 @@ static RARE void take_objects(struct verdicts *v, const struct call_view *view, 
     case PTDS_OP_ALLOC: memories_add(v, view->call); break;
     case PTDS_OP_FREE:
     case PTDS_OP_FREE_HOST:
+    case PTDS_OP_ARRAY_DESTROY:
     case PTDS_OP_UNREGISTER: touches_of_free(v, view, cover); break;
     case PTDS_OP_UNMAP: touches_of_free(v, view, NULL); break;
     case PTDS_OP_CTX_DESTROY:
@@ -180,7 +183,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         v->lost_at = v->now;
     if (view->alike == 0 && !concerns(view))
         return NULL;
-    v->raced = false;
+    v->raced = v->may_race = false;
     if (v->covers.count != 0)
         waits_until(v, view->call->r.enter);
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
@@ -197,13 +200,15 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         edges_end_call(v, v->raced);
     if (v->open > v->sweep_at)
         sweep(v);
-    return v->raced ? &v->race : NULL;
+    return v->raced || v->may_race ? &v->race : NULL;
 }
 
 void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
 {
     if (v == NULL)
         return;
+    v->now++;
+    waits_until(v, UINT64_MAX); /* the program went on, if without calls */
     waits_free(v);
     lanes_free(v);
     edges_settle_all(v);

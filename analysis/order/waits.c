@@ -127,7 +127,7 @@ bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane
     bool asked = call->op == PTDS_OP_CTX_SYNC || call->op == PTDS_OP_CTX_DESTROY;
     if (view->scope == WAIT_NONE || view->by_shim)
         return false;
-    *cover = (struct cover){0};
+    *cover = (struct cover){.end = *v->end};
     if (!view->completes) {
         v->soft = v->now;
         if (view->scope == WAIT_STREAM && (call->flags & PTDS_CALL_IMPLICIT) && view->succeeded)
@@ -153,6 +153,7 @@ static void drop_cover(struct verdicts *v, struct cover *cover)
     *cover = (struct cover){0};
 }
 
+/* What the host has learnt, it may act on: read memory that it can reach and the work wrote, or write what the work read. */
 static void apply(struct verdicts *v, struct cover *cover)
 {
     struct lane *host = lanes_at(v, HOST_LANE);
@@ -162,8 +163,8 @@ static void apply(struct verdicts *v, struct cover *cover)
     for (uint32_t about = 1; about < cover->room && about < v->lanes.count; about++) {
         struct known known = cover->full[about];
         known.at = v->now;
-        if (known.op != 0)
-            lanes_learn(v, HOST_LANE, about, &known);
+        if (known.op != 0 && lanes_learn(v, HOST_LANE, about, &known))
+            conflicts_host(v, about, &cover->end);
     }
     drop_cover(v, cover);
 }

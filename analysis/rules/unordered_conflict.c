@@ -2,7 +2,7 @@
  *
  * unordered-conflict: two operations touch the same memory, one writes it, and nothing orders them, the default stream's
  * implicit order included: a race today, under any policy. Run by report.c for every call. What the verdict engine found is
- * only passed on.
+ * only passed on: an error only where both ranges are known, else a note.
  */
 #include "analysis/findings/rule.h"
 
@@ -12,15 +12,9 @@ enum { ONE_THREAD, ACROSS_THREADS, POSSIBLE, ONE_KERNEL };
 static const char *const details[] = {
     "both from one thread",
     "from two threads: an order that no CUDA call shows would make it right",
-    "possible: a kernel's part of the memory is not known",
+    "possible: how much of the memory a kernel uses, or whether it writes it, is not known",
     "possible, as the same kernel on several streams: programs give each a part of the memory, or what it only reads",
 };
-
-static bool both_known(const struct edge_pair *pair)
-{
-    return pair->size != 0 && pair->first.object == 0 && pair->second.object == 0 && pair->first.op != PTDS_OP_LAUNCH &&
-           pair->second.op != PTDS_OP_LAUNCH;
-}
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
@@ -31,7 +25,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
         return;
     bool same = pair->first.object != 0 && pair->first.object == pair->second.object;
     uint32_t detail = same                                       ? ONE_KERNEL
-                      : !both_known(pair)                        ? POSSIBLE
+                      : !pair->definite                          ? POSSIBLE
                       : pair->first.thread != view->call->thread ? ACROSS_THREADS
                                                                  : ONE_THREAD;
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);

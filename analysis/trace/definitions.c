@@ -171,8 +171,12 @@ static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *i
     uint32_t *layout = whole ? malloc(size) : NULL;
     defs->out_of_memory |= whole && layout == NULL;
     free(out->layout);
-    *out =
-        (struct kernel_def){.handle = in->handle, .uid = in->uid, .name = in->name, .params = in->params, .layout = layout};
+    *out = (struct kernel_def){.handle = in->handle,
+                               .uid = in->uid,
+                               .name = in->name,
+                               .params = in->params,
+                               .variables = in->variables,
+                               .layout = layout};
     if (layout != NULL)
         memcpy(layout, tail, size);
 }

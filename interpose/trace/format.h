@@ -162,6 +162,13 @@ enum ptds_stream_kind {
 #define PTDS_LAUNCH_ADDRESS_BITS 51
 #define PTDS_LAUNCH_ADDRESS_MASK ((UINT64_C(1) << PTDS_LAUNCH_ADDRESS_BITS) - 1)
 
+/* In the place of "where in the parameters": no parameter lies there, the other bits are the uid of a memory that the
+ * operation touches past what its words name: a pointer in memory leads to it, a texture was made of it, an array is it. */
+#define PTDS_REACHES_READ UINT64_C(0x1ffe)
+#define PTDS_REACHES_WRITE UINT64_C(0x1fff)
+#define PTDS_NO_VARIABLES 0xffffffffu    /* KERNEL: its module has none */
+#define PTDS_CONSTANT_VARIABLES (1u << 31) /* KERNEL: beside the uid, kernels only read them */
+
 enum ptds_process { PTDS_PROCESS_FORK = 1, PTDS_PROCESS_EXIT = 2, PTDS_PROCESS_FORKED = 3 };
 
 enum ptds_bypass { PTDS_BYPASS_DRIVER_COPY = 1, PTDS_BYPASS_OTHER_HOOK = 2, PTDS_BYPASS_EXPORT_TABLE = 3 };
@@ -211,7 +218,8 @@ enum ptds_call_flags {
     PTDS_CALL_SHIM_WAIT = 1u << 11,    /* the shim waited for the target after it */
     PTDS_CALL_OPAQUE = 1u << 12,       /* it may touch memory that the words do not name */
     PTDS_CALL_CAPTURE_OPEN = 1u << 13, /* some capture of the process was open at entry */
-    PTDS_CALL_CAPTURING = 1u << 14     /* the stream itself was capturing */
+    PTDS_CALL_CAPTURING = 1u << 14,    /* the stream itself was capturing */
+    PTDS_CALL_HOST_MEMORY = 1u << 19   /* it touches memory that the host, or another process, can touch meanwhile */
 };
 
 /* Bits 15 to 18 of a CALL's flags: why it may touch all memory, enum ptds_opaque; 0 in traces written before that. Beside
@@ -244,8 +252,9 @@ enum ptds_op {
                                   8-byte word of the arguments that lies inside the range of known allocations: bits 0..50
                                   the address, bits 51..63 where in the kernel's parameters the word lies, in units of 8
                                   bytes (rounded down; CUDA addresses are below 2^49 and parameters below 32 KiB). Traces
-                                  written before that have 0 there */
-    PTDS_OP_COPY = 2,          /* dst PTR, src PTR, width N, height, dst pitch N, src pitch N (height 1: plain) */
+                                  written before that have 0 there. Then PTDS_REACHES_ words */
+    PTDS_OP_COPY = 2,          /* dst PTR, src PTR, width N, height, dst pitch N, src pitch N (height 1: plain); of each
+                                  array a PTDS_REACHES_ word */
     PTDS_OP_MEMSET = 3,        /* dst PTR, width N, height, pitch N */
     PTDS_OP_EVENT_RECORD = 4,  /* - ; object, generation */
     PTDS_OP_EVENT_WAIT = 5,    /* - ; a stream waits for object, generation */
@@ -266,7 +275,9 @@ enum ptds_op {
     PTDS_OP_CTX_SYNC = 20, /* the host waits for everything in the context */
     PTDS_OP_CTX_EVENT_RECORD = 21,
     PTDS_OP_CTX_EVENT_WAIT = 22,
-    PTDS_OP_ALLOC = 23,         /* PTR, N, kind; object: the memory's uid */
+    PTDS_OP_ALLOC = 23,         /* PTR, N, kind, uid of what it is a part of (a module's variables, a reservation of addresses; 0
+                                   none), uid of another memory that the same bytes are, too (0 none); object: the memory's
+                                   uid */
     PTDS_OP_FREE = 24,          /* PTR; object */
     PTDS_OP_FREE_HOST = 25,     /* PTR; object */
     PTDS_OP_UNREGISTER = 26,    /* PTR; object */

@@ -118,8 +118,8 @@ TEST(Many, AnErrorInOneProcessIsAnErrorAndComesFirst)
     auto trace = [](const char *second) {
         return BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                           "1@1 alloc m=B ptr=0x20000 bytes=4096\n"
-                          "1@2 launch s=L to=P1 k=_Z5writePf args=A\n"
-                          "2@3 launch s=L to=P2 k=_Z5writePf site=second args=" +
+                          "1@2 memset s=L target=P1 bytes=64 dst=A\n"
+                          "2@3 memset s=L target=P2 bytes=64 site=second dst=" +
                           std::string(second) +
                           "\n1@10+9000 copy s=L implicit from=device to=pageable bytes=64\n"
                           "1@9100 launch s=N9 k=next\n1@20000+3 sync s=N9\n");

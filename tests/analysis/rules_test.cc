@@ -405,8 +405,8 @@ TEST(HalfRemapped, ObservingIsNotHalfRemapping)
 TEST(OrderGivenUp, NotUnderAPolicyThatKeepsIt)
 {
     const std::string calls = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
-                              "1@1 launch s=L to=S1 k=_Z5writePf args=A\n"
-                              "2@2 launch s=L to=S2 k=_Z5writePf args=A\n";
+                              "1@1 memset s=L target=S1 bytes=64 dst=A\n"
+                              "2@2 memset s=L target=S2 bytes=64 dst=A\n";
     for (const char *keeps : {"setting policy=guarded\n", "setting policy=stream\nsetting guard=1\n"}) {
         Built report(BuildTrace(keeps + calls));
         EXPECT_TRUE(report.Of("order-given-up").empty()) << report.Text();
@@ -451,10 +451,10 @@ TEST(OrderGivenUp, IsNoErrorWhereTheShimOrdersWhatTheResultNeeds)
 {
     const std::string beside = "1@0 alloc m=A ptr=4096 bytes=4096\n"
                                "1@1 alloc m=B ptr=8192 bytes=4096\n"
-                               "1@10 launch s=L to=P1 k=_Z5writePf args=B\n"
-                               "2@20 launch s=L to=P2 k=_Z5writePf args=A\n"
-                               "1@30 launch s=L to=P1 k=_Z5writePf args=B site=beside\n",
-                      reads = "1@50 launch s=L to=P1 k=_Z4readPKf args=A";
+                               "1@10 memset s=L target=P1 bytes=64 dst=B\n"
+                               "2@20 memset s=L target=P2 bytes=64 dst=A\n"
+                               "1@30 memset s=L target=P1 bytes=64 dst=B site=beside\n",
+                      reads = "1@50 copy s=L target=P1 bytes=64 src=A";
     auto severities = [&](const std::string &last) {
         std::string found;
         Built report(BuildTrace(beside + last));
@@ -467,7 +467,7 @@ TEST(OrderGivenUp, IsNoErrorWhereTheShimOrdersWhatTheResultNeeds)
     /* Too early, too late, and for somebody else. */
     EXPECT_NE(std::string::npos, severities(reads + " behind=P2@15\n").find("error"));
     EXPECT_NE(std::string::npos,
-              severities(reads + "\n1@60 launch s=L to=P1 k=_Z4readPKf args=B behind=P2\n").find("error"));
+              severities(reads + "\n1@60 copy s=L target=P1 bytes=64 src=B behind=P2\n").find("error"));
     EXPECT_NE(std::string::npos, severities("3@40 launch s=B1 k=other waits=P3 behind=P2\n" + reads + "\n").find("error"));
 }
 
@@ -477,12 +477,12 @@ TEST(OrderGivenUp, IsAnErrorWhereTheShimOrdersNotAllThatResultsNeed)
     const std::string beside = "1@0 alloc m=A ptr=4096 bytes=4096\n"
                                "1@1 alloc m=B ptr=8192 bytes=4096\n"
                                "1@2 alloc m=C ptr=12288 bytes=4096\n"
-                               "1@10 launch s=L to=P1 k=_Z5writePf args=B\n"
-                               "2@20 launch s=L to=P2 k=_Z5writePf args=A\n"
-                               "2@22 launch s=L to=P2 k=_Z5writePf args=C\n"
-                               "1@30 launch s=L to=P1 k=_Z5writePf args=B site=beside\n",
-                      first = "1@50 launch s=L to=P1 k=_Z4readPKf args=A behind=P2@21\n",
-                      second = "1@60 launch s=L to=P1 k=_Z4readPKf args=C";
+                               "1@10 memset s=L target=P1 bytes=64 dst=B\n"
+                               "2@20 memset s=L target=P2 bytes=64 dst=A\n"
+                               "2@22 memset s=L target=P2 bytes=64 dst=C\n"
+                               "1@30 memset s=L target=P1 bytes=64 dst=B site=beside\n",
+                      first = "1@50 copy s=L target=P1 bytes=64 src=A behind=P2@21\n",
+                      second = "1@60 copy s=L target=P1 bytes=64 src=C";
     auto worst = [&](const std::string &last) {
         Built report(BuildTrace(beside + last));
         int found = 0;
@@ -500,31 +500,31 @@ TEST(OrderGivenUp, IsAnErrorWhereAResultNeedsIt)
 {
     const std::string alloc = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                               "1@1 alloc m=B ptr=0x20000 bytes=4096\n",
-                      first = "1@2 launch s=L to=P1 k=_Z5writePf args=A\n";
+                      first = "1@2 memset s=L target=P1 bytes=64 dst=A\n";
     for (auto [second, severity] : {std::pair("A", "error"), std::pair("B", "note")}) {
-        Built report(BuildTrace(alloc + first + "2@3 launch s=L to=P2 k=_Z5writePf args=" + second + "\n"));
+        Built report(BuildTrace(alloc + first + "2@3 memset s=L target=P2 bytes=64 dst=" + second + "\n"));
         auto findings = report.Of("order-given-up");
         ASSERT_EQ(1u, findings.size()) << report.Text();
         EXPECT_STREQ(severity, severity_names[findings[0]->severity]);
     }
-    Built kept(BuildTrace(alloc + first + "2@3 launch s=L to=P2 k=_Z5writePf args=A behind=P1\n"));
+    Built kept(BuildTrace(alloc + first + "2@3 memset s=L target=P2 bytes=64 dst=A behind=P1\n"));
     EXPECT_TRUE(kept.Of("order-given-up").empty()) << kept.Text();
     /* What the event was recorded too early for is not kept, and what an earlier call waited for is. */
-    const std::string later = alloc + first + "1@20 launch s=L to=P1 k=_Z5writePf args=A\n";
-    Built early(BuildTrace(later + "2@30 launch s=L to=P2 k=_Z5writePf args=A behind=P1@15\n"));
+    const std::string later = alloc + first + "1@20 memset s=L target=P1 bytes=64 dst=A\n";
+    Built early(BuildTrace(later + "2@30 memset s=L target=P2 bytes=64 dst=A behind=P1@15\n"));
     EXPECT_EQ(1u, early.Of("order-given-up").size()) << early.Text();
-    Built before(BuildTrace(later + "2@30 record s=L to=P2 e=E behind=P1\n2@31 launch s=L to=P2 k=_Z5writePf args=A\n"));
+    Built before(BuildTrace(later + "2@30 record s=L to=P2 e=E behind=P1\n2@31 memset s=L target=P2 bytes=64 dst=A\n"));
     EXPECT_TRUE(before.Of("order-given-up").empty()) << before.Text();
     /* Before work of the thread on a stream of its own, and another thread waits in between. */
     const std::string waits = "2@30 launch s=B1 k=other waits=P2 behind=P1\n3@31 launch s=B1 k=other waits=P3 behind=P1\n",
-                      then = "2@32 launch s=L to=P2 k=_Z5writePf args=A\n";
+                      then = "2@32 memset s=L target=P2 bytes=64 dst=A\n";
     Built elsewhere(BuildTrace(later + waits + then));
     EXPECT_TRUE(elsewhere.Of("order-given-up").empty()) << elsewhere.Text();
     Built another(BuildTrace(later + "3@31 launch s=B1 k=other waits=P3 behind=P1\n" + then));
     EXPECT_EQ(1u, another.Of("order-given-up").size()) << another.Text();
     /* By way of a stream that waited for it, if it had done so by then. */
     const std::string way = later + "3@31 launch s=B1 k=other waits=P3 behind=P1\n",
-                      handed = "2@33 launch s=L to=P2 k=_Z5writePf args=A behind=P3";
+                      handed = "2@33 memset s=L target=P2 bytes=64 dst=A behind=P3";
     Built passed_on(BuildTrace(way + handed + "@32\n")), too_early(BuildTrace(way + handed + "@30\n"));
     EXPECT_TRUE(passed_on.Of("order-given-up").empty()) << passed_on.Text();
     EXPECT_EQ(1u, too_early.Of("order-given-up").size()) << too_early.Text();

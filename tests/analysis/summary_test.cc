@@ -74,8 +74,8 @@ TEST(Summary, ErrorsComeFirst)
     Built right(BuildTrace(slow + GOES_ON));
     EXPECT_FALSE(Has(right.Summary(), "!!")) << right.Summary();
     Built wrong(BuildTrace(slow + alloc +
-                           "1@6010 launch s=L to=P1 k=_Z5writePf args=A\n"
-                           "2@6020 launch s=L to=P2 k=_Z5writePf args=A site=c\n"
+                           "1@6010 memset s=L target=P1 bytes=64 dst=A\n"
+                           "2@6020 memset s=L target=P2 bytes=64 dst=A site=c\n"
                            "1@12000+3 sync s=P1\n"));
     std::string summary = wrong.Summary();
     ExpectFits(summary);

@@ -75,7 +75,7 @@ public:
 
     static const char *Reason(verdict_reason reason)
     {
-        static const char *const names[VERDICT_REASONS] = {"none", "opaque", "access", "extent", "race", "lost", "limit"};
+        static const char *const names[VERDICT_REASONS] = {"none", "opaque", "access", "extent", "race", "lost", "limit", "host", "time"};
         return names[reason];
     }
 

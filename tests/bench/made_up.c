@@ -75,6 +75,7 @@ void made_up_kernel(uint32_t uid, const char *name, uint32_t pointers)
     record->uid = uid;
     record->name = string->id;
     record->params = pointers;
+    record->variables = PTDS_NO_VARIABLES;
     uint32_t *layout = (uint32_t *)(void *)(record + 1);
     for (uint32_t i = 0; i < pointers; i++)
         layout[i] = i * 8 << 16 | 8;

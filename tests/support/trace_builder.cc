@@ -151,12 +151,13 @@ void TraceBuilder::StreamGone(uint32_t uid, uint64_t ticks)
     Definition(PTDS_REC_STREAM, &record, sizeof record);
 }
 
-void TraceBuilder::Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout)
+void TraceBuilder::Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout, uint32_t variables)
 {
     auto record = Blank<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
     record.uid = uid;
     record.name = name;
     record.params = static_cast<uint32_t>(layout.size());
+    record.variables = variables;
     Definition(PTDS_REC_KERNEL, &record, sizeof record,
                std::string(reinterpret_cast<const char *>(layout.data()), layout.size() * sizeof(uint32_t)));
 }

@@ -20,11 +20,14 @@
  *               S1 the shim's, U1 unknown
  *   to=NAME     of stream operations: the stream it was sent to (sets REMAPPED if it differs); of copies and memsets: the
  *               destination's memory kind, and target=NAME is the stream
- *   from=KIND   device pageable pinned registered managed array pool unknown; kind=KIND of an allocation
+ *   from=KIND   device pageable pinned registered managed array pool mapped ipc unknown; kind=KIND of an allocation
  *   behind=NAME the stream that the shim made another wait for before it; NAME@MICROSECONDS: for its work until then.
  *   waits=NAME  the one that waits, if not the call's target
  *
- *   k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer
+ *   k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer; vars=NAME its module's variables (NAME
+ *               a memory that need not be allocated, =NAME only read, old: not told), else it has none
+ *
+ *   reaches=NAME,=NAME   of launches and copies: memory that no word names, written or (=) read
  *
  *   e=NAME      event; record counts its generation up, wait and sync use the current one; g=N another generation
  *
@@ -32,7 +35,8 @@
  *
  *   bytes=N     of a row, with height=N and pitch=N (both sides)
  *
- *   m=NAME      a name for the memory of an allocation, and the memory that a free frees
+ *   m=NAME      a name for the memory of an allocation, and the memory that a free frees; of=NAME what it is a part of,
+ *               same=NAME what has the same bytes
  *
  *   flags=N result=N    ctx=N
  *
@@ -40,7 +44,7 @@
  *   api=NAME    the driver function, instead of the operation's usual one
  * Words:
  *   implicit twin explicit capturing capture-open kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait
- *   shim-edge; words=plain: a launch does not say where in its parameters a pointer lay
+ *   shim-edge host-memory why-pointers; words=plain: a launch does not say where in its parameters a pointer lay
  *
  * A PLACE is a number, or memory by its name, A or A+16.
  *
@@ -53,7 +57,7 @@
  * When an operation ran on its device, from tick 0 on:
  *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
- * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "monotonic" (default) or
+ * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "recycled" (old detail is gone), "monotonic" (default) or
  * "tsc" (3 ticks a nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
@@ -99,7 +103,8 @@ public:
     void Context(uint32_t uid);
     void Stream(uint32_t uid, uint32_t kind, uint32_t context = 1, uint32_t thread = 0);
     void StreamGone(uint32_t uid, uint64_t ticks);
-    void Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout = {});
+    void Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout = {},
+                uint32_t variables = PTDS_NO_VARIABLES);
     void Untabled(const std::string &name);
     void Bypass(const std::string &object);
     void Call(const CallSpec &call);

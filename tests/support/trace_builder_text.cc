@@ -68,6 +68,7 @@ const std::map<std::string, uint32_t> &Words()
         {"kept-refused", PTDS_CALL_KEPT_REFUSED}, {"kept-excluded", PTDS_CALL_KEPT_EXCLUDED},
         {"kept-no-way", PTDS_CALL_KEPT_NO_WAY},   {"opaque", PTDS_CALL_OPAQUE},
         {"shim-wait", PTDS_CALL_SHIM_WAIT},       {"shim-edge", PTDS_CALL_SHIM_EDGE},
+        {"host-memory", PTDS_CALL_HOST_MEMORY},   {"why-pointers", PTDS_OPAQUE_POINTERS << PTDS_CALL_WHY_SHIFT},
     };
     return words;
 }
@@ -78,6 +79,7 @@ const std::map<std::string, uint32_t> &Kinds()
         {"unknown", PTDS_MEMORY_UNKNOWN},       {"pageable", PTDS_MEMORY_PAGEABLE}, {"pinned", PTDS_MEMORY_PINNED},
         {"registered", PTDS_MEMORY_REGISTERED}, {"device", PTDS_MEMORY_DEVICE},     {"pool", PTDS_MEMORY_POOL},
         {"managed", PTDS_MEMORY_MANAGED},       {"array", PTDS_MEMORY_ARRAY},       {"global", PTDS_MEMORY_GLOBAL},
+        {"mapped", PTDS_MEMORY_MAPPED},         {"ipc", PTDS_MEMORY_IPC},
     };
     return kinds;
 }
@@ -144,14 +146,14 @@ private:
         return 1000000 + Id(&regions_, name, [&](uint32_t id) { trace_.String(1000000 + id, name, PTDS_ROLE_REGION); });
     }
 
-    uint32_t KernelId(const std::string &name, uint32_t params)
+    uint32_t KernelId(const std::string &name, uint32_t params, uint32_t variables)
     {
         return Id(&kernels_, name, [&](uint32_t id) {
             std::vector<uint32_t> layout;
             for (uint32_t i = 0; i < params; i++)
                 layout.push_back(i * 8 << 16 | 8);
             trace_.String(id, name);
-            trace_.Kernel(id, id, layout);
+            trace_.Kernel(id, id, layout, variables);
         });
     }
 
@@ -172,6 +174,32 @@ private:
         return found->second.ptr + (plus != std::string::npos ? std::stoull(place.substr(plus + 1), nullptr, 0) : 0);
     }
 
+    // Of an allocation by its name, or of one that the trace does not show.
+    uint32_t MemoryUid(const std::string &name)
+    {
+        auto found = memories_.find(name);
+        return found != memories_.end() ? found->second.uid : 1000 + Id(&unseen_, name, [](uint32_t) {});
+    }
+
+    uint32_t Variables(const std::string &name)
+    {
+        bool constant = name[0] == '=';
+        return name == "none"   ? PTDS_NO_VARIABLES
+               : name == "old" ? 0
+                               : MemoryUid(name.substr(constant)) | (constant ? PTDS_CONSTANT_VARIABLES : 0);
+    }
+
+    void AddReached(const std::string &names, CallSpec *call)
+    {
+        std::istringstream list(names);
+        std::string name;
+        while (std::getline(list, name, ',')) {
+            bool reads = name[0] == '=';
+            call->words.push_back(MemoryUid(name.substr(reads)) |
+                                  (reads ? PTDS_REACHES_READ : PTDS_REACHES_WRITE) << PTDS_LAUNCH_ADDRESS_BITS);
+        }
+    }
+
     void FillAlloc(const std::string &name, Pairs *pairs, CallSpec *call)
     {
         const char *usual = name == "alloc-host"    ? "pinned"
@@ -183,6 +211,11 @@ private:
         if (pairs->count("m") != 0) {
             call->object = ++memory_uids_;
             memories_[Take(pairs, "m", "")] = Memory{call->object, pointer};
+        }
+        std::string of = Take(pairs, "of", ""), same = Take(pairs, "same", "");
+        if (!of.empty() || !same.empty()) {
+            call->words.push_back(of.empty() ? 0 : MemoryUid(of));
+            call->words.push_back(same.empty() ? 0 : MemoryUid(same));
         }
     }
 
@@ -204,7 +237,8 @@ private:
             if (arg != "-")
                 call->words.push_back(Address(arg) | (plain ? 0 : static_cast<uint64_t>(params) << 51));
         if (pairs->count("k") != 0)
-            call->object = KernelId(Take(pairs, "k", ""), params);
+            call->object = KernelId(Take(pairs, "k", ""), params, Variables(Take(pairs, "vars", "none")));
+        AddReached(Take(pairs, "reaches", ""), call);
     }
 
     uint32_t ApiId(const std::string &name)
@@ -240,6 +274,8 @@ private:
             first == "setting" ? trace_.Setting(rest) : first == "bypass" ? trace_.Bypass(rest) : trace_.Untabled(rest);
         } else if (first == "tsc" || first == "monotonic") {
             tsc_ = first == "tsc";
+        } else if (first == "recycled") {
+            trace_.header.recycled = 1;
         } else if (first == "killed") {
             trace_.header.clean_end = 0;
         } else if (first == "host-run") {
@@ -396,7 +432,8 @@ private:
         call->kinds = to | from << 4;
         if (op == PTDS_OP_COPY)
             call->words = {pointer, source, bytes, height, pitch, pitch};
-        else
+        AddReached(Take(pairs, "reaches", ""), call);
+        if (op != PTDS_OP_COPY)
             call->words = {pointer, bytes, height, pitch};
     }
 
@@ -470,7 +507,7 @@ private:
     bool tsc_ = false;
     uint32_t memory_uids_ = 0;
     std::map<std::string, Memory> memories_;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_, regions_;
+    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_, regions_, unseen_;
 };
 
 } // namespace

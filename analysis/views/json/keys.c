@@ -10,7 +10,7 @@ const char *const verdict_keys[] = {"false", "load_bearing", "unknown"};
 COMPLETE(verdict_keys, VERDICTS);
 const char *const edge_kind_keys[] = {"fan_in", "fan_out", "fifo", "host"};
 COMPLETE(edge_kind_keys, EDGE_KINDS);
-const char *const verdict_reason_keys[] = {"none", "opaque", "access", "extent", "race", "lost", "limit"};
+const char *const verdict_reason_keys[] = {"none", "opaque", "access", "extent", "race", "lost", "limit", "host", "time"};
 COMPLETE(verdict_reason_keys, VERDICT_REASONS);
 const char *const access_keys[] = {"none", "read", "write", "unknown"};
 COMPLETE(access_keys, ACCESSES);
