@@ -17,21 +17,18 @@ struct operation {
 };
 
 /* Whether one more access is followed. */
-static bool counts(struct operation *operation, const struct memory *memory)
+static bool counts(struct operation *operation)
 {
-    if (operation->count == TOUCHES_MOST) {
+    if (operation->count == TOUCHES_MOST)
         operation->opaque |= TOUCHES_ALL;
-        return false;
-    }
-    operation->touches |= memory->classes;
-    operation->opaque |= memory->classes & TOUCHES_SHARED ? TOUCHES_ALL : 0;
-    return true;
+    return operation->count < TOUCHES_MOST;
 }
 
 static void add(struct verdicts *v, struct operation *operation, struct memory *memory, const struct touch *touch)
 {
-    if (!counts(operation, memory))
+    if (!counts(operation))
         return;
+    operation->touches |= memory->classes;
     uint32_t order = places_order(v, operation->count++);
     if (touch->extent == EXTENT_FROM) {
         struct toucher by = places_toucher(v, operation->by.lane);
@@ -102,9 +99,8 @@ static void add_array(struct verdicts *v, struct operation *operation, uint64_t 
     struct memory *memory = memories_part(v, touch.lo);
     if (word >> PTDS_LAUNCH_ADDRESS_BITS < PTDS_REACHES_READ)
         add(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
-    else if (counts(operation, memories_elsewhere(v)))
-        operation->touches |=
-            add_reached(v, operation->by.lane, places_order(v, operation->count++), word);
+    else if (counts(operation))
+        operation->touches |= add_reached(v, operation->by.lane, places_order(v, operation->count++), word);
 }
 
 /* Pageable memory is read while the call runs, before anything else can happen to it. */
@@ -243,6 +239,15 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lan
     note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
 }
 
+/* A graph's nodes', all in all. */
+static void add_all_reached(struct verdicts *v, struct operation *operation, const struct call *call)
+{
+    for (uint32_t i = 0; i < call->words; i++)
+        if (counts(operation))
+            operation->touches |=
+                add_reached(v, operation->by.lane, places_order(v, operation->count++), call_word(call, i));
+}
+
 static void take(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
@@ -270,8 +275,8 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
         operation->freed = memories_of(v, call->r.object, address);
         add_whole(v, operation, operation->freed);
         break;
+    case PTDS_OP_GRAPH_LAUNCH: add_all_reached(v, operation, call); break;
     case PTDS_OP_HOST_FUNCTION:
-    case PTDS_OP_GRAPH_LAUNCH:
     case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_ALL; break;
     default: break;
     }

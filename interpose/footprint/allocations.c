@@ -43,6 +43,13 @@ void footprint_record_alloc(struct call *C, enum ptds_memory_kind kind, uint64_t
     fp_words(C, kind == PTDS_MEMORY_POOL ? PTDS_OP_ALLOC_ASYNC : PTDS_OP_ALLOC, 3);
 }
 
+void footprint_record_part(struct call *C, uint32_t of, uint32_t same)
+{
+    C->word[3] = of;
+    C->word[4] = same;
+    C->words = 5;
+}
+
 static void added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
 {
     struct memory *memory = new_memory(kind, base, bytes);

@@ -88,12 +88,21 @@ static void touch_rest(struct call *C, struct place place, uint64_t begin, uint6
         touch_opaque(&C->touched, OPAQUE_OTHER);
 }
 
+/* It may be a part of another, which the record names besides. */
+static __attribute__((noinline)) void touch_array(struct call *C, uint64_t handle, int writes)
+{
+    const struct memory *memory = allocations_by_handle(handle);
+    touch_handle(&C->touched, handle, writes);
+    if (memory && C->enter && C->op == PTDS_OP_COPY)
+        fp_reaches(C, memory->uid, writes);
+}
+
 static inline void touch_side(struct call *C, const struct side *side, uint64_t bytes, int writes)
 {
     if (bytes == 0)
         return;
     if (side->kind == PTDS_MEMORY_ARRAY)
-        touch_handle(&C->touched, side->address, writes);
+        touch_array(C, side->address, writes);
     else if (side->place.memory)
         touch_rest(C, side->place, side->address, side->address + bytes, writes);
     else if (side->kind != PTDS_MEMORY_PAGEABLE)

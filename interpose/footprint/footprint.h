@@ -48,6 +48,15 @@ static inline void fp_opaque(struct call *C, enum opaque_reason why)
     C->touched.opaque = (uint8_t)why;
 }
 
+/* For the record, after the words that name something: memory that is touched all the same. */
+static inline void fp_reaches(struct call *C, uint32_t uid, int writes)
+{
+    if (C->words == CALL_WORDS)
+        C->flags |= PTDS_CALL_OPAQUE;
+    else
+        C->word[C->words++] = uid | (writes ? PTDS_REACHES_WRITE : PTDS_REACHES_READ) << PTDS_LAUNCH_ADDRESS_BITS;
+}
+
 /* The kernel, and the pointers among its arguments. */
 void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra);
 
@@ -102,6 +111,8 @@ void objects_freed(struct call *C);
 
 /* The record of memory that is there from now on. */
 void footprint_record_alloc(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes, uint32_t uid);
+/* ... beside that: the uids of what it is a part of, and of what has the same bytes; 0 none. */
+void footprint_record_part(struct call *C, uint32_t of, uint32_t same);
 
 /* Host memory has a device address, perhaps another one; an array is part of another. */
 void objects_device_pointer(struct call *C, const void *pointer, size_t pointer_size, const void *host);

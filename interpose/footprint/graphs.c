@@ -134,7 +134,6 @@ void fp_graph(struct call *C, CUgraphExec exec)
         return;
     const struct graph *graph = find(exec);
     C->object = graph ? graph->uid : 0;
-    C->flags |= PTDS_CALL_OPAQUE; /* the record's words name nothing */
     fp_words(C, PTDS_OP_GRAPH_LAUNCH, 0);
     if (!graph) {
         touch_opaque(&C->touched, OPAQUE_GRAPH);
@@ -155,12 +154,13 @@ void fp_graph(struct call *C, CUgraphExec exec)
     }
     if (C->touched.opaque)
         tables_unknown_work();
-    if (!nodes->kernels || C->touched.opaque)
-        return;
-    if (__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
+    int looks = nodes->kernels && !C->touched.opaque;
+    if (looks && __atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
         touch_opaque(&C->touched, OPAQUE_GRAPH);
-    if (tables_expand(&C->touched))
+    if (looks && tables_expand(&C->touched))
         tables_written(&C->touched);
+    for (unsigned i = 0; C->enter && i < C->touched.count; i++)
+        fp_reaches(C, C->touched.at[i].memory->uid, C->touched.at[i].writes != 0);
 }
 
 void graphs_after_fork(void)

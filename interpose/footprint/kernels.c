@@ -152,6 +152,16 @@ void kernels_may_launch_graphs(void)
     __atomic_store_n(&kernels_launch_graphs, 1, __ATOMIC_RELAXED);
 }
 
+/* As the record says it. */
+static uint32_t variables_of(const struct module *module)
+{
+    if (!module)
+        return 0;
+    return !module->memory  ? PTDS_NO_VARIABLES
+           : module->writes ? module->memory->uid
+                            : module->memory->uid | PTDS_CONSTANT_VARIABLES;
+}
+
 static const struct kernel *learn(CUfunction function)
 {
     struct kernel *kernel = (struct kernel *)map_get(&kernels, (uint64_t)function);
@@ -175,7 +185,7 @@ static const struct kernel *learn(CUfunction function)
     /* Threads that meet a kernel for the first time together must agree on one entry. */
     struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);
     if (agreed == kernel)
-        record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, name);
+        record_kernel(kernel->handle, kernel->uid, kernel->params, kernel->layout, variables_of(kernel->module), name);
     else if (agreed)
         free_kernel(kernel);
     return agreed ? agreed : kernel;

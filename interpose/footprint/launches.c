@@ -59,6 +59,7 @@ static void touch_before(struct call *C, uint64_t word, unsigned flags)
 static __attribute__((noinline)) void look_inside(struct call *C, struct memory *memory, uint64_t word, unsigned flags)
 {
     struct memory *where = memories_for_table(memory);
+    C->followed = 1;
     if (flags & SIGNATURE_POINTS && !tables_known(where, flags & SIGNATURE_HEAP))
         touch_opaque(&C->touched, OPAQUE_POINTERS);
     if (flags & SIGNATURE_UNKNOWN && !tables_look(C->thread, &C->touched, where, C->flags & PTDS_CALL_CAPTURING))
@@ -103,8 +104,10 @@ static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t si
     for (size_t at = 0; at + 8 <= size; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
-        if (textures_may_be(word))
+        if (textures_may_be(word)) {
+            C->followed = 1;
             textures_touch(&C->touched, word);
+        }
         if (!memories_in_span(word)) {
             if (reads_pageable())
                 touch_unknown(C, word);
@@ -178,8 +181,33 @@ static inline void touch_module(struct touched *touched, const struct kernel *ke
     }
 }
 
+/* Whether a reader of the record finds the memory by the words themselves. */
+static int is_named(const struct call *C, const struct memory *memory)
+{
+    for (unsigned i = 3; i < C->words; i++) { /* after the shape */
+        if ((C->word[i] & PTDS_LAUNCH_ADDRESS_MASK) - memory->base < memory->bytes)
+            return 1;
+    }
+    return 0;
+}
+
+/* For the record, what no word names: pointers in memory lead there, textures were made of it; and what one names that may
+ * only be read, where another way leads to it. Of its module's variables the kernel's own record tells, of reservations
+ * that of the memory in them. */
+static void keep_reached(struct call *C, const struct memory *variables)
+{
+    for (unsigned i = 0; i < C->touched.count; i++) {
+        const struct access *access = &C->touched.at[i];
+        if (access->memory == variables || access->memory->host & MEMORY_RESERVATION)
+            continue;
+        if ((C->followed && access->writes) || !is_named(C, access->memory))
+            fp_reaches(C, access->memory->uid, access->writes != 0);
+    }
+}
+
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra)
 {
+    C->followed = 0;
     int known = params  ? scan_params(C, kernel, params)
                 : extra ? scan_buffer(C, kernel, extra)
                         : kernel && kernel->params == 0;
@@ -188,8 +216,12 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
     touch_module(&C->touched, kernel);
     if (__builtin_expect(__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED) != 0, 0))
         touch_opaque(&C->touched, OPAQUE_GRAPH);
-    if (tables_expand(&C->touched))
+    if (tables_expand(&C->touched)) {
+        C->followed = 1;
         tables_written(&C->touched);
+    }
+    if (C->enter)
+        keep_reached(C, kernel && kernel->module ? kernel->module->memory : NULL);
     return known;
 }
 

@@ -45,6 +45,8 @@ static void map_at(struct call *C, enum ptds_memory_kind kind, uint64_t handle, 
     reservations_take(memory, base, bytes);
     memories_map(memory, base, bytes, memory->base + offset);
     footprint_record_alloc(C, kind, base, bytes, uid);
+    const struct memory *reservation = memories_reservation(memory);
+    footprint_record_part(C, reservation ? reservation->uid : 0, uid != memory->uid ? memory->uid : 0);
 }
 
 void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle)
@@ -162,12 +164,12 @@ void mappings_opened(struct call *C, const CUdeviceptr *pointer)
     if (place.memory && place.memory->kind == PTDS_MEMORY_IPC) {
         if (!map_add(&opened, given, 1))
             map_set(&opened, given, 1);
-        footprint_record_alloc(C, PTDS_MEMORY_IPC, given, 0, place.memory->uid);
+        footprint_record_alloc(C, PTDS_MEMORY_IPC, place.begin, place.end - place.begin, place.memory->uid);
         return;
     }
     ask_range(&base, &bytes);
     struct memory *memory = memories_new(PTDS_MEMORY_IPC, base, bytes);
-    footprint_record_alloc(C, PTDS_MEMORY_IPC, given, 0, memory ? memory->uid : 0);
+    footprint_record_alloc(C, PTDS_MEMORY_IPC, base, bytes, memory ? memory->uid : 0);
     may_be_ours(memory);
     memories_map(memory, base, bytes, base);
     memories_drop(memory);

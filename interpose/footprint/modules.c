@@ -218,6 +218,7 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     memory->host |= (uint8_t)is_managed(base);
     memories_map(memory, base, size, base);
     footprint_record_alloc(C, PTDS_MEMORY_GLOBAL, base, size, objects_uid(OBJECT_MEMORY));
+    footprint_record_part(C, memory->uid, 0);
     if (!of)
         memories_drop(memory); /* its range holds it */
     else if (!of->memory)

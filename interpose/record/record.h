@@ -60,7 +60,9 @@ void record_stream(uint32_t uid, CUstream handle, const struct context *context,
                    int priority, uint32_t stack);
 struct kernel;
 /* layout: of its parameters, offset << 16 | size each; params UINT32_MAX: unknown. */
-void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, const char *name);
+/* variables: as in the record. */
+void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, uint32_t variables,
+                   const char *name);
 void record_untabled(const char *name, int handed_twin, int cuda_version);
 void record_bypass(enum ptds_bypass what, const char *object);
 void record_process(enum ptds_process what, uint32_t pid);

@@ -188,7 +188,8 @@ void record_call(struct call *C)
         record->leave = leave;
         record->api = C->api;
         record->result = (uint16_t)C->result;
-        record->flags = C->flags | (uint32_t)C->touched.opaque << PTDS_CALL_WHY_SHIFT;
+        record->flags =
+            C->flags | (uint32_t)C->touched.opaque << PTDS_CALL_WHY_SHIFT | (C->touched.host ? PTDS_CALL_HOST_MEMORY : 0);
         record->op = C->op;
         record->kinds = C->kinds;
         record->streams = C->edges;
@@ -254,11 +255,12 @@ void record_stream(uint32_t uid, CUstream handle, const struct context *context,
     define(PTDS_REC_STREAM, &record, sizeof record, NULL, 0);
 }
 
-void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, const char *name)
+void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, uint32_t variables,
+                   const char *name)
 {
     if (!record_on())
         return;
-    struct ptds_rec_KERNEL record = {.handle = handle, .uid = uid, .params = params};
+    struct ptds_rec_KERNEL record = {.handle = handle, .uid = uid, .params = params, .variables = variables};
     record.name = name ? define_string(PTDS_ROLE_KERNEL, name) : 0;
     define(PTDS_REC_KERNEL, &record, sizeof record, layout, params == UINT32_MAX ? 0 : params * sizeof layout[0]);
     log_kernel(uid, name);

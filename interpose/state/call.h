@@ -66,7 +66,8 @@ struct call {
     uint8_t footprint; /* 1: somebody wants it */
     uint8_t op;        /* enum ptds_op */
     uint8_t words;
-    uint8_t kinds; /* destination | source << 4 */
+    uint8_t kinds;    /* destination | source << 4 */
+    uint8_t followed; /* it may touch memory past what its arguments point to */
     uint32_t generation;
     uint32_t stack; /* not of the footprint: the id, where it was asked for before the call; 0 not yet */
     CUevent event;  /* the call is about it; set with op */

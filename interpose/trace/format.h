@@ -166,7 +166,7 @@ enum ptds_stream_kind {
  * operation touches past what its words name: a pointer in memory leads to it, a texture was made of it, an array is it. */
 #define PTDS_REACHES_READ UINT64_C(0x1ffe)
 #define PTDS_REACHES_WRITE UINT64_C(0x1fff)
-#define PTDS_NO_VARIABLES 0xffffffffu    /* KERNEL: its module has none */
+#define PTDS_NO_VARIABLES 0xffffffffu      /* KERNEL: its module has none */
 #define PTDS_CONSTANT_VARIABLES (1u << 31) /* KERNEL: beside the uid, kernels only read them */
 
 enum ptds_process { PTDS_PROCESS_FORK = 1, PTDS_PROCESS_EXIT = 2, PTDS_PROCESS_FORKED = 3 };
@@ -259,7 +259,7 @@ enum ptds_op {
     PTDS_OP_EVENT_RECORD = 4,  /* - ; object, generation */
     PTDS_OP_EVENT_WAIT = 5,    /* - ; a stream waits for object, generation */
     PTDS_OP_HOST_FUNCTION = 6, /* function address */
-    PTDS_OP_GRAPH_LAUNCH = 7,  /* - ; object: the executable graph */
+    PTDS_OP_GRAPH_LAUNCH = 7,  /* PTDS_REACHES_ words; object: the executable graph */
     PTDS_OP_WAIT_VALUE = 8,    /* PTR, N */
     PTDS_OP_WRITE_VALUE = 9,   /* PTR, N */
     PTDS_OP_ALLOC_ASYNC = 10,  /* PTR, N, kind; object: the memory's uid */
@@ -275,10 +275,10 @@ enum ptds_op {
     PTDS_OP_CTX_SYNC = 20, /* the host waits for everything in the context */
     PTDS_OP_CTX_EVENT_RECORD = 21,
     PTDS_OP_CTX_EVENT_WAIT = 22,
-    PTDS_OP_ALLOC = 23,         /* PTR, N, kind, uid of what it is a part of (a module's variables, a reservation of addresses; 0
-                                   none), uid of another memory that the same bytes are, too (0 none); object: the memory's
-                                   uid */
-    PTDS_OP_FREE = 24,          /* PTR; object */
+    PTDS_OP_ALLOC = 23, /* PTR, N, kind, uid of what it is a part of (a module's variables, a reservation of addresses; 0
+                           none), uid of another memory that the same bytes are, too (0 none); object: the memory's
+                           uid */
+    PTDS_OP_FREE = 24,  /* PTR; object */
     PTDS_OP_FREE_HOST = 25,     /* PTR; object */
     PTDS_OP_UNREGISTER = 26,    /* PTR; object */
     PTDS_OP_UNMAP = 27,         /* PTR; object */

@@ -279,7 +279,7 @@ SUITE(RealCases,
       {"R1_a_hand_over_between_threads", "1@1 memset s=L bytes=64 dst=A\n2@2 copy s=L bytes=64 src=A\n1@3 memset s=L bytes=64 dst=B\n",
        "fifo 1>2 load-bearing; fifo 2>3 false"});
 
-SUITE(Unknown, {"graph_launch", "1@1 graph-launch s=B1\n1@2 launch s=L " W "A\n", "fan-in 1>2 unknown(opaque)"},
+SUITE(Unknown, {"graph_launch", "1@1 graph-launch s=B1 opaque\n1@2 launch s=L " W "A\n", "fan-in 1>2 unknown(opaque)"},
       {"opaque_second", "1@1 launch s=B1 " W "A\n1@2 opaque s=L\n", "fan-in 1>2 unknown(opaque)"},
       {"opaque_and_nothing", "1@1 opaque s=B1\n1@2 launch s=L " EMPTY "\n", "fan-in 1>2 false"},
       {"kernel_without_definition", "1@1 launch s=B1\n1@2 launch s=L " W "A\n", "fan-in 1>2 unknown(opaque)"},
