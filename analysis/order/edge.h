@@ -26,7 +26,7 @@ enum edge_kind {
     EDGE_FAN_IN,  /* legacy work waits for a blocking stream */
     EDGE_FAN_OUT, /* a blocking stream's work waits for the legacy stream */
     EDGE_FIFO,    /* legacy work of one thread waits for legacy work of another */
-    EDGE_HOST,    /* the host waits, in a call that was not asked to (a free, a module load, a copy's wait for others) */
+    EDGE_HOST,    /* the host waits, for work that it did not name: a wait for the legacy stream, which waits for others */
     EDGE_KINDS
 };
 

@@ -319,7 +319,8 @@ struct blame {
 static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
 {
     const struct lane *host = lanes_at(v, HOST_LANE);
-    return what->cover != NULL ? vclock_get(&host->expl, about) : lanes_explicit(lanes_at(v, what->lane), host, about);
+    return what->cover != NULL ? larger(vclock_get(&host->expl, about), vclock_get(&what->cover->expl, about))
+                               : lanes_explicit(lanes_at(v, what->lane), host, about);
 }
 static inline uint64_t blame_full(const struct verdicts *v, const struct blame *what, uint32_t about)
 {

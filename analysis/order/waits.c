@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the host knows. A wait tells something only from the moment it returned, so what it covers waits in a heap until a
- * call is entered later than that. What a wait covers by explicit order is what its name asks for; what it covers beyond
- * that (a free, a wait for the legacy stream that waits for other streams) is an implicit edge of kind host.
+ * call is entered later than that. What a wait covers by explicit order is what its name asks for, or what it waits for
+ * under every policy (a free); what it covers beyond that (a wait for the legacy stream that waits for other streams) is an
+ * implicit edge of kind host.
  */
 #include "analysis/order/engine.h"
 
@@ -77,15 +78,14 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const uint
     }
 }
 
-static void cover_context(struct verdicts *v, struct cover *cover, uint32_t uid, bool asked)
+/* By name, or because memory is freed, unpinned: that no policy changes. */
+static void cover_context(struct verdicts *v, struct cover *cover, uint32_t uid)
 {
     uint32_t at = lanes_context(v, uid);
     if (at == NO_LANE)
         return;
     const struct context *context = &v->contexts.items[at];
-    if (!asked)
-        cover_implicitly(v, cover, context->all.items, context->all.count);
-    for (size_t i = 0; asked && i < context->all.count; i++)
+    for (size_t i = 0; i < context->all.count; i++)
         cover_explicitly(v, cover, context->all.items[i]);
 }
 
@@ -124,7 +124,6 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
 bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    bool asked = call->op == PTDS_OP_CTX_SYNC || call->op == PTDS_OP_CTX_DESTROY;
     if (view->scope == WAIT_NONE || view->by_shim)
         return false;
     *cover = (struct cover){.end = *v->end};
@@ -137,7 +136,7 @@ bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane
     switch (view->scope) {
     case WAIT_STREAM: cover_stream(v, cover, view, lane); break;
     case WAIT_EVENT: cover_event(v, cover, call); break;
-    case WAIT_CONTEXT: cover_context(v, cover, call->context, asked); break;
+    case WAIT_CONTEXT: cover_context(v, cover, call->context); break;
     case WAIT_NONE: break;
     }
     return true;

@@ -251,9 +251,9 @@ private:
                 continue;
             if (what <= 1 && one.lane == lane)
                 explicit_arcs_.push_back({before, at});
-            else if ((what <= 1 && legacy && one.group) || what == 4)
+            else if (what <= 1 && legacy && one.group)
                 implicit_arcs_.push_back({before, at});
-            else if (what == 2 || (what == 3 && before == recorded_[0]))
+            else if (what == 2 || what == 4 || (what == 3 && before == recorded_[0]))
                 explicit_arcs_.push_back({before, at});
         }
     }
@@ -319,9 +319,9 @@ public:
             else if (edge.kind == EDGE_FIFO)
                 is &= one.legacy && one.thread != trace_.nodes[to].thread;
             else if (edge.kind == EDGE_FAN_IN || !from.legacy)
-                is &= one.lane == from.lane || trace_.nodes[to].free;
+                is &= one.lane == from.lane;
             else
-                is &= one.legacy || trace_.nodes[to].free;
+                is &= one.legacy;
             sources |= static_cast<uint64_t>(is) << i;
         }
         return sources;
