@@ -85,7 +85,7 @@ struct finding {
     uint64_t weight_ns;          /* what it is ranked by, where nobody knows that (report/worth.h) */
     uint64_t known, unknown;     /* calls whose loss is known, unknown. GPU time is never known so far */
     uint64_t verdicts[VERDICTS]; /* of the implicit edges at this call site; all 0: none is known */
-    uint64_t gone;               /* of these, those needed that are gone (gone.h) */
+    uint64_t gone, may_be_gone;  /* of these, those that this run's policy took away: needed, perhaps needed */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     struct edge_pair pair; /* if has_pair: two operations that show it */

@@ -13,7 +13,7 @@
 #include "analysis/findings/gain.h"
 #include "analysis/findings/saving.h"
 #include "analysis/findings/startup.h"
-#include "analysis/order/gone.h"
+#include "analysis/order/edge.h"
 #include "analysis/model/model.h"
 
 #ifdef __cplusplus
@@ -25,7 +25,6 @@ struct rule_run {
     struct model *model; /* to ask; a rule changes nothing in it */
     const struct trace *trace;
     const struct aftermath *aftermath; /* to ask, likewise */
-    struct gone *gone;                 /* orders that a remap gave up */
     struct savings *savings;           /* costs that are known only later */
     const struct startup *startup;     /* whether the program has begun */
     struct gain *gain;                 /* what waits behind implicit order */
@@ -51,10 +50,11 @@ enum rule_case {
     CASE_FIRST = 1 << 5,      /* work for a stream that had none pending */
     CASE_NO_WORK = 1 << 6,    /* anything but work: waits, queries, event operations, ... */
     CASE_HOST_FUNCTION = 1 << 7,
-    CASE_CAPTURE = 1 << 8,  /* it failed, or a capture was open, begins or ends */
-    CASE_CONFLICT = 1 << 9, /* nothing orders it and an earlier call that uses the same memory */
-    CASE_EDGE = 1 << 10,    /* the shim made a stream wait before it */
-    CASES = 11
+    CASE_CAPTURE = 1 << 8,   /* it failed, or a capture was open, begins or ends */
+    CASE_CONFLICT = 1 << 9,  /* nothing orders it and an earlier call that uses the same memory */
+    CASE_EDGE = 1 << 10,     /* the shim made a stream wait before it */
+    CASE_GIVEN_UP = 1 << 11, /* this run's policy took an order away that it had */
+    CASES = 12
 };
 
 struct rule {

@@ -92,21 +92,35 @@ static void set_pair(struct verdicts *v, struct edge *edge, const struct known *
         edge->from = edge->pair.first;
 }
 
-/* A conflict makes it load-bearing for good; else the first doubt stays. Whether another like it could change nothing. */
+/* What was lost with the edge, if the pair is. Under a policy that takes orders away, a pair that is kept tells nothing
+ * about one that is not. */
+static enum edge_loss loss_of(const struct open_edge *open, const struct blame *what)
+{
+    if (!open->gone || !what->gone)
+        return LOSS_NONE;
+    return what->verdict == VERDICT_LOAD_BEARING ? LOSS_DEFINITE : LOSS_POSSIBLE;
+}
+
+/* A conflict makes it load-bearing for good; else the first doubt stays; but those that were lost come first. Whether
+ * another like it could change nothing. */
 static bool mark(struct verdicts *v, const struct known *step, const struct blame *what)
 {
     struct open_edge *open = &v->edges.items[step->edge];
     struct edge *edge = &open->edge;
-    bool proven = edge->verdict == VERDICT_LOAD_BEARING;
-    if (open->shown || (edge->verdict != VERDICT_FALSE && what->verdict == VERDICT_UNKNOWN))
-        return true;
-    edge->verdict = what->verdict;
-    edge->reason = what->verdict == VERDICT_UNKNOWN ? what->reason : REASON_NONE;
-    open->shown = what->verdict == VERDICT_LOAD_BEARING &&
-                  (what->pair == NULL || v->sink->shows == NULL || v->sink->shows(v->sink, what->pair));
-    if (what->pair != NULL && (open->shown || !proven))
+    bool doubt = what->verdict == VERDICT_UNKNOWN, first = edge->verdict == VERDICT_FALSE;
+    enum edge_loss loss = loss_of(open, what);
+    if (open->shown || (doubt && !first && loss <= edge->loss))
+        return open->shown || !open->gone || edge->loss != LOSS_NONE;
+    bool proves = !doubt && edge->verdict != VERDICT_LOAD_BEARING;
+    if (first || proves) {
+        edge->verdict = what->verdict;
+        edge->reason = doubt ? what->reason : REASON_NONE;
+    }
+    if (what->pair != NULL && (first || proves || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_UNKNOWN))))
         set_pair(v, edge, step, what->pair);
-    return open->shown || what->verdict == VERDICT_UNKNOWN;
+    edge->loss = loss > edge->loss ? loss : edge->loss;
+    open->shown = edge->verdict == VERDICT_LOAD_BEARING && (!open->gone || edge->loss == LOSS_DEFINITE);
+    return open->shown || (doubt && (!open->gone || edge->loss != LOSS_NONE));
 }
 
 /* `op` of lane `about` comes before the call at hand in full order, not in the explicit one. */

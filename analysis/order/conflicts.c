@@ -110,6 +110,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     if (!blame_settled(v, &what, first->lane, first->op)) {
         describe(&pair, v, first, second, memory);
         what.pair = &pair;
+        what.gone = kept_is_gone(v, &first->end, by->cover);
         blame(v, &what, first->lane, first->op);
     }
     return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
@@ -156,6 +157,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
                                  .first_access = ACCESS_UNKNOWN,
                                  .second_access = ACCESS_UNKNOWN};
         what.pair = &pair;
+        what.gone = kept_is_gone(v, &pair.first, NULL);
         blame(v, &what, about, mark->op);
     }
 }
@@ -179,11 +181,10 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *e
     const struct mark *mark = known > explicitly ? last_mark(&lanes_at(v, about)->access[1], known) : NULL;
     if (mark == NULL || mark->op <= explicitly)
         return;
-    struct edge_pair pair = {.first = *lanes_end(v, mark),
-                             .second = *end,
-                             .first_access = ACCESS_UNKNOWN,
-                             .second_access = ACCESS_UNKNOWN};
+    struct edge_pair pair = {
+        .first = *lanes_end(v, mark), .second = *end, .first_access = ACCESS_UNKNOWN, .second_access = ACCESS_UNKNOWN};
     what.pair = &pair;
+    what.gone = kept_is_gone(v, &pair.first, &(struct cover){.end = *end});
     blame(v, &what, about, mark->op);
 }
 

@@ -56,6 +56,7 @@ struct edge_end {
     uint16_t api;
     uint8_t op; /* enum ptds_op */
     uint8_t twin;
+    uint32_t target; /* uid: the stream that it was sent to; 0 the host */
 };
 
 enum access { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_UNKNOWN = 3 };
@@ -68,10 +69,15 @@ struct edge_pair {
     bool definite;          /* both ranges are known, overlap, and one is surely written */
 };
 
+/* What this run's policy did with an order: it is kept; it is gone, and may have been needed; it is gone, and the pair is
+ * the proof that it was needed. */
+enum edge_loss { LOSS_NONE, LOSS_POSSIBLE, LOSS_DEFINITE };
+
 struct edge {
     enum edge_kind kind;
     enum verdict verdict;
     enum verdict_reason reason; /* of unknown */
+    enum edge_loss loss;
     struct edge_end from, to;
     struct edge_pair pair; /* of load-bearing, and of unknown where there is one to show */
 };
@@ -91,9 +97,6 @@ struct verdict_totals {
 struct edge_sink {
     /* Called once for each edge, when its verdict is final; in no particular order. */
     void (*edge)(struct edge_sink *sink, const struct edge *edge);
-    /* Whether the pair is the one to show of those that prove its edge; asked of each until one is, and that one is kept,
-     * else the first. NULL: the first is. */
-    bool (*shows)(const struct edge_sink *sink, const struct edge_pair *pair);
 };
 
 #ifdef __cplusplus

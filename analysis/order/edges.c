@@ -15,8 +15,9 @@ static uint32_t place(struct verdicts *v)
     return TABLE_ADD(&v->edges) ? (uint32_t)v->edges.count - 1 : NO_EDGE;
 }
 
-/* An edge to the call at hand. NO_EDGE without memory: the order is then known, and nobody blamed for it. */
-uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from)
+/* An edge to the call at hand, or with `cover` to its return. NO_EDGE without memory: the order is then known, and nobody
+ * blamed for it. */
+uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from, const struct cover *cover)
 {
     uint32_t at = place(v);
     if (at == NO_EDGE || !TABLE_ADD(&v->fresh)) {
@@ -30,6 +31,10 @@ uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_en
     made->edge.from = *from;
     made->edge.to = *v->end;
     v->open++;
+    made->gone = v->kept != NULL && kept_is_gone(v, from, cover);
+    if (made->gone && !v->gives_up)
+        v->given_up = *from;
+    v->gives_up |= made->gone;
     return at;
 }
 
@@ -56,6 +61,9 @@ static void settle(struct verdicts *v, uint32_t at)
         else if (open->limited || v->limited)
             doubt(&open->edge, REASON_LIMIT);
     }
+    if (open->gone && open->edge.verdict == VERDICT_UNKNOWN && open->edge.loss == LOSS_NONE &&
+        (open->edge.reason == REASON_LOST || open->edge.reason == REASON_LIMIT))
+        open->edge.loss = LOSS_POSSIBLE;
     open->used = false;
     v->open--;
     v->sink->edge(v->sink, &open->edge);

@@ -16,6 +16,7 @@
 #include "analysis/order/verdict.h"
 
 #include "analysis/base/clock.h"
+#include "analysis/model/order.h"
 #include "analysis/base/table.h"
 
 /* Limits; reached, edges become unknown (REASON_LIMIT), never false. */
@@ -112,6 +113,7 @@ struct open_edge {
     uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
     bool used, limited, lost, raced;
     bool shown; /* its pair is the one to show */
+    bool gone;  /* the policy took the order away */
     uint64_t made;
 };
 
@@ -119,7 +121,7 @@ struct open_edge {
 struct cover {
     uint64_t ticks;
     struct edge_end end;
-    struct vclock expl;
+    struct vclock expl, real;
     struct known *full; /* by lane; op 0: nothing */
     size_t room;
 };
@@ -184,7 +186,7 @@ struct memory {
 /* A kernel's parameters, from its signature. */
 struct signature {
     uint32_t *parameters; /* those that can be named, in order: SIGNATURE_PARAMETER, then SIGNATURE_END; NULL: not known */
-    uint64_t variables;      /* an address that stands for its module's variables; 0: none */
+    uint64_t variables;   /* an address that stands for its module's variables; 0: none */
     enum access variables_access;
     bool wide_first; /* of all, only the first can hold a pointer */
     bool opaque;
@@ -192,6 +194,19 @@ struct signature {
 };
 #define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
 #define SIGNATURE_END UINT32_MAX
+
+/* What really holds under this run's policy (kept.c). */
+struct kept_stream {
+    uint64_t gone; /* ticks */
+    uint32_t uid;
+    bool sure; /* its kind is known */
+};
+struct kept {
+    struct order real;
+    TABLE_OF(struct kept_stream) streams; /* by slot */
+    struct id_map slot_by_uid;
+    bool unsure;
+};
 
 struct place; /* places.h */
 
@@ -233,12 +248,15 @@ struct verdicts {
     uint64_t learnt;    /* when the host last learnt something by explicit order */
     uint64_t forgotten; /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
-    bool unsure; /* an address in no known memory may be in one that the trace does not show any more */
+    bool unsure;          /* an address in no known memory may be in one that the trace does not show any more */
     struct edge_end *end; /* the call at hand */
     struct alike_end {
-        uint32_t alike;      /* 0 none */
-        struct edge_end end; /* but for time, kernel and stack */
-    } alike_ends[64];        /* of launches that differ in nothing else */
+        uint32_t alike;       /* 0 none */
+        struct edge_end end;  /* but for time, kernel and stack */
+    } alike_ends[64];         /* of launches that differ in nothing else */
+    struct kept *kept;        /* NULL: the policy keeps all that anybody needs */
+    struct edge_end given_up; /* of the call at hand: what it no longer comes after */
+    bool gives_up;
     struct edge_pair race;
     bool raced, may_race; /* the call at hand: `race` is definite, is set at all */
 };
@@ -300,7 +318,7 @@ void waits_until(struct verdicts *v, uint64_t ticks);
 void waits_free(struct verdicts *v);
 
 /* edges.c */
-uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from);
+uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from, const struct cover *cover);
 void edges_keep(struct verdicts *v, uint32_t edge);
 void edges_drop(struct verdicts *v, uint32_t edge);
 void edges_end_call(struct verdicts *v, bool raced);
@@ -314,6 +332,7 @@ struct blame {
     enum verdict verdict;
     enum verdict_reason reason;
     const struct edge_pair *pair; /* may be NULL */
+    bool gone;                    /* nothing holds the pair any more */
     bool partly;                  /* of a way that may be remembered in part only */
 };
 static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
@@ -417,6 +436,15 @@ static inline const struct signature *signatures_of(struct verdicts *v, uint32_t
     return lately->key == (uint64_t)kernel + 1 ? &v->signatures.items[lately->at] : signatures_look_up(v, kernel);
 }
 void signatures_free(struct verdicts *v);
+
+/* kept.c */
+bool kept_begin(struct verdicts *v); /* false without memory */
+void kept_submit(struct verdicts *v, const struct call_view *view);
+void kept_cover(struct verdicts *v, const struct call_view *view, struct vclock *out);
+void kept_learn(struct verdicts *v, const struct vclock *covered);
+/* Whether nothing orders the call at hand, or (cover) its return, behind an earlier call that legacy put before it. */
+bool kept_is_gone(const struct verdicts *v, const struct edge_end *first, const struct cover *cover);
+void kept_end(struct verdicts *v);
 
 /* sweep.c: forgets what nothing can depend on any more */
 void sweep(struct verdicts *v);

@@ -10,7 +10,7 @@
 static bool begin(struct verdicts *v)
 {
     v->ends = calloc(ENDS, sizeof *v->ends);
-    if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v))
+    if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
     v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
@@ -56,7 +56,8 @@ static struct edge_end end_of(const struct call_view *view)
                              .object = call->op == PTDS_OP_LAUNCH ? call->object : 0,
                              .api = call->api,
                              .op = call->op,
-                             .twin = (call->flags & PTDS_CALL_TWIN) != 0};
+                             .twin = (call->flags & PTDS_CALL_TWIN) != 0,
+                             .target = view->submits ? call->target != 0 ? call->target : call->stream : 0};
 }
 
 /* Kept for those like it. */
@@ -188,6 +189,9 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         waits_until(v, view->call->r.enter);
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
     begin_end(v, view);
+    v->gives_up = false;
+    if (v->kept != NULL)
+        kept_submit(v, view);
     if (view->submits && lane != NO_LANE)
         lanes_at(v, lane)->newest.op = v->now;
     if (view->alike != 0 && lane != NO_LANE) { /* a launch and nothing else */
@@ -201,6 +205,11 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     if (v->open > v->sweep_at)
         sweep(v);
     return v->raced || v->may_race ? &v->race : NULL;
+}
+
+const struct edge_end *verdicts_given_up(const struct verdicts *v)
+{
+    return v->gives_up ? &v->given_up : NULL;
 }
 
 void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
@@ -219,6 +228,7 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     signatures_free(v);
     places_free(v);
     edges_free(v);
+    kept_end(v);
     vclock_free(&v->told);
     free(v->ends);
     free(v);

@@ -5,10 +5,10 @@
  *
  * Works on the streams as the program named them, so that a trace says the same under every policy. Two orders are kept:
  *   explicit  each thread's legacy work is a stream of its own; events by generation; host waits that were asked for by
- *             name, and those that no policy changes: for a free's sake, for a context's. A wait that has returned orders every later call of every thread: hand-over between threads by mutex
- *             cannot be seen, so it is taken for granted. An edge is never called load-bearing for want of a mutex
- *   full      that, plus the implicit edges
- * A kernel reaches memory by its arguments only, unless the trace or the kernel's signature says otherwise.
+ *             name, and those that no policy changes: for a free's sake, for a context's. A wait that has returned orders
+ * every later call of every thread: hand-over between threads by mutex cannot be seen, so it is taken for granted. An edge
+ * is never called load-bearing for want of a mutex full      that, plus the implicit edges A kernel reaches memory by its
+ * arguments only, unless the trace or the kernel's signature says otherwise.
  *
  * Memory goes with live streams, allocations, and with edges and accesses that something may still depend on.
  */
@@ -32,6 +32,10 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
  * a pair of which this call is the second, that conflicts and that nothing orders; NULL if there is none. It stays valid
  * until the next call. */
 const struct edge_pair *verdicts_take(struct verdicts *verdicts, const struct call_view *view, bool gap);
+
+/* Of the call taken last: work that it came after by the legacy stream's order, and under this run's policy does not any
+ * more; of several the first. NULL: none. */
+const struct edge_end *verdicts_given_up(const struct verdicts *verdicts);
 
 /* The allocation alive that holds an address, as of the calls taken so far; false if none is known to. `verdicts` may be
  * NULL. */

@@ -68,7 +68,7 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const uint
             newest = lanes[i];
     if (newest == NO_LANE)
         return;
-    edge = edges_new(v, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest));
+    edge = edges_new(v, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest), cover);
     for (size_t i = 0; i < count; i++)
         cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge);
     for (size_t i = 0; i < count; i++) {
@@ -124,9 +124,11 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
 bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (view->scope == WAIT_NONE || view->by_shim)
-        return false;
     *cover = (struct cover){.end = *v->end};
+    if (v->kept != NULL && view->completes)
+        kept_cover(v, view, &cover->real);
+    if (view->scope == WAIT_NONE || view->by_shim)
+        return cover->real.room != 0;
     if (!view->completes) {
         v->soft = v->now;
         if (view->scope == WAIT_STREAM && (call->flags & PTDS_CALL_IMPLICIT) && view->succeeded)
@@ -149,16 +151,20 @@ static void drop_cover(struct verdicts *v, struct cover *cover)
             edges_drop(v, cover->full[i].edge);
     free(cover->full);
     vclock_free(&cover->expl);
+    vclock_free(&cover->real);
     *cover = (struct cover){0};
 }
 
-/* What the host has learnt, it may act on: read memory that it can reach and the work wrote, or write what the work read. */
+/* What the host has learnt, it may act on: read memory that it can reach and the work wrote, or write what the work read.
+ */
 static void apply(struct verdicts *v, struct cover *cover)
 {
     struct lane *host = lanes_at(v, HOST_LANE);
     if (!vclock_join(&host->expl, &cover->expl))
         v->limited = true;
     v->learnt = v->now;
+    if (v->kept != NULL)
+        kept_learn(v, &cover->real);
     for (uint32_t about = 1; about < cover->room && about < v->lanes.count; about++) {
         struct known known = cover->full[about];
         known.at = v->now;
@@ -177,7 +183,7 @@ static void swap_covers(struct cover *heap, size_t a, size_t b)
 
 static bool tells_nothing(const struct cover *cover)
 {
-    bool nothing = cover->expl.room == 0;
+    bool nothing = cover->expl.room == 0 && cover->real.room == 0;
     for (size_t i = 0; i < cover->room && nothing; i++)
         nothing = cover->full[i].op == 0;
     return nothing;

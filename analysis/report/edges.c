@@ -43,9 +43,11 @@ static struct edge_group *group_of(struct edge_table *table, const struct edge *
     return NULL;
 }
 
-static unsigned tells(enum verdict verdict)
+static unsigned tells(const struct edge *edge)
 {
-    return verdict == VERDICT_LOAD_BEARING ? 2 : verdict == VERDICT_UNKNOWN ? 1 : 0;
+    if (edge->loss == LOSS_DEFINITE)
+        return 4;
+    return edge->verdict == VERDICT_LOAD_BEARING ? 3 : edge->loss == LOSS_POSSIBLE ? 2 : edge->verdict == VERDICT_UNKNOWN;
 }
 
 static uint64_t site_key(uint32_t stack, uint32_t api, bool twin)
@@ -53,7 +55,7 @@ static uint64_t site_key(uint32_t stack, uint32_t api, bool twin)
     return stack | (uint64_t)api << 32 | (uint64_t)twin << 48;
 }
 
-static void count_site(struct edge_table *table, const struct edge_end *end, enum verdict verdict, bool gone)
+static void count_site(struct edge_table *table, const struct edge_end *end, const struct edge *edge)
 {
     uint64_t key = site_key(end->stack, end->api, end->twin != 0);
     uint32_t at;
@@ -69,8 +71,9 @@ static void count_site(struct edge_table *table, const struct edge_end *end, enu
             return;
         table->site_count++;
     }
-    table->sites[at].counts[verdict]++;
-    table->sites[at].gone += gone;
+    table->sites[at].counts[edge->verdict]++;
+    table->sites[at].gone += edge->loss == LOSS_DEFINITE;
+    table->sites[at].may_be_gone += edge->loss == LOSS_POSSIBLE;
 }
 
 static void take_edge(struct edge_sink *sink, const struct edge *edge)
@@ -81,30 +84,23 @@ static void take_edge(struct edge_sink *sink, const struct edge *edge)
     table->counts[edge->kind][edge->verdict]++;
     if (edge->verdict == VERDICT_UNKNOWN)
         table->reasons[edge->reason]++;
-    bool gone = table->gone != NULL && gone_edge(table->gone, edge);
-    count_site(table, &edge->to, edge->verdict, gone);
+    table->lost[edge->loss]++;
+    count_site(table, &edge->to, edge);
     if (edge->kind == EDGE_FAN_OUT)
-        count_site(table, &edge->from, edge->verdict, gone);
+        count_site(table, &edge->from, edge);
     struct edge_group *group = group_of(table, edge);
     if (group == NULL) {
         table->ungrouped++;
         return;
     }
     group->counts[edge->verdict]++;
-    if (tells(edge->verdict) > tells(group->example.verdict))
+    if (tells(edge) > tells(&group->example))
         group->example = *edge;
-}
-
-/* A pair that the shim's own waits order tells nothing about one that they don't. */
-static bool shows(const struct edge_sink *sink, const struct edge_pair *pair)
-{
-    const struct edge_table *table = (const struct edge_table *)(const void *)sink;
-    return table->gone == NULL || gone_pair(table->gone, pair);
 }
 
 void edge_table_begin(struct edge_table *table)
 {
-    *table = (struct edge_table){.sink = {.edge = take_edge, .shows = shows}};
+    *table = (struct edge_table){.sink = {.edge = take_edge}};
 }
 
 static uint64_t all_of(const struct edge_group *group)
@@ -115,8 +111,8 @@ static uint64_t all_of(const struct edge_group *group)
 static int by_weight(const void *a, const void *b)
 {
     const struct edge_group *one = a, *two = b;
-    if (tells(one->example.verdict) != tells(two->example.verdict))
-        return tells(one->example.verdict) > tells(two->example.verdict) ? -1 : 1;
+    if (tells(&one->example) != tells(&two->example))
+        return tells(&one->example) > tells(&two->example) ? -1 : 1;
     if (all_of(one) != all_of(two))
         return all_of(one) > all_of(two) ? -1 : 1;
     if (one->example.from.ticks != two->example.from.ticks)
@@ -148,6 +144,7 @@ void edge_table_judge(const struct edge_table *table, struct finding *finding)
     for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
         finding->verdicts[verdict] = table->sites[at].counts[verdict];
     finding->gone = table->sites[at].gone;
+    finding->may_be_gone = table->sites[at].may_be_gone;
 }
 
 void edge_table_free(struct edge_table *table)

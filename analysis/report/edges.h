@@ -8,7 +8,6 @@
 
 #include "analysis/order/edge.h"
 #include "analysis/findings/finding.h"
-#include "analysis/order/gone.h"
 #include "analysis/base/table.h"
 #include "analysis/order/verdict.h"
 
@@ -26,14 +25,14 @@ struct edge_group {
 
 struct edge_table {
     struct edge_sink sink;           /* for verdicts_begin; the table must not move while it is in use */
-    const struct gone *gone;         /* NULL: none is */
     const struct selected *selected; /* an edge counts if the end that waits is of this part; NULL: all do */
     uint64_t counts[EDGE_KINDS][VERDICTS];
     uint64_t reasons[VERDICT_REASONS];
+    uint64_t lost[LOSS_DEFINITE + 1];   /* by enum edge_loss */
     TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: load-bearing, then by count */
     uint64_t ungrouped;                 /* edges counted above but in no group: more than EDGE_GROUPS_MOST, or no memory */
     struct edge_site {
-        uint64_t counts[VERDICTS], gone;
+        uint64_t counts[VERDICTS], gone, may_be_gone;
     } * sites;
     size_t site_count, site_room;
     struct id_map group_by_key, site_by_key;

@@ -26,7 +26,6 @@ struct pass {
     struct verdicts *verdicts; /* NULL without memory */
     struct aftermath aftermath;
     struct device_times device;
-    struct gone gone;
     struct savings savings;
     TABLE_OF(struct life) lives; /* by thread */
 };
@@ -42,7 +41,6 @@ static void begin_rules(struct pass *pass)
                                  .model = &pass->model,
                                  .trace = &report->trace,
                                  .aftermath = &pass->aftermath,
-                                 .gone = &pass->gone,
                                  .savings = &pass->savings,
                                  .startup = &report->startup,
                                  .gain = &report->gain};
@@ -93,6 +91,8 @@ static INLINE uint64_t concerned(const struct pass *pass, const struct shape *sh
         rules |= of_case(report, CASE_JOINS);
     if (view->unordered != NULL)
         rules |= of_case(report, CASE_CONFLICT);
+    if (view->given_up != NULL)
+        rules |= of_case(report, CASE_GIVEN_UP);
     return rules & (op < 64 ? report->wanting[op] : report->wanting_all);
 }
 
@@ -184,10 +184,10 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
 {
     struct report *report = pass->report;
     aftermath_look(&pass->aftermath, view);
-    if (view->call->edges != 0)
-        gone_edges(&pass->gone, view->call);
-    if (pass->verdicts != NULL)
+    if (pass->verdicts != NULL) {
         view->unordered = verdicts_take(pass->verdicts, view, gap);
+        view->given_up = verdicts_given_up(pass->verdicts);
+    }
     startup_look(&report->startup, view);
     savings_look(&pass->savings, view);
     struct shape *shape = shapes_of(&pass->shapes, report, view);
@@ -236,7 +236,6 @@ static void begin(struct pass *pass)
     struct report *report = pass->report;
     model_begin(&pass->model, &report->trace, false);
     report->edges.selected = &pass->selected;
-    report->edges.gone = &pass->gone;
     pass->savings.trace = &report->trace;
     pass->verdicts = verdicts_begin(&report->trace, &report->edges.sink);
     report->edges.analysed = pass->verdicts != NULL;
@@ -250,7 +249,6 @@ static void begin(struct pass *pass)
 static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
-    run->gone = NULL;
     run->savings = NULL;
     if (run->rule != NULL && run->rule->end != NULL)
         run->rule->end(run);
@@ -275,8 +273,6 @@ static void end(struct pass *pass)
     aftermath_end(&pass->aftermath);
     verdicts_end(pass->verdicts, &report->edges.totals);
     edge_table_finish(&report->edges);
-    report->edges.gone = NULL;
-    gone_free(&pass->gone);
     for (size_t i = 0; i < report->rules; i++)
         end_rule(report, &report->runs[i]);
     shapes_end(&pass->shapes, report);

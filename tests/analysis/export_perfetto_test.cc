@@ -145,8 +145,8 @@ struct OneEdge : edge_feed {
             edge edge = {};
             edge.kind = EDGE_FAN_IN;
             edge.verdict = VERDICT_LOAD_BEARING;
-            edge.from = {15000, 1, 3, 0, 0, 1, PTDS_OP_LAUNCH, 0};
-            edge.to = {30000, 1, 1, 0, 0, 1, PTDS_OP_COPY, 0};
+            edge.from = {15000, 1, 3, 0, 0, 1, PTDS_OP_LAUNCH, 0, 3};
+            edge.to = {30000, 1, 1, 0, 0, 1, PTDS_OP_COPY, 0, 1};
             edge.pair.address = 0x1000;
             edge.pair.size = 4096;
             sink->edge(sink, &edge);

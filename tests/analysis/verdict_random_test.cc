@@ -26,7 +26,7 @@ struct Access {
 
 struct Node {
     bool host = false, free = false, opaque = false, group = false, legacy = false;
-    bool waits = false, to_host = false; /* the host knows more when it has returned; writes the host's memory */
+    bool waits = false, to_host = false;   /* the host knows more when it has returned; writes the host's memory */
     int lane = 0, thread = 0, context = 1; /* lane: legacy ones are threads' own */
     std::string stream;
     uint64_t enter = 0, leave = 0;
@@ -345,8 +345,7 @@ public:
         bool told = wait.waits && (one.opaque || one.to_host);
         for (size_t c = 0; c < trace_.nodes.size(); c++) {
             const Node &other = trace_.nodes[c];
-            if (c != b && other.waits &&
-                (c == a || Before(surely ? trace_.full_order : trace_.explicit_order, a, c)))
+            if (c != b && other.waits && (c == a || Before(surely ? trace_.full_order : trace_.explicit_order, a, c)))
                 told &= surely ? other.leave > wait.leave : other.leave >= wait.leave;
         }
         return told;
@@ -446,32 +445,11 @@ void ExpectOwnNames(const Judged &judged)
         }
 }
 
-bool Wanted(const edge_sink *, const edge_pair *pair)
-{
-    return pair->first.ticks / 1000 % 2 != 0;
-}
-
-/* Who wants certain pairs gets the same verdicts, and pairs that prove them. Returns how many edges have another pair. */
-uint64_t ExpectWantedPairs(const Random &trace, const Judged &first, const Judged &wanted)
-{
-    uint64_t changed = 0;
-    EXPECT_EQ(first.edges.size(), wanted.edges.size());
-    for (size_t i = 0; i < first.edges.size() && i < wanted.edges.size(); i++) {
-        const struct edge &one = first.edges[i], &other = wanted.edges[i];
-        bool same = Words(one.pair.first) + Words(one.pair.second) == Words(other.pair.first) + Words(other.pair.second);
-        EXPECT_EQ(Words(one.to) + verdict_names[one.verdict], Words(other.to) + verdict_names[other.verdict]);
-        EXPECT_TRUE(same || (!Wanted(nullptr, &one.pair) && Wanted(nullptr, &other.pair)));
-        changed += !same;
-    }
-    Checked(trace, wanted).Edges();
-    return changed;
-}
-
 TEST(VerdictAgainstReference, SmallRandomTraces)
 {
     const char *only = getenv("SEED"), *more = getenv("SEEDS");
     const uint32_t seeds = more != nullptr ? static_cast<uint32_t>(std::stoul(more)) : 5000;
-    uint64_t verdicts[VERDICTS] = {}, changed = 0;
+    uint64_t verdicts[VERDICTS] = {};
     for (uint32_t seed = 1; seed <= seeds; seed++) {
         if (only != nullptr && seed != std::stoul(only))
             continue;
@@ -482,7 +460,6 @@ TEST(VerdictAgainstReference, SmallRandomTraces)
         checked.Edges();
         ExpectOwnNames(judged);
         EXPECT_EQ(Words(Judged(BuildTrace(trace.text), seed % 2 == 0, 1000)), Words(judged));
-        changed += ExpectWantedPairs(trace, judged, Judged(BuildTrace(trace.text), seed % 2 == 0, seed % 29, Wanted));
         for (const struct edge &edge : judged.edges)
             verdicts[edge.verdict]++;
         if (HasFailure()) {
@@ -492,7 +469,6 @@ TEST(VerdictAgainstReference, SmallRandomTraces)
     }
     for (uint64_t count : verdicts)
         EXPECT_TRUE(only != nullptr || count > 1000) << count;
-    EXPECT_TRUE(only != nullptr || changed > 100) << changed;
 }
 
 } // namespace

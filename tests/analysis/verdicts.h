@@ -21,12 +21,8 @@ namespace ptds
 class Judged : public edge_sink
 {
 public:
-    using Shows = bool (*)(const edge_sink *, const edge_pair *);
-
-    explicit Judged(const std::string &bytes, bool sweep_always = false, unsigned anew_after = 0, Shows which = nullptr)
-        : memory_(bytes)
+    explicit Judged(const std::string &bytes, bool sweep_always = false, unsigned anew_after = 0) : memory_(bytes)
     {
-        shows = which;
         edge = [](edge_sink *sink, const struct edge *settled) { static_cast<Judged *>(sink)->edges.push_back(*settled); };
         struct trace trace;
         struct model model;
@@ -75,7 +71,8 @@ public:
 
     static const char *Reason(verdict_reason reason)
     {
-        static const char *const names[VERDICT_REASONS] = {"none", "opaque", "access", "extent", "race", "lost", "limit", "host", "time"};
+        static const char *const names[VERDICT_REASONS] = {"none", "opaque", "access", "extent", "race",
+                                                           "lost", "limit",  "host",   "time"};
         return names[reason];
     }
 

@@ -194,7 +194,7 @@ static void put_verdicts(const struct report *report, const struct finding *find
                 report_verdicts(report_finding_verdicts(report, finding)).text);
     const char *needed = report_needed(report, finding);
     if (needed != NULL)
-        sink_printf(sink, "    !! %s\n", needed);
+        sink_printf(sink, "    %s%s\n", report_is_wrong(finding) ? "!! " : "", needed);
 }
 
 static void put_pair(const struct report *report, const struct finding *finding, struct text_sink *sink)

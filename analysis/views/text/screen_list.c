@@ -173,7 +173,7 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     for (unsigned i = 0, count = site_lines(screen, finding, lines); i < count; i++)
         screen_put(screen, &lines[i]);
     if (needed != NULL) {
-        line_add(&line, "      !! %s", needed);
+        line_add(&line, "      %s%s", report_is_wrong(finding) ? "!! " : "", needed);
         screen_put(screen, &line);
     }
     if (entry->findings < 2 || entry->places > 1)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What this run's policy did with legacy's orders. Two questions: whether the policy promises them all (then nobody asks
+ * further), and else whether a pair is in order all the same, on the streams that the work was really sent to: program
+ * order, events, the real legacy stream's implicit edges, host waits, and the waits that the shim put there (EDGE records).
+ * Called by verdict.c for each call, and by whoever found a pair that legacy ordered. Must never call an order gone that
+ * may have been kept: where it does not know, it was.
+ *
+ * The order is one of model/order.h; its operations are numbered by the ticks of their calls, plus one.
+ */
+#include "analysis/order/engine.h"
+
+#include <stdlib.h>
+
+enum { KEPT_STREAMS_MOST = 1024, THE_HOST = 0 };
+
+bool kept_begin(struct verdicts *v)
+{
+    v->kept = NULL;
+    if (!(v->trace->flags & PTDS_CALL_REMAPPED) || definitions_keep_order(&v->trace->defs))
+        return true;
+    v->kept = calloc(1, sizeof *v->kept);
+    if (v->kept == NULL)
+        return false;
+    v->kept->real.implicit = true;
+    return true;
+}
+
+void kept_end(struct verdicts *v)
+{
+    if (v->kept == NULL)
+        return;
+    order_free(&v->kept->real);
+    id_map_free(&v->kept->slot_by_uid);
+    free(v->kept->streams.items);
+    free(v->kept);
+}
+
+/* A stream that is gone and whose work everybody knows to be done. */
+static uint32_t idle_slot(const struct kept *kept, uint64_t ticks)
+{
+    const struct order *real = &kept->real;
+    for (uint32_t i = 0; i < kept->streams.count; i++)
+        if (kept->streams.items[i].gone < ticks && real->hosts.count != 0 &&
+            vclock_get(&real->hosts.items[THE_HOST].clock, i) >= real->streams.items[i].last)
+            return i;
+    return NO_LANE;
+}
+
+static uint32_t open_slot(struct verdicts *v, const struct call *call, uint32_t uid)
+{
+    struct kept *kept = v->kept;
+    const struct stream_def *def = definitions_stream(&v->trace->defs, uid);
+    uint32_t context = lanes_context(v, def != NULL && def->context != 0 ? def->context : call->r.context);
+    uint32_t slot = kept->streams.count % 16 == 0 ? idle_slot(kept, call->r.enter) : NO_LANE;
+    if (slot != NO_LANE) {
+        id_map_remove(&kept->slot_by_uid, kept->streams.items[slot].uid);
+        order_close(&kept->real, slot);
+    } else if (kept->streams.count < KEPT_STREAMS_MOST && TABLE_ADD(&kept->streams)) {
+        slot = (uint32_t)kept->streams.count - 1;
+    }
+    if (slot == NO_LANE || context == NO_LANE)
+        return NO_LANE;
+    kept->streams.items[slot] = (struct kept_stream){
+        .uid = uid,
+        .gone = def != NULL ? def->gone : UINT64_MAX,
+        .sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN,
+    };
+    enum order_role role = def != NULL ? model_role(def->kind) : ORDER_ROLE_NONE;
+    return order_open(&kept->real, slot, context, role) && id_map_put(&kept->slot_by_uid, uid, slot) ? slot : NO_LANE;
+}
+
+static uint32_t find_slot(const struct kept *kept, uint32_t uid)
+{
+    uint32_t slot;
+    return uid != 0 && id_map_get(&kept->slot_by_uid, uid, &slot) ? slot : NO_LANE;
+}
+
+static uint32_t slot_of(struct verdicts *v, const struct call *call, uint32_t uid)
+{
+    uint32_t slot = find_slot(v->kept, uid);
+    if (slot == NO_LANE && uid != 0)
+        slot = open_slot(v, call, uid);
+    v->kept->unsure |= slot == NO_LANE && uid != 0;
+    return slot;
+}
+
+static uint32_t target_of(const struct call *call)
+{
+    return call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
+}
+
+/* All that the other stream's work may have come after, as far as it was put there before `until`: rather too much. */
+static void join_edge(struct verdicts *v, const struct call *call, const struct ptds_rec_EDGE *edge)
+{
+    struct order *real = &v->kept->real;
+    uint32_t waits = slot_of(v, call, edge->waits), behind = slot_of(v, call, edge->behind);
+    uint64_t until = edge->until != 0 ? edge->until : call->r.enter;
+    struct vclock covered = {0};
+    if (waits == NO_LANE || behind == NO_LANE)
+        return;
+    order_cover_stream(real, behind, &covered);
+    for (uint32_t i = 0; i < covered.room; i++)
+        covered.at[i] = covered.at[i] <= until ? covered.at[i] : until;
+    if (!vclock_join(&real->streams.items[waits].clock, &covered))
+        v->kept->unsure = true;
+    vclock_free(&covered);
+}
+
+/* More waits than the reader keeps. */
+static void join_all(struct verdicts *v, const struct call *call)
+{
+    struct order *real = &v->kept->real;
+    uint32_t waits = slot_of(v, call, target_of(call));
+    for (uint32_t i = 0; waits != NO_LANE && i < real->streams.count; i++)
+        if (i != waits && !vclock_join(&real->streams.items[waits].clock, &real->streams.items[i].clock))
+            v->kept->unsure = true;
+}
+
+void kept_submit(struct verdicts *v, const struct call_view *view)
+{
+    const struct call *call = view->call;
+    struct order *real = &v->kept->real;
+    for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
+        join_edge(v, call, &call->edge[i]);
+    if (call->edges > CALL_EDGES)
+        join_all(v, call);
+    uint32_t slot = view->submits ? slot_of(v, call, target_of(call)) : NO_LANE;
+    if (slot == NO_LANE)
+        return;
+    if (call->r.op == PTDS_OP_EVENT_WAIT)
+        order_wait(real, slot, call->r.object, call->r.generation);
+    order_submit(real, slot, THE_HOST, call->r.enter + 1);
+    if (call->r.op == PTDS_OP_EVENT_RECORD)
+        order_record(real, call->r.object, call->r.generation, slot);
+}
+
+void kept_cover(struct verdicts *v, const struct call_view *view, struct vclock *out)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    struct order *real = &v->kept->real;
+    uint32_t slot = find_slot(v->kept, target_of(view->call)), context;
+    switch (view->scope) {
+    case WAIT_STREAM:
+        if (slot != NO_LANE)
+            order_cover_stream(real, slot, out);
+        break;
+    case WAIT_EVENT: order_cover_event(real, call->object, call->generation, out); break;
+    case WAIT_CONTEXT:
+        context = lanes_context(v, call->context);
+        if (context != NO_LANE)
+            order_cover_context(real, context, out);
+        break;
+    case WAIT_NONE: break;
+    }
+}
+
+void kept_learn(struct verdicts *v, const struct vclock *covered)
+{
+    order_host_knows(&v->kept->real, THE_HOST, covered);
+}
+
+bool kept_is_gone(const struct verdicts *v, const struct edge_end *first, const struct cover *cover)
+{
+    const struct kept *kept = v->kept;
+    if (kept == NULL || kept->unsure || kept->real.unknown_generations != 0)
+        return false;
+    const struct order *real = &kept->real;
+    uint32_t slot = find_slot(kept, first->target), second = cover == NULL ? find_slot(kept, v->end->target) : NO_LANE;
+    if (slot == NO_LANE || !kept->streams.items[slot].sure || (second != NO_LANE && !kept->streams.items[second].sure))
+        return false; /* forgotten, so it was done by then; or nobody knows */
+    uint64_t known = real->hosts.count != 0 ? vclock_get(&real->hosts.items[THE_HOST].clock, slot) : 0;
+    if (cover != NULL)
+        known = larger(known, vclock_get(&cover->real, slot));
+    else if (second != NO_LANE)
+        known = larger(known, vclock_get(&real->streams.items[second].clock, slot));
+    return known <= first->ticks;
+}
