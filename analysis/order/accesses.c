@@ -4,8 +4,8 @@
  * cannot answer; what is known already must not be looked at again. Of a stream's accesses only the last of each kind and
  * place is remembered: whoever comes after that one comes after the others.
  *
- * Nobody sees how far a kernel reaches from its pointers. Such an open-ended access and any other of one memory are a doubt,
- * never more, wherever they start; that a lane has had the doubt is noted, and then only what is newer is looked at.
+ * Nobody sees how far a kernel reaches from its pointers. Such an open-ended access and any other of one memory are a
+ * doubt, never more, wherever they start; that a lane has had the doubt is noted, and then only what is newer is looked at.
  * Knowledge only grows, so what is ordered stays ordered; what is not, or by the host alone, is looked at again when the
  * lane has learnt of the other one.
  */

@@ -157,6 +157,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
                                  .first_access = ACCESS_UNKNOWN,
                                  .second_access = ACCESS_UNKNOWN};
         what.pair = &pair;
+        what.reason = 1u << i == TOUCHES_TIME ? REASON_TIME : REASON_OPAQUE;
         what.gone = kept_is_gone(v, &pair.first, NULL);
         blame(v, &what, about, mark->op);
     }
@@ -203,6 +204,12 @@ static void note_met(const struct verdicts *v, struct lane *lane, unsigned touch
     lane->met = (uint8_t)(touches | (same ? lane->met : 0));
     lane->met_opaque = (uint8_t)(opaque | (same ? lane->met_opaque : 0));
     lane->met_at = v->now;
+}
+
+void conflicts_timed(struct verdicts *v, uint32_t at)
+{
+    conflicts_opaque(v, at, TOUCHES_TIME, TOUCHES_TIME);
+    conflicts_mark(v, at, lanes_at(v, at)->access, TOUCHES_TIME);
 }
 
 void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)

@@ -17,7 +17,8 @@ static uint32_t place(struct verdicts *v)
 
 /* An edge to the call at hand, or with `cover` to its return. NO_EDGE without memory: the order is then known, and nobody
  * blamed for it. */
-uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from, const struct cover *cover)
+uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from,
+                   const struct cover *cover)
 {
     uint32_t at = place(v);
     if (at == NO_EDGE || !TABLE_ADD(&v->fresh)) {
@@ -31,6 +32,7 @@ uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_en
     made->edge.from = *from;
     made->edge.to = *v->end;
     v->open++;
+    made->lost = context->clean < v->lost_at; /* it may be there for what is not in the trace */
     made->gone = v->kept != NULL && kept_is_gone(v, from, cover);
     if (made->gone && !v->gives_up)
         v->given_up = *from;

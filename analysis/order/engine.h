@@ -62,8 +62,9 @@ struct marks {
     size_t count, room;
 };
 /* Kinds of memory. HOST: the host, or another process, can touch it without a call. GLOBAL: modules' variables, in traces
- * that do not tell whose a kernel may use. SHARED: its bytes are another memory, too, so whoever touches it is opaque. */
-enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, CLASSES = 3, TOUCHES_SHARED = 8 };
+ * that do not tell whose a kernel may use. TIME: all work takes some, and an event that has one counts it. SHARED: its
+ * bytes are another memory, too, so whoever touches it is opaque. */
+enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, TOUCHES_TIME = 8, CLASSES = 4, TOUCHES_SHARED = 16 };
 #define TOUCHES_ALL (TOUCHES_DEVICE | TOUCHES_HOST)
 
 /* Operations whose knowledge arrived by the same edges: after < op <= upto. */
@@ -105,6 +106,7 @@ struct context {
     TABLE_OF(uint32_t) legacy, blocking, all; /* lanes */
     uint64_t blocking_at;                     /* the last operation of any blocking lane */
     uint32_t queue;                           /* the lane of the last legacy operation, NO_LANE none */
+    uint64_t clean; /* a wait for all of it that began here has returned: nothing of what is not in the trace is pending */
     uint32_t uid;
 };
 
@@ -123,6 +125,8 @@ struct cover {
     struct edge_end end;
     struct vclock expl, real;
     struct known *full; /* by lane; op 0: nothing */
+    uint64_t began;     /* the call */
+    uint32_t context;   /* all of this one; NO_LANE: not all of any */
     size_t room;
 };
 
@@ -238,18 +242,21 @@ struct verdicts {
         *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */
     uint64_t ends_from;
     uint64_t now, open, sweep_at, sweep_least;
-    uint64_t turns;     /* at memories */
-    uint32_t serials;   /* of lanes */
-    uint64_t fog;       /* an explicit order that cannot be seen was made here: no certainty across it */
-    uint64_t soft;      /* ... a wait that may or may not have been one: no race is claimed across it */
-    struct vclock told; /* ... what host functions may have told the program was done: likewise */
-    uint64_t lost_at;   /* records were missing here */
-    uint64_t opaque_at; /* some lane's last opaque operation */
-    uint64_t learnt;    /* when the host last learnt something by explicit order */
-    uint64_t forgotten; /* how earlier operations' orders arrived is forgotten */
+    uint64_t turns;      /* at memories */
+    uint32_t serials;    /* of lanes */
+    uint64_t fog;        /* an explicit order that cannot be seen was made here: no certainty across it */
+    uint64_t soft;       /* ... a wait that may or may not have been one: no race is claimed across it */
+    struct vclock told;  /* ... what host functions may have told the program was done: likewise */
+    uint64_t lost_at;    /* records were missing here */
+    uint64_t lost_until; /* ticks: threads of which no record is left may have made calls */
+    uint64_t opaque_at;  /* some lane's last opaque operation */
+    uint64_t learnt;     /* when the host last learnt something by explicit order */
+    uint64_t forgotten;  /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
-    bool unsure;          /* an address in no known memory may be in one that the trace does not show any more */
-    struct edge_end *end; /* the call at hand */
+    unsigned times;        /* TOUCHES_TIME: the program asks for times between events; 0: it does not */
+    struct id_map untimed; /* events without a time, by uid */
+    bool unsure;           /* an address in no known memory may be in one that the trace does not show any more */
+    struct edge_end *end;  /* the call at hand */
     struct alike_end {
         uint32_t alike;       /* 0 none */
         struct edge_end end;  /* but for time, kernel and stack */
@@ -318,7 +325,8 @@ void waits_until(struct verdicts *v, uint64_t ticks);
 void waits_free(struct verdicts *v);
 
 /* edges.c */
-uint32_t edges_new(struct verdicts *v, enum edge_kind kind, const struct edge_end *from, const struct cover *cover);
+uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from,
+                   const struct cover *cover);
 void edges_keep(struct verdicts *v, uint32_t edge);
 void edges_drop(struct verdicts *v, uint32_t edge);
 void edges_end_call(struct verdicts *v, bool raced);
@@ -427,6 +435,8 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
 /* The host has learnt of the lane, by the call at this end. */
 void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end);
+/* The lane's operation is an event whose time may be asked for. */
+void conflicts_timed(struct verdicts *v, uint32_t lane);
 void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
 /* signatures.c */
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);

@@ -32,7 +32,7 @@ static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t
         if (!is_new(v, at, other))
             continue;
         if (edge == NO_EDGE)
-            edge = edges_new(v, kind, lanes_end(v, &lanes_at(v, context->queue)->newest), NULL);
+            edge = edges_new(v, context, kind, lanes_end(v, &lanes_at(v, context->queue)->newest), NULL);
         learn_directly(v, at, other, edge);
     }
     return edge;
@@ -48,7 +48,7 @@ static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint3
     for (size_t i = 0; context->blocking_at > before && i < context->blocking.count; i++) {
         uint32_t other = context->blocking.items[i], edge = NO_EDGE;
         if (is_new(v, at, other)) {
-            edge = edges_new(v, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest), NULL);
+            edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest), NULL);
             learn_directly(v, at, other, edge);
         }
         if (lanes_at(v, other)->foreign_at > before)

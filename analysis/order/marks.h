@@ -26,6 +26,8 @@ static inline void conflicts_mark(struct verdicts *v, uint32_t at, struct marks 
         conflicts_mark_one(v, at, snapped, &marks[1]);
     if (touched & TOUCHES_GLOBAL)
         conflicts_mark_one(v, at, snapped, &marks[2]);
+    if (touched & TOUCHES_TIME)
+        conflicts_mark_one(v, at, snapped, &marks[3]);
 }
 
 #endif

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+/* Of cuEventCreate. */
+enum { EVENT_DISABLE_TIMING = 2 };
+
 static bool begin(struct verdicts *v)
 {
     v->ends = calloc(ENDS, sizeof *v->ends);
@@ -15,6 +18,26 @@ static bool begin(struct verdicts *v)
     v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
     v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
     return true;
+}
+
+static bool has_calls(const struct trace *trace, uint32_t thread)
+{
+    for (size_t i = 0; i < trace->chunks.count; i++)
+        if (trace->chunks.items[i].thread == thread)
+            return true;
+    return false;
+}
+
+/* Until when threads of which nothing is left may have made calls; 0 none. */
+static uint64_t lost_until(const struct trace *trace)
+{
+    uint64_t until = 0;
+    for (size_t i = 0; trace->header.recycled != 0 && i < trace->defs.threads.count; i++) {
+        const struct thread_def *thread = &trace->defs.threads.items[i];
+        if (!thread->drivers && !has_calls(trace, thread->id))
+            until = larger(until, thread->gone);
+    }
+    return until;
 }
 
 struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sink)
@@ -26,6 +49,9 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
     v->sink = sink;
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
+    v->lost_at = trace->header.recycled != 0;
+    v->lost_until = lost_until(trace);
+    v->times = trace->ops >> PTDS_OP_EVENT_ELAPSED & 1 ? TOUCHES_TIME : 0;
     v->unsure = trace->header.recycled != 0 || trace->lost != 0;
     v->all_lost = trace->lost_chunks != 0 || trace->damaged != 0 || trace->header.refused != 0 || trace->out_of_memory;
     v->unsure |= v->all_lost;
@@ -106,6 +132,14 @@ static RARE void tell(struct verdicts *v, uint32_t at)
         v->limited = true;
 }
 
+static RARE void record_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
+{
+    uint32_t ignored;
+    if (v->times != 0 && !id_map_get(&v->untimed, call->object, &ignored))
+        conflicts_timed(v, lane);
+    events_record(v, call, lane);
+}
+
 static void submit(struct verdicts *v, const struct call_view *view, uint32_t lane)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -119,7 +153,7 @@ static void submit(struct verdicts *v, const struct call_view *view, uint32_t la
     else if (view->work)
         touches_of_call(v, view->call, lane);
     else if (call->op == PTDS_OP_EVENT_RECORD)
-        events_record(v, call, lane);
+        record_event(v, call, lane);
 }
 
 static uint64_t returned_at(const struct ptds_rec_CALL *call)
@@ -143,7 +177,14 @@ static RARE void take_objects(struct verdicts *v, const struct call_view *view, 
             if (v->memories.items[i].turn != 0 && v->memories.items[i].context == call->context)
                 memories_remove(v, &v->memories.items[i]);
         break;
-    case PTDS_OP_EVENT_DESTROY: events_forget(v, call->object); break;
+    case PTDS_OP_EVENT_CREATE:
+        if (v->times != 0 && call_word(view->call, 0) & EVENT_DISABLE_TIMING)
+            id_map_put(&v->untimed, call->object, 0);
+        break;
+    case PTDS_OP_EVENT_DESTROY:
+        id_map_remove(&v->untimed, call->object);
+        events_forget(v, call->object);
+        break;
     case PTDS_OP_CTX_EVENT_RECORD:
     case PTDS_OP_CTX_EVENT_WAIT: v->fog = v->now; break;
     default: break;
@@ -180,7 +221,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
 {
     if (++v->now % ENDS == 0)
         begin_ends_anew(v);
-    if (gap)
+    if (gap || view->call->r.enter < v->lost_until)
         v->lost_at = v->now;
     if (view->alike == 0 && !concerns(view))
         return NULL;
@@ -229,6 +270,7 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     places_free(v);
     edges_free(v);
     kept_end(v);
+    id_map_free(&v->untimed);
     vclock_free(&v->told);
     free(v->ends);
     free(v);

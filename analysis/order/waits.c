@@ -60,7 +60,8 @@ static bool uncovered(const struct verdicts *v, const struct cover *cover, uint3
 }
 
 /* The lanes of the list that are not covered yet, as one edge from the one that worked last. */
-static void cover_implicitly(struct verdicts *v, struct cover *cover, const uint32_t *lanes, size_t count)
+static void cover_implicitly(struct verdicts *v, struct cover *cover, const struct context *context, const uint32_t *lanes,
+                             size_t count)
 {
     uint32_t newest = NO_LANE, edge;
     for (size_t i = 0; i < count; i++)
@@ -68,7 +69,7 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const uint
             newest = lanes[i];
     if (newest == NO_LANE)
         return;
-    edge = edges_new(v, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest), cover);
+    edge = edges_new(v, context, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest), cover);
     for (size_t i = 0; i < count; i++)
         cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge);
     for (size_t i = 0; i < count; i++) {
@@ -85,6 +86,7 @@ static void cover_context(struct verdicts *v, struct cover *cover, uint32_t uid)
     if (at == NO_LANE)
         return;
     const struct context *context = &v->contexts.items[at];
+    cover->context = at;
     for (size_t i = 0; i < context->all.count; i++)
         cover_explicitly(v, cover, context->all.items[i]);
 }
@@ -102,9 +104,9 @@ static void cover_stream(struct verdicts *v, struct cover *cover, const struct c
     if (at == NO_LANE)
         return;
     const struct context *context = &v->contexts.items[at];
-    cover_implicitly(v, cover, context->legacy.items, context->legacy.count);
+    cover_implicitly(v, cover, context, context->legacy.items, context->legacy.count);
     for (size_t i = 0; i < context->blocking.count; i++)
-        cover_implicitly(v, cover, &context->blocking.items[i], 1);
+        cover_implicitly(v, cover, context, &context->blocking.items[i], 1);
 }
 
 static void cover_event(struct verdicts *v, struct cover *cover, const struct ptds_rec_CALL *call)
@@ -124,7 +126,7 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
 bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    *cover = (struct cover){.end = *v->end};
+    *cover = (struct cover){.end = *v->end, .began = v->now, .context = NO_LANE};
     if (v->kept != NULL && view->completes)
         kept_cover(v, view, &cover->real);
     if (view->scope == WAIT_NONE || view->by_shim)
@@ -163,6 +165,8 @@ static void apply(struct verdicts *v, struct cover *cover)
     if (!vclock_join(&host->expl, &cover->expl))
         v->limited = true;
     v->learnt = v->now;
+    if (cover->context != NO_LANE)
+        v->contexts.items[cover->context].clean = cover->began;
     if (v->kept != NULL)
         kept_learn(v, &cover->real);
     for (uint32_t about = 1; about < cover->room && about < v->lanes.count; about++) {
@@ -183,7 +187,7 @@ static void swap_covers(struct cover *heap, size_t a, size_t b)
 
 static bool tells_nothing(const struct cover *cover)
 {
-    bool nothing = cover->expl.room == 0 && cover->real.room == 0;
+    bool nothing = cover->context == NO_LANE && cover->expl.room == 0 && cover->real.room == 0;
     for (size_t i = 0; i < cover->room && nothing; i++)
         nothing = cover->full[i].op == 0;
     return nothing;

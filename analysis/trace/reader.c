@@ -89,7 +89,7 @@ static void add_duration(struct trace *trace, const struct ptds_rec_CALL *call)
 
 /* What the calls of a chunk add up to. */
 struct tally {
-    uint64_t calls, last;
+    uint64_t calls, last, ops;
     uint32_t flags;
 };
 
@@ -99,6 +99,7 @@ static inline void take_call(struct trace *trace, struct tally *tally, const uns
     decode_fixed(trace, record, size, &call);
     tally->calls++;
     tally->flags |= call.flags;
+    tally->ops |= UINT64_C(1) << call.op % 64;
     tally->last = call.enter > tally->last ? call.enter : tally->last;
     if (call.flags & PTDS_CALL_TIMED)
         add_duration(trace, &call);
@@ -128,6 +129,7 @@ static uint32_t take_records(struct trace *trace, uint64_t index, const unsigned
     }
     trace->calls += tally.calls;
     trace->flags |= tally.flags;
+    trace->ops |= tally.ops;
     trace->last_ticks = tally.last > trace->last_ticks ? tally.last : trace->last_ticks;
     if (got < 0) {
         uint64_t at = chunk_offset(trace, index) + sizeof(struct ptds_chunk) + offset;

@@ -71,6 +71,7 @@ struct trace {
     uint64_t damaged;                /* how many there were */
     uint64_t calls;                  /* CALL records that can be read */
     uint32_t flags;                  /* enum ptds_call_flags: those that any of them has */
+    uint64_t ops;                    /* a bit (1 << enum ptds_op) for each that there is */
     uint64_t lost;                   /* records that their threads had to give up */
     uint64_t lost_chunks;            /* handed out, but beyond the end of the file */
     uint64_t unknown_records;        /* of a kind that this reader does not know; skipped */
