@@ -50,11 +50,13 @@ enum rule_case {
     CASE_FIRST = 1 << 5,      /* work for a stream that had none pending */
     CASE_NO_WORK = 1 << 6,    /* anything but work: waits, queries, event operations, ... */
     CASE_HOST_FUNCTION = 1 << 7,
-    CASE_CAPTURE = 1 << 8,   /* it failed, or a capture was open, begins or ends */
-    CASE_CONFLICT = 1 << 9,  /* nothing orders it and an earlier call that uses the same memory */
-    CASE_EDGE = 1 << 10,     /* the shim made a stream wait before it */
-    CASE_GIVEN_UP = 1 << 11, /* this run's policy took an order away that it had */
-    CASES = 12
+    CASE_CAPTURE = 1 << 8,    /* it failed, or a capture was open, begins or ends */
+    CASE_CONFLICT = 1 << 9,   /* nothing orders it and an earlier call that uses the same memory */
+    CASE_EDGE = 1 << 10,      /* the shim made a stream wait before it */
+    CASE_GIVEN_UP = 1 << 11,  /* this run's policy took an order away that it had */
+    CASE_OVERTAKEN = 1 << 12, /* a copy whose source is still to be written */
+    CASE_POOL = 1 << 13,      /* it allocates or frees stream-ordered memory */
+    CASES = 14
 };
 
 struct rule {

@@ -86,6 +86,7 @@ struct call_view {
     uint64_t held_ns;
     const struct device_run *ran;      /* on its device; NULL: not recorded, or nobody looked (report/pass.c does) */
     const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (order/verdict.h) */
+    const struct edge_pair *overtaken; /* what writes its source, which may still be to come (order/verdict.h) */
     const struct edge_end *given_up;   /* what the call came after, and under this policy does not any more; likewise */
 };
 

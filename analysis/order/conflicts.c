@@ -91,6 +91,20 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     v->may_race |= seen;
 }
 
+/* How large a copy's source is that the driver reads when the call is made: 8 KiB were seen to be, 64 KiB not. */
+enum { SMALL_COPY = 64 << 10 };
+
+static ASIDE void overtake(struct verdicts *v, const struct memory *memory, const struct remembered *first,
+                           const struct touch *second)
+{
+    bool small = second->access == ACCESS_READ && second->extent == EXTENT_EXACT && second->hi - second->lo < SMALL_COPY;
+    if (!small || first->touch.access == ACCESS_READ || !kept_by_nothing_asked(v, &first->end) ||
+        (v->overtakes && v->overtaken.definite))
+        return;
+    describe(&v->overtaken, v, first, second, memory);
+    v->overtakes = true;
+}
+
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
                                const struct remembered *first, const struct touch *second)
 {
@@ -107,6 +121,9 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
         race(v, &what, memory, first, second);
         return OUTCOME_RACE;
     }
+    if (v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memory->classes == TOUCHES_HOST &&
+        by->cover == NULL)
+        overtake(v, memory, first, second);
     if (!blame_settled(v, &what, first->lane, first->op)) {
         describe(&pair, v, first, second, memory);
         what.pair = &pair;

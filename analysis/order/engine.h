@@ -123,7 +123,7 @@ struct open_edge {
 struct cover {
     uint64_t ticks;
     struct edge_end end;
-    struct vclock expl, real;
+    struct vclock expl, real, asked;
     struct known *full; /* by lane; op 0: nothing */
     uint64_t began;     /* the call */
     uint32_t context;   /* all of this one; NO_LANE: not all of any */
@@ -206,7 +206,10 @@ struct kept_stream {
     bool sure; /* its kind is known */
 };
 struct kept {
-    struct order real;
+    struct order real;                    /* where `takes` */
+    struct order asked;                   /* without any implicit edge; where `overtakes` */
+    bool takes;                           /* the policy took orders away */
+    bool overtakes;                       /* there are copies that implicit order does not keep back */
     TABLE_OF(struct kept_stream) streams; /* by slot */
     struct id_map slot_by_uid;
     bool unsure;
@@ -264,6 +267,8 @@ struct verdicts {
     struct kept *kept;        /* NULL: the policy keeps all that anybody needs */
     struct edge_end given_up; /* of the call at hand: what it no longer comes after */
     bool gives_up;
+    struct edge_pair overtaken; /* the call at hand is a copy whose source this pair's first writes */
+    bool overtakes;
     struct edge_pair race;
     bool raced, may_race; /* the call at hand: `race` is definite, is set at all */
 };
@@ -450,10 +455,12 @@ void signatures_free(struct verdicts *v);
 /* kept.c */
 bool kept_begin(struct verdicts *v); /* false without memory */
 void kept_submit(struct verdicts *v, const struct call_view *view);
-void kept_cover(struct verdicts *v, const struct call_view *view, struct vclock *out);
-void kept_learn(struct verdicts *v, const struct vclock *covered);
+void kept_cover(struct verdicts *v, const struct call_view *view, struct cover *out);
+void kept_learn(struct verdicts *v, const struct cover *cover);
 /* Whether nothing orders the call at hand, or (cover) its return, behind an earlier call that legacy put before it. */
 bool kept_is_gone(const struct verdicts *v, const struct edge_end *first, const struct cover *cover);
+/* Whether nothing but implicit order puts the call at hand behind an earlier one: not even the same stream. */
+bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first);
 void kept_end(struct verdicts *v);
 
 /* sweep.c: forgets what nothing can depend on any more */

@@ -230,7 +230,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         waits_until(v, view->call->r.enter);
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
     begin_end(v, view);
-    v->gives_up = false;
+    v->gives_up = v->overtakes = false;
     if (v->kept != NULL)
         kept_submit(v, view);
     if (view->submits && lane != NO_LANE)
@@ -246,6 +246,11 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     if (v->open > v->sweep_at)
         sweep(v);
     return v->raced || v->may_race ? &v->race : NULL;
+}
+
+const struct edge_pair *verdicts_overtaken(const struct verdicts *v)
+{
+    return v->overtakes ? &v->overtaken : NULL;
 }
 
 const struct edge_end *verdicts_given_up(const struct verdicts *v)

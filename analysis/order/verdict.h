@@ -37,6 +37,10 @@ const struct edge_pair *verdicts_take(struct verdicts *verdicts, const struct ca
  * more; of several the first. NULL: none. */
 const struct edge_end *verdicts_given_up(const struct verdicts *verdicts);
 
+/* Of the call taken last, a copy from pinned memory: what writes its source, with nothing but implicit order between the
+ * two, which does not keep small copies back. NULL: none. */
+const struct edge_pair *verdicts_overtaken(const struct verdicts *verdicts);
+
 /* The allocation alive that holds an address, as of the calls taken so far; false if none is known to. `verdicts` may be
  * NULL. */
 struct verdict_memory {

@@ -122,15 +122,23 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
     cover_clock(v, cover, &event->full, event->lane, event->op, NO_EDGE);
 }
 
+static bool tells_nothing(const struct cover *cover)
+{
+    bool nothing = cover->context == NO_LANE && cover->expl.room == 0 && cover->real.room == 0 && cover->asked.room == 0;
+    for (size_t i = 0; i < cover->room && nothing; i++)
+        nothing = cover->full[i].op == 0;
+    return nothing;
+}
+
 /* Fills an empty cover with what the call has waited for when it returns; false: it tells nothing. */
 bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     *cover = (struct cover){.end = *v->end, .began = v->now, .context = NO_LANE};
     if (v->kept != NULL && view->completes)
-        kept_cover(v, view, &cover->real);
+        kept_cover(v, view, cover);
     if (view->scope == WAIT_NONE || view->by_shim)
-        return cover->real.room != 0;
+        return !tells_nothing(cover);
     if (!view->completes) {
         v->soft = v->now;
         if (view->scope == WAIT_STREAM && (call->flags & PTDS_CALL_IMPLICIT) && view->succeeded)
@@ -154,6 +162,7 @@ static void drop_cover(struct verdicts *v, struct cover *cover)
     free(cover->full);
     vclock_free(&cover->expl);
     vclock_free(&cover->real);
+    vclock_free(&cover->asked);
     *cover = (struct cover){0};
 }
 
@@ -168,7 +177,7 @@ static void apply(struct verdicts *v, struct cover *cover)
     if (cover->context != NO_LANE)
         v->contexts.items[cover->context].clean = cover->began;
     if (v->kept != NULL)
-        kept_learn(v, &cover->real);
+        kept_learn(v, cover);
     for (uint32_t about = 1; about < cover->room && about < v->lanes.count; about++) {
         struct known known = cover->full[about];
         known.at = v->now;
@@ -183,14 +192,6 @@ static void swap_covers(struct cover *heap, size_t a, size_t b)
     struct cover moved = heap[a];
     heap[a] = heap[b];
     heap[b] = moved;
-}
-
-static bool tells_nothing(const struct cover *cover)
-{
-    bool nothing = cover->context == NO_LANE && cover->expl.room == 0 && cover->real.room == 0;
-    for (size_t i = 0; i < cover->room && nothing; i++)
-        nothing = cover->full[i].op == 0;
-    return nothing;
 }
 
 /* Takes the cover over. */

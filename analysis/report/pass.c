@@ -91,6 +91,8 @@ static INLINE uint64_t concerned(const struct pass *pass, const struct shape *sh
         rules |= of_case(report, CASE_JOINS);
     if (view->unordered != NULL)
         rules |= of_case(report, CASE_CONFLICT);
+    if (view->overtaken != NULL)
+        rules |= of_case(report, CASE_OVERTAKEN);
     if (view->given_up != NULL)
         rules |= of_case(report, CASE_GIVEN_UP);
     return rules & (op < 64 ? report->wanting[op] : report->wanting_all);
@@ -187,6 +189,7 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
     if (pass->verdicts != NULL) {
         view->unordered = verdicts_take(pass->verdicts, view, gap);
         view->given_up = verdicts_given_up(pass->verdicts);
+        view->overtaken = verdicts_overtaken(pass->verdicts);
     }
     startup_look(&report->startup, view);
     savings_look(&pass->savings, view);

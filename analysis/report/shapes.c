@@ -17,6 +17,7 @@ static unsigned cases_of(const struct call_view *view)
            (call->flags & PTDS_CALL_REMAPPED ? CASE_REMAPPED : 0) | (view->work ? 0 : CASE_NO_WORK) |
            (call->flags & PTDS_CALL_SHIM_EDGE ? CASE_EDGE : 0) |
            (view->asked_kind == PTDS_STREAM_PER_THREAD ? CASE_PER_THREAD : 0) |
+           (call->op == PTDS_OP_ALLOC_ASYNC || call->op == PTDS_OP_FREE_ASYNC ? CASE_POOL : 0) |
            (call->op == PTDS_OP_HOST_FUNCTION ? CASE_HOST_FUNCTION : 0) | (!view->succeeded || captures ? CASE_CAPTURE : 0);
 }
 

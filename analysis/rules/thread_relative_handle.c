@@ -2,8 +2,8 @@
  *
  * thread-relative-handle: 0x2 names another stream in every thread. A thread that waits for its own, on which it has
  * nothing, and then uses memory that another thread's per-thread stream is still busy with, has waited for the wrong one.
- * Run by report.c for submissions, waits and frees. Flags only where the same bytes are certain, the work is not known to
- * be done, and nothing orders the two.
+ * Run by report.c for submissions, waits and frees. Flags only where both name the same memory, the work is not known to be
+ * done, and nothing orders the two: a warning, since neither shows whether the wait was for the other's sake.
  */
 #include <stdlib.h>
 
@@ -89,26 +89,42 @@ static void waited(struct state *state, const struct call_view *view)
             (struct waiter){.thread = view->call->thread, .context = view->context, .call = *call};
 }
 
+/* What the call will come after, the implicit edges that it joins included. */
+static void comes_after(const struct model *model, const struct call_view *view, struct vclock *out)
+{
+    const struct order *order = &model->order[ORDER_REAL];
+    const struct order_stream *stream = &order->streams.items[view->target];
+    uint32_t legacy = order->contexts.items[stream->context].legacy;
+    order_cover_stream(order, view->target, out);
+    if (stream->role == ORDER_ROLE_BLOCKING && legacy != 0)
+        vclock_join(out, &order->streams.items[legacy - 1].clock);
+    if (view->thread < order->hosts.count)
+        vclock_join(out, &order->hosts.items[view->thread].clock);
+}
+
 /* The pending operation on another thread's per-thread stream that uses the same memory and that nothing orders before
  * this call; MODEL_NO_SLOT if there is none. */
 static uint32_t conflict(const struct state *state, struct model *model, const struct call_view *view)
 {
-    const struct order *order = &model->order[ORDER_REAL];
     struct touch touch[TOUCH_MOST];
     bool all;
     unsigned count = touch_of(view->call, touch, &all);
-    for (uint32_t slot = 0; slot < state->streams.count && slot < model->streams.count; slot++) {
+    uint32_t found = MODEL_NO_SLOT;
+    struct vclock before = {0};
+    comes_after(model, view, &before);
+    for (uint32_t slot = 0; found == MODEL_NO_SLOT && slot < state->streams.count && slot < model->streams.count; slot++) {
         const struct recent *recent = &state->streams.items[slot];
         if (slot == view->target || recent->uid != model->streams.items[slot].uid || !model_is_pending(model, slot))
             continue;
         for (uint32_t i = 0; i < recent->count * count; i++) {
             uint64_t op = recent->kept[i / count].op;
-            bool ordered = op <= vclock_get(&model->done, slot) || order_before(order, slot, op, view->target);
+            bool ordered = op <= vclock_get(&model->done, slot) || op <= vclock_get(&before, slot);
             if (!ordered && touch_meets(recent->kept[i / count].touch, touch[i % count]))
-                return slot;
+                found = slot;
         }
     }
-    return MODEL_NO_SLOT;
+    vclock_free(&before);
+    return found;
 }
 
 static void flag(struct rule_run *run, const struct waiter *waiter, const struct call_view *view, uint32_t slot)
@@ -166,7 +182,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "thread-relative-handle",
     .class_ = "R7",
-    .severity = SEVERITY_ERROR,
+    .severity = SEVERITY_WARNING,
     .title = "a thread waited for its own per-thread stream instead of another thread's",
     .sentence = "CU_STREAM_PER_THREAD names another stream in each thread; stored by one thread and used by another, it is "
                 "not the stream that the work is on.",

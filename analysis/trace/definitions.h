@@ -67,7 +67,7 @@ struct kernel_def {
     uint64_t handle;
     uint32_t uid, name, params;
     uint32_t variables; /* of its module, as in KERNEL */
-    uint32_t *layout; /* of each parameter offset << 16 | size; NULL if not recorded or not for all */
+    uint32_t *layout;   /* of each parameter offset << 16 | size; NULL if not recorded or not for all */
 };
 
 struct device_base_def {

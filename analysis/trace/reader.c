@@ -91,6 +91,7 @@ static void add_duration(struct trace *trace, const struct ptds_rec_CALL *call)
 struct tally {
     uint64_t calls, last, ops;
     uint32_t flags;
+    bool from_pinned;
 };
 
 static inline void take_call(struct trace *trace, struct tally *tally, const unsigned char *record, uint32_t size)
@@ -100,6 +101,8 @@ static inline void take_call(struct trace *trace, struct tally *tally, const uns
     tally->calls++;
     tally->flags |= call.flags;
     tally->ops |= UINT64_C(1) << call.op % 64;
+    tally->from_pinned |=
+        call.op == PTDS_OP_COPY && (call.kinds >> 4 == PTDS_MEMORY_PINNED || call.kinds >> 4 == PTDS_MEMORY_REGISTERED);
     tally->last = call.enter > tally->last ? call.enter : tally->last;
     if (call.flags & PTDS_CALL_TIMED)
         add_duration(trace, &call);
@@ -130,6 +133,7 @@ static uint32_t take_records(struct trace *trace, uint64_t index, const unsigned
     trace->calls += tally.calls;
     trace->flags |= tally.flags;
     trace->ops |= tally.ops;
+    trace->from_pinned |= tally.from_pinned;
     trace->last_ticks = tally.last > trace->last_ticks ? tally.last : trace->last_ticks;
     if (got < 0) {
         uint64_t at = chunk_offset(trace, index) + sizeof(struct ptds_chunk) + offset;

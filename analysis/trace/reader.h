@@ -69,6 +69,7 @@ struct trace {
     TABLE_OF(struct durations) durations;
     TABLE_OF(struct damage) damages; /* the first 16 */
     uint64_t damaged;                /* how many there were */
+    bool from_pinned;                /* copies from pinned memory are among them */
     uint64_t calls;                  /* CALL records that can be read */
     uint32_t flags;                  /* enum ptds_call_flags: those that any of them has */
     uint64_t ops;                    /* a bit (1 << enum ptds_op) for each that there is */

@@ -600,5 +600,45 @@ TEST(OrderGivenUp, NoWaitIsForgotten)
     EXPECT_EQ("nothing", Lost(threads + "66@90 copy s=L target=P66 src=A dst=0x40000 bytes=64 behind=P65\n"));
 }
 
+/* By what kind of order the copy comes after what writes its source, and how large it is. */
+TEST(SmallCopy, IsKeptBackByWhatWasAskedForOnly)
+{
+    auto severity = [](const std::string &calls) {
+        Built report(BuildTrace("1@0 alloc m=A ptr=0x1000000 bytes=262144\n"
+                                "1@0 alloc m=H ptr=0x2000000 bytes=262144 kind=pinned\n" +
+                                calls));
+        auto found = report.Of("small-copy");
+        return found.empty() ? "nothing" : severity_names[found[0]->severity];
+    };
+    const std::string fills = "1@1 copy s=B1 src=A dst=H to=pinned bytes=64\n",
+                      out = "copy s=L src=H from=pinned dst=A bytes=";
+    EXPECT_STREQ("error", severity(fills + "1@9 " + out + "64\n"));
+    EXPECT_STREQ("nothing", severity(fills + "1@9 " + out + "65536\n"));
+    EXPECT_STREQ("nothing", severity(fills + "1@2 record s=B1 e=E\n1@3 wait s=L e=E\n1@9 " + out + "64\n"));
+    EXPECT_STREQ("nothing", severity(fills + "1@2+5 sync s=B1\n1@9 " + out + "64\n"));
+    EXPECT_STREQ("warning", severity(fills + "1@2 launch s=L k=a\n1@9 " + out + "64\n")) << "the stream may be busy";
+    EXPECT_STREQ("warning", severity("1@1 launch s=B1 k=_Z5writePf args=H\n1@9 " + out + "64\n"));
+    EXPECT_STREQ("error",
+                 severity("1@1 copy s=L src=A dst=H to=pinned bytes=64\n1@9 copy s=P1 src=H from=pinned dst=A bytes=64\n"));
+    /* one legacy stream for all threads; the guard's events */
+    EXPECT_STREQ("nothing", severity("1@1 copy s=L src=A dst=H to=pinned bytes=64\n2@9 " + out + "64\n"));
+    EXPECT_STREQ("nothing", severity("setting policy=guarded\n" + fills + "1@9 " + out + "64 target=S1 behind=B1\n"));
+    EXPECT_STREQ("nothing", severity("1@1 copy s=B1 src=H from=pinned dst=A bytes=64\n1@9 " + out + "64\n"));
+}
+
+TEST(ThreadEnd, OnlyWithWorkPendingWhileTheProcessGoesOn)
+{
+    const std::string uses = "2@10 alloc-async s=P2 ptr=0x10000 bytes=64\n2@20 launch s=P2 k=a\n", later = "1@40 none\n";
+    auto count = [](const std::string &calls) { return Built(BuildTrace(calls)).Of("thread-end").size(); };
+    EXPECT_EQ(1u, count(uses + "thread-end 2@30\n" + later));
+    EXPECT_EQ(1u, count(uses + "thread-end 2@30\n")) << "no call after it";
+    EXPECT_EQ(0u, count(uses + later)) << "it goes on";
+    EXPECT_EQ(0u, count(uses + "2@21+5 sync s=P2\nthread-end 2@30\n" + later));
+    EXPECT_EQ(0u, count(uses + "1@25+90 ctx-sync\nthread-end 2@120\n1@130 none\n"));
+    EXPECT_EQ(1u, count(uses + "1@25+90 ctx-sync\nthread-end 2@50\n3@60 none\n"));
+    EXPECT_EQ(1u, count("2@10 alloc-async s=L to=P2 ptr=0x10000 bytes=64\nthread-end 2@30\n" + later));
+    EXPECT_EQ(0u, count("2@10 alloc-async s=L to=S1 ptr=0x10000 bytes=64\nthread-end 2@30\n" + later));
+}
+
 } // namespace
 } // namespace ptds

@@ -103,6 +103,16 @@ void TraceBuilder::Thread(uint32_t id, const std::string &name)
     Definition(PTDS_REC_THREAD, &record, sizeof record, name);
 }
 
+void TraceBuilder::ThreadGone(uint32_t id, uint64_t ticks)
+{
+    auto record = Blank<ptds_rec_THREAD>(PTDS_REC_THREAD);
+    record.id = id;
+    record.ticks = ticks;
+    record.tid = 4242 + id;
+    record.state = PTDS_LIFE_GONE;
+    Definition(PTDS_REC_THREAD, &record, sizeof record);
+}
+
 void TraceBuilder::Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id)
 {
     auto record = Blank<ptds_rec_OBJECT>(PTDS_REC_OBJECT);

@@ -54,11 +54,13 @@
  * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost; both
  * may have "domain=NAME" after it.
  *
+ * "thread-end THREAD@MICROSECONDS": it ended.
+ *
  * When an operation ran on its device, from tick 0 on:
  *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
- * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "recycled" (old detail is gone), "monotonic" (default) or
- * "tsc" (3 ticks a nanosecond).
+ * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "recycled" (old detail is
+ * gone), "monotonic" (default) or "tsc" (3 ticks a nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
 #define PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
@@ -98,6 +100,7 @@ public:
     void Clock(uint64_t ticks, uint64_t monotonic);
     void Clock(uint64_t ticks, uint64_t monotonic, uint64_t realtime);
     void Thread(uint32_t id, const std::string &name);
+    void ThreadGone(uint32_t id, uint64_t ticks);
     void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id = "");
     void Stack(uint32_t id, const std::vector<uint64_t> &pc);
     void Context(uint32_t uid);

@@ -184,7 +184,7 @@ private:
     uint32_t Variables(const std::string &name)
     {
         bool constant = name[0] == '=';
-        return name == "none"   ? PTDS_NO_VARIABLES
+        return name == "none"  ? PTDS_NO_VARIABLES
                : name == "old" ? 0
                                : MemoryUid(name.substr(constant)) | (constant ? PTDS_CONSTANT_VARIABLES : 0);
     }
@@ -195,8 +195,8 @@ private:
         std::string name;
         while (std::getline(list, name, ',')) {
             bool reads = name[0] == '=';
-            call->words.push_back(MemoryUid(name.substr(reads)) |
-                                  (reads ? PTDS_REACHES_READ : PTDS_REACHES_WRITE) << PTDS_LAUNCH_ADDRESS_BITS);
+            call->words.push_back(MemoryUid(name.substr(reads)) | (reads ? PTDS_REACHES_READ : PTDS_REACHES_WRITE)
+                                                                      << PTDS_LAUNCH_ADDRESS_BITS);
         }
     }
 
@@ -274,6 +274,9 @@ private:
             first == "setting" ? trace_.Setting(rest) : first == "bypass" ? trace_.Bypass(rest) : trace_.Untabled(rest);
         } else if (first == "tsc" || first == "monotonic") {
             tsc_ = first == "tsc";
+        } else if (first == "thread-end") {
+            words >> rest;
+            trace_.ThreadGone(static_cast<uint32_t>(std::stoul(rest)), Ticks(rest.substr(rest.find('@') + 1)));
         } else if (first == "recycled") {
             trace_.header.recycled = 1;
         } else if (first == "killed") {
