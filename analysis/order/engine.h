@@ -194,7 +194,8 @@ struct signature {
     enum access variables_access;
     bool wide_first; /* of all, only the first can hold a pointer */
     bool opaque;
-    bool told; /* the trace names all that it touches, or says that it does not */
+    bool told;  /* the trace names all that it touches, or says that it does not */
+    bool plain; /* ... and there are no variables */
 };
 #define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
 #define SIGNATURE_END UINT32_MAX
@@ -212,6 +213,9 @@ struct kept {
     bool overtakes;                       /* there are copies that implicit order does not keep back */
     TABLE_OF(struct kept_stream) streams; /* by slot */
     struct id_map slot_by_uid;
+    struct kept_lately { /* found last, by uid */
+        uint32_t uid, slot;
+    } lately[16];
     bool unsure;
 };
 
@@ -455,6 +459,19 @@ void signatures_free(struct verdicts *v);
 /* kept.c */
 bool kept_begin(struct verdicts *v); /* false without memory */
 void kept_submit(struct verdicts *v, const struct call_view *view);
+/* A launch and nothing else: mostly on a stream that has nothing new to come after. */
+static INLINE void kept_launch(struct verdicts *v, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    struct kept *kept = v->kept;
+    uint32_t uid = call->target != 0 ? call->target : call->stream;
+    const struct kept_lately *lately = &kept->lately[uid % 16];
+    if (view->call->edges != 0 || lately->uid != uid || kept->takes) {
+        kept_submit(v, view);
+        return;
+    }
+    order_submit(&kept->asked, lately->slot, 0, call->enter + 1);
+}
 void kept_cover(struct verdicts *v, const struct call_view *view, struct cover *out);
 void kept_learn(struct verdicts *v, const struct cover *cover);
 /* Whether nothing orders the call at hand, or (cover) its return, behind an earlier call that legacy put before it. */

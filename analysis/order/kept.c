@@ -11,6 +11,7 @@
 #include "analysis/order/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { KEPT_STREAMS_MOST = 1024, THE_HOST = 0 };
 
@@ -72,6 +73,7 @@ static uint32_t open_slot(struct verdicts *v, const struct call *call, uint32_t 
     uint32_t slot = kept->streams.count % 16 == 0 ? idle_slot(kept, call->r.enter) : NO_LANE;
     if (slot != NO_LANE) {
         id_map_remove(&kept->slot_by_uid, kept->streams.items[slot].uid);
+        memset(kept->lately, 0, sizeof kept->lately);
         for (struct order *order = next_order(kept, NULL); order != NULL; order = next_order(kept, order))
             order_close(order, slot);
     } else if (kept->streams.count < KEPT_STREAMS_MOST && TABLE_ADD(&kept->streams)) {
@@ -99,10 +101,15 @@ static uint32_t find_slot(const struct kept *kept, uint32_t uid)
 
 static uint32_t slot_of(struct verdicts *v, const struct call *call, uint32_t uid)
 {
+    struct kept_lately *lately = &v->kept->lately[uid % 16];
+    if (uid != 0 && lately->uid == uid)
+        return lately->slot;
     uint32_t slot = find_slot(v->kept, uid);
     if (slot == NO_LANE && uid != 0)
         slot = open_slot(v, call, uid);
     v->kept->unsure |= slot == NO_LANE && uid != 0;
+    if (slot != NO_LANE)
+        *lately = (struct kept_lately){uid, slot};
     return slot;
 }
 

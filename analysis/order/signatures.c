@@ -47,6 +47,7 @@ static void read_name(struct verdicts *v, struct signature *signature, const str
 static void read_variables(struct verdicts *v, struct signature *signature, uint32_t variables)
 {
     signature->told = variables != 0;
+    signature->plain = variables == PTDS_NO_VARIABLES;
     if (variables == PTDS_NO_VARIABLES)
         return;
     signature->variables = memories_named(v, variables & ~PTDS_CONSTANT_VARIABLES);

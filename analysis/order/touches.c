@@ -168,10 +168,6 @@ static INLINE unsigned add_pointers(struct verdicts *v, uint32_t lane, const str
     for (; word < end; word += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, word, sizeof value);
-        if (__builtin_expect(value >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ, 0)) {
-            classes |= add_reached(v, lane, order++, value);
-            continue;
-        }
         enum access access = next != NULL ? access_at(signature, launch_offset(value), &next) : ACCESS_UNKNOWN;
         const struct memory *memory = places_touch(v, &by, order, launch_address(value), access);
         if (memory == NULL)
@@ -182,12 +178,31 @@ static INLINE unsigned add_pointers(struct verdicts *v, uint32_t lane, const str
     return classes;
 }
 
+static inline bool names_reached(const struct call *call, uint32_t i)
+{
+    return call_word(call, i) >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ;
+}
+
+/* What no pointer names stands behind them, and a module's variables nowhere. */
+static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t lane, const struct call *call,
+                                  const struct signature *signature, uint32_t from, uint32_t words)
+{
+    struct toucher by = places_toucher(v, lane);
+    unsigned classes = signature->told ? 0 : TOUCHES_GLOBAL;
+    for (uint32_t i = from; i < words; i++)
+        classes |= add_reached(v, lane, places_order(v, i - LAUNCH_WORDS_AT), call_word(call, i));
+    if (signature->variables != 0)
+        classes |=
+            places_touch(v, &by, places_order(v, TOUCHES_MOST - 1), signature->variables, signature->variables_access)
+                ->classes;
+    return classes;
+}
+
 /* More pointers than are followed: those beyond may be to anything that lies in an allocation. */
 static RARE unsigned beyond(struct verdicts *v, const struct call *call)
 {
     for (uint32_t i = LAUNCH_WORDS_AT + TOUCHES_MOST; i < call->words; i++)
-        if (call_word(call, i) >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ ||
-            memories_at(v, launch_address(call_word(call, i))) != NULL ||
+        if (names_reached(call, i) || memories_at(v, launch_address(call_word(call, i))) != NULL ||
             memories_near(v, launch_address(call_word(call, i))) != NULL)
             return TOUCHES_ALL;
     return 0;
@@ -217,25 +232,18 @@ static inline unsigned add_host(const struct call *call)
     return call->r.flags & PTDS_CALL_HOST_MEMORY ? TOUCHES_HOST : 0;
 }
 
-static ASIDE unsigned add_variables(struct verdicts *v, uint32_t lane, const struct signature *signature)
-{
-    struct toucher by = places_toucher(v, lane);
-    uint32_t order = places_order(v, TOUCHES_MOST - 1);
-    return places_touch(v, &by, order, signature->variables, signature->variables_access)->classes;
-}
-
 void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lane)
 {
     const struct signature *signature = signatures_of(v, call->r.object);
     bool known = signature->parameters != NULL && places_known(v, call, signature),
          all = call->words <= LAUNCH_WORDS_AT + TOUCHES_MOST;
-    uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST;
+    uint32_t words = all ? call->words : LAUNCH_WORDS_AT + TOUCHES_MOST, pointers = words;
+    while (pointers > LAUNCH_WORDS_AT && names_reached(call, pointers - 1))
+        pointers--;
     unsigned opaque = signature->opaque || is_opaque(call) ? TOUCHES_ALL : 0, touches = add_host(call);
-    touches |= add_pointers(v, lane, call, known ? signature : NULL, words);
-    if (!signature->told)
-        touches |= TOUCHES_GLOBAL;
-    if (signature->variables != 0)
-        touches |= add_variables(v, lane, signature);
+    touches |= add_pointers(v, lane, call, known ? signature : NULL, pointers);
+    if (pointers != words || !signature->plain)
+        touches |= add_unnamed(v, lane, call, signature, pointers, words);
     note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
 }
 

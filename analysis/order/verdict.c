@@ -231,7 +231,9 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
     begin_end(v, view);
     v->gives_up = v->overtakes = false;
-    if (v->kept != NULL)
+    if (v->kept != NULL && view->alike != 0)
+        kept_launch(v, view);
+    else if (v->kept != NULL)
         kept_submit(v, view);
     if (view->submits && lane != NO_LANE)
         lanes_at(v, lane)->newest.op = v->now;
