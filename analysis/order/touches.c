@@ -278,6 +278,12 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
         operation->opaque |= TOUCHES_ALL;
         v->fog = v->now; /* who wrote it came before, by order that nobody sees */
         break;
+    case PTDS_OP_ATTACH: /* to a stream, or to the host: who else uses the memory meanwhile fails */
+        if (bytes != 0)
+            add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_WRITE);
+        else
+            add_whole(v, operation, memories_part(v, address));
+        break;
     case PTDS_OP_ALLOC_ASYNC: add_whole(v, operation, memories_add(v, call)); break;
     case PTDS_OP_FREE_ASYNC:
         operation->freed = memories_of(v, call->r.object, address);
@@ -312,7 +318,7 @@ void touches_of_free(struct verdicts *v, const struct call_view *view, const str
         memory->opened--;
         return;
     }
-    if (cover != NULL)
+    if (cover != NULL || call->r.op == PTDS_OP_UNMAP) /* which waits for nothing: what the host knew has to do */
         accesses_touch(v, &by, memories_whole(v, memory),
                        &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
     memories_remove(v, memory);

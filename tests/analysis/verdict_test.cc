@@ -202,6 +202,17 @@ SUITE(Unseen,
       {"a_pointer_to_the_end", "1@1 launch s=B1 " W "A\n1@2 launch s=L " R "A+4096\n", "fan-in 1>2 unknown(extent)"},
       {"a_pointer_before_the_beginning", "1@1 launch s=B1 " W "A\n1@2 launch s=L k=low args=0xff00\n",
        "fan-in 1>2 unknown(extent)"},
+      {"unmapped_after_a_wait_for_legacy",
+       "1@0 alloc m=C ptr=0x70000 bytes=4096 kind=mapped of=V\n1@1 memset s=B1 dst=C bytes=64\n1@2+9 sync s=L\n"
+       "1@20 unmap m=C\n",
+       "host 1>2 load-bearing"},
+      {"unmapped_after_a_wait_by_name",
+       "1@0 alloc m=C ptr=0x70000 bytes=4096 kind=mapped of=V\n1@1 memset s=B1 dst=C bytes=64\n1@2+9 sync s=B1\n"
+       "1@20 unmap m=C\n",
+       ""},
+      {"attached_to_a_stream",
+       "1@0 alloc m=M ptr=0x40000 bytes=64 kind=managed\n1@1 launch s=B1 " W "M\n1@2 attach s=L m=M\n",
+       "fan-in 1>2 unknown(access)"},
       {"a_value_written_lets_others_go_on", "1@1 launch s=B1 " W "A\n1@2 write-value s=L ptr=0x20000\n",
        "fan-in 1>2 unknown(opaque)"});
 

@@ -48,6 +48,8 @@ const Operation operations[] = {
     {"free-host", PTDS_OP_FREE_HOST, "cuMemFreeHost"},
     {"unregister", PTDS_OP_UNREGISTER, "cuMemHostUnregister"},
     {"array-destroy", PTDS_OP_ARRAY_DESTROY, "cuArrayDestroy"},
+    {"unmap", PTDS_OP_UNMAP, "cuMemUnmap"},
+    {"attach", PTDS_OP_ATTACH, "cuStreamAttachMemAsync"},
     {"module-load", PTDS_OP_MODULE_LOAD, "cuModuleLoadData"},
     {"module-unload", PTDS_OP_MODULE_UNLOAD, "cuModuleUnload"},
     {"function-load", PTDS_OP_FUNCTION_LOAD, "cuFuncLoad"},
