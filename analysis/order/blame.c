@@ -101,26 +101,29 @@ static enum edge_loss loss_of(const struct open_edge *open, const struct blame *
     return what->verdict == VERDICT_LOAD_BEARING ? LOSS_DEFINITE : LOSS_POSSIBLE;
 }
 
-/* A conflict makes it load-bearing for good; else the first doubt stays; but those that were lost come first. Whether
+/* A conflict makes it load-bearing for good; else the first doubt stays, but that two operations use the same memory tells
+ * more than what the host may do, and those that were lost come first. Whether
  * another like it could change nothing. */
 static bool mark(struct verdicts *v, const struct known *step, const struct blame *what)
 {
     struct open_edge *open = &v->edges.items[step->edge];
     struct edge *edge = &open->edge;
     bool doubt = what->verdict == VERDICT_UNKNOWN, first = edge->verdict == VERDICT_FALSE;
+    bool better = doubt && edge->verdict == VERDICT_UNKNOWN && edge->reason == REASON_HOST && what->reason != REASON_HOST;
     enum edge_loss loss = loss_of(open, what);
-    if (open->shown || (doubt && !first && loss <= edge->loss))
-        return open->shown || !open->gone || edge->loss != LOSS_NONE;
+    if (open->shown || (doubt && !first && !better && loss <= edge->loss))
+        return open->shown || ((!open->gone || edge->loss != LOSS_NONE) && edge->reason != REASON_HOST);
     bool proves = !doubt && edge->verdict != VERDICT_LOAD_BEARING;
-    if (first || proves) {
+    if (first || proves || better) {
         edge->verdict = what->verdict;
         edge->reason = doubt ? what->reason : REASON_NONE;
     }
-    if (what->pair != NULL && (first || proves || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_UNKNOWN))))
+    if (what->pair != NULL &&
+        (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_UNKNOWN))))
         set_pair(v, edge, step, what->pair);
     edge->loss = loss > edge->loss ? loss : edge->loss;
     open->shown = edge->verdict == VERDICT_LOAD_BEARING && (!open->gone || edge->loss == LOSS_DEFINITE);
-    return open->shown || (doubt && (!open->gone || edge->loss != LOSS_NONE));
+    return open->shown || (doubt && edge->reason != REASON_HOST && (!open->gone || edge->loss != LOSS_NONE));
 }
 
 /* `op` of lane `about` comes before the call at hand in full order, not in the explicit one. */

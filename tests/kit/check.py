@@ -209,7 +209,7 @@ def edges_meet(report, kind, condition):
     name, comparison, wanted = condition
     groups = edge_groups(report, kind)
     if name == "pair":
-        return any(g["pair"] and g["load_bearing"] and pair_words(g["pair"]) == wanted for g in groups)
+        return any(g["pair"] and g["load_bearing"] + g["unknown"] and pair_words(g["pair"]) == wanted for g in groups)
     if name == "reason":
         return any(g["unknown"] and g["reason"] == wanted for g in groups)
     return COMPARE[comparison](edge_number(report, kind, name), wanted)
