@@ -85,10 +85,11 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     what.reason = by->verdict == VERDICT_LOAD_BEARING ? REASON_RACE : by->reason;
     what.verdict = VERDICT_UNKNOWN;
     blame_all(v, &what, first->lane);
-    if (seen && !v->raced && (definite || !v->may_race))
+    bool claims = seen && (definite || by->reason == REASON_ACCESS); /* parts of an allocation are used side by side */
+    if (claims && !v->raced && (definite || !v->may_race))
         v->race = pair;
     v->raced |= definite;
-    v->may_race |= seen;
+    v->may_race |= claims;
 }
 
 /* How large a copy's source is that the driver reads when the call is made: 8 KiB were seen to be, 64 KiB not. */
