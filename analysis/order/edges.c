@@ -15,10 +15,9 @@ static uint32_t place(struct verdicts *v)
     return TABLE_ADD(&v->edges) ? (uint32_t)v->edges.count - 1 : NO_EDGE;
 }
 
-/* An edge to the call at hand, or with `cover` to its return. NO_EDGE without memory: the order is then known, and nobody
+/* An edge to the call at hand. NO_EDGE without memory: the order is then known, and nobody
  * blamed for it. */
-uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from,
-                   const struct cover *cover)
+uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from)
 {
     uint32_t at = place(v);
     if (at == NO_EDGE || !TABLE_ADD(&v->fresh)) {
@@ -33,11 +32,17 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
     made->edge.to = *v->end;
     v->open++;
     made->lost = context->clean < v->lost_at; /* it may be there for what is not in the trace */
-    made->gone = v->kept != NULL && kept_is_gone(v, from, cover);
-    if (made->gone && !v->gives_up)
-        v->given_up = *from;
-    v->gives_up |= made->gone;
     return at;
+}
+
+void edges_bring(struct verdicts *v, uint32_t edge, const struct edge_end *from, const struct cover *cover)
+{
+    if (v->kept == NULL || edge == NO_EDGE || !kept_is_gone(v, from, cover))
+        return;
+    v->edges.items[edge].gone = true;
+    if (!v->gives_up)
+        v->given_up = *from;
+    v->gives_up = true;
 }
 
 void edges_keep(struct verdicts *v, uint32_t edge)

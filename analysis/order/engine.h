@@ -334,8 +334,9 @@ void waits_until(struct verdicts *v, uint64_t ticks);
 void waits_free(struct verdicts *v);
 
 /* edges.c */
-uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from,
-                   const struct cover *cover);
+uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from);
+/* The edge orders this operation and the call at hand, or with `cover` its return: does it still? */
+void edges_bring(struct verdicts *v, uint32_t edge, const struct edge_end *from, const struct cover *cover);
 void edges_keep(struct verdicts *v, uint32_t edge);
 void edges_drop(struct verdicts *v, uint32_t edge);
 void edges_end_call(struct verdicts *v, bool raced);

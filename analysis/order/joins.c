@@ -15,6 +15,7 @@ static bool learn_directly(struct verdicts *v, uint32_t at, uint32_t about, uint
 {
     uint64_t last = lanes_at(v, about)->last;
     lanes_at(v, about)->snapped = v->now;
+    edges_bring(v, edge, lanes_end(v, &lanes_at(v, about)->newest), NULL);
     return lanes_learn(v, at, about, &(struct known){.op = last, .via = last, .at = v->now, .from = about, .edge = edge});
 }
 
@@ -32,7 +33,7 @@ static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t
         if (!is_new(v, at, other))
             continue;
         if (edge == NO_EDGE)
-            edge = edges_new(v, context, kind, lanes_end(v, &lanes_at(v, context->queue)->newest), NULL);
+            edge = edges_new(v, context, kind, lanes_end(v, &lanes_at(v, context->queue)->newest));
         learn_directly(v, at, other, edge);
     }
     return edge;
@@ -48,7 +49,7 @@ static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint3
     for (size_t i = 0; context->blocking_at > before && i < context->blocking.count; i++) {
         uint32_t other = context->blocking.items[i], edge = NO_EDGE;
         if (is_new(v, at, other)) {
-            edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest), NULL);
+            edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest));
             learn_directly(v, at, other, edge);
         }
         if (lanes_at(v, other)->foreign_at > before)

@@ -69,9 +69,10 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const stru
             newest = lanes[i];
     if (newest == NO_LANE)
         return;
-    edge = edges_new(v, context, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest), cover);
+    edge = edges_new(v, context, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest));
     for (size_t i = 0; i < count; i++)
-        cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge);
+        if (cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge))
+            edges_bring(v, edge, lanes_end(v, &lanes_at(v, lanes[i])->newest), cover);
     for (size_t i = 0; i < count; i++) {
         struct lane *lane = lanes_at(v, lanes[i]);
         cover_clock(v, cover, &lane->full, lanes[i], lane->last, edge);

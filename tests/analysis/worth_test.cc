@@ -111,7 +111,7 @@ TEST(Fold, OneKernelOnSeveralStreamsIsNoDoubt)
     ASSERT_EQ(1u, report->findings.count) << report.Text();
     EXPECT_EQ(FOLD_NO_COST, report->findings.items[0]->fold);
     EXPECT_EQ(DOUBT_NONE, report_outcome(report.get()).doubt);
-    EXPECT_TRUE(Has(report.Text(), "the pair              write writes 0x10000")) << report.Text();
+    EXPECT_TRUE(Has(report.Text(), "the pair              write uses 0x10000")) << report.Text();
 }
 
 /* Set-up that happens once is what start-up is, unless it takes much of the run. */
@@ -199,7 +199,7 @@ TEST(DefaultStream, IsOneCauseAndRankedByWhatItCostsTheRun)
 TEST(DefaultStream, OrderThatResultsNeedIsNoCost)
 {
     EXPECT_EQ(DEFAULT_NEEDED, Cost("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
-                                   "1@10 launch s=L k=_Z1aPf args=A\n"
+                                   "1@10 memset s=L dst=A bytes=4\n"
                                    "2@20 copy s=L src=A dst=0x7f0000000000 from=device to=pinned bytes=4\n"
                                    "2@40+7000 sync s=L\n"));
 }
