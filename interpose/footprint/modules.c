@@ -93,18 +93,17 @@ static uint64_t handle_at(const void *handle)
     return value;
 }
 
-enum { DEVICES_MOST = 256 }; /* some stand-ins for a driver have one of any number */
-
 /* Not where the driver is told to compile again whatever there is. */
 static void know_devices(void)
 {
     static uint32_t known;
     uint32_t kinds[IMAGE_DEVICES + 1];
     unsigned count = 0;
-    int major, minor;
-    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) || !driver.cuDeviceGetAttribute || capture_any())
+    int devices = 0, major, minor;
+    if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) || !driver.cuDeviceGetAttribute || !driver.cuDeviceGetCount ||
+        capture_any() || driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
         return;
-    for (CUdevice device = 0; device < DEVICES_MOST && count <= IMAGE_DEVICES; device++) {
+    for (CUdevice device = 0; device < devices && count <= IMAGE_DEVICES; device++) {
         if (driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS ||
             driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) != CUDA_SUCCESS)
             break;
