@@ -77,15 +77,15 @@ struct finding {
     enum severity severity;
     enum doubt doubt;
     enum fold fold;
-    uint32_t serial;             /* in order of the first call, from 1; 0: no call stands for it */
-    uint32_t sequence;           /* counted from 1, see sequence.h; 0: stands alone */
-    uint64_t count;              /* calls */
-    uint64_t first, last;        /* ticks of entry */
-    uint64_t host_ns;            /* lost, by the calls whose loss is known */
-    uint64_t weight_ns;          /* what it is ranked by, where nobody knows that (report/worth.h) */
-    uint64_t known, unknown;     /* calls whose loss is known, unknown. GPU time is never known so far */
-    uint64_t verdicts[VERDICTS]; /* of the implicit edges at this call site; all 0: none is known */
-    uint64_t gone, may_be_gone;  /* of these, those that this run's policy took away: needed, perhaps needed */
+    uint32_t serial;                    /* in order of the first call, from 1; 0: no call stands for it */
+    uint32_t sequence;                  /* counted from 1, see sequence.h; 0: stands alone */
+    uint64_t count;                     /* calls */
+    uint64_t first, last;               /* ticks of entry */
+    uint64_t host_ns;                   /* lost, by the calls whose loss is known */
+    uint64_t weight_ns;                 /* what it is ranked by, where nobody knows that (report/worth.h) */
+    uint64_t known, unknown;            /* calls whose loss is known, unknown. GPU time is never known so far */
+    uint64_t verdicts[VERDICTS];        /* of the implicit edges at this call site; all 0: none is known */
+    uint64_t given_up, may_be_given_up; /* of these, those that this run's policy took away: needed, perhaps needed */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     struct edge_pair pair; /* if has_pair: two operations that show it */

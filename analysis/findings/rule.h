@@ -69,7 +69,7 @@ struct rule {
     const char *const *remedies; /* what to do about a detail, where that is not `advice` (NULL: it is) */
     const char *bad, *good;
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
-    bool order_gone;        /* what it finds is an order that is gone: an error where results depend on it */
+    bool order_given_up;    /* what it finds is an order that is gone: an error where results depend on it */
     bool at_call;           /* only a change at the call can cure it: not where a library makes the call */
     bool set_up;            /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */

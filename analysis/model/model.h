@@ -33,7 +33,7 @@ enum { MODEL_MOST_STREAMS = 4096, MODEL_ALIKE_BITS = 7 };
 struct model_stream {
     uint32_t uid, kind;                            /* enum ptds_stream_kind */
     uint32_t context;                              /* position */
-    uint64_t gone;                                 /* ticks, UINT64_MAX: not known to end */
+    uint64_t ended;                                /* ticks, UINT64_MAX: not known to end */
     uint64_t last_work;                            /* the last operation that is work, 0 none */
     uint32_t last_thread, last_stack, last_object; /* of that operation; object: a kernel's uid or 0 */
     bool open, busy;                               /* busy: in its context's list */

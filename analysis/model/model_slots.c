@@ -48,7 +48,7 @@ static uint32_t gone_slot(const struct model *model, uint64_t now, bool pending)
 {
     for (uint32_t slot = 0; slot < model->streams.count; slot++) {
         const struct model_stream *stream = &model->streams.items[slot];
-        if (!stream->open || (stream->gone < now && (pending || !model_is_pending(model, slot))))
+        if (!stream->open || (stream->ended < now && (pending || !model_is_pending(model, slot))))
             return slot;
     }
     return MODEL_NO_SLOT;
@@ -100,7 +100,7 @@ static uint32_t open_slot(struct model *model, uint32_t uid, uint32_t context_ui
     *stream = (struct model_stream){.uid = uid,
                                     .kind = def != NULL ? def->kind : PTDS_STREAM_UNKNOWN,
                                     .context = context,
-                                    .gone = def != NULL ? def->gone : UINT64_MAX};
+                                    .ended = def != NULL ? def->ended : UINT64_MAX};
     bool opened = id_map_put(&model->slot_by_uid, uid, slot);
     for (unsigned i = 0; i < ORDER_COUNT; i++)
         opened &= !model_wants(model, i) || order_open(&model->order[i], slot, context, model_role(stream->kind));

@@ -96,7 +96,7 @@ static void set_pair(struct verdicts *v, struct edge *edge, const struct known *
  * about one that is not. */
 static enum edge_loss loss_of(const struct open_edge *open, const struct blame *what)
 {
-    if (!open->gone || !what->gone)
+    if (!open->given_up || !what->given_up)
         return LOSS_NONE;
     return what->verdict == VERDICT_LOAD_BEARING ? LOSS_DEFINITE : LOSS_POSSIBLE;
 }
@@ -112,7 +112,7 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
     bool better = doubt && edge->verdict == VERDICT_UNKNOWN && edge->reason == REASON_HOST && what->reason != REASON_HOST;
     enum edge_loss loss = loss_of(open, what);
     if (open->shown || (doubt && !first && !better && loss <= edge->loss))
-        return open->shown || ((!open->gone || edge->loss != LOSS_NONE) && edge->reason != REASON_HOST);
+        return open->shown || ((!open->given_up || edge->loss != LOSS_NONE) && edge->reason != REASON_HOST);
     bool proves = !doubt && edge->verdict != VERDICT_LOAD_BEARING;
     if (first || proves || better) {
         edge->verdict = what->verdict;
@@ -122,8 +122,8 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
         (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_UNKNOWN))))
         set_pair(v, edge, step, what->pair);
     edge->loss = loss > edge->loss ? loss : edge->loss;
-    open->shown = edge->verdict == VERDICT_LOAD_BEARING && (!open->gone || edge->loss == LOSS_DEFINITE);
-    return open->shown || (doubt && edge->reason != REASON_HOST && (!open->gone || edge->loss != LOSS_NONE));
+    open->shown = edge->verdict == VERDICT_LOAD_BEARING && (!open->given_up || edge->loss == LOSS_DEFINITE);
+    return open->shown || (doubt && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE));
 }
 
 /* `op` of lane `about` comes before the call at hand in full order, not in the explicit one. */

@@ -73,8 +73,9 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
 {
     struct edge_pair pair;
     struct blame what = *by;
-    bool seen = first->op > v->soft && first->op > v->fog && first->op > vclock_get(&v->told, first->lane) &&
-                lanes_at(v, first->lane)->sure && (by->cover != NULL || lanes_at(v, by->lane)->sure);
+    bool seen = first->op > v->unsure_wait && first->op > v->unseen_order &&
+                first->op > vclock_get(&v->host_function_done, first->lane) && lanes_at(v, first->lane)->sure &&
+                (by->cover != NULL || lanes_at(v, by->lane)->sure);
     bool definite = seen && by->verdict == VERDICT_LOAD_BEARING;
     v->totals.races += definite;
     v->totals.possible_races += !definite;
@@ -114,7 +115,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_FALSE)
         return OUTCOME_APART;
-    if (what.verdict == VERDICT_LOAD_BEARING && first->op <= v->fog) {
+    if (what.verdict == VERDICT_LOAD_BEARING && first->op <= v->unseen_order) {
         what.verdict = VERDICT_UNKNOWN;
         what.reason = REASON_LOST;
     }
@@ -128,7 +129,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     if (!blame_settled(v, &what, first->lane, first->op)) {
         describe(&pair, v, first, second, memory);
         what.pair = &pair;
-        what.gone = kept_is_gone(v, &first->end, by->cover);
+        what.given_up = kept_is_given_up(v, &first->end, by->cover);
         blame(v, &what, first->lane, first->op);
     }
     return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
@@ -176,7 +177,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
                                  .second_access = ACCESS_UNKNOWN};
         what.pair = &pair;
         what.reason = 1u << i == TOUCHES_TIME ? REASON_TIME : REASON_OPAQUE;
-        what.gone = kept_is_gone(v, &pair.first, NULL);
+        what.given_up = kept_is_given_up(v, &pair.first, NULL);
         blame(v, &what, about, mark->op);
     }
 }
@@ -203,7 +204,7 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *e
     struct edge_pair pair = {
         .first = *lanes_end(v, mark), .second = *end, .first_access = ACCESS_UNKNOWN, .second_access = ACCESS_UNKNOWN};
     what.pair = &pair;
-    what.gone = kept_is_gone(v, &pair.first, &(struct cover){.end = *end});
+    what.given_up = kept_is_given_up(v, &pair.first, &(struct cover){.end = *end});
     blame(v, &what, about, mark->op);
 }
 

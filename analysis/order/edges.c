@@ -37,9 +37,9 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
 
 void edges_bring(struct verdicts *v, uint32_t edge, const struct edge_end *from, const struct cover *cover)
 {
-    if (v->kept == NULL || edge == NO_EDGE || !kept_is_gone(v, from, cover))
+    if (v->kept == NULL || edge == NO_EDGE || !kept_is_given_up(v, from, cover))
         return;
-    v->edges.items[edge].gone = true;
+    v->edges.items[edge].given_up = true;
     if (!v->gives_up)
         v->given_up = *from;
     v->gives_up = true;
@@ -68,7 +68,7 @@ static void settle(struct verdicts *v, uint32_t at)
         else if (open->limited || v->limited)
             doubt(&open->edge, REASON_LIMIT);
     }
-    if (open->gone && open->edge.verdict == VERDICT_UNKNOWN && open->edge.loss == LOSS_NONE &&
+    if (open->given_up && open->edge.verdict == VERDICT_UNKNOWN && open->edge.loss == LOSS_NONE &&
         (open->edge.reason == REASON_LOST || open->edge.reason == REASON_LIMIT))
         open->edge.loss = LOSS_POSSIBLE;
     open->used = false;

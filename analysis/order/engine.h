@@ -93,7 +93,7 @@ struct lane {
     uint64_t snapped;    /* when somebody last took over its clocks */
     uint64_t foreign_at; /* when `full` last grew about lanes that have no implicit order with this one */
     uint64_t dropped;    /* an access of this lane, up to here, was forgotten for lack of room */
-    uint64_t gone;       /* ticks */
+    uint64_t ended;      /* ticks */
     uint64_t met_at;     /* when its operations last met what others' touch unseen, and of which classes */
     uint8_t met, met_opaque;
     uint64_t key;
@@ -114,8 +114,8 @@ struct open_edge {
     struct edge edge;
     uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
     bool used, limited, lost, raced;
-    bool shown; /* its pair is the one to show */
-    bool gone;  /* the policy took the order away */
+    bool shown;    /* its pair is the one to show */
+    bool given_up; /* the policy took the order away */
     uint64_t made;
 };
 
@@ -194,15 +194,15 @@ struct signature {
     enum access variables_access;
     bool wide_first; /* of all, only the first can hold a pointer */
     bool opaque;
-    bool told;  /* the trace names all that it touches, or says that it does not */
-    bool plain; /* ... and there are no variables */
+    bool complete; /* the trace names all that it touches, or says that it does not */
+    bool plain;    /* ... and there are no variables */
 };
 #define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
 #define SIGNATURE_END UINT32_MAX
 
 /* What really holds under this run's policy (kept.c). */
 struct kept_stream {
-    uint64_t gone; /* ticks */
+    uint64_t ended; /* ticks */
     uint32_t uid;
     bool sure; /* its kind is known */
 };
@@ -249,16 +249,16 @@ struct verdicts {
         *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */
     uint64_t ends_from;
     uint64_t now, open, sweep_at, sweep_least;
-    uint64_t turns;      /* at memories */
-    uint32_t serials;    /* of lanes */
-    uint64_t fog;        /* an explicit order that cannot be seen was made here: no certainty across it */
-    uint64_t soft;       /* ... a wait that may or may not have been one: no race is claimed across it */
-    struct vclock told;  /* ... what host functions may have told the program was done: likewise */
-    uint64_t lost_at;    /* records were missing here */
-    uint64_t lost_until; /* ticks: threads of which no record is left may have made calls */
-    uint64_t opaque_at;  /* some lane's last opaque operation */
-    uint64_t learnt;     /* when the host last learnt something by explicit order */
-    uint64_t forgotten;  /* how earlier operations' orders arrived is forgotten */
+    uint64_t turns;                   /* at memories */
+    uint32_t serials;                 /* of lanes */
+    uint64_t unseen_order;            /* an explicit order that cannot be seen was made here: no certainty across it */
+    uint64_t unsure_wait;             /* ... a wait that may or may not have been one: no race is claimed across it */
+    struct vclock host_function_done; /* ... what host functions may have told the program was done: likewise */
+    uint64_t lost_at;                 /* records were missing here */
+    uint64_t lost_until;              /* ticks: threads of which no record is left may have made calls */
+    uint64_t opaque_at;               /* some lane's last opaque operation */
+    uint64_t learnt;                  /* when the host last learnt something by explicit order */
+    uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
     unsigned times;        /* TOUCHES_TIME: the program asks for times between events; 0: it does not */
     struct id_map untimed; /* events without a time, by uid */
@@ -350,7 +350,7 @@ struct blame {
     enum verdict verdict;
     enum verdict_reason reason;
     const struct edge_pair *pair; /* may be NULL */
-    bool gone;                    /* nothing holds the pair any more */
+    bool given_up;                /* nothing holds the pair any more */
     bool partly;                  /* of a way that may be remembered in part only */
 };
 static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
@@ -476,7 +476,7 @@ static INLINE void kept_launch(struct verdicts *v, const struct call_view *view)
 void kept_cover(struct verdicts *v, const struct call_view *view, struct cover *out);
 void kept_learn(struct verdicts *v, const struct cover *cover);
 /* Whether nothing orders the call at hand, or (cover) its return, behind an earlier call that legacy put before it. */
-bool kept_is_gone(const struct verdicts *v, const struct edge_end *first, const struct cover *cover);
+bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, const struct cover *cover);
 /* Whether nothing but implicit order puts the call at hand behind an earlier one: not even the same stream. */
 bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first);
 void kept_end(struct verdicts *v);

@@ -59,7 +59,7 @@ static uint32_t idle_slot(const struct kept *kept, uint64_t ticks)
 {
     const struct order *real = any_order(kept);
     for (uint32_t i = 0; i < kept->streams.count; i++)
-        if (kept->streams.items[i].gone < ticks && real->hosts.count != 0 &&
+        if (kept->streams.items[i].ended < ticks && real->hosts.count != 0 &&
             vclock_get(&real->hosts.items[THE_HOST].clock, i) >= real->streams.items[i].last)
             return i;
     return NO_LANE;
@@ -83,7 +83,7 @@ static uint32_t open_slot(struct verdicts *v, const struct call *call, uint32_t 
         return NO_LANE;
     kept->streams.items[slot] = (struct kept_stream){
         .uid = uid,
-        .gone = def != NULL ? def->gone : UINT64_MAX,
+        .ended = def != NULL ? def->ended : UINT64_MAX,
         .sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN,
     };
     enum order_role role = def != NULL ? model_role(def->kind) : ORDER_ROLE_NONE;
@@ -219,7 +219,7 @@ static bool can_tell(const struct kept *kept, uint32_t slot)
     return slot != NO_LANE && kept->streams.items[slot].sure;
 }
 
-bool kept_is_gone(const struct verdicts *v, const struct edge_end *first, const struct cover *cover)
+bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, const struct cover *cover)
 {
     const struct kept *kept = v->kept;
     if (kept == NULL || !kept->takes || kept->unsure || kept->real.unknown_generations != 0)

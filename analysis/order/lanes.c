@@ -93,7 +93,7 @@ static uint32_t idle_lane(const struct verdicts *v, uint64_t ticks)
     const struct lane *host = lanes_at(v, HOST_LANE);
     for (uint32_t i = 1; i < v->lanes.count; i++) {
         const struct lane *lane = lanes_at(v, i);
-        if (lane->gone < ticks && vclock_get(&host->expl, i) >= lane->last && !remembers(v, lane))
+        if (lane->ended < ticks && vclock_get(&host->expl, i) >= lane->last && !remembers(v, lane))
             return i;
     }
     return NO_LANE;
@@ -135,10 +135,10 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     *lane = (struct lane){.born = v->now, .key = key, .stream = stream, .context = context, .role = role, .open = true};
     lane->serial = ++v->serials;
     lane->sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
-    lane->gone = def != NULL ? def->gone : UINT64_MAX;
+    lane->ended = def != NULL ? def->ended : UINT64_MAX;
     if (role == ORDER_ROLE_LEGACY) {
         const struct thread_def *thread = definitions_thread(&v->trace->defs, call->thread);
-        lane->gone = thread != NULL && thread->gone < lane->gone ? thread->gone : lane->gone;
+        lane->ended = thread != NULL && thread->ended < lane->ended ? thread->ended : lane->ended;
     }
     if (!enlist(&v->contexts.items[context], role, at))
         v->limited = true;

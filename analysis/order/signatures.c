@@ -25,7 +25,7 @@ static uint32_t *take_parameters(struct signature *signature, const uint8_t *kin
     for (uint32_t i = 0; i < count; i++) {
         uint32_t offset = layout[i] >> 16;
         wide += (layout[i] & 0xffff) >= 8;
-        signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER && !signature->told;
+        signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER && !signature->complete;
         if (offset % 8 == 0)
             parameters[named++] = SIGNATURE_PARAMETER(offset, access_of((enum mangled_parameter)kinds[i]));
     }
@@ -46,7 +46,7 @@ static void read_name(struct verdicts *v, struct signature *signature, const str
 /* Of a trace that does not tell, all modules' variables are one memory. */
 static void read_variables(struct verdicts *v, struct signature *signature, uint32_t variables)
 {
-    signature->told = variables != 0;
+    signature->complete = variables != 0;
     signature->plain = variables == PTDS_NO_VARIABLES;
     if (variables == PTDS_NO_VARIABLES)
         return;

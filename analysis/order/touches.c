@@ -188,7 +188,7 @@ static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t lane, const struc
                                   const struct signature *signature, uint32_t from, uint32_t words)
 {
     struct toucher by = places_toucher(v, lane);
-    unsigned classes = signature->told ? 0 : TOUCHES_GLOBAL;
+    unsigned classes = signature->complete ? 0 : TOUCHES_GLOBAL;
     for (uint32_t i = from; i < words; i++)
         classes |= add_reached(v, lane, places_order(v, i - LAUNCH_WORDS_AT), call_word(call, i));
     if (signature->variables != 0)
@@ -276,7 +276,7 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
     case PTDS_OP_WAIT_VALUE:
         add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_READ);
         operation->opaque |= TOUCHES_ALL;
-        v->fog = v->now; /* who wrote it came before, by order that nobody sees */
+        v->unseen_order = v->now; /* who wrote it came before, by order that nobody sees */
         break;
     case PTDS_OP_ATTACH: /* to a stream, or to the host: who else uses the memory meanwhile fails */
         if (bytes != 0)

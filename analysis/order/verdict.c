@@ -15,7 +15,7 @@ static bool begin(struct verdicts *v)
     v->ends = calloc(ENDS, sizeof *v->ends);
     if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v))
         return false;
-    v->lanes.items[HOST_LANE] = (struct lane){.gone = UINT64_MAX};
+    v->lanes.items[HOST_LANE] = (struct lane){.ended = UINT64_MAX};
     v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
     return true;
 }
@@ -35,7 +35,7 @@ static uint64_t lost_until(const struct trace *trace)
     for (size_t i = 0; trace->header.recycled != 0 && i < trace->defs.threads.count; i++) {
         const struct thread_def *thread = &trace->defs.threads.items[i];
         if (!thread->drivers && !has_calls(trace, thread->id))
-            until = larger(until, thread->gone);
+            until = larger(until, thread->ended);
     }
     return until;
 }
@@ -115,7 +115,7 @@ static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *
     if (event != NULL)
         events_wait(v, event, lane);
     else if (call->generation != 0)
-        v->fog = v->now;
+        v->unseen_order = v->now;
 }
 
 static inline void put_on_lane(struct verdicts *v, uint32_t lane)
@@ -128,7 +128,7 @@ static inline void put_on_lane(struct verdicts *v, uint32_t lane)
 static RARE void tell(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
-    if (!vclock_join(&v->told, &lane->full) || !vclock_raise(&v->told, at, lane->last))
+    if (!vclock_join(&v->host_function_done, &lane->full) || !vclock_raise(&v->host_function_done, at, lane->last))
         v->limited = true;
 }
 
@@ -186,7 +186,7 @@ static RARE void take_objects(struct verdicts *v, const struct call_view *view, 
         events_forget(v, call->object);
         break;
     case PTDS_OP_CTX_EVENT_RECORD:
-    case PTDS_OP_CTX_EVENT_WAIT: v->fog = v->now; break;
+    case PTDS_OP_CTX_EVENT_WAIT: v->unseen_order = v->now; break;
     default: break;
     }
 }
@@ -278,7 +278,7 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     edges_free(v);
     kept_end(v);
     id_map_free(&v->untimed);
-    vclock_free(&v->told);
+    vclock_free(&v->host_function_done);
     free(v->ends);
     free(v);
 }

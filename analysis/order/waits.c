@@ -114,7 +114,7 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
 {
     const struct event *event = events_find(v, call->object, call->generation);
     if (event == NULL) {
-        v->fog = call->generation != 0 ? v->now : v->fog;
+        v->unseen_order = call->generation != 0 ? v->now : v->unseen_order;
         return;
     }
     if (!vclock_join(&cover->expl, &event->expl) || !vclock_raise(&cover->expl, event->lane, event->op))
@@ -141,9 +141,9 @@ bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane
     if (view->scope == WAIT_NONE || view->by_shim)
         return !tells_nothing(cover);
     if (!view->completes) {
-        v->soft = v->now;
+        v->unsure_wait = v->now;
         if (view->scope == WAIT_STREAM && (call->flags & PTDS_CALL_IMPLICIT) && view->succeeded)
-            v->fog = v->now;
+            v->unseen_order = v->now;
         return false;
     }
     switch (view->scope) {
@@ -203,7 +203,7 @@ void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks)
         return;
     }
     if (v->covers.count >= COVERS_MOST || !TABLE_ADD(&v->covers)) {
-        v->fog = v->now; /* an order that was there is forgotten */
+        v->unseen_order = v->now; /* an order that was there is forgotten */
         drop_cover(v, cover);
         return;
     }

@@ -72,8 +72,8 @@ static void count_site(struct edge_table *table, const struct edge_end *end, con
         table->site_count++;
     }
     table->sites[at].counts[edge->verdict]++;
-    table->sites[at].gone += edge->loss == LOSS_DEFINITE;
-    table->sites[at].may_be_gone += edge->loss == LOSS_POSSIBLE;
+    table->sites[at].given_up += edge->loss == LOSS_DEFINITE;
+    table->sites[at].may_be_given_up += edge->loss == LOSS_POSSIBLE;
 }
 
 static void take_edge(struct edge_sink *sink, const struct edge *edge)
@@ -143,8 +143,8 @@ void edge_table_judge(const struct edge_table *table, struct finding *finding)
         return;
     for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
         finding->verdicts[verdict] = table->sites[at].counts[verdict];
-    finding->gone = table->sites[at].gone;
-    finding->may_be_gone = table->sites[at].may_be_gone;
+    finding->given_up = table->sites[at].given_up;
+    finding->may_be_given_up = table->sites[at].may_be_given_up;
 }
 
 void edge_table_free(struct edge_table *table)

@@ -261,7 +261,7 @@ static void end_rule(struct report *report, struct rule_run *run)
     for (size_t i = 0; i < run->findings.list.count; i++) {
         struct finding *finding = run->findings.list.items[i];
         edge_table_judge(&report->edges, finding);
-        if (run->rule->order_gone)
+        if (run->rule->order_given_up)
             finding_given_up(finding);
         if (TABLE_ADD(&report->findings))
             *TABLE_LAST(&report->findings) = finding;

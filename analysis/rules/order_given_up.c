@@ -30,7 +30,7 @@ static const struct rule rule = {
     .id = "order-given-up",
     .class_ = "R1",
     .severity = SEVERITY_WARNING,
-    .order_gone = true,
+    .order_given_up = true,
     .title = "work is no longer ordered that the legacy stream had in order",
     .sentence =
         "Earlier work was not known to be finished when this call was made; the legacy stream would have run them in "

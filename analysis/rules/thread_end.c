@@ -10,7 +10,7 @@
 
 /* A per-thread stream with stream-ordered memory; the thread's last such call. */
 struct user {
-    uint64_t gone; /* ticks: its thread */
+    uint64_t ended; /* ticks: its thread */
     uint32_t slot, uid, thread;
     struct ptds_rec_CALL call;
 };
@@ -24,7 +24,7 @@ static uint64_t gone_at(const struct rule_run *run, uint32_t thread)
 {
     const struct definitions *defs = &run->trace->defs;
     const struct thread_def *def = definitions_thread(defs, thread);
-    uint64_t gone = def != NULL ? def->gone : UINT64_MAX;
+    uint64_t gone = def != NULL ? def->ended : UINT64_MAX;
     for (size_t i = 0; i < defs->processes.count; i++)
         if (defs->processes.items[i].what == PTDS_PROCESS_EXIT && defs->processes.items[i].ticks <= gone)
             return UINT64_MAX; /* with the process */
@@ -63,8 +63,8 @@ static void look(struct rule_run *run, uint64_t now)
     state->next = 0;
     for (size_t i = 0; i < state->users.count;) {
         const struct user *user = &state->users.items[i];
-        if (user->gone > now) {
-            state->next = state->next == 0 || user->gone < state->next ? user->gone : state->next;
+        if (user->ended > now) {
+            state->next = state->next == 0 || user->ended < state->next ? user->ended : state->next;
             i++;
             continue;
         }

@@ -96,11 +96,11 @@ static void add_thread(struct definitions *defs, const struct ptds_rec_THREAD *i
     if (out == NULL)
         return;
     if (defs->threads.count != known)
-        *out = (struct thread_def){.id = in->id, .first = in->ticks, .gone = UINT64_MAX};
+        *out = (struct thread_def){.id = in->id, .first = in->ticks, .ended = UINT64_MAX};
     out->tid = in->tid;
     out->drivers |= in->state == PTDS_LIFE_DRIVERS;
     if (in->state == PTDS_LIFE_GONE)
-        out->gone = in->ticks;
+        out->ended = in->ticks;
     if (bytes != 0)
         set_text(defs, &out->text, tail, bytes);
 }
@@ -150,7 +150,7 @@ static void add_stream(struct definitions *defs, const struct ptds_rec_STREAM *i
     bool first = defs->streams.count != known;
     if (first || in->state != PTDS_LIFE_GONE)
         *out = (struct stream_def){.handle = in->handle,
-                                   .gone = first ? UINT64_MAX : out->gone,
+                                   .ended = first ? UINT64_MAX : out->ended,
                                    .uid = in->uid,
                                    .context = in->context,
                                    .kind = in->kind,
@@ -158,7 +158,7 @@ static void add_stream(struct definitions *defs, const struct ptds_rec_STREAM *i
                                    .stack = in->stack,
                                    .priority = in->priority};
     if (in->state == PTDS_LIFE_GONE)
-        out->gone = in->ticks;
+        out->ended = in->ticks;
 }
 
 static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *in, const void *tail, size_t bytes)

@@ -33,7 +33,7 @@ struct clock_def {
 };
 
 struct thread_def {
-    uint64_t first, gone; /* ticks; gone UINT64_MAX: not seen to end */
+    uint64_t first, ended; /* ticks; ended UINT64_MAX: not seen to end */
     uint32_t id, tid;
     bool drivers; /* the driver's own: it ran host functions and made no call */
     char *text;   /* may be NULL */
@@ -58,7 +58,7 @@ struct context_def {
 };
 
 struct stream_def {
-    uint64_t handle, gone; /* gone: ticks, UINT64_MAX if not seen */
+    uint64_t handle, ended; /* ended: ticks, UINT64_MAX if not seen */
     uint32_t uid, context, kind, thread, stack;
     int32_t priority;
 };

@@ -20,18 +20,18 @@ const uint64_t *report_finding_verdicts(const struct report *report, const struc
 
 const char *report_needed(const struct report *report, const struct finding *finding)
 {
-    bool gone = finding->rule->order_gone;
+    bool gone = finding->rule->order_given_up;
     if (!report->edges.analysed ||
-        (gone ? finding->gone + finding->may_be_gone : finding->verdicts[VERDICT_LOAD_BEARING]) == 0)
+        (gone ? finding->given_up + finding->may_be_given_up : finding->verdicts[VERDICT_LOAD_BEARING]) == 0)
         return NULL;
-    return !gone                ? "results depend on this order: put an event in its place before it goes"
-           : finding->gone != 0 ? "results depend on this order, which is gone: they may be wrong"
-                                : "results may depend on this order, which is gone";
+    return !gone                    ? "results depend on this order: put an event in its place before it goes"
+           : finding->given_up != 0 ? "results depend on this order, which is gone: they may be wrong"
+                                    : "results may depend on this order, which is gone";
 }
 
 bool report_is_wrong(const struct finding *finding)
 {
-    return finding->rule->order_gone && finding->gone != 0;
+    return finding->rule->order_given_up && finding->given_up != 0;
 }
 
 struct line report_verdicts(const uint64_t *verdicts)
