@@ -29,10 +29,20 @@ extern void *driver_real[API_COUNT][2];
     X(cuPointerGetAttribute) \
     X(cuFuncGetParamInfo) \
     X(cuFuncGetName) \
-    X(cuKernelGetParamInfo) X(cuKernelGetName) X(cuStreamGetFlags) X(cuFuncGetModule) X(cuKernelGetLibrary) \
-        X(cuMemGetAddressRange_v2) X(cuGraphGetNodes) X(cuGraphNodeGetType) X(cuGraphKernelNodeGetParams_v2) \
-            X(cuGraphMemcpyNodeGetParams) X(cuGraphMemsetNodeGetParams) X(cuGraphChildGraphNodeGetGraph) \
-                X(cuGraphMemAllocNodeGetParams) X(cuGraphMemFreeNodeGetParams)
+    X(cuKernelGetParamInfo) \
+    X(cuKernelGetName) \
+    X(cuStreamGetFlags) \
+    X(cuFuncGetModule) \
+    X(cuKernelGetLibrary) \
+    X(cuMemGetAddressRange_v2) \
+    X(cuGraphGetNodes) \
+    X(cuGraphNodeGetType) \
+    X(cuGraphKernelNodeGetParams_v2) \
+    X(cuGraphMemcpyNodeGetParams) \
+    X(cuGraphMemsetNodeGetParams) \
+    X(cuGraphChildGraphNodeGetGraph) \
+    X(cuGraphMemAllocNodeGetParams) \
+    X(cuGraphMemFreeNodeGetParams)
 struct driver_calls {
 #define X(name) __typeof__(&name) name;
     DRIVER_CALLS(X)

@@ -100,9 +100,8 @@ TEST(Json, WhyOperationsTouchEverything)
     call.op = PTDS_OP_LAUNCH;
     call.stream = call.target = 1;
     builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
-    for (unsigned why :
-         {0u, unsigned{PTDS_OPAQUE_GRAPH}, unsigned{PTDS_OPAQUE_POINTERS}, unsigned{PTDS_OPAQUE_POINTERS},
-          unsigned{PTDS_OPAQUE_EVENT}, 15u}) {
+    for (unsigned why : {0u, unsigned{PTDS_OPAQUE_GRAPH}, unsigned{PTDS_OPAQUE_POINTERS}, unsigned{PTDS_OPAQUE_POINTERS},
+                         unsigned{PTDS_OPAQUE_EVENT}, 15u}) {
         call.enter += 10;
         call.flags = why << PTDS_CALL_WHY_SHIFT;
         builder.Call(call);

@@ -11,8 +11,8 @@
  *
  * A duration makes the call timed. Operations:
  *   launch copy memset record wait host-function graph-launch sync query event-sync event-query elapsed ctx-sync
- *   alloc alloc-host register alloc-async free-async free free-host unregister array-destroy unmap attach write-value wait-value
- *   module-load module-unload function-load stream-create event-create event-destroy ctx-limit config
+ *   alloc alloc-host register alloc-async free-async free free-host unregister array-destroy unmap attach write-value
+ * wait-value module-load module-unload function-load stream-create event-create event-destroy ctx-limit config
  *   capture-begin capture-end opaque none
  *
  * Keys:
