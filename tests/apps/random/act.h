@@ -28,10 +28,11 @@ struct world {
 
 extern struct world world;
 
-void act_start(void);    /* once: streams, events, memory */
-void act_begin(void);    /* for each seed: memory as it is at first */
-void act_end(void);      /* graphs and the like go */
-void act(struct op *op); /* in the thread whose turn it is */
-void turns_run(void);    /* the whole plan */
+void act_start(void);       /* once: streams, events, memory */
+void act_begin(void);       /* for each seed: memory as it is at first */
+void act_end(void);         /* graphs and the like go */
+void act(struct op *op);    /* in the thread whose turn it is */
+void turns_run(void);       /* the whole plan */
+void turns_say_where(void); /* of a plan that hangs: each of its threads prints its stack */
 
 #endif

@@ -71,6 +71,7 @@ static void *watch(void *unused)
             printf("seed %u hangs at step ", seed);
             print_op(stdout, &plan, &plan.ops[current]);
             fflush(stdout);
+            turns_say_where();
             _exit(1);
         }
         app_sleep_ms(LOOK_MS);

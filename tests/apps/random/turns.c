@@ -3,8 +3,11 @@
 // The threads of a random program. Whose turn it is stands in one atomic word; nothing else passes between them. A thread
 // that ends starts the one that takes its place. Called by random_turns.c.
 
+#include <execinfo.h>
 #include <sched.h>
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "act.h"
 
@@ -79,4 +82,25 @@ void turns_run(void)
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     take_turn(&p->steps[p->step_count - 1]);
+}
+
+static void say_where(int signal)
+{
+    static const char begin[] = "a thread is in:\n";
+    void *at[24];
+    int deep = backtrace(at, sizeof at / sizeof at[0]);
+    (void)signal;
+    if (write(STDOUT_FILENO, begin, sizeof begin - 1) > 0)
+        backtrace_symbols_fd(at, deep, STDOUT_FILENO);
+}
+
+void turns_say_where(void)
+{
+    const struct timespec while_it_speaks = {.tv_nsec = 50000000};
+    const struct sigaction action = {.sa_handler = say_where, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR2, &action, NULL);
+    for (unsigned i = 0; i < started; i++) {
+        pthread_kill(threads[i], SIGUSR2);
+        nanosleep(&while_it_speaks, NULL);
+    }
 }
