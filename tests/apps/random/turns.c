@@ -4,6 +4,7 @@
 // that ends starts the one that takes its place. Called by random_turns.c.
 
 #include <execinfo.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 #include "act.h"
 
 enum { YIELDS = 30, NAP_NS = 10000 };
+#define NOBODYS UINT_MAX
 
 static pthread_t threads[THREADS_MOST];
 static unsigned started;
@@ -74,10 +76,11 @@ static void *sit(void *argument)
 void turns_run(void)
 {
     const struct plan *p = world.plan;
-    atomic_store(&world.turn, 0);
+    atomic_store(&world.turn, NOBODYS);
     started = 0;
     for (unsigned seat = 0; seat < p->seats; seat++)
         start(seat, 0);
+    atomic_store(&world.turn, 0); /* a thread that ends starts another one itself: not while threads are started here */
     await(p->step_count - 1);
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
