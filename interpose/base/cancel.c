@@ -7,13 +7,9 @@
 
 #include <pthread.h>
 
-/* Bound to the version that every glibc has. */
-#if defined(__x86_64__)
-#define FIRST_GLIBC "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define FIRST_GLIBC "GLIBC_2.17"
-#endif
-__asm__(".symver pthread_setcancelstate,pthread_setcancelstate@" FIRST_GLIBC);
+#include "interpose/base/first_glibc.h"
+
+OF_FIRST_GLIBC(pthread_setcancelstate);
 #pragma weak pthread_setcancelstate
 
 int cancel_off(void)

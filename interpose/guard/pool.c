@@ -32,30 +32,17 @@ static int take_domain(void)
     return -1;
 }
 
-/* Of contexts that are gone. They wait until some others have come after them, since somebody may be looking at one. */
-enum { FREE_POOLS_KEPT = 8 };
-static struct pool *free_pools, **free_pools_end = &free_pools;
-static uint32_t free_pools_count;
+static struct retirees gone = {.kept = 8}; /* of contexts that are gone */
 
 /* Locked. */
 static struct pool *take_pool(void)
 {
-    struct pool *pool = free_pools;
-    if (free_pools_count <= FREE_POOLS_KEPT)
+    struct pool *pool = retired_take(&gone, offsetof(struct pool, retired));
+    if (!pool)
         return memory_keep(sizeof *pool);
-    free_pools = pool->next_free;
-    free_pools_count--;
     pool->count = pool->legacy = 0;
     pool->events = 0;
     return pool;
-}
-
-static void free_pool(struct pool *pool)
-{
-    pool->next_free = NULL;
-    *free_pools_end = pool;
-    free_pools_end = &pool->next_free;
-    free_pools_count++;
 }
 
 struct pool *pool_of(struct context *context)
@@ -308,7 +295,7 @@ void pool_context_gone(struct context *context)
         }
     }
     domains_taken &= ~(1u << domain);
-    free_pool(pool);
+    retired_add(&gone, &pool->retired);
     lock_drop(&guard_state.lock);
 }
 
@@ -322,9 +309,7 @@ void guard_memory_gone(struct memory *memory)
 void pool_after_fork(void)
 {
     domains_taken = 0;
-    free_pools = NULL;
-    free_pools_end = &free_pools;
-    free_pools_count = 0;
+    retired_forget(&gone);
 }
 
 void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *data), void *data)

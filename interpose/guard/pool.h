@@ -16,7 +16,7 @@ struct pool {
     struct lock events_lock;
     uint32_t events;
     CUevent event[POOL_EVENTS]; /* nobody's at the moment */
-    struct pool *next_free;
+    struct retired retired;
 };
 
 /* The context's, made on first sight; NULL without memory, or where there are too many contexts. */

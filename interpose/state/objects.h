@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "interpose/api/cuda_abi.h"
+#include "interpose/base/retired.h"
 #include "interpose/trace/format.h"
 
 struct call;
@@ -29,7 +30,8 @@ struct context {
     uint32_t domain;            /* the guard's number for it, + 1; 0 none yet */
     struct pool *pool;          /* the guard's; NULL none yet */
     struct device_base *device_base;
-    struct context *next, *next_dead;
+    struct context *next;
+    struct retired retired;
 };
 
 struct stream {
@@ -42,7 +44,7 @@ struct stream {
     uint32_t lane; /* the guard's, + 1; 0 none */
     struct context *context;
     struct stream *next; /* in its hash chain */
-    struct stream *next_dead;
+    struct retired retired;
 };
 
 /* The current context of the calling thread; one without a handle if there is none. NULL without memory to remember it. */

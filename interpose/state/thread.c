@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "interpose/base/first_glibc.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/state/hooks.h"
@@ -63,13 +64,8 @@ static void end(void *data)
 
 /* Bound to the version that every glibc has; before 2.34 it lives in libpthread, which a program without
  * threads need not have loaded: then nobody ends but the process. */
-#if defined(__x86_64__)
-#define FIRST_GLIBC "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define FIRST_GLIBC "GLIBC_2.17"
-#endif
-__asm__(".symver pthread_key_create,pthread_key_create@" FIRST_GLIBC);
-__asm__(".symver pthread_setspecific,pthread_setspecific@" FIRST_GLIBC);
+OF_FIRST_GLIBC(pthread_key_create);
+OF_FIRST_GLIBC(pthread_setspecific);
 #pragma weak pthread_key_create
 #pragma weak pthread_setspecific
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Contexts by handle. Called by the wrappers of creating and destroying calls and by the policies for every call with a
+ * stream. Must not ask the driver anything while a capture is open.
+ */
+#include "interpose/base/lock.h"
+#include "interpose/base/memory.h"
+#include "interpose/driver/driver.h"
+#include "interpose/state/call.h"
+#include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
+#include "interpose/state/streams.h"
+
+struct state_hooks state_hooks;
+
+static uint32_t uids[OBJECT_KINDS];
+
+uint32_t objects_uid(enum object_kind kind)
+{
+    return __atomic_add_fetch(&uids[kind], 1, __ATOMIC_RELAXED);
+}
+
+/* A list, read without a lock; programs have a handful. One that is gone leaves it. */
+static struct context *contexts;
+static struct lock contexts_lock;
+static struct retirees gone = {.kept = 32};
+
+static struct context *find_context(CUcontext handle)
+{
+    struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+    while (context && (context->handle != handle || __atomic_load_n(&context->gone, __ATOMIC_ACQUIRE)))
+        context = context->next;
+    return context;
+}
+
+/* The device of a context that is current here; a question to no stream, but none is asked during a capture. */
+static int32_t device_of(CUcontext handle)
+{
+    CUcontext now = NULL;
+    CUdevice device = -1;
+    if (capture_any() || !driver.cuCtxGetCurrent || !driver.cuCtxGetDevice ||
+        driver.cuCtxGetCurrent(&now) != CUDA_SUCCESS || now != handle || driver.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return -1;
+    return device;
+}
+
+/* Under the lock. */
+static struct context *take_entry(void)
+{
+    struct context *context = retired_take(&gone, offsetof(struct context, retired));
+    return context ? context : memory_keep(sizeof *context);
+}
+
+static void bury_context(struct context *context)
+{
+    lock_take(&contexts_lock);
+    struct context **link = &contexts;
+    while (*link && *link != context)
+        link = &(*link)->next;
+    if (*link) {
+        __atomic_store_n(link, context->next, __ATOMIC_RELEASE);
+        retired_add(&gone, &context->retired);
+    }
+    lock_drop(&contexts_lock);
+}
+
+static struct context *make_context(CUcontext handle, uint32_t kind, int32_t device)
+{
+    if (device < 0 && !find_context(handle))
+        device = device_of(handle);
+    lock_take(&contexts_lock);
+    struct context *context = find_context(handle);
+    int fresh = !context && (context = take_entry());
+    if (fresh) {
+        *context = (struct context){.handle = handle, .kind = kind, .device = device, .next = contexts};
+        context->uid = objects_uid(OBJECT_CONTEXT);
+        context->legacy_uid = objects_uid(OBJECT_STREAM);
+        __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
+    }
+    lock_drop(&contexts_lock);
+    if (fresh) {
+        STATE_TELL(context_seen, context, kind == PTDS_CONTEXT_UNKNOWN ? PTDS_LIFE_SEEN : PTDS_LIFE_CREATED);
+        STATE_TELL(stream_seen, NULL, context->legacy_uid, CU_STREAM_LEGACY, context, PTDS_STREAM_LEGACY, PTDS_LIFE_SEEN,
+                   0);
+    }
+    return context;
+}
+
+struct context *objects_context(CUcontext handle)
+{
+    struct context *context = handle ? find_context(handle) : NULL;
+    return context || !handle ? context : make_context(handle, PTDS_CONTEXT_UNKNOWN, -1);
+}
+
+/* Where no context is current. The driver refuses work then, whatever stream it names; so that is left to the driver. */
+struct context objects_no_context = {.kind = PTDS_CONTEXT_UNKNOWN, .device = -1};
+
+struct context *objects_context_now(struct thread *thread)
+{
+    CUcontext handle = NULL;
+    if (__builtin_expect(!driver.cuCtxGetCurrent || driver.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle, 0))
+        return &objects_no_context;
+    const struct thread_context *last = thread->last_context;
+    if (__builtin_expect(last && last->context->handle == handle && !last->context->gone, 1))
+        return last->context;
+    return objects_context(handle);
+}
+
+void objects_each_context(void (*each)(struct context *, void *), void *argument)
+{
+    for (struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); context; context = context->next) {
+        if (!context->gone)
+            each(context, argument);
+    }
+}
+
+static void forget_context(struct context *context)
+{
+    if (!context)
+        return;
+    STATE_TELL(context_seen, context, PTDS_LIFE_GONE);
+    __atomic_store_n(&context->gone, 1, __ATOMIC_RELEASE);
+}
+
+/* The context is current here and no capture is open: what a policy wants to make early. */
+static void offer_context(struct call *C, struct context *context)
+{
+    if (context && state_hooks.context_current && !capture_any())
+        state_hooks.context_current(C, context);
+}
+
+void objects_context_created(struct call *C, const CUcontext *handle)
+{
+    if (C->result != CUDA_SUCCESS || !handle || !*handle)
+        return;
+    C->op = PTDS_OP_CTX_CREATE;
+    C->context = make_context(*handle, PTDS_CONTEXT_CREATED, -1);
+    offer_context(C, C->context);
+}
+
+void objects_context_green(struct call *C, const CUcontext *handle)
+{
+    if (C->result != CUDA_SUCCESS || !handle || !*handle)
+        return;
+    C->context = make_context(*handle, PTDS_CONTEXT_GREEN, -1);
+    if (C->context)
+        C->context->kind = PTDS_CONTEXT_GREEN;
+}
+
+void objects_context_current(struct call *C, CUcontext handle)
+{
+    if (C->result != CUDA_SUCCESS || !handle)
+        return;
+    C->context = objects_context(handle);
+    offer_context(C, C->context);
+}
+
+/* Before the call, since afterwards the handle may be another context's at once. */
+void objects_context_gone(struct call *C, CUcontext handle)
+{
+    C->context = handle ? find_context(handle) : NULL;
+    objects_functions_going();
+    capture_context_gone(C->context);
+    forget_context(C->context);
+}
+
+static void bury_with_streams(struct context *context)
+{
+    if (!context || !context->gone)
+        return;
+    streams_go_with(context);
+    bury_context(context);
+}
+
+/* After it: whether it did go. */
+void objects_context_kept(struct call *C)
+{
+    if (C->result != CUDA_SUCCESS && C->context)
+        __atomic_store_n(&C->context->gone, 0, __ATOMIC_RELEASE);
+    else
+        bury_with_streams(C->context);
+}
+
+void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
+{
+    if (C->result != CUDA_SUCCESS || !handle || !*handle)
+        return;
+    C->op = PTDS_OP_CTX_CREATE;
+    C->context = make_context(*handle, PTDS_CONTEXT_PRIMARY, device);
+    if (C->context && C->context->kind == PTDS_CONTEXT_UNKNOWN)
+        C->context->kind = PTDS_CONTEXT_PRIMARY;
+    if (C->context)
+        C->context->device = device;
+}
+
+struct primary {
+    CUdevice device;
+    struct context *found;
+};
+
+static void is_primary_of(struct context *context, void *data)
+{
+    struct primary *wanted = data;
+    if (context->kind == PTDS_CONTEXT_PRIMARY && context->device == wanted->device)
+        wanted->found = context;
+}
+
+void objects_primary_leaving(struct call *C, CUdevice device)
+{
+    struct primary wanted = {device, NULL};
+    objects_each_context(is_primary_of, &wanted);
+    C->context = wanted.found;
+}
+
+static void primary_ended(struct context *context)
+{
+    objects_functions_going();
+    capture_context_gone(context);
+    forget_context(context);
+    bury_with_streams(context);
+}
+
+/* A release only ends the context with the last reference; then its handle may come back for a new one. */
+void objects_primary_left(struct call *C, CUdevice device)
+{
+    unsigned flags = 0;
+    int active = 1;
+    if (C->result == CUDA_SUCCESS && C->context && driver.cuDevicePrimaryCtxGetState &&
+        driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active)
+        primary_ended(C->context);
+}
+
+/* A reset ends what the context held, whoever still refers to it. */
+void objects_primary_reset(struct call *C)
+{
+    if (C->result == CUDA_SUCCESS)
+        primary_ended(C->context);
+}
+
+void objects_after_fork(void)
+{
+    contexts_lock.held = 0;
+    contexts = NULL;
+    retired_forget(&gone);
+    streams_after_fork();
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams by handle. Called by the wrappers of creating and destroying calls and by the policies for every call with a
+ * stream. Must not ask the driver anything while a capture is open.
+ */
+#include "interpose/state/streams.h"
+
+#include <string.h>
+
+#include "interpose/base/lock.h"
+#include "interpose/base/memory.h"
+#include "interpose/driver/driver.h"
+#include "interpose/state/call.h"
+#include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
+
+/* Hash chains, read without a lock. An entry whose stream is gone leaves its chain. */
+#define BUCKETS 4096u
+static struct stream *buckets[BUCKETS];
+static struct lock streams_lock;
+static struct retirees gone = {.kept = 1024};
+
+static struct stream **bucket_of(CUstream handle)
+{
+    return &buckets[((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 52];
+}
+
+static struct stream *find_stream(CUstream handle)
+{
+    struct stream *stream = __atomic_load_n(bucket_of(handle), __ATOMIC_ACQUIRE);
+    while (stream && stream->handle != handle)
+        stream = stream->next;
+    return stream;
+}
+
+/* Under the lock. */
+static struct stream *take_entry(void)
+{
+    struct stream *stream = retired_take(&gone, offsetof(struct stream, retired));
+    return stream ? stream : memory_keep(sizeof *stream);
+}
+
+/* Under the lock. The stream that the link leads to leaves its chain. */
+static void take_out(struct stream **link)
+{
+    struct stream *stream = *link;
+    __atomic_store_n(link, stream->next, __ATOMIC_RELEASE);
+    retired_add(&gone, &stream->retired);
+}
+
+static void bury(struct stream *stream)
+{
+    struct stream **link = bucket_of(stream->handle);
+    lock_take(&streams_lock);
+    while (*link && *link != stream)
+        link = &(*link)->next;
+    if (*link)
+        take_out(link);
+    lock_drop(&streams_lock);
+}
+
+void streams_go_with(const struct context *context)
+{
+    lock_take(&streams_lock);
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        for (struct stream **link = &buckets[i]; *link;) {
+            if ((*link)->context == context) {
+                __atomic_store_n(&(*link)->gone, 1, __ATOMIC_RELEASE);
+                take_out(link);
+            } else {
+                link = &(*link)->next;
+            }
+        }
+    }
+    lock_drop(&streams_lock);
+}
+
+static struct stream *make_stream(CUstream handle, struct context *context, uint32_t kind)
+{
+    lock_take(&streams_lock);
+    struct stream *stream = find_stream(handle);
+    if (!stream && (stream = take_entry())) {
+        stream->handle = handle;
+        stream->next = *bucket_of(handle);
+        stream->gone = 1;
+        __atomic_store_n(bucket_of(handle), stream, __ATOMIC_RELEASE);
+    }
+    if (stream) {
+        stream->uid = objects_uid(OBJECT_STREAM);
+        stream->kind = kind;
+        stream->context = context;
+        stream->capturing = 0;
+        stream->lane = 0;
+        __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
+    }
+    lock_drop(&streams_lock);
+    return stream;
+}
+
+/* A stream that was made past the shim. Its flags are asked for, except inside a capture, which the question would
+ * invalidate; until then it counts as unknown, and is asked about again. */
+static uint32_t ask_kind(CUstream handle)
+{
+    unsigned flags = 0;
+    if (capture_any() || !driver.cuStreamGetFlags || driver.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS)
+        return PTDS_STREAM_UNKNOWN;
+    return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
+}
+
+static int is_alive(const struct stream *stream)
+{
+    return !stream->gone && !(stream->context && stream->context->gone);
+}
+
+static struct stream *first_sight(struct thread *thread, CUstream handle, struct stream *known)
+{
+    if (known && is_alive(known)) {
+        if (known->kind == PTDS_STREAM_UNKNOWN)
+            known->kind = ask_kind(handle);
+        if (known->context == &objects_no_context)
+            known->context = objects_context_now(thread);
+        return known;
+    }
+    uint32_t kind = ask_kind(handle);
+    struct stream *stream = make_stream(handle, objects_context_now(thread), kind);
+    if (stream)
+        STATE_TELL(stream_seen, NULL, stream->uid, handle, stream->context, kind, PTDS_LIFE_SEEN, 0);
+    return stream;
+}
+
+/* Everything is known that can be. */
+static int is_settled(const struct stream *stream)
+{
+    return is_alive(stream) && stream->kind != PTDS_STREAM_UNKNOWN && stream->context != &objects_no_context;
+}
+
+struct stream *objects_stream(struct thread *thread, CUstream handle)
+{
+    struct stream *last = thread->last_stream;
+    if (__builtin_expect(last && last->handle == handle && is_settled(last), 1))
+        return last;
+    struct stream *stream = find_stream(handle);
+    if (!stream || !is_settled(stream))
+        stream = first_sight(thread, handle, stream);
+    thread->last_stream = stream;
+    return stream;
+}
+
+void objects_stream_created(struct call *C, const CUstream *handle, unsigned flags, int priority)
+{
+    if (C->result != CUDA_SUCCESS || !handle)
+        return;
+    uint32_t kind = flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
+    C->context = objects_context_now(C->thread);
+    struct stream *stream = make_stream(*handle, C->context, kind);
+    if (!stream)
+        return;
+    C->op = PTDS_OP_STREAM_CREATE;
+    C->stream_uid = C->target_uid = stream->uid;
+    C->word[0] = flags;
+    C->words = 1;
+    STATE_TELL(stream_seen, C, stream->uid, *handle, C->context, kind, PTDS_LIFE_CREATED, priority);
+}
+
+void objects_stream_gone(struct call *C, CUstream handle)
+{
+    if (handle == NULL || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD)
+        return;
+    struct stream *stream = objects_stream(C->thread, handle);
+    if (!stream)
+        return;
+    C->context = stream->context;
+    C->stream = stream;
+    C->stream_uid = C->target_uid = stream->uid;
+    if (state_hooks.stream_leaves)
+        state_hooks.stream_leaves(handle);
+    STATE_TELL(stream_seen, NULL, stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0);
+    __atomic_store_n(&stream->gone, 1, __ATOMIC_SEQ_CST);
+    capture_stream_gone(stream);
+    bury(stream);
+}
+
+uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority)
+{
+    uint32_t kind = non_blocking ? PTDS_STREAM_SHIM_NON_BLOCKING : PTDS_STREAM_SHIM_BLOCKING;
+    struct stream *stream = make_stream(handle, context, kind);
+    if (!stream)
+        return 0;
+    STATE_TELL(stream_seen, NULL, stream->uid, handle, context, kind, PTDS_LIFE_CREATED, priority);
+    return stream->uid;
+}
+
+void streams_after_fork(void)
+{
+    streams_lock.held = 0;
+    memset(buckets, 0, sizeof buckets);
+    retired_forget(&gone);
+}
