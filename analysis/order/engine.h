@@ -13,6 +13,7 @@
 #ifndef PTDS_ANALYSIS_ORDER_ENGINE_H
 #define PTDS_ANALYSIS_ORDER_ENGINE_H
 
+#include "analysis/order/memories.h"
 #include "analysis/order/verdict.h"
 
 #include "analysis/base/clock.h"
@@ -61,12 +62,6 @@ struct marks {
     struct mark *items;
     size_t count, room;
 };
-/* Kinds of memory. HOST: the host, or another process, can touch it without a call. GLOBAL: modules' variables, in traces
- * that do not tell whose a kernel may use. TIME: all work takes some, and an event that has one counts it. SHARED: its
- * bytes are another memory, too, so whoever touches it is opaque. */
-enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, TOUCHES_TIME = 8, CLASSES = 4, TOUCHES_SHARED = 16 };
-#define TOUCHES_ALL (TOUCHES_DEVICE | TOUCHES_HOST)
-
 /* Operations whose knowledge arrived by the same edges: after < op <= upto. */
 struct way {
     uint64_t after, upto;
@@ -135,56 +130,6 @@ struct event {
     uint64_t op;
     uint32_t lane, generation;
     bool used;
-};
-
-enum extent { EXTENT_FROM, EXTENT_EXACT, EXTENT_HOLES }; /* from lo on; all of lo..hi; some of lo..hi */
-
-struct touch {
-    uint64_t lo, hi;
-    enum access access;
-    enum extent extent;
-};
-
-/* Positions are those in the memory's list, plus one; 0 none. */
-struct remembered {
-    struct touch touch;
-    uint64_t op;
-    uint32_t lane;           /* NO_LANE: forgotten */
-    uint16_t chained;        /* the next of its bucket, or the next free place */
-    uint16_t earlier, later; /* by op */
-    uint16_t home;           /* its bucket */
-    struct edge_end end;
-};
-
-/* What has been examined, by a lane's open-ended accesses of a memory: all accesses up to here. */
-struct examined {
-    uint64_t born;    /* of the lane */
-    uint64_t upto[2]; /* by an access that reads, by any */
-    uint64_t open;    /* a bit for each lane, modulo 64, of which one was met that another order may come to hold */
-};
-
-/* Buckets of remembered accesses: 0 those that are not open-ended, the others by first byte. */
-enum { BUCKETS = 64, EXAMINED = 8 };
-
-struct memory {
-    uint64_t turn;    /* a lane's, at this memory: another number for each; 0: not in use */
-    uint64_t last;    /* the newest */
-    uint32_t lane;    /* of the newest */
-    unsigned classes; /* TOUCHES_ */
-    uint64_t base, end;
-    TABLE_OF(struct remembered) list;    /* places */
-    uint64_t clear;                      /* the turn in which nobody's earlier accesses are of interest any more */
-    uint64_t other;                      /* the newest of any other lane */
-    uint32_t waiting, waiting_count;     /* places to be written back: the last, plus one */
-    uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
-    uint16_t bucket[BUCKETS];
-    struct examined examined[EXAMINED];
-    uint64_t cleaned; /* when those went that everybody comes after */
-    uint64_t tried;   /* in this turn: when it was last found not to be clear */
-    uint32_t uid, context;
-    uint32_t kind;   /* enum ptds_memory_kind */
-    uint32_t of;     /* what it is a part of, whose accesses all are: a module's variables, a reservation; 0: itself */
-    uint32_t opened; /* ... beside the first time: another process's memory */
 };
 
 /* A kernel's parameters, from its signature. */
@@ -374,80 +319,6 @@ void blame_all(struct verdicts *v, const struct blame *what, uint32_t about);
 bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about);
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
 
-/* memories.c */
-/* Who keeps the accesses to the address. Arrays' and unnamed memories' addresses are made up. */
-#define ARRAYS ((uint64_t)1 << 62)
-#define UNNAMED ((uint64_t)1 << 61)
-struct memory *memories_at(struct verdicts *v, uint64_t address);
-struct memory *memories_part(struct verdicts *v, uint64_t address); /* ... and the allocation itself */
-struct memory *memories_whole(struct verdicts *v, struct memory *part);
-/* For a kernel's pointer: it may point to the end of memory, or to a little before it. */
-struct memory *memories_near(struct verdicts *v, uint64_t address);
-uint64_t memories_next(const struct verdicts *v, uint64_t address); /* where the next one begins */
-/* An address of the memory with this uid, whether its allocation is in the trace or not. */
-uint64_t memories_named(struct verdicts *v, uint32_t uid);
-struct memory *memories_elsewhere(struct verdicts *v);
-struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address);
-struct memory *memories_add(struct verdicts *v, const struct call *call);
-void memories_remove(struct verdicts *v, struct memory *memory);
-void memories_free(struct verdicts *v);
-
-/* touches.c */
-void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane);
-void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lane);
-void touches_of_free(struct verdicts *v, const struct call_view *view, const struct cover *cover);
-
-/* What holds two accesses apart: nothing needs to, or explicit order does (so it stays); implicit order that the lane knows
- * of, or only the host so far; nothing. */
-enum outcome { OUTCOME_APART, OUTCOME_HELD, OUTCOME_HELD_BY_HOST, OUTCOME_RACE };
-
-/* accesses.c: what is remembered of a memory */
-static inline struct remembered *accesses_at(struct memory *memory, uint32_t position)
-{
-    return &memory->list.items[position - 1];
-}
-void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
-/* An access from its first byte on. `keep`, which may be NULL: the lane's last such access, to become this one. Returns the
- * worst; APART or HELD: what others did so far stays without interest, whatever the lane learns, for the way on which it
- * learnt of something first stays the same. */
-enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
-                           const struct remembered *keep);
-/* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */
-uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
-                           const struct edge_end *end);
-/* The position of a lane's access from this address on, 0 none. */
-uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access);
-void accesses_forget(struct memory *memory, struct remembered *old);
-/* As forgetting and remembering it. */
-void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
-                    const struct edge_end *end);
-/* The lane uses the memory now. */
-void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane);
-void accesses_clean(struct verdicts *v, struct memory *memory);
-/* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
-static inline unsigned accesses_strength(enum access access)
-{
-    return access == ACCESS_WRITE ? 3 : access == ACCESS_UNKNOWN ? 2 : 1;
-}
-
-/* places.c: what is noted of a memory is remembered from then on; or forgotten with it */
-void places_write_back(struct verdicts *v, struct memory *memory);
-void places_write_all_back(struct verdicts *v);
-void places_drop(struct verdicts *v, struct memory *memory);
-bool places_begin(struct verdicts *v); /* false without memory */
-void places_free(struct verdicts *v);
-
-/* conflicts.c */
-enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
-                               const struct remembered *first, const struct touch *second);
-/* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
- * before it is marked as such. */
-void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
-/* The host has learnt of the lane, by the call at this end. */
-void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end);
-/* The lane's operation is an event whose time may be asked for. */
-void conflicts_timed(struct verdicts *v, uint32_t lane);
-void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
 /* signatures.c */
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);
 static inline const struct signature *signatures_of(struct verdicts *v, uint32_t kernel)
