@@ -50,7 +50,7 @@ std::string TraceOf(const Rank &rank)
     call.enter = 1000;
     call.stream = 1 + more;
     call.flags = PTDS_CALL_LEGACY;
-    for (unsigned i = 0; i < rank.calls; i++) {
+    auto launch = [&] {
         call.op = PTDS_OP_LAUNCH;
         call.api = 2 + more;
         call.leave = 0;
@@ -58,6 +58,9 @@ std::string TraceOf(const Rank &rank)
         call.words.clear();
         call.stack = 0;
         builder.Call(call);
+    };
+    for (unsigned i = 0; i < rank.calls; i++) {
+        launch();
         call.enter += 1000 + rank.lost_us * 1000;
         call.op = PTDS_OP_COPY;
         call.api = 1 + more;
@@ -70,13 +73,7 @@ std::string TraceOf(const Rank &rank)
         call.enter = call.leave + 1000;
     }
     /* More work, and time for it: none of the copies was for a last result. */
-    call.op = PTDS_OP_LAUNCH;
-    call.api = 2 + more;
-    call.leave = 0;
-    call.flags = PTDS_CALL_LEGACY;
-    call.words.clear();
-    call.stack = 0;
-    builder.Call(call);
+    launch();
     call.op = PTDS_OP_STREAM_SYNC;
     call.api = 3 + more;
     call.enter += rank.lost_us * 1000 + 1000;

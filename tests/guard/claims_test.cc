@@ -18,19 +18,12 @@ extern "C" {
 #include "interpose/guard/ledger.h"
 }
 
+#include "tests/guard/memory.h"
+
 namespace
 {
 
 using Clock = std::chrono::steady_clock;
-
-struct memory make_memory(uint32_t uid)
-{
-    struct memory memory = {};
-    memory.base = 0x7f0000000000 + uid * 0x10000;
-    memory.bytes = 0x1000;
-    memory.uid = uid;
-    return memory;
-}
 
 /* ---- claims that are taken away ---- */
 

@@ -20,6 +20,8 @@ extern "C" {
 #include "interpose/guard/turn.h"
 }
 
+#include "tests/guard/memory.h"
+
 namespace
 {
 
@@ -68,15 +70,6 @@ void install_driver()
     driver_real[API_cuEventRecord][0] = reinterpret_cast<void *>(record);
     driver_real[API_cuStreamWaitEvent][0] = reinterpret_cast<void *>(wait_event);
     driver_real[API_cuStreamSynchronize][0] = reinterpret_cast<void *>(host_wait);
-}
-
-struct memory make_memory(uint32_t uid)
-{
-    struct memory memory = {};
-    memory.base = 0x7f0000000000 + uid * 0x10000;
-    memory.bytes = 0x1000;
-    memory.uid = uid;
-    return memory;
 }
 
 /* A thread of the program in the context, and one call of its. */
