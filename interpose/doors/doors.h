@@ -18,6 +18,9 @@ extern void *const door_wrapper[API_COUNT][2];
  * driver's own function. */
 extern void *door_go[API_COUNT][2];
 
+/* The launches' wrappers try the guard's short way from now on. Once. */
+void quick_launches(void);
+
 /* Prepares everything a wrapper needs, once: configuration, driver, recorder. Returns 0 if there is no driver to call.
  * Any thread; not inside dlsym. */
 int door_open(void);

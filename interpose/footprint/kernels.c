@@ -18,22 +18,9 @@
 #include <string.h>
 
 static struct map kernels; /* handle -> struct kernel * */
-static uint32_t kernels_forgotten;
+uint32_t kernels_forgotten;
 static struct kernel *free_kernels;
 static struct lock lock;
-
-/* The thread's last kernels, so that a launch usually takes no lock. */
-#define CACHE 64u
-struct kernel_entry {
-    uint64_t handle;
-    const struct kernel *kernel;
-    uint32_t forgotten; /* kernels_forgotten when it was looked up */
-};
-
-static inline uint64_t place_of(CUfunction function)
-{
-    return ((uint64_t)function >> 4) % CACHE;
-}
 
 /* A kernel launched through cudart is a CUkernel, to which the CUfunction questions answer 400, and the other way round
  * (measured): ask both. */
@@ -191,26 +178,15 @@ static const struct kernel *learn(CUfunction function)
     return agreed ? agreed : kernel;
 }
 
-/* Apart, so that other launches save no registers for it. */
-static __attribute__((noinline)) const struct kernel *look_up(struct thread *thread, CUfunction function)
+const struct kernel *kernels_find_anew(struct thread *thread, CUfunction function)
 {
     uint32_t forgotten = __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE);
     const struct kernel *kernel = learn(function);
     if (!thread->kernels)
-        thread->kernels = memory_keep(CACHE * sizeof *thread->kernels);
+        thread->kernels = memory_keep(KERNELS_MET * sizeof *thread->kernels);
     if (thread->kernels)
-        thread->kernels[place_of(function)] = (struct kernel_entry){(uint64_t)function, kernel, forgotten};
+        thread->kernels[kernels_place(function)] = (struct kernel_entry){(uint64_t)function, kernel, forgotten};
     return kernel;
-}
-
-const struct kernel *kernels_find(struct thread *thread, CUfunction function)
-{
-    const struct kernel_entry *entry = thread->kernels ? &thread->kernels[place_of(function)] : NULL;
-    if (__builtin_expect(entry && entry->handle == (uint64_t)function && entry->kernel &&
-                             entry->forgotten == __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE),
-                         1))
-        return entry->kernel;
-    return look_up(thread, function);
 }
 
 /* Those of the module, or with NULL all; onto a list. */
@@ -257,7 +233,7 @@ void footprint_listen(void)
 void footprint_kernels_forget_cache(struct thread *thread)
 {
     if (thread->kernels)
-        memset(thread->kernels, 0, CACHE * sizeof *thread->kernels);
+        memset(thread->kernels, 0, KERNELS_MET * sizeof *thread->kernels);
 }
 
 void footprint_kernels_after_fork(void)

@@ -19,8 +19,35 @@ struct kernel {
     struct kernel *next_free;
 };
 
+/* The thread's last kernels, so that a launch usually takes no lock. */
+enum { KERNELS_MET = 64 };
+struct kernel_entry {
+    uint64_t handle;
+    const struct kernel *kernel;
+    uint32_t forgotten; /* kernels_forgotten when it was looked up */
+};
+extern uint32_t kernels_forgotten; /* grows whenever kernels go */
+static inline uint64_t kernels_place(CUfunction function)
+{
+    return ((uint64_t)function >> 4) % KERNELS_MET;
+}
+
+/* NULL: not among those. */
+static inline const struct kernel *kernels_met(const struct thread *thread, CUfunction function)
+{
+    const struct kernel_entry *entry = thread->kernels ? &thread->kernels[kernels_place(function)] : NULL;
+    int met = entry && entry->handle == (uint64_t)function &&
+              entry->forgotten == __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE);
+    return __builtin_expect(met, 1) ? entry->kernel : NULL;
+}
+
 /* Made on first sight; NULL inside a capture, if it was not seen before. */
-const struct kernel *kernels_find(struct thread *thread, CUfunction function);
+const struct kernel *kernels_find_anew(struct thread *thread, CUfunction function);
+static inline const struct kernel *kernels_find(struct thread *thread, CUfunction function)
+{
+    const struct kernel *kernel = kernels_met(thread, function);
+    return __builtin_expect(kernel != NULL, 1) ? kernel : kernels_find_anew(thread, function);
+}
 
 /* 1: a device can read memory that no call has told the driver of. */
 extern uint32_t kernels_read_pageable;
@@ -32,5 +59,9 @@ void kernels_may_launch_graphs(void);
 /* Adds what a launch with these parameters touches; one of both may be NULL, as in cuLaunchKernel. Keeps the words of C,
  * too, where it is recorded. 0: the parameters are not known. */
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);
+
+/* The same for launches that are not recorded and touch nothing but memory of the device, by pointers to it (plain.c).
+ * 0: this one has to be looked at in full; what `touched` says then is of no use. */
+int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched);
 
 #endif

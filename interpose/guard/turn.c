@@ -126,12 +126,6 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
     hold(C);
 }
 
-/* An asynchronous copy to pageable memory waits for its stream inside the driver (measured). */
-static int settles(const struct call *C)
-{
-    return C->op == PTDS_OP_COPY && (C->kinds & 15) == PTDS_MEMORY_PAGEABLE && (C->kinds >> 4) != PTDS_MEMORY_PAGEABLE;
-}
-
 /* ---- turns ---- */
 
 static __attribute__((noinline)) void end_turn(struct guarded *guarded)
@@ -192,31 +186,40 @@ static void pass_gate(struct call *C, const struct where *where)
     C->thread->held = HELD_GATE | where->lane << 8;
 }
 
-/* Plain work: nothing but what it touches decides what it comes after. */
-static inline int is_plain(const struct call *C)
+int turn_again(struct call *C, struct thread_context *here)
 {
-    if (C->touched.opaque || C->touched.host || C->event)
+    struct thread *thread = C->thread;
+    unsigned lane = here->lanes[0];
+    if (thread->missed) {
+        thread->missed = 0;
         return 0;
-    return C->op == PTDS_OP_LAUNCH || C->op == PTDS_OP_MEMSET || (C->op == PTDS_OP_COPY && !settles(C));
+    }
+    if (!turn_is_plain(C) || !turn_may_go_again(thread, here) || !turn_goes_again(thread, lane, &C->touched))
+        return 0;
+    C->guarded.lane = (uint16_t)lane;
+    C->guarded.gate = C->touched.count != 0;
+    return C->guarded.again = 1;
 }
 
 /* Where a turn is given out, it comes first. */
-int turn_again(struct call *C, struct thread_context *here)
+int turn_goes_again(struct thread *thread, unsigned lane, const struct touched *touched)
 {
-    unsigned lane = here->lanes[0];
-    if (C->thread->held || !is_plain(C) || !rails_no_turns(lane) || !order_is_ready(&guard_state.order, lane) ||
-        !pool_stays(here))
-        return 0;
-    C->guarded.lane = (uint16_t)lane;
-    if (C->touched.count) {
+    if (touched->count) {
         gate_take(&rails[lane].gate, GATE_HELD | GATE_QUICK);
-        C->guarded.gate = 1;
-        C->thread->held = HELD_GATE | lane << 8;
+        thread->held = HELD_GATE | lane << 8;
     }
-    if (order_again(&guard_state.order, lane, &C->touched) && rails_no_turns(lane))
-        return C->guarded.again = 1;
-    turn_end(C);
+    if (order_again(&guard_state.order, lane, touched) && rails_no_turns(lane))
+        return 1;
+    turn_gone_again(thread, lane, touched->count != 0);
     return 0;
+}
+
+void turn_gone_again(struct thread *thread, unsigned lane, int gate)
+{
+    if (!gate || !thread->held) /* not held: a call that a tool made inside of this one has given it up */
+        return;
+    thread->held = 0;
+    gate_drop(&rails[lane].gate, rails_users(lane) == 1);
 }
 
 /* Locked. */
@@ -247,7 +250,7 @@ int turn_begin(struct call *C, const struct where *where)
     turn_end(C); /* a call on several streams: the driver hears of all at once */
     if (__builtin_expect(C->thread->held != 0, 0))
         turn_abandon(C->thread);
-    if (C->guarded.kind == GUARD_WORK && settles(C))
+    if (C->guarded.kind == GUARD_WORK && turn_settles(C))
         turn_settle(C, where);
     pass_gate(C, where);
     lock_take(&guard_state.lock);

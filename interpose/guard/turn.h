@@ -5,6 +5,8 @@
 #ifndef PTDS_TURN_H
 #define PTDS_TURN_H
 
+#include "interpose/guard/claims.h"
+#include "interpose/guard/pool.h"
 #include "interpose/guard/rails.h"
 #include "interpose/state/call.h"
 
@@ -31,6 +33,31 @@ int turn_begin(struct call *C, const struct where *where);
 /* Without the lock: 1 if the call is work that the thread's lane has done before (claims.h): it needs no turn. turn_end
  * follows all the same. */
 int turn_again(struct call *C, struct thread_context *here);
+
+/* An asynchronous copy to pageable memory waits for its stream inside the driver (measured). */
+static inline int turn_settles(const struct call *C)
+{
+    return C->op == PTDS_OP_COPY && (C->kinds & 15) == PTDS_MEMORY_PAGEABLE && (C->kinds >> 4) != PTDS_MEMORY_PAGEABLE;
+}
+
+/* Plain work: nothing but what it touches decides what it comes after. */
+static inline int turn_is_plain(const struct call *C)
+{
+    if (C->touched.opaque || C->touched.host || C->event)
+        return 0;
+    return C->op == PTDS_OP_LAUNCH || C->op == PTDS_OP_MEMSET || (C->op == PTDS_OP_COPY && !turn_settles(C));
+}
+
+/* Its parts, for who has no call. 0: it is no use to ask. */
+static inline int turn_may_go_again(const struct thread *thread, struct thread_context *here)
+{
+    unsigned lane = here->lanes[0];
+    return !thread->held && rails_no_turns(lane) && order_is_ready(&guard_state.order, lane) && pool_stays(here);
+}
+
+/* 1: plain work that touches this may go to the lane; turn_gone_again follows, with gate 1 if it touches anything. */
+int turn_goes_again(struct thread *thread, unsigned lane, const struct touched *touched);
+void turn_gone_again(struct thread *thread, unsigned lane, int gate);
 
 /* The driver has the call. Nothing where there is no turn. */
 void turn_end(struct call *C);

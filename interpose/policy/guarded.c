@@ -33,5 +33,6 @@ const struct policy policy_guarded = {
     .context = context_current,
     .created = guard_stream_work,
     .wants_footprint = 1,
+    .quick = 1,
     .guards = 1,
 };

@@ -9,6 +9,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/footprint/memories.h"
+#include "interpose/guard/again.h"
 #include "interpose/guard/guard.h"
 #include "interpose/policy/callers.h"
 #include "interpose/state/capture.h"
@@ -26,6 +27,7 @@ void policy_choose(void)
     routing.remap_explicit = env->remap_explicit != 0;
     routing.filter = caller_filter_on() != 0;
     const struct policy *policy = chosen[env->policy];
+    routing.quick = policy->quick && env->lanes == 1 && !routing.filter;
     guard_on = policy->guards && !env->disable;
     memories_gone = guard_on ? guard_memory_gone : NULL;
     state_hooks.context_current = policy->context;
@@ -105,6 +107,8 @@ static void route_created(struct call *C, CUstream named)
 
 CUstream policy_route(struct call *C, CUstream named)
 {
+    if (named == NULL && routing.quick && !C->twin && guard_work_again(C))
+        return C->target;
     if (capture_any())
         C->flags |= PTDS_CALL_CAPTURE_OPEN;
     if (named == CU_STREAM_LEGACY)

@@ -24,6 +24,7 @@ struct policy {
     /* The program is about to destroy a stream. NULL: nothing to do. */
     void (*stream_gone)(CUstream stream);
     int wants_footprint; /* needs to know what a call touches before the call */
+    int quick;  /* default-stream work goes to the thread's one lane, whatever it is */
     int guards; /* legacy order is kept by the guard: it sees all work, also what stays or names a stream of its own */
 };
 
@@ -35,6 +36,7 @@ struct routing {
     const struct policy *policy;
     uint8_t remap_explicit; /* PTDS_EXPLICIT_LEGACY=remap */
     uint8_t filter;         /* PTDS_EXCLUDE or PTDS_INCLUDE is set */
+    uint8_t quick;          /* work on stream 0 may go the guard's short way (guard/again.h) */
 };
 extern struct routing routing;
 

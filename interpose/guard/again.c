@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The short way of default-stream work that its thread's lane has done before: no registration, no wait. Called by the
+ * wrappers. Must not lock, allocate, or let anything go that policy.c and guard.c would not.
+ */
+#include "interpose/guard/again.h"
+
+#include "interpose/driver/driver.h"
+#include "interpose/footprint/kernels.h"
+#include "interpose/guard/kinds.h"
+#include "interpose/guard/turn.h"
+#include "interpose/state/capture.h"
+
+/* The calling thread in its current context, as it was at its last call; NULL where anything is not as usual. */
+static inline struct thread_context *here_as_before(const struct thread *thread)
+{
+    CUcontext handle;
+    struct thread_context *here = thread->last_context;
+    if (!here || driver.cuCtxGetCurrent(&handle) != CUDA_SUCCESS)
+        return NULL;
+    const struct context *context = here->context;
+    int same = context->handle == handle && !context->gone && context->uid == here->context_uid;
+    return same && here->lane_count && context->kind != PTDS_CONTEXT_GREEN ? here : NULL;
+}
+
+/* What no claim holds for will be registered. */
+static inline int goes(struct thread *thread, unsigned lane, const struct touched *touched)
+{
+    int goes = turn_goes_again(thread, lane, touched);
+    thread->missed = !goes;
+    return goes;
+}
+
+int guard_launch_again(struct again *again, CUfunction function, void *const *params)
+{
+    struct thread *thread = thread_self;
+    if (!thread || thread->fork_generation != thread_fork_generation || capture_any())
+        return 0;
+    const struct kernel *kernel = kernels_met(thread, function);
+    struct thread_context *here = kernel ? here_as_before(thread) : NULL;
+    if (!here || !turn_may_go_again(thread, here))
+        return 0;
+    struct touched touched;
+    touched.count = touched.opaque = touched.host = 0;
+    unsigned lane = here->lanes[0];
+    if (!kernels_touch_plainly(thread, kernel, params, &touched) || !goes(thread, lane, &touched))
+        return 0;
+    *again = (struct again){rails[lane].handle, thread, lane, touched.count != 0};
+    return 1;
+}
+
+void guard_launched_again(const struct again *again)
+{
+    turn_gone_again(again->thread, again->lane, again->gate);
+}
+
+int guard_work_again(struct call *C)
+{
+    struct thread_context *here = capture_any() || C->thread->missed || !turn_is_plain(C) ? NULL : here_as_before(C->thread);
+    if (!here || !turn_may_go_again(C->thread, here) || !goes(C->thread, here->lanes[0], &C->touched))
+        return 0;
+    const struct rail *rail = &rails[here->lanes[0]];
+    C->guarded.kind = GUARD_WORK;
+    C->guarded.again = 1;
+    C->guarded.lane = here->lanes[0];
+    C->guarded.gate = C->touched.count != 0;
+    C->flags |= PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
+    C->context = here->context;
+    C->stream_uid = here->context->legacy_uid;
+    C->target = rail->handle;
+    C->target_uid = rail->uid;
+    return 1;
+}
