@@ -51,7 +51,8 @@ static inline int touch_variables(const struct module *module, struct touched *t
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched)
 {
     if (kernel->params == UINT32_MAX || (kernel->params && !params) ||
-        __atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) || __atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
+        __atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) ||
+        __atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
         return 0;
     for (uint32_t i = 0; i < kernel->params; i++) {
         uint32_t layout = kernel->layout[i];

@@ -56,7 +56,8 @@ void guard_launched_again(const struct again *again)
 
 int guard_work_again(struct call *C)
 {
-    struct thread_context *here = capture_any() || C->thread->missed || !turn_is_plain(C) ? NULL : here_as_before(C->thread);
+    struct thread_context *here =
+        capture_any() || C->thread->missed || !turn_is_plain(C) ? NULL : here_as_before(C->thread);
     if (!here || !turn_may_go_again(C->thread, here) || !goes(C->thread, here->lanes[0], &C->touched))
         return 0;
     const struct rail *rail = &rails[here->lanes[0]];

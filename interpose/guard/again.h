@@ -21,7 +21,8 @@ struct again {
 int guard_launch_again(struct again *again, CUfunction function, void *const *params);
 void guard_launched_again(const struct again *again);
 
-/* The same for a call on stream 0 whose footprint is known: 1: C says where it goes. guard_leaving follows in both cases. */
+/* The same for a call on stream 0 whose footprint is known: 1: C says where it goes. guard_leaving follows in both cases.
+ */
 int guard_work_again(struct call *C);
 
 #endif

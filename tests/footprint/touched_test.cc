@@ -41,7 +41,8 @@ protected:
     std::map<const memory *, std::string> names;
     std::vector<CUdeviceptr> made;
     std::vector<CUmodule> modules;
-    bool runnable = true; /* the simulated driver can run the kernels */
+    bool runnable = true;   /* the simulated driver can run the kernels */
+    bool short_way = false; /* the last launch could have gone the short way */
 
     static void SetUpTestSuite()
     {
@@ -104,10 +105,17 @@ protected:
     template <class... Arguments> std::string launch(CUfunction function, Arguments... arguments)
     {
         void *params[] = {&arguments..., nullptr};
+        struct touched plainly = {};
+        short_way = watch_plainly(function, params, &plainly);
         last = {};
         CUresult result = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr);
         EXPECT_EQ(result, runnable ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED);
-        return text();
+        const std::string line = text();
+        if (short_way) {
+            last = plainly;
+            EXPECT_EQ(text(), line) << "by the short way";
+        }
+        return line;
     }
 };
 
@@ -208,6 +216,35 @@ TEST_F(Touched, KernelsByTheirNames)
     EXPECT_EQ(launch(mangled, a, b + 4096, 0u).substr(0, 5), "w a r") << "one past the end";
     EXPECT_EQ(launch(kernel(ptds_test_ptx, "spin"), 12345ull), "");
     EXPECT_EQ(launch(kernel(kit_ptx, KIT_EMPTY)), "");
+}
+
+TEST_F(Touched, ShortWayForDeviceMemoryAlone)
+{
+    CUdeviceptr a = device("a"), b = device("b");
+    void *pinned;
+    CU(cuMemAllocHost(&pinned, 4096));
+    auto host = reinterpret_cast<CUdeviceptr>(pinned);
+    name("pinned", host);
+    CUfunction copy = kernel(kit_ptx, KIT_COPY), add = kernel(ptds_test_ptx, "add");
+    launch(copy, a, b, 0u);
+    EXPECT_FALSE(short_way) << "the first launch learns what the kernel is";
+    EXPECT_EQ(launch(copy, a, b, 0u), "w a r b");
+    EXPECT_TRUE(short_way);
+    EXPECT_EQ(launch(copy, a + 64, a, 0u), "w a");
+    EXPECT_TRUE(short_way);
+    EXPECT_EQ(launch(copy, a, host, 0u), "w a r pinned");
+    EXPECT_FALSE(short_way) << "the host can tell by it that all before is done";
+    EXPECT_EQ(launch(copy, a, b + 4096, 0u).substr(0, 5), "w a r");
+    launch(copy, a, CUdeviceptr{16}, 0u);
+    EXPECT_TRUE(short_way) << "no address";
+    launch(add, b, a, b, 0u);
+    EXPECT_EQ(launch(add, b, a, b + 8, 0u), "w b w a");
+    EXPECT_TRUE(short_way);
+    watch_pageable(1);
+    launch(copy, a, b, 0u);
+    EXPECT_FALSE(short_way);
+    watch_pageable(0);
+    CU(cuMemFreeHost(pinned));
 }
 
 /* A pointer to the program's own memory means something to some devices. */

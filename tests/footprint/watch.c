@@ -86,3 +86,10 @@ void watch_pageable(int reads)
 {
     kernels_read_pageable = (uint32_t)reads;
 }
+
+int watch_plainly(void *function, void *const *params, struct touched *touched)
+{
+    struct thread *thread = thread_get();
+    const struct kernel *kernel = kernels_met(thread, (CUfunction)function);
+    return kernel && kernels_touch_plainly(thread, kernel, params, touched);
+}

@@ -24,4 +24,8 @@ void watch_node(int type, uint64_t address);
 /* As if the device could read all of the process's memory. */
 void watch_pageable(int reads);
 
+/* What the launch touches by the short way's answer; 0: it has none, or has not met the kernel. `function` is a CUfunction.
+ */
+int watch_plainly(void *function, void *const *params, struct touched *touched);
+
 #endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What may take the short way (guard/again.h), and what may not.
+ */
+#include <gtest/gtest.h>
+
+#include <memory>
+
+extern "C" {
+#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/memories.h"
+#include "interpose/guard/again.h"
+#include "interpose/guard/turn.h"
+#include "interpose/state/capture.h"
+}
+
+#include "tests/guard/caller.h"
+
+namespace
+{
+
+/* A launch of a kernel without parameters by the calling thread, which is the caller's for a while. */
+class Short : public Quick
+{
+protected:
+    void SetUp() override
+    {
+        Quick::SetUp();
+        kernel_.module = &module_;
+        entries_[kernels_place(kFunction)] = {uint64_t(kFunction), &kernel_, kernels_forgotten};
+        a_.reset(new Caller(context_));
+        a_->thread.kernels = entries_;
+        a_->thread.fork_generation = thread_fork_generation;
+        before_ = thread_self;
+        thread_self = &a_->thread;
+        warm(a_.get(), nullptr);
+        ASSERT_EQ(1, goes());
+    }
+    void TearDown() override
+    {
+        EXPECT_EQ(1, goes()) << "as before";
+        thread_self = before_;
+    }
+    static int goes(CUfunction function = kFunction)
+    {
+        struct again again = {};
+        if (!guard_launch_again(&again, function, nullptr))
+            return 0;
+        EXPECT_EQ(rails[thread_self->last_context->lanes[0]].handle, again.target);
+        guard_launched_again(&again);
+        return 1;
+    }
+    static constexpr CUfunction kFunction = nullptr;
+    struct kernel_entry entries_[KERNELS_MET] = {};
+    struct kernel kernel_ = {};
+    struct module module_ = {};
+    std::unique_ptr<Caller> a_;
+    struct thread *before_ = nullptr;
+};
+
+/* Sets it for a moment; what goes then? */
+template <class T> int with(T *place, T value, int (*ask)())
+{
+    const T before = *place;
+    *place = value;
+    const int answer = ask();
+    *place = before;
+    return answer;
+}
+
+TEST_F(Short, NotDuringACapture)
+{
+    EXPECT_EQ(0, with(&captures_open, 1u, [] { return goes(); }));
+}
+
+TEST_F(Short, NotWhereTheContextIsAnother)
+{
+    EXPECT_EQ(0, with(&g_current, CUcontext(0x2000), [] { return goes(); }));
+    EXPECT_EQ(0, with(&g_current, CUcontext(nullptr), [] { return goes(); }));
+    EXPECT_EQ(0, with(&context_->gone, 1u, [] { return goes(); }));
+    EXPECT_EQ(0, with(&context_->uid, context_->uid + 1, [] { return goes(); }));
+    EXPECT_EQ(0, with(&context_->kind, uint32_t(PTDS_CONTEXT_GREEN), [] { return goes(); }));
+}
+
+TEST_F(Short, NotForAThreadThatHasNoLaneOrATurnAlready)
+{
+    EXPECT_EQ(0, with(&a_->here.lane_count, uint16_t(0), [] { return goes(); }));
+    EXPECT_EQ(0, with(&a_->thread.held, uint64_t(1), [] { return goes(); }));
+    EXPECT_EQ(0, with(&rails[a_->lane()].tickets, rails[a_->lane()].tickets + 1, [] { return goes(); }));
+    EXPECT_EQ(0, with(&a_->thread.fork_generation, thread_fork_generation + 1, [] { return goes(); }));
+    EXPECT_EQ(0, with(&thread_self, static_cast<struct thread *>(nullptr), [] { return goes(); }));
+}
+
+TEST_F(Short, NotForKernelsThatMayTouchAnything)
+{
+    EXPECT_EQ(0, goes(CUfunction(0x10))) << "not met";
+    EXPECT_EQ(0, with(&kernels_forgotten, kernels_forgotten + 1, [] { return goes(); }));
+    EXPECT_EQ(0, with(&kernels_launch_graphs, 1u, [] { return goes(); }));
+    EXPECT_EQ(0, with(&kernel_.params, UINT32_MAX, [] { return goes(); }));
+    EXPECT_EQ(0, with(&kernel_.params, 1u, [] { return goes(); })) << "no parameters are given";
+    EXPECT_EQ(0, with(&kernel_.module, static_cast<struct module *>(nullptr), [] { return goes(); }));
+    EXPECT_EQ(0, with(&module_.textures, 1u, [] { return goes(); }));
+}
+
+/* What is refused for want of a claim is registered at once, and asked about no more. */
+TEST_F(Short, VariablesThatNobodyHasAClaimOn)
+{
+    static struct memory_object variables = {make_memory(77), 1, 0, 0, 0, nullptr, nullptr, nullptr};
+    module_.memory = &variables.memory;
+    EXPECT_EQ(0, goes());
+    EXPECT_EQ(0u, a_->thread.held);
+    EXPECT_EQ(0u, rails[a_->lane()].gate);
+    a_->fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, nullptr);
+    EXPECT_EQ(0, guard_work_again(&a_->call)) << "missed";
+    EXPECT_EQ(0, turn_again(&a_->call, &a_->here)) << "missed";
+    EXPECT_EQ(1, turn_again(&a_->call, &a_->here)) << "the next call";
+    turn_end(&a_->call);
+    a_->launch(&variables.memory);
+    a_->launch(&variables.memory);
+    EXPECT_EQ(0, goes()) << "the test's launches write it, this one reads";
+    a_->thread.missed = 0;
+    module_.writes = 1;
+    EXPECT_EQ(1, goes());
+    module_.memory = nullptr;
+}
+
+TEST_F(Short, ACallThatIsNotPlainTakesTheLongWay)
+{
+    struct call *call = &a_->call;
+    const auto again = [&](uint16_t api, uint8_t op) {
+        a_->fill(api, op, nullptr);
+        const int goes = guard_work_again(call);
+        call->guarded.kind = goes ? call->guarded.kind : 0;
+        guard_leaving(call);
+        return goes;
+    };
+    EXPECT_EQ(1, again(API_cuLaunchKernel, PTDS_OP_LAUNCH));
+    EXPECT_EQ(PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED, call->flags & (PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED));
+    EXPECT_EQ(rails[a_->lane()].handle, call->target);
+    EXPECT_EQ(rails[a_->lane()].uid, call->target_uid);
+    EXPECT_EQ(context_->legacy_uid, call->stream_uid);
+    EXPECT_EQ(1, again(API_cuMemsetD8Async, PTDS_OP_MEMSET));
+    EXPECT_EQ(0, again(API_cuEventRecord, PTDS_OP_EVENT_RECORD));
+    EXPECT_EQ(0, again(API_cuStreamSynchronize, PTDS_OP_STREAM_SYNC));
+    captures_open = 1;
+    EXPECT_EQ(0, again(API_cuLaunchKernel, PTDS_OP_LAUNCH));
+    captures_open = 0;
+    call->event = CUevent(0x10);
+    EXPECT_EQ(0, again(API_cuLaunchKernel, PTDS_OP_LAUNCH)) << "it records an event";
+    call->event = nullptr;
+}
+
+} // namespace
