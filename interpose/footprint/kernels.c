@@ -124,6 +124,23 @@ static void add_flag(struct kernel *kernel, unsigned flag)
         kernel->flags[i] |= (uint8_t)flag;
 }
 
+/* After its flags. */
+static void list_words(struct kernel *kernel)
+{
+    kernel->words = kernel->plain = 0;
+    if (kernel->params == UINT32_MAX)
+        return;
+    for (uint32_t i = 0; i < kernel->params; i++) {
+        uint32_t offset = kernel->layout[i] >> 16, size = kernel->layout[i] & 0xffffu;
+        if (kernel->flags[i] & (SIGNATURE_POINTS | SIGNATURE_ENDS) || kernel->words + size / 8 > KERNEL_WORDS)
+            return;
+        for (uint32_t at = 0; at + 8 <= size; at += 8)
+            kernel->word[kernel->words++] =
+                (struct kernel_word){(uint16_t)i, (uint16_t)at, (uint16_t)((offset + at) / 8), kernel->flags[i]};
+    }
+    kernel->plain = 1;
+}
+
 static int gets_classes(const struct kernel *kernel)
 {
     unsigned flags = 0;
@@ -168,6 +185,7 @@ static const struct kernel *learn(CUfunction function)
         add_flag(kernel, SIGNATURE_ENDS);
     if (kernel->module && kernel->module->heap)
         add_flag(kernel, SIGNATURE_HEAP);
+    list_words(kernel);
     tables_kernel(gets_classes(kernel));
     /* Threads that meet a kernel for the first time together must agree on one entry. */
     struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);

@@ -8,6 +8,14 @@
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/modules.h"
 
+/* Eight bytes of its parameters that may be a pointer. */
+struct kernel_word {
+    uint16_t param, at; /* in which parameter, so many bytes from its start */
+    uint16_t place;     /* the how manyth word of all parameters it is */
+    uint16_t flags;     /* the parameter's */
+};
+enum { KERNEL_WORDS = 48 };
+
 struct kernel {
     uint64_t handle;
     uint32_t uid;
@@ -16,6 +24,9 @@ struct kernel {
     uint8_t *flags;        /* enum signature_flag each; 0 where the name does not tell */
     struct module *module; /* NULL unknown */
     uint32_t capacity;     /* of layout and flags */
+    uint32_t plain;        /* 1: `word` has all its words, and there is nothing to find behind them */
+    uint32_t words;
+    struct kernel_word word[KERNEL_WORDS];
     struct kernel *next_free;
 };
 
@@ -60,8 +71,9 @@ void kernels_may_launch_graphs(void);
  * too, where it is recorded. 0: the parameters are not known. */
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);
 
-/* The same for launches that are not recorded and touch nothing but memory of the device, by pointers to it (plain.c).
- * 0: this one has to be looked at in full; what `touched` says then is of no use. */
+/* The same for launches that touch nothing but memory of the device, by pointers to it (plain.c), without a call, and with
+ * one. 0: this one has to be looked at in full, and what `touched` says is of no use; the call is as it was. */
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched);
+int kernels_keep_plainly(struct call *C, const struct kernel *kernel, void *const *params);
 
 #endif

@@ -229,6 +229,8 @@ void footprint_arguments(struct call *C, CUfunction function, void **params, voi
 {
     const struct kernel *kernel = kernels_find(C->thread, function);
     C->object = kernel ? kernel->uid : 0;
+    if (kernel && !extra && kernels_keep_plainly(C, kernel, params))
+        return;
     if (!kernels_touch(C, kernel, params, extra))
         C->flags |= PTDS_CALL_OPAQUE;
 }

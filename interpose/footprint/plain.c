@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What most launches touch: memory of the device, by pointers that lie among the kernel's parameters, and nothing else.
- * Called for every launch that is not recorded, before anything else looks at it. Must never say less of a launch than
- * launches.c: at anything that is not as simple as that it gives up.
+ * Called for every launch, before anything else looks at it. Must never say less of a launch than launches.c: at anything
+ * that is not as simple as that it gives up.
  */
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/signature.h"
@@ -11,53 +11,91 @@
 
 #include <string.h>
 
-/* Of the host, mapped in parts, or with pointers in it. */
+/* Of the host, mapped in parts, or perhaps with pointers in it. */
 static inline int is_special(const struct memory *memory, unsigned flags)
 {
-    return memory->host || flags & (SIGNATURE_POINTS | SIGNATURE_ENDS) ||
-           (flags & SIGNATURE_UNKNOWN && ((const struct memory_object *)memory)->table);
+    return memory->host || (flags & SIGNATURE_UNKNOWN && ((const struct memory_object *)memory)->table);
 }
 
-static inline int touch_words(struct thread *thread, const uint8_t *bytes, uint32_t layout, unsigned flags,
-                              struct touched *touched)
+/* 0: there is no room. */
+static inline int add(struct touched *touched, struct memory *memory, uint32_t writes)
 {
-    size_t place = (layout >> 16) / 8;
-    for (size_t at = 0, size = layout & 0xffffu; at + 8 <= size; at += 8, place++) {
-        uint64_t word;
-        memcpy(&word, bytes + at, sizeof word);
-        if (textures_may_be(word))
-            return 0;
-        if (!memories_in_span(word))
+    unsigned count = touched->count;
+    for (unsigned i = 0; i < count; i++) {
+        if (touched->at[i].memory == memory) {
+            touched->at[i].writes |= writes;
+            return 1;
+        }
+    }
+    if (count == TOUCHED_MOST)
+        return 0;
+    touched->at[count] = (struct access){memory, 0, UINT64_MAX, writes};
+    touched->count = (uint16_t)(count + 1);
+    return 1;
+}
+
+/* For the record: 0 if there is no room. */
+static inline int keep(struct call *C, uint64_t address, unsigned place)
+{
+    if (C->words == CALL_WORDS)
+        return 0;
+    C->word[C->words++] = address | (uint64_t)place << PTDS_LAUNCH_ADDRESS_BITS;
+    return 1;
+}
+
+/* C: NULL where nothing is recorded. */
+static inline __attribute__((always_inline)) int add_words(struct thread *thread, const struct kernel *kernel,
+                                                           void *const *params, struct touched *touched, struct call *C)
+{
+    const struct kernel_word *word = kernel->word, *end = word + kernel->words;
+    for (; word < end; word++) {
+        uint64_t address;
+        const uint8_t *bytes = params[word->param];
+        if (!bytes)
             continue;
-        struct memory *memory = memories_memory(thread, word, place);
-        if (!memory || is_special(memory, flags))
+        memcpy(&address, bytes + word->at, sizeof address);
+        if (textures_may_be(address))
             return 0;
-        touch_alone(touched, memory, !(flags & SIGNATURE_READS));
+        if (!memories_in_span(address))
+            continue;
+        struct memory *memory = memories_memory(thread, address, word->place);
+        if (!memory || is_special(memory, word->flags) || !add(touched, memory, !(word->flags & SIGNATURE_READS)))
+            return 0;
+        if (C && !keep(C, address, word->place))
+            return 0;
     }
     return 1;
 }
 
 /* Its module's variables are as any other memory. */
-static inline int touch_variables(const struct module *module, struct touched *touched)
+static inline int add_variables(const struct module *module, struct touched *touched)
 {
     if (__builtin_expect(!module || module->textures, 0))
         return 0;
-    if (!module->memory)
-        return 1;
-    touch_alone(touched, module->memory, (int)module->writes);
-    return !module->memory->host;
+    struct memory *memory = module->memory;
+    return !memory || (!memory->host && add(touched, memory, module->writes));
+}
+
+static inline int is_plain(const struct kernel *kernel, void *const *params)
+{
+    return kernel->plain && (params || !kernel->params) && !__atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) &&
+           !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
 }
 
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched)
 {
-    if (kernel->params == UINT32_MAX || (kernel->params && !params) ||
-        __atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) ||
-        __atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
-        return 0;
-    for (uint32_t i = 0; i < kernel->params; i++) {
-        uint32_t layout = kernel->layout[i];
-        if ((layout & 0xffffu) >= 8 && params[i] && !touch_words(thread, params[i], layout, kernel->flags[i], touched))
-            return 0;
-    }
-    return touch_variables(kernel->module, touched) && !touched->opaque && !tables_expand(touched);
+    return is_plain(kernel, params) && add_words(thread, kernel, params, touched, NULL) &&
+           add_variables(kernel->module, touched) && !tables_among(touched);
+}
+
+int kernels_keep_plainly(struct call *C, const struct kernel *kernel, void *const *params)
+{
+    unsigned words = C->words;
+    int plain = is_plain(kernel, params) && add_words(C->thread, kernel, params, &C->touched, C->enter ? C : NULL) &&
+                add_variables(kernel->module, &C->touched) && !tables_among(&C->touched);
+    if (plain)
+        return 1;
+    C->words = (uint8_t)words;
+    C->touched.count = C->touched.opaque = C->touched.host = 0;
+    return 0;
 }

@@ -285,6 +285,16 @@ int tables_expand_some(struct touched *touched)
     return some || touched->opaque;
 }
 
+int tables_among_some(const struct touched *touched)
+{
+    for (unsigned i = 0; i < touched->count; i++) {
+        struct memory *memory = touched->at[i].memory;
+        if (__atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE) || known_some(memory))
+            return 1;
+    }
+    return 0;
+}
+
 static const struct table *filled(struct memory *memory)
 {
     const struct table *table = __atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE);

@@ -39,6 +39,13 @@ static inline int tables_expand(struct touched *touched)
                                                                                      : touched->opaque;
 }
 
+/* Whether tables_expand would find anything to do. */
+int tables_among_some(const struct touched *touched);
+static inline int tables_among(const struct touched *touched)
+{
+    return __builtin_expect(__atomic_load_n(&tables_some, __ATOMIC_ACQUIRE) != 0, 0) && tables_among_some(touched);
+}
+
 /* A kernel that has not been launched yet; classes: it gets pointers to what may hold pointers. From the first of them on
  * launches look for tables. */
 void tables_kernel(int classes);

@@ -27,6 +27,7 @@ protected:
     {
         Quick::SetUp();
         kernel_.module = &module_;
+        kernel_.plain = 1;
         entries_[kernels_place(kFunction)] = {uint64_t(kFunction), &kernel_, kernels_forgotten};
         a_.reset(new Caller(context_));
         a_->thread.kernels = entries_;
@@ -96,7 +97,7 @@ TEST_F(Short, NotForKernelsThatMayTouchAnything)
     EXPECT_EQ(0, goes(CUfunction(0x10))) << "not met";
     EXPECT_EQ(0, with(&kernels_forgotten, kernels_forgotten + 1, [] { return goes(); }));
     EXPECT_EQ(0, with(&kernels_launch_graphs, 1u, [] { return goes(); }));
-    EXPECT_EQ(0, with(&kernel_.params, UINT32_MAX, [] { return goes(); }));
+    EXPECT_EQ(0, with(&kernel_.plain, 0u, [] { return goes(); }));
     EXPECT_EQ(0, with(&kernel_.params, 1u, [] { return goes(); })) << "no parameters are given";
     EXPECT_EQ(0, with(&kernel_.module, static_cast<struct module *>(nullptr), [] { return goes(); }));
     EXPECT_EQ(0, with(&module_.textures, 1u, [] { return goes(); }));
