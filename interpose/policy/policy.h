@@ -24,7 +24,7 @@ struct policy {
     /* The program is about to destroy a stream. NULL: nothing to do. */
     void (*stream_gone)(CUstream stream);
     int wants_footprint; /* needs to know what a call touches before the call */
-    int quick;  /* default-stream work goes to the thread's one lane, whatever it is */
+    int quick;           /* default-stream work goes to the thread's one lane, whatever it is */
     int guards; /* legacy order is kept by the guard: it sees all work, also what stays or names a stream of its own */
 };
 
