@@ -240,6 +240,10 @@ TEST_F(Touched, ShortWayForDeviceMemoryAlone)
     launch(add, b, a, b, 0u);
     EXPECT_EQ(launch(add, b, a, b + 8, 0u), "w b w a");
     EXPECT_TRUE(short_way);
+    CUdeviceptr table = device("table"), words[2] = {a, b};
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_EQ(launch(copy, a, table, 0u), "w a r table w b") << "pointers lie in it";
+    EXPECT_FALSE(short_way);
     watch_pageable(1);
     launch(copy, a, b, 0u);
     EXPECT_FALSE(short_way);

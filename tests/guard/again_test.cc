@@ -9,6 +9,7 @@
 extern "C" {
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/memories.h"
+#include "interpose/footprint/signature.h"
 #include "interpose/guard/again.h"
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
@@ -123,6 +124,30 @@ TEST_F(Short, VariablesThatNobodyHasAClaimOn)
     module_.writes = 1;
     EXPECT_EQ(1, goes());
     module_.memory = nullptr;
+}
+
+/* What a kernel both reads and writes is written, in whichever order its parameters come. */
+TEST_F(Short, MemoryByTwoParameters)
+{
+    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x70000000, 4096);
+    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    uint64_t first = memory->base, second = memory->base + 64;
+    void *params[] = {&first, &second};
+    kernel_.params = kernel_.words = 2;
+    kernel_.word[0] = {0, 0, 0, 0};
+    kernel_.word[1] = {1, 0, 1, 0};
+    for (int reader = 0; reader < 3; reader++) {
+        kernel_.word[0].flags = reader == 0 ? SIGNATURE_READS : 0;
+        kernel_.word[1].flags = reader == 1 ? SIGNATURE_READS : 0;
+        struct touched touched = {};
+        ASSERT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched));
+        ASSERT_EQ(1, touched.count);
+        EXPECT_EQ(memory, touched.at[0].memory);
+        EXPECT_EQ(1u, touched.at[0].writes) << reader;
+    }
+    kernel_.params = kernel_.words = 0;
+    memories_drop(memories_unmap(memory->base));
+    memories_drop(memory);
 }
 
 TEST_F(Short, ACallThatIsNotPlainTakesTheLongWay)
