@@ -55,6 +55,7 @@ struct thread {
     struct ptds_default_count *defaults;
     struct ptds_now *now;
     uint32_t counts_in_chunk;
+    uint32_t region; /* the innermost one; 0 none */
     uint8_t *chunk_at, *chunk_end;
     struct ptds_chunk *chunk;
     uint64_t lost;

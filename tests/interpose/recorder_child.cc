@@ -4,6 +4,7 @@
  * nothing of the shim but, through NVTX, that somebody may listen.
  *
  *     launches        kernels with pointers at several places of their parameters, also by a buffer
+ *     ends            kernels with pointers into two memories, and to the end of one that no other pointer names
  *     hostfuncs       host functions and callbacks: plain, refused, captured, and many at once
  *     nvtx            ranges, domains, wide and registered texts, a thread's name; before and after the first CUDA call
  *     names           threads that change their names after their first call
@@ -82,6 +83,26 @@ int launches()
     size_t size = sizeof buffer;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     CU(cuLaunchKernel(kernel("add"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
+/* No element is touched, so a pointer may lead anywhere. */
+void launch_add(CUdeviceptr c, CUdeviceptr a, CUdeviceptr b)
+{
+    uint32_t count = 0;
+    launch(kernel("add"), nullptr, {&c, &a, &b, &count});
+}
+
+int ends()
+{
+    enum { BYTES = 100 }; /* so that no other memory begins where one ends */
+    CUdeviceptr one, other;
+    CU(cuMemAlloc(&one, BYTES));
+    CU(cuMemAlloc(&other, BYTES));
+    launch_add(one, other, one);
+    launch_add(one, one + BYTES, other + 8);
+    launch_add(one, one, other + BYTES);
     CU(cuCtxSynchronize());
     return 0;
 }
@@ -413,6 +434,8 @@ int main(int argc, char **argv)
     start();
     if (mode == "launches")
         return launches();
+    if (mode == "ends")
+        return ends();
     if (mode == "hostfuncs")
         return hostfuncs();
     if (mode == "names")

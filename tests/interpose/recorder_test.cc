@@ -122,6 +122,20 @@ TEST(Launches, PointersSayWhereTheyLay)
     }
 }
 
+TEST(Launches, MemoryThatNoWordNamesIsNamed)
+{
+    Recorded recorded = record({"ends"});
+    std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
+    std::vector<ptds_rec_CALL> made = recorded.calls(PTDS_OP_ALLOC);
+    ASSERT_EQ(launches.size(), 3u);
+    ASSERT_GE(made.size(), 2u);
+    EXPECT_EQ(words_of(launches[0]).size(), 6u) << "a shape and three words";
+    EXPECT_EQ(words_of(launches[1]).size(), 6u) << "the end of what another word names";
+    std::vector<uint64_t> words = words_of(launches[2]);
+    ASSERT_EQ(words.size(), 7u);
+    EXPECT_EQ(words[6], made.back().object | PTDS_REACHES_WRITE << PTDS_LAUNCH_ADDRESS_BITS);
+}
+
 TEST(HostFunctions, AreTimedWhereTheyRun)
 {
     for (const char *policy : {"observe", "guarded", "per-thread", "stream"}) {
