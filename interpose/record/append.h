@@ -13,6 +13,10 @@
 /* Another chunk for the thread; 0: there is none left, which is counted as a record lost. */
 int append_next_chunk(struct thread *thread);
 
+/* The thread is about to wait, and so has time for what its next chunk costs, which is as much as some hundred records. 1:
+ * that took some time. */
+int append_chunk_ahead(struct thread *thread);
+
 /* A thread without a chunk has no bytes left in it either. */
 static inline int append_has_room(const struct thread *thread, size_t size)
 {

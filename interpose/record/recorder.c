@@ -114,7 +114,8 @@ int append_next_chunk(struct thread *thread)
 {
     store_chunk_full(thread->chunk);
     define_clocks_if_due();
-    thread->chunk = store_chunk(PTDS_CHUNK_CALLS, thread->uid);
+    thread->chunk = thread->ahead ? thread->ahead : store_chunk(PTDS_CHUNK_CALLS, thread->uid);
+    thread->ahead = NULL;
     thread->chunk_at = thread->chunk ? (uint8_t *)(thread->chunk + 1) : NULL;
     thread->chunk_end = thread->chunk ? (uint8_t *)thread->chunk + PTDS_CHUNK_SIZE : NULL;
     if (!thread->chunk) {
@@ -123,6 +124,17 @@ int append_next_chunk(struct thread *thread)
     }
     thread->chunk->lost = thread->lost;
     return 1;
+}
+
+/* Not for threads that hardly record. */
+#define WORTH_ANOTHER (PTDS_CHUNK_SIZE / 4)
+
+int append_chunk_ahead(struct thread *thread)
+{
+    if (thread->ahead || !thread->chunk || thread->chunk_at - (uint8_t *)thread->chunk < WORTH_ANOTHER)
+        return 0;
+    thread->ahead = store_chunk_ahead(thread->uid);
+    return thread->ahead != NULL;
 }
 
 /* Work, event records and waits: what a default stream has of operations. */

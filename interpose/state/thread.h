@@ -69,6 +69,7 @@ struct thread {
     struct stack_entry *stacks;
     struct kernel_entry *kernels;
     struct memory_cache *memories; /* found last */
+    struct ptds_chunk *ahead;      /* recording: the next chunk; NULL not had yet */
 };
 
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */

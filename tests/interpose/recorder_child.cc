@@ -14,6 +14,8 @@
  *     heir            a thread that has its lane from one whose work is not done
  *     passing N       N streams, regions and, a fiftieth as many, threads that come and go; one of each stays
  *     contexts N      N contexts that come and go, work and all; says by how many kB the process has grown meanwhile
+ *     rounds N        N rounds of 100 kernels, a wait after each; 0: the kernels alone
+ *     thread-rounds N the same by a thread that ends
  *     hang FILE       a kernel that waits, and a cuMemFree of another thread; goes on when FILE is there
  */
 #include <atomic>
@@ -424,6 +426,30 @@ int passing(int count)
     return 0;
 }
 
+int rounds(int count)
+{
+    CUdeviceptr memory;
+    CU(cuMemAlloc(&memory, 4096));
+    for (int round = 0; round == 0 || round < count; round++) {
+        for (int i = 0; i < 100; i++)
+            launch_add(memory, memory, memory);
+        if (count > 0)
+            CU(cuStreamSynchronize(nullptr));
+    }
+    return 0;
+}
+
+int thread_rounds(int count)
+{
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    std::thread([&] {
+        CU(cuCtxSetCurrent(context));
+        rounds(count);
+    }).join();
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -446,6 +472,10 @@ int main(int argc, char **argv)
         return heir();
     if (mode == "turns" && argc > 2)
         return turns(strtoull(argv[2], nullptr, 10));
+    if (mode == "rounds" && argc > 2)
+        return rounds(atoi(argv[2]));
+    if (mode == "thread-rounds" && argc > 2)
+        return thread_rounds(atoi(argv[2]));
     if (mode == "spins" && argc > 2)
         return spins(atoi(argv[2]));
     if (mode == "passing" && argc > 2)

@@ -218,6 +218,26 @@ TEST(Nvtx, NothingWithoutARecordOrThePreload)
     }
 }
 
+/* A thread that waits after it has recorded much has its next chunk when it goes on. */
+TEST(Chunks, ComeWhileAThreadWaits)
+{
+    EXPECT_EQ(record({"rounds", "0"}).trace.empty, 0) << "it did not wait";
+    EXPECT_EQ(record({"rounds", "1"}).trace.empty, 1);
+    EXPECT_EQ(record({"thread-rounds", "1"}).trace.empty, 0) << "it has ended and given it back";
+    Recorded many = record({"rounds", "50"}, "guarded");
+    EXPECT_EQ(many.trace.calls("cuLaunchKernel"), 50u * 100u);
+    EXPECT_EQ(many.trace.counts["cuLaunchKernel"], 50u * 100u);
+}
+
+/* Once chunks go round, none is taken before it is needed: that would only cost detail. */
+TEST(Chunks, DoNotComeAheadAtTheLimit)
+{
+    Recorded full = record({"rounds", "100"}, "observe", {{"PTDS_TRACE_LIMIT", "1M"}});
+    EXPECT_GT(full.trace.header.recycled, 0u);
+    EXPECT_EQ(full.trace.empty, 0);
+    EXPECT_EQ(full.trace.counts["cuLaunchKernel"], 100u * 100u);
+}
+
 TEST(Threads, NamesGivenLater)
 {
     Recorded recorded = record({"names"});
