@@ -181,8 +181,6 @@ static inline void touch_module(struct touched *touched, const struct kernel *ke
     }
 }
 
-enum { SHAPE_WORDS = 3 }; /* which come first */
-
 /* Whether a reader of the record finds the memory by the word. */
 static inline int names(uint64_t word, const struct memory *memory)
 {

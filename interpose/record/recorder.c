@@ -244,7 +244,7 @@ void record_call(struct call *C)
         record_any(C);
         return;
     }
-    const struct stack_entry *way = stacks_usual(C);
+    const struct stack_entry *way = stacks_usual(thread, C->caller, C->frame);
     if (__builtin_expect(!way || !append_has_room(thread, record_size(C)), 0)) {
         record_any(C);
         return;

@@ -106,8 +106,8 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
 
 uint32_t stacks_known(const struct call *C)
 {
-    struct stack_entry *entry = C->thread->stacks ? stacks_entry(C) : NULL;
-    if (!entry || !stacks_match(entry, C) || entry->refused == 1)
+    struct stack_entry *entry = C->thread->stacks ? stacks_entry(C->thread, C->caller, C->frame) : NULL;
+    if (!entry || !stacks_match(entry, C->caller, C->frame) || entry->refused == 1)
         return 0;
     entry->refused -= entry->refused != 0;
     return entry->id;
@@ -126,8 +126,8 @@ uint32_t stacks_id(struct call *C, int worth)
 {
     if (!C->thread->stacks && !(C->thread->stacks = memory_keep(STACKS_PLACES * sizeof *C->thread->stacks)))
         return 0;
-    struct stack_entry *entry = stacks_entry(C);
-    if (stacks_match(entry, C) && (!entry->refused || (!worth && --entry->refused)))
+    struct stack_entry *entry = stacks_entry(C->thread, C->caller, C->frame);
+    if (stacks_match(entry, C->caller, C->frame) && (!entry->refused || (!worth && --entry->refused)))
         return entry->id;
     return find(entry, C, worth);
 }

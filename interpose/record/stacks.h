@@ -23,15 +23,15 @@ struct stack_entry {
     uint64_t unused; /* a size that places are cheap to multiply with */
 };
 
-static inline struct stack_entry *stacks_entry(const struct call *C)
+static inline struct stack_entry *stacks_entry(const struct thread *thread, const void *caller, const void *const *frame)
 {
-    return &C->thread->stacks[((uint64_t)C->caller / 4 + (uint64_t)C->frame / 16) % STACKS_PLACES];
+    return &thread->stacks[((uint64_t)caller / 4 + (uint64_t)frame / 16) % STACKS_PLACES];
 }
 
 /* The call came the same way. */
-static inline int stacks_match(const struct stack_entry *entry, const struct call *C)
+static inline int stacks_match(const struct stack_entry *entry, const void *caller, const void *const *frame)
 {
-    if (entry->caller != C->caller || entry->frame != C->frame)
+    if (entry->caller != caller || entry->frame != frame)
         return 0;
     for (uint32_t i = 0; i < entry->checked; i++) {
         if (*entry->outer[i].slot != entry->outer[i].value)
@@ -46,10 +46,11 @@ static inline int stacks_match(const struct stack_entry *entry, const struct cal
 uint32_t stacks_id(struct call *C, int worth);
 
 /* The way that the call came, where stacks_id has nothing to find or to count; else NULL. */
-static inline const struct stack_entry *stacks_usual(const struct call *C)
+static inline const struct stack_entry *stacks_usual(const struct thread *thread, const void *caller,
+                                                     const void *const *frame)
 {
-    const struct stack_entry *entry = C->thread->stacks ? stacks_entry(C) : NULL;
-    return entry && !entry->refused && stacks_match(entry, C) ? entry : NULL;
+    const struct stack_entry *entry = thread->stacks ? stacks_entry(thread, caller, frame) : NULL;
+    return entry && !entry->refused && stacks_match(entry, caller, frame) ? entry : NULL;
 }
 
 /* The id that the thread remembers for the call's place; 0 if stacks_id has to find it, or to ask again. */

@@ -5,6 +5,7 @@
  *
  *     launches        kernels with pointers at several places of their parameters, also by a buffer
  *     ends            kernels with pointers into two memories, and to the end of one that no other pointer names
+ *     again N         N times the same launch on the default stream, then N times by a configuration; says how many failed
  *     hostfuncs       host functions and callbacks: plain, refused, captured, and many at once
  *     nvtx            ranges, domains, wide and registered texts, a thread's name; before and after the first CUDA call
  *     names           threads that change their names after their first call
@@ -106,6 +107,28 @@ int ends()
     launch_add(one, one + BYTES, other + 8);
     launch_add(one, one, other + BYTES);
     CU(cuCtxSynchronize());
+    return 0;
+}
+
+/* Each from one place. */
+int again(int count)
+{
+    CUdeviceptr c, a, b;
+    uint32_t none = 0;
+    int failed = 0;
+    CU(cuMemAlloc(&c, 64));
+    CU(cuMemAlloc(&a, 64));
+    CU(cuMemAlloc(&b, 64));
+    void *params[] = {&c, &a, &b, &none};
+    CUfunction add = kernel("add");
+    for (int i = 0; i < count; i++)
+        failed += cuLaunchKernel(add, 2, 3, 4, 5, 6, 7, 0, nullptr, params, nullptr) != CUDA_SUCCESS;
+    CUlaunchConfig config = {};
+    config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+    for (int i = 0; i < count; i++)
+        failed += cuLaunchKernelEx(&config, add, params, nullptr) != CUDA_SUCCESS;
+    CU(cuCtxSynchronize());
+    printf("failed %d\n", failed);
     return 0;
 }
 
@@ -462,6 +485,8 @@ int main(int argc, char **argv)
         return launches();
     if (mode == "ends")
         return ends();
+    if (mode == "again" && argc > 2)
+        return again(atoi(argv[2]));
     if (mode == "hostfuncs")
         return hostfuncs();
     if (mode == "names")
