@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs recorder_child on the simulated driver under the shim and reads the trace that it leaves.
+ * Runs a program on the simulated driver under the shim and reads the trace that it leaves.
  */
 #ifndef PTDS_TESTS_RECORDED_H
 #define PTDS_TESTS_RECORDED_H
@@ -79,14 +79,14 @@ inline std::vector<std::string> simulator()
     return {folder_of(data_file("tests/sim/libcuda.so.1")), folder_of(data_file("tests/interpose/cupti/libcupti.so.13"))};
 }
 
-inline Recorded record(const std::vector<std::string> &mode, const std::string &policy = "observe",
-                       const Settings &more = {})
+inline Recorded record_of(const std::string &program, const std::vector<std::string> &mode,
+                          const std::string &policy = "observe", const Settings &more = {})
 {
     Folder folder;
     Recorded recorded;
     Settings settings = {{"PTDS_POLICY", policy}, {"PTDS_TRACE", folder / "trace"}};
     settings.insert(more.begin(), more.end());
-    Command command = shimmed("recorder_child", mode, settings);
+    Command command = shimmed(program, mode, settings);
     command.libraries = simulator();
     recorded.outcome = run(command);
     EXPECT_EQ(recorded.outcome.exit, 0) << recorded.outcome;

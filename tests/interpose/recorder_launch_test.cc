@@ -10,6 +10,11 @@ namespace ptds
 namespace
 {
 
+Recorded record(const std::vector<std::string> &mode, const std::string &policy = "observe", const Settings &more = {})
+{
+    return record_of("launch_child", mode, policy, more);
+}
+
 TEST(Launches, PointersSayWhereTheyLay)
 {
     Recorded recorded = record({"launches"});
@@ -92,8 +97,8 @@ TEST(Launches, AreRecordedAlikeByEveryWay)
     for (size_t i = 1; i < calls.size(); i++)
         EXPECT_GT(calls[i].enter, calls[i - 1].enter) << i;
     EXPECT_NE(calls[0].stack, calls[TIMES].stack);
-    EXPECT_EQ(object_of(recorded, caller_of(recorded, calls[0].stack)), "recorder_child");
-    EXPECT_EQ(object_of(recorded, caller_of(recorded, calls[TIMES].stack)), "recorder_child");
+    EXPECT_EQ(object_of(recorded, caller_of(recorded, calls[0].stack)), "launch_child");
+    EXPECT_EQ(object_of(recorded, caller_of(recorded, calls[TIMES].stack)), "launch_child");
     EXPECT_EQ(calls[0].flags, PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED);
     EXPECT_EQ(words_of(launches[0]).size(), 6u);
     EXPECT_EQ(words_of(launches[0])[0], 2u | 3ull << 32);

@@ -12,6 +12,11 @@ namespace ptds
 namespace
 {
 
+Recorded record(const std::vector<std::string> &mode, const std::string &policy = "observe", const Settings &more = {})
+{
+    return record_of("recorder_child", mode, policy, more);
+}
+
 TEST(HostFunctions, AreTimedWhereTheyRun)
 {
     for (const char *policy : {"observe", "guarded", "per-thread", "stream"}) {
@@ -46,7 +51,7 @@ TEST(HostFunctions, SayWhyTheyMayTouchEverything)
     ASSERT_GT(calls.size(), 0u);
     for (const ptds_rec_CALL &call : calls)
         EXPECT_EQ((call.flags & PTDS_CALL_WHY_MASK) >> PTDS_CALL_WHY_SHIFT, unsigned{PTDS_OPAQUE_HOST_FUNCTION});
-    for (const ptds_rec_CALL &call : record({"launches"}).calls(PTDS_OP_LAUNCH))
+    for (const ptds_rec_CALL &call : record_of("launch_child", {"launches"}, "observe", {}).calls(PTDS_OP_LAUNCH))
         EXPECT_EQ(call.flags & PTDS_CALL_WHY_MASK, 0u);
 }
 
