@@ -84,11 +84,10 @@ static void go_direct(void)
     }
 }
 
-/* The guard's short way is for work that nobody else wants to see. */
 static void go_quickly(void)
 {
-    if (routing.quick && guard_on && !env_get()->recording)
-        quick_launches();
+    if (routing.quick && guard_on)
+        quick_launches(env_get()->recording);
 }
 
 static struct lock opening;

@@ -19,7 +19,7 @@ extern void *const door_wrapper[API_COUNT][2];
 extern void *door_go[API_COUNT][2];
 
 /* The launches' wrappers try the guard's short way from now on. Once. */
-void quick_launches(void);
+void quick_launches(int recorded);
 
 /* Prepares everything a wrapper needs, once: configuration, driver, recorder. Returns 0 if there is no driver to call.
  * Any thread; not inside dlsym. */

@@ -60,6 +60,17 @@ static inline void fp_reaches(struct call *C, uint32_t uid, int writes)
 /* The kernel, and the pointers among its arguments. */
 void footprint_arguments(struct call *C, CUfunction function, void **params, void **extra);
 
+/* A launch's shape: its first words. */
+enum { SHAPE_WORDS = 3 };
+static inline void fp_shape(uint64_t *word, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                            unsigned block_y, unsigned block_z, unsigned shared_bytes, uint64_t attributes)
+{
+    word[0] = grid_x | (uint64_t)grid_y << 32;
+    word[1] = grid_z | (uint64_t)shared_bytes << 32;
+    word[2] =
+        (block_x & 0xffffu) | (uint64_t)(block_y & 0xffffu) << 16 | (uint64_t)(block_z & 0xffffu) << 32 | attributes << 48;
+}
+
 static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, void **params,
                              void **extra)
@@ -67,11 +78,8 @@ static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_
     if (!C->footprint)
         return;
     uint64_t attributes = C->api == API_cuLaunchCooperativeKernel ? PTDS_LAUNCH_COOPERATIVE : 0;
-    C->word[0] = grid_x | (uint64_t)grid_y << 32;
-    C->word[1] = grid_z | (uint64_t)shared_bytes << 32;
-    C->word[2] =
-        (block_x & 0xffffu) | (uint64_t)(block_y & 0xffffu) << 16 | (uint64_t)(block_z & 0xffffu) << 32 | attributes << 48;
-    fp_words(C, PTDS_OP_LAUNCH, 3);
+    fp_shape(C->word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, attributes);
+    fp_words(C, PTDS_OP_LAUNCH, SHAPE_WORDS);
     footprint_arguments(C, function, params, extra);
 }
 

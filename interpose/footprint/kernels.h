@@ -74,6 +74,10 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
 /* The same for launches that touch nothing but memory of the device, by pointers to it (plain.c), without a call, and with
  * one. 0: this one has to be looked at in full, and what `touched` says is of no use; the call is as it was. */
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched);
+/* The first one, and the words for a record behind its SHAPE_WORDS, as many as CALL_WORDS with those. Their number with
+ * those; 0 as above. */
+unsigned kernels_list_plainly(struct thread *thread, const struct kernel *kernel, void *const *params,
+                              struct touched *touched, uint64_t *kept);
 int kernels_keep_plainly(struct call *C, const struct kernel *kernel, void *const *params);
 
 #endif

@@ -181,20 +181,39 @@ static inline void touch_module(struct touched *touched, const struct kernel *ke
     }
 }
 
-/* Whether a reader of the record finds the memory by the words themselves. */
+/* Whether a reader of the record finds the memory by the word. */
+static inline int names(uint64_t word, const struct memory *memory)
+{
+    return (word & PTDS_LAUNCH_ADDRESS_MASK) - memory->base < memory->bytes;
+}
+
 static int is_named(const struct call *C, const struct memory *memory)
 {
-    for (unsigned i = 3; i < C->words; i++) { /* after the shape */
-        if ((C->word[i] & PTDS_LAUNCH_ADDRESS_MASK) - memory->base < memory->bytes)
+    for (unsigned i = SHAPE_WORDS; i < C->words; i++) {
+        if (names(C->word[i], memory))
             return 1;
     }
     return 0;
 }
 
+/* Whether the words name all, which they do in turn: most launches compare each word once. By branches, which are guessed:
+ * sums would wait for each other. */
+static inline int are_all_named(const struct call *C)
+{
+    const struct access *access = C->touched.at, *end = access + C->touched.count;
+    for (const uint64_t *word = C->word + SHAPE_WORDS; access != end; word++) {
+        if (word == C->word + C->words)
+            return 0;
+        if (__builtin_expect(names(*word, access->memory), 1))
+            access++;
+    }
+    return 1;
+}
+
 /* For the record, what no word names: pointers in memory lead there, textures were made of it; and what one names that may
  * only be read, where another way leads to it. Of its module's variables the kernel's own record tells, of reservations
  * that of the memory in them. */
-static void keep_reached(struct call *C, const struct memory *variables)
+static __attribute__((noinline)) void keep_reached(struct call *C, const struct memory *variables)
 {
     for (unsigned i = 0; i < C->touched.count; i++) {
         const struct access *access = &C->touched.at[i];
@@ -220,7 +239,7 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
         C->followed = 1;
         tables_written(&C->touched);
     }
-    if (C->enter)
+    if (C->enter && (C->followed || !are_all_named(C)))
         keep_reached(C, kernel && kernel->module ? kernel->module->memory : NULL);
     return known;
 }

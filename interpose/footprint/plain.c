@@ -34,18 +34,19 @@ static inline int add(struct touched *touched, struct memory *memory, uint32_t w
     return 1;
 }
 
-/* For the record: 0 if there is no room. */
-static inline int keep(struct call *C, uint64_t address, unsigned place)
+/* For the record: the word, and where it lies. 0: there is no room. */
+static inline int keep(uint64_t *kept, unsigned *count, uint64_t address, unsigned place)
 {
-    if (C->words == CALL_WORDS)
+    if (*count == CALL_WORDS)
         return 0;
-    C->word[C->words++] = address | (uint64_t)place << PTDS_LAUNCH_ADDRESS_BITS;
+    kept[(*count)++] = address | (uint64_t)place << PTDS_LAUNCH_ADDRESS_BITS;
     return 1;
 }
 
-/* C: NULL where nothing is recorded. */
+/* kept: the record's words; NULL where nothing is recorded. */
 static inline __attribute__((always_inline)) int add_words(struct thread *thread, const struct kernel *kernel,
-                                                           void *const *params, struct touched *touched, struct call *C)
+                                                           void *const *params, struct touched *touched, uint64_t *kept,
+                                                           unsigned *count)
 {
     const struct kernel_word *word = kernel->word, *end = word + kernel->words;
     for (; word < end; word++) {
@@ -61,7 +62,7 @@ static inline __attribute__((always_inline)) int add_words(struct thread *thread
         struct memory *memory = memories_memory(thread, address, word->place);
         if (!memory || is_special(memory, word->flags) || !add(touched, memory, !(word->flags & SIGNATURE_READS)))
             return 0;
-        if (C && !keep(C, address, word->place))
+        if (kept && !keep(kept, count, address, word->place))
             return 0;
     }
     return 1;
@@ -82,20 +83,33 @@ static inline int is_plain(const struct kernel *kernel, void *const *params)
            !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
 }
 
+static inline __attribute__((always_inline)) int look(struct thread *thread, const struct kernel *kernel,
+                                                      void *const *params, struct touched *touched, uint64_t *kept,
+                                                      unsigned *count)
+{
+    return is_plain(kernel, params) && add_words(thread, kernel, params, touched, kept, count) &&
+           add_variables(kernel->module, touched) && !tables_among(touched);
+}
+
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched)
 {
-    return is_plain(kernel, params) && add_words(thread, kernel, params, touched, NULL) &&
-           add_variables(kernel->module, touched) && !tables_among(touched);
+    return look(thread, kernel, params, touched, NULL, NULL);
+}
+
+unsigned kernels_list_plainly(struct thread *thread, const struct kernel *kernel, void *const *params,
+                              struct touched *touched, uint64_t *kept)
+{
+    unsigned count = SHAPE_WORDS;
+    return look(thread, kernel, params, touched, kept, &count) ? count : 0;
 }
 
 int kernels_keep_plainly(struct call *C, const struct kernel *kernel, void *const *params)
 {
-    unsigned words = C->words;
-    int plain = is_plain(kernel, params) && add_words(C->thread, kernel, params, &C->touched, C->enter ? C : NULL) &&
-                add_variables(kernel->module, &C->touched) && !tables_among(&C->touched);
-    if (plain)
+    unsigned count = C->words;
+    if (look(C->thread, kernel, params, &C->touched, C->enter ? C->word : NULL, &count)) {
+        C->words = (uint8_t)count;
         return 1;
-    C->words = (uint8_t)words;
+    }
     C->touched.count = C->touched.opaque = C->touched.host = 0;
     return 0;
 }

@@ -31,14 +31,21 @@ static inline int goes(struct thread *thread, unsigned lane, const struct touche
     return goes;
 }
 
+/* Where a launch of the kernel might go the short way; NULL it does not. */
+static inline struct thread_context *short_way(struct thread *thread, const struct kernel *kernel)
+{
+    struct thread_context *here = kernel && !capture_any() ? here_as_before(thread) : NULL;
+    return here && turn_may_go_again(thread, here) ? here : NULL;
+}
+
 int guard_launch_again(struct again *again, CUfunction function, void *const *params)
 {
     struct thread *thread = thread_self;
-    if (!thread || thread->fork_generation != thread_fork_generation || capture_any())
+    if (!thread || thread->fork_generation != thread_fork_generation)
         return 0;
     const struct kernel *kernel = kernels_met(thread, function);
-    struct thread_context *here = kernel ? here_as_before(thread) : NULL;
-    if (!here || !turn_may_go_again(thread, here))
+    const struct thread_context *here = short_way(thread, kernel);
+    if (!here)
         return 0;
     struct touched touched;
     touched.count = touched.opaque = touched.host = 0;
@@ -52,6 +59,27 @@ int guard_launch_again(struct again *again, CUfunction function, void *const *pa
 void guard_launched_again(const struct again *again)
 {
     turn_gone_again(again->thread, again->lane, again->gate);
+}
+
+struct again_listed guard_launch_again_listed(struct thread *thread, CUfunction function, void *const *params,
+                                              uint64_t *word)
+{
+    const struct again_listed no = {NULL, 0, 0, 0, 0};
+    const struct kernel *kernel = kernels_met(thread, function);
+    const struct thread_context *here = short_way(thread, kernel);
+    if (!here)
+        return no;
+    struct touched touched;
+    touched.count = touched.opaque = touched.host = 0;
+    unsigned words = kernels_list_plainly(thread, kernel, params, &touched, word);
+    if (!words || !goes(thread, here->lanes[0], &touched))
+        return no;
+    return (struct again_listed){here, kernel->uid, here->lanes[0], (uint8_t)words, touched.count != 0};
+}
+
+void guard_listed_launched_again(struct thread *thread, struct again_listed listed)
+{
+    turn_gone_again(thread, listed.lane, listed.gate);
 }
 
 int guard_work_again(struct call *C)

@@ -7,6 +7,7 @@
 #define PTDS_AGAIN_H
 
 #include "interpose/api/cuda_abi.h"
+#include "interpose/guard/rails.h"
 #include "interpose/state/call.h"
 
 /* A launch that is not recorded needs no struct call. */
@@ -20,6 +21,27 @@ struct again {
 /* 1: the launch goes to `target`, and guard_launched_again follows. 0: nothing was done, it takes the long way. */
 int guard_launch_again(struct again *again, CUfunction function, void *const *params);
 void guard_launched_again(const struct again *again);
+
+/* The same for a launch that is recorded; `word` gets what kernels_list_plainly lists. By value and small, so that the long
+ * way can be jumped to. */
+struct again_listed {
+    const struct thread_context *here; /* NULL: nothing was done, it takes the long way */
+    uint32_t kernel;
+    uint16_t lane;
+    uint8_t words, gate;
+};
+struct again_listed guard_launch_again_listed(struct thread *thread, CUfunction function, void *const *params,
+                                              uint64_t *word);
+void guard_listed_launched_again(struct thread *thread, struct again_listed listed);
+
+static inline CUstream again_target(struct again_listed listed)
+{
+    return rails[listed.lane].handle;
+}
+static inline uint32_t again_target_uid(struct again_listed listed)
+{
+    return rails[listed.lane].uid;
+}
 
 /* The same for a call on stream 0 whose footprint is known: 1: C says where it goes. guard_leaving follows in both cases.
  */

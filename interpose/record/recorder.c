@@ -110,15 +110,31 @@ void record_forget_caches(struct thread *thread)
     stacks_forget(thread);
 }
 
-void append_next_chunk(struct thread *thread)
+int append_next_chunk(struct thread *thread)
 {
     store_chunk_full(thread->chunk);
     define_clocks_if_due();
-    thread->chunk = store_chunk(PTDS_CHUNK_CALLS, thread->uid);
+    thread->chunk = thread->ahead ? thread->ahead : store_chunk(PTDS_CHUNK_CALLS, thread->uid);
+    thread->ahead = NULL;
     thread->chunk_at = thread->chunk ? (uint8_t *)(thread->chunk + 1) : NULL;
     thread->chunk_end = thread->chunk ? (uint8_t *)thread->chunk + PTDS_CHUNK_SIZE : NULL;
-    if (thread->chunk)
-        thread->chunk->lost = thread->lost;
+    if (!thread->chunk) {
+        thread->lost++;
+        return 0;
+    }
+    thread->chunk->lost = thread->lost;
+    return 1;
+}
+
+/* Not for threads that hardly record. */
+#define WORTH_ANOTHER (PTDS_CHUNK_SIZE / 4)
+
+int append_chunk_ahead(struct thread *thread)
+{
+    if (thread->ahead || !thread->chunk || thread->chunk_at - (uint8_t *)thread->chunk < WORTH_ANOTHER)
+        return 0;
+    thread->ahead = store_chunk_ahead(thread->uid);
+    return thread->ahead != NULL;
 }
 
 /* Work, event records and waits: what a default stream has of operations. */
@@ -127,27 +143,24 @@ static inline int is_operation(const struct call *C)
     return C->op >= PTDS_OP_LAUNCH && C->op <= PTDS_OP_OPAQUE;
 }
 
-static inline void count_default(const struct call *C)
+static inline void count(const struct call *C, int failed)
 {
-    struct ptds_default_count *count = &C->thread->defaults[C->api * 2 + C->twin];
-    count->legacy++;
-    if (__builtin_expect(C->result != CUDA_SUCCESS, 0))
-        count->failed++;
-    else if (!(C->flags & PTDS_CALL_REMAPPED))
-        count->kept++;
-}
-
-static inline void count(const struct call *C, uint64_t ticks)
-{
-    struct ptds_count *count = &C->thread->counts[C->api * 2 + C->twin];
+    size_t at = C->api * 2u + C->twin;
+    struct ptds_count *count = &C->thread->counts[at];
+    int remapped = (C->flags & PTDS_CALL_REMAPPED) != 0;
     count->calls++;
-    count->ticks += ticks;
-    if (C->flags & PTDS_CALL_REMAPPED)
+    if (remapped)
         count->remapped++;
-    if (__builtin_expect(C->result != CUDA_SUCCESS, 0))
+    if (failed)
         count->failed += C->result != CUDA_ERROR_NOT_READY;
-    if ((C->flags & PTDS_CALL_LEGACY) && is_operation(C))
-        count_default(C);
+    if (C->flags & PTDS_CALL_LEGACY && is_operation(C)) {
+        struct ptds_default_count *on_default = &C->thread->defaults[at];
+        on_default->legacy++;
+        if (failed)
+            on_default->failed++;
+        else if (!remapped)
+            on_default->kept++;
+    }
 }
 
 /* A call that took this long has blocked, or is worth a stack all the same. */
@@ -158,54 +171,86 @@ static inline void count(const struct call *C, uint64_t ticks)
 OPAQUE_REASONS(X)
 #undef X
 
-static inline uint32_t innermost_region(const struct thread *thread)
+static inline void copy_words(struct ptds_rec_CALL *record, const struct call *C, unsigned words)
 {
-    uint32_t depth = thread->region_depth < THREAD_REGIONS ? thread->region_depth : THREAD_REGIONS;
-    return depth ? thread->regions[depth - 1] : 0;
+    unsigned i = words & 1;
+    if (i)
+        record->word[0] = C->word[0];
+    for (; i < words; i += 2)
+        memcpy(&record->word[i], &C->word[i], 2 * sizeof record->word[0]);
 }
 
-void record_call(struct call *C)
+static inline size_t record_size(const struct call *C)
 {
-    if (!record_on())
-        return;
+    return sizeof(struct ptds_rec_CALL) + C->words * sizeof C->word[0];
+}
+
+static inline void write_record(struct ptds_rec_CALL *record, const struct call *C, uint64_t leave, uint32_t stack)
+{
+    record->enter = C->enter;
+    record->leave = leave;
+    record->api = C->api;
+    record->result = (uint16_t)C->result;
+    record->flags =
+        C->flags | (uint32_t)C->touched.opaque << PTDS_CALL_WHY_SHIFT | (C->touched.host ? PTDS_CALL_HOST_MEMORY : 0);
+    record->op = C->op;
+    record->kinds = C->kinds;
+    record->streams = C->edges;
+    record->context = C->context ? C->context->uid : 0;
+    record->stream = C->stream_uid;
+    record->target = C->target_uid;
+    record->stack = stack;
+    record->object = C->object;
+    record->generation = C->generation;
+    record->region = C->thread->region;
+    copy_words(record, C, C->words);
+    append_commit(C->thread);
+}
+
+/* A call with two readings of the clock may have blocked, and then its stack is worth having. */
+static __attribute__((noinline)) void record_any(struct call *C)
+{
     struct thread *thread = C->thread;
-    uint64_t leave = C->flags & PTDS_CALL_TIMED ? clock_ticks() : 0;
-    uint64_t ticks = leave ? leave - C->enter : 0;
+    uint64_t leave = C->flags & PTDS_CALL_TIMED ? clock_ticks() : 0, ticks = leave ? leave - C->enter : 0;
     if (!C->context)
         C->context = objects_context_now(thread);
     if (capture_any())
         C->flags |= PTDS_CALL_CAPTURE_OPEN;
     if (leave && thread->now)
         __atomic_store_n(&thread->now->enter, 0, __ATOMIC_RELEASE);
-    if (__builtin_expect(!thread->counts, 0))
+    if (!thread->counts)
         record_thread_started(thread);
-    if (thread->counts)
-        count(C, ticks);
-    uint32_t stack = C->stack && ticks <= WORTH_TICKS ? C->stack : stacks_id(C, ticks > WORTH_TICKS);
-    struct ptds_rec_CALL *record = append_reserve(thread, PTDS_REC_CALL, sizeof *record + C->words * sizeof C->word[0]);
-    if (__builtin_expect(record != NULL, 1)) {
-        record->enter = C->enter;
-        record->leave = leave;
-        record->api = C->api;
-        record->result = (uint16_t)C->result;
-        record->flags =
-            C->flags | (uint32_t)C->touched.opaque << PTDS_CALL_WHY_SHIFT | (C->touched.host ? PTDS_CALL_HOST_MEMORY : 0);
-        record->op = C->op;
-        record->kinds = C->kinds;
-        record->streams = C->edges;
-        record->context = C->context ? C->context->uid : 0;
-        record->stream = C->stream_uid;
-        record->target = C->target_uid;
-        record->stack = stack;
-        record->object = C->object;
-        record->generation = C->generation;
-        record->region = innermost_region(thread);
-        for (unsigned i = 0; i < C->words; i++)
-            record->word[i] = C->word[i];
-        append_commit(thread);
+    if (thread->counts) {
+        count(C, C->result != CUDA_SUCCESS);
+        thread->counts[C->api * 2u + C->twin].ticks += ticks;
     }
-    if (__builtin_expect(log_on(), 0))
+    uint32_t stack = C->stack && ticks <= WORTH_TICKS ? C->stack : stacks_id(C, ticks > WORTH_TICKS);
+    struct ptds_rec_CALL *record = append_reserve(thread, PTDS_REC_CALL, record_size(C));
+    if (record)
+        write_record(record, C, leave, stack);
+    if (log_on())
         log_call(C, ticks, stack);
+}
+
+/* Most calls: nothing that the record needs is missing, and no function is called, so no register is saved for one. */
+void record_call(struct call *C)
+{
+    const struct thread *thread = C->thread;
+    if (__builtin_expect(!record_on(), 0))
+        return;
+    if (__builtin_expect(C->flags & PTDS_CALL_TIMED || C->result != CUDA_SUCCESS || !C->context || !thread->counts ||
+                             capture_any() || log_on(),
+                         0)) {
+        record_any(C);
+        return;
+    }
+    const struct stack_entry *way = stacks_usual(thread, C->caller, C->frame);
+    if (__builtin_expect(!way || !append_has_room(thread, record_size(C)), 0)) {
+        record_any(C);
+        return;
+    }
+    count(C, 0);
+    write_record(append_here(C->thread, PTDS_REC_CALL, record_size(C)), C, 0, way->id);
 }
 
 void record_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until)

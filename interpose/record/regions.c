@@ -45,6 +45,13 @@ static void append(struct thread *thread, uint32_t name, uint32_t domain, uint64
     append_commit(thread);
 }
 
+/* For every record to come. Of regions nested too deep, the last one that was remembered stands for them. */
+static void note_innermost(struct thread *thread)
+{
+    uint32_t depth = thread->region_depth < THREAD_REGIONS ? thread->region_depth : THREAD_REGIONS;
+    thread->region = depth ? thread->regions[depth - 1] : 0;
+}
+
 static void push(struct thread *thread, const char *name, const char *domain)
 {
     uint32_t depth = thread->region_depth++, domain_id = domain ? define_string(PTDS_ROLE_DOMAIN, domain) : 0;
@@ -53,6 +60,7 @@ static void push(struct thread *thread, const char *name, const char *domain)
         thread->regions[depth] = id;
         thread->region_domains[depth] = domain_id;
     }
+    note_innermost(thread);
     append(thread, id, domain_id, 0);
 }
 
@@ -123,6 +131,7 @@ static void pop(struct thread *thread, uint32_t domain)
         memmove(&thread->region_domains[at - 1], &thread->region_domains[at], above * sizeof thread->region_domains[0]);
     }
     thread->region_depth--;
+    note_innermost(thread);
     append(thread, 0, domain, 0);
 }
 

@@ -14,8 +14,6 @@
 #include "interpose/record/definitions.h"
 #include "interpose/state/map.h"
 
-#define CACHE 512u
-#define CHECKED 6u /* outer return addresses that are compared on every use */
 #define FRAMES 48
 #define FIRST_USES 48u        /* unwinds granted to a call site that never blocks */
 #define SCAN_WORDS 2048       /* how far up the stack one frame's return address is looked for */
@@ -23,16 +21,6 @@
 #define REFUSED 256u          /* calls that a refusal holds for */
 
 extern void *__libc_stack_end; /* ld.so's, since 2.1 */
-
-struct stack_entry {
-    const void *caller;
-    const void *const *frame;
-    uint32_t id;
-    uint16_t checked;
-    uint16_t refused; /* uses until this place is asked about again, at 1; its id is a stack of one frame. 0: not refused */
-    const void *const *slot[CHECKED];
-    const void *value[CHECKED];
-};
 
 static struct map by_content; /* hash of a stack -> id */
 static struct map uses;       /* return address -> unwinds so far, + 1 */
@@ -59,17 +47,6 @@ static uint32_t id_of(void *const *frames, int count)
     return id;
 }
 
-static int matches(const struct stack_entry *entry, const struct call *C)
-{
-    if (entry->caller != C->caller || entry->frame != C->frame)
-        return 0;
-    for (uint32_t i = 0; i < entry->checked; i++) {
-        if (*entry->slot[i] != entry->value[i])
-            return 0;
-    }
-    return 1;
-}
-
 /* How far up from here the stack is surely mapped, now and whenever this frame is in use: the main thread's is in one
  * piece, of any other only the page is known, since a coroutine's may end anywhere. */
 static const void *const *readable_end(const struct call *C)
@@ -85,15 +62,15 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
 {
     const void *const *at = entry->frame, *const *end = readable_end(C);
     entry->checked = 0;
-    for (int i = 1; i < count && entry->checked < CHECKED; i++) {
+    for (int i = 1; i < count && entry->checked < STACKS_CHECKED; i++) {
         int left = SCAN_WORDS;
         do
             at++;
         while (at < end && *at != frames[i] && --left > 0);
         if (at >= end || left == 0)
             return;
-        entry->slot[entry->checked] = at;
-        entry->value[entry->checked++] = frames[i];
+        entry->outer[entry->checked].slot = at;
+        entry->outer[entry->checked++].value = frames[i];
     }
 }
 
@@ -127,23 +104,16 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
     return entry->id;
 }
 
-static struct stack_entry *entry_of(const struct call *C)
-{
-    uint64_t key = (uint64_t)C->caller * 31 + (uint64_t)C->frame;
-    return &C->thread->stacks[(key >> 3 ^ key >> 13) % CACHE];
-}
-
 uint32_t stacks_known(const struct call *C)
 {
-    struct stack_entry *entry = C->thread->stacks ? entry_of(C) : NULL;
-    if (!entry || !matches(entry, C) || entry->refused == 1)
+    struct stack_entry *entry = C->thread->stacks ? stacks_entry(C->thread, C->caller, C->frame) : NULL;
+    if (!entry || !stacks_match(entry, C->caller, C->frame) || entry->refused == 1)
         return 0;
     entry->refused -= entry->refused != 0;
     return entry->id;
 }
 
-/* Away from the usual way, which then saves no registers for it. */
-static __attribute__((noinline)) uint32_t find(struct stack_entry *entry, const struct call *C, int worth)
+static uint32_t find(struct stack_entry *entry, const struct call *C, int worth)
 {
     if (!C->thread->unwinding && (worth || granted(C)))
         return unwind(entry, C);
@@ -152,30 +122,20 @@ static __attribute__((noinline)) uint32_t find(struct stack_entry *entry, const 
     return entry->id;
 }
 
-static __attribute__((noinline)) uint32_t find_first(struct call *C, int worth)
-{
-    C->thread->stacks = memory_keep(CACHE * sizeof *C->thread->stacks);
-    return C->thread->stacks ? find(entry_of(C), C, worth) : 0;
-}
-
 uint32_t stacks_id(struct call *C, int worth)
 {
-    if (__builtin_expect(!C->thread->stacks, 0))
-        return find_first(C, worth);
-    struct stack_entry *entry = entry_of(C);
-    if (__builtin_expect(matches(entry, C), 1)) {
-        if (__builtin_expect(!entry->refused, 1))
-            return entry->id;
-        if (!worth && --entry->refused)
-            return entry->id;
-    }
+    if (!C->thread->stacks && !(C->thread->stacks = memory_keep(STACKS_PLACES * sizeof *C->thread->stacks)))
+        return 0;
+    struct stack_entry *entry = stacks_entry(C->thread, C->caller, C->frame);
+    if (stacks_match(entry, C->caller, C->frame) && (!entry->refused || (!worth && --entry->refused)))
+        return entry->id;
     return find(entry, C, worth);
 }
 
 void stacks_forget(struct thread *thread)
 {
     if (thread->stacks)
-        memset(thread->stacks, 0, CACHE * sizeof *thread->stacks);
+        memset(thread->stacks, 0, STACKS_PLACES * sizeof *thread->stacks);
 }
 
 void stacks_warm_up(void)

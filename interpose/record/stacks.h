@@ -7,10 +7,51 @@
 
 #include "interpose/state/call.h"
 
+/* Outer return addresses that are compared on every use, and the thread's places. */
+enum { STACKS_CHECKED = 6, STACKS_PLACES = 512 };
+
+struct stack_entry {
+    const void *caller;
+    const void *const *frame;
+    uint32_t id;
+    uint16_t checked;
+    uint16_t refused; /* uses until this place is asked about again, at 1; its id is a stack of one frame. 0: not refused */
+    struct {
+        const void *const *slot;
+        const void *value;
+    } outer[STACKS_CHECKED];
+    uint64_t unused; /* a size that places are cheap to multiply with */
+};
+
+static inline struct stack_entry *stacks_entry(const struct thread *thread, const void *caller, const void *const *frame)
+{
+    return &thread->stacks[((uint64_t)caller / 4 + (uint64_t)frame / 16) % STACKS_PLACES];
+}
+
+/* The call came the same way. */
+static inline int stacks_match(const struct stack_entry *entry, const void *caller, const void *const *frame)
+{
+    if (entry->caller != caller || entry->frame != frame)
+        return 0;
+    for (uint32_t i = 0; i < entry->checked; i++) {
+        if (*entry->outer[i].slot != entry->outer[i].value)
+            return 0;
+    }
+    return 1;
+}
+
 /* The id of the call's stack. The thread remembers stacks by the wrapper's return address, its place on the stack, and the
  * return addresses found above it; one that it remembers costs a few loads. Another is unwound if `worth` is set or the
  * call site still has some of its first uses left; else the id is that of the return address alone. */
 uint32_t stacks_id(struct call *C, int worth);
+
+/* The way that the call came, where stacks_id has nothing to find or to count; else NULL. */
+static inline const struct stack_entry *stacks_usual(const struct thread *thread, const void *caller,
+                                                     const void *const *frame)
+{
+    const struct stack_entry *entry = thread->stacks ? stacks_entry(thread, caller, frame) : NULL;
+    return entry && !entry->refused && stacks_match(entry, caller, frame) ? entry : NULL;
+}
 
 /* The id that the thread remembers for the call's place; 0 if stacks_id has to find it, or to ask again. */
 uint32_t stacks_known(const struct call *C);

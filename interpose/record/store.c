@@ -35,6 +35,7 @@ static struct __attribute__((aligned(64))) {
     struct lock lock;
     int in_file;
     int full;        /* the disk has refused once: the chunks there are go round */
+    uint32_t used;   /* no chunk is left that nobody has written to */
     int lock_file;   /* holds the lock, nothing else: the program may close any descriptor and get its number for a file of
                         its own */
     char path[2048]; /* absolute */
@@ -215,14 +216,21 @@ static struct ptds_chunk *reuse(uint64_t *index)
     return NULL;
 }
 
-static struct ptds_chunk *next_chunk(uint64_t *index)
+static int has_fresh(void)
 {
-    if (store.free)
-        return reuse(index);
     int room = store.handed < (uint64_t)store.extent_count * PTDS_EXTENT_CHUNKS;
     if (!room && !store.full && store.handed < store.chunks_max)
         room = grow();
     if (!room)
+        __atomic_store_n(&store.used, 1, __ATOMIC_RELAXED);
+    return room;
+}
+
+static struct ptds_chunk *next_chunk(uint64_t *index)
+{
+    if (store.free)
+        return reuse(index);
+    if (!has_fresh())
         return take_back(index);
     *index = store.handed;
     return chunk_at(store.handed);
@@ -241,6 +249,21 @@ static void populate(struct ptds_chunk *chunk)
         __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
 }
 
+/* Under the lock. */
+static void hand_out(struct ptds_chunk *chunk, uint64_t index, enum ptds_chunk_kind kind, uint32_t thread)
+{
+    int fresh = index == store.handed;
+    __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
+    *chunk = (struct ptds_chunk){.magic = PTDS_CHUNK_MAGIC, .kind = kind, .thread = thread, .sequence = ++store.sequence};
+    if (kind == PTDS_CHUNK_COUNTS && !fresh)
+        memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
+    store.states[index] = STATE_ACTIVE;
+    if (fresh) {
+        __atomic_store_n(&store.handed, index + 1, __ATOMIC_RELEASE);
+        store.header->chunks = index + 1;
+    }
+}
+
 /* Opens files and grows them under the lock, where nobody may be cancelled. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
 {
@@ -250,17 +273,8 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
     lock_take(&store.lock);
     struct ptds_chunk *chunk = next_chunk(&index);
     if (chunk) {
-        __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
-        *chunk =
-            (struct ptds_chunk){.magic = PTDS_CHUNK_MAGIC, .kind = kind, .thread = thread, .sequence = ++store.sequence};
         fresh = index == store.handed;
-        if (kind == PTDS_CHUNK_COUNTS && !fresh)
-            memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
-        store.states[index] = STATE_ACTIVE;
-        if (fresh) {
-            __atomic_store_n(&store.handed, index + 1, __ATOMIC_RELEASE);
-            store.header->chunks = index + 1;
-        }
+        hand_out(chunk, index, kind, thread);
     } else {
         store.header->refused++;
     }
@@ -270,6 +284,26 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
     if (!chunk || store.full)
         diag_once(DIAG_ERROR, "no space for more of the trace; ",
                   chunk ? "the oldest detail goes first, counts stay exact" : "detail is dropped, counts stay");
+    cancel_back(cancel);
+    errno = saved;
+    return chunk;
+}
+
+struct ptds_chunk *store_chunk_ahead(uint32_t thread)
+{
+    if (__atomic_load_n(&store.used, __ATOMIC_RELAXED))
+        return NULL;
+    struct ptds_chunk *chunk = NULL;
+    int cancel = cancel_off();
+    int saved = errno;
+    lock_take(&store.lock);
+    if (!store.free && has_fresh()) {
+        chunk = chunk_at(store.handed);
+        hand_out(chunk, store.handed, PTDS_CHUNK_CALLS, thread);
+    }
+    lock_drop(&store.lock);
+    if (chunk)
+        populate(chunk);
     cancel_back(cancel);
     errno = saved;
     return chunk;

@@ -20,6 +20,9 @@ struct ptds_trace_header *store_header(void);
  * once). `kind` DEFINITIONS and COUNTS chunks are never taken back. Any thread. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread);
 
+/* A CALLS chunk for later, its pages taken now; NULL where the next one would cost no pages anyway. */
+struct ptds_chunk *store_chunk_ahead(uint32_t thread);
+
 /* The thread will not write to this chunk again. NULL is fine. */
 void store_chunk_full(struct ptds_chunk *chunk);
 

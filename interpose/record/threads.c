@@ -13,6 +13,7 @@
 #include "interpose/base/clock.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/record/append.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/path.h"
 #include "interpose/record/record.h"
@@ -95,7 +96,9 @@ void record_thread_ended(struct thread *thread)
         return;
     define_thread(thread, PTDS_LIFE_GONE);
     store_chunk_full(thread->chunk);
-    thread->chunk = NULL;
+    if (thread->ahead)
+        store_chunk_back(thread->ahead);
+    thread->chunk = thread->ahead = NULL;
     thread->chunk_at = thread->chunk_end = NULL;
     if (thread->now)
         thread->now->enter = 0;
@@ -106,8 +109,13 @@ void record_thread_ended(struct thread *thread)
     thread->now = NULL;
 }
 
+static int waits(const struct call *C)
+{
+    return C->op == PTDS_OP_STREAM_SYNC || C->op == PTDS_OP_EVENT_SYNC || C->op == PTDS_OP_CTX_SYNC;
+}
+
 /* A new way into the driver has its stack taken here rather than afterwards, so that whoever looks at a call that does not
- * return sees where it came from; the time that takes is not the call's. */
+ * return sees where it came from. The time that this takes, or the next chunk, is not the call's. */
 void record_entering(struct call *C)
 {
     struct thread *thread = C->thread;
@@ -119,11 +127,14 @@ void record_entering(struct call *C)
     if (!now)
         return;
     const struct context *context = C->context ? C->context : objects_context_now(thread);
+    int late = waits(C) && append_chunk_ahead(thread);
     C->stack = stacks_known(C);
     if (__builtin_expect(!C->stack, 0)) {
         C->stack = stacks_id(C, 0);
-        C->enter = clock_ticks();
+        late = 1;
     }
+    if (late)
+        C->enter = clock_ticks();
     __atomic_store_n(&now->enter, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     now->caller = (uint64_t)C->caller;

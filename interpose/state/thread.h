@@ -55,6 +55,7 @@ struct thread {
     struct ptds_default_count *defaults;
     struct ptds_now *now;
     uint32_t counts_in_chunk;
+    uint32_t region; /* the innermost one; 0 none */
     uint8_t *chunk_at, *chunk_end;
     struct ptds_chunk *chunk;
     uint64_t lost;
@@ -68,6 +69,7 @@ struct thread {
     struct stack_entry *stacks;
     struct kernel_entry *kernels;
     struct memory_cache *memories; /* found last */
+    struct ptds_chunk *ahead;      /* recording: the next chunk; NULL not had yet */
 };
 
 /* The calling thread's state; made on first use. NULL without memory: then calls pass through. */

@@ -3,7 +3,6 @@
  * An ordinary program for the simulated driver, in the situations that the recorder writes down; argv[1] says which. Knows
  * nothing of the shim but, through NVTX, that somebody may listen.
  *
- *     launches        kernels with pointers at several places of their parameters, also by a buffer
  *     hostfuncs       host functions and callbacks: plain, refused, captured, and many at once
  *     nvtx            ranges, domains, wide and registered texts, a thread's name; before and after the first CUDA call
  *     names           threads that change their names after their first call
@@ -64,27 +63,6 @@ struct Gate {
         __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
     }
 };
-
-int launches()
-{
-    CUdeviceptr memory;
-    uint32_t count = 4;
-    CU(cuMemAlloc(&memory, 4096));
-    CUdeviceptr c = memory, a = memory + 1024, b = memory + 2048;
-    printf("memory %llx\n", static_cast<unsigned long long>(memory));
-    CU(cuMemsetD8(memory, 0, 4096));
-    launch(kernel("add"), nullptr, {&c, &a, &b, &count});
-    /* The same by a buffer: three pointers and a count, as the kernel's parameters lie. */
-    struct {
-        CUdeviceptr c, a, b;
-        uint32_t count;
-    } buffer = {memory, memory + 1024, memory + 2048, 4};
-    size_t size = sizeof buffer;
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
-    CU(cuLaunchKernel(kernel("add"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
-    CU(cuCtxSynchronize());
-    return 0;
-}
 
 int ran[4];
 bool right = true;
@@ -411,8 +389,6 @@ int main(int argc, char **argv)
     if (mode == "nvtx")
         return nvtx();
     start();
-    if (mode == "launches")
-        return launches();
     if (mode == "hostfuncs")
         return hostfuncs();
     if (mode == "names")

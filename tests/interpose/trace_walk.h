@@ -26,7 +26,7 @@ struct Walk {
     std::map<uint16_t, std::string> names;                 /* of API records */
     std::map<std::string, uint64_t> counts;                /* exact calls, all threads, both entries */
     std::set<uint32_t> threads;
-    int chunks = 0;
+    int chunks = 0, empty = 0; /* empty: chunks for calls that have none yet */
 
     /* How many CALL records there are of a function. */
     uint64_t calls(const std::string &symbol) const
@@ -74,6 +74,7 @@ inline void walk_chunk(const std::string &bytes, size_t at, Walk *walk)
         }
         return;
     }
+    walk->empty += chunk.kind == PTDS_CHUNK_CALLS && chunk.committed == 0;
     while (from < end) {
         ptds_record record;
         memcpy(&record, bytes.data() + from, sizeof record);

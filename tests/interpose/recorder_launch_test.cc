@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The records of launches, on the simulated driver: their words, the same record by whichever way, and when a thread gets
+ * the chunks that they lie in.
+ */
+#include "tests/interpose/recorded.h"
+
+namespace ptds
+{
+namespace
+{
+
+Recorded record(const std::vector<std::string> &mode, const std::string &policy = "observe", const Settings &more = {})
+{
+    return record_of("launch_child", mode, policy, more);
+}
+
+TEST(Launches, PointersSayWhereTheyLay)
+{
+    Recorded recorded = record({"launches"});
+    unsigned long long memory = 0;
+    ASSERT_EQ(sscanf(recorded.outcome.out.c_str(), "memory %llx", &memory), 1);
+    std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
+    ASSERT_EQ(launches.size(), 2u);
+    for (const std::string &launch : launches) { /* by parameters, then by a buffer */
+        std::vector<uint64_t> words = words_of(launch);
+        ASSERT_EQ(words.size(), 6u);
+        for (uint64_t i = 0; i < 3; i++) {
+            EXPECT_EQ(words[3 + i] & PTDS_LAUNCH_ADDRESS_MASK, memory + 1024 * i);
+            EXPECT_EQ(words[3 + i] >> PTDS_LAUNCH_ADDRESS_BITS, i);
+        }
+    }
+}
+
+TEST(Launches, MemoryThatNoWordNamesIsNamed)
+{
+    Recorded recorded = record({"ends"});
+    std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
+    std::vector<ptds_rec_CALL> made = recorded.calls(PTDS_OP_ALLOC);
+    ASSERT_EQ(launches.size(), 3u);
+    ASSERT_GE(made.size(), 2u);
+    EXPECT_EQ(words_of(launches[0]).size(), 6u) << "a shape and three words";
+    EXPECT_EQ(words_of(launches[1]).size(), 6u) << "the end of what another word names";
+    std::vector<uint64_t> words = words_of(launches[2]);
+    ASSERT_EQ(words.size(), 7u);
+    EXPECT_EQ(words[6], made.back().object | PTDS_REACHES_WRITE << PTDS_LAUNCH_ADDRESS_BITS);
+}
+
+/* All but when. */
+std::string without_time(std::string record)
+{
+    return record.replace(offsetof(ptds_rec_CALL, enter), sizeof(uint64_t), sizeof(uint64_t), '-');
+}
+
+/* Of a stack, where the driver call returns to; 0 unknown. */
+uint64_t caller_of(const Recorded &recorded, uint32_t id)
+{
+    for (const auto &[kind, bytes] : recorded.trace.records) {
+        ptds_rec_STACK stack;
+        uint64_t pc = 0;
+        if (kind != PTDS_REC_STACK)
+            continue;
+        memcpy(&stack, bytes.data(), sizeof stack);
+        memcpy(&pc, bytes.data() + sizeof stack, sizeof pc);
+        if (stack.id == id)
+            return pc;
+    }
+    return 0;
+}
+
+/* The name of the file that it lies in. */
+std::string object_of(const Recorded &recorded, uint64_t pc)
+{
+    for (const auto &[kind, bytes] : recorded.trace.records) {
+        ptds_rec_OBJECT object;
+        if (kind != PTDS_REC_OBJECT)
+            continue;
+        memcpy(&object, bytes.data(), sizeof object);
+        std::string path = bytes.substr(sizeof object).c_str();
+        if (pc >= object.base && pc < object.end)
+            return path.substr(path.rfind('/') + 1);
+    }
+    return "";
+}
+
+/* The first one of each kind is looked at in full, most others go the guard's short way. */
+TEST(Launches, AreRecordedAlikeByEveryWay)
+{
+    enum { TIMES = 200 };
+    Recorded recorded = record({"again", std::to_string(TIMES)}, "guarded");
+    EXPECT_EQ(recorded.outcome.out, "failed 0\n");
+    std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
+    ASSERT_EQ(launches.size(), 2u * TIMES);
+    for (size_t i = 0; i < launches.size(); i++)
+        ASSERT_EQ(without_time(launches[i]), without_time(launches[i / TIMES * TIMES])) << i;
+    std::vector<ptds_rec_CALL> calls = recorded.calls(PTDS_OP_LAUNCH);
+    for (size_t i = 1; i < calls.size(); i++)
+        EXPECT_GT(calls[i].enter, calls[i - 1].enter) << i;
+    EXPECT_NE(calls[0].stack, calls[TIMES].stack);
+    EXPECT_EQ(object_of(recorded, caller_of(recorded, calls[0].stack)), "launch_child");
+    EXPECT_EQ(object_of(recorded, caller_of(recorded, calls[TIMES].stack)), "launch_child");
+    EXPECT_EQ(calls[0].flags, PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED);
+    EXPECT_EQ(words_of(launches[0]).size(), 6u);
+    EXPECT_EQ(words_of(launches[0])[0], 2u | 3ull << 32);
+    EXPECT_EQ(words_of(launches[0])[1], 4u);
+    EXPECT_EQ(words_of(launches[0])[2], 5u | 6ull << 16 | 7ull << 32);
+    EXPECT_EQ(recorded.trace.counts["cuLaunchKernel"], 1u * TIMES);
+    EXPECT_EQ(recorded.trace.counts["cuLaunchKernelEx"], 1u * TIMES);
+    ptds_default_count counts = default_counts(recorded.bytes);
+    EXPECT_EQ(counts.legacy, 2u * TIMES);
+    EXPECT_EQ(counts.kept + counts.failed, 0u);
+}
+
+TEST(Launches, AreRecordedAlikeWhereOldRecordsWere)
+{
+    Recorded recorded = record({"again", "12000"}, "guarded", {{"PTDS_TRACE_LIMIT", "1M"}});
+    EXPECT_GT(recorded.trace.header.recycled, 0u);
+    std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
+    std::map<uint16_t, std::string> first;
+    ASSERT_GT(launches.size(), 5000u);
+    for (const std::string &launch : launches) {
+        ptds_rec_CALL call;
+        memcpy(&call, launch.data(), sizeof call);
+        ASSERT_EQ(without_time(launch), first.emplace(call.api, without_time(launch)).first->second);
+    }
+    EXPECT_EQ(recorded.trace.counts["cuLaunchKernel"], 12000u);
+    EXPECT_EQ(recorded.trace.counts["cuLaunchKernelEx"], 12000u);
+}
+
+TEST(Launches, ThatFailAreRecordedAlikeToo)
+{
+    enum { TIMES = 100 };
+    Recorded recorded = record({"again", std::to_string(TIMES)}, "guarded",
+                               {{"SIM_FAIL", "cuLaunchKernel:60:700,cuLaunchKernelEx:70:701"}});
+    EXPECT_EQ(recorded.outcome.out, "failed 2\n");
+    std::vector<std::string> launches = recorded.calls_bytes(PTDS_OP_LAUNCH);
+    ASSERT_EQ(launches.size(), 2u * TIMES);
+    for (size_t i = 0; i < launches.size(); i++) {
+        ptds_rec_CALL call;
+        std::string record = launches[i];
+        memcpy(&call, record.data(), sizeof call);
+        EXPECT_EQ(call.result, i == 59 ? 700 : i == TIMES + 69 ? 701 : 0) << i;
+        record.replace(offsetof(ptds_rec_CALL, result), sizeof call.result, sizeof call.result, '\0');
+        ASSERT_EQ(without_time(record), without_time(launches[i / TIMES * TIMES])) << i;
+    }
+    ptds_default_count counts = default_counts(recorded.bytes);
+    EXPECT_EQ(counts.legacy, 2u * TIMES);
+    EXPECT_EQ(counts.failed, 2u);
+    EXPECT_EQ(counts.kept, 0u);
+}
+
+/* A thread that waits after it has recorded much has its next chunk when it goes on. */
+TEST(Chunks, ComeWhileAThreadWaits)
+{
+    EXPECT_EQ(record({"rounds", "0"}).trace.empty, 0) << "it did not wait";
+    EXPECT_EQ(record({"rounds", "1"}).trace.empty, 1);
+    EXPECT_EQ(record({"thread-rounds", "1"}).trace.empty, 0) << "it has ended and given it back";
+    Recorded many = record({"rounds", "50"}, "guarded");
+    EXPECT_EQ(many.trace.calls("cuLaunchKernel"), 50u * 100u);
+    EXPECT_EQ(many.trace.counts["cuLaunchKernel"], 50u * 100u);
+}
+
+/* Once chunks go round, none is taken before it is needed: that would only cost detail. */
+TEST(Chunks, DoNotComeAheadAtTheLimit)
+{
+    Recorded full = record({"rounds", "100"}, "observe", {{"PTDS_TRACE_LIMIT", "1M"}});
+    EXPECT_GT(full.trace.header.recycled, 0u);
+    EXPECT_EQ(full.trace.empty, 0);
+    EXPECT_EQ(full.trace.counts["cuLaunchKernel"], 100u * 100u);
+}
+
+} // namespace
+} // namespace ptds
