@@ -11,16 +11,22 @@
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
 
-/* The calling thread in its current context, as it was at its last call; NULL where anything is not as usual. */
-static inline struct thread_context *here_as_before(const struct thread *thread)
+/* The context is still the thread's current one. */
+static inline int is_here(const struct thread_context *here)
 {
     CUcontext handle;
-    struct thread_context *here = thread->last_context;
-    if (!here || driver.cuCtxGetCurrent(&handle) != CUDA_SUCCESS)
-        return NULL;
     const struct context *context = here->context;
-    int same = context->handle == handle && !context->gone && context->uid == here->context_uid;
-    return same && here->lane_count && context->kind != PTDS_CONTEXT_GREEN ? here : NULL;
+    return driver.cuCtxGetCurrent(&handle) == CUDA_SUCCESS && context->handle == handle && !context->gone &&
+           context->uid == here->context_uid && context->kind != PTDS_CONTEXT_GREEN;
+}
+
+/* The calling thread in its context, as it was at its last call; NULL where anything is not as usual. What costs least and
+ * says no most often comes first. */
+static inline struct thread_context *as_before(struct thread *thread)
+{
+    struct thread_context *here = thread->last_context;
+    int may = here && here->lane_count && !capture_any() && turn_may_go_again(thread, here);
+    return may && is_here(here) ? here : NULL;
 }
 
 /* What no claim holds for will be registered. */
@@ -31,20 +37,13 @@ static inline int goes(struct thread *thread, unsigned lane, const struct touche
     return goes;
 }
 
-/* Where a launch of the kernel might go the short way; NULL it does not. */
-static inline struct thread_context *short_way(struct thread *thread, const struct kernel *kernel)
-{
-    struct thread_context *here = kernel && !capture_any() ? here_as_before(thread) : NULL;
-    return here && turn_may_go_again(thread, here) ? here : NULL;
-}
-
 int guard_launch_again(struct again *again, CUfunction function, void *const *params)
 {
     struct thread *thread = thread_self;
     if (!thread || thread->fork_generation != thread_fork_generation)
         return 0;
     const struct kernel *kernel = kernels_met(thread, function);
-    const struct thread_context *here = short_way(thread, kernel);
+    const struct thread_context *here = kernel ? as_before(thread) : NULL;
     if (!here)
         return 0;
     struct touched touched;
@@ -66,7 +65,7 @@ struct again_listed guard_launch_again_listed(struct thread *thread, CUfunction 
 {
     const struct again_listed no = {NULL, 0, 0, 0, 0};
     const struct kernel *kernel = kernels_met(thread, function);
-    const struct thread_context *here = short_way(thread, kernel);
+    const struct thread_context *here = kernel ? as_before(thread) : NULL;
     if (!here)
         return no;
     struct touched touched;
@@ -84,9 +83,9 @@ void guard_listed_launched_again(struct thread *thread, struct again_listed list
 
 int guard_work_again(struct call *C)
 {
-    struct thread_context *here =
-        capture_any() || C->thread->missed || !turn_is_plain(C) ? NULL : here_as_before(C->thread);
-    if (!here || !turn_may_go_again(C->thread, here) || !goes(C->thread, here->lanes[0], &C->touched))
+    struct thread *thread = C->thread;
+    const struct thread_context *here = !thread->missed && turn_is_plain(C) ? as_before(thread) : NULL;
+    if (!here || !goes(thread, here->lanes[0], &C->touched))
         return 0;
     const struct rail *rail = &rails[here->lanes[0]];
     C->guarded.kind = GUARD_WORK;

@@ -240,10 +240,6 @@ TEST_F(Touched, ShortWayForDeviceMemoryAlone)
     launch(add, b, a, b, 0u);
     EXPECT_EQ(launch(add, b, a, b + 8, 0u), "w b w a");
     EXPECT_TRUE(short_way);
-    CUdeviceptr table = device("table"), words[2] = {a, b};
-    CU(cuMemcpyHtoD(table, words, sizeof words));
-    EXPECT_EQ(launch(copy, a, table, 0u), "w a r table w b") << "pointers lie in it";
-    EXPECT_FALSE(short_way);
     watch_pageable(1);
     launch(copy, a, b, 0u);
     EXPECT_FALSE(short_way);
@@ -339,6 +335,12 @@ TEST_F(Touched, PointersInDeviceMemory)
     CU(cuMemcpyHtoD(table, words, sizeof words));
     EXPECT_EQ(launch(mangled, c, table, 2u, 4u), "w c w table w a w b");
     EXPECT_EQ(launch(plain, c, table, 2u, 4u), "w c w table w a w b");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    launch(copy, c, other, 0u);
+    EXPECT_EQ(launch(copy, c, other, 0u), "w c r other");
+    EXPECT_TRUE(short_way);
+    EXPECT_EQ(launch(copy, c, table, 0u), "w c w table w a w b") << "its type does not tell of the pointers";
+    EXPECT_FALSE(short_way);
 }
 
 /* Without kernels between, which may write pointers themselves. */
