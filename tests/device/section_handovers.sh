@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # scripts/gpu handovers: unfinished work handed from thread to thread in every way there is, and what legacy order promises besides,
-# without the shim and under every policy that keeps legacy order.
+# without the shim and under every policy that keeps legacy order; and that order itself, as the tests of the guard have it.
 # shellcheck shell=bash
 
 HANDOVER_PROGRAMS=(handovers handovers_cpp handovers_openmp handovers_openmp_clang)
@@ -67,6 +67,15 @@ handover_lost() {
     done
 }
 
+# Legacy order as the guard's tests have it written down is this driver's, without the shim.
+handover_relation() {
+    local program
+    program=$(find_program guard/relation) || { fail "relation: not here"; return 0; }
+    run_as 300 relation bare "$program" 4 "${RELATION_PROGRAMS:-2000}"
+    verdict "$([[ $STATUS == 0 ]] && said_ok relation && echo 0 || echo 1)" \
+        "relation: $(grep ' differ$' "$WORK/relation.out" || echo "ended early, status $STATUS")"
+}
+
 handover_plain_way() { [[ $1 == handovers ]] && echo sem_wait || echo promise-future; }
 
 section_handovers() {
@@ -76,4 +85,5 @@ section_handovers() {
         handover_programs "$configuration"
     done < <(handover_configurations)
     handover_lost
+    handover_relation
 }
