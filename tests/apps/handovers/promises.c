@@ -18,7 +18,7 @@ enum { CASE_SECONDS = 10, BLOCK = 128 };
 
 extern char **environ;
 
-static const struct named_case *const groups[] = {cases_host, cases_order, cases_parallel, cases_memory};
+static const struct named_case *const groups[] = {cases_host, cases_order, cases_parallel, cases_memory, cases_many};
 
 // ---- what the cases use ----
 
