@@ -29,7 +29,7 @@ struct handover {
     uint32_t *pinned, *mapped, *pageable;
     CUstream blocking[2], nonblocking;
     CUevent event;
-    CUgraphExec graph;
+    CUgraphExec graph, reading_graph;
     /* What the ways use; 0 when a case begins. */
     pthread_t worker;
     int told;       /* under a lock of the way's */

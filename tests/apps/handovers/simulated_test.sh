@@ -32,7 +32,7 @@ DEFECTS="SIM_SMALL_COPIES=overtake SIM_THREAD_END=hang"
 
 promises_on_a_gpus_driver() {
     local name=promises.defects.${1// /.}
-    handover_run "$name" "$1 $DEFECTS" "$(find_program apps/handovers/promises)" strict
+    handover_run "$name" "$1 $PROMISES_WITH $DEFECTS" "$(find_program apps/handovers/promises)" strict
     handover_verdict "$name" "promises, $1, with a GPU's defects"
 }
 
