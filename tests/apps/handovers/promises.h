@@ -8,7 +8,8 @@
 
 #include "tests/apps/app.h"
 
-enum { WORDS = 1024, BYTES = WORDS * 4, NEW = 2, OTHER = 9, GATE_MS = 30 };
+/* As in handovers.h. */
+enum { WORDS = 256, BYTES = WORDS * 4, NEW = 2, OTHER = 9, GATE_MS = 30 };
 
 struct promise {
     struct app app;

@@ -24,7 +24,16 @@ test_policies() {
         promises_on_a_gpus_driver "$configuration"
     done < <(handover_configurations)
     handover_lost
+    footprints_known
     defects_show
+}
+
+# Work that may touch everything is in order whatever threads share, so hardly any of this may be.
+footprints_known() {
+    local unseen
+    run_as 60 footprints guarded PTDS_REPORT=summary "$(find_program apps/handovers/handovers)" mutex
+    unseen=$(sed -n 's/.*touch all memory: \([0-9]*\) unseen pointers.*/\1/p' "$WORK/footprints.err")
+    verdict "$(((${unseen:-0} > 2)))" "handovers mutex: ${unseen:-0} operations may touch everything"
 }
 
 # With what a GPU's driver does wrong, and the simulated one only on demand.
