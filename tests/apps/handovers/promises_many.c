@@ -100,13 +100,19 @@ static int legacy_beside_contexts(struct promise *p)
 // ---- more threads at once than there are lanes, each with work on its own 0x2 ----
 
 static pthread_barrier_t crowd;
+static pthread_mutex_t queue = PTHREAD_MUTEX_INITIALIZER;
+static unsigned come;
 
 static void work_in_crowd(unsigned index, void *shared)
 {
     struct promise *p = shared;
+    (void)index;
+    pthread_mutex_lock(&queue);
     CU(app_add_one(&p->app, CU_STREAM_PER_THREAD, p->seen, 1));
+    int last = ++come == CROWD;
+    pthread_mutex_unlock(&queue);
     pthread_barrier_wait(&crowd);
-    if (index == CROWD - 1)
+    if (last)
         slow_add(p, CU_STREAM_PER_THREAD);
     pthread_barrier_wait(&crowd);
     pthread_barrier_wait(&crowd);
