@@ -25,7 +25,7 @@ handover_run() {
     local name=$1 configuration=$2
     shift 2
     # shellcheck disable=SC2086 # a policy and its variables
-    run_as 150 "$name" $configuration "$@"
+    run_as 400 "$name" $configuration "$@"
     ! grep -q 'PTDS_POLICY' "$WORK/$name.err" || STATUS=unknown
 }
 

@@ -14,7 +14,7 @@
 
 #include "tests/apps/handovers/promises.h"
 
-enum { CASE_SECONDS = 10, BLOCK = 128 };
+enum { CASE_SECONDS = 20, BLOCK = 128 };
 
 extern char **environ;
 
