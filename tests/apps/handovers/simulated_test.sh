@@ -33,7 +33,7 @@ footprints_known() {
     local unseen
     run_as 60 footprints guarded PTDS_REPORT=summary "$(find_program apps/handovers/handovers)" mutex
     unseen=$(sed -n 's/.*touch all memory: \([0-9]*\) unseen pointers.*/\1/p' "$WORK/footprints.err")
-    verdict "$(((${unseen:-0} > 2)))" "handovers mutex: ${unseen:-0} operations may touch everything"
+    verdict "$((${unseen:-0} > 2))" "handovers mutex: ${unseen:-0} operations may touch everything"
 }
 
 # With what a GPU's driver does wrong, and the simulated one only on demand.
