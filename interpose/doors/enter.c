@@ -70,7 +70,7 @@ enum enter enter_call(struct call *C, uint16_t api, int twin, const void *caller
     C->edges = 0;
     C->event = NULL;
     C->guarded.kind = C->guarded.turn = C->guarded.gate = C->guarded.again = C->guarded.waits = C->guarded.settled =
-        C->guarded.begun = 0;
+        C->guarded.begun = C->guarded.alone = 0;
     C->guarded.promise.reach = (struct reach){0};
     C->sample = NULL;
     C->leaving = NULL;

@@ -34,7 +34,7 @@ int ptds_api_use_stream_in_thread(CUstream stream)
     struct thread *thread = streams_matter() ? thread_get() : NULL;
     if (!thread)
         return 0;
-    thread->own_target = stream;
+    target_set_thread(thread, stream);
     return 1;
 }
 

@@ -150,6 +150,8 @@ static void made_memory(struct call *C)
 
 void guard_learn(struct call *C)
 {
+    if (C->guarded.alone)
+        guard_finish_alone(C);
     if (C->guarded.waits) /* an implicit form, and its wait */
         turn_done(C, C->result);
     if (C->result != CUDA_SUCCESS)

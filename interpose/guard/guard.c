@@ -4,6 +4,9 @@
  */
 #include "interpose/guard/guard.h"
 
+#include <errno.h>
+
+#include "interpose/base/diag.h"
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/events.h"
@@ -134,6 +137,36 @@ void guard_finish_implicit(struct call *C)
         C->result = result; /* the original would have reported what went wrong before it, too */
 }
 
+/* ---- when no lane is left ---- */
+
+/* Not in a capture, which it would break. */
+static int all_is_done(const struct call *C)
+{
+    const struct context *context = C->stream ? C->stream->context : C->context;
+    int saved = errno, entered = capture_any() || !context ? -1 : rails_enter(context);
+    int done = entered >= 0 && REAL(cuCtxSynchronize) && REAL(cuCtxSynchronize)() == CUDA_SUCCESS;
+    rails_leave(entered);
+    errno = saved;
+    return done;
+}
+
+/* The host waits before the call and after it: slow, and right. */
+static void alone(struct call *C)
+{
+    int works = C->guarded.kind != GUARD_SYNC && C->guarded.kind != GUARD_QUERY;
+    diag_once(DIAG_ERROR, "more streams and threads at once than legacy order can be kept for by events: the host waits");
+    C->guarded.alone = works && all_is_done(C);
+    if (C->guarded.kind == GUARD_RECORD)
+        guard_event_unrecorded(C->event); /* all that it stands for is done */
+    turn_none(C);
+}
+
+void guard_finish_alone(struct call *C)
+{
+    C->guarded.alone = 0;
+    all_is_done(C);
+}
+
 /* ---- other work ---- */
 
 /* A synchronous form that goes as it is: the host waits inside the driver, so it waits here first, out of its turn. */
@@ -142,7 +175,7 @@ static void begin_as_is(struct call *C, const struct where *where)
     if ((C->flags & PTDS_CALL_IMPLICIT) && footprint_blocks_host(C))
         turn_settle(C, where);
     if (turn_begin(C, where) < 0)
-        turn_none(C);
+        alone(C);
 }
 
 /* In a blocking capture calls on the legacy stream fail, and nothing of ours may touch it. */
@@ -172,8 +205,11 @@ void guard_stream_work(struct call *C)
         recorded_in_capture(C);
     else if (joins_capture(C))
         guard_capture_takes(C->stream); /* what was on it before is marked */
-    else if (C->guarded.kind != GUARD_NOTHING && where.context && pool_of(where.context) && turn_begin(C, &where) >= 0)
+    else if (C->guarded.kind != GUARD_NOTHING && where.context && pool_of(where.context)) {
+        if (turn_begin(C, &where) < 0)
+            alone(C);
         return;
+    }
     turn_none(C);
 }
 

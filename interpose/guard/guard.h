@@ -49,6 +49,9 @@ static inline void guard_leaving(struct call *C)
 /* After a synchronous form that went as an asynchronous one: waits as the original would have. */
 void guard_finish_implicit(struct call *C);
 
+/* After a call for which there was no lane. */
+void guard_finish_alone(struct call *C);
+
 /* After the book-keeping of the call: what it has made counts as touched. */
 void guard_learn(struct call *C);
 static inline void guard_late(struct call *C)

@@ -16,9 +16,12 @@
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
-enum { EVENTS_READY = 32 };
+/* Lanes are for the program's streams, too: so many at most for all contexts' default-stream work, one for each in any
+ * case. */
+enum { EVENTS_READY = 32, LANES_OF_ALL = 192 };
 
 static uint32_t domains_taken; /* bits */
+static unsigned lanes_taken;   /* by the streams of all pools */
 
 static int take_domain(void)
 {
@@ -40,7 +43,7 @@ static struct pool *take_pool(void)
     struct pool *pool = retired_take(&gone, offsetof(struct pool, retired));
     if (!pool)
         return memory_keep(sizeof *pool);
-    pool->count = pool->legacy = 0;
+    pool->count = pool->opened = pool->legacy = 0;
     pool->events = 0;
     return pool;
 }
@@ -113,15 +116,11 @@ static int make_stream(CUstream *stream, unsigned flags, int has_priority, int p
 }
 
 /* Locked. 0: another thread has made enough of them. */
-static int add_lane(struct context *context, CUstream stream, uint32_t uid, unsigned wanted)
+static int add_stream(struct pool *pool, CUstream stream, uint32_t uid, unsigned wanted)
 {
-    struct pool *pool = context->pool;
     if (pool->count >= wanted)
         return 0;
-    int lane = rails_open(LANE_DEFAULT, context, stream, uid, 0);
-    if (lane < 0)
-        return 0;
-    pool->lanes[pool->count++] = (uint16_t)lane;
+    pool->at[pool->count++] = (struct pooled){.handle = stream, .uid = uid};
     return 1;
 }
 
@@ -152,7 +151,7 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
             follow_legacy(context, stream);
         uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
         lock_take(&guard_state.lock);
-        int added = add_lane(context, stream, uid, count);
+        int added = add_stream(pool, stream, uid, count);
         lock_drop(&guard_state.lock);
         if (!added) {
             REAL(cuStreamDestroy_v2)(stream);
@@ -181,41 +180,126 @@ int pool_legacy_lane(struct context *context)
     return pool->legacy - 1;
 }
 
-/* One that an ended thread gave back may have work pending still, which the next thread has nothing to do with: of those
- * with as few users, the one whose work is oldest. */
-static int is_better(uint16_t lane, uint16_t than)
+/* ---- lanes for threads; all locked ---- */
+
+static uint32_t users_of(const struct pooled *stream)
 {
-    if (rails[lane].users != rails[than].users)
-        return rails[lane].users < rails[than].users;
-    return guard_state.order.lanes[lane]->last < guard_state.order.lanes[than]->last;
+    return stream->lane ? rails[stream->lane - 1].users : 0;
 }
 
-static uint16_t least_used(const struct pool *pool, const struct thread_context *here)
+static moment last_of(const struct pooled *stream)
 {
-    uint16_t best = UINT16_MAX;
+    return stream->lane ? guard_state.order.lanes[stream->lane - 1]->last : 0;
+}
+
+/* One that an ended thread gave back may have work pending still, which the next thread has nothing to do with: of those
+ * with as few users, the one whose work is oldest. */
+static int is_better(const struct pooled *stream, const struct pooled *than)
+{
+    if (users_of(stream) != users_of(than))
+        return users_of(stream) < users_of(than);
+    return last_of(stream) < last_of(than);
+}
+
+static int has_lane(const struct thread_context *here, const struct pooled *stream)
+{
+    for (unsigned k = 0; stream->lane && k < here->lane_count; k++) {
+        if (here->lanes[k] == stream->lane - 1)
+            return 1;
+    }
+    return 0;
+}
+
+/* `may_open`: also one that has no lane yet. */
+static struct pooled *least_used(struct pool *pool, const struct thread_context *here, int may_open)
+{
+    struct pooled *best = NULL;
     for (unsigned i = 0; i < pool->count; i++) {
-        uint16_t lane = pool->lanes[i];
-        int mine = 0;
-        for (unsigned k = 0; k < here->lane_count; k++)
-            mine |= here->lanes[k] == lane;
-        if (!mine && (best == UINT16_MAX || is_better(lane, best)))
-            best = lane;
+        struct pooled *stream = &pool->at[i];
+        if ((may_open || stream->lane) && !has_lane(here, stream) && (!best || is_better(stream, best)))
+            best = stream;
     }
     return best;
 }
 
+/* The lane is the context's, and no other stream's by now. */
+static struct pooled *pooled_on(const struct context *context, unsigned lane)
+{
+    struct pool *pool = context && rails[lane].context == context ? context->pool : NULL;
+    for (unsigned i = 0; pool && i < pool->count; i++) {
+        if (pool->at[i].lane == lane + 1)
+            return &pool->at[i];
+    }
+    return NULL;
+}
+
+/* Nobody has it, and its work is done. */
+static struct pooled *unused_on(unsigned number)
+{
+    const struct lane *lane = guard_state.order.lanes[number];
+    if (!lane->open || rails[number].users || lane->last > lane->completed || !rails_is_idle(number))
+        return NULL;
+    return pooled_on(rails[number].context, number);
+}
+
+/* They serve other contexts. */
+static void take_back(void)
+{
+    order_catch_up(&guard_state.order, NULL);
+    for (unsigned i = 0; i < guard_state.order.high; i++) {
+        struct lane *lane = guard_state.order.lanes[i];
+        struct pooled *stream = unused_on(i);
+        if (!stream)
+            continue;
+        rails_close_unmarked(i);
+        lane->gone = 0;
+        if (lane->open) /* at this moment somebody waits for a mark of it */
+            continue;
+        stream->lane = 0;
+        rails[i].context->pool->opened--;
+        lanes_taken--;
+    }
+}
+
+static int may_open(const struct pool *pool)
+{
+    unsigned contexts = (unsigned)__builtin_popcount(domains_taken);
+    if (pool->opened < POOL_LANES && lanes_taken >= LANES_OF_ALL)
+        take_back();
+    return !pool->opened || (lanes_taken < LANES_OF_ALL && pool->opened < LANES_OF_ALL / contexts);
+}
+
+/* The lock may have been given up meanwhile. */
+static int open_lane(struct context *context, struct pooled *stream)
+{
+    if (stream->lane)
+        return 1;
+    int lane = rails_open(LANE_DEFAULT, context, stream->handle, stream->uid, 0);
+    if (lane < 0 || stream->lane) {
+        if (lane >= 0)
+            rails_close_unmarked((unsigned)lane);
+        return stream->lane != 0;
+    }
+    stream->lane = (uint16_t)(lane + 1);
+    context->pool->opened++;
+    lanes_taken++;
+    return 1;
+}
+
 unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
 {
-    const struct pool *pool = here->context->pool;
+    struct pool *pool = here->context->pool;
     if (__builtin_expect(here->lane_count >= spread, 1))
         return here->lane_count;
     lock_take(&guard_state.lock);
     while (here->lane_count < spread && here->lane_count < pool->count) {
-        uint16_t lane = least_used(pool, here);
-        if (lane == UINT16_MAX)
+        struct pooled *stream = least_used(pool, here, 1);
+        if (stream && !stream->lane && !may_open(pool))
+            stream = least_used(pool, here, 0);
+        if (!stream || !open_lane(here->context, stream) || has_lane(here, stream))
             break;
-        rails_use(lane, 1);
-        here->lanes[here->lane_count++] = lane;
+        rails_use(stream->lane - 1u, 1);
+        here->lanes[here->lane_count++] = (uint16_t)(stream->lane - 1);
     }
     lock_drop(&guard_state.lock);
     return here->lane_count;
@@ -247,7 +331,8 @@ static uint16_t lowest_waited(const struct order_plan *plan, unsigned domain)
 void pool_gather(struct thread_context *here, const struct order_plan *plan)
 {
     if (here->home_lane && ++here->away >= POOL_AWAY_AT_MOST) {
-        move_to(here, (uint16_t)(here->home_lane - 1));
+        if (pooled_on(here->context, here->home_lane - 1u))
+            move_to(here, (uint16_t)(here->home_lane - 1));
         here->home_lane = 0;
     }
     if (!plan->count) {
@@ -295,6 +380,7 @@ void pool_context_gone(struct context *context)
         }
     }
     domains_taken &= ~(1u << domain);
+    lanes_taken -= pool->opened;
     retired_add(&gone, &pool->retired);
     lock_drop(&guard_state.lock);
 }
@@ -309,6 +395,7 @@ void guard_memory_gone(struct memory *memory)
 void pool_after_fork(void)
 {
     domains_taken = 0;
+    lanes_taken = 0;
     retired_forget(&gone);
 }
 
@@ -316,5 +403,5 @@ void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *
 {
     const struct pool *pool = context->pool;
     for (unsigned i = 0; pool && i < pool->count; i++)
-        each(rails[pool->lanes[i]].handle, data);
+        each(pool->at[i].handle, data);
 }

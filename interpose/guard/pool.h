@@ -10,8 +10,16 @@
 
 enum { POOL_LANES = 32, POOL_EVENTS = 1024 };
 
+/* A stream that is ready; it gets a lane when a thread needs one. */
+struct pooled {
+    CUstream handle;
+    uint32_t uid;
+    uint16_t lane; /* + 1; 0 none yet */
+};
+
 struct pool {
-    uint16_t count, lanes[POOL_LANES];
+    uint16_t count, opened; /* streams, and those that have a lane */
+    struct pooled at[POOL_LANES];
     uint16_t legacy; /* the real legacy stream's lane + 1; 0 none yet */
     struct lock events_lock;
     uint32_t events;

@@ -12,12 +12,15 @@
 #include "interpose/policy/target.h"
 
 static CUstream process_target;
+static uint32_t threads_have_targets; /* at some time one had */
 
 static void forget(CUstream stream)
 {
     CUstream expected = stream;
     if (stream)
         __atomic_compare_exchange_n(&process_target, &expected, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (!__atomic_load_n(&threads_have_targets, __ATOMIC_ACQUIRE))
+        return;
     for (struct thread *thread = thread_all(); thread; thread = thread->next_all) {
         expected = stream;
         __atomic_compare_exchange_n(&thread->own_target, &expected, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -27,6 +30,12 @@ static void forget(CUstream stream)
 void target_set_process(CUstream stream)
 {
     __atomic_store_n(&process_target, stream, __ATOMIC_RELEASE);
+}
+
+void target_set_thread(struct thread *thread, CUstream stream)
+{
+    __atomic_store_n(&threads_have_targets, 1, __ATOMIC_RELEASE);
+    thread->own_target = stream;
 }
 
 /* A context that has just become current may not be ready (cudart's, before its first use): the first work tries again. */

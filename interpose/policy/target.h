@@ -11,4 +11,8 @@
  * shim's. The caller keeps it alive. */
 void target_set_process(CUstream stream);
 
+/* The same for this thread alone, the calling one. */
+struct thread;
+void target_set_thread(struct thread *thread, CUstream stream);
+
 #endif

@@ -130,11 +130,19 @@ static void CUDA_CB run_callback(CUstream stream, CUresult status, void *data)
     has_run(node, begin);
 }
 
-/* The open captures are known; asking all the same guards against one that began past the shim. Only where none is open as
- * far as is known, and the question is one that a capture survives. */
+static int is_default(const struct call *C, CUstream stream)
+{
+    return stream == CU_STREAM_LEGACY || (stream == NULL && !C->twin);
+}
+
+/* The legacy stream and what stands for it are in no capture. The others' open captures are known; asking all the same
+ * guards against one that began past the shim. Only where none is open as far as is known, and the question is one that a
+ * capture survives. */
 static int runs_once(const struct call *C, CUstream stream)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    if (is_default(C, stream))
+        return 1;
     if (capture_any() || !REAL(cuStreamIsCapturing))
         return 0;
     if (!stream && C->twin)
@@ -178,8 +186,7 @@ void hostfunc_wrap(struct call *C, CUstream stream, CUhostFn *function, void **d
 void hostfunc_wrap_callback(struct call *C, CUstream stream, CUstreamCallback *callback, void **data)
 {
     struct hostfunc *node = C->hostfunc = NULL;
-    int is_default = stream == CU_STREAM_LEGACY || (stream == NULL && !C->twin);
-    if (!*callback || !(node = make(C, stream, is_default || (C->enter && record_on()))))
+    if (!*callback || !(node = make(C, stream, is_default(C, stream) || (C->enter && record_on()))))
         return;
     node->named = stream;
     node->callback = *callback;

@@ -31,6 +31,7 @@ struct guarded {
     uint8_t gate;  /* the lane's gate is held */
     uint8_t again; /* plain work that the lane had done before: not registered */
     uint8_t settled, begun;
+    uint8_t alone; /* no lane is left: the host waits before the call and after it */
     uint8_t waits; /* the host waits for the lane: `until` and what comes with it are known to be done then */
     int16_t mark_after;
     uint16_t lane;

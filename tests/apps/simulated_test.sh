@@ -18,6 +18,7 @@ test_bare() {
     apps_right stream_handover ''
     apps_right thread_handover ''
     apps_right random_order ''
+    apps_right own_allocator ''
     apps_same mixed_streams ''
     apps_same capture ''
 }
@@ -32,6 +33,7 @@ test_policies() {
     apps_wrong thread_handover "per-thread"
     apps_right random_order "none observe guarded"
     apps_wrong random_order "per-thread"
+    apps_right own_allocator "observe guarded stream"
     apps_kept random_order thread_handover stream_handover
     apps_apart
     apps_same capture "none observe guarded stream"

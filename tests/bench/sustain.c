@@ -8,6 +8,7 @@
  *   sustain together CALL N MS        N threads make the call for so long, each with memory of its own: `ns` that one call
  *                                     occupies a processor; the same for any N where the threads do not meet
  *   sustain growth WHAT N             WHAT (growth.c) N times: `growth` of VmRSS in kB, a hundredth of it done before
+ *   sustain flat WHAT N               what one of WHAT (flat.c) costs at `first` and after N, as the `last`, in ns
  * Lines are `name value`.
  */
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/bench/flat.h"
 #include "tests/bench/growth.h"
 #include "tests/bench/lane.h"
 
@@ -155,8 +157,10 @@ int main(int argc, char **argv)
         sustain_together(find_call(argv[2]), number(argc, argv, 3, 8), number(argc, argv, 4, 200));
     else if (strcmp(what, "growth") == 0)
         growth(&setting, argv[2], number(argc, argv, 3, 100000));
+    else if (strcmp(what, "flat") == 0)
+        flat(&setting, argv[2], number(argc, argv, 3, 100000));
     else
-        must(CUDA_ERROR_INVALID_VALUE, "sustain count|pace|threads|together|growth");
+        must(CUDA_ERROR_INVALID_VALUE, "sustain count|pace|threads|together|growth|flat");
     CU(cuCtxSynchronize());
     return 0;
 }

@@ -196,6 +196,7 @@ section_apps() {
     apps_wrong thread_handover "per-thread"
     apps_right random_order "observe guarded" "stream"
     apps_wrong random_order "per-thread"
+    apps_right own_allocator "observe guarded stream"
     apps_kept random_order thread_handover stream_handover
     apps_apart
     apps_same capture "none observe guarded stream" "per-thread"

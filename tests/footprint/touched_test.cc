@@ -966,6 +966,19 @@ TEST_F(Touched, WhatGates)
     TOUCHES(cuStreamWaitValue32(nullptr, a, 1, CU_STREAM_WAIT_VALUE_GEQ), "!WAITS_FOR_VALUE");
 }
 
+/* Parameters that nobody says where they are. */
+TEST_F(Touched, ParametersThatAreNotThere)
+{
+    CUfunction function = kernel(kit_ptx, KIT_COPY);
+    void *extra[] = {CU_LAUNCH_PARAM_END};
+    last = {};
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra);
+    EXPECT_EQ(text(), "!PARAMETERS");
+    last = {};
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+    EXPECT_EQ(text(), "!PARAMETERS");
+}
+
 /* The last test: from then on kernels may launch what nobody saw. */
 TEST_F(Touched, GraphsThatTheDeviceLaunches)
 {

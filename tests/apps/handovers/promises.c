@@ -14,11 +14,12 @@
 
 #include "tests/apps/handovers/promises.h"
 
-enum { CASE_SECONDS = 10, BLOCK = 128 };
+enum { CASE_SECONDS = 20, BLOCK = 128 };
 
 extern char **environ;
 
-static const struct named_case *const groups[] = {cases_host, cases_order, cases_parallel, cases_memory};
+static const struct named_case *const groups[] = {cases_host, cases_order, cases_parallel, cases_memory,
+                                                  cases_many, cases_tell,  cases_kinds};
 
 // ---- what the cases use ----
 
@@ -66,8 +67,9 @@ void let_go(struct promise *p)
 
 void slow_add(struct promise *p, CUstream stream)
 {
-    shut(p, stream);
-    add(p, stream, p->words, p->ones, WORDS);
+    uint64_t ns = GATE_MS * 1000000ull;
+    uint32_t count = WORDS;
+    launch(p->spin_add, stream, count, (void *[]){&p->words, &ns, &count});
 }
 
 struct errand {
@@ -142,11 +144,13 @@ static void make_kernels(struct promise *p)
     CU(cuModuleGetFunction(&p->copy, p->app.module, "copy"));
     CU(cuModuleGetFunction(&p->add, p->app.module, "add"));
     CU(cuModuleGetFunction(&p->mark, p->app.module, "mark"));
+    CU(cuModuleGetFunction(&p->spin_add, p->app.module, "spin_add"));
     CU(cuModuleGetFunction(&p->empty, p->app.module, "empty"));
     fill(p, NULL, p->seen, 0, WORDS); // once each, so that nothing is loaded lazily later
     copy(p, NULL, p->seen, p->seen, WORDS);
     add(p, NULL, p->seen, p->zeros, WORDS);
     mark(p, NULL, p->flag_device, 0);
+    launch(p->spin_add, NULL, 1, (void *[]){&p->seen, &(uint64_t){0}, &(uint32_t){0}});
     CU(cuLaunchKernel(p->empty, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
 }
 

@@ -8,12 +8,13 @@
 
 #include "tests/apps/app.h"
 
-enum { WORDS = 1024, BYTES = WORDS * 4, NEW = 2, OTHER = 9, GATE_MS = 30 };
+/* As in handovers.h. */
+enum { WORDS = 256, BYTES = WORDS * 4, NEW = 2, OTHER = 9, GATE_MS = 30 };
 
 struct promise {
     struct app app;
     struct gate gate;
-    CUfunction fill, copy, add, mark, empty;
+    CUfunction fill, copy, add, mark, spin_add, empty;
     CUdeviceptr words, seen;
     CUdeviceptr ones, zeros; /* in the gate's own memory: what reads them comes after the gate, on whatever stream */
     uint32_t *pinned;        /* WORDS of it */
@@ -34,7 +35,8 @@ struct named_case {
 };
 
 /* Ends with a case without a name. */
-extern const struct named_case cases_host[], cases_order[], cases_parallel[], cases_memory[];
+extern const struct named_case cases_host[], cases_order[], cases_parallel[], cases_memory[], cases_many[], cases_tell[],
+    cases_kinds[];
 
 void fill(struct promise *p, CUstream stream, CUdeviceptr to, uint32_t value, uint32_t count);
 void copy(struct promise *p, CUstream stream, CUdeviceptr to, CUdeviceptr from, uint32_t count);
@@ -43,7 +45,7 @@ void shut(struct promise *p, CUstream stream); /* the gate, which opens by itsel
 void hold(struct promise *p, CUstream stream); /* until the flag is not 0 */
 void let_go(struct promise *p);                /* sets the flag */
 void add(struct promise *p, CUstream stream, CUdeviceptr to, CUdeviceptr constants, uint32_t count); /* to += constants */
-void slow_add(struct promise *p, CUstream stream);                /* the gate and words += 1 */
+void slow_add(struct promise *p, CUstream stream); /* GATE_MS, then words += 1; touches nothing of the host's */
 void elsewhere(struct promise *p, void (*run)(struct promise *)); /* in another thread, until that ends */
 
 int are(const uint32_t *words, uint32_t value, int count);

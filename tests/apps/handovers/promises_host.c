@@ -113,6 +113,50 @@ static int event_timing(struct promise *p)
     return ms >= 25;
 }
 
+// ---- what the host has waited for is done, for a stream that waits for nobody, too ----
+
+static void slow_default(struct promise *p)
+{
+    slow_add(p, NULL);
+}
+
+static int read_on_nonblocking(struct promise *p)
+{
+    copy(p, p->n, p->seen, p->words, WORDS);
+    return device_are(p->seen, NEW + 1, WORDS);
+}
+
+static int sync_then_nonblocking(struct promise *p)
+{
+    elsewhere(p, slow_default);
+    CU(cuStreamSynchronize(NULL));
+    return read_on_nonblocking(p);
+}
+
+static int query_then_nonblocking(struct promise *p)
+{
+    elsewhere(p, slow_default);
+    while (cuStreamQuery(NULL) == CUDA_ERROR_NOT_READY)
+        ;
+    return read_on_nonblocking(p);
+}
+
+static int event_then_nonblocking(struct promise *p)
+{
+    elsewhere(p, slow_default);
+    CU(cuEventRecord(p->first, NULL));
+    CU(cuEventSynchronize(p->first));
+    return read_on_nonblocking(p);
+}
+
+static int copy_then_nonblocking(struct promise *p)
+{
+    uint32_t word;
+    elsewhere(p, slow_default);
+    CU(cuMemcpyDtoH(&word, p->seen, sizeof word));
+    return read_on_nonblocking(p);
+}
+
 // ---- what must not wait: the host sets the flag only when the calls have returned ----
 
 static int finish_unwaited(struct promise *p)
@@ -299,6 +343,10 @@ const struct named_case cases_host[] = {
     {"event-query-other-thread", event_query_other_thread, 0},
     {"host-overwrites-pinned", host_overwrites, 0},
     {"event-timing", event_timing, 0},
+    {"sync-then-nonblocking", sync_then_nonblocking, 0},
+    {"query-then-nonblocking", query_then_nonblocking, 0},
+    {"event-then-nonblocking", event_then_nonblocking, 0},
+    {"copy-then-nonblocking", copy_then_nonblocking, 0},
     {"wait-value-then-memset", wait_value_memset, 0},
     {"wait-value-then-copy", wait_value_copy, 0},
     {"kernel-then-memset", gate_memset, 0},

@@ -281,6 +281,26 @@ static int peer_copy_reads_here(struct promise *p)
     return device_are(peer_words, NEW + 1, WORDS);
 }
 
+// What follows it on either device comes after it.
+static void add_on_peer(struct promise *p)
+{
+    (void)p;
+    CU(cuCtxSetCurrent(peer.context));
+    CU(app_add_one(&peer, NULL, peer_words, WORDS));
+}
+
+static int peer_copy_then_there(struct promise *p)
+{
+    if (!make_peer(p))
+        return 0;
+    slow_add(p, NULL);
+    CU(cuMemcpyPeer(peer_words, peer.context, p->words, p->app.context, BYTES));
+    elsewhere(p, add_on_peer);
+    CU(cuCtxSynchronize());
+    CU(cuCtxSetCurrent(peer.context));
+    return device_are(peer_words, NEW + 2, WORDS);
+}
+
 const struct named_case cases_order[] = {
     {"destroyed-then-default", destroyed_then_default, 0},
     {"destroyed-then-event", destroyed_then_event, 0},
@@ -300,5 +320,6 @@ const struct named_case cases_order[] = {
     {"adds-at-once", adds_at_once, 0},
     {"peer-copy-reads-there", peer_copy_reads, 0},
     {"peer-copy-reads-here", peer_copy_reads_here, 0},
+    {"peer-copy-then-there", peer_copy_then_there, 0},
     {0},
 };

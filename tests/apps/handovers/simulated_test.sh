@@ -21,8 +21,44 @@ test_policies() {
     SHIM=$(find_shim)
     while read -r configuration; do
         handover_programs "$configuration"
+        promises_on_a_gpus_driver "$configuration"
     done < <(handover_configurations)
     handover_lost
+    footprints_known
+    defects_show
+}
+
+# Work that may touch everything is in order whatever threads share, so hardly any of this may be.
+footprints_known() {
+    local unseen
+    run_as 60 footprints guarded PTDS_REPORT=summary "$(find_program apps/handovers/handovers)" mutex
+    unseen=$(sed -n 's/.*touch all memory: \([0-9]*\) unseen pointers.*/\1/p' "$WORK/footprints.err")
+    verdict "$((${unseen:-0} > 2))" "handovers mutex: ${unseen:-0} operations may touch everything"
+}
+
+# With what a GPU's driver does wrong, and the simulated one only on demand.
+DEFECTS="SIM_SMALL_COPIES=overtake SIM_THREAD_END=hang"
+
+promises_on_a_gpus_driver() {
+    local name=promises.defects.${1// /.} said
+    handover_run "$name" "$1 $PROMISES_WITH $DEFECTS" "$(find_program apps/handovers/promises)" strict
+    handover_verdict "$name" "promises, $1, with a GPU's defects"
+    said=$(grep -c 'the host waits' "$WORK/$name.err" || true) # of the crowd alone: elsewhere lanes must do
+    verdict "$((said != 1))" "promises, $1: $said cases find no lane"
+}
+
+# Without the shim the copies are wrong, and recompiled for per-thread streams the program hangs; else the above would show nothing.
+defects_show() {
+    local program bad
+    program=$(find_program apps/handovers/promises)
+    # shellcheck disable=SC2086
+    run_as 60 defects.bare bare $DEFECTS "$program" strict
+    bad=$(grep -v -e ' right$' -e ' skip ' -e '^WRONG' -e '^time_ms' "$WORK/defects.bare.out" | cut -d ' ' -f 1 | paste -sd,)
+    verdict "$([[ $bad == small-copy-blocking-to-0,small-copy-0-to-blocking,small-copy-0-to-per-thread ]] && echo 0 || echo 1)" \
+        "promises, bare, with a GPU's defects: wrong are $bad"
+    # shellcheck disable=SC2086
+    run_as 3 defects.hang per-thread $DEFECTS "$program" pool-memory-left-by-thread
+    verdict "$([[ $STATUS == 124 ]] && echo 0 || echo 1)" "pool-memory-left-by-thread, per-thread: $(outcome defects.hang)"
 }
 
 begin_results

@@ -138,7 +138,7 @@ static struct choice read_choice(int argc, char **argv)
     return c;
 }
 
-// The spread: the nth way takes the next few things; 5 steps on is another kind of thing, and comes round to all of them.
+// The spread: the nth way takes the next few things; 4 steps on is another kind of thing, and comes round to all of them.
 static int is_chosen(const struct choice *c, unsigned way, unsigned ways, unsigned thing)
 {
     unsigned each = (LEAST_WAYS * THINGS + ways - 1) / ways;
@@ -146,7 +146,7 @@ static int is_chosen(const struct choice *c, unsigned way, unsigned ways, unsign
         return !c->default_only || !things[thing].other_stream;
     each = each < LEAST_THINGS ? LEAST_THINGS : each > THINGS ? THINGS : each;
     for (unsigned k = 0; k < each; k++)
-        if ((way * each + k) * 5 % THINGS == thing)
+        if ((way * each + k) * 4 % THINGS == thing)
             return 1;
     return 0;
 }

@@ -12,7 +12,7 @@
 
 enum { BLOCK = 128 };
 
-static CUfunction fill_kernel, copy_kernel, add_kernel;
+static CUfunction fill_kernel, copy_kernel, add_kernel, spin_kernel;
 static CUdeviceptr ones, zeros; // in the gate's own memory
 
 static void launch_fill(struct handover *h, CUstream stream, CUdeviceptr words, uint32_t value)
@@ -72,16 +72,36 @@ static void give_kernel(struct handover *h)
     launch_add(h, NULL, h->words, h->words, ones);
 }
 
+// Touches nothing that the host can touch: no wait on the host's account covers it.
+static void give_device_kernel_on(struct handover *h, CUstream stream)
+{
+    uint64_t ns = h->gate.ms * 1000000ull;
+    uint32_t count = WORDS;
+    void *params[] = {&h->words, &ns, &count};
+    CU(cuLaunchKernel(spin_kernel, WORDS / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, params, NULL));
+}
+
+static void give_device_kernel(struct handover *h)
+{
+    give_device_kernel_on(h, NULL);
+}
+
 static void give_blocking_kernel(struct handover *h)
 {
-    hold(h, h->blocking[1]);
-    launch_add(h, h->blocking[1], h->words, h->words, ones);
+    give_device_kernel_on(h, h->blocking[1]);
 }
 
 static void give_reader(struct handover *h)
 {
     hold(h, NULL);
     launch_add(h, NULL, h->seen, h->words, zeros);
+}
+
+// A kernel's parameters do not tell that it only reads; a copy's source does.
+static void give_copied(struct handover *h)
+{
+    hold(h, NULL);
+    CU(cuMemcpyDtoDAsync(h->seen, h->words, BYTES, NULL));
 }
 
 static void give_copy_to_pinned(struct handover *h)
@@ -131,6 +151,11 @@ static void take_nonblocking(struct handover *h)
     CU(cuEventRecord(h->event, NULL));
     CU(cuStreamWaitEvent(h->nonblocking, h->event, 0));
     launch_copy(h, h->nonblocking, h->seen, h->words);
+}
+
+static void take_graph(struct handover *h)
+{
+    CU(cuGraphLaunch(h->reading_graph, NULL));
 }
 
 static void take_overwrite(struct handover *h)
@@ -198,8 +223,8 @@ static void judge_old(struct handover *h)
 const struct thing things[THINGS] = {
     {"copy", give_kernel, take_copy, judge_new, 0},
     {"kernel", give_kernel, take_kernel, judge_new, 0},
-    {"to-blocking", give_kernel, take_blocking, judge_new, 1},
-    {"event-to-nonblocking", give_kernel, take_nonblocking, judge_new, 1},
+    {"to-blocking", give_device_kernel, take_blocking, judge_new, 1},
+    {"event-to-nonblocking", give_device_kernel, take_nonblocking, judge_new, 1},
     {"overwrite", give_reader, take_overwrite, judge_old, 0},
     {"pinned-sync", give_copy_to_pinned, take_after_sync, NULL, 0},
     {"pinned-event", give_copy_to_pinned, take_after_event, NULL, 0},
@@ -209,6 +234,8 @@ const struct thing things[THINGS] = {
     {"free-async", give_pool_reader, take_free, judge_old, 0},
     {"from-blocking", give_blocking_kernel, take_kernel, judge_new, 1},
     {"host-copy", give_reader, take_host_copy, judge_old, 0},
+    {"to-graph", give_device_kernel, take_graph, judge_new, 0},
+    {"overwrite-copied", give_copied, take_overwrite, judge_old, 0},
 };
 
 void give(struct handover *h)
@@ -225,15 +252,25 @@ void take(struct handover *h)
 
 // ---- before and after ----
 
-static void make_graph(struct handover *h)
+static CUgraphExec end_graph(const struct handover *h)
 {
     CUgraph graph;
+    CUgraphExec exec;
+    CU(cuStreamEndCapture(h->nonblocking, &graph));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CU(cuGraphDestroy(graph));
+    return exec;
+}
+
+static void make_graphs(struct handover *h)
+{
     CU(cuStreamBeginCapture(h->nonblocking, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     CU(gate_launch(&h->app, &h->gate, h->nonblocking));
     launch_add(h, h->nonblocking, h->words, h->words, ones);
-    CU(cuStreamEndCapture(h->nonblocking, &graph));
-    CU(cuGraphInstantiateWithFlags(&h->graph, graph, 0));
-    CU(cuGraphDestroy(graph));
+    h->graph = end_graph(h);
+    CU(cuStreamBeginCapture(h->nonblocking, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    launch_copy(h, h->nonblocking, h->seen, h->words);
+    h->reading_graph = end_graph(h);
 }
 
 // The gate's word, and constants behind it.
@@ -254,6 +291,7 @@ void things_make(struct handover *h)
     void *host;
     make_gate(h);
     CU(cuModuleGetFunction(&add_kernel, h->app.module, "add"));
+    CU(cuModuleGetFunction(&spin_kernel, h->app.module, "spin_add"));
     CU(cuModuleGetFunction(&fill_kernel, h->app.module, "fill"));
     CU(cuModuleGetFunction(&copy_kernel, h->app.module, "copy"));
     CU(cuMemAlloc(&h->words, BYTES));
@@ -273,7 +311,8 @@ void things_make(struct handover *h)
     launch_fill(h, NULL, h->words, OLD); // nothing is loaded lazily later
     launch_copy(h, NULL, h->seen, h->words);
     launch_add(h, NULL, h->seen, h->words, zeros);
-    make_graph(h);
+    CU(cuLaunchKernel(spin_kernel, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&h->seen, &(uint64_t){0}, &(uint32_t){0}}, NULL));
+    make_graphs(h);
     CU(cuCtxSynchronize());
 }
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <mqueue.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,29 @@ static void queue_b(struct handover *h)
     char message[8];
     if (mq_receive(queue, message, sizeof message, NULL) == 2)
         take(h);
+}
+
+// A thread that libc makes when a message has come is the taker.
+static void take_on_notice(union sigval value)
+{
+    struct handover *h = value.sival_ptr;
+    take(h);
+    __atomic_store_n(&h->step, 1, __ATOMIC_RELEASE);
+}
+
+static void queue_notifies(struct handover *h)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = take_on_notice};
+    event.sigev_value.sival_ptr = h;
+    if (mq_notify(queue, &event) != 0) {
+        h->no = "no notices of messages";
+        end_queue(h);
+        return;
+    }
+    give(h);
+    mq_send(queue, "go", 2, 0);
+    while (!__atomic_load_n(&h->step, __ATOMIC_ACQUIRE))
+        short_nap();
 }
 
 // ---- System V ----
@@ -301,6 +325,7 @@ static void notice_b(struct handover *h)
 
 const struct way ways_ipc[] = {
     {"mq_receive", {queue_a, queue_b}, begin_queue, end_queue},
+    {"mq_notify", {queue_notifies}, begin_queue, end_queue},
     {"msgrcv", {message_a, message_b}, begin_messages, end_messages},
     {"semop", {semaphore_a, semaphore_b}, begin_semaphore, end_semaphore},
     {"shm_open", {shared_a, shared_b}, begin_shm, end_shared},

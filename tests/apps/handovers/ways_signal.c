@@ -7,12 +7,14 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tests/apps/handovers/handovers.h"
 
 static pthread_t taker;
+static pid_t takers_number;
 static volatile sig_atomic_t flagged;
 static struct handover *timed;
 
@@ -49,6 +51,7 @@ static sigset_t block(struct handover *h, int number)
     sigset_t set = only(number);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     taker = pthread_self();
+    takers_number = (pid_t)syscall(SYS_gettid);
     __atomic_store_n(&h->step, 1, __ATOMIC_RELEASE);
     return set;
 }
@@ -153,6 +156,38 @@ static void timer(struct handover *h)
     timer_delete(id);
 }
 
+// A timer's signal for the taker.
+static timer_t signalling;
+
+static void timer_a(struct handover *h)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+    struct itimerspec soon = {.it_value = {.tv_nsec = 1000000}};
+    await_taker(h);
+    event._sigev_un._tid = takers_number;
+    if (timer_create(CLOCK_MONOTONIC, &event, &signalling) != 0) {
+        h->no = "no timers";
+        pthread_kill(taker, SIGRTMIN);
+        return;
+    }
+    give(h);
+    timer_settime(signalling, 0, &soon, NULL);
+}
+
+static void end_timer(struct handover *h)
+{
+    (void)h;
+    timer_delete(signalling);
+}
+
+static void timer_b(struct handover *h)
+{
+    siginfo_t information;
+    sigset_t set = block(h, SIGRTMIN);
+    if (sigwaitinfo(&set, &information) == SIGRTMIN)
+        take(h);
+}
+
 const struct way ways_signal[] = {
     {"sigwait", {kill_a, sigwait_b}, begin_handler, end_handler},
     {"sigwaitinfo", {queue_a, sigwaitinfo_b}, NULL, NULL},
@@ -161,5 +196,6 @@ const struct way ways_signal[] = {
     {"sigsuspend", {kill_a, sigsuspend_b}, begin_handler, end_handler},
     {"signal-handler", {kill_a, handler_b}, begin_handler, end_handler},
     {"timer-thread", {timer}, NULL, NULL},
+    {"timer-signal", {timer_a, timer_b}, NULL, end_timer},
     {0},
 };

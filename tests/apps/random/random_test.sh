@@ -26,6 +26,23 @@ test_policies() {
         random_reference "$program" "${SEEDS:-200}"
     done
     random_policies "${SEEDS:-200}"
+    random_with_defects "${SEEDS:-200}"
+}
+
+# With what a GPU's driver does wrong, and the simulated one only on demand: the digests that decide are those without it. The
+# program itself must differ, or this would show nothing.
+random_with_defects() {
+    local -r defects="SIM_SMALL_COPIES=overtake SIM_THREAD_END=hang"
+    local differ
+    # shellcheck disable=SC2086
+    {
+        random_lines random_turns random_turns.defects "$1" bare $defects
+        random_same random_turns "$1" "guarded, defects" guarded $defects
+        random_same random_turns "$1" "guarded, 4 lanes, defects" guarded PTDS_LANES=4 $defects
+        random_same random_turns "$1" "stream, defects" stream $defects
+    }
+    differ=$(random_differ random_turns random_turns.defects)
+    verdict "$([[ $differ != 0 ]] && echo 0 || echo 1)" "random_turns: bare on a driver with a GPU's defects, $differ of $1 seeds differ"
 }
 
 begin_results
