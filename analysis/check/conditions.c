@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/base/duration.h"
+#include "analysis/views/words.h"
 
 static bool add_rule(struct conditions *conditions, const char *id, char *error)
 {
@@ -34,12 +35,12 @@ static bool add_rule(struct conditions *conditions, const char *id, char *error)
 static bool add_verdict(struct conditions *conditions, const char *name, char *error)
 {
     for (unsigned i = 0; i < VERDICTS; i++) {
-        if (strcmp(name, verdict_names[i]) == 0) {
+        if (strcmp(name, verdict_keys[i]) == 0) {
             conditions->verdict[i] = true;
             return true;
         }
     }
-    snprintf(error, CHECK_ERROR_SIZE, "verdict=%.40s: false, load-bearing or unknown", name);
+    snprintf(error, CHECK_ERROR_SIZE, "verdict=%.40s: needed, maybe_needed or not_needed", name);
     return false;
 }
 

@@ -16,7 +16,7 @@ static const char manual[] =
     "Fails if traces show certain findings: a line each on stdout, and a last line with the counts. Several traces, and "
     "folders of them, are checked together.\v"
     "Conditions of --fail-on, by commas: rule ids, any (above --floor), cost>DURATION (of one finding in all processes), "
-    "verdict=load-bearing, verdict=false, verdict=unknown (of implicit edges). Without any option: any.\n"
+    "verdict=needed, verdict=maybe_needed, verdict=not_needed (of implicit orders). Without any option: any.\n"
     "\n"
     "Exit status: 0 nothing fails, 1 findings, 2 usage, 3 a trace is unreadable or incomplete.\n"
     "\n"
@@ -173,8 +173,8 @@ static void put_breaks(const struct check *check)
     }
     for (size_t i = 0; i < check->edges.breaks.count; i++) {
         const struct edge_break *one = &check->edges.breaks.items[i];
-        printf("FAIL %s edge, %s, %s time%s: from %s", edge_kind_names[one->edge->kind], verdict_names[one->verdict],
-               text_count(one->count).text, one->count == 1 ? "" : "s",
+        printf("FAIL implicit order, %s, %s, %s time%s: from %s", edge_kind_names[one->edge->kind],
+               verdict_words[one->verdict], text_count(one->count).text, one->count == 1 ? "" : "s",
                site_of(check, one->process, one->edge->from.stack, site, sizeof site));
         printf(" to %s\n", site_of(check, one->process, one->edge->to.stack, site, sizeof site));
     }
@@ -201,9 +201,9 @@ static void check_regions_seen(struct check *check)
 static void check_edges_seen(struct check *check)
 {
     if (check->edges.unjudged != 0)
-        fprintf(stderr, "ptds check: incomplete: implicit edges were not analysed, so they have no verdicts\n");
+        fprintf(stderr, "ptds check: incomplete: implicit orders were not analysed, so they have no verdicts\n");
     if (check->edges.ungrouped != 0)
-        fprintf(stderr, "ptds check: incomplete: %s implicit edges are between places beyond the first %d pairs\n",
+        fprintf(stderr, "ptds check: incomplete: %s implicit orders are between places beyond the first %d pairs\n",
                 text_count(check->edges.ungrouped).text, EDGE_GROUPS_MOST);
     check->incomplete |= check->edges.unjudged != 0 || check->edges.ungrouped != 0;
 }
@@ -232,7 +232,7 @@ static int conclude(const struct check *check)
     if (check->regions.rules.count != 0)
         printf(", %zu places block in regions", check->regions.breaks.count);
     if (conditions_want_verdicts(&check->conditions))
-        printf(", %zu edges fail", check->edges.breaks.count);
+        printf(", %zu implicit orders fail", check->edges.breaks.count);
     printf("; %zu process%s", check->traces.list.count, check->traces.list.count == 1 ? "" : "es");
     printf("%s\n", check->incomplete ? ", incomplete" : "");
     if (check->traces.unreadable != 0 || check->traces.list.count == 0 || (check->incomplete && !check->allow_incomplete))

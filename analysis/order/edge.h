@@ -83,7 +83,6 @@ struct edge {
 };
 
 extern const char *const edge_kind_names[EDGE_KINDS];           /* "fan-in", "fan-out", "fifo", "host" */
-extern const char *const verdict_names[VERDICTS];               /* "false", "load-bearing", "unknown" */
 extern const char *const verdict_reason_names[VERDICT_REASONS]; /* "an operation ..." */
 
 /* What the edges do not say. */

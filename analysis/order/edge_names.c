@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The words of edge.h: kinds, verdicts, reasons. Used by every writer of a report. A kind's and a verdict's word is part of
- * the JSON form and is never renamed.
+ * The words of edge.h: kinds, reasons. Used by every writer of a report. A kind's word is part of the JSON form and is
+ * never renamed.
  */
 #include "analysis/order/edge.h"
 
 const char *const edge_kind_names[EDGE_KINDS] = {"fan-in", "fan-out", "fifo", "host"};
-const char *const verdict_names[VERDICTS] = {"false", "load-bearing", "unknown"};
 const char *const verdict_reason_names[VERDICT_REASONS] = {
     "",
     "an operation on one side may touch memory that the trace does not name",

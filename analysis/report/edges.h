@@ -20,7 +20,7 @@ enum { EDGE_GROUPS_MOST = 4096, EDGE_SITES_MOST = 16384 };
 /* Edges of one kind between the same two call sites. */
 struct edge_group {
     uint64_t counts[VERDICTS];
-    struct edge example; /* load-bearing if there is one, else unknown, else false; kind, from and to are its own */
+    struct edge example; /* a needed one if there is one, else one maybe needed; kind, from and to are its own */
 };
 
 struct edge_table {
@@ -29,7 +29,7 @@ struct edge_table {
     uint64_t counts[EDGE_KINDS][VERDICTS];
     uint64_t reasons[VERDICT_REASONS];
     uint64_t lost[LOSS_DEFINITE + 1];   /* by enum edge_loss */
-    TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: load-bearing, then by count */
+    TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: needed, then by count */
     uint64_t ungrouped;                 /* edges counted above but in no group: more than EDGE_GROUPS_MOST, or no memory */
     struct edge_site {
         uint64_t counts[VERDICTS], given_up, may_be_given_up;

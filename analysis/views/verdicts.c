@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a report knows of the verdicts on implicit edges: the one place where its writers ask. Without edges the answer is
- * "not analysed", never a number.
+ * What a report knows of the verdicts on implicit orders, and the words for them: the one place where its writers ask.
+ * Without edges the answer is "not analysed", never a number.
  */
 #include "analysis/views/words.h"
 #include "analysis/findings/rule.h"
+
+#define COMPLETE(words, last) _Static_assert(sizeof(words) / sizeof *(words) == (last), "a word for each")
+
+const char *const verdict_words[] = {"not needed", "needed", "maybe needed"};
+COMPLETE(verdict_words, VERDICTS);
+const char *const verdict_keys[] = {"not_needed", "needed", "maybe_needed"};
+COMPLETE(verdict_keys, VERDICTS);
 
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS])
 {
@@ -39,7 +46,7 @@ struct line report_verdicts(const uint64_t *verdicts)
     struct line line = {0};
     for (unsigned i = 0; i < VERDICTS && verdicts != NULL; i++)
         if (verdicts[i] != 0)
-            line_add(&line, "%s%s %s", line.used != 0 ? ", " : "", text_count(verdicts[i]).text, verdict_names[i]);
+            line_add(&line, "%s%s %s", line.used != 0 ? ", " : "", text_count(verdicts[i]).text, verdict_words[i]);
     if (line.used == 0)
         line_add(&line, "%s", verdicts != NULL ? "none" : "not analysed");
     return line;

@@ -17,13 +17,16 @@ extern "C" {
  * driver's own objects; ids as names. All write terminated text. */
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
+/* For people, and for machines: "maybe needed", "maybe_needed". */
+extern const char *const verdict_words[VERDICTS];
+extern const char *const verdict_keys[VERDICTS];
 /* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
-/* "12 false, 3 load-bearing, 1 unknown", "no edges"; NULL: "not analysed" */
+/* "12 not needed, 3 needed, 1 maybe needed", "none"; NULL: "not analysed" */
 struct line report_verdicts(const uint64_t *verdicts);
-/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is load-bearing;
- * else NULL. */
+/* What is said beside the advice, which alone would mislead, where an order at the finding's call site is needed; else
+ * NULL. */
 const char *report_needed(const struct report *report, const struct finding *finding);
 /* Whether this run's policy took an order away that a result needs, and nothing is in its place: what "!!" stands for. */
 bool report_is_wrong(const struct finding *finding);

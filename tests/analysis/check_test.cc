@@ -237,7 +237,7 @@ TEST(Edges, FailByTheirVerdict)
 {
     char error[CHECK_ERROR_SIZE];
     conditions conditions = {};
-    ASSERT_TRUE(conditions_add(&conditions, "verdict=load-bearing,verdict=unknown", error)) << error;
+    ASSERT_TRUE(conditions_add(&conditions, "verdict=needed,verdict=maybe_needed", error)) << error;
     MemoryTrace trace(BuildTrace(both));
     struct report report;
     ASSERT_EQ(0, report_build(&report, trace.source(), error)) << error;

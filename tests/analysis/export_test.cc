@@ -112,7 +112,7 @@ TEST(Sqlite, TakesEdgesFromAFeed)
         return 0;
     };
     Database database(opened.Export("sqlite", &feed));
-    EXPECT_EQ("fifo|false|-|1|2|-\n",
+    EXPECT_EQ("fifo|not_needed|-|1|2|-\n",
               database.Ask("SELECT kind, verdict, reason, from_thread, to_thread, address FROM PTDS_EDGE"));
 }
 

@@ -101,12 +101,12 @@ TEST(Page, DrawsATimelineAndItsEdgesByVerdict)
     Browser browser(1280, 900);
     browser.Open(page.path);
     browser.Run(frames);
-    for (const char *variable : {"c-kernel", "c-copy", "blocked", "v-false", "v-load-bearing", "v-unknown"})
+    for (const char *variable : {"c-kernel", "c-copy", "blocked", "v-not_needed", "v-needed", "v-maybe_needed"})
         EXPECT_GT(Number(browser.Run(CountPixels(variable))), 30) << variable;
     EXPECT_GT(Number(browser.Run("document.getElementById('canvas').dataset.edges")), 30);
     browser.Run("document.querySelectorAll('#legend input')[0].click()");
     browser.Run(frames);
-    EXPECT_LT(Number(browser.Run(CountPixels("v-false"))), 30) << "a verdict that is switched off";
+    EXPECT_LT(Number(browser.Run(CountPixels("v-not_needed"))), 30) << "a verdict that is switched off";
     EXPECT_EQ("", Errors(browser));
 }
 
@@ -337,7 +337,7 @@ const char least_contrast[] = R"((() => {
     };
     let least = 99;
     for (const ground of ['ground', 'panel', 'row'])
-        for (const text of ['text', 'soft', 'link', 'v-false', 'v-load-bearing', 'v-unknown']) {
+        for (const text of ['text', 'soft', 'link', 'v-not_needed', 'v-needed', 'v-maybe_needed']) {
             const [a, b] = [light(ground), light(text)].sort((x, y) => y - x);
             least = Math.min(least, (a + 0.05) / (b + 0.05));
         }

@@ -3,10 +3,10 @@
 // The verdict engine against a reference that looks at everything: small random traces, both orders as transitive closures
 // over all calls, all pairs of operations. Not the same edges to the letter, but what makes verdicts right:
 //   - explicit order plus the edges found is the full order, no more and no less
-//   - explicit order plus the load-bearing edges orders every sure conflict that the full order orders, plus the unknown
+//   - explicit order plus the needed edges orders every sure conflict that the full order orders, plus the unknown
 //   ones
 //     every possible conflict: all false edges may go at once
-//   - a load-bearing edge's pair is a sure conflict that full order holds, over that edge, and explicit order does not
+//   - a needed edge's pair is a sure conflict that full order holds, over that edge, and explicit order does not
 //   - an edge that carries no conflict is false
 #include <random>
 
@@ -426,7 +426,7 @@ std::vector<std::string> Words(const Judged &judged)
 {
     std::vector<std::string> words;
     for (const struct edge &one : judged.edges)
-        words.push_back(Words(one.from) + "> " + Words(one.to) + verdict_names[one.verdict] + Judged::Reason(one.reason) +
+        words.push_back(Words(one.from) + "> " + Words(one.to) + Judged::Verdict(one.verdict) + Judged::Reason(one.reason) +
                         (one.verdict == VERDICT_FALSE ? "" : " " + Words(one.pair.first) + Words(one.pair.second)));
     std::sort(words.begin(), words.end());
     return words;

@@ -51,13 +51,13 @@ public:
     }
     Judged(const Judged &) = delete;
 
-    /* All edges, each as "kind microsecond>microsecond verdict", the reason's number behind "unknown", in order. */
+    /* All edges, each as "kind microsecond>microsecond verdict", the reason behind "maybe needed", in order. */
     std::string Text() const
     {
         std::vector<std::string> lines;
         for (const struct edge &one : edges) {
             std::string line = std::string(edge_kind_names[one.kind]) + " " + std::to_string(one.from.ticks / 1000) + ">" +
-                               std::to_string(one.to.ticks / 1000) + " " + verdict_names[one.verdict];
+                               std::to_string(one.to.ticks / 1000) + " " + Verdict(one.verdict);
             if (one.verdict == VERDICT_UNKNOWN)
                 line += "(" + std::string(Reason(one.reason)) + ")";
             lines.push_back(line);
@@ -67,6 +67,12 @@ public:
         for (const std::string &line : lines)
             text += (text.empty() ? "" : "; ") + line;
         return text;
+    }
+
+    static const char *Verdict(enum verdict verdict)
+    {
+        static const char *const names[VERDICTS] = {"not needed", "needed", "maybe needed"};
+        return names[verdict];
     }
 
     static const char *Reason(verdict_reason reason)

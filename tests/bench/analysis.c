@@ -106,7 +106,7 @@ static void run_workload(const struct workload *workload, uint64_t records, cons
     for (unsigned stage = 0; stage < STAGES; stage++)
         if (only == NULL || strcmp(only, stages[stage]) == 0)
             measure(&source, (enum stage)stage);
-    printf("%-10s edges: %llu false, %llu load-bearing, %llu unknown\n", workload->name, (unsigned long long)settled[0],
+    printf("%-10s edges: %llu not needed, %llu needed, %llu maybe needed\n", workload->name, (unsigned long long)settled[0],
            (unsigned long long)settled[1], (unsigned long long)settled[2]);
 }
 

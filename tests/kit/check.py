@@ -21,10 +21,10 @@ The lines of an expectation, one statement each; "#" begins a comment:
 Conditions on findings: NAME=NUMBER, NAME>=NUMBER, NAME<=NUMBER for count, host_ns, how many threads,
 streams, waits-for (streams), waits-for-kernels it names, and other numbers that it gives; case=WORDS, joined by "_", that its case contains; in=OBJECT for the file name of an object in
 its call site; api=FUNCTION.
-Conditions on edges: the same comparisons for total, false, load-bearing, unknown and thread-pairs (pairs of
+Conditions on edges: the same comparisons for total, not-needed, needed, maybe-needed and thread-pairs (pairs of
 different threads, as far as the groups show them: each shows one of its edges); pair=ACCESS:WHAT,ACCESS:WHAT for a pair that some group shows, in the order of the
 two operations: ACCESS is read, write or unknown, WHAT is kernel, copy, memset, free or a function; reason=WORD for the reason
-of an unknown verdict; unordered-conflicts and possible-unordered-conflicts, of kind any, for pairs that nothing orders.
+of a verdict "maybe needed"; unordered-conflicts and possible-unordered-conflicts, of kind any, for pairs that nothing orders.
 """
 import json
 import os
@@ -32,7 +32,7 @@ import re
 import sys
 
 KINDS = ("fan-in", "fan-out", "fifo", "host")
-VERDICTS = ("false", "load-bearing", "unknown")
+VERDICTS = ("not-needed", "needed", "maybe-needed")
 POLICIES = {"observe", "guarded", "per-thread", "stream", "none"}
 COMPARE = {"=": lambda a, b: a == b, ">=": lambda a, b: a >= b, "<=": lambda a, b: a <= b}
 
@@ -209,16 +209,16 @@ def edges_meet(report, kind, condition):
     name, comparison, wanted = condition
     groups = edge_groups(report, kind)
     if name == "pair":
-        return any(g["pair"] and g["load_bearing"] + g["unknown"] and pair_words(g["pair"]) == wanted for g in groups)
+        return any(g["pair"] and g["needed"] + g["maybe_needed"] and pair_words(g["pair"]) == wanted for g in groups)
     if name == "reason":
-        return any(g["unknown"] and g["reason"] == wanted for g in groups)
+        return any(g["maybe_needed"] and g["reason"] == wanted for g in groups)
     return COMPARE[comparison](edge_number(report, kind, name), wanted)
 
 
 def describe_edges(report, kind):
     numbers = ", ".join(f"{v} {edge_number(report, kind, v)}" for v in VERDICTS)
     pairs = sorted({pair_words(g["pair"]) for g in edge_groups(report, kind) if g["pair"]})
-    reasons = sorted({g["reason"] for g in edge_groups(report, kind) if g["unknown"] and g["reason"]})
+    reasons = sorted({g["reason"] for g in edge_groups(report, kind) if g["maybe_needed"] and g["reason"]})
     return "; ".join([f"it has {numbers}"] + [f"pair {p}" for p in pairs] + reasons)
 
 

@@ -26,9 +26,9 @@ def end(api, access):
 
 ONE, TWO = {"thread": {"id": 1, "name": "one"}}, {"thread": {"id": 2, "name": "two"}}
 GROUPS = [
-    {"kind": "fan_in", "from": ONE, "to": ONE, "false": 3, "load_bearing": 0, "unknown": 0,
+    {"kind": "fan_in", "from": ONE, "to": ONE, "not_needed": 3, "needed": 0, "maybe_needed": 0,
      "pair": None, "reason": None},
-    {"kind": "fifo", "from": ONE, "to": TWO, "false": 0, "load_bearing": 2, "unknown": 1,
+    {"kind": "fifo", "from": ONE, "to": TWO, "not_needed": 0, "needed": 2, "maybe_needed": 1,
      "pair": {"first": end("cuMemcpyHtoDAsync_v2", "write"), "second": end("cuLaunchKernel", "read")}, "reason": "access"},
 ]
 REPORT = {
@@ -94,14 +94,14 @@ class Checker(unittest.TestCase):
         self.missed("finding sync-copy\ntop sync-copy\n", dict(REPORT, findings=[CHEAP]), says="no finding has a host time")
 
     def test_edges(self):
-        self.met("edges fan-in false=3 load-bearing=0 unknown=0 total=3 thread-pairs=0\n")
-        self.met("edges fifo load-bearing>=2 thread-pairs=1 pair=write:copy,read:kernel reason=access\nedges host total=0\n")
-        self.met("edges any total=6 false=3 load-bearing=2 unknown=1\n")
+        self.met("edges fan-in not-needed=3 needed=0 maybe-needed=0 total=3 thread-pairs=0\n")
+        self.met("edges fifo needed>=2 thread-pairs=1 pair=write:copy,read:kernel reason=access\nedges host total=0\n")
+        self.met("edges any total=6 not-needed=3 needed=2 maybe-needed=1\n")
         self.met("edges any unordered-conflicts=1 possible-unordered-conflicts=0\n")
         self.missed("edges any unordered-conflicts=0\n")
-        for line in ("fan-in false=2", "fan-in load-bearing>=1", "fifo unknown=0", "fifo pair=read:kernel,write:copy",
-                     "fan-in pair=write:copy,read:kernel", "fifo thread-pairs=2", "fifo reason=lost", "fan-out false>=1"):
-            self.missed("edges " + line + "\n", says="it has false")
+        for line in ("fan-in not-needed=2", "fan-in needed>=1", "fifo maybe-needed=0", "fifo pair=read:kernel,write:copy",
+                     "fan-in pair=write:copy,read:kernel", "fifo thread-pairs=2", "fifo reason=lost", "fan-out not-needed>=1"):
+            self.missed("edges " + line + "\n", says="it has not-needed")
 
     def test_edges_that_are_missing(self):
         without = {key: value for key, value in REPORT.items() if key != "edges"}

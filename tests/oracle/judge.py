@@ -16,8 +16,7 @@ Finding = collections.namedtuple("Finding", "rule severity verdicts")  # verdict
 # The rule "outcome" is what the report says first of the whole run, its severity the word
 
 CERTAINTIES = NOT_NEEDED, MAYBE, NEEDED = "not needed", "maybe needed", "needed"
-WORDS = {"false": NOT_NEEDED, "unknown": MAYBE, "load-bearing": NEEDED, "load_bearing": NEEDED,
-         NOT_NEEDED: NOT_NEEDED, MAYBE: MAYBE, NEEDED: NEEDED, "maybe": MAYBE}
+WORDS = {"not_needed": NOT_NEEDED, "maybe_needed": MAYBE, "needed": NEEDED}
 CONST = {"kcopy": False, "ccopy": True}  # kernels whose name says that the source is only read
 
 

@@ -180,10 +180,10 @@ static void put_edge_end(struct writer *writer, const struct edge *edge, bool is
     uint64_t track = end->stream != 0 ? writer_track(writer, TRACK_ASKED, end->stream)
                                       : writer_track(writer, TRACK_HOST_THREAD, end->thread);
     event_begin(&writer->packets, EVENT_INSTANT, track, writer_time(writer, end->ticks));
-    event_category(&writer->packets, verdict_names[verdict]);
+    event_category(&writer->packets, verdict_words[verdict]);
     uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_EDGE, kind * 8 + verdict * 2 + is_to), &fresh);
     snprintf(text, sizeof text, "%s, %s: %s", edge_kind_names[kind], is_to ? "waits" : "waited for",
-             verdict_names[verdict]);
+             verdict_words[verdict]);
     if (fresh)
         packet_define(&writer->packets, NAMES_EVENT, number, text);
     event_name(&writer->packets, number);

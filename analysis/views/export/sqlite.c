@@ -316,7 +316,7 @@ static void add_edge(struct edge_sink *sink, const struct edge *edge)
     begin_row(database, EDGE);
     put_number(database, database->process);
     put_text(database, edge->kind < EDGE_KINDS ? edge_kind_names[edge->kind] : NULL);
-    put_text(database, edge->verdict < VERDICTS ? verdict_names[edge->verdict] : NULL);
+    put_text(database, edge->verdict < VERDICTS ? verdict_keys[edge->verdict] : NULL);
     put_text(database, edge->verdict == VERDICT_UNKNOWN && edge->reason < VERDICT_REASONS
                            ? verdict_reason_names[edge->reason]
                            : NULL);

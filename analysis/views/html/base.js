@@ -73,7 +73,7 @@ const ptds = {};
     if (!verdicts) return [el("span", { class: "v-none" }, "not analysed")];
     const some = verdictKeys.filter((key) => verdicts[key] > 0);
     if (some.length === 0) return [el("span", { class: "v-none" }, "none")];
-    return some.map((key) => el("span", { class: "tag v-" + verdictWords[key] }, count(verdicts[key]) + " " + verdictWords[key]));
+    return some.map((key) => el("span", { class: "tag v-" + key }, count(verdicts[key]) + " " + verdictWords[key]));
   }
 
   const severityTag = (finding) => el("span", { class: "tag s-" + finding.severity }, finding.severity);

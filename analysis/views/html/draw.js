@@ -4,7 +4,7 @@
 {
   const { classes, opClass, flags, CHILDREN } = ptds;
   const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, RAN = 4, EDGES_MOST = 4000, EDGES_A_PATH = 100;
-  const verdictNames = ptds.tables.verdicts, dashes = [[], [], [4, 3]];
+  const dashes = [[], [], [4, 3]];
 
   // Black or white, whichever can be read on a colour.
   function inkOn(color) {
@@ -17,7 +17,7 @@
     const kinds = classes.map(({ name }) => color("c-" + name));
     return {
       ground: color("ground"), panel: color("panel"), line: color("line"), text: color("text"), soft: color("soft"), mark: color("mark"),
-      blocked: color("blocked"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: verdictNames.map((name) => color("v-" + name)),
+      blocked: color("blocked"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: ptds.verdictKeys.map((key) => color("v-" + key)),
     };
   }
 
@@ -209,7 +209,7 @@
       c.lineTo(one.x1, one.y1);
     }
     c.stroke();
-    for (let verdict = 0; verdict < verdictNames.length; verdict++) {
+    for (let verdict = 0; verdict < ptds.verdictKeys.length; verdict++) {
       c.strokeStyle = c.fillStyle = colors.verdicts[verdict];
       c.setLineDash(dashes[verdict]);
       c.globalAlpha = drawn.length > 400 ? 0.55 : 0.95;

@@ -28,10 +28,10 @@
       (others > 0 ? `; of ${count(others)} it is unknown when they ran` : "") + ". Any other box on a stream " + submitted;
   }
 
-  function line(verdict) {
+  function line(at) {
     const svg = byId("arrow").content.firstElementChild.cloneNode(true);
-    const dash = ptds.dashes[ptds.tables.verdicts.indexOf(verdict)].join(" ") || "none";
-    svg.firstElementChild.setAttribute("style", `stroke:var(--v-${verdict});fill:var(--v-${verdict});stroke-dasharray:${dash}`);
+    const dash = ptds.dashes[at].join(" ") || "none", color = `var(--v-${ptds.verdictKeys[at]})`;
+    svg.firstElementChild.setAttribute("style", `stroke:${color};fill:${color};stroke-dasharray:${dash}`);
     return svg;
   }
 
@@ -40,7 +40,7 @@
     boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
     if (tables.runs) boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(var(--gpu) 34%,var(--c-kernel) 34%)" }), "measured on the GPU"));
     const edges = report.edges
-      ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", checked: "", onchange: (event) => ptds.setVerdict(at, event.target.checked) }), " ", line(name), name + " edge"))
+      ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", checked: "", onchange: (event) => ptds.setVerdict(at, event.target.checked) }), " ", line(at), name + " order"))
       : [el("span", {}, "implicit orders: not analysed")];
     replace(byId("legend"), boxes, edges);
   }

@@ -29,7 +29,7 @@ struct tables {
     TABLE_OF(uint32_t) runs; /* positions of the operations that have a time on the GPU */
     double unit_ns;          /* one unit of the time columns */
     uint64_t first;          /* ticks of the first operation: 0 of the time columns */
-    json_t *pairs;           /* the proofs of load-bearing edges, as texts */
+    json_t *pairs;           /* the pairs that show why edges are needed, or may be, as texts */
 };
 
 void tables_begin(struct tables *tables, const struct report *report, const struct timeline *timeline);

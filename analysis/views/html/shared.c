@@ -112,7 +112,7 @@ json_t *shared_findings_of_many(const struct traces *traces, const struct folds 
 void shared_words(json_t *tables)
 {
     json_object_set_new(tables, "edge_kinds", value_texts(edge_kind_names, EDGE_KINDS));
-    json_object_set_new(tables, "verdicts", value_texts(verdict_names, VERDICTS));
+    json_object_set_new(tables, "verdicts", value_texts(verdict_words, VERDICTS));
     json_object_set_new(tables, "verdict_keys", value_texts(verdict_keys, VERDICTS));
     json_object_set_new(tables, "reasons", value_texts(verdict_reason_names, VERDICT_REASONS));
     json_object_set_new(tables, "reason_keys", value_texts(verdict_reason_keys, VERDICT_REASONS));

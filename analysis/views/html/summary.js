@@ -110,9 +110,9 @@
     const words = { read: "reads", write: "writes" };
     const end = (one) => [el("code", {}, one.kernel ? bare(one.kernel.name) : one.api), ` ${words[one.access] || "uses"}, thread ${one.thread.name}`];
     return groups
-      .filter((group) => group.load_bearing > 0 && group.pair)
+      .filter((group) => group.needed > 0 && group.pair)
       .slice(0, 5)
-      .map((group) => el("li", {}, `${count(group.load_bearing)} times: `, end(group.pair.first), "; then ", end(group.pair.second)));
+      .map((group) => el("li", {}, `${count(group.needed)} times: `, end(group.pair.first), "; then ", end(group.pair.second)));
   }
 
   function verdicts(report) {
@@ -123,9 +123,9 @@
     replace(
       byId("verdicts"),
       el("p", {}, plural(edges.total, "implicit order") + ": ", verdictTags(edges.by_verdict)),
-      el("p", { class: "note" }, "False: orders nothing that shares memory. Load-bearing: two operations that share memory have no other order. Unknown: neither can be said."),
+      el("p", { class: "note" }, "Needed: two operations on the same memory, one of which writes it, have no other order. Not needed: all that it orders is known, and nothing of it shares memory. Maybe needed: neither can be said, for these reasons."),
       el("ul", {}, examples(edges.groups || [])),
-      reasons.length ? el("ul", {}, reasons.map(([reason, number]) => el("li", {}, count(number) + " unknown: " + (reasonWords[reason] || reason)))) : null,
+      reasons.length ? el("ul", {}, reasons.map(([reason, number]) => el("li", {}, `${count(number)} maybe needed: ${reasonWords[reason] || reason}`))) : null,
     );
   }
 
@@ -151,7 +151,7 @@
       const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`), severity = finding.severity === "error" ? ptds.severityTag(finding) : null;
       return el("li", {}, link, severity ? " " : ": ", severity, `${ns === null ? "cost unknown" : time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(at)].filter(Boolean).join(" at ")),
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
-        needed(at) ? el("div", { class: "v-load-bearing" }, needed(at)) : null,
+        needed(at) ? el("div", { class: "v-needed" }, needed(at)) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);
     };
     replace(byId("top"), shown.map(item));

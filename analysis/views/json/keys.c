@@ -6,8 +6,6 @@
 
 #define COMPLETE(words, last) _Static_assert(sizeof(words) / sizeof *(words) == (last), "a word for each")
 
-const char *const verdict_keys[] = {"false", "load_bearing", "unknown"};
-COMPLETE(verdict_keys, VERDICTS);
 const char *const edge_kind_keys[] = {"fan_in", "fan_out", "fifo", "host"};
 COMPLETE(edge_kind_keys, EDGE_KINDS);
 const char *const verdict_reason_keys[] = {"none", "opaque", "access", "extent", "race", "lost", "limit", "host", "time"};

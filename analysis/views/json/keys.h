@@ -13,7 +13,6 @@ enum { ACCESSES = ACCESS_UNKNOWN + 1 };
 extern "C" {
 #endif
 
-extern const char *const verdict_keys[VERDICTS];
 extern const char *const edge_kind_keys[EDGE_KINDS];
 extern const char *const verdict_reason_keys[VERDICT_REASONS]; /* from 1 on */
 extern const char *const access_keys[ACCESSES];                /* from 1 on */

@@ -50,13 +50,11 @@ static void put_group(const struct report *report, struct site_namer *namer, con
                       struct text_sink *sink)
 {
     const struct edge *edge = &group->example;
-    sink_printf(sink, "\n  %s: %s false, %s load-bearing, %s unknown\n", edge_kind_names[edge->kind],
-                text_count(group->counts[VERDICT_FALSE]).text, text_count(group->counts[VERDICT_LOAD_BEARING]).text,
-                text_count(group->counts[VERDICT_UNKNOWN]).text);
+    sink_printf(sink, "\n  %s: %s\n", edge_kind_names[edge->kind], report_verdicts(group->counts).text);
     put_end(report, namer, "behind", &edge->from, sink);
     put_end(report, namer, "waits", &edge->to, sink);
     if (edge->verdict == VERDICT_UNKNOWN)
-        sink_printf(sink, "    %-22s%s\n", "unknown because", verdict_reason_names[edge->reason]);
+        sink_printf(sink, "    %-22s%s\n", "maybe, because", verdict_reason_names[edge->reason]);
     if (edge->verdict != VERDICT_FALSE && edge->pair.first.ticks != 0)
         put_pair(report, namer, &edge->pair, sink);
 }
@@ -75,7 +73,7 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
         return;
     }
     for (unsigned verdict = 0; verdict < VERDICTS; verdict++) {
-        sink_printf(sink, "  %-14s", verdict_names[verdict]);
+        sink_printf(sink, "  %-14s", verdict_words[verdict]);
         for (unsigned kind = 0; kind < EDGE_KINDS; kind++)
             sink_printf(sink, " %8s %s", text_count(edges->counts[kind][verdict]).text, edge_kind_names[kind]);
         sink_printf(sink, "\n");
@@ -84,8 +82,8 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
         sink_printf(sink, "  kept by policy %s where data asks for it\n", report_policy(report));
     for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)
         if (edges->reasons[reason] != 0)
-            sink_printf(sink, "  unknown, %s times: %s\n", text_count(edges->reasons[reason]).text,
-                        verdict_reason_names[reason]);
+            sink_printf(sink, "  %s, %s times: %s\n", verdict_words[VERDICT_UNKNOWN],
+                        text_count(edges->reasons[reason]).text, verdict_reason_names[reason]);
     for (size_t i = 0; i < edges->groups.count && i < GROUPS_SHOWN; i++)
         put_group(report, namer, &edges->groups.items[i], sink);
     if (edges->groups.count > GROUPS_SHOWN)

@@ -151,7 +151,7 @@ static void add_verdicts(const struct report *report, const struct finding *find
     if (line->used + 2 + all.used <= SCREEN_COLUMNS)
         line_add(line, ", %s", all.text);
     else
-        line_add(line, ", %s %s", text_count(verdicts[telling]).text, verdict_names[telling]);
+        line_add(line, ", %s %s", text_count(verdicts[telling]).text, verdict_words[telling]);
 }
 
 static void put_entry(struct screen *screen, const struct entry *entry)
