@@ -134,6 +134,14 @@ void finding_given_up(struct finding *finding)
     finding_doubt(finding, finding->given_up != 0 ? DOUBT_WRONG : may ? DOUBT_MAY : DOUBT_NONE);
 }
 
+void finding_may_lose_order(struct finding *finding)
+{
+    if (finding->doubt == DOUBT_NONE || finding->given_up == 0)
+        return;
+    finding_severity(finding, SEVERITY_ERROR);
+    finding_doubt(finding, DOUBT_WRONG);
+}
+
 void finding_add_new(struct finding_ids *ids, uint32_t id)
 {
     for (uint32_t i = 0; i < ids->count; i++)

@@ -143,6 +143,8 @@ static inline void finding_doubt(struct finding *finding, enum doubt doubt)
 }
 /* Of an order that was given up, once its verdicts are known: it matters as far as a result needs it. */
 void finding_given_up(struct finding *finding);
+/* Of an order that may be gone: an error only where a pair of operations proves that it is, and that it was needed. */
+void finding_may_lose_order(struct finding *finding);
 void finding_add_new(struct finding_ids *ids, uint32_t id);
 static inline void finding_add(struct finding *finding, enum finding_set set, uint32_t id)
 {

@@ -70,6 +70,7 @@ struct rule {
     const char *bad, *good;
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
     bool order_given_up;    /* what it finds is an order that is gone: an error where results depend on it */
+    bool may_lose_order;    /* its doubts are about such an order, too: wrong where a pair of operations proves it */
     bool at_call;           /* only a change at the call can cure it: not where a library makes the call */
     bool set_up;            /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */

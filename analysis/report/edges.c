@@ -47,7 +47,10 @@ static unsigned tells(const struct edge *edge)
 {
     if (edge->loss == LOSS_DEFINITE)
         return 4;
-    return edge->verdict == VERDICT_LOAD_BEARING ? 3 : edge->loss == LOSS_POSSIBLE ? 2 : edge->verdict == VERDICT_UNKNOWN;
+    return edge->loss == LOSS_DEFINITE             ? 4
+           : edge->verdict == VERDICT_LOAD_BEARING ? 3
+           : edge->loss == LOSS_POSSIBLE           ? 2
+                                                   : edge->verdict == VERDICT_UNKNOWN;
 }
 
 static uint64_t site_key(uint32_t stack, uint32_t api, bool twin)

@@ -20,7 +20,8 @@ enum { EDGE_GROUPS_MOST = 4096, EDGE_SITES_MOST = 16384 };
 /* Edges of one kind between the same two call sites. */
 struct edge_group {
     uint64_t counts[VERDICTS];
-    struct edge example; /* a needed one if there is one, else one maybe needed; kind, from and to are its own */
+    struct edge example; /* one that is gone and was needed, else a needed one, else one maybe needed; kind, from and to are
+                            its own */
 };
 
 struct edge_table {

@@ -263,6 +263,8 @@ static void end_rule(struct report *report, struct rule_run *run)
         edge_table_judge(&report->edges, finding);
         if (run->rule->order_given_up)
             finding_given_up(finding);
+        if (run->rule->may_lose_order)
+            finding_may_lose_order(finding);
         if (TABLE_ADD(&report->findings))
             *TABLE_LAST(&report->findings) = finding;
         else

@@ -103,6 +103,7 @@ static enum fold fold_of(const struct report *report, const struct finding *find
 int finding_place(const struct finding *finding)
 {
     return finding->fold != FOLD_SHOWN           ? PLACE_FOLDED
+           : finding->doubt == DOUBT_WRONG       ? PLACE_WRONG
            : finding->severity == SEVERITY_ERROR ? PLACE_ERROR
            : finding->doubt != DOUBT_NONE        ? PLACE_DOUBT
                                                  : PLACE_COST;
@@ -177,16 +178,24 @@ size_t report_shown(const struct report *report)
     return shown;
 }
 
-/* The orders at a finding's site that a result needs, by their example. */
+/* An order at the finding's site that this run's policy took away, by its example: a proven one where the finding says
+ * wrong. Of any other doubt the orders there, which are kept, show nothing. */
 static const struct edge_pair *pair_at(const struct report *report, const struct finding *finding)
 {
-    for (size_t i = 0; finding->has_api && i < report->edges.groups.count; i++) {
+    enum edge_loss least = finding->doubt == DOUBT_WRONG ? LOSS_DEFINITE : LOSS_POSSIBLE;
+    bool about_order = finding->rule->order_given_up || finding->rule->may_lose_order;
+    for (size_t i = 0; about_order && finding->has_api && i < report->edges.groups.count; i++) {
         const struct edge *example = &report->edges.groups.items[i].example;
         bool here = example->to.stack == finding->stack && example->to.api == finding->api;
-        if (here && example->verdict != VERDICT_FALSE && example->pair.first.ticks != 0)
+        if (here && example->loss >= least && example->pair.first.ticks != 0)
             return &example->pair;
     }
     return NULL;
+}
+
+const struct edge_pair *report_pair(const struct report *report, const struct finding *finding)
+{
+    return finding->has_pair ? &finding->pair : finding->doubt != DOUBT_NONE ? pair_at(report, finding) : NULL;
 }
 
 static bool is_complete(const struct trace *trace)
@@ -204,7 +213,7 @@ struct outcome report_outcome(const struct report *report)
             continue;
         outcome.doubt = finding->doubt;
         outcome.finding = finding;
-        outcome.pair = finding->has_pair ? &finding->pair : pair_at(report, finding);
+        outcome.pair = report_pair(report, finding);
     }
     return outcome;
 }

@@ -29,8 +29,8 @@ uint64_t floor_ns(struct floor floor, uint64_t run_ns);
 void report_weigh(struct report *report, struct floor floor);
 /* It is about the default stream's order, whose cost is the run's as a whole (report_default_stream). */
 bool finding_is_of_default_stream(const struct finding *finding);
-/* Where it stands: errors first, then what puts results in doubt, what costs time, what is folded. */
-enum finding_places { PLACE_ERROR, PLACE_DOUBT, PLACE_COST, PLACE_FOLDED };
+/* Where it stands: what is wrong first, then other errors, what puts results in doubt, what costs time, what is folded. */
+enum finding_places { PLACE_WRONG, PLACE_ERROR, PLACE_DOUBT, PLACE_COST, PLACE_FOLDED };
 int finding_place(const struct finding *finding);
 size_t report_shown(const struct report *report); /* how many are not folded: the first ones */
 
@@ -43,6 +43,8 @@ struct outcome {
     bool complete; /* the records are all there */
 };
 struct outcome report_outcome(const struct report *report);
+/* The two operations that show what a finding says; NULL: none can be named. */
+const struct edge_pair *report_pair(const struct report *report, const struct finding *finding);
 
 /* What another place for the default stream's work could save: from nothing to most_ns of the run, or why nothing. */
 enum default_cost {

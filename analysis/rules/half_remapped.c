@@ -97,7 +97,7 @@ static void end(struct rule_run *run)
     }
     bool lost = state->unordered && !definitions_keep_order(defs);
     for (size_t i = 0; i < run->findings.list.count && lost; i++) {
-        finding_severity(run->findings.list.items[i], SEVERITY_ERROR);
+        finding_severity(run->findings.list.items[i], SEVERITY_WARNING);
         finding_doubt(run->findings.list.items[i], DOUBT_MAY);
     }
     for (size_t i = 0; i < defs->untabled.count; i++)
@@ -111,7 +111,8 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "half-remapped",
     .class_ = "R8",
-    .severity = SEVERITY_ERROR,
+    .severity = SEVERITY_WARNING,
+    .may_lose_order = true,
     .title = "only part of the default-stream work was remapped",
     .sentence = "Default-stream work that stayed is a barrier for what was moved to blocking streams; with what was moved "
                 "to a non-blocking one it has lost its order, unless the policy keeps it, and results may be wrong.",

@@ -27,18 +27,18 @@ const uint64_t *report_finding_verdicts(const struct report *report, const struc
 
 const char *report_needed(const struct report *report, const struct finding *finding)
 {
-    bool gone = finding->rule->order_given_up;
+    bool gone = finding->rule->order_given_up || report_is_wrong(finding);
     if (!report->edges.analysed ||
         (gone ? finding->given_up + finding->may_be_given_up : finding->verdicts[VERDICT_LOAD_BEARING]) == 0)
         return NULL;
-    return !gone                    ? "results depend on this order: put an event in its place before it goes"
-           : finding->given_up != 0 ? "results depend on this order, which is gone: they may be wrong"
-                                    : "results may depend on this order, which is gone";
+    return !gone                    ? "results need this order: put an event in its place before you remove it"
+           : finding->given_up != 0 ? "results need this order, and it is gone"
+                                    : "results may need this order, and it is gone";
 }
 
 bool report_is_wrong(const struct finding *finding)
 {
-    return finding->rule->order_given_up && finding->given_up != 0;
+    return (finding->rule->order_given_up || finding->rule->may_lose_order) && finding->doubt == DOUBT_WRONG;
 }
 
 struct line report_verdicts(const uint64_t *verdicts)

@@ -79,9 +79,7 @@ TEST(Summary, ErrorsComeFirst)
                            "1@12000+3 sync s=P1\n"));
     std::string summary = wrong.Summary();
     ExpectFits(summary);
-    EXPECT_TRUE(
-        Has(summary, "ptds: !! order-given-up 1x: results depend on this order, which is gone: they may be wrong\n"))
-        << summary;
+    EXPECT_TRUE(Has(summary, "ptds: !! order-given-up 1x: results need this order, and it is gone\n")) << summary;
     EXPECT_LT(summary.find("ptds:  order-given-up"), summary.find("ptds:  sync-copy")) << summary;
 }
 

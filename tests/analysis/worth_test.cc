@@ -235,6 +235,34 @@ TEST(Outcome, NamesThePairThatShowsIt)
 }
 
 /* A folder of a hundred traces is one screen, whatever they say. */
+/* Orders that are kept show nothing of a capture that came to nothing. */
+TEST(Outcome, NamesNoPairThatShowsSomethingElse)
+{
+    Built report(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                            "1@1 memset s=B1 bytes=64 dst=A\n"
+                            "1@2 copy s=L bytes=64 src=A result=901\n"
+                            "1@3 copy s=L bytes=64 src=A capture-open\n"));
+    auto outcome = report_outcome(report.get());
+    ASSERT_NE(nullptr, outcome.finding) << report.Text();
+    EXPECT_STREQ("capture-conflict", outcome.finding->rule->id);
+    EXPECT_NE(0u, outcome.finding->verdicts[VERDICT_LOAD_BEARING]) << "there is such an order at the same place";
+    EXPECT_EQ(nullptr, outcome.pair);
+}
+
+TEST(Outcome, WhatIsWrongComesBeforeWhatOnlyFailed)
+{
+    Built report(BuildTrace("setting policy=per-thread\n"
+                            "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                            "1@1 launch s=L k=a result=901 site=failed\n"
+                            "1@2 launch s=L k=a result=901 site=failed\n"
+                            "1@3 memset s=L target=P1 bytes=64 dst=A\n"
+                            "2@4 copy s=L target=P2 bytes=64 src=A\n"));
+    ASSERT_LE(2u, report->findings.count) << report.Text();
+    EXPECT_STREQ("order-given-up", report->findings.items[0]->rule->id) << report.Text();
+    EXPECT_STREQ("capture-conflict", report->findings.items[1]->rule->id);
+    EXPECT_EQ(report->findings.items[0], report_outcome(report.get()).finding);
+}
+
 TEST(ManyScreen, AHundredTracesFit)
 {
     std::vector<std::string> traces;

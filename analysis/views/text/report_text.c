@@ -200,7 +200,7 @@ static void put_verdicts(const struct report *report, const struct finding *find
 static void put_pair(const struct report *report, const struct finding *finding, struct text_sink *sink)
 {
     struct line first, second;
-    if (finding->has_pair && opening_pair(report, &finding->pair, &first, &second))
+    if (opening_pair(report, report_pair(report, finding), &first, &second))
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", first.text, "", second.text);
 }
 
