@@ -33,6 +33,21 @@ void line_add(struct line *line, const char *format, ...)
         line->used += (size_t)size < room ? (size_t)size : room - 1;
 }
 
+bool line_add_whole(struct line *line, size_t columns, const char *format, ...)
+{
+    struct line longer = *line;
+    size_t room = sizeof longer.text - longer.used;
+    va_list args;
+    va_start(args, format);
+    int size = vsnprintf(longer.text + longer.used, room, format, args);
+    va_end(args);
+    if (size < 0 || (size_t)size >= room || longer.used + (size_t)size > columns)
+        return false;
+    longer.used += (size_t)size;
+    *line = longer;
+    return true;
+}
+
 void line_fit(struct line *line, size_t columns)
 {
     if (line->used <= columns || columns < 8)
@@ -120,6 +135,21 @@ struct small_text text_count(uint64_t count)
         out.text[used++] = digits[i];
     }
     out.text[used] = 0;
+    return out;
+}
+
+struct line text_plural(uint64_t count, const char *word)
+{
+    struct line line = {0};
+    line_add(&line, "%s %s%s", text_count(count).text, word, count == 1 ? "" : "s");
+    return line;
+}
+
+struct small_text text_share(uint64_t part, uint64_t whole)
+{
+    struct small_text out;
+    unsigned percent = whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
+    snprintf(out.text, sizeof out.text, percent == 0 && part != 0 && whole != 0 ? "under 1 %%" : "%u %%", percent);
     return out;
 }
 

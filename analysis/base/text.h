@@ -31,6 +31,9 @@ struct line {
 
 void line_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds all of it, if the line then has at most so many columns; else nothing. False: nothing. */
+bool line_add_whole(struct line *line, size_t columns, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Shortens a line to so many columns: after a whole word, with " ..." in its place; only a single long word is cut, and not
  * inside a UTF-8 sequence. */
 void line_fit(struct line *line, size_t columns);
@@ -51,6 +54,12 @@ struct small_text text_ns(uint64_t ns);
 
 /* "1 203 311" */
 struct small_text text_count(uint64_t count);
+
+/* "1 call", "1 203 311 calls" */
+struct line text_plural(uint64_t count, const char *word);
+
+/* "90 %", "under 1 %": a little is not nothing. Of nothing: "0 %" */
+struct small_text text_share(uint64_t part, uint64_t whole);
 
 /* Demangles a C++ name if the process has a demangler, else copies. `out` is terminated. */
 void text_demangle(char *out, size_t room, const char *name);

@@ -79,6 +79,69 @@ static int by_weight(const void *a, const void *b)
     return first != 0 ? first : strcmp(one->id.text, two->id.text);
 }
 
+static void add_cost(struct runs *runs, const struct report *report, size_t process)
+{
+    struct default_stream cost = report_default_stream(report);
+    if (cost.most_ns < floor_ns(report->floor, report->totals.run_ns) || cost.most_ns == 0)
+        return;
+    runs->gains++;
+    if (cost.most_ns > runs->most_ns) {
+        runs->most_ns = cost.most_ns;
+        runs->most = process;
+    }
+}
+
+static void add_run(struct runs *runs, const struct traced *traced, size_t process)
+{
+    const struct report *report = &traced->report;
+    const struct report_totals *totals = &report->totals;
+    runs->outcomes[report_outcome(report).doubt]++;
+    runs->incomplete += traced_incomplete(traced, NULL, NULL) != 0;
+    if (process == 0 || totals->run_ns < runs->shortest_ns)
+        runs->shortest_ns = totals->run_ns;
+    if (totals->run_ns > runs->longest_ns)
+        runs->longest_ns = totals->run_ns;
+    runs->calls = add(runs->calls, totals->calls);
+    runs->default_stream = add(runs->default_stream, totals->default_stream);
+    runs->remapped = add(runs->remapped, totals->remapped);
+    runs->threads_ns = add(runs->threads_ns, totals->threads_ns);
+    runs->blocked_ns = add(runs->blocked_ns, totals->blocked_ns);
+    runs->has_time |= trace_has_time(&report->trace);
+    for (unsigned kind = 0; kind < STARTUP_KINDS; kind++)
+        runs->startup_ns = add(runs->startup_ns, report->startup.ns[kind]);
+    add_cost(runs, report, process);
+}
+
+struct advices {
+    const char *texts[RULES_MOST * 4];
+    size_t count;
+};
+
+/* Whether this advice was given; now it is. */
+static bool is_advised(struct advices *given, const struct finding *finding)
+{
+    const char *advice = finding_advice(finding);
+    for (size_t i = 0; i < given->count; i++)
+        if (given->texts[i] == advice)
+            return true;
+    if (given->count < sizeof given->texts / sizeof given->texts[0])
+        given->texts[given->count++] = advice;
+    return false;
+}
+
+static void add_up(struct folds *folds, const struct traces *traces)
+{
+    struct advices given = {.count = 0};
+    for (size_t i = 0; i < folds->list.count; i++) {
+        const struct folded *one = &folds->list.items[i];
+        folds->list.items[i].advised = is_advised(&given, one->finding);
+        sums_add(&folds->sums, &traces->list.items[one->process]->report.trace.defs, one->finding, one->shown,
+                 (struct sum){1, one->count, one->host_ns, one->known});
+    }
+    sums_finish(&folds->sums);
+    folds->out_of_memory |= folds->sums.out_of_memory;
+}
+
 void folds_make(struct folds *folds, const struct traces *traces)
 {
     struct id_map by_id = {0};
@@ -92,6 +155,9 @@ void folds_make(struct folds *folds, const struct traces *traces)
     id_map_free(&by_id);
     if (folds->list.count != 0)
         qsort(folds->list.items, folds->list.count, sizeof *folds->list.items, by_weight);
+    for (size_t i = 0; i < traces->list.count; i++)
+        add_run(&folds->runs, traces->list.items[i], i);
+    add_up(folds, traces);
 }
 
 void folds_free(struct folds *folds)
@@ -99,6 +165,7 @@ void folds_free(struct folds *folds)
     for (size_t i = 0; i < folds->list.count; i++)
         free(folds->list.items[i].shares.items);
     free(folds->list.items);
+    sums_free(&folds->sums);
     *folds = (struct folds){0};
 }
 

@@ -24,13 +24,25 @@ struct folded {
     size_t process;
     bool shown;                              /* in some process it is worth a line (worth.h) */
     uint64_t count, host_ns, known, unknown; /* of all */
+    bool advised;                            /* one before it has the same advice */
     uint64_t weight_ns;                      /* what it is ranked by */
     TABLE_OF(struct share) shares;           /* by process */
+};
+
+/* All processes' runs added up. */
+struct runs {
+    size_t outcomes[DOUBTS], incomplete; /* processes */
+    size_t gains, most; /* whose default stream may cost time; of these the one where it may cost the most, most_ns */
+    uint64_t most_ns, shortest_ns, longest_ns;
+    uint64_t calls, default_stream, remapped, threads_ns, blocked_ns, startup_ns;
+    bool has_time; /* of some process times are known */
 };
 
 struct folds {
     TABLE_OF(struct folded) list; /* in order, as in a report */
     uint64_t host_ns, known;      /* of all */
+    struct sums sums;
+    struct runs runs;
     bool out_of_memory;
 };
 

@@ -21,6 +21,7 @@ static void count_exactly(struct report *report)
     for (size_t i = 0; i < report->trace.defs.streams.count; i++) {
         uint32_t kind = report->trace.defs.streams.items[i].kind;
         totals->streams[kind <= PTDS_STREAM_SHIM_NON_BLOCKING ? kind : PTDS_STREAM_UNKNOWN]++;
+        totals->program_streams += kind != PTDS_STREAM_SHIM_BLOCKING && kind != PTDS_STREAM_SHIM_NON_BLOCKING;
     }
     for (size_t i = 0; i < report->findings.count; i++) {
         totals->costed += report->findings.items[i]->known;
@@ -93,6 +94,8 @@ int report_build_watched(struct report *report, const struct trace_source *sourc
         return status;
     count_exactly(report);
     count_defaults_exactly(report);
+    for (size_t i = 0; i < KEPT_REASONS; i++)
+        report->totals.kept_all += report->totals.kept[i];
     report_weigh(report, FLOOR_DEFAULT);
     report->out_of_memory |= report->trace.out_of_memory;
     return 0;
@@ -111,6 +114,8 @@ void report_end(struct report *report)
     }
     free(report->findings.items);
     free(report->sequences.items);
+    free(report->entries.items);
+    sums_free(&report->sums);
     edge_table_free(&report->edges);
     gain_free(&report->gain);
     sequence_search_free(&report->search);

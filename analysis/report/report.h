@@ -9,6 +9,8 @@
 #include "analysis/findings/sequence.h"
 #include "analysis/trace/reader.h"
 #include "analysis/report/edges.h"
+#include "analysis/report/entries.h"
+#include "analysis/report/sums.h"
 #include "analysis/report/worth.h"
 #include "analysis/rules/registry.h"
 #include "analysis/trace/selection.h"
@@ -34,7 +36,7 @@ struct report_totals {
     uint64_t
         default_stream; /* operations that named the legacy stream; exact if the trace counts them, else recorded ones */
     uint64_t remapped;  /* of them, like the next two */
-    uint64_t kept[KEPT_REASONS];
+    uint64_t kept[KEPT_REASONS], kept_all;
     uint64_t failed_default; /* of default_stream: failed, so went nowhere */
     uint64_t opaque;         /* recorded operations that may touch memory the trace does not name */
     /* Recorded operations that are ordered with all others because nobody knows what they touch, by enum ptds_opaque. */
@@ -46,6 +48,7 @@ struct report_totals {
     uint64_t unplaced;        /* calls on streams beyond MODEL_MOST_STREAMS */
     uint64_t unknown_generations;
     uint64_t streams[PTDS_STREAM_SHIM_NON_BLOCKING + 1]; /* by kind */
+    uint64_t program_streams;                            /* all but the shim's */
     uint64_t run_ns;                                     /* 0: unknown */
     uint64_t threads_ns;                                 /* all threads' time, each from its first call to its last */
     uint64_t blocked_ns;                                 /* of that, in calls that waited */
@@ -70,6 +73,8 @@ struct report {
     struct report_totals totals;
     TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
     TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
+    TABLE_OF(struct entry) entries;      /* of the findings that are worth a line */
+    struct sums sums;
     struct edge_table edges;
     struct startup startup;
     struct gain gain;

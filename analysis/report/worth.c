@@ -154,6 +154,18 @@ static bool fold_same(struct report *report)
     return any;
 }
 
+static void add_up(struct report *report)
+{
+    sums_free(&report->sums);
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        sums_add(&report->sums, &report->trace.defs, finding, finding->fold == FOLD_SHOWN,
+                 (struct sum){1, finding->count, finding->host_ns, finding->known});
+    }
+    sums_finish(&report->sums);
+    report->out_of_memory |= report->sums.out_of_memory;
+}
+
 void report_weigh(struct report *report, struct floor floor)
 {
     uint64_t ns = floor_ns(floor, report->totals.run_ns);
@@ -168,6 +180,8 @@ void report_weigh(struct report *report, struct floor floor)
     if (fold_same(report))
         sort(report);
     report_find_sequences(report);
+    report_find_entries(report);
+    add_up(report);
 }
 
 size_t report_shown(const struct report *report)
@@ -226,10 +240,7 @@ static uint64_t orders(const struct report *report, enum verdict verdict)
 
 static bool is_alone(const struct report *report)
 {
-    uint64_t streams = 0;
-    for (unsigned kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
-        streams += report->totals.streams[kind];
-    return report->trace.threads == 1 && streams == 1;
+    return report->trace.threads == 1 && report->totals.program_streams == 1;
 }
 
 struct default_stream report_default_stream(const struct report *report)

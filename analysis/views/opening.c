@@ -5,12 +5,9 @@
  */
 #include "analysis/views/opening.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/findings/library.h"
-
-enum { LINE_COLUMNS = 80, NAME_COLUMNS = 44 };
+enum { LINE_COLUMNS = 80, INDENT = 2, NAME_COLUMNS = 44 };
 
 size_t opening_number(const struct report *report, const struct finding *finding)
 {
@@ -25,14 +22,22 @@ struct line opening_outcome(const struct report *report)
     struct outcome outcome = report_outcome(report);
     struct line line = {0};
     if (outcome.doubt == DOUBT_NONE) {
-        line_add(&line, "Right%s: no order that a result needs was missing",
+        line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE],
                  outcome.complete ? "" : ", as far as it was recorded");
         return line;
     }
-    line_add(&line, "%s: #%zu %s", outcome.doubt == DOUBT_WRONG ? "WRONG" : "May be wrong",
-             opening_number(report, outcome.finding), outcome.finding->rule->id);
-    if (line.used + 2 + strlen(outcome.finding->rule->title) <= LINE_COLUMNS)
-        line_add(&line, ", %s", outcome.finding->rule->title);
+    const char *needed = report_needed(report, outcome.finding);
+    line_add(&line, "%s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
+             outcome.finding->rule->id);
+    line_add_whole(&line, LINE_COLUMNS, ", %s", needed != NULL ? needed : outcome.finding->rule->title);
+    return line;
+}
+
+struct line opening_outcomes(const struct runs *runs)
+{
+    struct line line = {0};
+    for (unsigned doubt = 0; doubt < DOUBTS; doubt++)
+        line_add(&line, "%s%s: %zu", doubt != 0 ? "; " : "", outcome_words[doubt], runs->outcomes[doubt]);
     return line;
 }
 
@@ -51,12 +56,34 @@ bool opening_pair(const struct report *report, const struct edge_pair *pair, str
     *first = *second = (struct line){0};
     if (pair == NULL || pair->first.ticks == 0)
         return false;
-    line_add(first, "%s 0x%llx", report_accessor(report, &pair->first, pair->first_access, NAME_COLUMNS).text,
-             (unsigned long long)pair->address);
+    line_add(first, "%s", report_accessor(report, &pair->first, pair->first_access, NAME_COLUMNS).text);
+    if (pair->address != 0)
+        line_add(first, " 0x%llx", (unsigned long long)pair->address);
     add_where(report, &pair->first, first);
-    line_add(second, "then %s it", report_accessor(report, &pair->second, pair->second_access, NAME_COLUMNS).text);
+    line_add(second, "then %s", report_accessor(report, &pair->second, pair->second_access, NAME_COLUMNS).text);
+    if (pair->address != 0)
+        line_add(second, " it");
     add_where(report, &pair->second, second);
     return true;
+}
+
+struct line opening_lost(const struct report *report)
+{
+    const struct edge_table *edges = &report->edges;
+    struct line line = {0};
+    if (!edges->analysed || report->totals.remapped == 0 ||
+        edges->lost[LOSS_NONE] + edges->lost[LOSS_POSSIBLE] + edges->lost[LOSS_DEFINITE] == 0)
+        return line;
+    if (definitions_keep_order(&report->trace.defs))
+        line_add(&line, "; %.20s keeps them", report_policy(report));
+    else if (edges->lost[LOSS_DEFINITE] + edges->lost[LOSS_POSSIBLE] != 0)
+        line_add(&line, "; gone: ");
+    if (edges->lost[LOSS_DEFINITE] != 0)
+        line_add(&line, "%s %s%s", text_count(edges->lost[LOSS_DEFINITE]).text, verdict_words[VERDICT_LOAD_BEARING],
+                 edges->lost[LOSS_POSSIBLE] != 0 ? ", " : "");
+    if (edges->lost[LOSS_POSSIBLE] != 0)
+        line_add(&line, "%s %s", text_count(edges->lost[LOSS_POSSIBLE]).text, verdict_words[VERDICT_UNKNOWN]);
+    return line;
 }
 
 struct line opening_default_stream(const struct report *report)
@@ -72,8 +99,8 @@ struct line opening_default_stream(const struct report *report)
     struct line line = {0};
     line_add(&line, "Default stream%s: ", report->totals.remapped != 0 ? " (moved)" : "");
     if (found.cost == DEFAULT_UP_TO)
-        line_add(&line, "it costs 0 to %s of %s (%u %%)", text_ns(found.most_ns).text, text_ns(report->totals.run_ns).text,
-                 report_percent(found.most_ns, report->totals.run_ns));
+        line_add(&line, "it costs 0 to %s of %s (%s)", text_ns(found.most_ns).text, text_ns(report->totals.run_ns).text,
+                 text_share(found.most_ns, report->totals.run_ns).text);
     else
         line_add(&line, "%s", words[found.cost]);
     return line;
@@ -88,8 +115,8 @@ struct line opening_blocked(const struct report *report)
     else if (totals->blocked_ns == 0)
         line_add(&line, "Blocked: %s", totals->untimed_waits != 0 ? "unknown" : "no call waited");
     else
-        line_add(&line, "Blocked: %s, %u %% of the threads' time", text_ns(totals->blocked_ns).text,
-                 report_percent(totals->blocked_ns, totals->threads_ns));
+        line_add(&line, "Blocked: %s, %s of the threads' time", text_ns(totals->blocked_ns).text,
+                 text_share(totals->blocked_ns, totals->threads_ns).text);
     line_add(&line, "; %s", report_gpu_time(totals));
     return line;
 }
@@ -112,59 +139,33 @@ struct line opening_startup(const struct report *report)
     return line;
 }
 
-const char *opening_cause_name(const struct report *report, const struct finding *finding)
-{
-    const char *library = finding->fold == FOLD_LIBRARY ? library_of(&report->trace.defs, finding->stack) : NULL;
-    return library != NULL ? library : finding->rule->id;
-}
-
-static struct cause *cause_of(const struct report *report, const struct finding *finding, struct cause *causes,
-                              size_t *count)
-{
-    const char *name = opening_cause_name(report, finding);
-    for (size_t i = 0; i < *count; i++)
-        if (strcmp(causes[i].name, name) == 0)
-            return &causes[i];
-    if (*count == CAUSES_MOST)
-        return &causes[CAUSES_MOST - 1];
-    causes[*count] = (struct cause){.name = name, .library = name != finding->rule->id, .fold = finding->fold};
-    return &causes[(*count)++];
-}
-
-static int by_cost(const void *a, const void *b)
-{
-    const struct cause *one = a, *two = b;
-    if (one->host_ns != two->host_ns)
-        return one->host_ns > two->host_ns ? -1 : 1;
-    return one->calls != two->calls ? (one->calls > two->calls ? -1 : 1) : strcmp(one->name, two->name);
-}
-
-size_t opening_causes(const struct report *report, struct cause causes[CAUSES_MOST])
-{
-    size_t count = 0;
-    for (size_t i = report_shown(report); i < report->findings.count; i++) {
-        const struct finding *finding = report->findings.items[i];
-        struct cause *cause = cause_of(report, finding, causes, &count);
-        cause->findings++;
-        cause->calls += finding->count;
-        cause->known += finding->known;
-        if (__builtin_add_overflow(cause->host_ns, finding->host_ns, &cause->host_ns))
-            cause->host_ns = UINT64_MAX;
-    }
-    if (count != 0)
-        qsort(causes, count, sizeof causes[0], by_cost);
-    return count;
-}
-
+/* "blocking-free: 27.7 ms in 1 call, happened once" */
 struct line opening_cause(const struct cause *cause)
 {
     struct line line = {0};
     line_add(&line, "%s%s: %s", cause->library ? "inside " : "", cause->name,
-             cause->known != 0 ? text_ns(cause->host_ns).text : "no known cost");
-    line_add(&line, " in %s call%s", text_count(cause->calls).text, cause->calls == 1 ? "" : "s");
-    if (cause->findings > 1)
-        line_add(&line, " at %s places", text_count(cause->findings).text);
+             cause->sum.known == 0     ? "no known cost"
+             : cause->sum.host_ns == 0 ? "nothing to save"
+                                       : text_ns(cause->sum.host_ns).text);
+    line_add(&line, " in %s", text_plural(cause->sum.calls, "call").text);
+    if (cause->sum.findings > 1)
+        line_add(&line, " at %s places", text_count(cause->sum.findings).text);
+    for (unsigned fold = FOLD_SHOWN + 1; fold < FOLDS; fold++)
+        if ((cause->folds >> fold & 1) != 0 && fold != FOLD_NO_COST && fold != FOLD_LIBRARY) /* said already */
+            line_add_whole(&line, LINE_COLUMNS - INDENT, ", %s", fold_words[fold]);
     return line;
+}
+
+void opening_cause_names(struct line *line, size_t columns, const struct sums *sums, size_t from)
+{
+    enum { MORE = 13 }; /* " and 1000 more" */
+    size_t count = sums->causes.count;
+    for (size_t i = from; i < count; i++)
+        if (!line_add_whole(line, columns - (i + 1 < count ? MORE : 0), "%s %s", i != from ? "," : "",
+                            sums->causes.items[i].name)) {
+            line_add(line, " and %zu more", count - i);
+            return;
+        }
 }
 
 struct line opening_floor(const struct report *report)
@@ -174,6 +175,14 @@ struct line opening_floor(const struct report *report)
     line_add(&line, "%s", text_ns(ns).text);
     if (ns > report->floor.ns)
         line_add(&line, " (%g %% of the run)", report->floor.percent);
+    return line;
+}
+
+struct line opening_nothing_found(const struct report *report)
+{
+    struct line line = {0};
+    line_add(&line, "No hazards found: %zu rules looked at %s", report->rules,
+             text_plural(report->totals.recorded, "recorded call").text);
     return line;
 }
 

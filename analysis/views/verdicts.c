@@ -12,6 +12,8 @@ const char *const verdict_words[] = {"not needed", "needed", "maybe needed"};
 COMPLETE(verdict_words, VERDICTS);
 const char *const verdict_keys[] = {"not_needed", "needed", "maybe_needed"};
 COMPLETE(verdict_keys, VERDICTS);
+const char *const outcome_words[] = {"Right", "May be wrong", "WRONG"};
+COMPLETE(outcome_words, DOUBTS);
 
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS])
 {
@@ -43,10 +45,12 @@ bool report_is_wrong(const struct finding *finding)
 
 struct line report_verdicts(const uint64_t *verdicts)
 {
+    static const enum verdict gravest_first[VERDICTS] = {VERDICT_LOAD_BEARING, VERDICT_UNKNOWN, VERDICT_FALSE};
     struct line line = {0};
     for (unsigned i = 0; i < VERDICTS && verdicts != NULL; i++)
-        if (verdicts[i] != 0)
-            line_add(&line, "%s%s %s", line.used != 0 ? ", " : "", text_count(verdicts[i]).text, verdict_words[i]);
+        if (verdicts[gravest_first[i]] != 0)
+            line_add(&line, "%s%s %s", line.used != 0 ? ", " : "", text_count(verdicts[gravest_first[i]]).text,
+                     verdict_words[gravest_first[i]]);
     if (line.used == 0)
         line_add(&line, "%s", verdicts != NULL ? "none" : "not analysed");
     return line;

@@ -18,6 +18,17 @@ const char *const report_kept_names[KEPT_REASONS] = {
 const char *const report_stream_kinds[STREAM_KINDS] = {"unknown",      "legacy",        "per-thread",       "blocking",
                                                        "non-blocking", "shim-blocking", "shim-non-blocking"};
 
+const char *const fold_words[FOLDS] = {
+    [FOLD_SHOWN] = "",
+    [FOLD_FLOOR] = "below the floor",
+    [FOLD_NO_COST] = "a note without a known cost",
+    [FOLD_ONCE] = "happened once",
+    [FOLD_NO_GAIN] = "the default stream costs too little",
+    [FOLD_NEEDED] = "results need the order",
+    [FOLD_SAME] = "as above",
+    [FOLD_LIBRARY] = "inside a library, which you cannot change",
+};
+
 const char *report_stream_kind(uint32_t kind)
 {
     return kind < STREAM_KINDS ? report_stream_kinds[kind] : report_stream_kinds[PTDS_STREAM_UNKNOWN];
@@ -74,11 +85,6 @@ struct line report_accessor(const struct report *report, const struct edge_end *
     line_add(&line, "%.*s %s", columns,
              end->object != 0 ? kernel.text : definitions_api_name(&report->trace.defs, end->api), report_access(access));
     return line;
-}
-
-unsigned report_percent(uint64_t part, uint64_t whole)
-{
-    return whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
 }
 
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room)

@@ -17,9 +17,12 @@ extern "C" {
  * driver's own objects; ids as names. All write terminated text. */
 void report_frame(const struct report *report, struct site_namer *namer, uint64_t pc, char *out, size_t room);
 bool report_site(const struct report *report, struct site_namer *namer, uint32_t stack, char *out, size_t room);
+/* Why a finding is told in one line with others. */
+extern const char *const fold_words[FOLDS];
 /* For people, and for machines: "maybe needed", "maybe_needed". */
 extern const char *const verdict_words[VERDICTS];
 extern const char *const verdict_keys[VERDICTS];
+extern const char *const outcome_words[DOUBTS]; /* "Right", "May be wrong", "WRONG" */
 /* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
@@ -35,7 +38,6 @@ const char *report_api(const struct report *report, const struct finding *findin
 const char *report_access(enum access access); /* "reads", "writes", "uses" */
 /* One operation of a pair: "kernel writes"; its name has at most so many columns. */
 struct line report_accessor(const struct report *report, const struct edge_end *end, enum access access, int columns);
-unsigned report_percent(uint64_t part, uint64_t whole);
 const char *report_policy(const struct report *report);
 enum { STREAM_KINDS = PTDS_STREAM_SHIM_NON_BLOCKING + 1 };
 extern const char *const report_stream_kinds[STREAM_KINDS];

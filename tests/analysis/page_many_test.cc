@@ -72,7 +72,7 @@ TEST(PageMany, SaysWhoAndHowUnevenly)
         EXPECT_NE(std::string::npos, details.find(part)) << part << "\n" << details;
     EXPECT_EQ(std::string::npos, details.find("Show in the timeline"));
     std::string text = browser.Run("document.body.innerText");
-    for (const char *part : {"20 processes of prog; policy observe", "Right: 20; may be wrong: 0; wrong: 0",
+    for (const char *part : {"20 processes of prog; policy observe", "Right: 20; May be wrong: 0; WRONG: 0",
                              "operations with GPU times; of 40 others", "GPU times of 20 of 60 operations are recorded.",
                              "A timeline is of one process", "processes 0 to 19: the trace holds no exact counts",
                              "process 3: the process did not end through exit"})

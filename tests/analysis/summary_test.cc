@@ -79,7 +79,7 @@ TEST(Summary, ErrorsComeFirst)
                            "1@12000+3 sync s=P1\n"));
     std::string summary = wrong.Summary();
     ExpectFits(summary);
-    EXPECT_TRUE(Has(summary, "ptds: !! order-given-up 1x: results need this order, and it is gone\n")) << summary;
+    EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, results need this order, and it is gone\n")) << summary;
     EXPECT_LT(summary.find("ptds:  order-given-up"), summary.find("ptds:  sync-copy")) << summary;
 }
 
@@ -88,7 +88,7 @@ TEST(Summary, SaysWhenThereIsNothing)
     Built report(BuildTrace("1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n"));
     std::string summary = report.Summary();
     ExpectFits(summary);
-    EXPECT_TRUE(Has(summary, "no hazards found: ")) << summary;
+    EXPECT_TRUE(Has(summary, "No hazards found: ")) << summary;
     EXPECT_TRUE(Has(summary, "nothing was put on the default stream")) << summary;
 }
 

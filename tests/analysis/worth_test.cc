@@ -63,13 +63,12 @@ TEST(Fold, WhatSavesTooLittleIsOneLineACause)
     EXPECT_EQ(1u, report_shown(report.get()));
     EXPECT_EQ(FOLD_SHOWN, report->findings.items[0]->fold);
     EXPECT_EQ(FOLD_FLOOR, report->findings.items[1]->fold);
-    struct cause causes[CAUSES_MOST];
-    ASSERT_EQ(1u, opening_causes(report.get(), causes));
-    EXPECT_STREQ("pageable-async-copy", causes[0].name);
-    EXPECT_EQ(1u, causes[0].calls);
+    ASSERT_EQ(1u, report->sums.causes.count);
+    EXPECT_STREQ("pageable-async-copy", report->sums.causes.items[0].name);
+    EXPECT_EQ(1u, report->sums.causes.items[0].sum.calls);
     std::string screen = Screen(report);
     EXPECT_TRUE(Has(screen, "Findings: 1 of 2, which would save up to 5.0 ms")) << screen;
-    EXPECT_TRUE(Has(screen, "below 1.0 ms (1 % of the run)")) << screen;
+    EXPECT_TRUE(Has(screen, "the floor is 1.0 ms (1 % of the run):")) << screen;
     EXPECT_TRUE(Has(screen, "  pageable-async-copy: ")) << screen;
     EXPECT_FALSE(Has(screen, "#2")) << screen;
 }
@@ -192,7 +191,7 @@ TEST(DefaultStream, IsOneCauseAndRankedByWhatItCostsTheRun)
     Built report(BuildTrace(text));
     std::string screen = Screen(report);
     EXPECT_TRUE(Has(screen, "\n#1   legacy-shared-by-threads   unknown")) << screen;
-    EXPECT_TRUE(Has(screen, "  legacy-shared-by-threads: no known cost in 3 calls at 3 places\n")) << screen;
+    EXPECT_TRUE(Has(screen, "  legacy-shared-by-threads: no known cost in 3 calls at 3 places, as above\n")) << screen;
     EXPECT_TRUE(Has(screen, "   blocking-free ")) << screen;
 }
 
@@ -282,7 +281,7 @@ TEST(ManyScreen, AHundredTracesFit)
             EXPECT_LE(line.size(), static_cast<size_t>(SCREEN_COLUMNS)) << line;
         EXPECT_LT(count, rows) << out.text;
         for (const char *part :
-             {"100 processes, ran ", "Right: 90; may be wrong: 0; WRONG: 10\n", "  WRONG: prog (pid ", "  and 7 more\n",
+             {"100 processes, ran ", "Right: 90; May be wrong: 0; WRONG: 10\n", "  WRONG: prog (pid ", "  and 7 more\n",
               "Default stream: ", "Blocked: ", "\n#1   unordered-conflict ", "Next: ptds report "})
             EXPECT_TRUE(Has(out.text, part)) << part << "\n" << out.text;
     }

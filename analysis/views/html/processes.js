@@ -3,7 +3,6 @@
 {
   const { byId, el, replace, time, count, plural, percent } = ptds;
 
-  const total = (report, key) => report.processes.reduce((all, one) => all + one[key], 0);
   const name = (one) => `${one.host}${one.rank === null ? "" : " rank " + one.rank} pid ${one.pid}`;
   const program = (one) => one.program.split("/").pop();
 
@@ -21,18 +20,17 @@
     replace(
       byId("cards"),
       card(count(report.processes.length), "processes"),
-      card(time(total(report, "blocked_ns")), "blocked in calls, all threads of all processes"),
+      card(time(report.totals.blocked_ns), "blocked in calls, all threads of all processes"),
       card(count(report.findings.length), report.findings.length === 1 ? "finding" : "findings"),
-      card(count(total(report, "calls")), "driver calls"),
-      card(count(total(report, "default_stream")), `default-stream operations: ${count(total(report, "remapped"))} remapped`),
+      card(count(report.totals.calls), "driver calls"),
+      card(count(report.totals.default_stream), `default-stream operations: ${count(report.totals.remapped)} remapped`),
       timed ? card(count(timed), "operations with GPU times" + (unknown ? `; of ${plural(unknown, "other")} they are unknown` : "")) : null,
     );
     byId("gpu-times").textContent = report.totals.gpu_times + ".";
   }
 
   function opening(report) {
-    const of = (verdict) => report.processes.filter((one) => one.outcome === verdict).length;
-    replace(byId("opening"), el("p", {}, el("b", {}, `Right: ${of("right")}; may be wrong: ${of("may-be-wrong")}; wrong: ${of("wrong")}`)));
+    replace(byId("opening"), el("p", {}, el("b", {}, report.totals.outcomes.text)));
   }
 
   function table(report) {
@@ -44,7 +42,7 @@
       return el("tr", {}, el("td", { class: "n" }, at), el("td", {}, name(one), changed.length ? el("div", { class: "s-error" }, "changed by " + changed.join(", ")) : null), el("td", {}, program(one)),
         el("td", {}, one.policy), el("td", { class: "n" }, one.start_unix_ns === null ? "unknown" : "+" + time(one.start_unix_ns - first)), el("td", { class: "n" }, time(one.run_ns)),
         el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.findings)), el("td", { class: "n" }, time(one.blocked_ns)),
-        el("td", {}, part ? el("span", { class: "share", title: percent(one.blocked_ns, total(report, "blocked_ns")) + " of all" }, el("i", { style: `width:${part.toFixed(1)}%` })) : null));
+        el("td", {}, part ? el("span", { class: "share", title: percent(one.blocked_ns, report.totals.blocked_ns) + " of all" }, el("i", { style: `width:${part.toFixed(1)}%` })) : null));
     });
     replace(byId("processes").tBodies[0], rows);
     byId("processes-section").hidden = byId("to-processes").hidden = false;

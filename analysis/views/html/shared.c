@@ -38,19 +38,6 @@ static const struct {
     {"WORK", TIMELINE_WORK},         {"GPU", TIMELINE_GPU},
 };
 
-/* Why a finding is told in one line with others. */
-static const char *const fold_words[] = {
-    "",
-    "it would save too little",
-    "a note without a known cost",
-    "set-up, which happened once",
-    "the default stream costs too little",
-    "results need the order",
-    "another place of the same cause",
-    "inside a library, where it cannot be changed",
-};
-_Static_assert(sizeof fold_words / sizeof fold_words[0] == FOLDS, "words for each");
-
 static json_t *fold_list(void)
 {
     json_t *out = json_object();

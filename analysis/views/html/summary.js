@@ -4,7 +4,6 @@
   const { byId, el, replace, time, count, plural, percent, verdictTags, reasonWords, verdictKeys, site, names, needed, bare, brief } = ptds;
 
   const card = (value, text) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, text));
-  const sum = (object) => Object.values(object).reduce((all, one) => all + one, 0);
 
   function meta(report) {
     const m = report.meta;
@@ -31,21 +30,19 @@
   }
 
   function cards(report) {
-    const t = report.totals, kept = sum(t.kept), c = report.completeness;
+    const t = report.totals, c = report.completeness;
     const unknown = c.gpu_operations - c.gpu_timed;
     replace(
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
       card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? "none" : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
-      card(count(shownOf(report).length), `of ${plural(report.findings.length, "finding")} worth a line`),
+      card(count(report.floor.findings_above), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
-      card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(kept)} kept`),
-      card(plural(t.threads, "thread"), plural(sum(t.streams), "stream")),
+      card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(t.kept_all)} kept`),
+      card(plural(t.threads, "thread"), plural(t.program_streams, "stream")),
       c.gpu_timed ? card(count(c.gpu_timed), "operations with GPU times" + (unknown ? `; of ${plural(unknown, "other")} they are unknown` : "")) : null,
     );
   }
-
-  const shownOf = (report) => report.findings.filter((one) => one.folded === null);
 
   // Two operations that show what is said.
   function pair(one) {
@@ -66,39 +63,18 @@
 
   // What is not worth a line each, one line a cause.
   function folded(report) {
-    const causes = new Map();
-    for (const finding of report.findings.filter((one) => one.folded !== null)) {
-      const one = causes.get(finding.cause) || { cause: (finding.folded === "inside-a-library" ? "inside " : "") + finding.cause, ns: null, calls: 0, places: 0 };
-      if (finding.cost.host_ns !== null) one.ns = (one.ns || 0) + finding.cost.host_ns;
-      one.calls += finding.count;
-      one.places++;
-      causes.set(finding.cause, one);
-    }
-    byId("folded").hidden = causes.size === 0;
-    replace(byId("folded"), el("p", { class: "note" }, "In one line a cause, too small or not yours to change:"),
-      el("ul", {}, [...causes.values()].sort((a, b) => (b.ns || 0) - (a.ns || 0)).map((one) => el("li", {}, `${one.cause}: ${one.ns === null ? "no known cost" : time(one.ns)} in ${plural(one.calls, "call")} at ${plural(one.places, "place")}`))));
-  }
-
-  function byClass(report) {
-    const classes = new Map();
-    for (const finding of report.findings) {
-      const one = classes.get(finding.rule) || { rule: finding.rule, class: finding.class, ns: null, calls: 0, sites: 0 };
-      if (finding.cost.host_ns !== null) one.ns = (one.ns || 0) + finding.cost.host_ns;
-      one.calls += finding.count;
-      one.sites++;
-      classes.set(finding.rule, one);
-    }
-    return [...classes.values()].sort((a, b) => (b.ns || 0) - (a.ns || 0) || b.calls - a.calls);
+    byId("folded").hidden = report.causes.length === 0;
+    replace(byId("folded"), el("p", { class: "note" }, "The rest, in one line a cause:"), el("ul", {}, report.causes.map((one) => el("li", {}, one.text))));
   }
 
   function classTable(report) {
     const all = report.totals.host_ns_lost || 0;
     const body = byId("classes").tBodies[0];
-    const rows = byClass(report).map((one) => {
-      const part = one.ns && all ? (one.ns / all) * 100 : 0;
-      const bar = el("span", { class: "share", title: percent(one.ns || 0, all) }, el("i", { style: `width:${part.toFixed(1)}%` }));
-      return el("tr", {}, el("td", {}, one.rule), el("td", {}, one.class), el("td", { class: "n" }, time(one.ns)), el("td", {}, one.ns === null ? "" : bar),
-        el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.sites)));
+    const rows = report.by_rule.map((one) => {
+      const part = one.host_ns && all ? (one.host_ns / all) * 100 : 0;
+      const bar = el("span", { class: "share", title: percent(one.host_ns || 0, all) }, el("i", { style: `width:${part.toFixed(1)}%` }));
+      return el("tr", {}, el("td", {}, one.rule), el("td", {}, one.class), el("td", { class: "n" }, time(one.host_ns)), el("td", {}, one.host_ns === null ? "" : bar),
+        el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.findings)));
     });
     if (rows.length === 0)
       rows.push(el("tr", {}, el("td", { colspan: 6 }, report.rules ? `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.` : "No hazards found.")));
@@ -129,36 +105,25 @@
     );
   }
 
-  // Findings of one sequence count as one entry, at its costliest.
-  function entries(report) {
-    const out = [], sequences = new Map();
-    shownOf(report).forEach((finding, at) => {
-      const known = finding.sequence !== null && sequences.get(finding.sequence);
-      if (known) return void known.others.push(at + 1);
-      const entry = { finding, at, others: [], ns: finding.sequence !== null ? report.sequences[finding.sequence - 1].host_ns : finding.cost.host_ns };
-      if (finding.sequence !== null) sequences.set(finding.sequence, entry);
-      out.push(entry);
-    });
-    return out;
-  }
-
   function top(report) {
-    const all = report.totals.host_ns_lost || 0, list = entries(report), shown = list.slice(0, 5), advised = new Set();
-    const item = ({ finding, at, others, ns }) => {
-      const advice = advised.has(finding.rule) ? null : el("div", { class: "note" }, finding.advice);
-      advised.add(finding.rule);
+    const all = report.totals.host_ns_lost || 0, shown = report.entries.slice(0, 5);
+    const item = (entry) => {
+      const at = entry.finding - 1, finding = report.findings[at], others = entry.others.map((one) => one.finding);
       const behind = names(finding, "waits_for_kernels", brief);
       const link = el("a", { href: "#finding-" + (at + 1), onclick: (event) => { event.preventDefault(); ptds.openFinding(at + 1); } }, `#${at + 1} ${finding.rule}`), severity = finding.severity === "error" ? ptds.severityTag(finding) : null;
-      return el("li", {}, link, severity ? " " : ": ", severity, `${ns === null ? "cost unknown" : time(ns)}, ${plural(finding.count, "call")}`, el("div", { class: "site" }, [finding.api || finding.object, site(at)].filter(Boolean).join(" at ")),
+      return el("li", {}, link, severity ? " " : ": ", severity, `${entry.host_ns === null ? "cost unknown" : time(entry.host_ns)}, ${plural(entry.calls, "call")}` + (entry.places > 1 ? `, at ${entry.places} places` : ""),
+        el("div", { class: "site" }, [finding.api || finding.object, site(at)].filter(Boolean).join(" at ")),
+        finding.case ? el("div", { class: "note" }, finding.case) : null,
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
         needed(at) ? el("div", { class: "v-needed" }, needed(at)) : null,
-        others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null, advice);
+        others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null,
+        entry.advised ? null : el("div", { class: "note" }, finding.advice));
     };
     replace(byId("top"), shown.map(item));
     folded(report);
-    if (list.length === 0) return;
-    const covered = shown.reduce((ns, one) => ns + (one.ns || 0), 0);
-    byId("cover").textContent = `${shown.length} of ${list.length} entries` + (all > 0 ? `, ${percent(covered, all)} of what all would save.` : ".");
+    if (shown.length === 0) return;
+    const covered = shown.reduce((ns, one) => ns + (one.host_ns || 0), 0);
+    byId("cover").textContent = `${shown.length} of ${plural(report.entries.length, "entry").replace("entrys", "entries")}` + (all > 0 ? `, ${percent(covered, all)} of what all would save.` : ".");
   }
 
   function gaps(report) {

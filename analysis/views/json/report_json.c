@@ -265,6 +265,53 @@ static json_t *sequence_list(const struct report *report)
     return out;
 }
 
+static json_t *rule_sums(const struct sums *sums)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < sums->rules.count; i++)
+        json_array_append_new(out, rule_sum_json(&sums->rules.items[i]));
+    return out;
+}
+
+static json_t *cause_list(const struct sums *sums)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < sums->causes.count; i++)
+        json_array_append_new(out, cause_json(&sums->causes.items[i]));
+    return out;
+}
+
+static json_t *entry_list(const struct report *report)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < report->entries.count; i++)
+        json_array_append_new(out, entry_json(report, &report->entries.items[i]));
+    return out;
+}
+
+static json_t *entries_of_folds(const struct folds *folds)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < folds->list.count && folds->list.items[i].shown; i++) {
+        const struct folded *one = &folds->list.items[i];
+        struct entry entry = {i, 1, 1, one->host_ns, one->count, one->known, one->advised};
+        json_array_append_new(out, entry_json(NULL, &entry));
+    }
+    return out;
+}
+
+static json_t *others_list(const struct report *report, const struct entry *entry)
+{
+    json_t *out = json_array();
+    if (entry->findings < 2 || entry->places > 1)
+        return out;
+    uint32_t sequence = report->findings.items[entry->first]->sequence;
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (i != entry->first && report->findings.items[i]->sequence == sequence)
+            json_array_append_new(out, position_json(i + 1));
+    return out;
+}
+
 static json_t *process_list(const struct traces *traces)
 {
     json_t *out = json_array();

@@ -13,58 +13,24 @@
 
 enum { MOST_DOUBTS = 3, MOST_GAPS = 1 };
 
-struct sums {
-    size_t outcomes[DOUBTS], gains, incomplete;
-    size_t most; /* the process whose default stream may cost the most; of `gains` */
-    uint64_t run_ns, shortest_ns, longest_ns, threads_ns, blocked_ns, startup_ns, most_ns;
-};
-
-static struct sums sum_up(const struct traces *traces)
-{
-    struct sums sums = {.shortest_ns = UINT64_MAX};
-    for (size_t i = 0; i < traces->list.count; i++) {
-        const struct report *report = &traces->list.items[i]->report;
-        struct default_stream cost = report_default_stream(report);
-        uint64_t run = report->totals.run_ns;
-        sums.outcomes[report_outcome(report).doubt]++;
-        sums.incomplete += traced_incomplete(traces->list.items[i], NULL, NULL) != 0;
-        sums.run_ns += run;
-        sums.shortest_ns = run < sums.shortest_ns ? run : sums.shortest_ns;
-        sums.longest_ns = run > sums.longest_ns ? run : sums.longest_ns;
-        sums.threads_ns += report->totals.threads_ns;
-        sums.blocked_ns += report->totals.blocked_ns;
-        for (unsigned kind = 0; kind < STARTUP_KINDS; kind++)
-            sums.startup_ns += report->startup.ns[kind];
-        if (cost.most_ns < floor_ns(report->floor, run) || cost.most_ns == 0)
-            continue;
-        sums.gains++;
-        if (cost.most_ns > sums.most_ns) {
-            sums.most_ns = cost.most_ns;
-            sums.most = i;
-        }
-    }
-    return sums;
-}
-
 static void add_process(const struct traces *traces, size_t at, struct line *line)
 {
     const struct traced *traced = traces->list.items[at];
     line_add(line, "%.32s (pid %u)", text_base(traced->report.trace.header.program), traced->report.trace.header.pid);
 }
 
-static void put_head(struct screen *screen, const struct traces *traces, const struct sums *sums)
+static void put_head(struct screen *screen, const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
-    line_add(&line, "%zu processes, ran %s to %s each", traces->list.count, text_ns(sums->shortest_ns).text,
-             text_ns(sums->longest_ns).text);
+    line_add(&line, "%zu processes, ran %s to %s each", traces->list.count, text_ns(runs->shortest_ns).text,
+             text_ns(runs->longest_ns).text);
     if (traces->unreadable != 0)
         line_add(&line, "; %u traces could not be read", traces->unreadable);
     screen_put(screen, &line);
     screen_put_blank(screen);
-    line_add(&line, "Right: %zu; may be wrong: %zu; WRONG: %zu", sums->outcomes[DOUBT_NONE], sums->outcomes[DOUBT_MAY],
-             sums->outcomes[DOUBT_WRONG]);
-    if (sums->incomplete != 0)
-        line_add(&line, "; records are missing in %zu", sums->incomplete);
+    line = opening_outcomes(runs);
+    if (runs->incomplete != 0)
+        line_add(&line, "; records are missing in %zu", runs->incomplete);
     screen_put(screen, &line);
 }
 
@@ -79,7 +45,7 @@ static void put_doubts(struct screen *screen, const struct traces *traces)
             struct outcome outcome = report_outcome(report);
             if (outcome.doubt != doubt || put++ >= MOST_DOUBTS)
                 continue;
-            line_add(&line, "  %s: ", doubt == DOUBT_WRONG ? "WRONG" : "may be wrong");
+            line_add(&line, "  %s: ", outcome_words[doubt]);
             add_process(traces, i, &line);
             line_add(&line, ", %s", outcome.finding->rule->id);
             screen_put(screen, &line);
@@ -90,23 +56,23 @@ static void put_doubts(struct screen *screen, const struct traces *traces)
     }
 }
 
-static void put_costs(struct screen *screen, const struct traces *traces, const struct sums *sums)
+static void put_costs(struct screen *screen, const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
-    if (sums->gains == 0) {
+    if (runs->gains == 0) {
         line_add(&line, "Default stream: nothing to gain in any of them");
     } else {
-        const struct report *report = &traces->list.items[sums->most]->report;
-        line_add(&line, "Default stream: may cost time in %zu, at most %s of %s (%.24s)", sums->gains,
-                 text_ns(sums->most_ns).text, text_ns(report->totals.run_ns).text, text_base(report->trace.header.program));
+        const struct report *report = &traces->list.items[runs->most]->report;
+        line_add(&line, "Default stream: may cost time in %zu, at most %s of %s (%.24s)", runs->gains,
+                 text_ns(runs->most_ns).text, text_ns(report->totals.run_ns).text, text_base(report->trace.header.program));
     }
     screen_put(screen, &line);
     struct report_totals gpu = traces_gpu_totals(traces);
-    line_add(&line, "Blocked: %s, %u %% of the threads' time; %s", text_ns(sums->blocked_ns).text,
-             report_percent(sums->blocked_ns, sums->threads_ns), report_gpu_time(&gpu));
+    line_add(&line, "Blocked: %s, %s of the threads' time; %s", text_ns(runs->blocked_ns).text,
+             text_share(runs->blocked_ns, runs->threads_ns).text, report_gpu_time(&gpu));
     screen_put(screen, &line);
-    if (sums->startup_ns != 0) {
-        line_add(&line, "Start-up: %s allocating, pinning and loading code, in all", text_ns(sums->startup_ns).text);
+    if (runs->startup_ns != 0) {
+        line_add(&line, "Start-up: %s allocating, pinning and loading code, in all", text_ns(runs->startup_ns).text);
         screen_put(screen, &line);
     }
 }
@@ -147,33 +113,24 @@ static void put_findings(struct screen *screen, const struct traces *traces, con
         put_finding(screen, traces, &folds->list.items[i], i + 1);
 }
 
-/* One line: how many are below the floor, and of which rules. */
+/* One line: how many are told by cause alone, and which causes. */
 static void put_folded(struct screen *screen, const struct folds *folds)
 {
-    const struct rule *named[RULES_MOST];
-    size_t count = 0, folded = 0;
     struct line line = {0};
-    for (size_t i = 0; i < folds->list.count; i++) {
-        const struct rule *rule = folds->list.items[i].finding->rule;
-        bool again = folds->list.items[i].shown;
-        folded += !folds->list.items[i].shown;
-        for (size_t j = 0; j < count; j++)
-            again |= named[j] == rule;
-        if (!again && count < RULES_MOST)
-            named[count++] = rule;
-    }
+    size_t folded = 0;
+    for (size_t i = 0; i < folds->sums.causes.count; i++)
+        folded += folds->sums.causes.items[i].sum.findings;
     if (folded == 0)
         return;
     line_add(&line, "%zu more are too small or not yours to change:", folded);
-    for (size_t i = 0; i < count; i++)
-        line_add(&line, "%s %s", i != 0 ? "," : "", named[i]->id);
+    opening_cause_names(&line, SCREEN_COLUMNS, &folds->sums, 0);
     screen_put(screen, &line);
 }
 
-static void put_next(struct screen *screen, const struct traces *traces, const struct folds *folds, const struct sums *sums)
+static void put_next(struct screen *screen, const struct traces *traces, const struct folds *folds, const struct runs *runs)
 {
     struct line line = {0};
-    size_t telling = sums->gains != 0 ? sums->most : 0;
+    size_t telling = runs->gains != 0 ? runs->most : 0;
     if (folds->list.count != 0 && folds->list.items[0].shown)
         telling = folds->list.items[0].process;
     for (size_t i = traces->list.count; i-- > 0;)
@@ -194,12 +151,12 @@ void many_screen(const struct traces *traces, const struct folds *folds, struct 
 {
     rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
     struct screen screen = {.namer = namer, .sink = sink, .rows = rows - 1, .small = rows < 32};
-    struct sums sums = sum_up(traces);
-    put_head(&screen, traces, &sums);
+    const struct runs *runs = &folds->runs;
+    put_head(&screen, traces, runs);
     put_doubts(&screen, traces);
-    put_costs(&screen, traces, &sums);
+    put_costs(&screen, traces, runs);
     put_findings(&screen, traces, folds, 2u + !screen.small);
     put_folded(&screen, folds);
     screen_put_blank(&screen);
-    put_next(&screen, traces, folds, &sums);
+    put_next(&screen, traces, folds, runs);
 }

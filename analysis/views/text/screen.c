@@ -50,19 +50,17 @@ static void put_head(struct screen *screen)
     const struct report_totals *totals = &report->totals;
     const struct ptds_trace_header *header = &report->trace.header;
     struct line line = {0};
-    uint64_t kept = 0;
     line_add(&line, "%.30s, pid %u", text_base(header->program), header->pid);
     if (header->rank >= 0)
         line_add(&line, ", rank %d", header->rank);
-    line_add(&line, ", policy %.12s: ran %s, %u thread%s", report_policy(report),
-             totals->run_ns != 0 ? text_ns(totals->run_ns).text : "an unknown time", report->trace.threads,
-             report->trace.threads == 1 ? "" : "s");
+    line_add(&line, ", policy %.12s: ran %s, %s", report_policy(report),
+             totals->run_ns != 0 ? text_ns(totals->run_ns).text : "an unknown time",
+             text_plural(report->trace.threads, "thread").text);
     screen_put(screen, &line);
-    for (unsigned i = 0; i < KEPT_REASONS; i++)
-        kept += totals->kept[i];
-    line_add(&line, "%s driver calls%s; default stream: %s operations, %s remapped, %s kept",
-             text_count(totals->calls).text, report->has_counts ? "" : " recorded", text_count(totals->default_stream).text,
-             text_count(totals->remapped).text, text_count(kept).text);
+    line_add(&line, "%s%s; default stream: %s", text_plural(totals->calls, "driver call").text,
+             report->has_counts ? "" : " recorded", text_plural(totals->default_stream, "operation").text);
+    if (totals->remapped != 0)
+        line_add(&line, ", %s remapped, %s kept", text_count(totals->remapped).text, text_count(totals->kept_all).text);
     screen_put(screen, &line);
 }
 
@@ -94,33 +92,31 @@ static void put_opening(struct screen *screen)
 }
 
 /* Rows of what is told in one line a cause. */
-static size_t folded_rows(const struct screen *screen, struct cause causes[CAUSES_MOST], size_t *count)
+static size_t folded_rows(const struct screen *screen)
 {
-    size_t most = screen->small ? MOST_CAUSES_SMALL : MOST_CAUSES;
-    *count = opening_causes(screen->report, causes);
-    return *count == 0 ? 0 : 1 + (*count > most ? most : *count);
+    size_t most = screen->small ? MOST_CAUSES_SMALL : MOST_CAUSES, count = screen->report->sums.causes.count;
+    return count == 0 ? 0 : 1 + (count > most ? most : count);
 }
 
 static void put_folded(struct screen *screen)
 {
-    struct cause causes[CAUSES_MOST];
+    const struct sums *sums = &screen->report->sums;
     struct line line = {0};
-    size_t count, rows = folded_rows(screen, causes, &count);
+    size_t rows = folded_rows(screen), count = sums->causes.count;
     if (rows == 0)
         return;
     size_t shown = rows - 1, left = shown < count ? shown - 1 : count;
-    line_add(&line, "In one line a cause: below %s, or not yours to change:", opening_floor(screen->report).text);
+    line_add(&line, "The rest, in one line a cause; the floor is %s:", opening_floor(screen->report).text);
     screen_put(screen, &line);
     for (size_t i = 0; i < left; i++) {
-        line = opening_cause(&causes[i]);
+        line = opening_cause(&sums->causes.items[i]);
         put_indented(screen, &line);
     }
     line = (struct line){0};
     if (left == count)
         return;
     line_add(&line, "  and %zu more:", count - left);
-    for (size_t i = left; i < count; i++)
-        line_add(&line, " %s", causes[i].name);
+    opening_cause_names(&line, SCREEN_COLUMNS, sums, left);
     screen_put(screen, &line);
 }
 
@@ -131,12 +127,15 @@ static void add_end(const struct screen *screen, const struct edge_end *end, enu
     line_add(line, "%s in thread %.20s", report_accessor(screen->report, end, access, NAME_COLUMNS).text, text);
 }
 
-/* The orders that results depend on, by an example each: what a remap has to be afraid of. */
+/* The orders that results need, by an example each: what a remap has to be afraid of. Not where the run's policy keeps
+ * them, or where the verdict has shown one. */
 static void put_needed(struct screen *screen)
 {
     const struct edge_table *edges = &screen->report->edges;
     struct line line = {0};
     size_t most = screen->small ? MOST_NEEDED_SMALL : MOST_NEEDED;
+    if (definitions_keep_order(&screen->report->trace.defs) || report_outcome(screen->report).pair != NULL)
+        return;
     for (size_t i = 0; edges->analysed && i < edges->groups.count && i < most; i++) {
         const struct edge_group *group = &edges->groups.items[i];
         const struct edge_pair *pair = &group->example.pair;
@@ -156,7 +155,8 @@ static void put_verdicts(struct screen *screen)
 {
     uint64_t verdicts[VERDICTS];
     struct line line = {0};
-    line_add(&line, "Implicit orders: %s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text);
+    line_add(&line, "Implicit orders: %s%s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text,
+             opening_lost(screen->report).text);
     screen_put(screen, &line);
     put_needed(screen);
 }
@@ -234,9 +234,7 @@ void report_screen(const struct report *report, struct site_namer *namer, unsign
     put_head(&screen);
     put_opening(&screen);
     put_verdicts(&screen);
-    struct cause causes[CAUSES_MOST];
-    size_t count;
-    unsigned after = gap_rows(&screen, &gaps) + 1 + (unsigned)folded_rows(&screen, causes, &count) + !screen.small;
+    unsigned after = gap_rows(&screen, &gaps) + 1 + (unsigned)folded_rows(&screen) + !screen.small;
     screen_put_findings(&screen, after);
     put_folded(&screen);
     screen_put_blank(&screen);

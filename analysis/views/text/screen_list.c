@@ -8,76 +8,7 @@
 
 #include "analysis/views/text/screen_parts.h"
 
-enum { ADVICE_LINES = 2, PLACES_APART = 2 };
-
-/* An entry of the list: a finding, or all of a sequence, or the same at several places. */
-struct entry {
-    size_t first; /* rank of its costliest finding */
-    size_t findings;
-    size_t places; /* findings of the first one's rule and call, one a place; sequences where more than 1 are not named */
-    uint64_t host_ns, calls;
-    bool error;
-};
-
-static size_t entries(const struct report *report, struct entry *out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report_shown(report); i++) {
-        const struct finding *finding = report->findings.items[i];
-        const struct sequence *sequence = finding->sequence != 0 ? &report->sequences.items[finding->sequence - 1] : NULL;
-        bool error = finding->severity == SEVERITY_ERROR;
-        if (sequence == NULL)
-            out[count++] = (struct entry){i, 1, 1, finding->host_ns, finding->count, error};
-        else if (sequence->first == i)
-            out[count++] = (struct entry){i, sequence->findings, 1, sequence->host_ns, finding->count, error};
-    }
-    return count;
-}
-
-static bool alike(const struct finding *one, const struct finding *two)
-{
-    return one->rule == two->rule && one->has_api && two->has_api && one->api == two->api && one->twin == two->twin &&
-           one->severity == two->severity && one->detail == two->detail;
-}
-
-static uint64_t sum(uint64_t one, uint64_t two)
-{
-    uint64_t both;
-    return __builtin_add_overflow(one, two, &both) ? UINT64_MAX : both;
-}
-
-/* One cause may show at many places, as lazy loading does: the costliest are entries of their own, the rest is one. What
- * the default stream does is one cause altogether. */
-static size_t fold(const struct report *report, struct entry *list, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t at = 0;
-        const struct finding *finding = report->findings.items[list[i].first];
-        unsigned same = 0;
-        for (; at < kept; at++) {
-            same += alike(report->findings.items[list[at].first], finding);
-            if (same > PLACES_APART)
-                break;
-        }
-        if (at == kept) {
-            list[kept++] = list[i];
-            continue;
-        }
-        list[at].findings += list[i].findings;
-        list[at].places++;
-        list[at].host_ns = sum(list[at].host_ns, list[i].host_ns);
-        list[at].calls = sum(list[at].calls, list[i].calls);
-    }
-    return kept;
-}
-
-/* In order of number: what is looked for by its number is found. */
-static int by_number(const void *a, const void *b)
-{
-    const struct entry *one = a, *two = b;
-    return one->first < two->first ? -1 : one->first > two->first;
-}
+enum { ADVICE_LINES = 2 };
 
 /* Where, and behind what; the second on a line of its own where both do not fit. Returns how many lines. */
 static unsigned site_lines(const struct screen *screen, const struct finding *finding, struct line lines[2])
@@ -130,14 +61,6 @@ static unsigned put_wrapped(struct screen *screen, const char *text, bool count_
     return lines;
 }
 
-static bool advised(const struct report *report, const struct entry *before, size_t count, const struct rule *rule)
-{
-    for (size_t i = 0; i < count; i++)
-        if (report->findings.items[before[i].first]->rule == rule)
-            return true;
-    return false;
-}
-
 /* The verdicts where there are any and they fit; else the one that matters most. */
 static void add_verdicts(const struct report *report, const struct finding *finding, struct line *line)
 {
@@ -161,7 +84,7 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     const char *needed = report_needed(report, finding);
     struct line line = {0};
     line_add(&line, "#%-3zu %-24.24s", entry->first + 1, finding->rule->id);
-    line_add(&line, " %9s %7sx", finding->known != 0 ? text_ns(entry->host_ns).text : "unknown",
+    line_add(&line, " %9s %7sx", entry->known != 0 ? text_ns(entry->host_ns).text : "unknown",
              text_count(entry->calls).text);
     line_add(&line, "  %s", severity_names[finding->severity]);
     if (entry->places > 1)
@@ -172,6 +95,10 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     struct line lines[2];
     for (unsigned i = 0, count = site_lines(screen, finding, lines); i < count; i++)
         screen_put(screen, &lines[i]);
+    if (finding->rule->details != NULL) {
+        line_add(&line, "      %s", finding->rule->details[finding->detail]);
+        screen_put(screen, &line);
+    }
     if (needed != NULL) {
         line_add(&line, "      %s%s", report_is_wrong(finding) ? "!! " : "", needed);
         screen_put(screen, &line);
@@ -186,37 +113,40 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     screen_put(screen, &line);
 }
 
-/* How many entries fit into `rows`. */
-static size_t fitting(struct screen *screen, const struct entry *list, size_t count, unsigned rows)
+/* How many rows an entry takes. */
+static unsigned rows_of(struct screen *screen, const struct entry *entry)
 {
     const struct report *report = screen->report;
+    const struct finding *finding = report->findings.items[entry->first];
+    struct line lines[2];
+    unsigned rows = 1 + site_lines(screen, finding, lines) + (entry->findings > 1 && entry->places == 1) +
+                    (finding->rule->details != NULL) + (report_needed(report, finding) != NULL);
+    return rows + (entry->advised ? 0 : put_wrapped(screen, finding_advice(finding), true));
+}
+
+/* How many entries fit into `rows`. */
+static size_t fitting(struct screen *screen, unsigned rows)
+{
     size_t fit = 0;
     unsigned used = 0;
-    for (; fit < count && fit < SCREEN_FINDINGS; fit++) {
-        const struct finding *finding = report->findings.items[list[fit].first];
-        const struct rule *rule = finding->rule;
-        struct line lines[2];
-        unsigned need = 1 + site_lines(screen, finding, lines) + (list[fit].findings > 1 && list[fit].places == 1) +
-                        (report_needed(report, finding) != NULL);
-        if (!advised(report, list, fit, rule))
-            need += put_wrapped(screen, finding_advice(finding), true);
-        if (used + need > rows)
+    for (; fit < screen->report->entries.count && fit < SCREEN_FINDINGS; fit++) {
+        used += rows_of(screen, &screen->report->entries.items[fit]);
+        if (used > rows)
             break;
-        used += need;
     }
     return fit;
 }
 
-static void put_list(struct screen *screen, const struct entry *list, size_t count, unsigned after)
+static void put_list(struct screen *screen, unsigned after)
 {
     const struct report *report = screen->report;
     struct line line = {0};
     uint64_t covered = 0;
-    size_t shown = fitting(screen, list, count, screen->rows > after + 1 ? screen->rows - after - 1 : 0);
+    size_t shown = fitting(screen, screen->rows > after + 1 ? screen->rows - after - 1 : 0);
     size_t findings = 0;
     for (size_t i = 0; i < shown; i++) {
-        covered += list[i].host_ns;
-        findings += list[i].findings;
+        covered += report->entries.items[i].host_ns;
+        findings += report->entries.items[i].findings;
     }
     line_add(&line, "Findings: %zu of %zu", findings, report->findings.count);
     if (covered != 0)
@@ -224,10 +154,10 @@ static void put_list(struct screen *screen, const struct entry *list, size_t cou
     line_add(&line, "%s", findings < report->findings.count ? "; all: --all" : "");
     screen_put(screen, &line);
     for (size_t i = 0; i < shown; i++) {
-        const struct finding *finding = report->findings.items[list[i].first];
-        put_entry(screen, &list[i]);
-        if (!advised(report, list, i, finding->rule))
-            put_wrapped(screen, finding_advice(finding), false);
+        const struct entry *entry = &report->entries.items[i];
+        put_entry(screen, entry);
+        if (!entry->advised)
+            put_wrapped(screen, finding_advice(report->findings.items[entry->first]), false);
     }
 }
 
@@ -235,23 +165,16 @@ void screen_put_findings(struct screen *screen, unsigned after)
 {
     const struct report *report = screen->report;
     struct line line = {0};
-    struct entry *list = report_shown(report) != 0 ? calloc(report_shown(report), sizeof *list) : NULL;
     screen_put_blank(screen);
-    if (list != NULL) {
-        size_t count = entries(report, list);
-        count = fold(report, list, count);
-        qsort(list, count, sizeof *list, by_number);
-        put_list(screen, list, count, after);
-        free(list);
+    if (report->entries.count != 0) {
+        put_list(screen, after);
         return;
     }
     if (report_shown(report) != 0)
         line_add(&line, "No memory to list the %zu findings", report->findings.count);
     else if (report->findings.count != 0)
-        line_add(&line, "No finding is worth a line of its own: %zu rules over %s recorded calls", report->rules,
-                 text_count(report->totals.recorded).text);
+        line_add(&line, "Findings: none of %zu is worth a line of its own; all: --all", report->findings.count);
     else
-        line_add(&line, "No hazards found: %zu rules over %s recorded calls", report->rules,
-                 text_count(report->totals.recorded).text);
+        line = opening_nothing_found(report);
     screen_put(screen, &line);
 }

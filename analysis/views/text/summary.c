@@ -9,18 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 4 };
+enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 4, KEPT_REASON_COLUMNS = 20 };
 
-static void put(struct text_sink *sink, struct line *line)
+struct summary {
+    const struct report *report;
+    struct site_namer *namer;
+    struct text_sink *sink;
+    unsigned lines; /* put so far */
+};
+
+static void put(struct summary *summary, struct line *line)
 {
     line_fit(line, COLUMNS);
-    sink->write(sink, line->text, line->used);
-    sink->write(sink, "\n", 1);
+    summary->sink->write(summary->sink, line->text, line->used);
+    summary->sink->write(summary->sink, "\n", 1);
+    summary->lines++;
     *line = (struct line){0};
 }
 
-static void put_run(const struct report *report, struct text_sink *sink)
+static void put_run(struct summary *summary)
 {
+    const struct report *report = summary->report;
     const struct report_totals *totals = &report->totals;
     struct line line = {0};
     line_add(&line, "ptds: %.40s, pid %u", text_base(report->trace.header.program), report->trace.header.pid);
@@ -28,184 +37,187 @@ static void put_run(const struct report *report, struct text_sink *sink)
         line_add(&line, ", rank %d", report->trace.header.rank);
     line_add(&line, ", policy %.20s: ", report_policy(report));
     if (totals->run_ns != 0)
-        line_add(&line, "%s", text_ns(totals->run_ns).text);
+        line_add(&line, "ran %s", text_ns(totals->run_ns).text);
     else
         line_add(&line, "run time unknown");
-    put(sink, &line);
-    uint64_t streams = 0;
-    for (size_t i = 0; i < sizeof totals->streams / sizeof totals->streams[0]; i++)
-        streams += totals->streams[i];
-    line_add(&line, "ptds: %u thread%s, %s stream%s, %s driver calls%s", report->trace.threads,
-             report->trace.threads == 1 ? "" : "s", text_count(streams).text, streams == 1 ? "" : "s",
-             text_count(totals->calls).text, report->has_counts ? "" : " recorded");
+    put(summary, &line);
+    line_add(&line, "ptds: %s, %s", text_plural(report->trace.threads, "thread").text,
+             text_plural(totals->program_streams, "stream").text);
+    line_add(&line, ", %s%s", text_plural(totals->calls, "driver call").text, report->has_counts ? "" : " recorded");
     if (totals->failed != 0)
         line_add(&line, ", %s of them failed", text_count(totals->failed).text);
     if (totals->gpu_timed != 0)
         line_add(&line, ", GPU times of %s of %s operations", text_count(totals->gpu_timed).text,
                  text_count(totals->gpu_operations).text);
-    put(sink, &line);
+    put(summary, &line);
 }
 
-static void put_default_stream(const struct report *report, struct text_sink *sink)
+/* How many operations went where. Why some were kept is said as far as there is room; none is said twice. */
+static void put_default_stream(struct summary *summary)
 {
-    const struct report_totals *totals = &report->totals;
+    const struct report_totals *totals = &summary->report->totals;
     struct line line = {0};
+    uint64_t unsaid = totals->kept_all;
     if (totals->default_stream == 0) {
         line_add(&line, "ptds: nothing was put on the default stream");
-        put(sink, &line);
+        put(summary, &line);
         return;
     }
-    line_add(&line, "ptds: default stream: %s operations, %s remapped", text_count(totals->default_stream).text,
+    line_add(&line, "ptds: default stream: %s, %s remapped", text_plural(totals->default_stream, "operation").text,
              text_count(totals->remapped).text);
-    for (unsigned i = 0; i < KEPT_REASONS; i++)
-        if (totals->kept[i] != 0 && i == KEPT_DROPPED)
-            line_add(&line, "; %s more kept", text_count(totals->kept[i]).text);
-        else if (totals->kept[i] != 0)
-            line_add(&line, "; %s kept (%s)", text_count(totals->kept[i]).text, report_kept_names[i]);
     if (totals->failed_default != 0)
         line_add(&line, "; %s failed", text_count(totals->failed_default).text);
-    put(sink, &line);
-}
-
-/* All findings of one rule. */
-struct by_rule {
-    const struct rule *rule;
-    const struct finding *top, *error; /* error: the first that is one, NULL none */
-    uint64_t count, errors, host_ns, known;
-};
-
-static size_t group(const struct report *report, struct by_rule groups[RULES_MOST])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report_shown(report); i++) {
-        const struct finding *finding = report->findings.items[i];
-        size_t at = 0;
-        while (at < count && groups[at].rule != finding->rule)
-            at++;
-        if (at == count)
-            groups[count++] = (struct by_rule){.rule = finding->rule, .top = finding};
-        groups[at].count += finding->count;
-        if (finding->severity == SEVERITY_ERROR && groups[at].errors == 0)
-            groups[at].error = finding;
-        groups[at].errors += finding->severity == SEVERITY_ERROR ? finding->count : 0;
-        groups[at].host_ns += finding->host_ns;
-        groups[at].known += finding->known;
-    }
-    return count;
+    for (unsigned i = 0; i < KEPT_REASONS; i++)
+        if (totals->kept[i] != 0 && i != KEPT_DROPPED &&
+            line_add_whole(&line, COLUMNS - KEPT_REASON_COLUMNS, "; %s kept (%s)", text_count(totals->kept[i]).text,
+                           report_kept_names[i]))
+            unsaid -= totals->kept[i];
+    if (unsaid != 0)
+        line_add(&line, "; %s more kept", text_count(unsaid).text);
+    put(summary, &line);
 }
 
 static int by_cost(const void *a, const void *b)
 {
-    const struct by_rule *one = a, *two = b;
+    const struct rule_sum *one = *(const struct rule_sum *const *)a, *two = *(const struct rule_sum *const *)b;
     if ((one->error != NULL) != (two->error != NULL))
         return one->error != NULL ? -1 : 1;
-    if (one->host_ns != two->host_ns)
-        return one->host_ns > two->host_ns ? -1 : 1;
-    return one->count != two->count ? (one->count > two->count ? -1 : 1) : strcmp(one->rule->id, two->rule->id);
+    if (one->error != NULL && one->error->doubt != two->error->doubt)
+        return one->error->doubt > two->error->doubt ? -1 : 1;
+    if (one->shown.host_ns != two->shown.host_ns)
+        return one->shown.host_ns > two->shown.host_ns ? -1 : 1;
+    return one->shown.calls != two->shown.calls ? (one->shown.calls > two->shown.calls ? -1 : 1)
+                                                : strcmp(one->rule->id, two->rule->id);
 }
 
-static void add_where(const struct report *report, struct site_namer *namer, const struct finding *finding,
-                      struct line *line)
+/* The rules that found something worth a line: those with errors first. */
+static size_t rules_shown(const struct report *report, const struct rule_sum *rules[RULES_MOST])
 {
-    char text[200];
+    size_t count = 0;
+    for (size_t i = 0; i < report->sums.rules.count && count < RULES_MOST; i++)
+        if (report->sums.rules.items[i].top != NULL)
+            rules[count++] = &report->sums.rules.items[i];
+    if (count != 0)
+        qsort(rules, count, sizeof rules[0], by_cost);
+    return count;
+}
+
+/* The call, its place, and the kernel that it is or stood behind: as far as all of each fits. */
+static void add_where(const struct summary *summary, const struct finding *finding, struct line *line)
+{
+    const struct report *report = summary->report;
+    enum finding_set set =
+        finding->sets[FINDING_WAITS_FOR_KERNELS].count != 0 ? FINDING_WAITS_FOR_KERNELS : FINDING_KERNELS;
+    char text[300];
     if (finding->text != NULL)
         line_add(line, " %.60s", finding->text);
     else if (finding->has_api)
-        line_add(line, " %.32s", report_api(report, finding));
-    if (report_site(report, namer, finding->stack, text, sizeof text))
-        line_add(line, " at %s", text);
-    enum finding_set set =
-        finding->sets[FINDING_WAITS_FOR_KERNELS].count != 0 ? FINDING_WAITS_FOR_KERNELS : FINDING_KERNELS;
+        line_add(line, " %s", report_api(report, finding));
+    if (report_site(report, summary->namer, finding->stack, text, sizeof text))
+        line_add_whole(line, COLUMNS, " at %s", text);
     if (finding->sets[set].count == 0)
         return;
     report_id(report, set, finding->sets[set].id[0], text, sizeof text);
-    line_add(line, "%s %s", set == FINDING_KERNELS ? ", kernel" : ", behind", text_function(text).text);
+    line_add_whole(line, COLUMNS, "%s %s", set == FINDING_KERNELS ? ", kernel" : ", behind", text_function(text).text);
 }
 
-static void put_finding(const struct report *report, struct site_namer *namer, const struct by_rule *group,
-                        struct text_sink *sink)
+/* Names take as much room as the longest of those shown. */
+static void put_finding(struct summary *summary, const struct rule_sum *rule, int columns)
 {
     struct line line = {0};
-    line_add(&line, "ptds:  %-24s", group->rule->id);
-    line_add(&line, " %6sx", text_count(group->count).text);
-    if (group->known != 0)
-        line_add(&line, " %9s", text_ns(group->host_ns).text);
-    else
-        line_add(&line, " %9s", "unknown");
-    add_where(report, namer, group->top, &line);
-    put(sink, &line);
-}
-
-/* What must not be missed: one line for all errors, with the words for the first. */
-static void put_errors(const struct report *report, const struct by_rule *groups, size_t count, struct text_sink *sink)
-{
-    struct line line = {0};
-    for (size_t i = 0; i < count && groups[i].error != NULL; i++) {
-        const char *needed = report_needed(report, groups[i].error);
-        line_add(&line, "%s%s %sx", i == 0 ? "ptds: !! " : "; ", groups[i].rule->id, text_count(groups[i].errors).text);
-        if (i == 0)
-            line_add(&line, ": %s", needed != NULL ? needed : groups[i].rule->title);
-    }
-    if (line.used != 0)
-        put(sink, &line);
+    line_add(&line, "ptds:  %-*s", columns, rule->rule->id);
+    line_add(&line, " %5sx %9s", text_count(rule->shown.calls).text,
+             rule->shown.known != 0 ? text_ns(rule->shown.host_ns).text : "unknown");
+    add_where(summary, rule->top, &line);
+    put(summary, &line);
 }
 
 /* What is told in one line a cause elsewhere is one line here. */
-static void put_folded(const struct report *report, struct text_sink *sink)
+static void put_folded(struct summary *summary)
 {
-    struct cause causes[CAUSES_MOST];
+    const struct sums *sums = &summary->report->sums;
     struct line line = {0};
-    size_t count = opening_causes(report, causes);
-    if (count == 0)
+    if (sums->causes.count == 0)
         return;
-    line_add(&line, "ptds: below %s, or not yours to change:", opening_floor(report).text);
-    for (size_t i = 0; i < count; i++)
-        line_add(&line, "%s %s", i != 0 ? "," : "", causes[i].name);
-    put(sink, &line);
+    line_add(&line, "ptds: small, or not yours to change:");
+    opening_cause_names(&line, COLUMNS, sums, 0);
+    put(summary, &line);
 }
 
-static void put_findings(const struct report *report, struct site_namer *namer, const struct by_rule *groups, size_t count,
-                         struct text_sink *sink)
+static void put_more(struct summary *summary, const struct rule_sum *const *rules, size_t count)
 {
+    enum { MORE = 4 }; /* " ..." */
+    struct line line = {0};
+    line_add(&line, "ptds:  ... and %zu more:", count);
+    for (size_t i = 0; i < count; i++)
+        if (!line_add_whole(&line, COLUMNS - (i + 1 < count ? MORE : 0), " %s", rules[i]->rule->id)) {
+            line_add(&line, " ...");
+            break;
+        }
+    put(summary, &line);
+}
+
+static void put_findings(struct summary *summary, const struct rule_sum *const *rules, size_t count, unsigned after)
+{
+    const struct report *report = summary->report;
     struct line line = {0};
     if (count == 0) {
         if (report->findings.count != 0)
             line_add(&line, "ptds: no finding worth a line of its own");
         else
-            line_add(&line, "ptds: no hazards found: %zu rules over %s recorded calls", report->rules,
-                     text_count(report->totals.recorded).text);
-        put(sink, &line);
+            line_add(&line, "ptds: %s", opening_nothing_found(report).text);
+        put(summary, &line);
         return;
     }
     line_add(&line, "ptds: findings, and what they save at most:");
-    put(sink, &line);
-    size_t shown = count <= MOST_RULES ? count : MOST_RULES - 1;
+    put(summary, &line);
+    size_t room = MOST_LINES - after - summary->lines, columns = 0;
+    if (room > MOST_RULES)
+        room = MOST_RULES;
+    size_t shown = count <= room ? count : room - 1;
     for (size_t i = 0; i < shown; i++)
-        put_finding(report, namer, &groups[i], sink);
-    if (shown < count) {
-        line_add(&line, "ptds:  ... and %zu more:", count - shown);
-        for (size_t i = shown; i < count; i++)
-            line_add(&line, " %s", groups[i].rule->id);
-        put(sink, &line);
-    }
+        columns = strlen(rules[i]->rule->id) > columns ? strlen(rules[i]->rule->id) : columns;
+    for (size_t i = 0; i < shown; i++)
+        put_finding(summary, rules[i], (int)columns);
+    if (shown < count)
+        put_more(summary, rules + shown, count - shown);
 }
 
-/* The verdict, in the words of the first error if there is one; what the default stream costs; how long threads waited. */
-static void put_opening(const struct report *report, const struct by_rule *groups, size_t count, struct text_sink *sink)
+/* All errors in one line: those that the verdict did not name must not be missed either. */
+static void put_errors(struct summary *summary, const struct rule_sum *const *rules, size_t count,
+                       const struct finding *said)
 {
     struct line line = {0};
-    if (count != 0 && groups[0].error != NULL) {
-        put_errors(report, groups, count, sink);
-    } else {
-        line_add(&line, "ptds: %s", opening_outcome(report).text);
-        put(sink, &line);
+    for (size_t i = 0; i < count && rules[i]->error != NULL; i++)
+        if (said == NULL || rules[i]->rule != said->rule)
+            line_add(&line, "%s%s %sx", line.used == 0 ? "ptds: errors: " : ", ", rules[i]->rule->id,
+                     text_count(rules[i]->errors.calls).text);
+    if (line.used != 0)
+        put(summary, &line);
+}
+
+/* The verdict with the pair that shows it, errors besides, what the default stream costs, how long threads waited. */
+static void put_opening(struct summary *summary, const struct rule_sum *const *rules, size_t count)
+{
+    const struct report *report = summary->report;
+    struct outcome outcome = report_outcome(report);
+    struct line line = {0}, first, second;
+    line_add(&line, "ptds: %s%s", outcome.finding != NULL && report_is_wrong(outcome.finding) ? "!! " : "",
+             opening_outcome(report).text);
+    put(summary, &line);
+    if (opening_pair(report, outcome.pair, &first, &second)) {
+        line_add(&line, "ptds:   %s", first.text);
+        put(summary, &line);
+        line_add(&line, "ptds:   %s", second.text);
+        put(summary, &line);
     }
+    put_errors(summary, rules, count, outcome.finding);
     if (report->totals.default_stream != 0) {
         line_add(&line, "ptds: %s", opening_default_stream(report).text);
-        put(sink, &line);
+        put(summary, &line);
     }
     line_add(&line, "ptds: %s", opening_blocked(report).text);
-    put(sink, &line);
+    put(summary, &line);
 }
 
 struct gap_lines {
@@ -213,23 +225,30 @@ struct gap_lines {
     unsigned lines;
 };
 
+/* The most telling gap comes first; a line has room for one or two, the rest are counted. */
 static void add_gap(void *data, const char *text)
 {
+    enum { MORE = 14 }; /* "; and 10 more" */
     struct gap_lines *gaps = data;
-    line_add(&gaps->line, "%s%s", gaps->lines++ == 0 ? "ptds: not analysed: " : "; ", text);
+    if (gaps->lines == 0)
+        line_add(&gaps->line, "ptds: not analysed: %s", text);
+    if (gaps->lines != 0 && !line_add_whole(&gaps->line, COLUMNS - MORE, "; %s", text))
+        return;
+    gaps->lines++;
 }
 
-/* The most telling gap comes first; a line has room for one or two, the rest are counted. */
-static void put_gaps(const struct report *report, struct text_sink *sink)
+static void put_gaps(struct summary *summary)
 {
     struct gap_lines gaps = {0};
-    report_gaps(report, add_gap, &gaps);
-    if (gaps.lines == 0)
+    unsigned all = report_gaps(summary->report, add_gap, &gaps);
+    if (all == 0)
         return;
-    put(sink, &gaps.line);
+    if (all > gaps.lines)
+        line_add(&gaps.line, "; and %u more", all - gaps.lines);
+    put(summary, &gaps.line);
 }
 
-static void put_next(const struct report *report, struct text_sink *sink)
+static struct line next(const struct report *report)
 {
     struct line line = {0};
     const char *file = report->trace.source.file;
@@ -238,34 +257,41 @@ static void put_next(const struct report *report, struct text_sink *sink)
     else if (report->findings.count != 0)
         line_add(&line, "ptds: next: ptds run --trace app.ptds -- %.40s ... && ptds report app.ptds",
                  text_base(report->trace.header.program));
-    if (line.used != 0)
-        put(sink, &line);
+    return line;
 }
 
 /* What changes everything that follows, in one line before anything else. */
-static void put_banners(const struct report *report, struct text_sink *sink)
+static void put_banners(struct summary *summary)
 {
-    struct line line = {0}, banner = report_banner(report);
+    struct line line = {0}, banner = report_banner(summary->report);
     if (banner.used == 0)
         return;
     line_add(&line, "ptds: !! %s", banner.text);
-    put(sink, &line);
+    put(summary, &line);
+}
+
+static void no_line(void *data, const char *text)
+{
+    (void)data;
+    (void)text;
 }
 
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    /* Banners, run, default stream, outcome or errors, what it costs, blocked, findings, folded, gaps, next. */
-    _Static_assert(1 + 2 + 1 + 3 + 1 + MOST_RULES + 1 + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
-    struct by_rule groups[RULES_MOST];
-    size_t count = group(report, groups);
-    if (count != 0)
-        qsort(groups, count, sizeof groups[0], by_cost);
-    put_banners(report, sink);
-    put_run(report, sink);
-    put_default_stream(report, sink);
-    put_opening(report, groups, count, sink);
-    put_findings(report, namer, groups, count, sink);
-    put_folded(report, sink);
-    put_gaps(report, sink);
-    put_next(report, sink);
+    /* Banners, run, default stream, verdict, its pair, errors, what it costs, blocked, findings, folded, gaps, next. */
+    _Static_assert(1 + 2 + 1 + 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    struct summary summary = {.report = report, .namer = namer, .sink = sink};
+    const struct rule_sum *rules[RULES_MOST];
+    size_t count = rules_shown(report, rules);
+    struct line last = next(report);
+    put_banners(&summary);
+    put_run(&summary);
+    put_default_stream(&summary);
+    put_opening(&summary, rules, count);
+    put_findings(&summary, rules, count,
+                 (report->sums.causes.count != 0) + (report_gaps(report, no_line, NULL) != 0) + (last.used != 0));
+    put_folded(&summary);
+    put_gaps(&summary);
+    if (last.used != 0)
+        put(&summary, &last);
 }

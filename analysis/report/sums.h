@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Findings added up: by rule, and by cause those that are told in one line each. Made once, with the report or with the
+ * folds of several; every view prints these sums and adds up nothing.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_SUMS_H
+#define PTDS_ANALYSIS_REPORT_SUMS_H
+
+#include "analysis/base/table.h"
+#include "analysis/findings/rule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sum {
+    size_t findings;
+    uint64_t calls, host_ns, known; /* known: calls whose cost is known; 0: host_ns says nothing */
+};
+
+/* All findings of a rule. */
+struct rule_sum {
+    const struct rule *rule;
+    struct sum all, shown, errors;     /* shown: worth a line; errors: of these */
+    const struct finding *top, *error; /* of the shown ones, the first, and the first error; NULL none */
+};
+
+/* Findings of one cause that are told together. */
+struct cause {
+    const char *name; /* the rule's id, or a library's */
+    bool library;
+    unsigned folds; /* why: a bit for each enum fold */
+    struct sum sum;
+};
+
+struct sums {
+    TABLE_OF(struct rule_sum) rules; /* the costliest first */
+    TABLE_OF(struct cause) causes;   /* likewise */
+    bool out_of_memory;
+};
+
+/* The line that a folded finding is told in: its rule's id, or the name of the library whose inside it is. */
+const char *finding_cause(const struct definitions *defs, const struct finding *finding);
+
+/* Adds a finding that is worth a line, or a folded one, with what it comes to. In order of rank. */
+void sums_add(struct sums *sums, const struct definitions *defs, const struct finding *finding, bool shown, struct sum sum);
+void sums_finish(struct sums *sums);
+void sums_free(struct sums *sums);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
