@@ -92,11 +92,11 @@ static const struct rule rule = {
     .id = "capture-conflict",
     .class_ = "H12",
     .severity = SEVERITY_ERROR,
-    .title = "work that does not go with an open stream capture",
+    .title = "work in the way of an open stream capture",
     .sentence =
         "While a stream is being captured, legacy default-stream work breaks the capture or is left out of the graph.",
-    .advice = "Put the work on the capturing stream, or finish the capture first; between threads, capture with "
-              "CU_STREAM_CAPTURE_MODE_THREAD_LOCAL on a non-blocking stream.",
+    .advice = "Put the work on the capturing stream, or finish the capture first. For other threads' work: "
+              "CU_STREAM_CAPTURE_MODE_THREAD_LOCAL.",
     .details = details,
     .bad = "1@0 capture-begin s=N1\n"
            "1@10 launch s=N1 k=a capturing capture-open\n"

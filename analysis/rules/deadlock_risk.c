@@ -166,8 +166,8 @@ static const struct rule rule = {
     .sentence =
         "The call waits for everything that is pending, and so for a kernel that ends only when another process, or "
         "this thread's next launch, lets it: then neither goes on.",
-    .advice = "Free, load and copy before such kernels start or after they were waited for; cuMemFreeAsync and copies on "
-              "non-blocking streams do not wait for them.",
+    .advice = "Free, load and copy before such kernels or after them; cuMemFreeAsync and copies on non-blocking streams do "
+              "not wait for them.",
     .details = details,
     .bad = "1@0 launch s=N1 k=ncclDevKernel_AllReduce\n"
            "1@10+5000 free ptr=0x1000\n",

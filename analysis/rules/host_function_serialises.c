@@ -183,8 +183,8 @@ static const struct rule rule = {
     .title = "GPU work waits for a host function",
     .sentence = "A stream goes on only when its host function has returned, and the driver runs host functions of all "
                 "streams on one thread.",
-    .advice = "Keep host functions short: let them signal a thread of your own. Where the GPU must wait for the host, "
-              "cuStreamWaitValue64 does not hold other streams up.",
+    .advice = "Keep host functions short: let them signal a thread of your own; or use cuStreamWaitValue64, which holds no "
+              "other stream up.",
     .details = details,
     .bad = "1@0 host-function s=N1\n"
            "1@10 launch s=N1 k=after\n"

@@ -8,8 +8,8 @@
 
 enum { ACROSS_THREADS, WITHIN_ONE, FOR_THE_HOST };
 static const char *const details[] = {
-    "between two threads' work",
-    "between one thread's work on the default stream and on a blocking stream",
+    "between two threads",
+    "between the default stream and a blocking stream of one thread",
     "for the host, whose wait for the default stream covered it",
 };
 
@@ -31,7 +31,7 @@ static const struct rule rule = {
     .class_ = "R1",
     .severity = SEVERITY_WARNING,
     .order_given_up = true,
-    .title = "work is no longer ordered that the legacy stream had in order",
+    .title = "order that the legacy stream kept is gone",
     .sentence =
         "Earlier work was not known to be finished when this call was made; the legacy stream would have run them in "
         "turn.",

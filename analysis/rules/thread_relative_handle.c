@@ -183,7 +183,7 @@ static const struct rule rule = {
     .id = "thread-relative-handle",
     .class_ = "R7",
     .severity = SEVERITY_WARNING,
-    .title = "a thread waited for its own per-thread stream instead of another thread's",
+    .title = "waited for the wrong thread's stream",
     .sentence = "CU_STREAM_PER_THREAD names another stream in each thread; stored by one thread and used by another, it is "
                 "not the stream that the work is on.",
     .advice = "Hand an event or a stream of its own from thread to thread, never the handle 0x2.",

@@ -56,12 +56,15 @@ bool opening_pair(const struct report *report, const struct edge_pair *pair, str
     *first = *second = (struct line){0};
     if (pair == NULL || pair->first.ticks == 0)
         return false;
-    line_add(first, "%s", report_accessor(report, &pair->first, pair->first_access, NAME_COLUMNS).text);
-    if (pair->address != 0)
+    bool known = pair->address != 0;
+    enum access one = known ? pair->first_access : ACCESS_NONE, two = known ? pair->second_access : ACCESS_NONE;
+    line_add(first, "%s", report_accessor(report, &pair->first, one, NAME_COLUMNS).text);
+    if (known)
         line_add(first, " 0x%llx", (unsigned long long)pair->address);
     add_where(report, &pair->first, first);
-    line_add(second, "then %s", report_accessor(report, &pair->second, pair->second_access, NAME_COLUMNS).text);
-    if (pair->address != 0)
+    line_add(second, "then %s%s", known ? "" : "perhaps on the same memory ",
+             report_accessor(report, &pair->second, two, NAME_COLUMNS).text);
+    if (known)
         line_add(second, " it");
     add_where(report, &pair->second, second);
     return true;

@@ -12,6 +12,13 @@ const char *const verdict_words[] = {"not needed", "needed", "maybe needed"};
 COMPLETE(verdict_words, VERDICTS);
 const char *const verdict_keys[] = {"not_needed", "needed", "maybe_needed"};
 COMPLETE(verdict_keys, VERDICTS);
+const char *const edge_kind_words[] = {
+    "default-stream work behind another stream's",
+    "another stream's work behind default-stream work",
+    "one thread's default-stream work behind another thread's",
+    "a wait of the host behind work that it did not name",
+};
+COMPLETE(edge_kind_words, EDGE_KINDS);
 const char *const outcome_words[] = {"Right", "May be wrong", "WRONG"};
 COMPLETE(outcome_words, DOUBTS);
 

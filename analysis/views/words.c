@@ -82,8 +82,9 @@ struct line report_accessor(const struct report *report, const struct edge_end *
         report_id(report, FINDING_KERNELS, end->object, text, sizeof text);
         kernel = text_function(text);
     }
-    line_add(&line, "%.*s %s", columns,
-             end->object != 0 ? kernel.text : definitions_api_name(&report->trace.defs, end->api), report_access(access));
+    line_add(&line, "%.*s", columns, end->object != 0 ? kernel.text : definitions_api_name(&report->trace.defs, end->api));
+    if (access != ACCESS_NONE)
+        line_add(&line, " %s", report_access(access));
     return line;
 }
 
@@ -139,6 +140,14 @@ static void kernel_name(const struct report *report, uint32_t uid, char *out, si
         text_demangle(out, room, name);
 }
 
+/* Threads that nobody named have the program's name, at most 15 bytes of it, which tells nothing. */
+static bool has_own_name(const struct report *report, const struct thread_def *thread)
+{
+    enum { NAME_BYTES = 15 };
+    const char *text = thread->text;
+    return text != NULL && text[0] != 0 && strncmp(text, text_base(report->trace.header.program), NAME_BYTES) != 0;
+}
+
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room)
 {
     bool is_thread = set == FINDING_THREADS || set == FINDING_HELD;
@@ -147,7 +156,7 @@ void report_id(const struct report *report, enum finding_set set, uint32_t id, c
         stream_name(report, id, out, room);
     else if (set == FINDING_KERNELS || set == FINDING_WAITS_FOR_KERNELS)
         kernel_name(report, id, out, room);
-    else if (thread != NULL && thread->text != NULL && thread->text[0] != 0)
+    else if (thread != NULL && has_own_name(report, thread))
         snprintf(out, room, "%u (%s)", id, thread->text);
     else
         snprintf(out, room, "%u", id);
@@ -220,13 +229,28 @@ const char *report_touch_everything(unsigned why)
     return words[why];
 }
 
+/* How many operations, and why, the reasons as far as they fit. */
 static struct line touching_all(const struct report_totals *totals)
 {
+    enum { COLUMNS = 66, MORE = 11 }; /* " and 10 more" */
     struct line line = {0};
+    uint64_t all = 0;
+    unsigned left = 0;
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
+        all += totals->touch_all[why];
+        left += totals->touch_all[why] != 0;
+    }
+    if (all == 0)
+        return line;
+    line_add(&line, "%s may touch any memory:", text_plural(all, "operation").text);
+    size_t none = line.used;
     for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
-        if (totals->touch_all[why] != 0)
-            line_add(&line, "%s%s %s", line.used == 0 ? "" : ", ", text_count(totals->touch_all[why]).text,
-                     report_touch_everything(why));
+        if (totals->touch_all[why] != 0 &&
+            line_add_whole(&line, COLUMNS - (left > 1 ? MORE : 0), "%s %s %s", line.used == none ? "" : ",",
+                           text_count(totals->touch_all[why]).text, report_touch_everything(why)))
+            left--;
+    if (left != 0)
+        line_add(&line, " and %u more", left);
     return line;
 }
 
@@ -246,8 +270,10 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
         text_count(totals->unknown_generations).text);
     gap(&gaps, report->edges.totals.unplaced, "%s calls on streams too many to say what depends on their order",
         text_count(report->edges.totals.unplaced).text);
-    gap(&gaps, totals->opaque, "%s operations with memory use unknown (opaque)", text_count(totals->opaque).text);
     struct line all = touching_all(totals);
-    gap(&gaps, all.used, "operations taken to touch all memory: %s", all.text);
+    if (all.used != 0)
+        gap(&gaps, 1, "%s", all.text);
+    else
+        gap(&gaps, totals->opaque, "%s with memory use unknown (opaque)", text_plural(totals->opaque, "operation").text);
     return gaps.lines;
 }

@@ -22,7 +22,8 @@ extern const char *const fold_words[FOLDS];
 /* For people, and for machines: "maybe needed", "maybe_needed". */
 extern const char *const verdict_words[VERDICTS];
 extern const char *const verdict_keys[VERDICTS];
-extern const char *const outcome_words[DOUBTS]; /* "Right", "May be wrong", "WRONG" */
+extern const char *const outcome_words[DOUBTS];       /* "Right", "May be wrong", "WRONG" */
+extern const char *const edge_kind_words[EDGE_KINDS]; /* what is behind what */
 /* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
@@ -36,7 +37,8 @@ bool report_is_wrong(const struct finding *finding);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);
 const char *report_api(const struct report *report, const struct finding *finding);
 const char *report_access(enum access access); /* "reads", "writes", "uses" */
-/* One operation of a pair: "kernel writes"; its name has at most so many columns. */
+/* One operation of a pair: "kernel writes", of ACCESS_NONE "kernel"; its name has at most so many columns. */
+#define ACCESS_NONE ((enum access)0)
 struct line report_accessor(const struct report *report, const struct edge_end *end, enum access access, int columns);
 const char *report_policy(const struct report *report);
 enum { STREAM_KINDS = PTDS_STREAM_SHIM_NON_BLOCKING + 1 };

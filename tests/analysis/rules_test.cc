@@ -349,6 +349,39 @@ TEST(Startup, IsAddedUpAndNoFinding)
     EXPECT_EQ(2u, report->startup.calls[STARTUP_PIN]);
 }
 
+/* How many lines of so many columns a text takes, broken between words. */
+unsigned Lines(std::string text, size_t columns)
+{
+    unsigned lines = 1;
+    while (text.size() > columns) {
+        size_t end = text.rfind(' ', columns);
+        if (end == std::string::npos)
+            return 1000;
+        text.erase(0, end + 1);
+        lines++;
+    }
+    return lines;
+}
+
+/* What the first screen says of a finding is said to its end. */
+TEST(Rules, TextsFitTheFirstScreen)
+{
+    const struct rule *all[RULES_MOST];
+    size_t count = rules_all(all);
+    for (size_t i = 0; i < count; i++) {
+        const struct rule &rule = *all[i];
+        EXPECT_GE(2u, Lines(rule.advice, 71)) << rule.id << ": " << rule.advice;
+        EXPECT_GE(76u, strlen(rule.title)) << rule.id;
+        finding finding = {};
+        finding.rule = &rule;
+        for (finding.detail = 0; rule.remedies != nullptr && finding.detail < 2; finding.detail++)
+            EXPECT_GE(2u, Lines(finding_advice(&finding), 71)) << rule.id;
+        if (rule.details != nullptr) {
+            EXPECT_GE(2u, Lines(rule.details[0], 74)) << rule.id << ": " << rule.details[0];
+        }
+    }
+}
+
 /* Thrust: it names the legacy stream at every call, which is one thing to change. */
 TEST(HalfRemapped, AnObjectThatNamesTheLegacyStreamIsOneCause)
 {

@@ -47,7 +47,7 @@
   // Two operations that show what is said.
   function pair(one) {
     const end = (side) => [el("code", {}, side.kernel ? bare(side.kernel) : side.api || "?"), ` ${{ read: "reads", write: "writes" }[side.access] || "uses"} it in thread ${side.thread}` + (side.stream === null ? "" : `, stream #${side.stream}`)];
-    return el("span", {}, `${one.address}: `, end(one.first), "; then ", end(one.second));
+    return el("span", {}, one.address ? `${one.address}: ` : "Perhaps on the same memory: ", end(one.first), "; then ", end(one.second));
   }
 
   // The verdict, what the default stream costs, the start-up: before any table.

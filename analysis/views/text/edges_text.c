@@ -59,6 +59,17 @@ static void put_group(const struct report *report, struct site_namer *namer, con
         put_pair(report, namer, &edge->pair, sink);
 }
 
+/* What a kind is, and what was said of its edges. */
+static void put_kind(const struct edge_table *edges, unsigned kind, struct text_sink *sink)
+{
+    uint64_t all = 0;
+    for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
+        all += edges->counts[kind][verdict];
+    if (all != 0)
+        sink_printf(sink, "  %-8s %s: %s\n", edge_kind_names[kind], edge_kind_words[kind],
+                    report_verdicts(edges->counts[kind]).text);
+}
+
 void report_edges_text(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     const struct edge_table *edges = &report->edges;
@@ -72,12 +83,8 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
         sink_printf(sink, "  none: nothing was ordered but by the program's own streams, events and waits\n");
         return;
     }
-    for (unsigned verdict = 0; verdict < VERDICTS; verdict++) {
-        sink_printf(sink, "  %-14s", verdict_words[verdict]);
-        for (unsigned kind = 0; kind < EDGE_KINDS; kind++)
-            sink_printf(sink, " %8s %s", text_count(edges->counts[kind][verdict]).text, edge_kind_names[kind]);
-        sink_printf(sink, "\n");
-    }
+    for (unsigned kind = 0; kind < EDGE_KINDS; kind++)
+        put_kind(edges, kind, sink);
     if (definitions_keep_order(&report->trace.defs))
         sink_printf(sink, "  kept by policy %s where data asks for it\n", report_policy(report));
     for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)

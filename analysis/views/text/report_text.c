@@ -35,6 +35,7 @@ static void put_totals(const struct report *report, struct text_sink *sink)
 {
     const struct report_totals *totals = &report->totals;
     uint64_t verdicts[VERDICTS];
+    unsigned kinds = 0;
     sink_printf(sink, "\nWhat was looked at\n");
     sink_printf(sink, "  driver calls         %s%s, %s failed\n", text_count(totals->calls).text,
                 report->has_counts ? "" : " (recorded ones only)", text_count(totals->failed).text);
@@ -43,7 +44,8 @@ static void put_totals(const struct report *report, struct text_sink *sink)
     sink_printf(sink, "  streams             ");
     for (uint32_t kind = 0; kind <= PTDS_STREAM_SHIM_NON_BLOCKING; kind++)
         if (totals->streams[kind] != 0)
-            sink_printf(sink, " %s %s", text_count(totals->streams[kind]).text, report_stream_kind(kind));
+            sink_printf(sink, "%s %s %s", kinds++ != 0 ? "," : "", text_count(totals->streams[kind]).text,
+                        report_stream_kind(kind));
     sink_printf(sink, "\n  default stream       %s operations, %s remapped\n", text_count(totals->default_stream).text,
                 text_count(totals->remapped).text);
     for (unsigned i = 0; i < KEPT_REASONS; i++)
@@ -61,7 +63,8 @@ static void put_totals(const struct report *report, struct text_sink *sink)
                 report_gpu_time(totals));
     if (totals->gpu_timed != 0)
         sink_printf(sink, "                       %s; the others' are unknown\n", report_gpu_times(totals).text);
-    sink_printf(sink, "  implicit orders      %s\n", report_verdicts(report_all_verdicts(report, verdicts)).text);
+    sink_printf(sink, "  implicit orders      %s%s\n", report_verdicts(report_all_verdicts(report, verdicts)).text,
+                opening_lost(report).text);
 }
 
 struct busiest {
@@ -161,7 +164,7 @@ static void put_cost(const struct finding *finding, struct text_sink *sink)
                     finding->known == 1 ? "" : "s");
     if (finding->known != 0 && finding->unknown != 0)
         sink_printf(sink, "; unknown for %s", text_count(finding->unknown).text);
-    sink_printf(sink, "\n    %-22sunknown\n", "gpu time");
+    sink_printf(sink, "\n");
 }
 
 /* What a rule is about is said once, at its costliest finding. */
@@ -230,7 +233,8 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
         if (set != FINDING_CONTEXTS)
             put_set(report, finding, (enum finding_set)set, sink);
     for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
-        sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
+        if (finding->numbers[i].value != 0)
+            sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
     sink_printf(sink, "    %-22s%s\n", "id", identity_of(&report->trace, finding).text);
     if (advice)
         sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, finding_advice(finding));

@@ -8,7 +8,7 @@
 
 #include "analysis/views/text/screen_parts.h"
 
-enum { ADVICE_LINES = 2 };
+enum { WRAPPED_LINES = 2 };
 
 /* Where, and behind what; the second on a line of its own where both do not fit. Returns how many lines. */
 static unsigned site_lines(const struct screen *screen, const struct finding *finding, struct line lines[2])
@@ -41,24 +41,37 @@ static unsigned site_lines(const struct screen *screen, const struct finding *fi
     return fits ? 1 : 2;
 }
 
-/* A sentence over at most ADVICE_LINES lines, broken between words. */
-static unsigned put_wrapped(struct screen *screen, const char *text, bool count_only)
+/* A sentence over at most WRAPPED_LINES lines, broken between words. */
+static unsigned put_wrapped(struct screen *screen, const char *lead, const char *text, bool count_only)
 {
-    enum { WIDTH = SCREEN_COLUMNS - 9 };
+    const size_t width = SCREEN_COLUMNS - 6 - strlen(lead);
     unsigned lines = 0;
-    while (*text != 0 && lines < ADVICE_LINES) {
+    while (*text != 0 && lines < WRAPPED_LINES) {
         struct line line = {0};
         size_t size = strlen(text);
-        bool last = ++lines == ADVICE_LINES;
-        if (size > WIDTH && !last)
-            for (size = WIDTH; size > 1 && text[size] != ' ';)
+        bool last = ++lines == WRAPPED_LINES;
+        if (size > width && !last)
+            for (size = width; size > 1 && text[size] != ' ';)
                 size--;
-        line_add(&line, "      %s%.*s", lines == 1 ? "-> " : "   ", (int)size, text);
+        line_add(&line, "      %*s%.*s", (int)strlen(lead), lines == 1 ? lead : "", (int)size, text);
         if (!count_only)
             screen_put(screen, &line); /* ends the last one after a whole word */
         text += size + (text[size] == ' ');
     }
     return lines;
+}
+
+/* Which of the rule's cases; 0 lines: it has but one. */
+static unsigned put_case(struct screen *screen, const struct finding *finding, bool count_only)
+{
+    const char *const *details = finding->rule->details;
+    return details != NULL ? put_wrapped(screen, "", details[finding->detail], count_only) : 0;
+}
+
+static unsigned put_advice(struct screen *screen, const struct entry *entry, bool count_only)
+{
+    const struct finding *finding = screen->report->findings.items[entry->first];
+    return entry->advised ? 0 : put_wrapped(screen, "-> ", finding_advice(finding), count_only);
 }
 
 /* The verdicts where there are any and they fit; else the one that matters most. */
@@ -95,10 +108,7 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     struct line lines[2];
     for (unsigned i = 0, count = site_lines(screen, finding, lines); i < count; i++)
         screen_put(screen, &lines[i]);
-    if (finding->rule->details != NULL) {
-        line_add(&line, "      %s", finding->rule->details[finding->detail]);
-        screen_put(screen, &line);
-    }
+    put_case(screen, finding, false);
     if (needed != NULL) {
         line_add(&line, "      %s%s", report_is_wrong(finding) ? "!! " : "", needed);
         screen_put(screen, &line);
@@ -120,8 +130,8 @@ static unsigned rows_of(struct screen *screen, const struct entry *entry)
     const struct finding *finding = report->findings.items[entry->first];
     struct line lines[2];
     unsigned rows = 1 + site_lines(screen, finding, lines) + (entry->findings > 1 && entry->places == 1) +
-                    (finding->rule->details != NULL) + (report_needed(report, finding) != NULL);
-    return rows + (entry->advised ? 0 : put_wrapped(screen, finding_advice(finding), true));
+                    (report_needed(report, finding) != NULL);
+    return rows + put_case(screen, finding, true) + put_advice(screen, entry, true);
 }
 
 /* How many entries fit into `rows`. */
@@ -154,10 +164,8 @@ static void put_list(struct screen *screen, unsigned after)
     line_add(&line, "%s", findings < report->findings.count ? "; all: --all" : "");
     screen_put(screen, &line);
     for (size_t i = 0; i < shown; i++) {
-        const struct entry *entry = &report->entries.items[i];
-        put_entry(screen, entry);
-        if (!entry->advised)
-            put_wrapped(screen, finding_advice(report->findings.items[entry->first]), false);
+        put_entry(screen, &report->entries.items[i]);
+        put_advice(screen, &report->entries.items[i], false);
     }
 }
 

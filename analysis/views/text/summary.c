@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 4, KEPT_REASON_COLUMNS = 20 };
+enum { COLUMNS = 100, MOST_LINES = 15, MOST_RULES = 4, MORE_COLUMNS = 20 };
 
 struct summary {
     const struct report *report;
@@ -67,11 +67,14 @@ static void put_default_stream(struct summary *summary)
              text_count(totals->remapped).text);
     if (totals->failed_default != 0)
         line_add(&line, "; %s failed", text_count(totals->failed_default).text);
-    for (unsigned i = 0; i < KEPT_REASONS; i++)
-        if (totals->kept[i] != 0 && i != KEPT_DROPPED &&
-            line_add_whole(&line, COLUMNS - KEPT_REASON_COLUMNS, "; %s kept (%s)", text_count(totals->kept[i]).text,
-                           report_kept_names[i]))
+    for (unsigned i = KEPT_UNSAID + 1; i < KEPT_DROPPED; i++)
+        if (totals->kept[i] != 0 &&
+            line_add_whole(&line, COLUMNS - (unsaid != totals->kept[i] ? MORE_COLUMNS : 0), "; %s kept (%s)",
+                           text_count(totals->kept[i]).text, report_kept_names[i]))
             unsaid -= totals->kept[i];
+    if (unsaid == totals->kept[KEPT_UNSAID] && unsaid != 0 &&
+        line_add_whole(&line, COLUMNS, "; %s kept (%s)", text_count(unsaid).text, report_kept_names[KEPT_UNSAID]))
+        unsaid = 0;
     if (unsaid != 0)
         line_add(&line, "; %s more kept", text_count(unsaid).text);
     put(summary, &line);
