@@ -9,6 +9,7 @@
 
 #include "analysis/views/export/export.h"
 #include "analysis/views/json/value.h"
+#include "analysis/views/opening.h"
 #include "analysis/symbols/symbols.h"
 
 enum { PLACES_MOST = 8 };
@@ -118,6 +119,16 @@ static json_t *stack_of(json_t *places)
     return stack;
 }
 
+/* Of the implicit orders at its place; null: not analysed. */
+static json_t *verdicts_of(const struct report *report, const struct finding *finding)
+{
+    const uint64_t *counts = report_finding_verdicts(report, finding);
+    json_t *out = counts != NULL ? json_object() : json_null();
+    for (unsigned i = 0; i < VERDICTS && counts != NULL; i++)
+        json_object_set_new(out, verdict_keys[i], value_number(counts[i]));
+    return out;
+}
+
 static json_t *result(const struct export_job *job, const struct folded *folded, json_t *places, int at)
 {
     const struct report *report = &job->traces->list.items[folded->process]->report;
@@ -137,6 +148,9 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
     json_object_set_new(properties, "count", value_number(folded->count));
     json_object_set_new(properties, "hostNsLost", folded->known != 0 ? value_number(folded->host_ns) : json_null());
     json_object_set_new(properties, "folded", json_boolean(!folded->shown));
+    json_object_set_new(properties, "severity", json_string(severity_names[finding->severity]));
+    json_object_set_new(properties, "doubt", json_string(doubt_names[finding->doubt]));
+    json_object_set_new(properties, "verdicts", verdicts_of(report, finding));
     json_object_set_new(properties, "processes", json_integer((json_int_t)folded->shares.count));
     json_object_set_new(out, "ruleId", json_string(finding->rule->id));
     json_object_set_new(out, "level", json_string(level_of(folded)));
@@ -196,11 +210,27 @@ static json_t *results(const struct export_job *job)
     return out;
 }
 
+/* What each process's report says first. */
+static json_t *outcomes(const struct export_job *job)
+{
+    json_t *out = json_array(), *properties = json_object();
+    for (size_t i = 0; i < job->traces->list.count; i++) {
+        const struct report *report = &job->traces->list.items[i]->report;
+        json_t *one = json_object();
+        json_object_set_new(one, "verdict", json_string(doubt_names[report_outcome(report).doubt]));
+        json_object_set_new(one, "text", value_text(opening_outcome(report).text));
+        json_array_append_new(out, one);
+    }
+    json_object_set_new(properties, "outcomes", out);
+    return properties;
+}
+
 int export_sarif(struct export_job *job)
 {
     json_t *document = json_object(), *runs = json_array(), *run = json_object();
     json_object_set_new(run, "tool", tool());
     json_object_set_new(run, "results", results(job));
+    json_object_set_new(run, "properties", outcomes(job));
     json_array_append_new(runs, run);
     json_object_set_new(document, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
     json_object_set_new(document, "version", json_string("2.1.0"));
