@@ -196,6 +196,13 @@ static bool left_alone(const struct report *report)
     return strcmp(policy, "observe") == 0 || strcmp(policy, "none") == 0;
 }
 
+const char *report_file(const struct report *report)
+{
+    enum { PATH_COLUMNS = 40 };
+    const char *file = report->trace.source.file != NULL ? report->trace.source.file : "TRACE";
+    return strlen(file) > PATH_COLUMNS ? text_base(file) : file; /* half a path helps nobody */
+}
+
 struct line opening_next(const struct report *report, const char *file)
 {
     struct outcome outcome = report_outcome(report);

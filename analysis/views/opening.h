@@ -33,6 +33,8 @@ struct line opening_floor(const struct report *report); /* "10.6 ms (1 % of the 
 
 struct line opening_nothing_found(const struct report *report); /* "No hazards found: 29 rules looked at 54 calls" */
 
+/* The trace's file, as a command line has room for it: its name alone where its path is long. */
+const char *report_file(const struct report *report);
 /* The one command that comes next; `file`: how the trace is to be named. */
 struct line opening_next(const struct report *report, const char *file);
 

@@ -57,6 +57,7 @@
       el("p", { class: report.outcome.verdict === "wrong" ? "s-error" : "" }, el("b", {}, report.outcome.text)),
       report.outcome.pair ? el("p", {}, pair(report.outcome.pair)) : null,
       el("p", {}, report.default_stream.text),
+      el("p", {}, "Next: ", el("code", {}, report.next)),
       ptds.tables.startup ? el("p", {}, ptds.tables.startup) : null,
     );
   }

@@ -211,14 +211,8 @@ static void put_gaps(struct screen *screen)
 
 static void put_next(struct screen *screen)
 {
-    const char *file = screen->report->trace.source.file;
-    struct line line = {0};
+    struct line line = {0}, next = opening_next(screen->report, report_file(screen->report));
     const char *html = ", or --format html -o FILE.html";
-    if (file == NULL)
-        file = "TRACE";
-    if (strlen(file) > 40) /* half a path helps nobody */
-        file = text_base(file);
-    struct line next = opening_next(screen->report, file);
     line_add(&line, "Next: %s", next.text);
     if (strncmp(next.text, "ptds report", 11) == 0 && line.used + strlen(html) <= SCREEN_COLUMNS)
         line_add(&line, "%s", html);

@@ -67,16 +67,15 @@ static void put_default_stream(struct summary *summary)
              text_count(totals->remapped).text);
     if (totals->failed_default != 0)
         line_add(&line, "; %s failed", text_count(totals->failed_default).text);
-    for (unsigned i = KEPT_UNSAID + 1; i < KEPT_DROPPED; i++)
-        if (totals->kept[i] != 0 &&
-            line_add_whole(&line, COLUMNS - (unsaid != totals->kept[i] ? MORE_COLUMNS : 0), "; %s kept (%s)",
-                           text_count(totals->kept[i]).text, report_kept_names[i]))
-            unsaid -= totals->kept[i];
-    if (unsaid == totals->kept[KEPT_UNSAID] && unsaid != 0 &&
-        line_add_whole(&line, COLUMNS, "; %s kept (%s)", text_count(unsaid).text, report_kept_names[KEPT_UNSAID]))
-        unsaid = 0;
+    for (unsigned i = KEPT_UNSAID + 1; i <= KEPT_DROPPED; i++) {
+        unsigned why = i == KEPT_DROPPED ? KEPT_UNSAID : i; /* what tells least comes last */
+        if (totals->kept[why] != 0 &&
+            line_add_whole(&line, COLUMNS - (unsaid != totals->kept[why] ? MORE_COLUMNS : 0), "; %s kept (%s)",
+                           text_count(totals->kept[why]).text, report_kept_names[why]))
+            unsaid -= totals->kept[why];
+    }
     if (unsaid != 0)
-        line_add(&line, "; %s more kept", text_count(unsaid).text);
+        line_add(&line, "; %s%s kept", text_count(unsaid).text, unsaid != totals->kept_all ? " more" : "");
     put(summary, &line);
 }
 
