@@ -12,9 +12,9 @@ enum { CAPTURE_ERROR_FIRST = 900, CAPTURE_ERROR_LAST = 908, CAPTURES = 16 };
 
 static const char *const details[] = {
     "failed with a capture error, in the thread that was capturing",
-    "failed with a capture error, in another thread than the one that was capturing",
+    "failed with a capture error, in another thread than the capturing one",
     "the capture came to nothing: a call before it had broken it",
-    "ran outside the capture that the same thread had open: the graph is without it",
+    "ran outside the capture that its thread had open: the graph lacks it",
     "ran outside a capture that another thread had open",
 };
 

@@ -246,8 +246,10 @@ static struct line touching_all(const struct report_totals *totals)
     size_t none = line.used;
     for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
         if (totals->touch_all[why] != 0 &&
-            line_add_whole(&line, COLUMNS - (left > 1 ? MORE : 0), "%s %s %s", line.used == none ? "" : ",",
-                           text_count(totals->touch_all[why]).text, report_touch_everything(why)))
+            line_add_whole(&line, COLUMNS - (left > 1 ? MORE : 0), "%s%s%s %s", line.used == none ? "" : ",",
+                           totals->touch_all[why] != all ? " " : "",
+                           totals->touch_all[why] != all ? text_count(totals->touch_all[why]).text : "",
+                           report_touch_everything(why)))
             left--;
     if (left != 0)
         line_add(&line, " and %u more", left);

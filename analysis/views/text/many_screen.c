@@ -122,7 +122,7 @@ static void put_folded(struct screen *screen, const struct folds *folds)
         folded += folds->sums.causes.items[i].sum.findings;
     if (folded == 0)
         return;
-    line_add(&line, "%zu more are too small or not yours to change:", folded);
+    line_add(&line, "%zu small or not yours to change:", folded);
     opening_cause_names(&line, SCREEN_COLUMNS, &folds->sums, 0);
     screen_put(screen, &line);
 }
