@@ -21,7 +21,6 @@ static void count_exactly(struct report *report)
     for (size_t i = 0; i < report->trace.defs.streams.count; i++) {
         uint32_t kind = report->trace.defs.streams.items[i].kind;
         totals->streams[kind <= PTDS_STREAM_SHIM_NON_BLOCKING ? kind : PTDS_STREAM_UNKNOWN]++;
-        totals->program_streams += kind != PTDS_STREAM_SHIM_BLOCKING && kind != PTDS_STREAM_SHIM_NON_BLOCKING;
     }
     for (size_t i = 0; i < report->findings.count; i++) {
         totals->costed += report->findings.items[i]->known;
@@ -47,6 +46,15 @@ static void count_defaults_exactly(struct report *report)
     totals->failed_default = exact->failed;
     totals->remapped = exact->legacy - gone;
     totals->kept[KEPT_DROPPED] = exact->kept - kept;
+}
+
+/* Where work was moved the threads' own streams are the shim's doing, too. */
+static void count_programs_streams(struct report *report)
+{
+    struct report_totals *totals = &report->totals;
+    for (uint32_t kind = 0; kind < PTDS_STREAM_SHIM_BLOCKING; kind++)
+        if (kind != PTDS_STREAM_PER_THREAD || totals->remapped == 0)
+            totals->program_streams += totals->streams[kind];
 }
 
 size_t report_cover(const struct report *report, unsigned percent)
@@ -94,6 +102,7 @@ int report_build_watched(struct report *report, const struct trace_source *sourc
         return status;
     count_exactly(report);
     count_defaults_exactly(report);
+    count_programs_streams(report);
     for (size_t i = 0; i < KEPT_REASONS; i++)
         report->totals.kept_all += report->totals.kept[i];
     report_weigh(report, FLOOR_DEFAULT);
