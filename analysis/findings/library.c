@@ -15,10 +15,7 @@ static const char *const libraries[] = {
 
 const char *library_of(const struct definitions *defs, uint32_t stack)
 {
-    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
-    const struct object_def *object = frames != NULL && frames->count != 0
-                                          ? definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)])
-                                          : NULL;
+    const struct object_def *object = definitions_calling_object(defs, stack);
     const char *name = object != NULL && object->text != NULL ? text_base(object->text) : NULL;
     for (size_t i = 0; name != NULL && i < sizeof libraries / sizeof libraries[0]; i++)
         if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)

@@ -44,10 +44,7 @@ static uint32_t reason(uint32_t flags)
 /* The object that made the call; 0 not known. */
 static uint32_t caller(const struct definitions *defs, uint32_t stack)
 {
-    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
-    const struct object_def *object = frames != NULL && frames->count != 0
-                                          ? definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)])
-                                          : NULL;
+    const struct object_def *object = definitions_calling_object(defs, stack);
     return object != NULL ? (uint32_t)(object - defs->objects.items) + 1 : 0;
 }
 

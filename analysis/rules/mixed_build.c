@@ -71,10 +71,7 @@ static struct finding *finding_of(struct rule_run *run, uint32_t side, const cha
 
 static const char *object_of(const struct definitions *defs, uint32_t stack)
 {
-    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
-    const struct object_def *object = frames != NULL && frames->count != 0
-                                          ? definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)])
-                                          : NULL;
+    const struct object_def *object = definitions_calling_object(defs, stack);
     return object != NULL && object->text != NULL ? object->text : "(call site not recorded)";
 }
 

@@ -307,6 +307,14 @@ uint32_t definitions_caller(const struct definitions *defs, const struct stack_d
     return at;
 }
 
+const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack)
+{
+    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
+    if (frames == NULL || frames->count == 0)
+        return NULL;
+    return definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)]);
+}
+
 const char *definitions_setting(const struct definitions *defs, const char *name)
 {
     size_t size = strlen(name);

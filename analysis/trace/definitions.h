@@ -128,6 +128,9 @@ const struct object_def *definitions_object_at(const struct definitions *defs, u
 /* The frame of a stack that called CUDA: the first one outside the objects of CUDA's runtime and driver. */
 uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack);
 
+/* The object that it is in; NULL: no stack, or not recorded. stack: an id, 0 none. */
+const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack);
+
 /* The value of a setting "name=value"; NULL if there is none. */
 const char *definitions_setting(const struct definitions *defs, const char *name);
 

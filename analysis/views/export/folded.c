@@ -10,6 +10,7 @@
 #include "analysis/views/export/export.h"
 #include "analysis/symbols/symbols.h"
 #include "analysis/report/walk.h"
+#include "analysis/views/words.h"
 
 enum { FRAMES_MOST = 128, PLACES_MOST = 8 };
 
@@ -66,10 +67,7 @@ static void put_code(const struct export_job *job, const struct report *report, 
     }
     if (count != 0)
         return;
-    if (object != NULL && object->text != NULL)
-        snprintf(text, sizeof text, "%.80s+0x%" PRIx64, text_base(object->text), pc - object->bias);
-    else
-        snprintf(text, sizeof text, "0x%" PRIx64, pc);
+    report_frame(report, NULL, pc, text, sizeof text);
     fputc(';', job->out);
     put_frame(job->out, text);
 }

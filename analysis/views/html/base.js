@@ -28,7 +28,7 @@ const ptds = {};
   function time(ns, digits) {
     if (ns === null || ns === undefined) return "unknown";
     for (const [unit, name] of units)
-      if (Math.abs(ns) >= unit) return (ns / unit).toFixed(unit === 1 ? 0 : 1 + (digits || 0)) + " " + name;
+      if (Math.abs(ns) >= unit) return (ns / unit).toFixed(unit === 1 ? 0 : (unit === 1e9 ? 2 : 1) + (digits || 0)) + " " + name;
     return ns === 0 ? "0" : ns.toFixed(2) + " ns";
   }
 
@@ -108,5 +108,5 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { tables, byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severityTag, frame, site, names, startTheme });
+  Object.assign(ptds, { units, tables, byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severityTag, frame, site, names, startTheme });
 }

@@ -45,7 +45,7 @@
 
   // Labels of one unit, with as many digits as tell neighbours apart.
   function axisLabel(at, by, most) {
-    const [unit, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]].find(([one]) => most >= one) || [1, "ns"];
+    const [unit, name] = ptds.units.find(([one]) => most >= one) || [1, "ns"];
     return (at / unit).toFixed(Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / by) - 1e-9)))) + " " + name;
   }
 

@@ -96,8 +96,17 @@ json_t *shared_findings_of_many(const struct traces *traces, const struct folds 
     return out;
 }
 
+static json_t *access_list(void)
+{
+    json_t *out = json_object();
+    for (unsigned i = ACCESS_READ; i < ACCESSES; i++)
+        json_object_set_new(out, access_keys[i], json_string(report_access((enum access)i)));
+    return out;
+}
+
 void shared_words(json_t *tables)
 {
+    json_object_set_new(tables, "accesses", access_list());
     json_object_set_new(tables, "edge_kinds", value_texts(edge_kind_names, EDGE_KINDS));
     json_object_set_new(tables, "verdicts", value_texts(verdict_words, VERDICTS));
     json_object_set_new(tables, "verdict_keys", value_texts(verdict_keys, VERDICTS));

@@ -24,9 +24,8 @@
 
   // What changes the whole run is said before anything else.
   function banner(report) {
-    const found = report.findings.filter((one) => one.banner).map((one) => one.object || one.rule);
-    byId("banner").hidden = found.length === 0;
-    byId("banner").textContent = "All of this run is changed by " + found.join(", ");
+    byId("banner").hidden = report.banner === null;
+    byId("banner").textContent = report.banner || "";
   }
 
   function cards(report) {
@@ -46,7 +45,7 @@
 
   // Two operations that show what is said.
   function pair(one) {
-    const end = (side) => [el("code", {}, side.kernel ? bare(side.kernel) : side.api || "?"), ` ${{ read: "reads", write: "writes" }[side.access] || "uses"} it in thread ${side.thread}` + (side.stream === null ? "" : `, stream #${side.stream}`)];
+    const end = (side) => [el("code", {}, side.kernel ? bare(side.kernel) : side.api || "?"), ` ${ptds.tables.accesses[side.access] || ptds.tables.accesses.unknown} it in thread ${side.thread}` + (side.stream === null ? "" : `, stream #${side.stream}`)];
     return el("span", {}, one.address ? `${one.address}: ` : "Perhaps on the same memory: ", end(one.first), "; then ", end(one.second));
   }
 
@@ -84,8 +83,7 @@
 
   // Orders that results depend on, by an example each.
   function examples(groups) {
-    const words = { read: "reads", write: "writes" };
-    const end = (one) => [el("code", {}, one.kernel ? bare(one.kernel.name) : one.api), ` ${words[one.access] || "uses"}, thread ${one.thread.name}`];
+    const end = (one) => [el("code", {}, one.kernel ? bare(one.kernel.name) : one.api), ` ${ptds.tables.accesses[one.access]}, thread ${one.thread.name}`];
     return groups
       .filter((group) => group.needed > 0 && group.pair)
       .slice(0, 5)

@@ -107,19 +107,23 @@ static void put_counts(const struct report *report, struct text_sink *sink)
 /* Template instances have names of many lines: what tells them apart comes first, the JSON report has all of it. */
 enum { NAME_COLUMNS = 100 };
 
-/* The id as text; false if an id before it reads the same (a kernel has one handle a module and library copy). */
-static bool first_of_name(const struct report *report, const struct finding_ids *ids, enum finding_set set, uint32_t at,
-                          char *text, size_t room)
+static struct line name_of(const struct report *report, enum finding_set set, uint32_t id)
 {
-    char other[NAME_COLUMNS + 4];
-    report_id(report, set, ids->id[at], text, room);
-    if (strlen(text) >= NAME_COLUMNS)
-        strcpy(text + NAME_COLUMNS - 3, "...");
-    for (uint32_t i = 0; i < at; i++) {
-        report_id(report, set, ids->id[i], other, sizeof other);
-        if (strncmp(other, text, NAME_COLUMNS - 3) == 0)
+    struct line name = {0};
+    char text[300];
+    report_id(report, set, id, text, sizeof text);
+    line_add(&name, "%s", text);
+    line_fit(&name, NAME_COLUMNS);
+    return name;
+}
+
+/* Whether no id before it reads the same: a kernel has one handle a module and library copy. */
+static bool first_of_name(const struct report *report, const struct finding_ids *ids, enum finding_set set, uint32_t at,
+                          const struct line *name)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (strcmp(name_of(report, set, ids->id[i]).text, name->text) == 0)
             return false;
-    }
     return true;
 }
 
@@ -127,13 +131,13 @@ static void put_set(const struct report *report, const struct finding *finding, 
                     struct text_sink *sink)
 {
     const struct finding_ids *ids = &finding->sets[set];
-    char text[NAME_COLUMNS + 4];
     if (ids->count == 0)
         return;
     sink_printf(sink, "    %-22s", finding_set_names[set]);
     for (uint32_t i = 0; i < ids->count; i++) {
-        if (first_of_name(report, ids, set, i, text, sizeof text))
-            sink_printf(sink, "%s%s", i != 0 ? ", " : "", text);
+        struct line name = name_of(report, set, ids->id[i]);
+        if (first_of_name(report, ids, set, i, &name))
+            sink_printf(sink, "%s%s", i != 0 ? ", " : "", name.text);
     }
     sink_printf(sink, "%s\n", ids->more ? ", and more" : "");
 }
