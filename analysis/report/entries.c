@@ -10,10 +10,12 @@
 /* The costliest places of one cause are entries of their own, the rest is one. */
 enum { PLACES_APART = 2 };
 
+/* What puts results in doubt is one cause whatever the call. */
 static bool alike(const struct finding *one, const struct finding *two)
 {
-    return one->rule == two->rule && one->has_api && two->has_api && one->api == two->api && one->twin == two->twin &&
-           one->severity == two->severity && one->detail == two->detail;
+    bool same_call = one->has_api && two->has_api && one->api == two->api && one->twin == two->twin;
+    return one->rule == two->rule && one->severity == two->severity && one->detail == two->detail &&
+           (same_call || (one->doubt != DOUBT_NONE && one->doubt == two->doubt));
 }
 
 static uint64_t sum(uint64_t one, uint64_t two)

@@ -44,10 +44,7 @@
   }
 
   // Two operations that show what is said.
-  function pair(one) {
-    const end = (side) => [el("code", {}, side.kernel ? bare(side.kernel) : side.api || "?"), ` ${ptds.tables.accesses[side.access] || ptds.tables.accesses.unknown} it in thread ${side.thread}` + (side.stream === null ? "" : `, stream #${side.stream}`)];
-    return el("span", {}, one.address ? `${one.address}: ` : "Perhaps on the same memory: ", end(one.first), "; then ", end(one.second));
-  }
+  const pair = (one) => el("span", {}, el("code", {}, one.text[0]), el("br"), el("code", {}, one.text[1]));
 
   // The verdict, what the default stream costs, the start-up: before any table.
   function opening(report) {
@@ -87,7 +84,7 @@
     return groups
       .filter((group) => group.needed > 0 && group.pair)
       .slice(0, 5)
-      .map((group) => el("li", {}, `${count(group.needed)} times: `, end(group.pair.first), "; then ", end(group.pair.second)));
+      .map((group) => el("li", {}, `${plural(group.needed, "time")}: `, end(group.pair.first), "; then ", end(group.pair.second)));
   }
 
   function verdicts(report) {
@@ -122,7 +119,7 @@
     folded(report);
     if (shown.length === 0) return;
     const covered = shown.reduce((ns, one) => ns + (one.host_ns || 0), 0);
-    byId("cover").textContent = `${shown.length} of ${plural(report.entries.length, "entry").replace("entrys", "entries")}` + (all > 0 ? `, ${percent(covered, all)} of what all would save.` : ".");
+    byId("cover").textContent = `${shown.length} of ${plural(report.entries.length, "entry").replace("entrys", "entries")}` + (covered > 0 ? `, ${percent(covered, all)} of what all would save.` : ".");
   }
 
   function gaps(report) {

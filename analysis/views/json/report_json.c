@@ -55,6 +55,13 @@ struct frame {
 #define VERSION(key, meaning)
 #include "analysis/views/json/report.def"
 
+/* The body of a function that makes a list. */
+#define LIST_OF(size, value) \
+    json_t *out = json_array(); \
+    for (size_t i = 0; i < (size); i++) \
+        json_array_append_new(out, value); \
+    return out
+
 static json_t *id_or_null(const char *id)
 {
     return id[0] != 0 ? json_string(id) : json_null();
@@ -135,6 +142,17 @@ static json_t *proof_or_null(const struct report *report, const struct edge_pair
     return pair != NULL && pair->first.ticks != 0 ? proof_json(report, pair) : json_null();
 }
 
+static json_t *pair_lines(const struct report *report, const struct edge_pair *pair)
+{
+    struct line first, second;
+    json_t *out = json_array();
+    if (!opening_pair(report, pair, &first, &second))
+        return out;
+    json_array_append_new(out, value_text(first.text));
+    json_array_append_new(out, value_text(second.text));
+    return out;
+}
+
 static json_t *verdicts_or_null(const uint64_t *counts)
 {
     return counts != NULL ? verdicts_json(counts) : json_null();
@@ -152,10 +170,7 @@ static uint64_t since_start(const struct report *report, uint64_t ticks)
 
 static json_t *share_list(const struct folded *folded)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < folded->shares.count; i++)
-        json_array_append_new(out, share_json(&folded->shares.items[i]));
-    return out;
+    LIST_OF(folded->shares.count, share_json(&folded->shares.items[i]));
 }
 
 static const char *api_text(const struct report *report, uint32_t number)
@@ -180,10 +195,7 @@ static uint64_t total_of(const uint64_t *counts)
 
 static json_t *group_list(const struct report *report, struct site_namer *namer)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < report->edges.groups.count; i++)
-        json_array_append_new(out, edge_group_json(report, namer, &report->edges.groups.items[i]));
-    return out;
+    LIST_OF(report->edges.groups.count, edge_group_json(report, namer, &report->edges.groups.items[i]));
 }
 
 static json_t *edges_or_null(const struct report *report, struct site_namer *namer)
@@ -234,10 +246,7 @@ static void add_reasons(json_t *out, const struct report_totals *totals)
 
 static json_t *damage_list(const struct trace *trace)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < trace->damages.count; i++)
-        json_array_append_new(out, damage_json(&trace->damages.items[i]));
-    return out;
+    LIST_OF(trace->damages.count, damage_json(&trace->damages.items[i]));
 }
 
 static json_t *rule_list(const struct report *report)
@@ -251,42 +260,27 @@ static json_t *rule_list(const struct report *report)
 
 static json_t *finding_list(const struct report *report, struct site_namer *namer)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < report->findings.count; i++)
-        json_array_append_new(out, finding_json(report, namer, report->findings.items[i]));
-    return out;
+    LIST_OF(report->findings.count, finding_json(report, namer, report->findings.items[i]));
 }
 
 static json_t *sequence_list(const struct report *report)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < report->sequences.count; i++)
-        json_array_append_new(out, sequence_json(&report->sequences.items[i]));
-    return out;
+    LIST_OF(report->sequences.count, sequence_json(&report->sequences.items[i]));
 }
 
 static json_t *rule_sums(const struct sums *sums)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < sums->rules.count; i++)
-        json_array_append_new(out, rule_sum_json(&sums->rules.items[i]));
-    return out;
+    LIST_OF(sums->rules.count, rule_sum_json(&sums->rules.items[i]));
 }
 
 static json_t *cause_list(const struct sums *sums)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < sums->causes.count; i++)
-        json_array_append_new(out, cause_json(&sums->causes.items[i]));
-    return out;
+    LIST_OF(sums->causes.count, cause_json(&sums->causes.items[i]));
 }
 
 static json_t *entry_list(const struct report *report)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < report->entries.count; i++)
-        json_array_append_new(out, entry_json(report, &report->entries.items[i]));
-    return out;
+    LIST_OF(report->entries.count, entry_json(report, &report->entries.items[i]));
 }
 
 static json_t *entries_of_folds(const struct folds *folds)
@@ -314,10 +308,7 @@ static json_t *others_list(const struct report *report, const struct entry *entr
 
 static json_t *process_list(const struct traces *traces)
 {
-    json_t *out = json_array();
-    for (size_t i = 0; i < traces->list.count; i++)
-        json_array_append_new(out, process_json(traces->list.items[i], &traces->list.items[i]->report));
-    return out;
+    LIST_OF(traces->list.count, process_json(traces->list.items[i], &traces->list.items[i]->report));
 }
 
 static json_t *folded_list(const struct traces *traces, const struct folds *folds, struct site_namer *namer)
