@@ -71,7 +71,7 @@ struct report {
     struct rule_run runs[RULES_MOST];
     size_t rules;
     struct report_totals totals;
-    TABLE_OF(struct finding *) findings; /* ranked by host time lost; owned by the runs */
+    TABLE_OF(struct finding *) findings; /* ranked by what they would save; owned by the runs */
     TABLE_OF(struct sequence) sequences; /* of two findings and more; finding->sequence counts from 1 */
     TABLE_OF(struct entry) entries;      /* of the findings that are worth a line */
     struct sums sums;

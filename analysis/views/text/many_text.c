@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "analysis/symbols/symbols.h"
+#include "analysis/views/opening.h"
 #include "analysis/views/text/report_text.h"
 
 enum { FRAMES_SHOWN = 12, NAMES_SHOWN = 8 };
@@ -38,18 +39,19 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
     if (origin != 0 && gmtime_r(&seconds, &utc) != NULL)
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc);
     sink_printf(sink, "Processes, the first one begun at %s\n", when);
-    sink_printf(sink, "  %3s %12s %12s %12s %9s %12s  process\n", "", "begun", "run time", "calls", "findings",
-                "host lost");
+    sink_printf(sink, "  %3s %12s %12s %12s %9s %12s  %-12s  process\n", "", "begun", "run time", "calls", "findings",
+                "would save", "verdict");
     for (size_t i = 0; i < traces->list.count; i++) {
         const struct traced *traced = traces->list.items[i];
         const struct report *report = &traced->report;
         traced_name(traced, name, sizeof name);
         sink_printf(sink, "  %3zu", i);
         put_start(traced, origin, sink);
-        sink_printf(sink, " %12s %12s %9zu %12s  %s, %s\n",
+        sink_printf(sink, " %12s %12s %9zu %12s  %-12s  %s, %s, policy %s\n",
                     time_lost(report->totals.run_ns != 0, report->totals.run_ns).text,
-                    text_count(report->totals.calls).text, report->findings.count, report_host_time(report).text, name,
-                    text_base(report->trace.header.program));
+                    text_count(report->totals.calls).text, report->findings.count, report_host_time(report).text,
+                    outcome_words[report_outcome(report).doubt], name, text_base(report->trace.header.program),
+                    report_policy(report));
         struct line banner = report_banner(report);
         if (banner.used != 0)
             sink_printf(sink, "      !! %s\n", banner.text);
@@ -60,7 +62,7 @@ static void put_shares(const struct traces *traces, const struct folded *folded,
 {
     struct spread spread = folded_spread(folded);
     char name[160];
-    sink_printf(sink, "    %-22s%s in all", "host time lost", time_lost(folded->known != 0, folded->host_ns).text);
+    sink_printf(sink, "    %-22s%s in all", "saves at most", time_lost(folded->known != 0, folded->host_ns).text);
     if (folded->known != 0 && folded->unknown != 0)
         sink_printf(sink, "; unknown for %s calls", text_count(folded->unknown).text);
     if (spread.processes != 0) {
@@ -83,6 +85,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
     const struct folded *folded = &folds->list.items[rank];
     const struct finding *finding = folded->finding;
     const struct report *report = &traces->list.items[folded->process]->report;
+    struct line one, two;
     bool first = true;
     for (size_t i = 0; i < rank; i++)
         first &= folds->list.items[i].finding->rule != finding->rule;
@@ -97,10 +100,12 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
                     finding->twin ? " (per-thread twin)" : "", text_count(folded->count).text,
                     folded->count == 1 ? "" : "s");
     put_shares(traces, folded, sink);
+    if (opening_pair(report, report_pair(report, finding), &one, &two))
+        sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", one.text, "", two.text);
     symbols_of(namer, &report->trace);
     report_stack_text(report, namer, finding, FRAMES_SHOWN, sink);
     if (first)
-        sink_printf(sink, "    %s\n    Advice: %s\n", finding->rule->sentence, finding->rule->advice);
+        sink_printf(sink, "    %s\n    Advice: %s\n", finding->rule->sentence, finding_advice(finding));
 }
 
 struct gaps {
@@ -137,12 +142,13 @@ void many_text(const struct traces *traces, const struct folds *folds, struct si
     struct report_totals gpu = traces_gpu_totals(traces);
     sink_printf(sink, "libptds report on %zu processes\n\n", traces->list.count);
     put_processes(traces, sink);
-    sink_printf(sink, "\nHost time lost in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
+    sink_printf(sink, "\n%s\n", opening_outcomes(&folds->runs).text);
+    sink_printf(sink, "Findings save at most, in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
                 report_gpu_time(&gpu));
     if (folds->list.count == 0)
         sink_printf(sink, "\nNo hazards found.\n");
     else
-        sink_printf(sink, "\nFindings, by host time lost over all processes\n");
+        sink_printf(sink, "\nFindings, by what they would save in all processes\n");
     for (size_t i = 0; i < folds->list.count; i++)
         put_finding(traces, folds, i, namer, sink);
     put_gaps(traces, &gpu, sink);
