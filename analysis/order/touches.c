@@ -80,7 +80,8 @@ static void add_range(struct verdicts *v, struct operation *operation, uint64_t 
         touch.hi = until < end && operation->count + 1 < TOUCHES_MOST ? until : end;
         add_part(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
     }
-    if (model_is_host(kind))
+    /* Pageable memory the host itself reads and writes, inside the call: nothing of it is pending for another thread. */
+    if (model_is_host(kind) && kind != PTDS_MEMORY_PAGEABLE)
         operation->touches |= TOUCHES_HOST;
 }
 
