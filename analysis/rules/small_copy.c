@@ -24,6 +24,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     unsigned detail = !pair->definite ? PERHAPS : busy ? BUSY : CERTAIN;
     struct finding *finding = finding_at(&run->findings, run->rule, view, detail);
     finding_severity(finding, sure && !busy ? SEVERITY_ERROR : SEVERITY_WARNING);
+    finding_doubt(finding, sure && !busy ? DOUBT_WRONG : DOUBT_MAY);
+    finding_pair(finding, pair);
     finding_add(finding, FINDING_THREADS, pair->first.thread);
     finding_add(finding, FINDING_STREAMS, pair->first.stream);
     if (pair->first.object != 0)
@@ -34,7 +36,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "small-copy",
     .class_ = "R2",
-    .title = "a small copy from pinned memory overtakes what writes its source",
+    .title = "a copy overtakes what writes its source",
     .sentence =
         "The driver reads the source of a copy of some kilobytes when the call is made; the default stream's implicit "
         "order does not keep it from that.",

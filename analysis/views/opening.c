@@ -26,10 +26,9 @@ struct line opening_outcome(const struct report *report)
                  outcome.complete ? "" : ", as far as it was recorded");
         return line;
     }
-    const char *needed = report_needed(report, outcome.finding);
     line_add(&line, "%s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
              outcome.finding->rule->id);
-    line_add_whole(&line, LINE_COLUMNS, ", %s", needed != NULL ? needed : outcome.finding->rule->title);
+    line_add_whole(&line, LINE_COLUMNS, ", %s", report_doubt(report, outcome.finding));
     return line;
 }
 

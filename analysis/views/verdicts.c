@@ -34,20 +34,33 @@ const uint64_t *report_finding_verdicts(const struct report *report, const struc
     return report->edges.analysed && finding->has_api ? finding->verdicts : NULL;
 }
 
+static bool is_about_lost_order(const struct finding *finding)
+{
+    return finding->rule->order_given_up || (finding->rule->may_lose_order && finding->given_up != 0);
+}
+
 const char *report_needed(const struct report *report, const struct finding *finding)
 {
-    bool gone = finding->rule->order_given_up || report_is_wrong(finding);
-    if (!report->edges.analysed ||
-        (gone ? finding->given_up + finding->may_be_given_up : finding->verdicts[VERDICT_LOAD_BEARING]) == 0)
+    if (!report->edges.analysed)
         return NULL;
-    return !gone                    ? "results need this order: put an event in its place before you remove it"
-           : finding->given_up != 0 ? "results need this order, and it is gone"
-                                    : "results may need this order, and it is gone";
+    if (is_about_lost_order(finding))
+        return finding->given_up != 0          ? "results need this order, and it is gone"
+               : finding->may_be_given_up != 0 ? "results may need this order, and it is gone"
+                                               : NULL;
+    return finding->verdicts[VERDICT_LOAD_BEARING] == 0
+               ? NULL
+               : "results need this order: put an event in its place before you remove it";
+}
+
+const char *report_doubt(const struct report *report, const struct finding *finding)
+{
+    const char *needed = is_about_lost_order(finding) ? report_needed(report, finding) : NULL;
+    return needed != NULL ? needed : finding->rule->title;
 }
 
 bool report_is_wrong(const struct finding *finding)
 {
-    return (finding->rule->order_given_up || finding->rule->may_lose_order) && finding->doubt == DOUBT_WRONG;
+    return finding->doubt == DOUBT_WRONG && is_about_lost_order(finding);
 }
 
 struct line report_verdicts(const uint64_t *verdicts)

@@ -32,6 +32,8 @@ struct line report_verdicts(const uint64_t *verdicts);
 /* What is said beside the advice, which alone would mislead, where an order at the finding's call site is needed; else
  * NULL. */
 const char *report_needed(const struct report *report, const struct finding *finding);
+/* What is said beside a verdict of the run: what became of the order, or what the finding is about. */
+const char *report_doubt(const struct report *report, const struct finding *finding);
 /* Whether this run's policy took an order away that a result needs, and nothing is in its place: what "!!" stands for. */
 bool report_is_wrong(const struct finding *finding);
 void report_id(const struct report *report, enum finding_set set, uint32_t id, char *out, size_t room);

@@ -192,7 +192,7 @@ static void put_errors(struct summary *summary, const struct rule_sum *const *ru
     struct line line = {0};
     for (size_t i = 0; i < count && rules[i]->error != NULL; i++)
         if (said == NULL || rules[i]->rule != said->rule)
-            line_add(&line, "%s%s %sx", line.used == 0 ? "ptds: errors: " : ", ", rules[i]->rule->id,
+            line_add(&line, "%s%s %sx", line.used == 0 ? "ptds: !! errors: " : ", ", rules[i]->rule->id,
                      text_count(rules[i]->errors.calls).text);
     if (line.used != 0)
         put(summary, &line);
@@ -204,7 +204,7 @@ static void put_opening(struct summary *summary, const struct rule_sum *const *r
     const struct report *report = summary->report;
     struct outcome outcome = report_outcome(report);
     struct line line = {0}, first, second;
-    line_add(&line, "ptds: %s%s", outcome.finding != NULL && report_is_wrong(outcome.finding) ? "!! " : "",
+    line_add(&line, "ptds: %s%s", outcome.finding != NULL && outcome.finding->severity == SEVERITY_ERROR ? "!! " : "",
              opening_outcome(report).text);
     put(summary, &line);
     if (opening_pair(report, outcome.pair, &first, &second)) {
