@@ -128,7 +128,7 @@ void finding_severity(struct finding *finding, enum severity severity)
 void finding_given_up(struct finding *finding)
 {
     const uint64_t *verdicts = finding->verdicts;
-    bool judged = verdicts[VERDICT_FALSE] + verdicts[VERDICT_UNKNOWN] + verdicts[VERDICT_LOAD_BEARING] != 0;
+    bool judged = verdicts[VERDICT_NOT_NEEDED] + verdicts[VERDICT_MAYBE_NEEDED] + verdicts[VERDICT_NEEDED] != 0;
     bool may = finding->may_be_given_up != 0 || !judged;
     finding_severity(finding, finding->given_up != 0 ? SEVERITY_ERROR : may ? SEVERITY_WARNING : SEVERITY_NOTE);
     finding_doubt(finding, finding->given_up != 0 ? DOUBT_WRONG : may ? DOUBT_MAY : DOUBT_NONE);

@@ -69,7 +69,7 @@ bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t 
     if (what->cover != NULL || about >= lane->blamed_room)
         return false;
     return came_that_way(lane, &lane->blamed[about].proven, about, op) ||
-           (what->verdict == VERDICT_UNKNOWN && came_that_way(lane, &lane->blamed[about].doubted, about, op));
+           (what->verdict == VERDICT_MAYBE_NEEDED && came_that_way(lane, &lane->blamed[about].doubted, about, op));
 }
 
 static void note_settled(struct verdicts *v, const struct blame *what, uint32_t about, const struct traced *traced)
@@ -78,7 +78,7 @@ static void note_settled(struct verdicts *v, const struct blame *what, uint32_t 
     struct blamed *blamed = what->cover == NULL ? blamed_of(lane, about) : NULL;
     struct way way = {traced->after, traced->upto, vclock_get(&lane->full, about) >= traced->op};
     if (blamed != NULL)
-        *(what->verdict == VERDICT_UNKNOWN ? &blamed->doubted : &blamed->proven) = way;
+        *(what->verdict == VERDICT_MAYBE_NEEDED ? &blamed->doubted : &blamed->proven) = way;
 }
 
 static void set_pair(struct verdicts *v, struct edge *edge, const struct known *step, const struct edge_pair *pair)
@@ -98,31 +98,32 @@ static enum edge_loss loss_of(const struct open_edge *open, const struct blame *
 {
     if (!open->given_up || !what->given_up)
         return LOSS_NONE;
-    return what->verdict == VERDICT_LOAD_BEARING ? LOSS_DEFINITE : LOSS_POSSIBLE;
+    return what->verdict == VERDICT_NEEDED ? LOSS_DEFINITE : LOSS_POSSIBLE;
 }
 
-/* A conflict makes it load-bearing for good; else the first doubt stays, but that two operations use the same memory tells
+/* A conflict makes it needed for good; else the first doubt stays, but that two operations use the same memory tells
  * more than what the host may do, and those that were lost come first. Whether
  * another like it could change nothing. */
 static bool mark(struct verdicts *v, const struct known *step, const struct blame *what)
 {
     struct open_edge *open = &v->edges.items[step->edge];
     struct edge *edge = &open->edge;
-    bool doubt = what->verdict == VERDICT_UNKNOWN, first = edge->verdict == VERDICT_FALSE;
-    bool better = doubt && edge->verdict == VERDICT_UNKNOWN && edge->reason == REASON_HOST && what->reason != REASON_HOST;
+    bool doubt = what->verdict == VERDICT_MAYBE_NEEDED, first = edge->verdict == VERDICT_NOT_NEEDED;
+    bool better =
+        doubt && edge->verdict == VERDICT_MAYBE_NEEDED && edge->reason == REASON_HOST && what->reason != REASON_HOST;
     enum edge_loss loss = loss_of(open, what);
     if (open->shown || (doubt && !first && !better && loss <= edge->loss))
         return open->shown || ((!open->given_up || edge->loss != LOSS_NONE) && edge->reason != REASON_HOST);
-    bool proves = !doubt && edge->verdict != VERDICT_LOAD_BEARING;
+    bool proves = !doubt && edge->verdict != VERDICT_NEEDED;
     if (first || proves || better) {
         edge->verdict = what->verdict;
         edge->reason = doubt ? what->reason : REASON_NONE;
     }
     if (what->pair != NULL &&
-        (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_UNKNOWN))))
+        (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_MAYBE_NEEDED))))
         set_pair(v, edge, step, what->pair);
     edge->loss = loss > edge->loss ? loss : edge->loss;
-    open->shown = edge->verdict == VERDICT_LOAD_BEARING && (!open->given_up || edge->loss == LOSS_DEFINITE);
+    open->shown = edge->verdict == VERDICT_NEEDED && (!open->given_up || edge->loss == LOSS_DEFINITE);
     return open->shown || (doubt && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE));
 }
 

@@ -26,22 +26,22 @@ static bool meet(const struct touch *a, const struct touch *b, bool *may)
     return other->extent == EXTENT_EXACT && open->lo >= other->lo && open->lo < other->hi;
 }
 
-/* Load-bearing where both ranges are known, overlap, and one is surely written: copies, memsets, frees. How far a kernel
+/* Needed where both ranges are known, overlap, and one is surely written: copies, memsets, frees. How far a kernel
  * reaches from a pointer, and whether it uses it at all, nobody sees. REASON_NONE with verdict false: no conflict. */
 static enum verdict judge(const struct touch *a, const struct touch *b, enum verdict_reason *reason)
 {
     bool may, met;
     *reason = REASON_NONE;
     if (a->access == ACCESS_READ && b->access == ACCESS_READ)
-        return VERDICT_FALSE;
+        return VERDICT_NOT_NEEDED;
     met = meet(a, b, &may);
     if (!may)
-        return VERDICT_FALSE;
+        return VERDICT_NOT_NEEDED;
     *reason = !met ? REASON_EXTENT : REASON_ACCESS;
     return met && a->extent == EXTENT_EXACT && b->extent == EXTENT_EXACT &&
                    (a->access == ACCESS_WRITE || b->access == ACCESS_WRITE)
-               ? VERDICT_LOAD_BEARING
-               : VERDICT_UNKNOWN;
+               ? VERDICT_NEEDED
+               : VERDICT_MAYBE_NEEDED;
 }
 
 static void describe(struct edge_pair *pair, const struct verdicts *v, const struct remembered *first,
@@ -56,7 +56,7 @@ static void describe(struct edge_pair *pair, const struct verdicts *v, const str
                                .second_access = second->access,
                                .address = lo,
                                .allocation = memory->uid,
-                               .definite = judge(touch, second, &reason) == VERDICT_LOAD_BEARING};
+                               .definite = judge(touch, second, &reason) == VERDICT_NEEDED};
     bool exact = touch->extent != EXTENT_FROM || second->extent != EXTENT_FROM;
     if (touch->extent == EXTENT_FROM && second->extent != EXTENT_FROM)
         pair->address = touch->lo;
@@ -76,15 +76,15 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     bool seen = first->op > v->unsure_wait && first->op > v->unseen_order &&
                 first->op > vclock_get(&v->host_function_done, first->lane) && lanes_at(v, first->lane)->sure &&
                 (by->cover != NULL || lanes_at(v, by->lane)->sure);
-    bool definite = seen && by->verdict == VERDICT_LOAD_BEARING;
+    bool definite = seen && by->verdict == VERDICT_NEEDED;
     v->totals.races += definite;
     v->totals.possible_races += !definite;
     if (!(definite && !v->raced) && blame_all_settled(v, by, first->lane))
         return;
     describe(&pair, v, first, second, memory);
     what.pair = &pair;
-    what.reason = by->verdict == VERDICT_LOAD_BEARING ? REASON_RACE : by->reason;
-    what.verdict = VERDICT_UNKNOWN;
+    what.reason = by->verdict == VERDICT_NEEDED ? REASON_RACE : by->reason;
+    what.verdict = VERDICT_MAYBE_NEEDED;
     blame_all(v, &what, first->lane);
     bool claims = seen && (definite || by->reason == REASON_ACCESS); /* parts of an allocation are used side by side */
     if (claims && !v->raced && (definite || !v->may_race))
@@ -113,10 +113,10 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     struct edge_pair pair;
     struct blame what = *by;
     what.verdict = judge(&first->touch, second, &what.reason);
-    if (what.verdict == VERDICT_FALSE)
+    if (what.verdict == VERDICT_NOT_NEEDED)
         return OUTCOME_APART;
-    if (what.verdict == VERDICT_LOAD_BEARING && first->op <= v->unseen_order) {
-        what.verdict = VERDICT_UNKNOWN;
+    if (what.verdict == VERDICT_NEEDED && first->op <= v->unseen_order) {
+        what.verdict = VERDICT_MAYBE_NEEDED;
         what.reason = REASON_LOST;
     }
     if (blame_full(v, by, first->lane) < first->op) {
@@ -163,7 +163,7 @@ void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
 static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const struct marks marks[CLASSES],
                        unsigned classes)
 {
-    struct blame what = {.lane = lane, .verdict = VERDICT_UNKNOWN, .reason = REASON_OPAQUE};
+    struct blame what = {.lane = lane, .verdict = VERDICT_MAYBE_NEEDED, .reason = REASON_OPAQUE};
     uint64_t known = blame_full(v, &what, about), explicitly = blame_explicit(v, &what, about);
     if (known <= explicitly)
         return;
@@ -196,7 +196,7 @@ static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsig
 
 void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end)
 {
-    struct blame what = {.lane = HOST_LANE, .verdict = VERDICT_UNKNOWN, .reason = REASON_HOST};
+    struct blame what = {.lane = HOST_LANE, .verdict = VERDICT_MAYBE_NEEDED, .reason = REASON_HOST};
     uint64_t known = blame_full(v, &what, about), explicitly = blame_explicit(v, &what, about);
     const struct mark *mark = known > explicitly ? last_mark(&lanes_at(v, about)->access[1], known) : NULL;
     if (mark == NULL || mark->op <= explicitly)

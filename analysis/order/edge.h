@@ -6,11 +6,11 @@
  * does not hold anyway.
  *
  * The verdict is one of three, and never a guess:
- * - false: every pair of operations that the edge alone orders was looked at, all that they touch is known, and none of
- * them touches the same memory.
- * - load-bearing: of a pair that it alone orders both ranges are known and overlap, and at least one of the two is written.
+ * - not needed: every pair of operations that the edge alone orders was looked at, all that they touch is known, and none
+ * of them touches the same memory.
+ * - needed: of a pair that it alone orders both ranges are known and overlap, and at least one of the two is written.
  *   The pair is the proof.
- * - unknown: neither can be said. Memory may be shared, or the host may use it; the reason says why.
+ * - maybe needed: neither can be said. Memory may be shared, or the host may use it; the reason says why.
  */
 #ifndef PTDS_ANALYSIS_ORDER_EDGE_H
 #define PTDS_ANALYSIS_ORDER_EDGE_H
@@ -30,9 +30,9 @@ enum edge_kind {
     EDGE_KINDS
 };
 
-enum verdict { VERDICT_FALSE, VERDICT_LOAD_BEARING, VERDICT_UNKNOWN, VERDICTS };
+enum verdict { VERDICT_NOT_NEEDED, VERDICT_NEEDED, VERDICT_MAYBE_NEEDED, VERDICTS };
 
-/* Why a verdict is unknown. */
+/* Why it may be needed. */
 enum verdict_reason {
     REASON_NONE,
     REASON_OPAQUE, /* an operation on one side may touch memory that the trace does not name */
@@ -76,10 +76,10 @@ enum edge_loss { LOSS_NONE, LOSS_POSSIBLE, LOSS_DEFINITE };
 struct edge {
     enum edge_kind kind;
     enum verdict verdict;
-    enum verdict_reason reason; /* of unknown */
+    enum verdict_reason reason; /* of maybe needed */
     enum edge_loss loss;
     struct edge_end from, to;
-    struct edge_pair pair; /* of load-bearing, and of unknown where there is one to show */
+    struct edge_pair pair; /* of needed, and of maybe needed where there is one to show */
 };
 
 extern const char *const edge_kind_names[EDGE_KINDS];           /* "fan-in", "fan-out", "fifo", "host" */

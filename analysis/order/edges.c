@@ -53,14 +53,14 @@ void edges_keep(struct verdicts *v, uint32_t edge)
 
 static void doubt(struct edge *edge, enum verdict_reason reason)
 {
-    edge->verdict = VERDICT_UNKNOWN;
+    edge->verdict = VERDICT_MAYBE_NEEDED;
     edge->reason = reason;
 }
 
 static void settle(struct verdicts *v, uint32_t at)
 {
     struct open_edge *open = &v->edges.items[at];
-    if (open->edge.verdict == VERDICT_FALSE) {
+    if (open->edge.verdict == VERDICT_NOT_NEEDED) {
         if (open->raced)
             doubt(&open->edge, REASON_RACE);
         else if (open->lost || v->all_lost || open->made <= v->lost_at)
@@ -68,7 +68,7 @@ static void settle(struct verdicts *v, uint32_t at)
         else if (open->limited || v->limited)
             doubt(&open->edge, REASON_LIMIT);
     }
-    if (open->given_up && open->edge.verdict == VERDICT_UNKNOWN && open->edge.loss == LOSS_NONE &&
+    if (open->given_up && open->edge.verdict == VERDICT_MAYBE_NEEDED && open->edge.loss == LOSS_NONE &&
         (open->edge.reason == REASON_LOST || open->edge.reason == REASON_LIMIT))
         open->edge.loss = LOSS_POSSIBLE;
     open->used = false;

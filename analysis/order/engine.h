@@ -20,7 +20,7 @@
 #include "analysis/model/order.h"
 #include "analysis/base/table.h"
 
-/* Limits; reached, edges become unknown (REASON_LIMIT), never false. */
+/* Limits; reached, edges may be needed (REASON_LIMIT), never "not needed". */
 enum {
     LANES_MOST = 1024,       /* streams, and threads on the legacy stream, alive at once */
     ACCESSES_MOST = 128,     /* remembered of one allocation */

@@ -2,7 +2,7 @@
  *
  * Forgets how knowledge arrived where nobody can ask any more, and so settles edges: an edge is kept only for operations
  * that came over it first and are still remembered. Run when the number of open edges has doubled, so its cost is shared by
- * the calls between. Where even that is not enough, all is forgotten and the edges are unknown.
+ * the calls between. Where even that is not enough, all is forgotten and the edges may be needed.
  */
 #include "analysis/order/engine.h"
 

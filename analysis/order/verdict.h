@@ -7,7 +7,7 @@
  *   explicit  each thread's legacy work is a stream of its own; events by generation; host waits that were asked for by
  *             name, and those that no policy changes: for a free's sake, for a context's. A wait that has returned orders
  * every later call of every thread: hand-over between threads by mutex cannot be seen, so it is taken for granted. An edge
- * is never called load-bearing for want of a mutex full      that, plus the implicit edges A kernel reaches memory by its
+ * is never called needed for want of a mutex full      that, plus the implicit edges A kernel reaches memory by its
  * arguments only, unless the trace or the kernel's signature says otherwise.
  *
  * Memory goes with live streams, allocations, and with edges and accesses that something may still depend on.

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-/* A place for an edge that says more than a false one does. NULL: there is no false one left. */
-static struct edge *give_up_a_false_one(struct edge_list *list)
+/* A place for an edge that says more than one that is not needed. NULL: there is none of these left. */
+static struct edge *give_up_one(struct edge_list *list)
 {
-    while (list->next_false < list->kept.count)
-        if (list->kept.items[list->next_false++].verdict == VERDICT_FALSE)
-            return &list->kept.items[list->next_false - 1];
+    while (list->next_given_up < list->kept.count)
+        if (list->kept.items[list->next_given_up++].verdict == VERDICT_NOT_NEEDED)
+            return &list->kept.items[list->next_given_up - 1];
     return NULL;
 }
 
@@ -23,8 +23,8 @@ static void keep(struct edge_list *list, const struct edge *edge)
         return;
     }
     list->dropped++;
-    if (edge->verdict != VERDICT_FALSE)
-        place = give_up_a_false_one(list);
+    if (edge->verdict != VERDICT_NOT_NEEDED)
+        place = give_up_one(list);
     if (place != NULL)
         *place = *edge;
 }

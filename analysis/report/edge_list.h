@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Single implicit edges to draw, fed through its sink by an edge feed. Bounded: beyond EDGES_KEPT they are counted and no
- * longer kept, false ones given up first.
+ * longer kept, those not needed given up first.
  */
 #ifndef PTDS_ANALYSIS_REPORT_EDGE_LIST_H
 #define PTDS_ANALYSIS_REPORT_EDGE_LIST_H
@@ -18,8 +18,8 @@ enum { EDGES_KEPT = 100000 };
 struct edge_list {
     struct edge_sink sink; /* first */
     TABLE_OF(struct edge) kept;
-    uint64_t dropped;  /* came and are not in `kept` */
-    size_t next_false; /* where to look for a false one to give up */
+    uint64_t dropped;     /* came and are not in `kept` */
+    size_t next_given_up; /* where to look for one that is not needed, to give up */
 };
 
 void edge_list_begin(struct edge_list *list);

@@ -47,10 +47,10 @@ static unsigned tells(const struct edge *edge)
 {
     if (edge->loss == LOSS_DEFINITE)
         return 4;
-    return edge->loss == LOSS_DEFINITE             ? 4
-           : edge->verdict == VERDICT_LOAD_BEARING ? 3
-           : edge->loss == LOSS_POSSIBLE           ? 2
-                                                   : edge->verdict == VERDICT_UNKNOWN;
+    return edge->loss == LOSS_DEFINITE       ? 4
+           : edge->verdict == VERDICT_NEEDED ? 3
+           : edge->loss == LOSS_POSSIBLE     ? 2
+                                             : edge->verdict == VERDICT_MAYBE_NEEDED;
 }
 
 static uint64_t site_key(uint32_t stack, uint32_t api, bool twin)
@@ -85,7 +85,7 @@ static void take_edge(struct edge_sink *sink, const struct edge *edge)
     if (table->selected != NULL && !selected_has_at(table->selected, edge->to.thread, edge->to.stream, edge->to.ticks))
         return;
     table->counts[edge->kind][edge->verdict]++;
-    if (edge->verdict == VERDICT_UNKNOWN)
+    if (edge->verdict == VERDICT_MAYBE_NEEDED)
         table->reasons[edge->reason]++;
     table->lost[edge->loss]++;
     count_site(table, &edge->to, edge);
@@ -108,7 +108,7 @@ void edge_table_begin(struct edge_table *table)
 
 static uint64_t all_of(const struct edge_group *group)
 {
-    return group->counts[VERDICT_FALSE] + group->counts[VERDICT_LOAD_BEARING] + group->counts[VERDICT_UNKNOWN];
+    return group->counts[VERDICT_NOT_NEEDED] + group->counts[VERDICT_NEEDED] + group->counts[VERDICT_MAYBE_NEEDED];
 }
 
 static int by_weight(const void *a, const void *b)

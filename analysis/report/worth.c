@@ -66,8 +66,8 @@ bool finding_is_of_default_stream(const struct finding *finding)
 /* All orders that end at the finding's site are needed. */
 static bool is_needed(const struct finding *finding)
 {
-    return finding->verdicts[VERDICT_LOAD_BEARING] != 0 && finding->verdicts[VERDICT_FALSE] == 0 &&
-           finding->verdicts[VERDICT_UNKNOWN] == 0;
+    return finding->verdicts[VERDICT_NEEDED] != 0 && finding->verdicts[VERDICT_NOT_NEEDED] == 0 &&
+           finding->verdicts[VERDICT_MAYBE_NEEDED] == 0;
 }
 
 /* Of a finding whose cost nobody knows. */
@@ -255,8 +255,8 @@ struct default_stream report_default_stream(const struct report *report)
         out.cost = DEFAULT_ALONE;
     else if (out.most_ns == 0)
         out.cost = DEFAULT_NO_WAIT;
-    else if (report->edges.analysed && orders(report, VERDICT_LOAD_BEARING) != 0 &&
-             orders(report, VERDICT_FALSE) + orders(report, VERDICT_UNKNOWN) == 0)
+    else if (report->edges.analysed && orders(report, VERDICT_NEEDED) != 0 &&
+             orders(report, VERDICT_NOT_NEEDED) + orders(report, VERDICT_MAYBE_NEEDED) == 0)
         out.cost = DEFAULT_NEEDED;
     if (out.cost != DEFAULT_UP_TO)
         out.most_ns = 0;

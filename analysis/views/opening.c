@@ -81,10 +81,10 @@ struct line opening_lost(const struct report *report)
     else if (edges->lost[LOSS_DEFINITE] + edges->lost[LOSS_POSSIBLE] != 0)
         line_add(&line, "; gone: ");
     if (edges->lost[LOSS_DEFINITE] != 0)
-        line_add(&line, "%s %s%s", text_count(edges->lost[LOSS_DEFINITE]).text, verdict_words[VERDICT_LOAD_BEARING],
+        line_add(&line, "%s %s%s", text_count(edges->lost[LOSS_DEFINITE]).text, verdict_words[VERDICT_NEEDED],
                  edges->lost[LOSS_POSSIBLE] != 0 ? ", " : "");
     if (edges->lost[LOSS_POSSIBLE] != 0)
-        line_add(&line, "%s %s", text_count(edges->lost[LOSS_POSSIBLE]).text, verdict_words[VERDICT_UNKNOWN]);
+        line_add(&line, "%s %s", text_count(edges->lost[LOSS_POSSIBLE]).text, verdict_words[VERDICT_MAYBE_NEEDED]);
     return line;
 }
 

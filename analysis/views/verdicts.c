@@ -47,7 +47,7 @@ const char *report_needed(const struct report *report, const struct finding *fin
         return finding->given_up != 0          ? "results need this order, and it is gone"
                : finding->may_be_given_up != 0 ? "results may need this order, and it is gone"
                                                : NULL;
-    return finding->verdicts[VERDICT_LOAD_BEARING] == 0
+    return finding->verdicts[VERDICT_NEEDED] == 0
                ? NULL
                : "results need this order: put an event in its place before you remove it";
 }
@@ -65,7 +65,7 @@ bool report_is_wrong(const struct finding *finding)
 
 struct line report_verdicts(const uint64_t *verdicts)
 {
-    static const enum verdict gravest_first[VERDICTS] = {VERDICT_LOAD_BEARING, VERDICT_UNKNOWN, VERDICT_FALSE};
+    static const enum verdict gravest_first[VERDICTS] = {VERDICT_NEEDED, VERDICT_MAYBE_NEEDED, VERDICT_NOT_NEEDED};
     struct line line = {0};
     for (unsigned i = 0; i < VERDICTS && verdicts != NULL; i++)
         if (verdicts[gravest_first[i]] != 0)

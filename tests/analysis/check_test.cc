@@ -247,9 +247,9 @@ TEST(Edges, FailByTheirVerdict)
     EXPECT_EQ(0u, check.breaks.count);
     EXPECT_EQ(1u, check.unjudged) << "no edges is not the same as nobody looked";
     std::vector<edge> edges(4);
-    edges[0].verdict = VERDICT_FALSE;
+    edges[0].verdict = VERDICT_NOT_NEEDED;
     for (size_t i = 1; i < 4; i++) {
-        edges[i].verdict = VERDICT_LOAD_BEARING;
+        edges[i].verdict = VERDICT_NEEDED;
         edges[i].from.stack = 1;
     }
     edges[3].to.stack = 2;
@@ -259,7 +259,7 @@ TEST(Edges, FailByTheirVerdict)
     EXPECT_EQ(0u, judged.unjudged);
     ASSERT_EQ(2u, judged.breaks.count) << "those between the same places are one";
     EXPECT_EQ(2u, judged.breaks.items[0].count);
-    EXPECT_EQ(VERDICT_LOAD_BEARING, judged.breaks.items[0].verdict);
+    EXPECT_EQ(VERDICT_NEEDED, judged.breaks.items[0].verdict);
     EXPECT_EQ(2u, judged.breaks.items[1].edge->to.stack);
     edges_check_free(&judged);
     report_end(&report);

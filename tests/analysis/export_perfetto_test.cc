@@ -144,14 +144,14 @@ struct OneEdge : edge_feed {
         run = [](edge_feed *, const struct report *, edge_sink *sink) {
             edge edge = {};
             edge.kind = EDGE_FAN_IN;
-            edge.verdict = VERDICT_LOAD_BEARING;
+            edge.verdict = VERDICT_NEEDED;
             edge.from = {15000, 1, 3, 0, 0, 1, PTDS_OP_LAUNCH, 0, 3};
             edge.to = {30000, 1, 1, 0, 0, 1, PTDS_OP_COPY, 0, 1};
             edge.pair.address = 0x1000;
             edge.pair.size = 4096;
             sink->edge(sink, &edge);
             edge.kind = EDGE_HOST;
-            edge.verdict = VERDICT_UNKNOWN;
+            edge.verdict = VERDICT_MAYBE_NEEDED;
             edge.reason = REASON_OPAQUE;
             edge.to.stream = 0;
             sink->edge(sink, &edge);

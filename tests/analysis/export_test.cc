@@ -105,7 +105,7 @@ TEST(Sqlite, TakesEdgesFromAFeed)
     feed.run = [](edge_feed *, const struct report *, edge_sink *sink) {
         edge edge = {};
         edge.kind = EDGE_FIFO;
-        edge.verdict = VERDICT_FALSE;
+        edge.verdict = VERDICT_NOT_NEEDED;
         edge.from.thread = 1;
         edge.to.thread = 2;
         sink->edge(sink, &edge);

@@ -19,7 +19,7 @@ inline struct edge Edge(edge_kind kind, enum verdict verdict, uint64_t from_us, 
     struct edge edge = {};
     edge.kind = kind;
     edge.verdict = verdict;
-    edge.reason = verdict == VERDICT_UNKNOWN ? REASON_OPAQUE : REASON_NONE;
+    edge.reason = verdict == VERDICT_MAYBE_NEEDED ? REASON_OPAQUE : REASON_NONE;
     edge.from.ticks = from_us * 1000;
     edge.from.thread = from_thread;
     edge.from.stream = from_stream;

@@ -42,8 +42,8 @@ std::vector<struct edge> Edges()
     std::vector<struct edge> edges;
     for (unsigned i = 0; i < 12; i++) {
         unsigned at = 100 + i * 3000;
-        edges.push_back(Edge(EDGE_FAN_IN, VERDICT_FALSE, at, 1, 2, at + 400, 1, 1));
-        struct edge bearing = Edge(EDGE_FAN_OUT, VERDICT_LOAD_BEARING, at, 1, 1, at + 60, 2, 2);
+        edges.push_back(Edge(EDGE_FAN_IN, VERDICT_NOT_NEEDED, at, 1, 2, at + 400, 1, 1));
+        struct edge bearing = Edge(EDGE_FAN_OUT, VERDICT_NEEDED, at, 1, 1, at + 60, 2, 2);
         bearing.pair.first = bearing.from;
         bearing.pair.second = bearing.to;
         bearing.pair.first_access = ACCESS_WRITE;
@@ -51,7 +51,7 @@ std::vector<struct edge> Edges()
         bearing.pair.address = 0x7f0000001000;
         bearing.pair.size = 4096;
         edges.push_back(bearing);
-        edges.push_back(Edge(EDGE_FIFO, VERDICT_UNKNOWN, at, 1, 1, at + 400, 3, 1));
+        edges.push_back(Edge(EDGE_FIFO, VERDICT_MAYBE_NEEDED, at, 1, 1, at + 400, 3, 1));
     }
     return edges;
 }

@@ -101,8 +101,8 @@ TEST(Schema, HoldsWithEdgesSequencesAndASelection)
         text += "1@" + std::to_string(i * 3000 + 1500) + "+1000 copy s=L implicit from=device to=pageable bytes=4 site=y\n";
     }
     MemoryTrace trace(BuildTrace(text));
-    std::vector<struct edge> edges = {Edge(EDGE_HOST, VERDICT_UNKNOWN, 0, 1, 1, 10, 1, 0),
-                                      Edge(EDGE_FAN_IN, VERDICT_LOAD_BEARING, 0, 1, 2, 10, 1, 1)};
+    std::vector<struct edge> edges = {Edge(EDGE_HOST, VERDICT_MAYBE_NEEDED, 0, 1, 1, 10, 1, 0),
+                                      Edge(EDGE_FAN_IN, VERDICT_NEEDED, 0, 1, 2, 10, 1, 1)};
     edges[1].pair = {edges[1].from, edges[1].to, ACCESS_WRITE, ACCESS_UNKNOWN, 0x1000, 16, 3, true};
     struct selection selection = {};
     selection.thread = "1";

@@ -166,13 +166,13 @@ TEST(Screen, VerdictsWhereThereAreEdges)
 {
     Selected report(BuildTrace(Copies(2, 10000)));
     const struct finding *top = report.report->findings.items[0];
-    struct edge edge = Edge(EDGE_HOST, VERDICT_FALSE, 0, 1, 1, 10, 1, 0);
+    struct edge edge = Edge(EDGE_HOST, VERDICT_NOT_NEEDED, 0, 1, 1, 10, 1, 0);
     edge.to.stack = top->stack;
     edge.to.api = static_cast<uint16_t>(top->api);
     report.Feed(edge);
-    edge.verdict = VERDICT_LOAD_BEARING;
+    edge.verdict = VERDICT_NEEDED;
     report.Feed(edge);
-    edge.verdict = VERDICT_UNKNOWN;
+    edge.verdict = VERDICT_MAYBE_NEEDED;
     edge.to.stack = 77;
     report.Feed(edge);
     std::string screen = report.Screen();
@@ -185,10 +185,10 @@ TEST(EdgeList, GivesUpFalseOnesFirst)
 {
     struct edge_list list;
     edge_list_begin(&list);
-    struct edge edge = Edge(EDGE_FIFO, VERDICT_FALSE, 1, 1, 1, 2, 2, 1);
+    struct edge edge = Edge(EDGE_FIFO, VERDICT_NOT_NEEDED, 1, 1, 1, 2, 2, 1);
     for (unsigned i = 0; i < EDGES_KEPT; i++)
         list.sink.edge(&list.sink, &edge);
-    edge.verdict = VERDICT_LOAD_BEARING;
+    edge.verdict = VERDICT_NEEDED;
     for (unsigned i = 0; i < 5; i++)
         list.sink.edge(&list.sink, &edge);
     edge.kind = static_cast<edge_kind>(99);
@@ -196,7 +196,7 @@ TEST(EdgeList, GivesUpFalseOnesFirst)
     EXPECT_EQ(5u, list.dropped);
     unsigned bearing = 0;
     for (size_t i = 0; i < list.kept.count; i++)
-        bearing += list.kept.items[i].verdict == VERDICT_LOAD_BEARING;
+        bearing += list.kept.items[i].verdict == VERDICT_NEEDED;
     EXPECT_EQ(5u, bearing);
     EXPECT_EQ(static_cast<size_t>(EDGES_KEPT), list.kept.count);
     edge_list_end(&list);

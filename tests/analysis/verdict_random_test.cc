@@ -362,8 +362,8 @@ public:
 
     void Orders() const
     {
-        Order all = With(7), sure = With(1 << VERDICT_LOAD_BEARING),
-              possible = With(1 << VERDICT_LOAD_BEARING | 1 << VERDICT_UNKNOWN);
+        Order all = With(7), sure = With(1 << VERDICT_NEEDED),
+              possible = With(1 << VERDICT_NEEDED | 1 << VERDICT_MAYBE_NEEDED);
         bool raced = Raced();
         for (size_t b = 0; b < trace_.nodes.size(); b++)
             for (size_t a = 0; a < b; a++) {
@@ -398,12 +398,12 @@ public:
                 for (size_t a = 0; a < b; a++)
                     if (!trace_.nodes[a].host && Carries(edge, a, b))
                         most = std::max({most, Conflict(trace_.nodes[a], trace_.nodes[b]), Told(a, b, false) ? MAYBE : NO});
-            if (edge.verdict == VERDICT_LOAD_BEARING) {
+            if (edge.verdict == VERDICT_NEEDED) {
                 size_t a = At(edge.pair.first.ticks), b = At(edge.pair.second.ticks);
                 EXPECT_EQ(SURE, Conflict(trace_.nodes[a], trace_.nodes[b])) << a << " and " << b;
                 EXPECT_TRUE(Carries(edge, a, b)) << a << " before " << b;
             }
-            EXPECT_TRUE(most != NO || Raced() || edge.verdict == VERDICT_FALSE);
+            EXPECT_TRUE(most != NO || Raced() || edge.verdict == VERDICT_NOT_NEEDED);
             EXPECT_TRUE(edge.reason != REASON_LOST && edge.reason != REASON_LIMIT) << Judged::Reason(edge.reason);
         }
     }
@@ -427,7 +427,7 @@ std::vector<std::string> Words(const Judged &judged)
     std::vector<std::string> words;
     for (const struct edge &one : judged.edges)
         words.push_back(Words(one.from) + "> " + Words(one.to) + Judged::Verdict(one.verdict) + Judged::Reason(one.reason) +
-                        (one.verdict == VERDICT_FALSE ? "" : " " + Words(one.pair.first) + Words(one.pair.second)));
+                        (one.verdict == VERDICT_NOT_NEEDED ? "" : " " + Words(one.pair.first) + Words(one.pair.second)));
     std::sort(words.begin(), words.end());
     return words;
 }
@@ -437,7 +437,7 @@ void ExpectOwnNames(const Judged &judged)
 {
     for (const struct edge &one : judged.edges)
         for (const edge_end *end : {&one.from, &one.to, &one.pair.first, &one.pair.second}) {
-            bool is_set = one.verdict != VERDICT_FALSE || end == &one.from || end == &one.to;
+            bool is_set = one.verdict != VERDICT_NOT_NEEDED || end == &one.from || end == &one.to;
             auto call = judged.calls.find({end->ticks, end->thread});
             EXPECT_TRUE(!is_set || end->ticks == 0 ||
                         (call != judged.calls.end() && call->second == std::make_pair(end->stack, end->object)))

@@ -58,7 +58,7 @@ public:
         for (const struct edge &one : edges) {
             std::string line = std::string(edge_kind_names[one.kind]) + " " + std::to_string(one.from.ticks / 1000) + ">" +
                                std::to_string(one.to.ticks / 1000) + " " + Verdict(one.verdict);
-            if (one.verdict == VERDICT_UNKNOWN)
+            if (one.verdict == VERDICT_MAYBE_NEEDED)
                 line += "(" + std::string(Reason(one.reason)) + ")";
             lines.push_back(line);
         }

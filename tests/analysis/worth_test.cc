@@ -244,7 +244,7 @@ TEST(Outcome, NamesNoPairThatShowsSomethingElse)
     auto outcome = report_outcome(report.get());
     ASSERT_NE(nullptr, outcome.finding) << report.Text();
     EXPECT_STREQ("capture-conflict", outcome.finding->rule->id);
-    EXPECT_NE(0u, outcome.finding->verdicts[VERDICT_LOAD_BEARING]) << "there is such an order at the same place";
+    EXPECT_NE(0u, outcome.finding->verdicts[VERDICT_NEEDED]) << "there is such an order at the same place";
     EXPECT_EQ(nullptr, outcome.pair);
 }
 

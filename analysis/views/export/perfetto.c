@@ -188,7 +188,7 @@ static void put_edge_end(struct writer *writer, const struct edge *edge, bool is
         packet_define(&writer->packets, NAMES_EVENT, number, text);
     event_name(&writer->packets, number);
     event_flow(&writer->packets, flow, is_to);
-    if (edge->verdict == VERDICT_UNKNOWN && edge->reason < VERDICT_REASONS)
+    if (edge->verdict == VERDICT_MAYBE_NEEDED && edge->reason < VERDICT_REASONS)
         event_words(&writer->packets, "reason", verdict_reason_names[edge->reason]);
     if (end->object != 0 && end->op == PTDS_OP_LAUNCH)
         writer_kernel_argument(writer, end->object);

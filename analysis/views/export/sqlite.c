@@ -317,7 +317,7 @@ static void add_edge(struct edge_sink *sink, const struct edge *edge)
     put_number(database, database->process);
     put_text(database, edge->kind < EDGE_KINDS ? edge_kind_names[edge->kind] : NULL);
     put_text(database, edge->verdict < VERDICTS ? verdict_keys[edge->verdict] : NULL);
-    put_text(database, edge->verdict == VERDICT_UNKNOWN && edge->reason < VERDICT_REASONS
+    put_text(database, edge->verdict == VERDICT_MAYBE_NEEDED && edge->reason < VERDICT_REASONS
                            ? verdict_reason_names[edge->reason]
                            : NULL);
     put_edge_end(database, &edge->from);

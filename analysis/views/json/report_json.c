@@ -181,7 +181,7 @@ static const char *api_text(const struct report *report, uint32_t number)
 
 static json_t *shown_pair(const struct report *report, struct site_namer *namer, const struct edge *edge)
 {
-    bool shown = edge->verdict != VERDICT_FALSE && edge->pair.first_access != 0;
+    bool shown = edge->verdict != VERDICT_NOT_NEEDED && edge->pair.first_access != 0;
     return shown ? pair_json(report, namer, &edge->pair) : json_null();
 }
 

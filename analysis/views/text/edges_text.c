@@ -53,9 +53,9 @@ static void put_group(const struct report *report, struct site_namer *namer, con
     sink_printf(sink, "\n  %s: %s\n", edge_kind_names[edge->kind], report_verdicts(group->counts).text);
     put_end(report, namer, "behind", &edge->from, sink);
     put_end(report, namer, "waits", &edge->to, sink);
-    if (edge->verdict == VERDICT_UNKNOWN)
+    if (edge->verdict == VERDICT_MAYBE_NEEDED)
         sink_printf(sink, "    %-22s%s\n", "maybe, because", verdict_reason_names[edge->reason]);
-    if (edge->verdict != VERDICT_FALSE && edge->pair.first.ticks != 0)
+    if (edge->verdict != VERDICT_NOT_NEEDED && edge->pair.first.ticks != 0)
         put_pair(report, namer, &edge->pair, sink);
 }
 
@@ -89,7 +89,7 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
         sink_printf(sink, "  kept by policy %s where data asks for it\n", report_policy(report));
     for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)
         if (edges->reasons[reason] != 0)
-            sink_printf(sink, "  %s, %s times: %s\n", verdict_words[VERDICT_UNKNOWN],
+            sink_printf(sink, "  %s, %s times: %s\n", verdict_words[VERDICT_MAYBE_NEEDED],
                         text_count(edges->reasons[reason]).text, verdict_reason_names[reason]);
     for (size_t i = 0; i < edges->groups.count && i < GROUPS_SHOWN; i++)
         put_group(report, namer, &edges->groups.items[i], sink);

@@ -139,9 +139,9 @@ static void put_needed(struct screen *screen)
     for (size_t i = 0; edges->analysed && i < edges->groups.count && i < most; i++) {
         const struct edge_group *group = &edges->groups.items[i];
         const struct edge_pair *pair = &group->example.pair;
-        if (group->example.verdict != VERDICT_LOAD_BEARING || pair->first.ticks == 0)
+        if (group->example.verdict != VERDICT_NEEDED || pair->first.ticks == 0)
             return;
-        line_add(&line, "  %sx ", text_count(group->counts[VERDICT_LOAD_BEARING]).text);
+        line_add(&line, "  %sx ", text_count(group->counts[VERDICT_NEEDED]).text);
         add_end(screen, &pair->first, pair->first_access, &line);
         line_add(&line, ", then");
         screen_put(screen, &line);

@@ -79,11 +79,11 @@ static void add_verdicts(const struct report *report, const struct finding *find
 {
     const uint64_t *verdicts = report_finding_verdicts(report, finding);
     struct line all = report_verdicts(verdicts);
-    enum verdict telling = VERDICT_LOAD_BEARING;
-    if (verdicts == NULL || verdicts[VERDICT_FALSE] + verdicts[VERDICT_LOAD_BEARING] + verdicts[VERDICT_UNKNOWN] == 0)
+    enum verdict telling = VERDICT_NEEDED;
+    if (verdicts == NULL || verdicts[VERDICT_NOT_NEEDED] + verdicts[VERDICT_NEEDED] + verdicts[VERDICT_MAYBE_NEEDED] == 0)
         return;
     if (verdicts[telling] == 0)
-        telling = VERDICT_UNKNOWN;
+        telling = VERDICT_MAYBE_NEEDED;
     if (line->used + 2 + all.used <= SCREEN_COLUMNS)
         line_add(line, ", %s", all.text);
     else
