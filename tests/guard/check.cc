@@ -50,8 +50,12 @@ private:
             fail(Fault::Plan, -1, i);
             verdict_.error = outcome_.error;
         }
-        if (!checked || verdict_.fault != Fault::None)
+        if (verdict_.fault != Fault::None)
             return;
+        if (!checked) {
+            excuse(outcome_.real & ~(is_operation(call.op) ? legacy_.before(i) : legacy_.waited(i)));
+            return;
+        }
         if (is_operation(call.op)) {
             verdict_.operations++;
             const Set promised = checks_.host_order ? legacy_.before(i) : legacy_.streams_before(i);
@@ -90,11 +94,17 @@ private:
         else if (added && !checks_.host_waits && !is_operation(program_.calls[i].op))
             excess_ |= added;
         else if (added && outcome_.by_legacy)
-            excess_ |= added; /* on a 0x2 that was used before any default-stream work, nothing finer can be recorded */
+            excuse(added);
         else if (added && !executor_.too_wide())
             fail(is_operation(program_.calls[i].op) ? Fault::Minimal : Fault::Waits, __builtin_ctzll(added), i);
         else
             weigh(i, need);
+    }
+
+    /* On a 0x2 that was used before any default-stream work, nothing finer can be recorded. */
+    void excuse(Set added)
+    {
+        excess_ |= outcome_.by_legacy ? added : 0;
     }
 
     void lose(int i, int earlier)

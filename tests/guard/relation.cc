@@ -268,6 +268,20 @@ private:
         made_ = i + 1;
         machine_.make(call, i, i == gate_);
     }
+    /* Only events were recorded on the stream behind the gate. A GPU calls such a stream ready though its events are not
+     * (measured, H100, driver 580: the stream has nothing to run). */
+    bool has_events_alone(const Call &call) const
+    {
+        if (call.op != Op::Sync || program_.calls[gate_].stream == call.stream ||
+            program_.world.streams[call.stream].kind == StreamKind::Legacy)
+            return false;
+        for (int j = gate_ + 1; j < made_; j++) {
+            const Call &before = program_.calls[j];
+            if (before.stream == call.stream && before.op != Op::Record && behind_gate(j))
+                return false;
+        }
+        return true;
+    }
     /* A query is no wait: it leaves no order behind. */
     void ask(int i, const Call &call)
     {
@@ -275,6 +289,8 @@ private:
         then.add(i, call);
         const bool busy = gate_ < i && (then.waited_by_streams(i) >> gate_ & 1);
         settle();
+        if (busy && has_events_alone(call))
+            return;
         CUresult result = machine_.make(call, i, false);
         for (int n = 0; !busy && result == CUDA_ERROR_NOT_READY && n < 100; n++) {
             nap_us(100);
