@@ -196,7 +196,7 @@ void watch_report(const struct watch_view *view)
     if (telling.report == NULL || trace_read(&telling.report->trace, view->source, error) != 0) {
         fprintf(stderr, "ptds watch: %s\n", telling.report == NULL ? "no memory" : error);
     } else {
-        model_begin(&telling.model, &telling.report->trace, false);
+        model_begin(&telling.model, &telling.report->trace);
         tell(&telling);
         model_end(&telling.model);
     }

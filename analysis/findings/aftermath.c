@@ -232,7 +232,7 @@ static enum cover covers(const struct aftermath *aftermath, const struct call_vi
         return view->target == watched->slot ? COVER_ITSELF : COVER_NOT;
     if (view->scope != WAIT_EVENT)
         return COVER_NOT;
-    event = order_event_clock(&aftermath->model->order[ORDER_REAL], call->object, call->generation);
+    event = order_event_clock(&aftermath->model->real, call->object, call->generation);
     return event != NULL && vclock_get(event, watched->slot) >= watched->op ? COVER_ITSELF : COVER_NOT;
 }
 

@@ -22,7 +22,7 @@ void gain_joins(struct gain *gain, const struct model *model, uint32_t slot)
 {
     gain->joins++;
     if (slot != MODEL_NO_SLOT && ROOM_FOR(&gain->joined, slot))
-        gain->joined.items[slot] = model->op + 1; /* the number that the operation will have */
+        gain->joined.items[slot] = model->op; /* the number of the operation */
 }
 
 static void add(struct gain *gain, uint32_t thread, uint64_t ns)
@@ -46,7 +46,7 @@ static void look_at(const struct gain *gain, const struct model *model, const st
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
 {
     bool behind, others;
-    bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == model->op + 1;
+    bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == view->number;
     look_at(gain, model, view, &behind, &others);
     if (behind || (itself && others)) {
         add(gain, view->thread, view->lost_ns);

@@ -10,13 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-void model_begin(struct model *model, const struct trace *trace, bool orders)
+void model_begin(struct model *model, const struct trace *trace)
 {
-    *model = (struct model){.trace = trace, .orders = orders};
+    *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN}};
     memset(model->alike, UINT8_MAX, sizeof model->alike);
-    model->order[ORDER_LEGACY].implicit = true;
-    model->order[ORDER_REAL].implicit = true;
+    if (trace->flags & PTDS_CALL_SHIM_EDGE)
+        model->entered = calloc(MODEL_ENTERED, sizeof *model->entered);
     model_cost_begin(model);
+}
+
+uint32_t model_replay(struct model *model, unsigned policy)
+{
+    if (!TABLE_ADD(&model->replays))
+        return UINT32_MAX;
+    TABLE_LAST(&model->replays)->order.policy = policy;
+    return (uint32_t)model->replays.count - 1;
 }
 
 /* The slot of a stream, opened if this is its first use. */
@@ -28,12 +36,6 @@ static inline uint32_t use_slot(struct model *model, const struct ptds_rec_CALL 
     return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : model_open_slot(model, call, uid);
 }
 
-static unsigned filter_of(uint32_t kind)
-{
-    enum order_role role = model_role(kind);
-    return role == ORDER_ROLE_LEGACY ? MODEL_LEGACY : role == ORDER_ROLE_BLOCKING ? MODEL_BLOCKING : MODEL_OTHER;
-}
-
 /* `counts` is a number: nobody can guess it, least of all the processor. What stands beyond the count means nothing. */
 static inline void add_pending(struct pending *pending, uint32_t slot, bool counts)
 {
@@ -42,7 +44,7 @@ static inline void add_pending(struct pending *pending, uint32_t slot, bool coun
     pending->count += counts;
 }
 
-void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out)
+void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out)
 {
     *out = (struct pending){0};
     if (context >= model->contexts.count)
@@ -56,7 +58,7 @@ void model_pending(struct model *model, uint32_t context, unsigned filter, uint3
             in->busy.items[i] = in->busy.items[--in->busy.count];
             continue;
         }
-        add_pending(out, slot, (slot != except) & ((filter_of(stream->kind) & filter) != 0));
+        add_pending(out, slot, (slot != except) & ((ORDER_OF(order_role_of(stream->kind)) & roles) != 0));
         i++;
     }
 }
@@ -72,36 +74,57 @@ static void pending_behind(struct model *model, uint32_t context, const struct v
     }
 }
 
-/* What a new operation on the target would come after: its own past, and across the legacy stream's implicit edges. */
-static void stream_waits(struct model *model, struct call_view *view)
+/* The slot that the call is on, or about, in one of the orders. */
+static uint32_t slot_in(const struct model *model, const struct order *order, const struct call_view *view)
 {
-    const struct order *order = &model->order[ORDER_REAL];
-    const struct order_stream *stream = &order->streams.items[view->target];
-    struct vclock covered = {0};
-    order_cover_stream(order, view->target, &covered);
-    if (stream->role == ORDER_ROLE_BLOCKING && !view->own_only && view->work) {
-        uint32_t legacy = order->contexts.items[stream->context].legacy;
-        if (legacy != 0)
-            vclock_join(&covered, &order->streams.items[legacy - 1].clock);
+    if (order == &model->real)
+        return view->target;
+    return model_replay_slot(model, (uint32_t)((const struct replay *)order - model->replays.items), view);
+}
+
+void model_comes_after(const struct model *model, const struct order *order, const struct call_view *view,
+                       struct vclock *out)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    uint32_t slot = slot_in(model, order, view);
+    if (slot == MODEL_NO_SLOT)
+        return;
+    order_cover_stream(order, slot, ORDER_SUBMITS, out);
+    order_cover_host(order, view->thread, out);
+    if (call->op == PTDS_OP_EVENT_WAIT)
+        order_cover_event(order, call->object, call->generation, out);
+}
+
+void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out)
+{
+    uint32_t slot = slot_in(model, order, view);
+    switch (view->scope) {
+    case WAIT_STREAM:
+        if (slot == MODEL_NO_SLOT)
+            break;
+        if (!view->submits || view->own_only) { /* no operation of its own, or one that need not be done */
+            order_cover_stream(order, slot, ORDER_WAITS, out);
+            break;
+        }
+        model_comes_after(model, order, view, out);
+        vclock_raise(out, slot, view->number);
+        break;
+    case WAIT_CONTEXT: order_cover_context(order, view->context, out); break;
+    case WAIT_EVENT: order_cover_event(order, view->call->r.object, view->call->r.generation, out); break;
+    case WAIT_NONE: break;
     }
-    pending_behind(model, view->context, &covered, &view->waits);
-    vclock_free(&covered);
 }
 
 static RARE void find_waits(struct model *model, struct call_view *view)
 {
-    const struct ptds_rec_CALL *call = &view->call->r;
-    const struct vclock *event;
-    switch (view->scope) {
-    case WAIT_STREAM: stream_waits(model, view); break;
-    case WAIT_CONTEXT: model_pending(model, view->context, MODEL_ALL, MODEL_NO_SLOT, &view->waits); break;
-    case WAIT_EVENT:
-        event = order_event_clock(&model->order[ORDER_REAL], call->object, call->generation);
-        if (event != NULL)
-            pending_behind(model, view->context, event, &view->waits);
-        break;
-    case WAIT_NONE: break;
+    struct vclock covered = {0};
+    if (view->scope == WAIT_CONTEXT) {
+        model_pending(model, view->context, ORDER_OF_ALL, MODEL_NO_SLOT, &view->waits);
+        return;
     }
+    model_cover(model, &model->real, view, &covered);
+    pending_behind(model, view->context, &covered, &view->waits);
+    vclock_free(&covered);
 }
 
 /* Whose call it is, and where. */
@@ -112,17 +135,18 @@ static bool place_call(struct model *model, const struct call *call, struct call
 }
 
 /* Every field but the slots of `waits`, of which there are none; in two pieces that need no loop. */
-static inline void begin_view(struct call_view *view, const struct call *call)
+static inline void begin_view(const struct model *model, struct call_view *view, const struct call *call)
 {
     memset(view, 0, offsetof(struct call_view, waits));
     memset(&view->timed, 0, sizeof *view - offsetof(struct call_view, timed));
     view->waits.count = 0;
     view->call = call;
+    view->number = model->op;
 }
 
 static bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
 {
-    begin_view(view, call);
+    begin_view(model, view, call);
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
     if (!place_call(model, call, view))
         return false;
@@ -171,13 +195,15 @@ static inline struct model_alike *alike_of(struct model *model, const struct ali
     return &model->alike[mixed >> (64 - MODEL_ALIKE_BITS)];
 }
 
-static inline void view_alike(struct call_view *view, const struct model_alike *alike, const struct call *call)
+static inline void view_alike(const struct model *model, struct call_view *view, const struct model_alike *alike,
+                              const struct call *call)
 {
     const struct call_view *from = &alike->view;
     memcpy(view, from, offsetof(struct call_view, waits));
     memcpy(&view->timed, &from->timed, sizeof *view - offsetof(struct call_view, timed));
     view->waits.count = 0;
     view->call = call;
+    view->number = model->op;
 }
 
 /* A call of its own, or the first of those that will be like it. */
@@ -203,14 +229,60 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
     if (((alike->key.thread ^ key.thread) | (alike->key.how ^ key.how) | (alike->key.what_where ^ key.what_where) |
          (alike->key.on_which ^ key.on_which)) != 0)
         return look_at_new(model, call, view);
-    view_alike(view, alike, call);
+    view_alike(model, view, alike, call);
     return true;
+}
+
+/* The number of the last call that was entered before a moment; of one too long ago, the oldest one known: rather too many
+ * calls than too few. */
+static uint64_t entered_before(const struct model *model, uint64_t ticks)
+{
+    uint64_t low = model->op > MODEL_ENTERED ? model->op - MODEL_ENTERED + 1 : 1, high = model->op;
+    if (model->entered == NULL)
+        return model->op;
+    while (low < high) {
+        uint64_t middle = (low + high + 1) / 2;
+        if (model->entered[middle % MODEL_ENTERED] < ticks)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static void join_edge(struct model *model, struct order *order, const struct call *call, const struct ptds_rec_EDGE *edge)
+{
+    uint32_t waits = use_slot(model, &call->r, edge->waits), behind = use_slot(model, &call->r, edge->behind);
+    uint64_t upto = edge->until != 0 ? entered_before(model, edge->until) : model->op;
+    if (waits == MODEL_NO_SLOT || behind == MODEL_NO_SLOT)
+        return;
+    order_wait_stream(order, waits, behind, upto);
+}
+
+/* What the shim made streams wait for, for the sake of this call: where the work really is, and nowhere else. */
+static RARE void join_edges(struct model *model, struct order *order, const struct call *call)
+{
+    for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
+        join_edge(model, order, call, &call->edge[i]);
+    if (call->edges > CALL_EDGES)
+        order_doubt_all(order);
 }
 
 bool model_enter(struct model *model, const struct call *call, struct call_view *view)
 {
+    model->op++;
+    if (model->entered != NULL)
+        model->entered[model->op % MODEL_ENTERED] = call->r.enter;
     if (model->completions.count != 0)
         completions_until(&model->completions, call->r.enter, &model->done);
+    for (size_t i = 0; i < model->replays.count; i++)
+        completions_until(&model->replays.items[i].completions, call->r.enter, &model->replays.items[i].done);
+    if (call->edges != 0) {
+        join_edges(model, &model->real, call);
+        for (size_t i = 0; i < model->replays.count; i++)
+            if (model->replays.items[i].order.policy == ORDER_AS_RUN_EXPLICIT)
+                join_edges(model, &model->replays.items[i].order, call);
+    }
     bool known = look_at(model, call, view);
     if (known && model->holds.count != 0)
         hold_enter(model, view);
@@ -230,7 +302,7 @@ static INLINE void note_work(struct model *model, const struct call_view *view)
     struct model_stream *stream = &model->streams.items[view->target];
     struct model_context *context = &model->contexts.items[stream->context];
     model->works++;
-    stream->last_work = model->op;
+    stream->last_work = view->number;
     stream->last_thread = view->call->thread;
     stream->last_stack = view->call->r.stack;
     stream->last_object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
@@ -239,51 +311,40 @@ static INLINE void note_work(struct model *model, const struct call_view *view)
         be_busy(context, stream, view->target);
 }
 
-static RARE void submit_event(struct order *order, uint32_t slot, const struct call_view *view, uint64_t op)
+static RARE void submit_event(struct order *order, uint32_t slot, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (call->op == PTDS_OP_EVENT_WAIT)
         order_wait(order, slot, call->object, call->generation);
-    order_submit(order, slot, view->thread, op);
+    order_submit(order, slot, view->thread, view->number);
     if (call->op == PTDS_OP_EVENT_RECORD)
         order_record(order, call->object, call->generation, slot);
 }
 
-static inline void submit_to(struct order *order, uint32_t slot, const struct call_view *view, uint64_t op)
+static inline void submit_to(struct order *order, uint32_t slot, const struct call_view *view)
 {
     if (view->work)
-        order_submit(order, slot, view->thread, op);
+        order_submit(order, slot, view->thread, view->number);
     else
-        submit_event(order, slot, view, op);
+        submit_event(order, slot, view);
 }
 
-static RARE void submit_to_others(struct model *model, const struct call_view *view)
+static RARE void submit_to_replays(struct model *model, const struct call_view *view)
 {
-    for (unsigned i = 0; i < ORDER_REAL; i++)
-        submit_to(&model->order[i], view->asked == MODEL_NO_SLOT ? view->target : view->asked, view, model->op);
+    for (uint32_t i = 0; i < model->replays.count; i++) {
+        uint32_t slot = model_open_replay_slot(model, i, view);
+        if (slot != MODEL_NO_SLOT)
+            submit_to(&model->replays.items[i].order, slot, view);
+    }
 }
 
 static INLINE void submit(struct model *model, const struct call_view *view)
 {
-    model->op++;
-    if (model->orders)
-        submit_to_others(model, view);
-    submit_to(&model->order[ORDER_REAL], view->target, view, model->op);
+    submit_to(&model->real, view->target, view);
+    if (model->replays.count != 0)
+        submit_to_replays(model, view);
     if (view->work)
         note_work(model, view);
-}
-
-/* What the order knows to be complete once the call returns. */
-static void cover(struct model *model, unsigned kind, const struct call_view *view, struct vclock *out)
-{
-    struct order *order = &model->order[kind];
-    uint32_t slot = kind == ORDER_REAL || view->asked == MODEL_NO_SLOT ? view->target : view->asked;
-    switch (view->scope) {
-    case WAIT_STREAM: order_cover_stream(order, slot, out); break;
-    case WAIT_CONTEXT: order_cover_context(order, view->context, out); break;
-    case WAIT_EVENT: order_cover_event(order, view->call->r.object, view->call->r.generation, out); break;
-    case WAIT_NONE: break;
-    }
 }
 
 static uint64_t returned_at(const struct ptds_rec_CALL *call)
@@ -291,18 +352,26 @@ static uint64_t returned_at(const struct ptds_rec_CALL *call)
     return (call->flags & PTDS_CALL_TIMED) && call->leave >= call->enter ? call->leave : call->enter;
 }
 
+static void learn_in(struct model *model, struct order *order, struct completions *completions,
+                     const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    struct vclock covered = {0};
+    if (view->scope == WAIT_EVENT && call->generation != 0 &&
+        order_event_clock(order, call->object, call->generation) == NULL)
+        order->unknown_generations++;
+    model_cover(model, order, view, &covered);
+    order_host_knows(order, view->thread, &covered);
+    completions_add(completions, returned_at(call), &covered);
+}
+
 static RARE void learn(struct model *model, const struct call_view *view)
 {
-    uint64_t returned = returned_at(&view->call->r);
-    for (unsigned i = 0; i < ORDER_COUNT; i++) {
-        struct vclock covered = {0};
-        if (!model_wants(model, i))
-            continue;
-        cover(model, i, view, &covered);
-        order_host_knows(&model->order[i], view->thread, &covered);
-        if (i == ORDER_REAL)
-            completions_add(&model->completions, returned, &covered);
-        vclock_free(&covered);
+    learn_in(model, &model->real, &model->completions, view);
+    for (uint32_t i = 0; i < model->replays.count; i++) {
+        if (view->submits)
+            model_open_replay_slot(model, i, view);
+        learn_in(model, &model->replays.items[i].order, &model->replays.items[i].completions, view);
     }
 }
 
@@ -311,25 +380,24 @@ static RARE void learn(struct model *model, const struct call_view *view)
 static RARE void settle_own(struct model *model, const struct call_view *view)
 {
     struct vclock own = {0};
-    vclock_raise(&own, view->target, model->op);
+    vclock_raise(&own, view->target, view->number);
     completions_add(&model->completions, returned_at(&view->call->r), &own);
 }
 
 static RARE void forget_event(struct model *model, uint32_t event)
 {
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        order_forget_event(&model->order[i], event);
+    order_forget_event(&model->real, event);
+    for (size_t i = 0; i < model->replays.count; i++)
+        order_forget_event(&model->replays.items[i].order, event);
 }
 
 static ASIDE void leave_call(struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (view->completes && view->own_only)
+    if (view->completes)
         learn(model, view);
     if (view->submits)
         submit(model, view);
-    if (view->completes && !view->own_only)
-        learn(model, view);
     if (view->completes && view->own_only)
         settle_own(model, view);
     if (view->timed)
@@ -348,8 +416,14 @@ void model_leave(struct model *model, const struct call_view *view)
 
 void model_end(struct model *model)
 {
-    for (unsigned i = 0; i < ORDER_COUNT; i++)
-        order_free(&model->order[i]);
+    order_free(&model->real);
+    for (size_t i = 0; i < model->replays.count; i++) {
+        order_free(&model->replays.items[i].order);
+        vclock_free(&model->replays.items[i].done);
+        completions_free(&model->replays.items[i].completions);
+    }
+    free(model->replays.items);
+    free(model->entered);
     for (size_t i = 0; i < model->contexts.count; i++)
         free(model->contexts.items[i].busy.items);
     completions_free(&model->completions);

@@ -31,6 +31,7 @@ struct edge_pair;
 enum { MODEL_MOST_STREAMS = 4096, MODEL_ALIKE_BITS = 7 };
 
 struct model_stream {
+    uint64_t key;                                  /* in slot_by_uid: the uid; of another policy's streams model_slots.c */
     uint32_t uid, kind;                            /* enum ptds_stream_kind */
     uint32_t context;                              /* position */
     uint64_t ended;                                /* ticks, UINT64_MAX: not known to end */
@@ -52,18 +53,12 @@ struct pending {
     uint32_t slot[PENDING_KEPT];
 };
 
-enum model_filter {
-    MODEL_LEGACY = 1,   /* the legacy stream */
-    MODEL_BLOCKING = 2, /* those that have implicit order with it: blocking and per-thread streams */
-    MODEL_OTHER = 4,    /* non-blocking ones and those of unknown kind */
-    MODEL_ALL = 7
-};
-
 enum wait_scope { WAIT_NONE, WAIT_STREAM, WAIT_EVENT, WAIT_CONTEXT };
 
 /* What a call is to the model; filled by model_enter. */
 struct call_view {
     const struct call *call;
+    uint64_t number;                  /* of calls, rising: that of the operation that it submits */
     const struct api_def *api;        /* NULL if the trace does not name it */
     uint32_t thread;                  /* position */
     uint32_t context;                 /* position */
@@ -99,10 +94,20 @@ struct model_alike {
     struct call_view view;
 };
 
+/* The same calls under another policy than the one that they were recorded under. */
+struct replay {
+    struct order order;
+    struct vclock done; /* known to be complete by now */
+    struct completions completions;
+};
+
+/* Edges name work by ticks. When the last calls were made, by number, for traces that have any. */
+enum { MODEL_ENTERED = 1 << 14 };
+
 struct model {
     const struct trace *trace;
-    bool orders; /* keep ORDER_EXPLICIT and ORDER_LEGACY too; ORDER_REAL is always kept */
-    struct order order[ORDER_COUNT];
+    struct order real; /* ORDER_AS_RUN */
+    TABLE_OF(struct replay) replays;
     TABLE_OF(struct model_stream) streams; /* by slot */
     TABLE_OF(struct model_context) contexts;
     TABLE_OF(uint32_t) threads; /* uids */
@@ -114,23 +119,38 @@ struct model {
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
-    uint64_t op;                    /* operations so far */
+    uint64_t *entered;              /* MODEL_ENTERED ticks; NULL: the trace has no edges */
+    uint64_t op;                    /* the call at hand: calls so far */
     uint64_t works;                 /* of them, work */
     uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
     uint64_t untimed_waits;         /* calls that may have waited but are not timed */
 };
 
-/* `orders`: whether the two orders of what the program asked for are wanted. The trace must outlive the model. */
-void model_begin(struct model *model, const struct trace *trace, bool orders);
+/* The trace must outlive the model. */
+void model_begin(struct model *model, const struct trace *trace);
+
+/* Before the first call: follow the calls under this policy (enum order_policy), too. A policy that promises order
+ * (under.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without memory. */
+uint32_t model_replay(struct model *model, unsigned policy);
+
+/* The slot of the stream that the call is on, or is about, under a replay's policy; MODEL_NO_SLOT: none. Of a call that has
+ * left. */
+uint32_t model_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view);
 
 /* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
  * view. False without memory: the call is then unknown to the model. */
 bool model_enter(struct model *model, const struct call *call, struct call_view *view);
 void model_leave(struct model *model, const struct call_view *view);
 
-/* The streams of a context that have work pending now, of the kinds in `filter` (enum model_filter), but for slot `except`.
- */
-void model_pending(struct model *model, uint32_t context, unsigned filter, uint32_t except, struct pending *out);
+/* The streams of a context that have work pending now, of these roles (ORDER_OF), but for slot `except`. */
+void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out);
+
+/* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
+void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
+
+/* Between enter and leave: what the operation that the call submits comes after, itself not included. */
+void model_comes_after(const struct model *model, const struct order *order, const struct call_view *view,
+                       struct vclock *out);
 
 /* Whether this stream has work pending. MODEL_NO_SLOT: no. */
 static inline bool model_is_pending(const struct model *model, uint32_t slot)
@@ -138,44 +158,18 @@ static inline bool model_is_pending(const struct model *model, uint32_t slot)
     return slot < model->streams.count && model->streams.items[slot].last_work > vclock_get(&model->done, slot);
 }
 
-/* Whether the legacy stream, or one that has implicit order with it, has yet to come after anything of the other side. */
+/* Whether implicit order has something new for the stream's next operation to come after. */
 static inline bool model_joins(const struct model *model, uint32_t slot)
 {
-    const struct order *order = &model->order[ORDER_REAL];
-    const struct order_stream *stream = &order->streams.items[slot];
-    if (stream->role == ORDER_ROLE_NONE)
-        return false;
-    const struct order_context *context = &order->contexts.items[stream->context];
-    if (stream->role == ORDER_ROLE_LEGACY)
-        return context->dirty.count != 0;
-    return context->legacy != 0 && order->streams.items[context->legacy - 1].last > stream->joined_legacy;
+    return order_has_new(&model->real, &model->real.streams.items[slot]);
 }
 
 uint32_t model_slot(const struct model *model, uint32_t stream_uid); /* MODEL_NO_SLOT if never used */
 void model_end(struct model *model);
 
-/* Whether streams of this kind (enum ptds_stream_kind) have implicit order with the legacy one. */
-static inline bool model_is_blocking(uint32_t kind)
-{
-    return kind == PTDS_STREAM_PER_THREAD || kind == PTDS_STREAM_BLOCKING || kind == PTDS_STREAM_SHIM_BLOCKING;
-}
-
-/* Whether this order (enum order_kind) is kept. */
-static inline bool model_wants(const struct model *model, unsigned order)
-{
-    return model->orders || order == ORDER_REAL;
-}
-
-/* What part streams of this kind (enum ptds_stream_kind) take in implicit order. */
-static inline enum order_role model_role(uint32_t kind)
-{
-    if (kind == PTDS_STREAM_LEGACY)
-        return ORDER_ROLE_LEGACY;
-    return model_is_blocking(kind) ? ORDER_ROLE_BLOCKING : ORDER_ROLE_NONE;
-}
-
 /* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
 uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
+uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view);
 bool model_context_position(struct model *model, uint32_t uid, uint32_t *at);
 bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at);
 /* For model_enter: scope, completes, own_only. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The orders of order.h as vector clocks. Driven by model.c, one or two calls an operation. The cost of an implicit edge is
+ * The order of order.h as vector clocks. Driven by model.c, one or two calls an operation. The cost of an implicit edge is
  * paid only when something new lies behind it: streams with nothing new since the last legacy operation are not looked at.
  */
 #include "analysis/model/order.h"
@@ -42,7 +42,12 @@ bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order
     *TABLE_LAST(&in->slots) = slot;
     if (order->streams.count <= slot)
         order->streams.count = (size_t)slot + 1;
-    order->streams.items[slot] = (struct order_stream){.context = context, .role = role};
+    struct order_call call = {.named = role, .sent = role, .stays = true}; /* of what has come to this stream */
+    struct order_stream *stream = &order->streams.items[slot];
+    *stream = (struct order_stream){.context = context, .role = role, .open = true};
+    stream->joins = (uint8_t)order_under(order->policy, &call).after;
+    call.act = ORDER_WAITS;
+    stream->waits = (uint8_t)order_under(order->policy, &call).after;
     if (role == ORDER_ROLE_LEGACY)
         in->legacy = slot + 1;
     return true;
@@ -50,6 +55,8 @@ bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order
 
 void order_close(struct order *order, uint32_t slot)
 {
+    if (slot >= order->streams.count || !order->streams.items[slot].open)
+        return;
     struct order_stream *stream = &order->streams.items[slot];
     struct order_context *in = &order->contexts.items[stream->context];
     for (size_t i = 0; i < in->dirty.count; i++)
@@ -102,9 +109,9 @@ void order_join(struct order *order, uint32_t slot, uint32_t thread)
         stream->host_thread = thread;
         stream->host_version = host->version;
     }
-    if (order->implicit && stream->role == ORDER_ROLE_LEGACY)
+    if (stream->joins & ORDER_OF(ORDER_ROLE_BLOCKING))
         enter_legacy(order, context, stream);
-    if (order->implicit && stream->role == ORDER_ROLE_BLOCKING)
+    else if (stream->joins & ORDER_OF(ORDER_ROLE_LEGACY))
         enter_blocking(order, context, stream, slot);
 }
 
@@ -145,18 +152,38 @@ const struct vclock *order_event_clock(const struct order *order, uint32_t event
 }
 
 /* Generation 0 was never recorded, and the driver treats that as complete: nothing to join and nothing unknown. */
-void order_cover_event(struct order *order, uint32_t event, uint32_t generation, struct vclock *out)
+bool order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out)
 {
     const struct vclock *clock = order_event_clock(order, event, generation);
     if (clock != NULL)
         vclock_join(out, clock);
-    else
-        order->unknown_generations += generation != 0;
+    return clock != NULL || generation == 0;
 }
 
 void order_wait(struct order *order, uint32_t slot, uint32_t event, uint32_t generation)
 {
-    order_cover_event(order, event, generation, &order->streams.items[slot].clock);
+    if (!order_cover_event(order, event, generation, &order->streams.items[slot].clock))
+        order->unknown_generations++;
+}
+
+void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uint64_t upto)
+{
+    struct vclock *clock = &order->streams.items[waits].clock, covered = {0};
+    order_cover_stream(order, behind, ORDER_WAITS, &covered);
+    if (order->streams.items[behind].last <= upto) {
+        vclock_join(clock, &covered);
+    } else {
+        vclock_raise(clock, behind, upto);
+        covered.at[behind] = 0;
+        vclock_join(&order->doubted, &covered);
+    }
+    vclock_free(&covered);
+}
+
+void order_doubt_all(struct order *order)
+{
+    for (uint32_t slot = 0; slot < order->streams.count; slot++)
+        vclock_raise(&order->doubted, slot, order->streams.items[slot].last);
 }
 
 void order_forget_event(struct order *order, uint32_t event)
@@ -171,12 +198,16 @@ void order_forget_event(struct order *order, uint32_t event)
         *TABLE_LAST(&order->free_events) = at;
 }
 
-void order_cover_stream(const struct order *order, uint32_t slot, struct vclock *out)
+void order_cover_stream(const struct order *order, uint32_t slot, enum order_act act, struct vclock *out)
 {
     const struct order_stream *stream = &order->streams.items[slot];
+    const struct order_context *context = &order->contexts.items[stream->context];
+    unsigned roles = act == ORDER_SUBMITS ? stream->joins : stream->waits;
     vclock_join(out, &stream->clock);
-    if (order->implicit && stream->role == ORDER_ROLE_LEGACY)
-        join_dirty(order, &order->contexts.items[stream->context], out);
+    if (roles & ORDER_OF(ORDER_ROLE_BLOCKING))
+        join_dirty(order, context, out);
+    if ((roles & ORDER_OF(ORDER_ROLE_LEGACY)) && context->legacy != 0 && context->legacy != slot + 1)
+        vclock_join(out, &order->streams.items[context->legacy - 1].clock);
 }
 
 void order_cover_context(const struct order *order, uint32_t context, struct vclock *out)
@@ -186,6 +217,12 @@ void order_cover_context(const struct order *order, uint32_t context, struct vcl
     const struct order_context *in = &order->contexts.items[context];
     for (size_t i = 0; i < in->slots.count; i++)
         vclock_raise(out, in->slots.items[i], order->streams.items[in->slots.items[i]].last);
+}
+
+void order_cover_host(const struct order *order, uint32_t thread, struct vclock *out)
+{
+    if (thread < order->hosts.count)
+        vclock_join(out, &order->hosts.items[thread].clock);
 }
 
 void order_host_knows(struct order *order, uint32_t thread, const struct vclock *clock)
@@ -220,5 +257,6 @@ void order_free(struct order *order)
     free(order->events.items);
     free(order->free_events.items);
     id_map_free(&order->event_by_uid);
-    *order = (struct order){.implicit = order->implicit};
+    vclock_free(&order->doubted);
+    *order = (struct order){.policy = order->policy};
 }

@@ -1,34 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which operations of a trace come before which. There are three such orders, over the same operations:
+ * Happens-before: which operations of a trace come before which, under one policy. Explicit order is what the program wrote
+ * down: each stream in turn, events and waits for them, what a thread waited for before it went on. Implicit order is added
+ * by what under.h says of each stream.
  *
- *   ORDER_EXPLICIT  what the program wrote down: each stream in turn, events and waits for them, and what a thread waited
- * for before it went on.
- *
- *   ORDER_LEGACY    the same and the legacy stream's implicit order, on the streams that the program named. This is what
- * the program has without the shim.
- *
- *   ORDER_REAL      the same as ORDER_LEGACY, but on the streams that the work was sent to. This is what the GPU did.
- *
- * Implicit order: the legacy stream waits for all blocking and per-thread streams of its context, and they wait for it.
- * Non-blocking streams don't. A stream of a kind that the trace does not tell is taken for a non-blocking one: an order may
- * lack something that is true, and never has something that is not.
+ * Each stream has a vector clock: at[slot] is the last operation on that slot's stream that its own last operation comes
+ * after. Operations are numbered by their calls, rising. Fed by model.c; asked by whoever wants to know an order.
  */
 #ifndef PTDS_ANALYSIS_MODEL_ORDER_H
 #define PTDS_ANALYSIS_MODEL_ORDER_H
 
 #include "analysis/base/clock.h"
 #include "analysis/base/table.h"
-#include "interpose/trace/format.h"
+#include "analysis/model/under.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum order_kind { ORDER_EXPLICIT, ORDER_LEGACY, ORDER_REAL, ORDER_COUNT };
-
-/* How a stream takes part. */
-enum order_role { ORDER_ROLE_NONE, ORDER_ROLE_LEGACY, ORDER_ROLE_BLOCKING };
 
 struct order_stream {
     struct vclock clock;    /* of its last operation */
@@ -38,6 +26,8 @@ struct order_stream {
     uint32_t host_thread; /* whose knowledge, at host_version, is already in `clock` */
     uint32_t context;
     enum order_role role;
+    uint8_t joins, waits; /* under.h: after which roles its operations come, and a wait for it returns */
+    bool open;
     bool dirty; /* has operations that the legacy stream has not joined */
 };
 
@@ -58,7 +48,7 @@ struct order_event {
 };
 
 struct order {
-    bool implicit;
+    unsigned policy;                         /* enum order_policy */
     TABLE_OF(struct order_stream) streams;   /* by slot */
     TABLE_OF(struct order_context) contexts; /* by context position */
     TABLE_OF(struct order_host) hosts;       /* by thread position */
@@ -66,6 +56,7 @@ struct order {
     TABLE_OF(uint32_t) free_events;
     struct id_map event_by_uid;
     uint64_t unknown_generations; /* waits for a recording that the trace does not hold; they order nothing */
+    struct vclock doubted;        /* up to these operations, somebody may come after more than is known */
 };
 
 /* A stream begins to use a slot. False without memory. */
@@ -77,19 +68,23 @@ void order_close(struct order *order, uint32_t slot);
 /* What the stream's next operation comes after: what thread position `thread` knows, and the implicit edges. */
 void order_join(struct order *order, uint32_t slot, uint32_t thread);
 
-/* Whether that is in the stream's clock already. */
-static inline bool order_joined(const struct order *order, const struct order_stream *stream, uint32_t thread)
+/* Whether implicit order has something new for the stream's next operation to come after. */
+static inline bool order_has_new(const struct order *order, const struct order_stream *stream)
 {
-    if (thread >= order->hosts.count || stream->host_thread != thread ||
-        stream->host_version != order->hosts.items[thread].version)
+    if (stream->joins == 0)
         return false;
     const struct order_context *context = &order->contexts.items[stream->context];
-    if (!order->implicit || stream->role == ORDER_ROLE_NONE)
-        return true;
     if (stream->role == ORDER_ROLE_LEGACY)
-        return context->dirty.count == 0;
-    return stream->dirty &&
-           (context->legacy == 0 || order->streams.items[context->legacy - 1].last == stream->joined_legacy);
+        return context->dirty.count != 0;
+    return context->legacy != 0 && order->streams.items[context->legacy - 1].last > stream->joined_legacy;
+}
+
+/* Whether all that order_join would add is in the stream's clock already. */
+static inline bool order_joined(const struct order *order, const struct order_stream *stream, uint32_t thread)
+{
+    return thread < order->hosts.count && stream->host_thread == thread &&
+           stream->host_version == order->hosts.items[thread].version &&
+           (stream->joins == 0 || stream->role == ORDER_ROLE_LEGACY || stream->dirty) && !order_has_new(order, stream);
 }
 
 /* Operation `op` (rising) on `slot`, issued by host thread position `thread`. */
@@ -112,11 +107,20 @@ const struct vclock *order_event_clock(const struct order *order, uint32_t event
 void order_wait(struct order *order, uint32_t slot, uint32_t event, uint32_t generation);
 void order_forget_event(struct order *order, uint32_t event);
 
-/* Everything that waiting for the stream covers, joined into `out`: with implicit edges a wait for the legacy stream covers
- * the blocking ones too. */
-void order_cover_stream(const struct order *order, uint32_t slot, struct vclock *out);
-void order_cover_event(struct order *order, uint32_t event, uint32_t generation, struct vclock *out);
+/* Joined into `out`: what an operation that is submitted to the stream now would come after (but for what its thread
+ * knows), or what is done when a wait for the stream returns. */
+void order_cover_stream(const struct order *order, uint32_t slot, enum order_act act, struct vclock *out);
+/* The same for an event. False: the trace holds no such recording, so nothing is known. */
+bool order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out);
 void order_cover_context(const struct order *order, uint32_t context, struct vclock *out);
+
+void order_cover_host(const struct order *order, uint32_t thread, struct vclock *out); /* what the thread knows */
+
+/* Stream `waits` comes after what was on `behind` up to operation `upto`. What that came after in turn is known only if it
+ * is the last there; else it is in doubt. */
+void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uint64_t upto);
+/* Some stream waits for some others, and which is not known. */
+void order_doubt_all(struct order *order);
 
 /* The thread now knows all of `clock` to be complete. */
 void order_host_knows(struct order *order, uint32_t thread, const struct vclock *clock);

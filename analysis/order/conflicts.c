@@ -100,7 +100,7 @@ static ASIDE void overtake(struct verdicts *v, const struct memory *memory, cons
                            const struct touch *second)
 {
     bool small = second->access == ACCESS_READ && second->extent == EXTENT_EXACT && second->hi - second->lo < SMALL_COPY;
-    if (!small || first->touch.access == ACCESS_READ || !kept_by_nothing_asked(v, &first->end) ||
+    if (!small || first->touch.access == ACCESS_READ || !kept_by_nothing_asked(v, &first->end, first->op) ||
         (v->overtakes && v->overtaken.definite))
         return;
     describe(&v->overtaken, v, first, second, memory);
@@ -129,7 +129,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     if (!blame_settled(v, &what, first->lane, first->op)) {
         describe(&pair, v, first, second, memory);
         what.pair = &pair;
-        what.given_up = kept_is_given_up(v, &first->end, by->cover);
+        what.given_up = kept_is_given_up(v, &first->end, first->op, by->cover);
         blame(v, &what, first->lane, first->op);
     }
     return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
@@ -177,7 +177,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
                                  .second_access = ACCESS_UNKNOWN};
         what.pair = &pair;
         what.reason = 1u << i == TOUCHES_TIME ? REASON_TIME : REASON_OPAQUE;
-        what.given_up = kept_is_given_up(v, &pair.first, NULL);
+        what.given_up = kept_is_given_up(v, &pair.first, mark->op, NULL);
         blame(v, &what, about, mark->op);
     }
 }
@@ -204,7 +204,7 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *e
     struct edge_pair pair = {
         .first = *lanes_end(v, mark), .second = *end, .first_access = ACCESS_UNKNOWN, .second_access = ACCESS_UNKNOWN};
     what.pair = &pair;
-    what.given_up = kept_is_given_up(v, &pair.first, &(struct cover){.end = *end});
+    what.given_up = kept_is_given_up(v, &pair.first, mark->op, &(struct cover){.end = *end});
     blame(v, &what, about, mark->op);
 }
 

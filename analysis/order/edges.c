@@ -35,13 +35,13 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
     return at;
 }
 
-void edges_bring(struct verdicts *v, uint32_t edge, const struct edge_end *from, const struct cover *cover)
+void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, const struct cover *cover)
 {
-    if (v->kept == NULL || edge == NO_EDGE || !kept_is_given_up(v, from, cover))
+    if (v->kept == NULL || edge == NO_EDGE || !kept_is_given_up(v, lanes_end(v, from), from->op, cover))
         return;
     v->edges.items[edge].given_up = true;
     if (!v->gives_up)
-        v->given_up = *from;
+        v->given_up = *lanes_end(v, from);
     v->gives_up = true;
 }
 

@@ -17,7 +17,6 @@
 #include "analysis/order/verdict.h"
 
 #include "analysis/base/clock.h"
-#include "analysis/model/order.h"
 #include "analysis/base/table.h"
 
 /* Limits; reached, edges may be needed (REASON_LIMIT), never "not needed". */
@@ -94,6 +93,7 @@ struct lane {
     uint64_t key;
     uint32_t stream, context, serial;
     enum order_role role;
+    uint8_t after;   /* model/under.h: after which roles' work its operations come by legacy order */
     bool open, sure; /* sure: its kind is known */
 };
 
@@ -146,22 +146,18 @@ struct signature {
 #define SIGNATURE_END UINT32_MAX
 
 /* What really holds under this run's policy (kept.c). */
-struct kept_stream {
-    uint64_t ended; /* ticks */
-    uint32_t uid;
-    bool sure; /* its kind is known */
+struct kept_order {
+    struct vclock known;  /* what waits that have returned covered */
+    struct vclock behind; /* what the call of this number comes after */
+    uint64_t number;
 };
 struct kept {
-    struct order real;                    /* where `takes` */
-    struct order asked;                   /* without any implicit edge; where `overtakes` */
-    bool takes;                           /* the policy took orders away */
-    bool overtakes;                       /* there are copies that implicit order does not keep back */
-    TABLE_OF(struct kept_stream) streams; /* by slot */
-    struct id_map slot_by_uid;
-    struct kept_lately { /* found last, by uid */
-        uint32_t uid, slot;
-    } lately[16];
-    bool unsure;
+    struct model *model;
+    const struct call_view *view;  /* the call at hand */
+    struct kept_order real, asked; /* as run; ... without implicit order */
+    uint32_t replay;               /* of the latter */
+    bool takes;                    /* the policy took orders away */
+    bool overtakes;                /* there are copies that implicit order does not keep back */
 };
 
 struct place; /* places.h */
@@ -193,7 +189,9 @@ struct verdicts {
     struct edge_end
         *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */
     uint64_t ends_from;
-    uint64_t now, open, sweep_at, sweep_least;
+    uint64_t now;   /* the call at hand: its number, and */
+    uint64_t shift; /* for tests, so much more */
+    uint64_t open, sweep_at, sweep_least;
     uint64_t turns;                   /* at memories */
     uint32_t serials;                 /* of lanes */
     uint64_t unseen_order;            /* an explicit order that cannot be seen was made here: no certainty across it */
@@ -281,7 +279,7 @@ void waits_free(struct verdicts *v);
 /* edges.c */
 uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from);
 /* The edge orders this operation and the call at hand, or with `cover` its return: does it still? */
-void edges_bring(struct verdicts *v, uint32_t edge, const struct edge_end *from, const struct cover *cover);
+void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, const struct cover *cover);
 void edges_keep(struct verdicts *v, uint32_t edge);
 void edges_drop(struct verdicts *v, uint32_t edge);
 void edges_end_call(struct verdicts *v, bool raced);
@@ -329,27 +327,13 @@ static inline const struct signature *signatures_of(struct verdicts *v, uint32_t
 void signatures_free(struct verdicts *v);
 
 /* kept.c */
-bool kept_begin(struct verdicts *v); /* false without memory */
-void kept_submit(struct verdicts *v, const struct call_view *view);
-/* A launch and nothing else: mostly on a stream that has nothing new to come after. */
-static INLINE void kept_launch(struct verdicts *v, const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    struct kept *kept = v->kept;
-    uint32_t uid = call->target != 0 ? call->target : call->stream;
-    const struct kept_lately *lately = &kept->lately[uid % 16];
-    if (view->call->edges != 0 || lately->uid != uid || kept->takes) {
-        kept_submit(v, view);
-        return;
-    }
-    order_submit(&kept->asked, lately->slot, 0, call->enter + 1);
-}
+bool kept_begin(struct verdicts *v, struct model *model); /* false without memory */
 void kept_cover(struct verdicts *v, const struct call_view *view, struct cover *out);
 void kept_learn(struct verdicts *v, const struct cover *cover);
-/* Whether nothing orders the call at hand, or (cover) its return, behind an earlier call that legacy put before it. */
-bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, const struct cover *cover);
-/* Whether nothing but implicit order puts the call at hand behind an earlier one: not even the same stream. */
-bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first);
+/* Whether nothing orders the call at hand, or (cover) its return, behind operation `op`, which legacy put before it. */
+bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, const struct cover *cover);
+/* Whether nothing but implicit order puts the call at hand behind operation `op`: not even the same stream. */
+bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
 void kept_end(struct verdicts *v);
 
 /* sweep.c: forgets what nothing can depend on any more */

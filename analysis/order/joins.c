@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a new operation comes after: across the legacy stream, by the implicit edges, and by the events that its stream was
- * told to wait for. Called once an operation; looks at other lanes only if they did something since this one's last.
- *
- * Within a context every legacy operation comes after all blocking streams' and all threads' legacy work submitted before
- * it, and the other way round. A fan-in is an edge for each blocking stream that has something new; a fan-out and a FIFO
- * edge are one for all legacy work that is new.
+ * What a new operation comes after: by implicit order, as edges, and by the events that its stream was told to wait for.
+ * Called once an operation; looks at other lanes only if they did something since this one's last. Whom it comes after says
+ * model/under.h. A fan-in is an edge for each blocking stream that has something new; a fan-out and a FIFO edge are one for
+ * all legacy work that is new.
  */
 #include "analysis/order/engine.h"
 
@@ -15,7 +13,7 @@ static bool learn_directly(struct verdicts *v, uint32_t at, uint32_t about, uint
 {
     uint64_t last = lanes_at(v, about)->last;
     lanes_at(v, about)->snapped = v->now;
-    edges_bring(v, edge, lanes_end(v, &lanes_at(v, about)->newest), NULL);
+    edges_bring(v, edge, &lanes_at(v, about)->newest, NULL);
     return lanes_learn(v, at, about, &(struct known){.op = last, .via = last, .at = v->now, .from = about, .edge = edge});
 }
 
@@ -81,15 +79,17 @@ void joins_implicit(struct verdicts *v, uint32_t at)
     struct lane *lane = lanes_at(v, at);
     struct context *context = &v->contexts.items[lane->context];
     uint64_t queued = context->queue != NO_LANE ? lanes_at(v, context->queue)->last : 0;
-    if (lane->role == ORDER_ROLE_LEGACY) {
+    if (lane->after & ORDER_OF(ORDER_ROLE_BLOCKING)) {
         if (context->blocking_at > lane->last || queued > lane->last)
             join_legacy(v, context, at);
-        context->queue = at;
-    } else if (lane->role == ORDER_ROLE_BLOCKING) {
+    } else if (lane->after & ORDER_OF(ORDER_ROLE_LEGACY)) {
         if (context->queue != NO_LANE && queued >= lane->last)
             join_blocking(v, context, at);
-        context->blocking_at = v->now;
     }
+    if (lane->role == ORDER_ROLE_LEGACY)
+        context->queue = at;
+    else if (lane->role == ORDER_ROLE_BLOCKING)
+        context->blocking_at = v->now;
 }
 
 const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation)

@@ -24,17 +24,6 @@ uint32_t lanes_context(struct verdicts *v, uint32_t uid)
     return at;
 }
 
-static enum order_role role_of(uint32_t kind)
-{
-    switch (kind) {
-    case PTDS_STREAM_LEGACY: return ORDER_ROLE_LEGACY;
-    case PTDS_STREAM_PER_THREAD:
-    case PTDS_STREAM_BLOCKING:
-    case PTDS_STREAM_SHIM_BLOCKING: return ORDER_ROLE_BLOCKING;
-    default: return ORDER_ROLE_NONE;
-    }
-}
-
 #define LIST_DROP(list, value) \
     do { \
         for (size_t i_ = 0; i_ < (list)->count; i_++) \
@@ -131,8 +120,9 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     if (context == NO_LANE || at == NO_LANE || !id_map_put(&v->lane_by_key, key, at))
         return NO_LANE;
     struct lane *lane = lanes_at(v, at);
-    enum order_role role = def != NULL ? role_of(def->kind) : ORDER_ROLE_NONE;
+    enum order_role role = def != NULL ? order_role_of(def->kind) : ORDER_ROLE_NONE;
     *lane = (struct lane){.born = v->now, .key = key, .stream = stream, .context = context, .role = role, .open = true};
+    lane->after = (uint8_t)order_under(ORDER_LEGACY, &(struct order_call){.named = role}).after;
     lane->serial = ++v->serials;
     lane->sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
     lane->ended = def != NULL ? def->ended : UINT64_MAX;
@@ -148,8 +138,9 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
 static uint32_t find_lane(struct verdicts *v, const struct call *call, uint32_t stream, bool make)
 {
     const struct stream_def *def = definitions_stream(&v->trace->defs, stream);
-    bool legacy = def != NULL && def->kind == PTDS_STREAM_LEGACY;
-    uint64_t key = stream | (legacy ? ((uint64_t)call->thread + 1) << 32 : 0);
+    struct order_call named = {.named = def != NULL ? order_role_of(def->kind) : ORDER_ROLE_NONE};
+    bool own = order_under(ORDER_EXPLICIT, &named).place == ORDER_AT_OWN;
+    uint64_t key = stream | (own ? ((uint64_t)call->thread + 1) << 32 : 0);
     uint32_t at;
     if (id_map_get(&v->lane_by_key, key, &at))
         return at;
@@ -174,7 +165,7 @@ uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t str
 bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b)
 {
     const struct lane *one = lanes_at(v, a), *two = lanes_at(v, b);
-    return one->context == two->context && one->role != ORDER_ROLE_NONE && two->role != ORDER_ROLE_NONE;
+    return one->context == two->context && one->after != 0 && two->after != 0;
 }
 
 /* Drops what everybody comes after anyway. */

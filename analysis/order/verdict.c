@@ -10,10 +10,10 @@
 /* Of cuEventCreate. */
 enum { EVENT_DISABLE_TIMING = 2 };
 
-static bool begin(struct verdicts *v)
+static bool begin(struct verdicts *v, struct model *model)
 {
     v->ends = calloc(ENDS, sizeof *v->ends);
-    if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v))
+    if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v, model))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.ended = UINT64_MAX};
     v->memories.items[0] = (struct memory){.end = UINT64_MAX, .classes = TOUCHES_DEVICE | TOUCHES_HOST, .turn = ++v->turns};
@@ -40,8 +40,9 @@ static uint64_t lost_until(const struct trace *trace)
     return until;
 }
 
-struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sink)
+struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
 {
+    const struct trace *trace = model->trace;
     struct verdicts *v = calloc(1, sizeof *v);
     if (v == NULL)
         return NULL;
@@ -55,7 +56,7 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
     v->unsure = trace->header.recycled != 0 || trace->lost != 0;
     v->all_lost = trace->lost_chunks != 0 || trace->damaged != 0 || trace->header.refused != 0 || trace->out_of_memory;
     v->unsure |= v->all_lost;
-    if (!begin(v)) {
+    if (!begin(v, model)) {
         verdicts_end(v, NULL);
         return NULL;
     }
@@ -69,7 +70,7 @@ void verdicts_sweep_always(struct verdicts *v)
 
 void verdicts_begin_anew_after(struct verdicts *v, unsigned calls)
 {
-    v->now = ENDS - 1 - calls % ENDS;
+    v->shift = ENDS - 1 - calls % ENDS;
 }
 
 static struct edge_end end_of(const struct call_view *view)
@@ -219,7 +220,8 @@ static RARE void begin_ends_anew(struct verdicts *v)
 
 const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view *view, bool gap)
 {
-    if (++v->now % ENDS == 0)
+    v->now = view->number + v->shift;
+    if (v->now - v->ends_from >= ENDS)
         begin_ends_anew(v);
     if (gap || view->call->r.enter < v->lost_until)
         v->lost_at = v->now;
@@ -231,10 +233,8 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
     begin_end(v, view);
     v->gives_up = v->overtakes = false;
-    if (v->kept != NULL && view->alike != 0)
-        kept_launch(v, view);
-    else if (v->kept != NULL)
-        kept_submit(v, view);
+    if (v->kept != NULL)
+        v->kept->view = view;
     if (view->submits && lane != NO_LANE)
         lanes_at(v, lane)->newest.op = v->now;
     if (view->alike != 0 && lane != NO_LANE) { /* a launch and nothing else */

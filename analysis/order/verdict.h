@@ -24,9 +24,9 @@ extern "C" {
 
 struct verdicts;
 
-/* The sink gets each edge when it is settled, the last ones from verdicts_end. Trace and sink must outlive the engine.
- * NULL without memory. */
-struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sink);
+/* The sink gets each edge when it is settled, the last ones from verdicts_end. The model, which has not begun yet, and the
+ * sink must outlive the engine. NULL without memory. */
+struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink);
 
 /* The next call. `gap`: records are missing between the calls so far and some call still to come (merge_in_gap). Returns
  * a pair of which this call is the second, that conflicts and that nothing orders; NULL if there is none. It stays valid

@@ -72,7 +72,7 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const stru
     edge = edges_new(v, context, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest));
     for (size_t i = 0; i < count; i++)
         if (cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge))
-            edges_bring(v, edge, lanes_end(v, &lanes_at(v, lanes[i])->newest), cover);
+            edges_bring(v, edge, &lanes_at(v, lanes[i])->newest, cover);
     for (size_t i = 0; i < count; i++) {
         struct lane *lane = lanes_at(v, lanes[i]);
         cover_clock(v, cover, &lane->full, lanes[i], lane->last, edge);
@@ -92,21 +92,26 @@ static void cover_context(struct verdicts *v, struct cover *cover, uint32_t uid)
         cover_explicitly(v, cover, context->all.items[i]);
 }
 
-/* A wait for the legacy stream, by one thread: its own work by name, all other threads' and blocking streams' besides. */
+/* A wait for a stream: its own work by name (of the legacy stream: the thread's); what legacy order adds is implicit. */
 static void cover_stream(struct verdicts *v, struct cover *cover, const struct call_view *view, uint32_t lane)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     const struct stream_def *def = definitions_stream(&v->trace->defs, call->stream != 0 ? call->stream : call->target);
     if (lane != NO_LANE)
         cover_explicitly(v, cover, lane);
-    if (view->submits || def == NULL || def->kind != PTDS_STREAM_LEGACY)
+    if (view->submits || def == NULL)
         return; /* an operation's own joins have covered them */
+    struct order_call wait = {.act = ORDER_WAITS, .named = order_role_of(def->kind)};
+    unsigned after = order_under(ORDER_LEGACY, &wait).after;
+    if (after == 0)
+        return;
     uint32_t at = lanes_context(v, def->context != 0 ? def->context : call->context);
     if (at == NO_LANE)
         return;
     const struct context *context = &v->contexts.items[at];
-    cover_implicitly(v, cover, context, context->legacy.items, context->legacy.count);
-    for (size_t i = 0; i < context->blocking.count; i++)
+    if (after & ORDER_OF(ORDER_ROLE_LEGACY))
+        cover_implicitly(v, cover, context, context->legacy.items, context->legacy.count);
+    for (size_t i = 0; (after & ORDER_OF(ORDER_ROLE_BLOCKING)) && i < context->blocking.count; i++)
         cover_implicitly(v, cover, context, &context->blocking.items[i], 1);
 }
 

@@ -8,12 +8,6 @@
 #include "analysis/order/verdict.h"
 #include "analysis/report/walk.h"
 
-static void take(struct walker *walker, struct model *model, const struct call_view *view)
-{
-    (void)model;
-    verdicts_take(walker->data, view, walker->gap);
-}
-
 /* The part of the trace that the report counted edges of: edges.c has the same question. */
 struct filter {
     struct edge_sink sink; /* first */
@@ -28,17 +22,41 @@ static void pass_on(struct edge_sink *sink, const struct edge *edge)
         filter->out->edge(filter->out, edge);
 }
 
+struct judging {
+    struct filter filter;
+    struct verdicts *verdicts;
+};
+
+static bool begin(struct walker *walker, struct model *model)
+{
+    struct judging *judging = walker->data;
+    judging->verdicts = verdicts_begin(model, &judging->filter.sink);
+    return judging->verdicts != NULL;
+}
+
+static void take(struct walker *walker, struct model *model, const struct call_view *view)
+{
+    const struct judging *judging = walker->data;
+    (void)model;
+    verdicts_take(judging->verdicts, view, walker->gap);
+}
+
+static void end(struct walker *walker)
+{
+    const struct judging *judging = walker->data;
+    verdicts_end(judging->verdicts, NULL);
+}
+
 static int run(struct edge_feed *feed, const struct report *report, struct edge_sink *sink)
 {
     char error[TRACE_ERROR_SIZE];
-    struct filter filter = {.sink = {.edge = pass_on}, .out = sink};
-    int status = selected_begin(&filter.selected, &report->selection, &report->trace, report->start, error);
-    struct verdicts *verdicts = status == 0 ? verdicts_begin(&report->trace, &filter.sink) : NULL;
-    struct walker walker = {.call = take, .data = verdicts};
+    struct judging judging = {.filter = {.sink = {.edge = pass_on}, .out = sink}};
+    struct selected *selected = &judging.filter.selected;
+    struct walker walker = {.begin = begin, .end = end, .call = take, .data = &judging};
     (void)feed;
-    status = verdicts != NULL ? report_walk(report, &walker) : -1;
-    verdicts_end(verdicts, NULL);
-    selected_end(&filter.selected);
+    int status = selected_begin(selected, &report->selection, &report->trace, report->start, error);
+    status = status == 0 ? report_walk(report, &walker) : -1;
+    selected_end(selected);
     return status;
 }
 

@@ -237,10 +237,10 @@ static void run_calls(struct pass *pass, struct merge *merge)
 static void begin(struct pass *pass)
 {
     struct report *report = pass->report;
-    model_begin(&pass->model, &report->trace, false);
+    model_begin(&pass->model, &report->trace);
     report->edges.selected = &pass->selected;
     pass->savings.trace = &report->trace;
-    pass->verdicts = verdicts_begin(&report->trace, &report->edges.sink);
+    pass->verdicts = verdicts_begin(&pass->model, &report->edges.sink);
     report->edges.analysed = pass->verdicts != NULL;
     device_times_begin(&pass->device, &report->trace);
     report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
@@ -284,7 +284,7 @@ static void end(struct pass *pass)
     end_lives(pass);
     report->totals.untimed_waits = pass->model.untimed_waits;
     report->totals.unplaced = pass->model.unplaced;
-    report->totals.unknown_generations = pass->model.order[ORDER_REAL].unknown_generations;
+    report->totals.unknown_generations = pass->model.real.unknown_generations;
     model_end(&pass->model);
     device_times_end(&pass->device);
 }

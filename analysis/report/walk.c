@@ -11,7 +11,9 @@ int report_walk(const struct report *report, struct walker *walker)
     const struct call *call;
     struct call_view view;
     int status = merge_begin(&merge, &report->trace);
-    model_begin(&model, &report->trace, false);
+    model_begin(&model, &report->trace);
+    if (status == 0 && walker->begin != NULL && !walker->begin(walker, &model))
+        status = -1;
     while (status == 0 && (call = merge_next(&merge)) != NULL) {
         if (!model_enter(&model, call, &view)) {
             status = -1;
@@ -23,6 +25,8 @@ int report_walk(const struct report *report, struct walker *walker)
         if (walker->after != NULL)
             walker->after(walker, &model, &view);
     }
+    if (walker->end != NULL)
+        walker->end(walker);
     model_end(&model);
     merge_end(&merge);
     return status;

@@ -12,6 +12,9 @@ extern "C" {
 #endif
 
 struct walker {
+    /* Before the first call, and after the last one. Both may be NULL. `begin`: false without memory. */
+    bool (*begin)(struct walker *walker, struct model *model);
+    void (*end)(struct walker *walker);
     /* At the call's entry; then at its return. `after` may be NULL. */
     void (*call)(struct walker *walker, struct model *model, const struct call_view *view);
     void (*after)(struct walker *walker, struct model *model, const struct call_view *view);

@@ -18,7 +18,7 @@ void alloc_check(struct rule_run *run, const struct call_view *view)
     if (!view->timed || !view->succeeded || view->ns < SLACK_NS)
         return;
     uint64_t fitting = MOST_QUICK_NS + model_alloc_ns(view->call);
-    model_pending(run->model, view->context, MODEL_ALL, MODEL_NO_SLOT, &pending);
+    model_pending(run->model, view->context, ORDER_OF_ALL, MODEL_NO_SLOT, &pending);
     bool slow = pending.count != 0 && (view->ns - SLACK_NS) / 2 > fitting;
     if (!slow && view->ns < LONG_NS)
         return;

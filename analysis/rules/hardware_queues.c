@@ -54,7 +54,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     if (run->model->contexts.items[view->context].busy.count < state->queues)
         return;
     struct pending pending;
-    model_pending(run->model, view->context, MODEL_ALL, view->target, &pending);
+    model_pending(run->model, view->context, ORDER_OF_ALL, view->target, &pending);
     if (pending.count < state->queues)
         return;
     struct finding *finding = finding_of(run, state, view->context);

@@ -142,7 +142,7 @@ static void add(struct state *state, const struct rule_run *rule_run, const stru
     *copy = view->call->r;
     state->waiting[state->count++] = (struct waiting){.slot = view->target,
                                                       .uid = rule_run->model->streams.items[view->target].uid,
-                                                      .op = rule_run->model->op + 1,
+                                                      .op = view->number,
                                                       .ran = run != NULL,
                                                       .run = run != NULL ? *run : (struct run){0},
                                                       .thread = view->call->thread,

@@ -16,14 +16,14 @@ static const char *const details[] = {
 
 /* The streams with work pending that the call comes after by implicit order alone: not those which its stream, or the event
  * that it waits for, came after anyway. Looks at the kept ones only, so the count is "at least". */
-static void implicit_only(struct model *model, const struct call_view *view, unsigned filter, struct pending *pending)
+static void implicit_only(struct model *model, const struct call_view *view, unsigned roles, struct pending *pending)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    const struct order *order = &model->order[ORDER_REAL];
+    const struct order *order = &model->real;
     const struct vclock *event =
         call->op == PTDS_OP_EVENT_WAIT ? order_event_clock(order, call->object, call->generation) : NULL;
     struct pending all;
-    model_pending(model, view->context, filter, MODEL_NO_SLOT, &all);
+    model_pending(model, view->context, roles, MODEL_NO_SLOT, &all);
     pending->count = 0;
     for (uint32_t i = 0; i < all.count && i < PENDING_KEPT; i++) {
         uint64_t work = model->streams.items[all.slot[i]].last_work;
@@ -53,17 +53,12 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     struct pending pending;
     if (view->target == MODEL_NO_SLOT)
         return;
-    if (view->submits && !model_joins(run->model, view->target))
+    if (!view->submits || !model_joins(run->model, view->target))
         return;
-    if (view->legacy) {
-        implicit_only(run->model, view, MODEL_BLOCKING, &pending);
-        if (pending.count != 0)
-            flag(run, view, FAN_IN, &pending);
-    } else if (view->submits && run->model->order[ORDER_REAL].streams.items[view->target].role == ORDER_ROLE_BLOCKING) {
-        implicit_only(run->model, view, MODEL_LEGACY, &pending);
-        if (pending.count != 0)
-            flag(run, view, FAN_OUT, &pending);
-    }
+    const struct order_stream *stream = &run->model->real.streams.items[view->target];
+    implicit_only(run->model, view, stream->joins & ~ORDER_OF(stream->role), &pending);
+    if (pending.count != 0)
+        flag(run, view, view->legacy ? FAN_IN : FAN_OUT, &pending);
 }
 
 /* A wait for the legacy stream, which had nothing of its own. Where a stream was shown not to be needed the call is

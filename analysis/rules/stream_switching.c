@@ -20,14 +20,14 @@ struct state {
 static bool leaves_no_overlap(struct model *model, const struct call_view *view, const struct vclock *event, bool *empty)
 {
     struct pending pending;
-    model_pending(model, view->context, MODEL_ALL, view->target, &pending);
+    model_pending(model, view->context, ORDER_OF_ALL, view->target, &pending);
     *empty = true;
     bool serial = pending.count <= PENDING_KEPT;
     for (uint32_t i = 0; i < pending.count && i < PENDING_KEPT; i++) {
         uint32_t slot = pending.slot[i];
         uint64_t work = model->streams.items[slot].last_work;
         *empty &= vclock_get(event, slot) <= vclock_get(&model->done, slot);
-        serial &= vclock_get(event, slot) >= work || order_before(&model->order[ORDER_REAL], slot, work, view->target);
+        serial &= vclock_get(event, slot) >= work || order_before(&model->real, slot, work, view->target);
     }
     return serial;
 }
@@ -38,7 +38,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     const struct ptds_rec_CALL *call = &view->call->r;
     if (call->op != PTDS_OP_EVENT_WAIT || !view->submits)
         return;
-    const struct vclock *event = order_event_clock(&run->model->order[ORDER_REAL], call->object, call->generation);
+    const struct vclock *event = order_event_clock(&run->model->real, call->object, call->generation);
     if (event == NULL)
         return; /* never recorded, or not in the trace: event-misuse, or not known */
     bool empty, serial = leaves_no_overlap(run->model, view, event, &empty);

@@ -54,7 +54,7 @@ static void remember(struct state *state, const struct rule_run *run, const stru
     unsigned count = touch_of(view->call, touch, &all);
     for (unsigned i = 0; i < count; i++) {
         recent->kept[recent->next].touch = touch[i];
-        recent->kept[recent->next].op = run->model->op + 1;
+        recent->kept[recent->next].op = view->number;
         recent->next = (recent->next + 1) % TOUCHES;
         recent->count += recent->count < TOUCHES;
     }
@@ -89,19 +89,6 @@ static void waited(struct state *state, const struct call_view *view)
             (struct waiter){.thread = view->call->thread, .context = view->context, .call = *call};
 }
 
-/* What the call will come after, the implicit edges that it joins included. */
-static void comes_after(const struct model *model, const struct call_view *view, struct vclock *out)
-{
-    const struct order *order = &model->order[ORDER_REAL];
-    const struct order_stream *stream = &order->streams.items[view->target];
-    uint32_t legacy = order->contexts.items[stream->context].legacy;
-    order_cover_stream(order, view->target, out);
-    if (stream->role == ORDER_ROLE_BLOCKING && legacy != 0)
-        vclock_join(out, &order->streams.items[legacy - 1].clock);
-    if (view->thread < order->hosts.count)
-        vclock_join(out, &order->hosts.items[view->thread].clock);
-}
-
 /* The pending operation on another thread's per-thread stream that uses the same memory and that nothing orders before
  * this call; MODEL_NO_SLOT if there is none. */
 static uint32_t conflict(const struct state *state, struct model *model, const struct call_view *view)
@@ -111,7 +98,7 @@ static uint32_t conflict(const struct state *state, struct model *model, const s
     unsigned count = touch_of(view->call, touch, &all);
     uint32_t found = MODEL_NO_SLOT;
     struct vclock before = {0};
-    comes_after(model, view, &before);
+    model_comes_after(model, &model->real, view, &before);
     for (uint32_t slot = 0; found == MODEL_NO_SLOT && slot < state->streams.count && slot < model->streams.count; slot++) {
         const struct recent *recent = &state->streams.items[slot];
         if (slot == view->target || recent->uid != model->streams.items[slot].uid || !model_is_pending(model, slot))

@@ -28,25 +28,17 @@ static bool has_gaps(const struct trace *trace)
 /* What the call covers, and what of it is work that its thread has not waited for. *any: it covers work at all. */
 static bool covers_new(struct model *model, const struct call_view *view, bool *any)
 {
-    struct order *order = &model->order[ORDER_REAL];
-    const struct ptds_rec_CALL *call = &view->call->r;
-    const struct vclock none = {0};
-    const struct vclock *known = view->thread < order->hosts.count ? &order->hosts.items[view->thread].clock : &none;
-    const struct vclock *event = order_event_clock(order, call->object, call->generation);
-    struct vclock covered = {0};
-    if (view->scope == WAIT_STREAM)
-        order_cover_stream(order, view->target, &covered);
-    else if (view->scope == WAIT_CONTEXT)
-        order_cover_context(order, view->context, &covered);
-    else if (view->scope == WAIT_EVENT && event != NULL)
-        vclock_join(&covered, event);
+    struct vclock covered = {0}, known = {0};
     bool found = false;
+    model_cover(model, &model->real, view, &covered);
+    order_cover_host(&model->real, view->thread, &known);
     for (uint32_t slot = 0; slot < model->streams.count && !found; slot++) {
         uint64_t work = model->streams.items[slot].last_work, upto = vclock_get(&covered, slot);
         *any |= upto != 0 && work != 0;
-        found = (work < upto ? work : upto) > vclock_get(known, slot);
+        found = (work < upto ? work : upto) > vclock_get(&known, slot);
     }
     vclock_free(&covered);
+    vclock_free(&known);
     return found;
 }
 

@@ -326,12 +326,6 @@ const char *definitions_setting(const struct definitions *defs, const char *name
     return NULL;
 }
 
-bool definitions_keep_order(const struct definitions *defs)
-{
-    const char *policy = definitions_setting(defs, "policy"), *guard = definitions_setting(defs, "guard");
-    return policy != NULL && (strcmp(policy, "guarded") == 0 || (guard != NULL && strcmp(guard, "1") == 0));
-}
-
 #define FREE_TEXTS(list) \
     do { \
         for (size_t i = 0; i < (list).count; i++) \

@@ -134,10 +134,6 @@ const struct object_def *definitions_calling_object(const struct definitions *de
 /* The value of a setting "name=value"; NULL if there is none. */
 const char *definitions_setting(const struct definitions *defs, const char *name);
 
-/* Whether the run's policy promises legacy order wherever data asks for it, of all that it moved: the one place that says
- * so. The `stream` of older releases kept less, and does not have the setting `guard`. */
-bool definitions_keep_order(const struct definitions *defs);
-
 /* Takes one record that is not a CALL. `fixed` is the record's fixed part, zero-filled to the size of its struct; `tail`
  * what follows, of tail_bytes. False: this kind defines nothing. Sets out_of_memory where that happened. */
 bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed, const void *tail, size_t tail_bytes);

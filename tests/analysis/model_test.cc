@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <list>
 
 #include "tests/analysis/support.h"
 
@@ -13,7 +14,8 @@ namespace ptds
 namespace
 {
 
-/* Feeds a trace to a model with all three orders; `at` sees each call before the model has taken it in. */
+/* Feeds a trace to a model that follows it as run, as written, and under legacy order; `at` sees each call before the model
+ * has taken it in. */
 class Fed
 {
 public:
@@ -21,12 +23,15 @@ public:
     {
         char error[TRACE_ERROR_SIZE];
         EXPECT_EQ(0, trace_read(&trace_, memory_.source(), error)) << error;
-        model_begin(&model, &trace_, true);
+        model_begin(&model, &trace_);
+        EXPECT_EQ(EXPLICIT, model_replay(&model, ORDER_EXPLICIT));
+        EXPECT_EQ(LEGACY, model_replay(&model, ORDER_LEGACY));
         merge merged;
         EXPECT_EQ(0, merge_begin(&merged, &trace_));
         while (const call *next = merge_next(&merged)) {
             call_view view;
-            EXPECT_TRUE(model_enter(&model, next, &view));
+            calls_.push_back(*next);
+            EXPECT_TRUE(model_enter(&model, &calls_.back(), &view));
             if (at)
                 at(&model, view);
             model_leave(&model, &view);
@@ -41,20 +46,27 @@ public:
     }
     Fed(const Fed &) = delete;
 
-    /* Does the first operation come before the last one on the stream of the second? Operation numbers count from 1. */
-    bool Before(order_kind kind, size_t first, size_t second) const
+    enum Which : uint32_t { EXPLICIT, LEGACY, REAL };
+
+    /* Does the first call's operation come before the last one on the stream of the second? */
+    bool Before(Which which, size_t first, size_t second) const
     {
-        bool real = kind == ORDER_REAL;
-        return order_before(&model.order[kind], real ? views[first].target : views[first].asked, first + 1,
-                            real ? views[second].target : views[second].asked);
+        const struct order *order = which == REAL ? &model.real : &model.replays.items[which].order;
+        return order_before(order, Slot(which, first), views[first].number, Slot(which, second));
     }
 
     struct model model;
     std::vector<call_view> views;
 
 private:
+    uint32_t Slot(Which which, size_t at) const
+    {
+        return which == REAL ? views[at].target : model_replay_slot(&model, which, &views[at]);
+    }
+
     MemoryTrace memory_;
     struct trace trace_;
+    std::list<call> calls_; /* of the views */
 };
 
 struct Pair {
@@ -72,9 +84,10 @@ TEST_P(WhoWaits, AsMeasured)
     const Pair &pair = GetParam();
     Fed fed(BuildTrace(std::string("1@0 launch s=") + pair.first + "\n" + std::to_string(pair.second_thread) +
                        "@10 launch s=" + pair.second + "\n"));
-    EXPECT_EQ(pair.waits, fed.Before(ORDER_LEGACY, 0, 1));
-    EXPECT_EQ(pair.waits, fed.Before(ORDER_REAL, 0, 1));
-    EXPECT_EQ(std::string(pair.first) == pair.second, fed.Before(ORDER_EXPLICIT, 0, 1));
+    EXPECT_EQ(pair.waits, fed.Before(Fed::LEGACY, 0, 1));
+    EXPECT_EQ(pair.waits, fed.Before(Fed::REAL, 0, 1));
+    bool own = std::string(pair.first) == pair.second && (pair.first[0] != 'L' || pair.second_thread == 1);
+    EXPECT_EQ(own, fed.Before(Fed::EXPLICIT, 0, 1));
 }
 
 const Pair measured[] = {
@@ -91,38 +104,38 @@ INSTANTIATE_TEST_SUITE_P(Table, WhoWaits, testing::ValuesIn(measured), [](const 
 TEST(Orders, LegacyWorkJoinsStreamsAcross)
 {
     Fed fed(BuildTrace("1@0 launch s=B1\n1@1 launch s=L\n1@2 launch s=B2\n"));
-    EXPECT_TRUE(fed.Before(ORDER_LEGACY, 0, 2));
-    EXPECT_FALSE(fed.Before(ORDER_EXPLICIT, 0, 2));
+    EXPECT_TRUE(fed.Before(Fed::LEGACY, 0, 2));
+    EXPECT_FALSE(fed.Before(Fed::EXPLICIT, 0, 2));
 }
 
 TEST(Orders, ContextsDoNotMeet)
 {
     Fed fed(BuildTrace("1@0 launch s=B1\n1@1 launch s=L ctx=2\n1@2 launch s=L ctx=1\n"));
-    EXPECT_FALSE(fed.Before(ORDER_LEGACY, 0, 1));
-    EXPECT_TRUE(fed.Before(ORDER_LEGACY, 0, 2));
-    EXPECT_FALSE(fed.Before(ORDER_LEGACY, 1, 2));
+    EXPECT_FALSE(fed.Before(Fed::LEGACY, 0, 1));
+    EXPECT_TRUE(fed.Before(Fed::LEGACY, 0, 2));
+    EXPECT_FALSE(fed.Before(Fed::LEGACY, 1, 2));
 }
 
 TEST(Orders, AskedAndRealDifferWhereWorkWasRemapped)
 {
     Fed fed(BuildTrace("1@0 launch s=L to=P1\n2@1 launch s=L to=P2\n"));
-    EXPECT_TRUE(fed.Before(ORDER_LEGACY, 0, 1));
-    EXPECT_FALSE(fed.Before(ORDER_REAL, 0, 1));
+    EXPECT_TRUE(fed.Before(Fed::LEGACY, 0, 1));
+    EXPECT_FALSE(fed.Before(Fed::REAL, 0, 1));
 }
 
 TEST(Orders, AHostSyncOrdersTheSameThreadsLaterWork)
 {
     Fed fed(BuildTrace("1@0 launch s=N1\n1@1+5 sync s=N1\n1@10 launch s=N2\n2@11 launch s=N3\n"));
-    EXPECT_TRUE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[2].asked));
-    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[3].asked));
+    EXPECT_TRUE(fed.Before(Fed::EXPLICIT, 0, 2));
+    EXPECT_FALSE(fed.Before(Fed::EXPLICIT, 0, 3));
 }
 
 TEST(Orders, AFailedOrCapturedOperationOrdersNothing)
 {
     Fed fed(BuildTrace("1@0 launch s=B1\n1@1 launch s=L result=700\n1@2 launch s=B2\n"
                        "1@3 launch s=N1 capturing\n"));
-    EXPECT_FALSE(fed.Before(ORDER_LEGACY, 0, 2));
-    EXPECT_EQ(2u, fed.model.op);
+    EXPECT_FALSE(fed.Before(Fed::LEGACY, 0, 2));
+    EXPECT_EQ(2u, fed.model.works);
 }
 
 /* As many as it takes for some to meet in the same place of what was looked at lately. */
@@ -139,32 +152,30 @@ TEST(Orders, ALaunchIsNotTakenForOneThatDiffersInItsEndOnly)
 TEST(Events, AWaitOrdersByTheGenerationItNames)
 {
     Fed fed(BuildTrace("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 launch s=N1\n1@3 wait s=N2 e=E\n1@4 launch s=N2\n"));
-    uint32_t from = fed.views[0].asked, to = fed.views[4].asked;
-    EXPECT_TRUE(order_before(&fed.model.order[ORDER_EXPLICIT], from, 1, to));
-    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], from, 3, to)) << "work after the record";
+    EXPECT_TRUE(fed.Before(Fed::EXPLICIT, 0, 4));
+    EXPECT_FALSE(fed.Before(Fed::EXPLICIT, 2, 4)) << "work after the record";
 }
 
 TEST(Events, ReRecordedMeansTheNewRecording)
 {
     Fed fed(BuildTrace("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 launch s=N3\n1@3 record s=N3 e=E\n"
                        "1@4 wait s=N2 e=E\n1@5 launch s=N2\n"));
-    uint32_t to = fed.views[5].asked;
-    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, to));
-    EXPECT_TRUE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[2].asked, 3, to));
+    EXPECT_FALSE(fed.Before(Fed::EXPLICIT, 0, 5));
+    EXPECT_TRUE(fed.Before(Fed::EXPLICIT, 2, 5));
 }
 
 TEST(Events, WaitingForAnEventNeverRecordedIsNothing)
 {
     Fed fed(BuildTrace("1@0 launch s=N1\n1@1 wait s=N2 e=E\n1@2 launch s=N2\n"));
-    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[2].asked));
-    EXPECT_EQ(0u, fed.model.order[ORDER_REAL].unknown_generations);
+    EXPECT_FALSE(fed.Before(Fed::EXPLICIT, 0, 2));
+    EXPECT_EQ(0u, fed.model.real.unknown_generations);
 }
 
 TEST(Events, AGenerationTheTraceDoesNotHoldIsCountedAndOrdersNothing)
 {
     Fed fed(BuildTrace("1@0 launch s=N1\n1@1 record s=N1 e=E\n1@2 wait s=N2 e=E g=5\n1@3 launch s=N2\n"));
-    EXPECT_FALSE(order_before(&fed.model.order[ORDER_EXPLICIT], fed.views[0].asked, 1, fed.views[3].asked));
-    EXPECT_EQ(1u, fed.model.order[ORDER_REAL].unknown_generations);
+    EXPECT_FALSE(fed.Before(Fed::EXPLICIT, 0, 3));
+    EXPECT_EQ(1u, fed.model.real.unknown_generations);
 }
 
 /* Is the stream of the first call still pending when the last one is entered? */

@@ -29,8 +29,8 @@ public:
         merge merged;
         char error[TRACE_ERROR_SIZE];
         EXPECT_EQ(0, trace_read(&trace, memory_.source(), error)) << error;
-        model_begin(&model, &trace, false);
-        verdicts *engine = verdicts_begin(&trace, this);
+        model_begin(&model, &trace);
+        verdicts *engine = verdicts_begin(&model, this);
         if (sweep_always)
             verdicts_sweep_always(engine);
         verdicts_begin_anew_after(engine, anew_after);

@@ -38,12 +38,13 @@ static const char *const stages[STAGES] = {"source", "read", "merge", "model", "
 static uint64_t run_calls(const struct trace *trace, enum stage stage)
 {
     struct edge_sink sink = {.edge = count_edge};
-    struct verdicts *engine = stage >= JUDGE ? verdicts_begin(trace, &sink) : NULL;
+    struct verdicts *engine;
     struct model model;
     struct merge merge;
     uint64_t calls = 0;
     const struct call *next;
-    model_begin(&model, trace, false);
+    model_begin(&model, trace);
+    engine = stage >= JUDGE ? verdicts_begin(&model, &sink) : NULL;
     if (merge_begin(&merge, trace) != 0)
         abort();
     while ((next = merge_next(&merge)) != NULL) {

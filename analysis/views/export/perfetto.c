@@ -127,7 +127,7 @@ static void put_pending(struct writer *writer, struct model *model, uint32_t con
 {
     struct pending pending;
     uint32_t uid = context < model->contexts.count ? model->contexts.items[context].uid : 0, last;
-    model_pending(model, context, MODEL_ALL, MODEL_NO_SLOT, &pending);
+    model_pending(model, context, ORDER_OF_ALL, MODEL_NO_SLOT, &pending);
     if (id_map_get(&writer->pending, uid, &last) ? last == pending.count : pending.count == 0)
         return;
     writer->packets.broken |= !id_map_put(&writer->pending, uid, pending.count);

@@ -134,7 +134,7 @@ static void put_needed(struct screen *screen)
     const struct edge_table *edges = &screen->report->edges;
     struct line line = {0};
     size_t most = screen->small ? MOST_NEEDED_SMALL : MOST_NEEDED;
-    if (definitions_keep_order(&screen->report->trace.defs) || report_outcome(screen->report).pair != NULL)
+    if (order_promised(&screen->report->trace.defs) || report_outcome(screen->report).pair != NULL)
         return;
     for (size_t i = 0; edges->analysed && i < edges->groups.count && i < most; i++) {
         const struct edge_group *group = &edges->groups.items[i];
