@@ -14,26 +14,10 @@ void model_begin(struct model *model, const struct trace *trace)
 {
     *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN}};
     memset(model->alike, UINT8_MAX, sizeof model->alike);
-    if (trace->flags & PTDS_CALL_SHIM_EDGE)
+    model->more = (trace->flags & PTDS_CALL_SHIM_EDGE) != 0;
+    if (model->more)
         model->entered = calloc(MODEL_ENTERED, sizeof *model->entered);
     model_cost_begin(model);
-}
-
-uint32_t model_replay(struct model *model, unsigned policy)
-{
-    if (!TABLE_ADD(&model->replays))
-        return UINT32_MAX;
-    TABLE_LAST(&model->replays)->order.policy = policy;
-    return (uint32_t)model->replays.count - 1;
-}
-
-/* The slot of a stream, opened if this is its first use. */
-static inline uint32_t use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
-{
-    uint32_t slot;
-    if (uid == 0)
-        return MODEL_NO_SLOT;
-    return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : model_open_slot(model, call, uid);
 }
 
 /* `counts` is a number: nobody can guess it, least of all the processor. What stands beyond the count means nothing. */
@@ -74,47 +58,6 @@ static void pending_behind(struct model *model, uint32_t context, const struct v
     }
 }
 
-/* The slot that the call is on, or about, in one of the orders. */
-static uint32_t slot_in(const struct model *model, const struct order *order, const struct call_view *view)
-{
-    if (order == &model->real)
-        return view->target;
-    return model_replay_slot(model, (uint32_t)((const struct replay *)order - model->replays.items), view);
-}
-
-void model_comes_after(const struct model *model, const struct order *order, const struct call_view *view,
-                       struct vclock *out)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    uint32_t slot = slot_in(model, order, view);
-    if (slot == MODEL_NO_SLOT)
-        return;
-    order_cover_stream(order, slot, ORDER_SUBMITS, out);
-    order_cover_host(order, view->thread, out);
-    if (call->op == PTDS_OP_EVENT_WAIT)
-        order_cover_event(order, call->object, call->generation, out);
-}
-
-void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out)
-{
-    uint32_t slot = slot_in(model, order, view);
-    switch (view->scope) {
-    case WAIT_STREAM:
-        if (slot == MODEL_NO_SLOT)
-            break;
-        if (!view->submits || view->own_only) { /* no operation of its own, or one that need not be done */
-            order_cover_stream(order, slot, ORDER_WAITS, out);
-            break;
-        }
-        model_comes_after(model, order, view, out);
-        vclock_raise(out, slot, view->number);
-        break;
-    case WAIT_CONTEXT: order_cover_context(order, view->context, out); break;
-    case WAIT_EVENT: order_cover_event(order, view->call->r.object, view->call->r.generation, out); break;
-    case WAIT_NONE: break;
-    }
-}
-
 static RARE void find_waits(struct model *model, struct call_view *view)
 {
     struct vclock covered = {0};
@@ -151,9 +94,9 @@ static bool look_at_call(struct model *model, const struct call *call, struct ca
     if (!place_call(model, call, view))
         return false;
     view->api = definitions_api(&model->trace->defs, call->r.api);
-    view->asked = use_slot(model, &call->r, call->r.stream);
+    view->asked = model_use_slot(model, &call->r, call->r.stream);
     bool same = target == call->r.stream && view->asked != MODEL_NO_SLOT;
-    view->target = same ? view->asked : use_slot(model, &call->r, target);
+    view->target = same ? view->asked : model_use_slot(model, &call->r, target);
     if (view->asked != MODEL_NO_SLOT)
         view->asked_kind = model->streams.items[view->asked].kind;
     if (view->target != MODEL_NO_SLOT) {
@@ -233,56 +176,13 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
     return true;
 }
 
-/* The number of the last call that was entered before a moment; of one too long ago, the oldest one known: rather too many
- * calls than too few. */
-static uint64_t entered_before(const struct model *model, uint64_t ticks)
-{
-    uint64_t low = model->op > MODEL_ENTERED ? model->op - MODEL_ENTERED + 1 : 1, high = model->op;
-    if (model->entered == NULL)
-        return model->op;
-    while (low < high) {
-        uint64_t middle = (low + high + 1) / 2;
-        if (model->entered[middle % MODEL_ENTERED] < ticks)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-static void join_edge(struct model *model, struct order *order, const struct call *call, const struct ptds_rec_EDGE *edge)
-{
-    uint32_t waits = use_slot(model, &call->r, edge->waits), behind = use_slot(model, &call->r, edge->behind);
-    uint64_t upto = edge->until != 0 ? entered_before(model, edge->until) : model->op;
-    if (waits == MODEL_NO_SLOT || behind == MODEL_NO_SLOT)
-        return;
-    order_wait_stream(order, waits, behind, upto);
-}
-
-/* What the shim made streams wait for, for the sake of this call: where the work really is, and nowhere else. */
-static RARE void join_edges(struct model *model, struct order *order, const struct call *call)
-{
-    for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
-        join_edge(model, order, call, &call->edge[i]);
-    if (call->edges > CALL_EDGES)
-        order_doubt_all(order);
-}
-
 bool model_enter(struct model *model, const struct call *call, struct call_view *view)
 {
     model->op++;
-    if (model->entered != NULL)
-        model->entered[model->op % MODEL_ENTERED] = call->r.enter;
     if (model->completions.count != 0)
         completions_until(&model->completions, call->r.enter, &model->done);
-    for (size_t i = 0; i < model->replays.count; i++)
-        completions_until(&model->replays.items[i].completions, call->r.enter, &model->replays.items[i].done);
-    if (call->edges != 0) {
-        join_edges(model, &model->real, call);
-        for (size_t i = 0; i < model->replays.count; i++)
-            if (model->replays.items[i].order.policy == ORDER_AS_RUN_EXPLICIT)
-                join_edges(model, &model->replays.items[i].order, call);
-    }
+    if (model->more)
+        model_enter_more(model, call);
     bool known = look_at(model, call, view);
     if (known && model->holds.count != 0)
         hold_enter(model, view);
@@ -329,50 +229,17 @@ static inline void submit_to(struct order *order, uint32_t slot, const struct ca
         submit_event(order, slot, view);
 }
 
-static RARE void submit_to_replays(struct model *model, const struct call_view *view)
-{
-    for (uint32_t i = 0; i < model->replays.count; i++) {
-        uint32_t slot = model_open_replay_slot(model, i, view);
-        if (slot != MODEL_NO_SLOT)
-            submit_to(&model->replays.items[i].order, slot, view);
-    }
-}
-
 static INLINE void submit(struct model *model, const struct call_view *view)
 {
     submit_to(&model->real, view->target, view);
-    if (model->replays.count != 0)
-        submit_to_replays(model, view);
+    for (uint32_t i = 0; i < model->replays.count; i++) {
+        struct replay *replay = &model->replays.items[i];
+        uint32_t slot = replay->as_run ? view->target : model_open_replay_slot(model, i, view);
+        if (slot != MODEL_NO_SLOT)
+            submit_to(&replay->order, slot, view);
+    }
     if (view->work)
         note_work(model, view);
-}
-
-static uint64_t returned_at(const struct ptds_rec_CALL *call)
-{
-    return (call->flags & PTDS_CALL_TIMED) && call->leave >= call->enter ? call->leave : call->enter;
-}
-
-static void learn_in(struct model *model, struct order *order, struct completions *completions,
-                     const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    struct vclock covered = {0};
-    if (view->scope == WAIT_EVENT && call->generation != 0 &&
-        order_event_clock(order, call->object, call->generation) == NULL)
-        order->unknown_generations++;
-    model_cover(model, order, view, &covered);
-    order_host_knows(order, view->thread, &covered);
-    completions_add(completions, returned_at(call), &covered);
-}
-
-static RARE void learn(struct model *model, const struct call_view *view)
-{
-    learn_in(model, &model->real, &model->completions, view);
-    for (uint32_t i = 0; i < model->replays.count; i++) {
-        if (view->submits)
-            model_open_replay_slot(model, i, view);
-        learn_in(model, &model->replays.items[i].order, &model->replays.items[i].completions, view);
-    }
 }
 
 /* A staged copy is as good as done when its call returns: nobody waits for it, so it is not pending. But no order says that
@@ -381,21 +248,14 @@ static RARE void settle_own(struct model *model, const struct call_view *view)
 {
     struct vclock own = {0};
     vclock_raise(&own, view->target, view->number);
-    completions_add(&model->completions, returned_at(&view->call->r), &own);
-}
-
-static RARE void forget_event(struct model *model, uint32_t event)
-{
-    order_forget_event(&model->real, event);
-    for (size_t i = 0; i < model->replays.count; i++)
-        order_forget_event(&model->replays.items[i].order, event);
+    completions_add(&model->completions, model_returned_at(view->call), &own);
 }
 
 static ASIDE void leave_call(struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     if (view->completes)
-        learn(model, view);
+        model_learn(model, view);
     if (view->submits)
         submit(model, view);
     if (view->completes && view->own_only)
@@ -403,7 +263,7 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
     if (view->timed)
         hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
-        forget_event(model, call->object);
+        model_forget_event(model, call->object);
 }
 
 void model_leave(struct model *model, const struct call_view *view)
@@ -416,13 +276,7 @@ void model_leave(struct model *model, const struct call_view *view)
 
 void model_end(struct model *model)
 {
-    order_free(&model->real);
-    for (size_t i = 0; i < model->replays.count; i++) {
-        order_free(&model->replays.items[i].order);
-        vclock_free(&model->replays.items[i].done);
-        completions_free(&model->replays.items[i].completions);
-    }
-    free(model->replays.items);
+    model_end_orders(model);
     free(model->entered);
     for (size_t i = 0; i < model->contexts.count; i++)
         free(model->contexts.items[i].busy.items);

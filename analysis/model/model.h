@@ -97,6 +97,7 @@ struct model_alike {
 /* The same calls under another policy than the one that they were recorded under. */
 struct replay {
     struct order order;
+    bool as_run;        /* on the streams of the run itself: then what is known to be complete is nobody's question */
     struct vclock done; /* known to be complete by now */
     struct completions completions;
 };
@@ -120,6 +121,7 @@ struct model {
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
     uint64_t *entered;              /* MODEL_ENTERED ticks; NULL: the trace has no edges */
+    bool more;                      /* there are edges, or replays that are not as run */
     uint64_t op;                    /* the call at hand: calls so far */
     uint64_t works;                 /* of them, work */
     uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
@@ -169,7 +171,27 @@ void model_end(struct model *model);
 
 /* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
 uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
+/* ... `opened` says which; in all orders, or in `only`, of a stream that is in no other. */
+uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
+                            enum order_role role, uint64_t now);
+/* The slot of a stream, opened if this is its first use. */
+static inline uint32_t model_use_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid)
+{
+    uint32_t slot;
+    if (uid == 0)
+        return MODEL_NO_SLOT;
+    return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : model_open_slot(model, call, uid);
+}
+/* For model.c (orders.c): what most runs have not, edges of the shim's and replays; a wait; the end. */
+void model_enter_more(struct model *model, const struct call *call);
 uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view);
+void model_learn(struct model *model, const struct call_view *view);
+void model_forget_event(struct model *model, uint32_t event);
+void model_end_orders(struct model *model);
+static inline uint64_t model_returned_at(const struct call *call)
+{
+    return (call->r.flags & PTDS_CALL_TIMED) && call->r.leave >= call->r.enter ? call->r.leave : call->r.enter;
+}
 bool model_context_position(struct model *model, uint32_t uid, uint32_t *at);
 bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at);
 /* For model_enter: scope, completes, own_only. */

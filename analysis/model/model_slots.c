@@ -98,8 +98,8 @@ static bool open_in_orders(struct model *model, struct order *only, uint32_t slo
 }
 
 /* `stream` says what it is: key, uid, kind, context, ended. */
-static uint32_t open_slot(struct model *model, const struct model_stream *opened, struct order *only, enum order_role role,
-                          uint64_t now)
+uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
+                            enum order_role role, uint64_t now)
 {
     uint32_t slot = free_slot(model, now);
     if (slot == MODEL_NO_SLOT)
@@ -131,87 +131,7 @@ uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, 
         stream.ended = def->ended;
     }
     if (model_context_position(model, def != NULL && def->context != 0 ? def->context : call->context, &stream.context))
-        slot = open_slot(model, &stream, NULL, order_role_of(stream.kind), call->enter);
+        slot = model_open_slot_in(model, &stream, NULL, order_role_of(stream.kind), call->enter);
     model->unplaced += slot == MODEL_NO_SLOT;
     return slot;
-}
-
-/* The uid of the thread's per-thread stream; 0: the trace has none. */
-static uint32_t per_thread_stream(const struct model *model, const struct call_view *view)
-{
-    for (size_t i = 0; i < model->trace->defs.streams.count; i++) {
-        const struct stream_def *def = &model->trace->defs.streams.items[i];
-        if (def->kind == PTDS_STREAM_PER_THREAD && def->thread == view->call->thread &&
-            def->context == model->contexts.items[view->context].uid)
-            return def->uid;
-    }
-    return 0;
-}
-
-/* The stream that the call names, or where it names none the one that it was sent to. */
-static uint32_t named_slot(const struct call_view *view)
-{
-    return view->asked != MODEL_NO_SLOT ? view->asked : view->target;
-}
-
-static struct ordered ordered_under(const struct model *model, unsigned policy, const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    uint32_t kept = PTDS_CALL_KEPT_CAPTURE | PTDS_CALL_KEPT_REFUSED | PTDS_CALL_KEPT_EXCLUDED | PTDS_CALL_KEPT_NO_WAY;
-    struct order_call of = {
-        .act = view->submits ? ORDER_SUBMITS : ORDER_WAITS,
-        .named = order_role_of(model->streams.items[named_slot(view)].kind),
-        .sent = order_role_of(view->target_kind),
-        .explicitly = (call->flags & PTDS_CALL_EXPLICIT) != 0,
-        .stays = (call->flags & kept) != 0,
-    };
-    return order_under(policy, &of);
-}
-
-/* A stream that only this policy has: beside the uid of the one that it stands for, whose it is. */
-static uint64_t key_at(const struct model *model, enum order_place place, const struct call_view *view)
-{
-    uint64_t named = model->streams.items[named_slot(view)].uid, own = named | ((uint64_t)view->thread + 1) << 32;
-    uint32_t per_thread = place == ORDER_AT_PER_THREAD ? per_thread_stream(model, view) : 0;
-    switch (place) {
-    case ORDER_AT_NAMED: return named;
-    case ORDER_AT_SENT: return view->target != MODEL_NO_SLOT ? model->streams.items[view->target].uid : named;
-    case ORDER_AT_PER_THREAD: return per_thread != 0 ? per_thread : own;
-    case ORDER_AT_OWN: return own;
-    case ORDER_AT_SHARED: return named | (uint64_t)UINT32_MAX << 32;
-    }
-    return named;
-}
-
-/* A stream's slot is the same under all policies, but it need not be used under all. */
-static bool is_open(const struct order *order, uint32_t slot)
-{
-    return slot < order->streams.count && order->streams.items[slot].open;
-}
-
-uint32_t model_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view)
-{
-    const struct order *order = &model->replays.items[replay].order;
-    uint32_t slot;
-    if (named_slot(view) == MODEL_NO_SLOT)
-        return MODEL_NO_SLOT;
-    uint64_t key = key_at(model, ordered_under(model, order->policy, view).place, view);
-    return id_map_get(&model->slot_by_uid, key, &slot) && is_open(order, slot) ? slot : MODEL_NO_SLOT;
-}
-
-uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view)
-{
-    struct order *order = &model->replays.items[replay].order;
-    uint32_t slot = model_replay_slot(model, replay, view);
-    if (slot != MODEL_NO_SLOT || named_slot(view) == MODEL_NO_SLOT)
-        return slot;
-    const struct model_stream *named = &model->streams.items[named_slot(view)];
-    struct ordered ordered = ordered_under(model, order->policy, view);
-    uint64_t key = key_at(model, ordered.place, view);
-    if (id_map_get(&model->slot_by_uid, key, &slot))
-        return order_open(order, slot, named->context, ordered.role) ? slot : MODEL_NO_SLOT;
-    if (key <= UINT32_MAX)
-        return model_open_slot(model, &view->call->r, (uint32_t)key);
-    struct model_stream stream = {.key = key, .uid = named->uid, .context = named->context, .ended = UINT64_MAX};
-    return open_slot(model, &stream, order, ordered.role, view->call->r.enter);
 }

@@ -74,6 +74,7 @@ static ASIDE void join_blocking(struct verdicts *v, struct context *context, uin
         lanes_take_over(v, at, queue, edge, true);
 }
 
+/* The legacy stream's lanes come after blocking streams, and those after its lanes only. */
 void joins_implicit(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
@@ -82,14 +83,12 @@ void joins_implicit(struct verdicts *v, uint32_t at)
     if (lane->after & ORDER_OF(ORDER_ROLE_BLOCKING)) {
         if (context->blocking_at > lane->last || queued > lane->last)
             join_legacy(v, context, at);
+        context->queue = at;
     } else if (lane->after & ORDER_OF(ORDER_ROLE_LEGACY)) {
         if (context->queue != NO_LANE && queued >= lane->last)
             join_blocking(v, context, at);
-    }
-    if (lane->role == ORDER_ROLE_LEGACY)
-        context->queue = at;
-    else if (lane->role == ORDER_ROLE_BLOCKING)
         context->blocking_at = v->now;
+    }
 }
 
 const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation)

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What calls mean to the orders: the shim's edges, what a wait has covered when it returns, and the same calls under
+ * another policy. Called by model.c for calls that do more than submit, and by whoever asks what a call comes after. What
+ * streams do to each other unasked is not said here but in under.h.
+ */
+#include "analysis/model/model.h"
+
+#include <stdlib.h>
+
+uint32_t model_replay(struct model *model, unsigned policy)
+{
+    if (!TABLE_ADD(&model->replays))
+        return UINT32_MAX;
+    struct replay *replay = TABLE_LAST(&model->replays);
+    replay->order.policy = policy;
+    replay->as_run = policy == ORDER_AS_RUN_EXPLICIT;
+    model->more |= !replay->as_run;
+    return (uint32_t)model->replays.count - 1;
+}
+
+/* The uid of the thread's per-thread stream; 0: the trace has none. */
+static uint32_t per_thread_stream(const struct model *model, const struct call_view *view)
+{
+    for (size_t i = 0; i < model->trace->defs.streams.count; i++) {
+        const struct stream_def *def = &model->trace->defs.streams.items[i];
+        if (def->kind == PTDS_STREAM_PER_THREAD && def->thread == view->call->thread &&
+            def->context == model->contexts.items[view->context].uid)
+            return def->uid;
+    }
+    return 0;
+}
+
+/* The stream that the call names, or where it names none the one that it was sent to. */
+static uint32_t named_slot(const struct call_view *view)
+{
+    return view->asked != MODEL_NO_SLOT ? view->asked : view->target;
+}
+
+static struct ordered ordered_under(const struct model *model, unsigned policy, const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    uint32_t kept = PTDS_CALL_KEPT_CAPTURE | PTDS_CALL_KEPT_REFUSED | PTDS_CALL_KEPT_EXCLUDED | PTDS_CALL_KEPT_NO_WAY;
+    struct order_call of = {
+        .act = view->submits ? ORDER_SUBMITS : ORDER_WAITS,
+        .named = order_role_of(model->streams.items[named_slot(view)].kind),
+        .sent = order_role_of(view->target_kind),
+        .explicitly = (call->flags & PTDS_CALL_EXPLICIT) != 0,
+        .stays = (call->flags & kept) != 0,
+    };
+    return order_under(policy, &of);
+}
+
+/* A stream that only this policy has: beside the uid of the one that it stands for, whose it is. */
+static uint64_t key_at(const struct model *model, enum order_place place, const struct call_view *view)
+{
+    uint64_t named = model->streams.items[named_slot(view)].uid, own = named | ((uint64_t)view->thread + 1) << 32;
+    uint32_t per_thread = place == ORDER_AT_PER_THREAD ? per_thread_stream(model, view) : 0;
+    switch (place) {
+    case ORDER_AT_NAMED: return named;
+    case ORDER_AT_SENT: return view->target != MODEL_NO_SLOT ? model->streams.items[view->target].uid : named;
+    case ORDER_AT_PER_THREAD: return per_thread != 0 ? per_thread : own;
+    case ORDER_AT_OWN: return own;
+    case ORDER_AT_SHARED: return named | (uint64_t)UINT32_MAX << 32;
+    }
+    return named;
+}
+
+/* A stream's slot is the same under all policies, but it need not be used under all. */
+static bool is_open(const struct order *order, uint32_t slot)
+{
+    return slot < order->streams.count && order->streams.items[slot].open;
+}
+
+uint32_t model_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view)
+{
+    const struct order *order = &model->replays.items[replay].order;
+    uint32_t slot;
+    if (named_slot(view) == MODEL_NO_SLOT)
+        return MODEL_NO_SLOT;
+    uint64_t key = key_at(model, ordered_under(model, order->policy, view).place, view);
+    return id_map_get(&model->slot_by_uid, key, &slot) && is_open(order, slot) ? slot : MODEL_NO_SLOT;
+}
+
+uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view)
+{
+    struct order *order = &model->replays.items[replay].order;
+    uint32_t slot = model_replay_slot(model, replay, view);
+    if (slot != MODEL_NO_SLOT || named_slot(view) == MODEL_NO_SLOT)
+        return slot;
+    const struct model_stream *named = &model->streams.items[named_slot(view)];
+    struct ordered ordered = ordered_under(model, order->policy, view);
+    uint64_t key = key_at(model, ordered.place, view);
+    if (id_map_get(&model->slot_by_uid, key, &slot))
+        return order_open(order, slot, named->context, ordered.role) ? slot : MODEL_NO_SLOT;
+    if (key <= UINT32_MAX)
+        return model_open_slot(model, &view->call->r, (uint32_t)key);
+    struct model_stream stream = {.key = key, .uid = named->uid, .context = named->context, .ended = UINT64_MAX};
+    return model_open_slot_in(model, &stream, order, ordered.role, view->call->r.enter);
+}
+
+/* The slot that the call is on, or about, in one of the orders. */
+static uint32_t slot_in(const struct model *model, const struct order *order, const struct call_view *view)
+{
+    if (order == &model->real)
+        return view->target;
+    return model_replay_slot(model, (uint32_t)((const struct replay *)order - model->replays.items), view);
+}
+
+void model_comes_after(const struct model *model, const struct order *order, const struct call_view *view,
+                       struct vclock *out)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    uint32_t slot = slot_in(model, order, view);
+    if (slot == MODEL_NO_SLOT)
+        return;
+    order_cover_stream(order, slot, ORDER_SUBMITS, out);
+    order_cover_host(order, view->thread, out);
+    if (call->op == PTDS_OP_EVENT_WAIT)
+        order_cover_event(order, call->object, call->generation, out);
+}
+
+void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out)
+{
+    uint32_t slot = slot_in(model, order, view);
+    switch (view->scope) {
+    case WAIT_STREAM:
+        if (slot == MODEL_NO_SLOT)
+            break;
+        if (!view->submits || view->own_only) { /* no operation of its own, or one that need not be done */
+            order_cover_stream(order, slot, ORDER_WAITS, out);
+            break;
+        }
+        model_comes_after(model, order, view, out);
+        vclock_raise(out, slot, view->number);
+        break;
+    case WAIT_CONTEXT: order_cover_context(order, view->context, out); break;
+    case WAIT_EVENT: order_cover_event(order, view->call->r.object, view->call->r.generation, out); break;
+    case WAIT_NONE: break;
+    }
+}
+
+/* The number of the last call that was entered before a moment; of one too long ago, the oldest one known: rather too many
+ * calls than too few. */
+static uint64_t entered_before(const struct model *model, uint64_t ticks)
+{
+    uint64_t low = model->op > MODEL_ENTERED ? model->op - MODEL_ENTERED + 1 : 1, high = model->op;
+    if (model->entered == NULL)
+        return model->op;
+    while (low < high) {
+        uint64_t middle = (low + high + 1) / 2;
+        if (model->entered[middle % MODEL_ENTERED] < ticks)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static void join_edge(struct model *model, struct order *order, const struct call *call, const struct ptds_rec_EDGE *edge)
+{
+    uint32_t waits = model_use_slot(model, &call->r, edge->waits), behind = model_use_slot(model, &call->r, edge->behind);
+    uint64_t upto = edge->until != 0 ? entered_before(model, edge->until) : model->op;
+    if (waits == MODEL_NO_SLOT || behind == MODEL_NO_SLOT)
+        return;
+    order_wait_stream(order, waits, behind, upto);
+}
+
+/* What the shim made streams wait for, for the sake of this call: where the work really is, and nowhere else. */
+static void join_edges(struct model *model, struct order *order, const struct call *call)
+{
+    for (uint32_t i = 0; i < call->edges && i < CALL_EDGES; i++)
+        join_edge(model, order, call, &call->edge[i]);
+    if (call->edges > CALL_EDGES)
+        order_doubt_all(order);
+}
+
+void model_enter_more(struct model *model, const struct call *call)
+{
+    if (model->entered != NULL)
+        model->entered[model->op % MODEL_ENTERED] = call->r.enter;
+    if (call->edges != 0)
+        join_edges(model, &model->real, call);
+    for (struct replay *replay = model->replays.items; replay < model->replays.items + model->replays.count; replay++) {
+        if (replay->completions.count != 0)
+            completions_until(&replay->completions, call->r.enter, &replay->done);
+        if (call->edges != 0 && replay->as_run)
+            join_edges(model, &replay->order, call);
+    }
+}
+
+/* `completions` may be NULL. */
+static void learn_in(struct model *model, struct order *order, struct completions *completions,
+                     const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    struct vclock covered = {0};
+    if (view->scope == WAIT_EVENT && call->generation != 0 &&
+        order_event_clock(order, call->object, call->generation) == NULL)
+        order->unknown_generations++;
+    model_cover(model, order, view, &covered);
+    order_host_knows(order, view->thread, &covered);
+    if (completions != NULL)
+        completions_add(completions, model_returned_at(view->call), &covered);
+    vclock_free(&covered);
+}
+
+void model_learn(struct model *model, const struct call_view *view)
+{
+    learn_in(model, &model->real, &model->completions, view);
+    for (uint32_t i = 0; i < model->replays.count; i++) {
+        if (view->submits)
+            model_open_replay_slot(model, i, view);
+        struct replay *replay = &model->replays.items[i];
+        learn_in(model, &replay->order, replay->as_run ? NULL : &replay->completions, view);
+    }
+}
+
+void model_forget_event(struct model *model, uint32_t event)
+{
+    order_forget_event(&model->real, event);
+    for (size_t i = 0; i < model->replays.count; i++)
+        order_forget_event(&model->replays.items[i].order, event);
+}
+
+void model_end_orders(struct model *model)
+{
+    order_free(&model->real);
+    for (size_t i = 0; i < model->replays.count; i++) {
+        order_free(&model->replays.items[i].order);
+        vclock_free(&model->replays.items[i].done);
+        completions_free(&model->replays.items[i].completions);
+    }
+    free(model->replays.items);
+}
