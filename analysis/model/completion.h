@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What will be known to be complete once calls in flight have returned: a heap by the time of return.
+ * What will be known to be complete once calls in flight have returned: an agenda (base/agenda.h).
  */
 #ifndef PTDS_ANALYSIS_MODEL_COMPLETION_H
 #define PTDS_ANALYSIS_MODEL_COMPLETION_H

@@ -25,7 +25,6 @@ enum {
     ACCESSES_MOST = 128,     /* remembered of one allocation */
     MEMORIES_MOST = 1 << 18, /* allocations alive at once */
     EVENTS_MOST = 1 << 16,
-    COVERS_MOST = 4096,  /* host waits in flight */
     MARKS_MOST = 4096,   /* a lane's */
     OPEN_MOST = 1 << 16, /* edges */
     SWEEP_LEAST = 2048,
@@ -173,15 +172,11 @@ struct verdicts {
     TABLE_OF(uint32_t) fresh; /* edges made by the call at hand */
     TABLE_OF(struct event) events;
     TABLE_OF(uint32_t) free_events;
-    TABLE_OF(struct cover) covers; /* a heap by ticks */
+    TABLE_OF(struct cover) covers; /* base/agenda.h */
     TABLE_OF(struct memory) memories;
     TABLE_OF(uint32_t) free_memories;
     TABLE_OF(uint32_t) by_base; /* memories, sorted */
     TABLE_OF(struct signature) signatures;
-    struct lately {
-        uint64_t key; /* plus one */
-        uint32_t at;
-    } lately_lanes[64], lately_kernels[256];
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
     uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
     struct place *places;          /* 1 << PLACE_BITS */
@@ -207,10 +202,11 @@ struct verdicts {
     struct id_map untimed; /* events without a time, by uid */
     bool unsure;           /* an address in no known memory may be in one that the trace does not show any more */
     struct edge_end *end;  /* the call at hand */
-    struct alike_end {
-        uint32_t alike;       /* 0 none */
+    struct alike {
+        uint32_t number; /* as the model counts them; 0 none */
+        uint32_t lane;
         struct edge_end end;  /* but for time, kernel and stack */
-    } alike_ends[64];         /* of launches that differ in nothing else */
+    } alike[64];              /* what is the same for all launches that are alike to the model */
     struct kept *kept;        /* NULL: the policy keeps all that anybody needs */
     struct edge_end given_up; /* of the call at hand: what it no longer comes after */
     bool gives_up;
@@ -230,22 +226,8 @@ static inline struct lane *lanes_at(const struct verdicts *v, uint32_t lane)
 {
     return &v->lanes.items[lane];
 }
-uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t stream, bool make);
-static inline struct lately *lanes_lately(struct verdicts *v, uint32_t thread, uint32_t stream)
-{
-    return &v->lately_lanes[(stream ^ thread * 7) % 64];
-}
-static inline uint64_t lanes_lately_key(uint32_t thread, uint32_t stream)
-{
-    return (stream | (uint64_t)thread << 32) + 1;
-}
 /* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
-static inline uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)
-{
-    uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target;
-    const struct lately *lately = lanes_lately(v, call->thread, stream);
-    return lately->key == lanes_lately_key(call->thread, stream) ? lately->at : lanes_look_up(v, call, stream, make);
-}
+uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make);
 uint32_t lanes_context(struct verdicts *v, uint32_t uid);
 bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
 void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
@@ -321,8 +303,8 @@ void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);
 static inline const struct signature *signatures_of(struct verdicts *v, uint32_t kernel)
 {
-    const struct lately *lately = &v->lately_kernels[kernel % 256];
-    return lately->key == (uint64_t)kernel + 1 ? &v->signatures.items[lately->at] : signatures_look_up(v, kernel);
+    uint32_t at;
+    return id_map_get(&v->signature_by_uid, kernel, &at) ? &v->signatures.items[at] : signatures_look_up(v, kernel);
 }
 void signatures_free(struct verdicts *v);
 

@@ -61,7 +61,7 @@ static void close_lane(struct verdicts *v, uint32_t at)
     if (context->queue == at)
         context->queue = NO_LANE;
     id_map_remove(&v->lane_by_key, lane->key);
-    memset(v->lately_lanes, 0, sizeof v->lately_lanes);
+    memset(v->alike, 0, sizeof v->alike);
     free_lane(v, lane);
 }
 
@@ -135,13 +135,15 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     return at;
 }
 
-static uint32_t find_lane(struct verdicts *v, const struct call *call, uint32_t stream, bool make)
+uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)
 {
+    uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target, at;
     const struct stream_def *def = definitions_stream(&v->trace->defs, stream);
     struct order_call named = {.named = def != NULL ? order_role_of(def->kind) : ORDER_ROLE_NONE};
     bool own = order_under(ORDER_EXPLICIT, &named).place == ORDER_AT_OWN;
     uint64_t key = stream | (own ? ((uint64_t)call->thread + 1) << 32 : 0);
-    uint32_t at;
+    if (stream == 0)
+        return NO_LANE;
     if (id_map_get(&v->lane_by_key, key, &at))
         return at;
     if (!make)
@@ -151,14 +153,6 @@ static uint32_t find_lane(struct verdicts *v, const struct call *call, uint32_t 
         v->limited = true;
         v->totals.unplaced++;
     }
-    return at;
-}
-
-uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t stream, bool make)
-{
-    uint32_t at = stream != 0 ? find_lane(v, call, stream, make) : NO_LANE;
-    if (at != NO_LANE)
-        *lanes_lately(v, call->thread, stream) = (struct lately){lanes_lately_key(call->thread, stream), at};
     return at;
 }
 

@@ -57,15 +57,10 @@ static void read_variables(struct verdicts *v, struct signature *signature, uint
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t uid)
 {
     static const struct signature unknown = {.opaque = true}; /* so its module's variables are among what it touches */
-    struct lately *lately = &v->lately_kernels[uid % 256];
     const struct kernel_def *kernel = definitions_kernel(&v->trace->defs, uid);
     uint32_t at;
     if (kernel == NULL || kernel->params == UINT32_MAX)
         return &unknown;
-    if (id_map_get(&v->signature_by_uid, uid, &at)) {
-        *lately = (struct lately){(uint64_t)uid + 1, at};
-        return &v->signatures.items[at];
-    }
     if (!TABLE_ADD(&v->signatures))
         return &unknown;
     at = (uint32_t)v->signatures.count - 1;

@@ -87,27 +87,27 @@ static struct edge_end end_of(const struct call_view *view)
                              .target = view->submits ? call->target != 0 ? call->target : call->stream : 0};
 }
 
-/* Kept for those like it. */
-static RARE void take_end(struct verdicts *v, const struct call_view *view)
+/* A call's end, and the lane that it is about: of calls that are alike worked out once. */
+static ASIDE uint32_t begin_new(struct verdicts *v, const struct call_view *view)
 {
-    struct alike_end *lately = &v->alike_ends[view->alike % 64];
+    uint32_t lane = lanes_of_call(v, view->call, view->submits);
     *v->end = end_of(view);
-    if (view->alike != 0)
-        *lately = (struct alike_end){view->alike, *v->end};
+    if (view->alike != 0 && lane != NO_LANE)
+        v->alike[view->alike % 64] = (struct alike){view->alike, lane, *v->end};
+    return lane;
 }
 
-static inline void begin_end(struct verdicts *v, const struct call_view *view)
+static inline uint32_t begin_call(struct verdicts *v, const struct call_view *view)
 {
-    const struct alike_end *lately = &v->alike_ends[view->alike % 64];
+    const struct alike *alike = &v->alike[view->alike % 64];
     v->end = &v->ends[v->now % ENDS];
-    if (view->alike == 0 || lately->alike != view->alike) {
-        take_end(v, view);
-        return;
-    }
-    *v->end = lately->end;
+    if (view->alike == 0 || alike->number != view->alike)
+        return begin_new(v, view);
+    *v->end = alike->end;
     v->end->ticks = view->call->r.enter;
     v->end->stack = view->call->r.stack;
     v->end->object = view->call->r.object;
+    return alike->lane;
 }
 
 static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
@@ -230,8 +230,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     v->raced = v->may_race = false;
     if (v->covers.count != 0)
         waits_until(v, view->call->r.enter);
-    uint32_t lane = lanes_of_call(v, view->call, view->submits);
-    begin_end(v, view);
+    uint32_t lane = begin_call(v, view);
     v->gives_up = v->overtakes = false;
     if (v->kept != NULL)
         v->kept->view = view;

@@ -9,6 +9,10 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/agenda.h"
+
+_Static_assert(sizeof(struct cover) <= AGENDA_ITEM_MOST && offsetof(struct cover, ticks) == 0, "base/agenda.h");
+
 static bool cover_learn(struct verdicts *v, struct cover *cover, uint32_t about, const struct known *known)
 {
     void *grown = table_grow(cover->full, &cover->room, (size_t)about + 1, sizeof *cover->full);
@@ -193,13 +197,6 @@ static void apply(struct verdicts *v, struct cover *cover)
     drop_cover(v, cover);
 }
 
-static void swap_covers(struct cover *heap, size_t a, size_t b)
-{
-    struct cover moved = heap[a];
-    heap[a] = heap[b];
-    heap[b] = moved;
-}
-
 /* Takes the cover over. */
 void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks)
 {
@@ -207,41 +204,21 @@ void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks)
         drop_cover(v, cover);
         return;
     }
-    if (v->covers.count >= COVERS_MOST || !TABLE_ADD(&v->covers)) {
+    if (v->covers.count >= AGENDA_MOST || !TABLE_ADD(&v->covers)) {
         v->unseen_order = v->now; /* an order that was there is forgotten */
         drop_cover(v, cover);
         return;
     }
-    struct cover *heap = v->covers.items;
-    size_t at = v->covers.count - 1;
-    heap[at] = *cover;
-    heap[at].ticks = ticks;
-    for (; at != 0 && heap[at].ticks < heap[(at - 1) / 2].ticks; at = (at - 1) / 2)
-        swap_covers(heap, at, (at - 1) / 2);
-}
-
-static void take_first(struct verdicts *v, struct cover *first)
-{
-    struct cover *heap = v->covers.items;
-    *first = heap[0];
-    heap[0] = heap[--v->covers.count];
-    for (size_t at = 0;;) {
-        size_t least = at;
-        for (size_t child = at * 2 + 1; child <= at * 2 + 2 && child < v->covers.count; child++)
-            if (heap[child].ticks < heap[least].ticks)
-                least = child;
-        if (least == at)
-            return;
-        swap_covers(heap, at, least);
-        at = least;
-    }
+    *TABLE_LAST(&v->covers) = *cover;
+    TABLE_LAST(&v->covers)->ticks = ticks;
+    agenda_add(v->covers.items, v->covers.count, sizeof *v->covers.items);
 }
 
 void waits_until(struct verdicts *v, uint64_t ticks)
 {
     while (v->covers.count != 0 && v->covers.items[0].ticks <= ticks) {
-        struct cover cover;
-        take_first(v, &cover);
+        agenda_take(v->covers.items, v->covers.count, sizeof *v->covers.items);
+        struct cover cover = v->covers.items[--v->covers.count];
         apply(v, &cover);
     }
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all of analysis/ stands on: durations as people write them, the map from ids.
+// What all of analysis/ stands on: durations as people write them, the map from ids, what is to happen at a time.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
+#include "analysis/base/agenda.h"
 #include "analysis/base/duration.h"
 #include "analysis/base/table.h"
 
@@ -35,6 +39,35 @@ TEST(Duration, NothingIsGuessed)
         EXPECT_FALSE(duration_read(text, &ns)) << text;
         EXPECT_EQ(7u, ns) << text;
     }
+}
+
+/* By turns three in and two out, the times in no order and some of them twice. */
+TEST(Agenda, HandsOutTheEarliestFirst)
+{
+    struct Item {
+        uint64_t ticks, twice;
+    };
+    std::vector<Item> agenda;
+    std::vector<uint64_t> waiting;
+    auto take = [&] {
+        agenda_take(agenda.data(), agenda.size(), sizeof(Item));
+        auto earliest = std::min_element(waiting.begin(), waiting.end());
+        EXPECT_EQ(*earliest, agenda.back().ticks);
+        EXPECT_EQ(*earliest * 2, agenda.back().twice) << "all of the item moves";
+        waiting.erase(earliest);
+        agenda.pop_back();
+    };
+    for (uint64_t i = 0; i < 300; i++) {
+        uint64_t ticks = i * 7919 % 101;
+        agenda.push_back({ticks, ticks * 2});
+        waiting.push_back(ticks);
+        agenda_add(agenda.data(), agenda.size(), sizeof(Item));
+        if (i % 3 != 0)
+            take();
+    }
+    EXPECT_EQ(100u, agenda.size());
+    while (!agenda.empty())
+        take();
 }
 
 /* Small ids have another place than others; nobody may notice. */
