@@ -153,7 +153,7 @@ static bool is_watched(const struct call_view *view)
     unsigned op = view->call->r.op;
     if (!view->blocked || !view->completes)
         return false;
-    if (op == PTDS_OP_CTX_SYNC || (op == PTDS_OP_STREAM_SYNC && view->target_kind == PTDS_STREAM_LEGACY))
+    if ((op == PTDS_OP_CTX_SYNC || op == PTDS_OP_STREAM_SYNC) && model_waits_unasked(view))
         return true;
     return (op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC) && view->waits.count == 1;
 }

@@ -150,6 +150,9 @@ void model_pending(struct model *model, uint32_t context, unsigned roles, uint32
 /* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
 void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
 
+/* Whether the call waits for streams that it does not name. */
+bool model_waits_unasked(const struct call_view *view);
+
 /* Between enter and leave: what the operation that the call submits comes after, itself not included. */
 void model_comes_after(const struct model *model, const struct order *order, const struct call_view *view,
                        struct vclock *out);

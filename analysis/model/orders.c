@@ -140,6 +140,12 @@ void model_cover(const struct model *model, const struct order *order, const str
     }
 }
 
+bool model_waits_unasked(const struct call_view *view)
+{
+    struct order_call call = {.act = ORDER_WAITS, .sent = order_role_of(view->target_kind)};
+    return view->scope == WAIT_CONTEXT || (view->scope == WAIT_STREAM && order_under(ORDER_AS_RUN, &call).after != 0);
+}
+
 /* The number of the last call that was entered before a moment; of one too long ago, the oldest one known: rather too many
  * calls than too few. */
 static uint64_t entered_before(const struct model *model, uint64_t ticks)

@@ -2,13 +2,23 @@
  *
  * What the files of the verdict engine share; nobody else includes it.
  *
- * A lane is a stream as the program named it; the legacy stream is a lane for each thread that uses it. Lane 0 is the host:
- * what is known there, every later call comes after. Every call has a number, rising; a lane's `last` is its last
- * operation's, so "up to operation n of lane A" is one number.
+ * Lanes. A lane is a stream as the program named it, but the legacy stream is one lane for each thread that uses it. (That
+ * is ORDER_EXPLICIT of model/under.h; what legacy order adds between lanes is ORDER_LEGACY.) Lane 0 is the host: every
+ * later call comes after what is known there. Calls are numbered, rising, and an operation has its call's number; so "up to
+ * operation n of lane A" is one number.
  *
- * Each lane keeps two clocks: `expl`, what its last operation comes after by explicit order, and `full`, by explicit and
- * implicit order. What the host knows is not copied into them. Beside `full` it keeps how each piece of that knowledge
- * arrived (struct known), as long as somebody may ask: that is what blames an edge for an order.
+ * Clocks. A lane keeps two: what its last operation comes after by explicit order (`expl`), and by explicit and implicit
+ * order (`full`). What the host knows is not copied into them, so whoever asks takes the larger of the lane's and the
+ * host's.
+ *
+ * Ways. A conflict that only `full` holds apart is to be blamed on the edges that hold it. So a lane remembers of each
+ * entry of `full` over which edge it came, and from which lane (struct known); blame.c follows that back. An entry is
+ * forgotten when no operation is left that a later one could conflict with over it; an edge that no entry names any more is
+ * settled.
+ *
+ * Interest. A lane's operations are remembered where a later call may conflict with them: by memory (memories.h) where the
+ * memory is known, else as marks of the lane. Of operations in a row that no other lane learnt of in between, the last is
+ * enough: who comes after it comes after all of them.
  */
 #ifndef PTDS_ANALYSIS_ORDER_ENGINE_H
 #define PTDS_ANALYSIS_ORDER_ENGINE_H
@@ -39,8 +49,8 @@ enum {
 #define NO_LANE UINT32_MAX
 #define NO_EDGE UINT32_MAX
 
-/* Up to operation `op` of some lane is known since operation `at`; it came from lane `from`, whose last operation then was
- * `via`, over an edge or (NO_EDGE) by explicit order. */
+/* One entry of a clock, and how it came there: up to operation `op` of some lane, known since call `at`. It was taken over
+ * from lane `from`, whose last operation then was `via`: over an edge or (NO_EDGE) by explicit order. */
 struct known {
     uint64_t op, via, at;
     uint32_t from, edge;
@@ -51,7 +61,7 @@ struct known_list {
     uint32_t count, room;
 };
 
-/* Operations that touch memory: of runs that nobody looked into, only the last. */
+/* An operation that touches memory. Of those in a row that no other lane learnt of in between, only the last is a mark. */
 struct mark {
     uint64_t op;
     struct edge_end end; /* set when it is about to go from the verdicts' `ends` */
@@ -60,6 +70,7 @@ struct marks {
     struct mark *items;
     size_t count, room;
 };
+
 /* Operations whose knowledge arrived by the same edges: after < op <= upto. */
 struct way {
     uint64_t after, upto;
@@ -83,11 +94,11 @@ struct lane {
     struct mark newest;  /* the newest call on it: `last`, or the one at hand */
     uint64_t last, born; /* call numbers */
     uint64_t grown_at;   /* when `full` last grew */
-    uint64_t snapped;    /* when somebody last took over its clocks */
+    uint64_t snapped;    /* when another lane, an event or the host last learnt of its operations */
     uint64_t foreign_at; /* when `full` last grew about lanes that have no implicit order with this one */
     uint64_t dropped;    /* an access of this lane, up to here, was forgotten for lack of room */
     uint64_t ended;      /* ticks */
-    uint64_t met_at;     /* when its operations last met what others' touch unseen, and of which classes */
+    uint64_t met_at;     /* when conflicts with the others' marks were last looked for, and for which classes */
     uint8_t met, met_opaque;
     uint64_t key;
     uint32_t stream, context, serial;

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A cache of accesses, for speed alone. Nine of ten pointers of a launch are where the same lane used them before, so a
- * lane's last accesses at an address are kept here, in a place of their own. They are written to what is remembered of the
- * memory (accesses.c) only when another lane wants to see that. For touches.c.
+ * A cache of accesses, for speed alone. Nine of ten pointers of a launch are where the same lane used them before. So a
+ * lane's last accesses from an address on are noted in a place, and written to what is remembered of the memory
+ * (accesses.c) only when another lane wants to see that. For touches.c.
  *
- * A place keeps the last access of each kind: read, write, unknown. A later access replaces an earlier one of a weaker
- * kind: who comes after the write comes after the read before it, too, and who conflicts with the read conflicts with the
- * write. So a write replaces reads and unknown ones, an unknown one replaces reads.
+ * A place notes at most one access of each kind: read, unknown, write, from weak to strong. A new access makes those of its
+ * own and of weaker kinds superfluous. Say a lane reads and then writes: whoever conflicts with the read conflicts with the
+ * write as well, and whoever comes after the write comes after the read. So the read need not be remembered any more. It
+ * may stand in the memory's list from an earlier writing back; that is why a place notes which kinds were made superfluous:
+ * they are forgotten there when the place is written back.
  */
 #ifndef PTDS_ANALYSIS_ORDER_PLACES_H
 #define PTDS_ANALYSIS_ORDER_PLACES_H
 
 #include "analysis/order/engine.h"
 
-/* What a lane did from an address on. Arrays are by kind of access (enum access, less one), sets of kinds have a bit
- * 1 << enum access. As long as a line of the processor's cache: to find it is much of what a pointer costs. */
+/* What a lane did from an address on. Arrays are by kind of access (enum access, less one); sets of kinds have a bit
+ * 1 << enum access. A place is as long as a line of the processor's cache: finding it is much of what a pointer costs. */
 struct place {
     uint64_t address;
     uint32_t lane;   /* serial */
     uint32_t memory; /* position */
-    uint64_t turn;   /* the memory's, when conflicts with others were looked for */
+    uint64_t turn;   /* the memory's, when conflicts with others were last looked for */
     uint64_t seen;   /* the call at which that was; later than all calls if no new order can change the answer */
-    uint32_t order[ACCESS_UNKNOWN]; /* the last access of each kind in `noted` (places_order) */
-    uint16_t at[ACCESS_UNKNOWN];    /* where the memory remembers those that were written back; 0: it does not */
+    uint32_t order[ACCESS_UNKNOWN]; /* of each kind in `noted`: which access it was (places_order) */
+    uint16_t at[ACCESS_UNKNOWN];    /* where the memory remembers the last one that was written back; 0: nowhere */
     uint32_t next;                  /* the place to be written back before this one, plus one */
-    uint16_t noted;                 /* low bits: kinds used since the place was last written back */
-                                    /* PLACE_REPLACED bits higher: kinds replaced since then; a kind can be in both */
-    uint8_t kinds;                  /* for which conflicts were looked for and no race found */
+    uint16_t noted;                 /* low bits: kinds to be written back; PLACE_REPLACED bits higher: kinds that were */
+                                    /* made superfluous since the last time. A kind can be in both: read, written, read */
+    uint8_t kinds;                  /* for which conflicts were looked for and no race was found */
     bool waiting;                   /* it is in the memory's list of places to be written back */
 };
 #define PLACE_REPLACED 8
@@ -58,11 +60,11 @@ static inline uint32_t places_order(const struct verdicts *v, uint32_t access)
     return (uint32_t)(v->now % ENDS) << TOUCHES_BITS | access;
 }
 
-/* By enum access: the kinds that such an access replaces. */
+/* By enum access: the weaker kinds, which such an access makes superfluous. Its own kind it simply takes the place of. */
 enum { WEAKER_THAN_UNKNOWN = 1 << ACCESS_READ, WEAKER_THAN_WRITE = 1 << ACCESS_READ | 1 << ACCESS_UNKNOWN };
 static const uint16_t places_weaker[] = {
     [ACCESS_READ] = 0, [ACCESS_WRITE] = WEAKER_THAN_WRITE, [ACCESS_UNKNOWN] = WEAKER_THAN_UNKNOWN};
-/* An access takes the kinds that it replaces out of the low bits of `noted`, and adds itself there and them above. */
+/* So of `noted`: which bits stay, and which are added. */
 static const uint16_t places_keeps[] = {[ACCESS_READ] = UINT16_MAX,
                                         [ACCESS_WRITE] = (uint16_t)~WEAKER_THAN_WRITE,
                                         [ACCESS_UNKNOWN] = (uint16_t)~WEAKER_THAN_UNKNOWN};

@@ -3,11 +3,15 @@
  * The verdict engine: finds the implicit edges of a trace (edge.h) and says of each whether the program needs it. Fed every
  * call in merged order, between model_enter and model_leave, by the report builder and by tests.
  *
- * Works on the streams as the program named them, so that a trace says the same under every policy. Two orders are kept:
- *   explicit  each thread's legacy work is a stream of its own; events by generation; host waits that were asked for by
- *             name, and those that no policy changes: for a free's sake, for a context's. A wait that has returned orders
- * every later call of every thread: hand-over between threads by mutex cannot be seen, so it is taken for granted. An edge
- * is never called needed for want of a mutex full      that, plus the implicit edges A kernel reaches memory by its
+ * Works on the streams as the program named them, so that a trace says the same under every policy. Two orders are
+ * compared:
+ *   - the explicit one (ORDER_EXPLICIT of model/under.h): each thread's legacy work is a stream of its own; events by
+ *     generation; host waits that were asked for by name, and those that no policy changes, for a free or a context;
+ *   - the full one: that, and what legacy order adds (ORDER_LEGACY).
+ * What this run's policy kept of the difference is kept.c's question.
+ *
+ * A wait that has returned orders every later call of every thread: hand-over between threads by mutex cannot be seen, so
+ * it is taken for granted, and an edge is never called needed for want of a mutex. A kernel reaches memory by its
  * arguments only, unless the trace or the kernel's signature says otherwise.
  *
  * Memory goes with live streams, allocations, and with edges and accesses that something may still depend on.

@@ -107,8 +107,7 @@ static void flag(struct rule_run *run, const struct call_view *view, uint32_t de
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    bool unasked = view->scope == WAIT_CONTEXT || view->target_kind == PTDS_STREAM_LEGACY;
-    if (!view->blocked || !unasked)
+    if (!view->blocked || !model_waits_unasked(view))
         return;
     uint32_t slot = unending_among(run, &view->waits, view->target);
     if (slot != MODEL_NO_SLOT) {

@@ -67,7 +67,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 {
     const struct ptds_rec_CALL *call = &judged->view->call->r;
     uint32_t legacy = call->target != 0 ? call->target : call->stream;
-    if (call->op != PTDS_OP_STREAM_SYNC || judged->view->target_kind != PTDS_STREAM_LEGACY)
+    if (call->op != PTDS_OP_STREAM_SYNC || !model_waits_unasked(judged->view))
         return;
     for (uint32_t i = 0; i < judged->count; i++)
         if (judged->stream[i].uid == legacy || (judged->wide && judged->stream[i].need == NOT_NEEDED))
