@@ -13,7 +13,7 @@
  * besides that two calls which use the same memory keep legacy order.
  *
  * Explicit order (a stream's own turn, events, what a thread has waited for) is in order.h. The waits that the shim itself
- * puts there (EDGE records) are events in all but name; model.c hands them to the orders "as run".
+ * puts there (EDGE records) are events in all but name; orders.c hands them to the orders "as run".
  */
 #ifndef PTDS_ANALYSIS_MODEL_UNDER_H
 #define PTDS_ANALYSIS_MODEL_UNDER_H
