@@ -205,10 +205,12 @@ struct verdicts {
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
+    size_t defined;        /* memories whose calls are not in the trace: how many are there by now */
+    uint64_t defined_next; /* ticks: when another one is */
     unsigned times;        /* TOUCHES_TIME: the program asks for times between events; 0: it does not */
     struct id_map untimed; /* events without a time, by uid */
-    bool unsure;           /* an address in no known memory may be in one that the trace does not show any more */
-    struct edge_end *end;  /* the call at hand */
+    bool unsure;          /* an address in no known memory may be in one that was freed and that no record shows any more */
+    struct edge_end *end; /* the call at hand */
     struct alike_end {
         uint32_t alike;       /* 0 none */
         struct edge_end end;  /* but for time, kernel and stack */

@@ -228,6 +228,8 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     v->raced = v->may_race = false;
     if (v->covers.count != 0)
         waits_until(v, view->call->r.enter);
+    if (v->defined_next <= view->call->r.enter)
+        v->defined_next = memories_defined(v, view->call->r.enter);
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
     begin_end(v, view);
     v->gives_up = v->overtakes = false;

@@ -334,6 +334,13 @@ def wrong_run(truth, policy, lost, printed):
         yield Complaint("bytes %s" % policy, "%s read %s, not %s" % (show(truth.program, i), printed.get(i), want[i]))
 
 
+def not_as_claimed(program, policy, verdicts):
+    """What a program of found/ says in its own text of its orders under `observe`."""
+    said = ", ".join("%s %d" % (word, verdicts[word]) for word in CERTAINTIES if verdicts[word])
+    if policy == "observe" and program.claim not in (None, said):
+        yield Complaint("not as claimed", "%s, not %s" % (said, program.claim))
+
+
 def judge(truth, policy, said, printed):
     lost = truth.lost(policy)
     out = list(wrong_run(truth, policy, lost, printed))

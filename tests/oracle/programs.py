@@ -122,7 +122,10 @@ class Program:
 
     def __init__(self, text=""):
         self.ops, self.names = [], Names()
+        self.claim = None  # "# Said: not needed 1, needed 2": how many orders of each verdict
         for line in text.splitlines():
+            if line.startswith("# Said: "):
+                self.claim = line[len("# Said: "):]
             if line.strip() and not line.startswith("#"):
                 self.ops.append(Op(line, self.names))
 
