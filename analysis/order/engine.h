@@ -2,8 +2,9 @@
  *
  * What the files of the verdict engine share; nobody else includes it.
  *
- * A lane is a stream as the program named it; the legacy stream is a lane for each thread that uses it. Lane 0 is the host:
- * what is known there, every later call comes after. Every call has a number, rising; a lane's `last` is its last
+ * A lane is a stream as the program named it; the legacy stream is a lane for each thread that uses it, and two where the
+ * policy moved some of the thread's work to another stream and left some. Lane 0 is the host: what is known there, every
+ * later call comes after. Every call has a number, rising; a lane's `last` is its last
  * operation's, so "up to operation n of lane A" is one number.
  *
  * Each lane keeps two clocks: `expl`, what its last operation comes after by explicit order, and `full`, by explicit and
@@ -37,6 +38,7 @@ enum {
     TOUCHES_MOST = 1 << TOUCHES_BITS /* of one operation */
 };
 
+#define LANE_KEPT 0x80000000u /* beside the thread: a lane's legacy work that the policy left where it was */
 #define HOST_LANE 0u
 #define NO_LANE UINT32_MAX
 #define NO_EDGE UINT32_MAX
@@ -205,6 +207,7 @@ struct verdicts {
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
+    bool moved; /* the policy took legacy work elsewhere */
     size_t defined;        /* memories whose calls are not in the trace: how many are there by now */
     uint64_t defined_next; /* ticks: when another one is */
     unsigned times;        /* TOUCHES_TIME: the program asks for times between events; 0: it does not */
@@ -243,12 +246,18 @@ static inline uint64_t lanes_lately_key(uint32_t thread, uint32_t stream)
 {
     return (stream | (uint64_t)thread << 32) + 1;
 }
+/* Whose lane of the legacy stream. */
+static inline uint32_t lanes_owner(const struct verdicts *v, const struct call *call)
+{
+    return v->moved && !(call->r.flags & PTDS_CALL_REMAPPED) ? call->thread | LANE_KEPT : call->thread;
+}
 /* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
 static inline uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)
 {
     uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target;
-    const struct lately *lately = lanes_lately(v, call->thread, stream);
-    return lately->key == lanes_lately_key(call->thread, stream) ? lately->at : lanes_look_up(v, call, stream, make);
+    uint32_t owner = lanes_owner(v, call);
+    const struct lately *lately = lanes_lately(v, owner, stream);
+    return lately->key == lanes_lately_key(owner, stream) ? lately->at : lanes_look_up(v, call, stream, make);
 }
 uint32_t lanes_context(struct verdicts *v, uint32_t uid);
 bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);

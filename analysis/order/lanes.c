@@ -149,7 +149,7 @@ static uint32_t find_lane(struct verdicts *v, const struct call *call, uint32_t 
 {
     const struct stream_def *def = definitions_stream(&v->trace->defs, stream);
     bool legacy = def != NULL && def->kind == PTDS_STREAM_LEGACY;
-    uint64_t key = stream | (legacy ? ((uint64_t)call->thread + 1) << 32 : 0);
+    uint64_t key = stream | (legacy ? ((uint64_t)lanes_owner(v, call) + 1) << 32 : 0);
     uint32_t at;
     if (id_map_get(&v->lane_by_key, key, &at))
         return at;
@@ -167,7 +167,8 @@ uint32_t lanes_look_up(struct verdicts *v, const struct call *call, uint32_t str
 {
     uint32_t at = stream != 0 ? find_lane(v, call, stream, make) : NO_LANE;
     if (at != NO_LANE)
-        *lanes_lately(v, call->thread, stream) = (struct lately){lanes_lately_key(call->thread, stream), at};
+        *lanes_lately(v, lanes_owner(v, call), stream) =
+            (struct lately){lanes_lately_key(lanes_owner(v, call), stream), at};
     return at;
 }
 

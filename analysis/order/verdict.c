@@ -47,6 +47,7 @@ struct verdicts *verdicts_begin(const struct trace *trace, struct edge_sink *sin
         return NULL;
     v->trace = trace;
     v->sink = sink;
+    v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !definitions_keep_order(&trace->defs);
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
     v->lost_at = trace->header.recycled != 0;

@@ -86,7 +86,7 @@ def run_all(tools, folder, batch):
         truth = judge.Truth(program)
         for policy in policies_of(name):
             trace = "%s.%s.ptds" % (path, policy)
-            runs.append(Run(name, policy, truth, trace, *tools.run(path, settings_of(policy, program), trace)))
+            runs.append(Run(name, policy, truth.under(policy), trace, *tools.run(path, settings_of(policy, program), trace)))
     return runs
 
 
