@@ -177,6 +177,8 @@ TEST_F(Touched, RowsFromTheFirstByteToTheLast)
     solid.dstDevice = b, solid.dstPitch = 32, solid.dstHeight = 4;
     solid.WidthInBytes = 32, solid.Height = 4, solid.Depth = 2;
     TOUCHES(cuMemcpy3DAsync(&solid, nullptr), "w b[0,256) r a[512,1248)");
+    solid.srcPitch = solid.srcHeight = 0; /* tight */
+    TOUCHES(cuMemcpy3DAsync(&solid, nullptr), "w b[0,256) r a[128,384)");
 }
 
 TEST_F(Touched, Memsets)
