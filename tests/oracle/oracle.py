@@ -64,7 +64,7 @@ class Tools:
 
 def policies_of(name):
     if not name.isdigit():
-        return list(GIVING_UP) + ["stream", "observe,overtake"]
+        return list(GIVING_UP) + ["stream", "stream,nonblocking", "observe,overtake"]
     seed = int(name)
     return (["observe", "per-thread,remap"] if seed % 10 == 9 else list(GIVING_UP)) + \
         ([KEEPING[seed // 3 % len(KEEPING)]] if seed % 3 == 0 else [])
