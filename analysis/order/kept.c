@@ -170,9 +170,10 @@ void kept_submit(struct verdicts *v, const struct call_view *view)
 static void cover(struct verdicts *v, struct order *order, const struct call_view *view, struct vclock *out)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    uint32_t slot = find_slot(v->kept, target_of(view->call)), context;
+    uint32_t slot, context;
     switch (view->scope) {
-    case WAIT_STREAM:
+    case WAIT_STREAM: /* the legacy stream waits for others, used or not */
+        slot = slot_of(v, view->call, target_of(view->call));
         if (slot != NO_LANE)
             order_cover_stream(order, slot, out);
         break;
