@@ -15,7 +15,7 @@ Access = collections.namedtuple("Access", "memory first end writes")
 SHAPES = {
     "fill": "sw-", "cfill": "sw-", "kcopy": "swr", "ccopy": "swr", "pcopy": "swr", "inc": "sb", "cinc": "sb", "add": "swrr",
     "spin": "s-", "empty": "s", "pad": "s-", "vset": "sv-", "vinc": "sv-", "vget": "svw", "deep": "sb",
-    "gather": "sw--", "cgather": "sw--", "scatter": "s----", "cscatter": "s----", "tcopy": "sw-",
+    "gather": "sw--", "cgather": "sw--", "scatter": "s----", "cscatter": "s----", "oscatter": "s----", "tcopy": "sw-",
     "slabs": "s-----", "set": "sw-", "set_sync": "lw-", "d2d": "swr", "d2d_sync": "lwr", "h2d": "swr", "h2d_sync": "lwr",
     "d2h": "swr", "d2h_sync": "lwr", "read": "lr", "aread": "sr", "table1": "l--", "table2": "l---", "hostfn": "sw-",
     "hread": "hr", "hwrite": "hw-", "texture": "h--",
@@ -23,7 +23,7 @@ SHAPES = {
     "alloc": "hm--", "free": "hm", "palloc": "sm-", "pfree": "sm",
 }
 ONE_MEMORY = {"fill", "cfill", "kcopy", "ccopy", "pcopy", "inc", "cinc", "add", "deep"}  # by parameters
-BY_TABLE = {"gather", "cgather", "scatter", "cscatter"}
+BY_TABLE = {"gather", "cgather", "scatter", "cscatter", "oscatter"}
 KERNELS = ONE_MEMORY | BY_TABLE | {"spin", "empty", "pad", "vset", "vinc", "vget", "tcopy"}
 # The host goes on only when they are done.
 BLOCKING = {"h2d_sync", "d2h_sync", "read", "aread"}
@@ -175,7 +175,7 @@ def _written(op, memory):
     """The words that an operation writes, as long as each of its written parts."""
     count = next(a.end - a.first for a in op.accesses if a.writes)
     parts = [memory[a.memory][a.first:a.end] for a in op.accesses if not a.writes]
-    if op.name in ("fill", "cfill", "set", "set_sync", "hwrite", "vset", "hostfn", "scatter", "cscatter"):
+    if op.name in ("fill", "cfill", "set", "set_sync", "hwrite", "vset", "hostfn", "scatter", "cscatter", "oscatter"):
         return [int(op.arguments[-1])] * count
     if op.name in ("inc", "cinc", "vinc", "deep"):
         return _add(parts + [[1] * count])
