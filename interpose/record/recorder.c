@@ -124,6 +124,8 @@ int append_next_chunk(struct thread *thread)
         return 0;
     }
     thread->chunk->lost = thread->lost;
+    thread->chunk->holds = thread->allocates;
+    thread->allocates = 0;
     return 1;
 }
 

@@ -24,7 +24,15 @@ static uint32_t word(const struct ptds_rec_CALL *call, unsigned words, unsigned 
     return i < words ? (uint32_t)call->word[i] : 0;
 }
 
-/* 0: the record is of nothing else. */
+/* The record may come into this chunk or into the next one. */
+void record_allocates(struct thread *thread)
+{
+    if (thread->chunk)
+        thread->chunk->holds = 1;
+    thread->allocates = 1;
+}
+
+/* 0: the record is of something else. */
 static int memory_of(const struct ptds_record *record, struct ptds_rec_MEMORY *memory)
 {
     const struct ptds_rec_CALL *call = (const void *)record;

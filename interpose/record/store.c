@@ -272,7 +272,7 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_
     struct ptds_chunk *chunk = next_chunk(&index);
     *old = 0;
     if (chunk) {
-        if (store.states[index] == STATE_FULL)
+        if (store.states[index] == STATE_FULL && chunk->holds)
             *old = chunk->committed;
         fresh = index == store.handed;
         hand_out(chunk, index, kind, thread);

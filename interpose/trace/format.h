@@ -53,9 +53,9 @@ enum ptds_chunk_kind { PTDS_CHUNK_FREE = 0, PTDS_CHUNK_DEFINITIONS = 1, PTDS_CHU
 /* At the start of every chunk. Records follow back to back, each a multiple of 8 bytes. */
 struct ptds_chunk {
     uint32_t magic;
-    uint32_t kind;   /* enum ptds_chunk_kind */
-    uint32_t thread; /* uid; 0 for definitions */
-    uint32_t unused;
+    uint32_t kind;      /* enum ptds_chunk_kind */
+    uint32_t thread;    /* uid; 0 for definitions */
+    uint32_t holds;     /* CALLS: 1: allocations may be among them; for the writer, which looks for them */
     uint64_t sequence;  /* order in which chunks were begun; rises within a thread */
     uint64_t committed; /* bytes of valid records after this header */
     uint64_t lost;      /* records of this thread that were overwritten or refused before this chunk */
