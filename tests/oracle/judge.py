@@ -167,7 +167,7 @@ class Truth:
 def seen(op, program):
     """Accesses as a recorder of calls sees them: (memory, first, end, extent known, written for sure, may write)."""
     out = []
-    if op.host and op.name != "free":
+    if (op.host and op.name != "free") or op.name == "hostfn":
         return out
     for at, access in enumerate(op.accesses):
         words = program.words(access.memory)
