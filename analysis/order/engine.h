@@ -207,7 +207,7 @@ struct verdicts {
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
-    bool moved; /* the policy took legacy work elsewhere */
+    bool moved;            /* the policy took legacy work elsewhere */
     size_t defined;        /* memories whose calls are not in the trace: how many are there by now */
     uint64_t defined_next; /* ticks: when another one is */
     unsigned times;        /* TOUCHES_TIME: the program asks for times between events; 0: it does not */
