@@ -76,9 +76,8 @@ class Truth:
     def under(self, policy):
         """As far as the policy changes which orders are implicit: what a thread gives to 0 and to 0x1 is one stream's until 0
         is moved and 0x1 is not."""
-        both = {op.thread for op in self.ops if op.stream == "X"} & \
-            {op.thread for op in self.ops if op.stream == "L" or (op.name == "ssync" and op.arguments[0] == "L")}
-        return Truth(self.program, on_own_two) if policy == "per-thread" and both else self
+        x, zero = ({op.thread for op in self.ops if stream == (op.arguments[0] if op.name == "ssync" else op.stream)} for stream in "XL")
+        return Truth(self.program, on_own_two) if policy == "per-thread" and x & zero else self
 
     def timed(self):
         """What comes before an event of the default stream whose time is read, as if they conflicted: without the order the time
