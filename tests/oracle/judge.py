@@ -229,7 +229,7 @@ def wrong_not_needed(truth, edges, recorded):
             continue
         masks = masks or [truth.carried(edge) for edge in edges]
         carriers = [edge for edge, mask in zip(edges, masks) if truth.carries(mask, a, b)]
-        if not recorded >> a & 1 and all(edge.verdict != NOT_NEEDED for edge in carriers):
+        if not recorded >> a & recorded >> b & 1 and all(edge.verdict != NOT_NEEDED for edge in carriers):
             continue
         p = truth.program
         yield Complaint("%s: %s" % ("not needed" if carriers else "no such order", about(p, a, b, recorded)),
