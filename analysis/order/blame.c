@@ -88,7 +88,7 @@ static void set_pair(struct verdicts *v, struct edge *edge, const struct known *
     const struct lane *source = lanes_at(v, step->from);
     if (edge->kind != EDGE_FAN_IN && edge->pair.first.thread != edge->from.thread &&
         source->stream == edge->pair.first.stream && source->role == ORDER_ROLE_LEGACY &&
-        (uint32_t)(source->key >> 32) == edge->pair.first.thread + 1)
+        ((uint32_t)(source->key >> 32) - 1) % LANE_KEPT == edge->pair.first.thread)
         edge->from = edge->pair.first;
 }
 

@@ -2,10 +2,11 @@
  *
  * What the files of the verdict engine share; nobody else includes it.
  *
- * Lanes. A lane is a stream as the program named it, but the legacy stream is one lane for each thread that uses it. (That
- * is ORDER_EXPLICIT of model/under.h; what legacy order adds between lanes is ORDER_LEGACY.) Lane 0 is the host: every
- * later call comes after what is known there. Calls are numbered, rising, and an operation has its call's number; so "up to
- * operation n of lane A" is one number.
+ * Lanes. A lane is a stream as the program named it, but the legacy stream is one lane for each thread that uses it, and
+ * two where the policy moved some of the thread's work to another stream and left some. (That is ORDER_EXPLICIT of
+ * model/under.h; what legacy order adds between lanes is ORDER_LEGACY.) Lane 0 is the host: every later call comes after
+ * what is known there. Calls are numbered, rising, and an operation has its call's number; so "up to operation n of lane A"
+ * is one number.
  *
  * Clocks. A lane keeps two: what its last operation comes after by explicit order (`expl`), and by explicit and implicit
  * order (`full`). What the host knows is not copied into them, so whoever asks takes the larger of the lane's and the
@@ -45,6 +46,7 @@ enum {
     TOUCHES_MOST = 1 << TOUCHES_BITS /* of one operation */
 };
 
+#define LANE_KEPT 0x80000000u /* beside the thread: a lane's legacy work that the policy left where it was */
 #define HOST_LANE 0u
 #define NO_LANE UINT32_MAX
 #define NO_EDGE UINT32_MAX
@@ -209,10 +211,13 @@ struct verdicts {
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
+    bool moved;            /* the policy took legacy work elsewhere */
+    size_t defined;        /* memories whose calls are not in the trace: how many are there by now */
+    uint64_t defined_next; /* ticks: when another one is */
     unsigned times;        /* TOUCHES_TIME: the program asks for times between events; 0: it does not */
     struct id_map untimed; /* events without a time, by uid */
-    bool unsure;           /* an address in no known memory may be in one that the trace does not show any more */
-    struct edge_end *end;  /* the call at hand */
+    bool unsure;          /* an address in no known memory may be in one that was freed and that no record shows any more */
+    struct edge_end *end; /* the call at hand */
     struct alike {
         uint32_t number; /* as the model counts them; 0 none */
         uint32_t lane;

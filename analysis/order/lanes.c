@@ -135,13 +135,19 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     return at;
 }
 
+/* Whose lane of the legacy stream. */
+static uint32_t owner_of(const struct verdicts *v, const struct call *call)
+{
+    return v->moved && !(call->r.flags & PTDS_CALL_REMAPPED) ? call->thread | LANE_KEPT : call->thread;
+}
+
 uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)
 {
     uint32_t stream = call->r.stream != 0 ? call->r.stream : call->r.target, at;
     const struct stream_def *def = definitions_stream(&v->trace->defs, stream);
     struct order_call named = {.named = def != NULL ? order_role_of(def->kind) : ORDER_ROLE_NONE};
     bool own = order_under(ORDER_EXPLICIT, &named).place == ORDER_AT_OWN;
-    uint64_t key = stream | (own ? ((uint64_t)call->thread + 1) << 32 : 0);
+    uint64_t key = stream | (own ? ((uint64_t)owner_of(v, call) + 1) << 32 : 0);
     if (stream == 0)
         return NO_LANE;
     if (id_map_get(&v->lane_by_key, key, &at))

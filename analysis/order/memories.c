@@ -191,10 +191,9 @@ uint64_t memories_named(struct verdicts *v, uint32_t uid)
 }
 
 /* Mapped chunks whose reservation the trace does not name may all be of one. */
-static uint32_t part_of(struct verdicts *v, const struct call *call, uint64_t kind)
+static uint32_t part_of(struct verdicts *v, const struct memory_def *def, bool told)
 {
-    uint32_t uid = (uint32_t)call_word(call, 3);
-    return uid != 0 || (kind == PTDS_MEMORY_MAPPED && call->words < 4) ? unnamed(v, uid) : 0;
+    return def->part_of != 0 || (def->kind == PTDS_MEMORY_MAPPED && !told) ? unnamed(v, def->part_of) : 0;
 }
 
 /* The same bytes are another memory, too. Returns the memory, which may have moved. */
@@ -209,24 +208,25 @@ static struct memory *share(struct verdicts *v, struct memory *memory, uint32_t 
 }
 
 /* Another process's memory may be opened again where it is. */
-static struct memory *opened_again(struct verdicts *v, const struct call *call, uint64_t base, uint64_t bytes)
+static struct memory *opened_again(struct verdicts *v, const struct memory_def *def)
 {
-    struct memory *found = memories_part(v, base);
-    if (bytes == 0) {
+    struct memory *found = memories_part(v, def->address);
+    if (def->bytes == 0) {
         v->unsure = true; /* how far it goes is not told */
         return NULL;
     }
-    if (found == NULL || found->kind != PTDS_MEMORY_IPC || found->uid != call->r.object)
+    if (found == NULL || found->kind != PTDS_MEMORY_IPC || found->uid != def->uid)
         return NULL;
     found->opened++;
     return found;
 }
 
-struct memory *memories_add(struct verdicts *v, const struct call *call)
+/* `told`: what it is a part of. */
+static struct memory *add(struct verdicts *v, const struct memory_def *def, bool told)
 {
-    uint64_t base = call_word(call, 0), bytes = call_word(call, 1), kind = call_word(call, 2);
-    struct memory *made = kind == PTDS_MEMORY_IPC ? opened_again(v, call, base, bytes) : NULL;
-    if (kind == PTDS_MEMORY_ARRAY) {
+    uint64_t base = def->address, bytes = def->bytes;
+    struct memory *made = def->kind == PTDS_MEMORY_IPC ? opened_again(v, def) : NULL;
+    if (def->kind == PTDS_MEMORY_ARRAY) {
         base |= ARRAYS;
         bytes = 1;
     }
@@ -235,18 +235,36 @@ struct memory *memories_add(struct verdicts *v, const struct call *call)
     make_way(v, base, base + bytes);
     struct memory memory = {.base = base,
                             .end = base + bytes,
-                            .uid = call->r.object,
-                            .context = call->r.context,
-                            .kind = (uint32_t)kind,
-                            .classes = classes_of(kind)};
-    memory.of = part_of(v, call, kind);
+                            .uid = def->uid,
+                            .context = def->context,
+                            .kind = def->kind,
+                            .classes = classes_of(def->kind)};
+    memory.of = part_of(v, def, told);
     if (memory.of != 0)
         v->memories.items[memory.of].classes |= memory.classes & ~(unsigned)TOUCHES_GLOBAL;
-    v->globals_seen |= kind == PTDS_MEMORY_GLOBAL && memory.of == 0;
+    v->globals_seen |= def->kind == PTDS_MEMORY_GLOBAL && memory.of == 0;
     made = insert(v, &memory);
-    if (made != NULL && call_word(call, 4) != 0)
-        made = share(v, made, (uint32_t)call_word(call, 4));
-    return made;
+    return made != NULL && def->same_as != 0 ? share(v, made, def->same_as) : made;
+}
+
+struct memory *memories_add(struct verdicts *v, const struct call *call)
+{
+    struct memory_def def = {.address = call_word(call, 0),
+                             .bytes = call_word(call, 1),
+                             .uid = call->r.object,
+                             .kind = (uint32_t)call_word(call, 2),
+                             .part_of = (uint32_t)call_word(call, 3),
+                             .same_as = (uint32_t)call_word(call, 4),
+                             .context = call->r.context};
+    return add(v, &def, call->words > 3);
+}
+
+uint64_t memories_defined(struct verdicts *v, uint64_t ticks)
+{
+    const struct definitions *defs = &v->trace->defs;
+    while (v->defined < defs->memories.count && defs->memories.items[v->defined].ticks <= ticks)
+        add(v, &defs->memories.items[v->defined++], true);
+    return v->defined < defs->memories.count ? defs->memories.items[v->defined].ticks : UINT64_MAX;
 }
 
 void memories_free(struct verdicts *v)

@@ -86,6 +86,8 @@ uint64_t memories_named(struct verdicts *v, uint32_t uid);
 struct memory *memories_elsewhere(struct verdicts *v);
 struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address);
 struct memory *memories_add(struct verdicts *v, const struct call *call);
+/* Those up to then whose calls are not in the trace any more. When the next one is due. */
+uint64_t memories_defined(struct verdicts *v, uint64_t ticks);
 void memories_remove(struct verdicts *v, struct memory *memory);
 void memories_free(struct verdicts *v);
 

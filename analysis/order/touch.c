@@ -5,6 +5,8 @@
  */
 #include "analysis/order/touch.h"
 
+#include "analysis/order/rows.h"
+
 static uint64_t extent(uint64_t width, uint64_t height, uint64_t pitch)
 {
     uint64_t size;
@@ -32,12 +34,12 @@ static unsigned launch(const struct call *call, struct touch out[TOUCH_MOST], bo
 
 static unsigned copy(const struct call *call, struct touch out[TOUCH_MOST], bool *all)
 {
-    uint64_t width = call_word(call, 2), height = call_word(call, 3);
+    struct rows into = rows_of_copy(call, true), outof = rows_of_copy(call, false);
     unsigned to = call->r.kinds & 15, from = call->r.kinds >> 4, count = 0;
     if (to != PTDS_MEMORY_ARRAY)
-        out[count++] = (struct touch){call_word(call, 0), extent(width, height, call_word(call, 4))};
+        out[count++] = (struct touch){call_word(call, 0), extent(into.width, into.height, into.pitch)};
     if (from != PTDS_MEMORY_ARRAY)
-        out[count++] = (struct touch){call_word(call, 1), extent(width, height, call_word(call, 5))};
+        out[count++] = (struct touch){call_word(call, 1), extent(outof.width, outof.height, outof.pitch)};
     *all = count == 2;
     return count;
 }

@@ -6,6 +6,7 @@
  */
 #include "analysis/order/marks.h"
 #include "analysis/order/places.h"
+#include "analysis/order/rows.h"
 
 #include <string.h>
 
@@ -41,9 +42,9 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
 }
 
 /* What is known of where a range lies: all of it, or with holes, or from its first byte on. */
-static struct touch range_of(uint64_t address, const uint64_t size[3], enum access access)
+static struct touch range_of(uint64_t address, const struct rows *size, enum access access)
 {
-    uint64_t width = size[0], height = size[1] != 0 ? size[1] : 1, pitch = size[2], rows, bytes;
+    uint64_t width = size->width, height = size->height != 0 ? size->height : 1, pitch = size->pitch, rows, bytes;
     struct touch touch = {.lo = address, .access = access, .extent = EXTENT_EXACT};
     if (height != 1 && pitch != width)
         touch.extent = pitch < width ? EXTENT_FROM : EXTENT_HOLES;
@@ -63,10 +64,10 @@ static void add_part(struct verdicts *v, struct operation *operation, struct mem
 
 /* A range by its first byte, rows and pitch; without a pitch how far it reaches is not known. It may lie in several
  * allocations: chunks that are mapped side by side. */
-static void add_range(struct verdicts *v, struct operation *operation, uint64_t address, const uint64_t size[3],
+static void add_range(struct verdicts *v, struct operation *operation, uint64_t address, const struct rows *size,
                       unsigned kind, enum access access)
 {
-    if (size[0] == 0 || address == 0)
+    if (size->width == 0 || address == 0)
         return;
     struct touch touch = range_of(address, size, access);
     if (touch.extent == EXTENT_FROM) {
@@ -108,15 +109,15 @@ static void add_array(struct verdicts *v, struct operation *operation, uint64_t 
 static void add_copy(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     unsigned to = call->r.kinds & 15, from = call->r.kinds >> 4;
-    uint64_t width = call_word(call, 2), height = call_word(call, 3), reached = call_word(call, 6);
+    struct rows into = rows_of_copy(call, true), outof = rows_of_copy(call, false);
     if (from == PTDS_MEMORY_ARRAY)
-        add_array(v, operation, call_word(call, 1), to == PTDS_MEMORY_ARRAY ? call_word(call, 7) : reached, ACCESS_READ);
+        add_array(v, operation, call_word(call, 1), rows_reached(call, to == PTDS_MEMORY_ARRAY), ACCESS_READ);
     else if (from != PTDS_MEMORY_PAGEABLE)
-        add_range(v, operation, call_word(call, 1), (uint64_t[]){width, height, call_word(call, 5)}, from, ACCESS_READ);
+        add_range(v, operation, call_word(call, 1), &outof, from, ACCESS_READ);
     if (to == PTDS_MEMORY_ARRAY)
-        add_array(v, operation, call_word(call, 0), reached, ACCESS_WRITE);
+        add_array(v, operation, call_word(call, 0), rows_reached(call, 0), ACCESS_WRITE);
     else
-        add_range(v, operation, call_word(call, 0), (uint64_t[]){width, height, call_word(call, 4)}, to, ACCESS_WRITE);
+        add_range(v, operation, call_word(call, 0), &into, to, ACCESS_WRITE);
 }
 
 static void add_whole(struct verdicts *v, struct operation *operation, struct memory *memory)
@@ -266,22 +267,22 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
     switch (call->r.op) {
     case PTDS_OP_COPY: add_copy(v, operation, call); break;
     case PTDS_OP_MEMSET:
-        add_range(v, operation, address, (uint64_t[]){bytes, call_word(call, 2), call_word(call, 3)}, call->r.kinds & 15,
+        add_range(v, operation, address, &(struct rows){bytes, call_word(call, 2), call_word(call, 3)}, call->r.kinds & 15,
                   ACCESS_WRITE);
         break;
     /* What gates lets others run, the host too: whatever came before it is done by then. */
     case PTDS_OP_WRITE_VALUE:
-        add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_WRITE);
+        add_range(v, operation, address, &(struct rows){bytes, 1, 0}, 0, ACCESS_WRITE);
         operation->opaque |= TOUCHES_ALL;
         break;
     case PTDS_OP_WAIT_VALUE:
-        add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_READ);
+        add_range(v, operation, address, &(struct rows){bytes, 1, 0}, 0, ACCESS_READ);
         operation->opaque |= TOUCHES_ALL;
         v->unseen_order = v->now; /* who wrote it came before, by order that nobody sees */
         break;
     case PTDS_OP_ATTACH: /* to a stream, or to the host: who else uses the memory meanwhile fails */
         if (bytes != 0)
-            add_range(v, operation, address, (uint64_t[]){bytes, 1, 0}, 0, ACCESS_WRITE);
+            add_range(v, operation, address, &(struct rows){bytes, 1, 0}, 0, ACCESS_WRITE);
         else
             add_whole(v, operation, memories_part(v, address));
         break;

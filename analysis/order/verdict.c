@@ -48,6 +48,7 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
         return NULL;
     v->trace = trace;
     v->sink = sink;
+    v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !order_promises(order_policy_of_run(&trace->defs));
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
     v->lost_at = trace->header.recycled != 0;
@@ -230,6 +231,8 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     v->raced = v->may_race = false;
     if (v->covers.count != 0)
         waits_until(v, view->call->r.enter);
+    if (v->defined_next <= view->call->r.enter)
+        v->defined_next = memories_defined(v, view->call->r.enter);
     uint32_t lane = begin_call(v, view);
     v->gives_up = v->overtakes = false;
     if (v->kept != NULL)

@@ -55,6 +55,16 @@ static void flag(struct rule_run *run, const struct user *user)
     finding_cost_unknown(finding);
 }
 
+/* Work on the stream, or what an event that it waits for stands for. */
+static bool is_pending(const struct model *model, uint32_t slot)
+{
+    const struct vclock *clock = &model->real.streams.items[slot].clock;
+    bool pending = model_is_pending(model, slot);
+    for (uint32_t i = 0; i < clock->room && !pending; i++)
+        pending = clock->at[i] > vclock_get(&model->done, i) && model_is_pending(model, i);
+    return pending;
+}
+
 /* Those that are gone by now. */
 static void look(struct rule_run *run, uint64_t now)
 {
@@ -69,7 +79,7 @@ static void look(struct rule_run *run, uint64_t now)
             continue;
         }
         bool there = user->slot < model->streams.count && model->streams.items[user->slot].uid == user->uid;
-        if (there && model_is_pending(model, user->slot))
+        if (there && is_pending(model, user->slot))
             flag(run, user);
         state->users.items[i] = *TABLE_LAST(&state->users);
         state->users.count--;

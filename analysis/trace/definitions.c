@@ -196,6 +196,22 @@ static void add_device_base(struct definitions *defs, const struct ptds_rec_DEVI
         *out = (struct device_base_def){in->earliest, in->latest, in->id, in->context, in->source};
 }
 
+static void add_memory(struct definitions *defs, const struct ptds_rec_MEMORY *in)
+{
+    if (!TABLE_ADD(&defs->memories)) {
+        defs->out_of_memory = true;
+        return;
+    }
+    *TABLE_LAST(&defs->memories) = (struct memory_def){.ticks = in->ticks,
+                                                       .address = in->address,
+                                                       .bytes = in->bytes,
+                                                       .uid = in->uid,
+                                                       .kind = in->kind,
+                                                       .part_of = in->part_of,
+                                                       .same_as = in->same_as,
+                                                       .context = in->context};
+}
+
 static void add_untabled(struct definitions *defs, const struct ptds_rec_UNTABLED *in, const void *tail, size_t bytes)
 {
     if (!TABLE_ADD(&defs->untabled)) {
@@ -232,6 +248,7 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
     case PTDS_REC_KERNEL: add_kernel(defs, fixed, tail, bytes); return true;
     case PTDS_REC_PROCESS: add_process(defs, fixed); return true;
     case PTDS_REC_DEVICE_BASE: add_device_base(defs, fixed); return true;
+    case PTDS_REC_MEMORY: add_memory(defs, fixed); return true;
     case PTDS_REC_UNTABLED: add_untabled(defs, fixed, tail, bytes); return true;
     case PTDS_REC_BYPASS: add_bypass(defs, fixed, tail, bytes); return true;
     default: return false;
@@ -326,6 +343,20 @@ const char *definitions_setting(const struct definitions *defs, const char *name
     return NULL;
 }
 
+static int by_ticks(const void *one, const void *two)
+{
+    const struct memory_def *a = one, *b = two;
+    if (a->ticks != b->ticks)
+        return a->ticks < b->ticks ? -1 : 1;
+    return (a->uid > b->uid) - (a->uid < b->uid);
+}
+
+void definitions_sort(struct definitions *defs)
+{
+    if (defs->memories.count != 0)
+        qsort(defs->memories.items, defs->memories.count, sizeof defs->memories.items[0], by_ticks);
+}
+
 #define FREE_TEXTS(list) \
     do { \
         for (size_t i = 0; i < (list).count; i++) \
@@ -353,6 +384,7 @@ void definitions_free(struct definitions *defs)
     free(defs->kernels.items);
     free(defs->processes.items);
     free(defs->device_bases.items);
+    free(defs->memories.items);
     for (size_t i = 0; i < sizeof defs->by_id / sizeof defs->by_id[0]; i++)
         id_map_free(&defs->by_id[i]);
     *defs = (struct definitions){0};

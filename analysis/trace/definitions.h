@@ -75,6 +75,12 @@ struct device_base_def {
     uint32_t id, context, source;
 };
 
+/* An allocation whose call is not in the trace any more. */
+struct memory_def {
+    uint64_t ticks, address, bytes;
+    uint32_t uid, kind, part_of, same_as, context;
+};
+
 struct process_def {
     uint64_t ticks;
     uint32_t what, pid;
@@ -105,7 +111,8 @@ struct definitions {
     TABLE_OF(struct untabled_def) untabled;
     TABLE_OF(struct bypass_def) bypasses;
     TABLE_OF(struct device_base_def) device_bases;
-    struct id_map by_id[32]; /* by record kind: id -> position in its table */
+    TABLE_OF(struct memory_def) memories; /* by ticks, once all is read */
+    struct id_map by_id[32];              /* by record kind: id -> position in its table */
     bool out_of_memory;
 };
 
@@ -137,6 +144,9 @@ const char *definitions_setting(const struct definitions *defs, const char *name
 /* Takes one record that is not a CALL. `fixed` is the record's fixed part, zero-filled to the size of its struct; `tail`
  * what follows, of tail_bytes. False: this kind defines nothing. Sets out_of_memory where that happened. */
 bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed, const void *tail, size_t tail_bytes);
+
+/* When all records have been taken. */
+void definitions_sort(struct definitions *defs);
 
 void definitions_free(struct definitions *defs);
 

@@ -345,6 +345,7 @@ int trace_read(struct trace *trace, const struct trace_source *source, char *err
         return -1;
     read_schema(trace);
     read_chunks(trace);
+    definitions_sort(&trace->defs);
     return 0;
 }
 

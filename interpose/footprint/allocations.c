@@ -5,6 +5,7 @@
  */
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/tables.h"
+#include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
 
@@ -36,6 +37,7 @@ static struct memory *new_memory(enum ptds_memory_kind kind, uint64_t base, uint
 
 void footprint_record_alloc(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes, uint32_t uid)
 {
+    record_allocates(C->thread);
     C->object = uid;
     C->word[0] = base;
     C->word[1] = bytes;
@@ -191,6 +193,18 @@ void objects_array_of(struct call *C, const void *part, const void *whole)
         C->footprint && C->result == CUDA_SUCCESS && part ? allocations_by_handle((uint64_t)whole) : NULL;
     if (memory)
         map_set(&handles, load(part, sizeof(void *)), (uint64_t)memory);
+}
+
+/* A module's variable and a second mapping of the same bytes have uids of their own, and share a memory's. */
+int allocations_is_there(const struct ptds_rec_MEMORY *record)
+{
+    struct place place = {NULL, 0, 0, 0};
+    if (record->kind == PTDS_MEMORY_ARRAY)
+        place = (struct place){allocations_by_handle(record->address), record->address, 0, 0};
+    else
+        place = memories_find(NULL, record->address);
+    uint32_t uid = place.memory && place.begin == record->address ? place.memory->uid : 0;
+    return uid && (uid == record->uid || uid == record->part_of || uid == record->same_as);
 }
 
 void allocations_after_fork(void)

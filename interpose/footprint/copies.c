@@ -164,6 +164,15 @@ struct extent {
     uint64_t width, height, depth;
 };
 
+/* A pitch or a height of 0 means that rows or slices follow each other tightly. */
+static void complete(struct shape *shape, const struct extent *extent)
+{
+    if (!shape->pitch)
+        shape->pitch = shape->x + extent->width;
+    if (!shape->rows)
+        shape->rows = shape->y + extent->height;
+}
+
 static struct side side_of(struct call *C, const struct shape *shape)
 {
     uint64_t offset = (shape->z * shape->rows + shape->y) * shape->pitch + shape->x;
@@ -175,27 +184,31 @@ static struct side side_of(struct call *C, const struct shape *shape)
     }
 }
 
-/* From the first byte to one past the last. A pitch or a height of 0 means that rows or slices follow each other tightly.
- */
+/* From the first byte to one past the last. */
 static uint64_t bytes_of(const struct shape *shape, const struct extent *extent)
 {
     if (!extent->width || !extent->height || !extent->depth)
         return 0;
-    uint64_t pitch = shape->pitch ? shape->pitch : shape->x + extent->width;
-    uint64_t rows = shape->rows ? shape->rows : shape->y + extent->height;
-    return ((extent->depth - 1) * rows + extent->height - 1) * pitch + extent->width;
+    return ((extent->depth - 1) * shape->rows + extent->height - 1) * shape->pitch + extent->width;
 }
 
-/* Depth goes into the height where slices follow each other row by row; else the record spans from the first slice's start
- * to the last one's end. */
-static void copy_shapes(struct call *C, const struct shape *to, const struct shape *from, const struct extent *extent)
+/* Whether all its rows lie one pitch apart. */
+static int is_even(const struct shape *shape, const struct extent *extent)
 {
+    return shape->type == CU_MEMORYTYPE_ARRAY || extent->depth <= 1 || shape->rows == extent->height;
+}
+
+static void copy_shapes(struct call *C, struct shape *to, struct shape *from, const struct extent *extent)
+{
+    complete(to, extent);
+    complete(from, extent);
     struct side destination = side_of(C, to), source = side_of(C, from);
-    uint64_t tallest = to->rows > from->rows ? to->rows : from->rows, height = extent->height;
-    if (extent->depth > 1)
-        height = (extent->depth - 1) * (tallest > height ? tallest : height) + height;
-    set_copy(C, destination.address, source.address, extent->width, height, to->pitch, from->pitch);
+    set_copy(C, destination.address, source.address, extent->width, extent->height * extent->depth, to->pitch, from->pitch);
     set_kinds(C, destination.kind, source.kind);
+    if (!is_even(to, extent) || !is_even(from, extent)) {
+        C->word[C->words++] = is_even(to, extent) ? 0 : bytes_of(to, extent);
+        C->word[C->words++] = is_even(from, extent) ? 0 : bytes_of(from, extent);
+    }
     touch_side(C, &destination, bytes_of(to, extent), 1);
     touch_side(C, &source, bytes_of(from, extent), 0);
 }

@@ -135,7 +135,10 @@ struct module;
 void footprint_kernels_forget(const struct module *module);
 void footprint_kernels_forget_cache(struct thread *thread);
 
-/* Hears of threads from now on. */
+/* Whether the memory of an allocation that was recorded is still there. */
+int allocations_is_there(const struct ptds_rec_MEMORY *memory);
+
+/* Hears of threads from now on, and answers the recorder. */
 void footprint_listen(void);
 void allocations_after_fork(void);
 void footprint_kernels_after_fork(void);

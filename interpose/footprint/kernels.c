@@ -246,6 +246,7 @@ static void forget_caches(struct thread *thread)
 void footprint_listen(void)
 {
     state_hooks.thread_reused = forget_caches;
+    record_memory_is_there = allocations_is_there;
 }
 
 void footprint_kernels_forget_cache(struct thread *thread)

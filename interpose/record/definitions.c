@@ -16,6 +16,7 @@
 #include "interpose/record/path.h"
 #include "interpose/record/store.h"
 #include "interpose/record/forget.h"
+#include "interpose/record/rescue.h"
 #include "interpose/state/map.h"
 
 static struct lock lock;
@@ -36,12 +37,20 @@ static uint64_t begun[2], begun_sequence[2];
 
 static void forget_now(void);
 
+static void commit(size_t whole)
+{
+    __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
+}
+
 /* Under the lock, all of these. */
 static void next_chunk(void)
 {
-    chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0);
+    size_t old;
+    chunk = store_chunk(PTDS_CHUNK_DEFINITIONS, 0, &old);
     if (!chunk)
         return;
+    if (old)
+        commit(rescue_pack((uint8_t *)(chunk + 1), old));
     chunks++;
     begun[0] = begun[1];
     begun_sequence[0] = begun_sequence[1];
@@ -54,19 +63,20 @@ static void next_chunk(void)
         forget_now();
 }
 
-static void *reserve(size_t whole)
+static int fits(size_t whole)
 {
-    if (!chunk || chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
-        next_chunk();
-    /* What is moved in there may have filled it. */
-    if (chunk && chunk->committed + whole > PTDS_CHUNK_SIZE - sizeof *chunk)
-        next_chunk();
-    return chunk ? (uint8_t *)(chunk + 1) + chunk->committed : NULL;
+    return chunk && chunk->committed + whole <= PTDS_CHUNK_SIZE - sizeof *chunk;
 }
 
-static void commit(size_t whole)
+/* What is moved to a new chunk may have filled it. */
+static void *reserve(size_t whole)
 {
-    __atomic_store_n(&chunk->committed, chunk->committed + whole, __ATOMIC_RELEASE);
+    for (int tries = 0; tries < 8 && !fits(whole); tries++) {
+        next_chunk();
+        if (!chunk)
+            return NULL;
+    }
+    return fits(whole) ? (uint8_t *)(chunk + 1) + chunk->committed : NULL;
 }
 
 static void append(enum ptds_record_kind kind, void *record, size_t size, const void *tail, size_t tail_size)
@@ -174,6 +184,32 @@ static void forget_now(void)
     chunks -= forget_definitions(begun_sequence[0], begun[0], &calls);
     forgetting = 0;
     forget_at = chunks + chunks / 2;
+}
+
+/* Memory that is gone makes room for such that is there: looked for when as much was refused as there may be. */
+static size_t refused;
+
+static int is_room_for_memories(size_t bytes)
+{
+    size_t most = store_header()->limit / 2;
+    if ((size_t)chunks * PTDS_CHUNK_SIZE < most)
+        return 1;
+    refused += bytes;
+    if (refused >= most) {
+        refused = 0;
+        forget_now();
+    }
+    return (size_t)chunks * PTDS_CHUNK_SIZE < most;
+}
+
+void define_memories(const uint8_t *records, size_t bytes)
+{
+    if (!bytes)
+        return;
+    lock_take(&lock);
+    for (size_t at = 0, end = is_room_for_memories(bytes) ? bytes : 0; at < end; at += sizeof(struct ptds_rec_MEMORY))
+        append_again((const struct ptds_record *)(records + at));
+    lock_drop(&lock);
 }
 
 static int object_known(uintptr_t address)
@@ -298,6 +334,7 @@ void define_after_fork(void)
     last_clock = 0;
     chunks = forget_at = 0;
     forgetting = 0;
+    refused = 0;
     memset(begun, 0, sizeof begun);
     memset(begun_sequence, 0, sizeof begun_sequence);
     string_count = stack_count = object_count = 0;

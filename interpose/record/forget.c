@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the definitions that are of no use any more: of streams and threads that are gone, and of names, where the chunks
- * with the records that referred to them have been recycled. Called by definitions.c once in tens of thousands of
+ * Finds the definitions that are of no use any more: of streams, threads and memory that are gone, and of names, where the
+ * chunks with the records that referred to them have been recycled. Called by definitions.c once in tens of thousands of
  * definitions, when the trace is as large as it may be. Reads all records that there are, while other threads go on writing
  * theirs: what it reads may be torn, so it trusts no size, and to keep too much is harmless. Must not stop those threads.
  */
 #include "interpose/record/forget.h"
 
 #include "interpose/base/memory.h"
+#include "interpose/record/record.h"
 #include "interpose/record/store.h"
 #include "interpose/state/thread.h"
 
@@ -38,6 +39,7 @@ static size_t fixed_size(uint32_t kind)
     case PTDS_REC_CONTEXT: return sizeof(struct ptds_rec_CONTEXT);
     case PTDS_REC_STREAM: return sizeof(struct ptds_rec_STREAM);
     case PTDS_REC_DEVICE_BASE: return sizeof(struct ptds_rec_DEVICE_BASE);
+    case PTDS_REC_MEMORY: return sizeof(struct ptds_rec_MEMORY);
     case PTDS_REC_CALL: return sizeof(struct ptds_rec_CALL);
     case PTDS_REC_REGION: return sizeof(struct ptds_rec_REGION);
     case PTDS_REC_HOST_RUN: return sizeof(struct ptds_rec_HOST_RUN);
@@ -125,7 +127,7 @@ static int is_candidate(struct walk *walk, uint32_t kind, uint32_t id)
 static void count_one(struct walk *walk, const struct ptds_record *record)
 {
     walk->count += record->kind == PTDS_REC_STREAM || record->kind == PTDS_REC_THREAD || record->kind == PTDS_REC_STRING ||
-                   record->kind == PTDS_REC_CONTEXT;
+                   record->kind == PTDS_REC_CONTEXT || record->kind == PTDS_REC_MEMORY;
 }
 
 /* Kernels and domains are few, and their names are referred to by what stays. */
@@ -140,22 +142,28 @@ static void propose(struct walk *walk, const struct ptds_record *record)
     const struct ptds_rec_CONTEXT *context = (const void *)record;
     const struct ptds_rec_THREAD *thread = (const void *)record;
     const struct ptds_rec_STRING *name = (const void *)record;
+    const struct ptds_rec_MEMORY *memory = (const void *)record;
     if (record->kind == PTDS_REC_STREAM && stream->state == PTDS_LIFE_GONE && stream->ticks < walk->ticks)
         add(walk, PTDS_REC_STREAM, stream->uid);
     else if (record->kind == PTDS_REC_CONTEXT && context->state == PTDS_LIFE_GONE && context->ticks < walk->ticks)
         add(walk, PTDS_REC_CONTEXT, context->uid);
     else if (record->kind == PTDS_REC_THREAD && thread->state == PTDS_LIFE_GONE && thread->ticks < walk->ticks)
         add(walk, PTDS_REC_THREAD, thread->id);
+    else if (record->kind == PTDS_REC_MEMORY && !record_memory_is_there(memory))
+        add(walk, PTDS_REC_MEMORY, memory->uid);
     else if (record->kind == PTDS_REC_STRING && is_regions(name)) {
         walk->calls->name_may_go(name);
         add(walk, PTDS_REC_STRING, name->id);
     }
 }
 
-/* A thread's 0x2 is gone with its thread, and all streams with their context. */
+/* A thread's 0x2 is gone with its thread, and all streams and memory with their context. */
 static void propose_with_others(struct walk *walk, const struct ptds_record *record)
 {
     const struct ptds_rec_STREAM *stream = (const void *)record;
+    const struct ptds_rec_MEMORY *memory = (const void *)record;
+    if (record->kind == PTDS_REC_MEMORY && is_candidate(walk, PTDS_REC_CONTEXT, memory->context))
+        add(walk, PTDS_REC_MEMORY, memory->uid);
     if (record->kind != PTDS_REC_STREAM)
         return;
     if (is_candidate(walk, PTDS_REC_CONTEXT, stream->context) ||
@@ -164,6 +172,11 @@ static void propose_with_others(struct walk *walk, const struct ptds_record *rec
 }
 
 /* ---- what is referred to ---- */
+
+static int is_free(uint8_t op)
+{
+    return (op >= PTDS_OP_FREE && op <= PTDS_OP_ARRAY_DESTROY) || op == PTDS_OP_FREE_ASYNC;
+}
 
 static void use_of_record(struct walk *walk, const struct ptds_record *record)
 {
@@ -177,6 +190,8 @@ static void use_of_record(struct walk *walk, const struct ptds_record *record)
         use(walk, PTDS_REC_STREAM, call->target);
         use(walk, PTDS_REC_CONTEXT, call->context);
         use(walk, PTDS_REC_STRING, call->region);
+        if (is_free(call->op)) /* what came before it may still name the memory */
+            use(walk, PTDS_REC_MEMORY, call->object);
         break;
     case PTDS_REC_REGION: use(walk, PTDS_REC_STRING, region->name); break;
     case PTDS_REC_HOST_RUN:
@@ -223,6 +238,8 @@ static void use_of_definition(struct walk *walk, const struct ptds_record *recor
     const struct ptds_rec_STREAM *stream = (const void *)record;
     if (record->kind == PTDS_REC_DEVICE_BASE)
         use(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_DEVICE_BASE *)(const void *)record)->context);
+    if (record->kind == PTDS_REC_MEMORY)
+        use(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_MEMORY *)(const void *)record)->context);
     if (record->kind != PTDS_REC_STREAM)
         return;
     use(walk, PTDS_REC_THREAD, stream->thread);
@@ -232,7 +249,9 @@ static void use_of_definition(struct walk *walk, const struct ptds_record *recor
 static void use_of_those_that_stay(struct walk *walk, const struct ptds_record *record)
 {
     const struct ptds_rec_STREAM *stream = (const void *)record;
-    if (record->kind != PTDS_REC_STREAM || !may_go(walk, PTDS_REC_STREAM, stream->uid))
+    const struct ptds_rec_MEMORY *memory = (const void *)record;
+    if ((record->kind != PTDS_REC_STREAM || !may_go(walk, PTDS_REC_STREAM, stream->uid)) &&
+        (record->kind != PTDS_REC_MEMORY || !may_go(walk, PTDS_REC_MEMORY, memory->uid)))
         use_of_definition(walk, record);
 }
 
@@ -263,6 +282,7 @@ static int goes(struct walk *walk, const struct ptds_record *record)
         return may_go(walk, PTDS_REC_CONTEXT, ((const struct ptds_rec_CONTEXT *)(const void *)record)->uid);
     case PTDS_REC_THREAD: return may_go(walk, PTDS_REC_THREAD, ((const struct ptds_rec_THREAD *)(const void *)record)->id);
     case PTDS_REC_STRING: return may_go(walk, PTDS_REC_STRING, ((const struct ptds_rec_STRING *)(const void *)record)->id);
+    case PTDS_REC_MEMORY: return may_go(walk, PTDS_REC_MEMORY, ((const struct ptds_rec_MEMORY *)(const void *)record)->uid);
     default: return 0;
     }
 }

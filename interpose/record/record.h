@@ -26,6 +26,12 @@ void record_listen(void);
 /* Called once when recording has begun; NULL: nobody wants to know. Set before the first wrapper goes on. */
 extern void (*record_started)(void);
 
+/* Whether the memory of an allocation is still there. For the footprint to set; any thread, takes no memory. */
+extern int (*record_memory_is_there)(const struct ptds_rec_MEMORY *memory);
+
+/* The call at hand is going to be recorded as an allocation. */
+void record_allocates(struct thread *thread);
+
 /* At exit: closes the trace and prints what PTDS_REPORT asks for. Once. */
 void record_finish(void);
 

@@ -18,6 +18,7 @@
 #include "interpose/record/devicetimes.h"
 #include "interpose/record/log.h"
 #include "interpose/record/path.h"
+#include "interpose/record/rescue.h"
 #include "interpose/record/stacks.h"
 #include "interpose/record/store.h"
 #include "interpose/state/capture.h"
@@ -114,7 +115,7 @@ int append_next_chunk(struct thread *thread)
 {
     store_chunk_full(thread->chunk);
     define_clocks_if_due();
-    thread->chunk = thread->ahead ? thread->ahead : store_chunk(PTDS_CHUNK_CALLS, thread->uid);
+    thread->chunk = thread->ahead ? thread->ahead : rescue_chunk(PTDS_CHUNK_CALLS, thread->uid);
     thread->ahead = NULL;
     thread->chunk_at = thread->chunk ? (uint8_t *)(thread->chunk + 1) : NULL;
     thread->chunk_end = thread->chunk ? (uint8_t *)thread->chunk + PTDS_CHUNK_SIZE : NULL;
@@ -123,6 +124,8 @@ int append_next_chunk(struct thread *thread)
         return 0;
     }
     thread->chunk->lost = thread->lost;
+    thread->chunk->holds = thread->allocates;
+    thread->allocates = 0;
     return 1;
 }
 

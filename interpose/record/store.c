@@ -255,8 +255,6 @@ static void hand_out(struct ptds_chunk *chunk, uint64_t index, enum ptds_chunk_k
     int fresh = index == store.handed;
     __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
     *chunk = (struct ptds_chunk){.magic = PTDS_CHUNK_MAGIC, .kind = kind, .thread = thread, .sequence = ++store.sequence};
-    if (kind == PTDS_CHUNK_COUNTS && !fresh)
-        memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
     store.states[index] = STATE_ACTIVE;
     if (fresh) {
         __atomic_store_n(&store.handed, index + 1, __ATOMIC_RELEASE);
@@ -265,14 +263,17 @@ static void hand_out(struct ptds_chunk *chunk, uint64_t index, enum ptds_chunk_k
 }
 
 /* Opens files and grows them under the lock, where nobody may be cancelled. */
-struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread)
+struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_t *old)
 {
     int fresh = 0, cancel = cancel_off();
     int saved = errno;
     uint64_t index = 0;
     lock_take(&store.lock);
     struct ptds_chunk *chunk = next_chunk(&index);
+    *old = 0;
     if (chunk) {
+        if (store.states[index] == STATE_FULL && chunk->holds)
+            *old = chunk->committed;
         fresh = index == store.handed;
         hand_out(chunk, index, kind, thread);
     } else {

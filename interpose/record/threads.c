@@ -17,6 +17,7 @@
 #include "interpose/record/definitions.h"
 #include "interpose/record/path.h"
 #include "interpose/record/record.h"
+#include "interpose/record/rescue.h"
 #include "interpose/record/stacks.h"
 #include "interpose/record/store.h"
 
@@ -51,7 +52,7 @@ void record_thread_started(struct thread *thread)
 {
     if (!record_on())
         return;
-    struct ptds_chunk *chunk = store_chunk(PTDS_CHUNK_COUNTS, thread->uid);
+    struct ptds_chunk *chunk = rescue_chunk(PTDS_CHUNK_COUNTS, thread->uid);
     uint8_t *base = chunk ? (uint8_t *)chunk : memory_keep(COUNTS_END);
     if (base) {
         thread->counts = (struct ptds_count *)(base + COUNTS_AT);
@@ -60,6 +61,7 @@ void record_thread_started(struct thread *thread)
         thread->counts_in_chunk = chunk != NULL;
     }
     if (chunk) {
+        memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
         chunk->now = NOW_AT;
         chunk->defaults = DEFAULTS_AT;
         __atomic_store_n(&chunk->committed, ROWS * sizeof(struct ptds_count), __ATOMIC_RELEASE);

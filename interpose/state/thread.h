@@ -58,6 +58,7 @@ struct thread {
     uint32_t region; /* the innermost one; 0 none */
     uint8_t *chunk_at, *chunk_end;
     struct ptds_chunk *chunk;
+    uint32_t allocates; /* the next chunk may hold an allocation's record */
     uint64_t lost;
     uint32_t regions[THREAD_REGIONS], region_domains[THREAD_REGIONS];
     uint32_t region_depth;

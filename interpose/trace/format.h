@@ -53,9 +53,9 @@ enum ptds_chunk_kind { PTDS_CHUNK_FREE = 0, PTDS_CHUNK_DEFINITIONS = 1, PTDS_CHU
 /* At the start of every chunk. Records follow back to back, each a multiple of 8 bytes. */
 struct ptds_chunk {
     uint32_t magic;
-    uint32_t kind;   /* enum ptds_chunk_kind */
-    uint32_t thread; /* uid; 0 for definitions */
-    uint32_t unused;
+    uint32_t kind;      /* enum ptds_chunk_kind */
+    uint32_t thread;    /* uid; 0 for definitions */
+    uint32_t holds;     /* CALLS: 1: allocations may be among them; for the writer, which looks for them */
     uint64_t sequence;  /* order in which chunks were begun; rises within a thread */
     uint64_t committed; /* bytes of valid records after this header */
     uint64_t lost;      /* records of this thread that were overwritten or refused before this chunk */
@@ -246,18 +246,21 @@ enum ptds_launch_attribute { PTDS_LAUNCH_COOPERATIVE = 1, PTDS_LAUNCH_PROGRAMMAT
 
 /* What a call does, and what its words are. PTR is an address, N a number of bytes. */
 enum ptds_op {
-    PTDS_OP_NONE = 0,          /* - */
-    PTDS_OP_LAUNCH = 1,        /* grid x | y << 32, grid z | dynamic shared bytes << 32, block x | y << 16 | z << 32 |
-                                  attributes << 48 (enum ptds_launch_attribute), then every
-                                  8-byte word of the arguments that lies inside the range of known allocations: bits 0..50
-                                  the address, bits 51..63 where in the kernel's parameters the word lies, in units of 8
-                                  bytes (rounded down; CUDA addresses are below 2^49 and parameters below 32 KiB). Traces
-                                  written before that have 0 there. Then PTDS_REACHES_ words */
-    PTDS_OP_COPY = 2,          /* dst PTR, src PTR, width N, height, dst pitch N, src pitch N (height 1: plain); of each
-                                  array a PTDS_REACHES_ word */
-    PTDS_OP_MEMSET = 3,        /* dst PTR, width N, height, pitch N */
-    PTDS_OP_EVENT_RECORD = 4,  /* - ; object, generation */
-    PTDS_OP_EVENT_WAIT = 5,    /* - ; a stream waits for object, generation */
+    PTDS_OP_NONE = 0,         /* - */
+    PTDS_OP_LAUNCH = 1,       /* grid x | y << 32, grid z | dynamic shared bytes << 32, block x | y << 16 | z << 32 |
+                                 attributes << 48 (enum ptds_launch_attribute), then every
+                                 8-byte word of the arguments that lies inside the range of known allocations: bits 0..50
+                                 the address, bits 51..63 where in the kernel's parameters the word lies, in units of 8
+                                 bytes (rounded down; CUDA addresses are below 2^49 and parameters below 32 KiB). Traces
+                                 written before that have 0 there. Then PTDS_REACHES_ words */
+    PTDS_OP_COPY = 2,         /* dst PTR, src PTR, width N, height (1: plain; of a volume the rows of all slices), dst pitch
+                                 N, src pitch N; of a volume with a side whose slices do not follow each other row by row
+                                 then, of each side, N from its first byte to past the last, 0 where they do (traces
+                                 written before that have a height of rows that reach as far); of each array a
+                                 PTDS_REACHES_ word */
+    PTDS_OP_MEMSET = 3,       /* dst PTR, width N, height, pitch N */
+    PTDS_OP_EVENT_RECORD = 4, /* - ; object, generation */
+    PTDS_OP_EVENT_WAIT = 5,   /* - ; a stream waits for object, generation */
     PTDS_OP_HOST_FUNCTION = 6, /* function address */
     PTDS_OP_GRAPH_LAUNCH = 7,  /* PTDS_REACHES_ words; object: the executable graph */
     PTDS_OP_WAIT_VALUE = 8,    /* PTR, N */

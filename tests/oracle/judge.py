@@ -8,7 +8,7 @@ relation.py. Each difference is a complaint of a kind; the same kind, most likel
 import collections
 
 from programs import BY_TABLE, KERNELS, conflict, expected, overlap
-from relation import bits, close, default_stream_of, on_legacy, on_own, order
+from relation import bits, close, default_stream_of, on_legacy, on_own, on_own_two, order
 
 Complaint = collections.namedtuple("Complaint", "kind text")
 Edge = collections.namedtuple("Edge", "kind verdict source target")  # lines
@@ -54,11 +54,11 @@ def about(program, a, b, recorded):
 class Truth:
     """The program's orders, and the pairs of lines that conflict."""
 
-    def __init__(self, program):
+    def __init__(self, program, own=on_own):
         self.program, self.ops = program, program.ops
         self.count = len(program.ops)
         self.legacy = close(order(program, on_legacy))
-        self.own_direct = order(program, on_own)
+        self.own_direct = order(program, own)
         self.own = close(self.own_direct)
         self.pairs = [(a, b) for b in range(self.count) for a in range(b)
                       if self.legacy[b] >> a & 1 and conflict(self.ops[a], self.ops[b])]
@@ -66,12 +66,18 @@ class Truth:
                       if not self.legacy[b] >> a & 1 and conflict(self.ops[a], self.ops[b])]
         self.pairs += self.timed()
         self.implicit = [(a, b) for a, b in self.pairs if not self.own[b] >> a & 1]
-        without_frees = close(order(program, on_own, frees_wait=False))
+        without_frees = close(order(program, own, frees_wait=False))
         self.implicit_but_for_frees = [(a, b) for a, b in self.pairs if not without_frees[b] >> a & 1]
         self.lanes = collections.defaultdict(int)
         for i, op in enumerate(self.ops):
             if op.stream is not None:
                 self.lanes[on_legacy(op.stream, op.thread)] |= 1 << i
+
+    def under(self, policy):
+        """As far as the policy changes which orders are implicit: what a thread gives to 0 and to 0x1 is one stream's until 0
+        is moved and 0x1 is not."""
+        x, zero = ({op.thread for op in self.ops if stream == (op.arguments[0] if op.name == "ssync" else op.stream)} for stream in "XL")
+        return Truth(self.program, on_own_two) if policy == "per-thread" and x & zero else self
 
     def timed(self):
         """What comes before an event of the default stream whose time is read, as if they conflicted: without the order the time
@@ -120,7 +126,8 @@ class Truth:
 
     def ends_with_pool_pending(self, policy):
         """A thread that ends with work pending on its 0x2, on which it used stream-ordered memory: the driver's next
-        cuCtxSynchronize may never return. Its last line, or None."""
+        cuCtxSynchronize may never return. Its last line, or None. A wait for an event, or a recording, is pending as long as
+        any work before it is."""
         place = default_stream_of(policy)
         before = close(order(self.program, place))
         for thread in {op.thread for op in self.ops}:
@@ -130,7 +137,9 @@ class Truth:
             done = 0
             for i in range(last + 1):
                 done |= before[i] | 1 << i if self.ops[i].host or self.ops[i].blocking else 0
-            if any(self.ops[i].memory for i in lines) and any(not done >> i & 1 for i in lines):
+            events = sum(1 << i for i, op in enumerate(self.ops) if op.event)
+            work = sum(1 << i for i, op in enumerate(self.ops) if op.stream is not None) & ~events
+            if any(self.ops[i].memory for i in lines) and any((before[i] | 1 << i) & work & ~done for i in lines):
                 return last
         return None
 
@@ -157,7 +166,7 @@ class Truth:
 def seen(op, program):
     """Accesses as a recorder of calls sees them: (memory, first, end, extent known, written for sure, may write)."""
     out = []
-    if op.host and op.name != "free":
+    if (op.host and op.name != "free") or op.name == "hostfn":
         return out
     for at, access in enumerate(op.accesses):
         words = program.words(access.memory)
@@ -220,7 +229,7 @@ def wrong_not_needed(truth, edges, recorded):
             continue
         masks = masks or [truth.carried(edge) for edge in edges]
         carriers = [edge for edge, mask in zip(edges, masks) if truth.carries(mask, a, b)]
-        if not recorded >> a & 1 and all(edge.verdict != NOT_NEEDED for edge in carriers):
+        if not recorded >> a & recorded >> b & 1 and all(edge.verdict != NOT_NEEDED for edge in carriers):
             continue
         p = truth.program
         yield Complaint("%s: %s" % ("not needed" if carriers else "no such order", about(p, a, b, recorded)),
@@ -302,12 +311,12 @@ def is_silent_on_driver(truth, policy, said, printed):
 
 def is_silent_on_race(truth, said):
     """No word of two copies or memsets that nothing orders, not even legacy. Whether a copy of managed memory keeps the host
-    waiting was not measured: what came before one may be complete."""
+    waiting was not measured: it may be complete when its call returns, and what came before it."""
     p = truth.program
     managed = [i for i, op in enumerate(p.ops) if not op.kernel and not op.host and
                any(p.kind(access.memory) == "managed" for access in op.accesses)]
     seen_races = [(a, b) for a, b in truth.races if seen_conflict(p, a, b) == NEEDED and
-                  said.recorded >> a & 1 and said.recorded >> b & 1 and not any(a < i < b for i in managed)]
+                  said.recorded >> a & 1 and said.recorded >> b & 1 and not any(a <= i < b for i in managed)]
     if seen_races and "unordered-conflict" not in said.rules:
         yield Complaint("silent: a race", "%s have no order" % pair_text(p, *seen_races[0]))
 
@@ -332,6 +341,13 @@ def wrong_run(truth, policy, lost, printed):
     if changed and not lost and not truth.races and not (policy.endswith("overtake") and truth.may_overtake(policy)):
         i = changed[0]
         yield Complaint("bytes %s" % policy, "%s read %s, not %s" % (show(truth.program, i), printed.get(i), want[i]))
+
+
+def not_as_claimed(program, policy, verdicts):
+    """What a program of found/ says in its own text of its orders under `observe`."""
+    said = ", ".join("%s %d" % (word, verdicts[word]) for word in CERTAINTIES if verdicts[word])
+    if policy == "observe" and program.claim not in (None, said):
+        yield Complaint("not as claimed", "%s, not %s" % (said, program.claim))
 
 
 def judge(truth, policy, said, printed):

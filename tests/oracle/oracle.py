@@ -64,7 +64,7 @@ class Tools:
 
 def policies_of(name):
     if not name.isdigit():
-        return list(GIVING_UP) + ["stream", "observe,overtake"]
+        return list(GIVING_UP) + ["stream", "stream,nonblocking", "observe,overtake"]
     seed = int(name)
     return (["observe", "per-thread,remap"] if seed % 10 == 9 else list(GIVING_UP)) + \
         ([KEEPING[seed // 3 % len(KEEPING)]] if seed % 3 == 0 else [])
@@ -86,7 +86,7 @@ def run_all(tools, folder, batch):
         truth = judge.Truth(program)
         for policy in policies_of(name):
             trace = "%s.%s.ptds" % (path, policy)
-            runs.append(Run(name, policy, truth, trace, *tools.run(path, settings_of(policy, program), trace)))
+            runs.append(Run(name, policy, truth.under(policy), trace, *tools.run(path, settings_of(policy, program), trace)))
     return runs
 
 
@@ -95,12 +95,14 @@ def complaints_of(tools, folder, batch):
     out, counts, runs = [], collections.Counter(), run_all(tools, folder, batch)
     database = os.path.join(folder, "batch-%s.sqlite" % batch[0][0])
     for run, (edges, recorded, rules, errors) in zip(runs, said.of_all(tools.ptds, runs, database)):
+        verdicts = collections.Counter(edge.verdict for edge in edges)
         lost = run.truth.lost(run.policy)
         about = said.Said(edges, rules, errors, said.findings_of(tools.ptds, run.trace) if lost else [],
                           said.shouts_of(tools.ptds, run.trace), recorded)
         found = judge.judge(run.truth, run.policy, about, run.printed)
+        found += judge.not_as_claimed(run.truth.program, run.policy, verdicts)
         out += [(run.name, run.policy, complaint) for complaint in found]
-        counts.update(edge.verdict for edge in edges)
+        counts.update(verdicts)
         counts["all orders"] += len(edges)
         counts["maybe though known"] += len(judge.maybe_though_known(run.truth, edges))
         counts["runs"] += 1

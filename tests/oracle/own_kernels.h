@@ -6,9 +6,10 @@
 #ifndef ORACLE_OWN_KERNELS_H
 #define ORACLE_OWN_KERNELS_H
 
-#include "tests/conformance/kernels.ptx.h"
+#include "tests/conformance/tables.ptx.h"
 
 #define ORACLE_PCOPY "_Z5pcopyPjS_j"
+#define ORACLE_BODIES "_Z4moveP4Bodyjjj" /* as scatter, the pointers in objects of a class */
 
 /* clang-format off */
 
@@ -18,7 +19,9 @@ static const char oracle_ptx[] __attribute__((unused)) =
     ".visible .entry " ORACLE_PCOPY "(.param .u64 pcopy_dst, .param .u64 pcopy_src, .param .u32 pcopy_n)\n{\n"
     PTX_REGISTERS PTX_POINTER("%rd1", "pcopy_dst") PTX_POINTER("%rd2", "pcopy_src") "ld.param.u32 %r2, [pcopy_n];\n"
     PTX_ELEMENTS_BEGIN("%r2") "add.u64 %rd3, %rd1, %rd20;\n add.u64 %rd4, %rd2, %rd20;\n"
-    "ld.global.u32 %r1, [%rd4];\n st.global.u32 [%rd3], %r1;\n" PTX_ELEMENTS_END;
+    "ld.global.u32 %r1, [%rd4];\n st.global.u32 [%rd3], %r1;\n" PTX_ELEMENTS_END
+
+    PTX_SCATTER(ORACLE_BODIES);
 
 /* clang-format on */
 

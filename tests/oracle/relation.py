@@ -59,6 +59,11 @@ def on_own(stream, thread):
     return ("L", thread) if stream in ("L", "X") else _named(stream, thread)
 
 
+def on_own_two(stream, thread):
+    """The same where a policy moves 0 and leaves 0x1: each is a stream of its own."""
+    return ("X", thread) if stream == "X" else on_own(stream, thread)
+
+
 def is_blocking(stream):
     return stream == LEGACY or stream[0] in ("B", "P")
 

@@ -30,6 +30,20 @@ static void act_d2d(const struct line *l)
     CU(cuMemcpyDtoDAsync(to.device, from.device, to.words * 4, world_stream(l->arguments[0])));
 }
 
+/* Two slices of two rows. */
+static void act_slabs(const struct line *l)
+{
+    size_t row = runner_word(l->arguments[3]) * 4;
+    CUDA_MEMCPY3D copy = {.dstMemoryType = CU_MEMORYTYPE_DEVICE, .srcMemoryType = CU_MEMORYTYPE_DEVICE};
+    copy.dstDevice = world_memory(l->arguments[1])->device;
+    copy.srcDevice = world_memory(l->arguments[2])->device;
+    copy.dstPitch = copy.srcPitch = copy.WidthInBytes = row;
+    copy.dstHeight = runner_word(l->arguments[4]);
+    copy.srcHeight = runner_word(l->arguments[5]);
+    copy.Height = copy.Depth = 2;
+    CU(cuMemcpy3DAsync(&copy, world_stream(l->arguments[0])));
+}
+
 static void act_d2d_sync(const struct line *l)
 {
     struct span to = world_span(l->arguments[0]), from = world_span(l->arguments[1]);
@@ -211,5 +225,5 @@ const struct operation other_operations[] = {
     {"record", 2, act_record}, {"wait", 2, act_wait},         {"esync", 1, act_esync},   {"ssync", 1, act_ssync},
     {"csync", 0, act_csync},   {"elapsed", 2, act_elapsed},   {"hostfn", 3, act_hostfn}, {"alloc", 3, act_alloc},
     {"free", 1, act_free},     {"palloc", 3, act_palloc},     {"pfree", 2, act_pfree},   {"table1", 2, act_table},
-    {"table2", 3, act_table},  {"texture", 2, act_texture},   {NULL, 0, NULL},
+    {"table2", 3, act_table},  {"texture", 2, act_texture},   {"slabs", 6, act_slabs},   {NULL, 0, NULL},
 };

@@ -153,6 +153,11 @@ static void act_cscatter(const struct line *l)
     scatter_by(PTDS_SCATTER, l);
 }
 
+static void act_oscatter(const struct line *l)
+{
+    scatter_by(ORACLE_BODIES, l);
+}
+
 static void act_deep(const struct line *l)
 {
     struct span to = world_span(l->arguments[1]);
@@ -175,11 +180,15 @@ static void act_tcopy(const struct line *l)
 }
 
 const struct operation kernel_operations[] = {
-    {"fill", 3, act_fill},       {"cfill", 3, act_cfill},     {"kcopy", 3, act_kcopy},
-    {"ccopy", 3, act_ccopy},     {"pcopy", 3, act_pcopy},     {"inc", 2, act_inc},
-    {"cinc", 2, act_cinc},       {"add", 4, act_add},         {"spin", 2, act_spin},
-    {"empty", 1, act_empty},     {"pad", 2, act_pad},         {"vset", 3, act_vset},
-    {"vinc", 3, act_vinc},       {"vget", 3, act_vget},       {"gather", 4, act_gather},
-    {"cgather", 4, act_cgather}, {"scatter", 5, act_scatter}, {"cscatter", 5, act_cscatter},
-    {"deep", 2, act_deep},       {"tcopy", 3, act_tcopy},     {NULL, 0, NULL},
+    {"fill", 3, act_fill},         {"cfill", 3, act_cfill},
+    {"kcopy", 3, act_kcopy},       {"ccopy", 3, act_ccopy},
+    {"pcopy", 3, act_pcopy},       {"inc", 2, act_inc},
+    {"cinc", 2, act_cinc},         {"add", 4, act_add},
+    {"spin", 2, act_spin},         {"empty", 1, act_empty},
+    {"pad", 2, act_pad},           {"vset", 3, act_vset},
+    {"vinc", 3, act_vinc},         {"vget", 3, act_vget},
+    {"gather", 4, act_gather},     {"cgather", 4, act_cgather},
+    {"scatter", 5, act_scatter},   {"cscatter", 5, act_cscatter},
+    {"oscatter", 5, act_oscatter}, {"deep", 2, act_deep},
+    {"tcopy", 3, act_tcopy},       {NULL, 0, NULL},
 };

@@ -15,7 +15,7 @@
 #include "tests/kit/kernels.ptx.h"
 #include "tests/oracle/own_kernels.h"
 
-enum { KERNELS = 16, VARIABLE_KERNELS = 3 };
+enum { KERNELS = 17, VARIABLE_KERNELS = 3 };
 enum module { PLAIN, MANGLED, TABLES, TEXTURED, OWN, MODULES };
 
 static const char *const images[MODULES] = {ptds_test_ptx, kit_ptx, ptds_tables_ptx, ptds_textures_ptx, oracle_ptx};
@@ -40,6 +40,7 @@ static const struct {
     {"deep_add", TABLES},
     {"tex_copy", TEXTURED},
     {ORACLE_PCOPY, OWN},
+    {ORACLE_BODIES, OWN},
 };
 static const char *const variable_kernels[VARIABLE_KERNELS] = {"var_set", "var_add", "var_get"};
 

@@ -172,6 +172,22 @@ void TraceBuilder::Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_
                std::string(reinterpret_cast<const char *>(layout.data()), layout.size() * sizeof(uint32_t)));
 }
 
+void TraceBuilder::Memory(const CallSpec &allocation)
+{
+    auto record = Blank<ptds_rec_MEMORY>(PTDS_REC_MEMORY);
+    std::vector<uint64_t> words = allocation.words;
+    words.resize(5);
+    record.ticks = allocation.enter;
+    record.address = words[0];
+    record.bytes = words[1];
+    record.uid = allocation.object;
+    record.kind = static_cast<uint32_t>(words[2]);
+    record.part_of = static_cast<uint32_t>(words[3]);
+    record.same_as = static_cast<uint32_t>(words[4]);
+    record.context = allocation.context;
+    Definition(PTDS_REC_MEMORY, &record, sizeof record);
+}
+
 void TraceBuilder::Untabled(const std::string &name)
 {
     auto record = Blank<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED);

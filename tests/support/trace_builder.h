@@ -56,6 +56,8 @@
  *
  * "thread-end THREAD@MICROSECONDS": it ended.
  *
+ * "left 1@0 alloc ...": the allocation's call is not in the trace any more, and a MEMORY record stands for it.
+ *
  * When an operation ran on its device, from tick 0 on:
  *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
@@ -108,6 +110,7 @@ public:
     void StreamGone(uint32_t uid, uint64_t ticks);
     void Kernel(uint32_t uid, uint32_t name, const std::vector<uint32_t> &layout = {},
                 uint32_t variables = PTDS_NO_VARIABLES);
+    void Memory(const CallSpec &allocation);
     void Untabled(const std::string &name);
     void Bypass(const std::string &object);
     void Call(const CallSpec &call);

@@ -287,6 +287,9 @@ private:
             HostRun(&words, line);
         } else if (first == "device-run") {
             DeviceRun(&words, line);
+        } else if (first == "left") {
+            words >> first;
+            trace_.Memory(Parse(first, &words, line));
         } else if (first == "in-flight") {
             words >> first;
             InFlight(Parse(first, &words, line));

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What graphs, and what gates touch.
+ */
+#include "tests/footprint/touched.h"
+#include "tests/kit/kernels.ptx.h"
+
+namespace
+{
+
+TEST_F(Touched, GraphsAllTheirNodes)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c"), d = device("d");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    unsigned n = 0;
+    void *params[] = {&a, &b, &n};
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    launch(copy, a, b, 0u); /* kernels are learnt outside of captures */
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CU(cuLaunchKernel(copy, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+    CU(cuMemcpyDtoDAsync(c, b, 64, stream));
+    CU(cuMemsetD8Async(d, 0, 64, stream));
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a r b w c w d");
+    /* A node changed: what it touched before counts, too. */
+    CUDA_KERNEL_NODE_PARAMS changed = {};
+    CUgraphNode nodes[3];
+    size_t count = 3;
+    CU(cuGraphGetNodes(graph, nodes, &count));
+    for (CUgraphNode node : nodes) {
+        CUgraphNodeType type;
+        CU(cuGraphNodeGetType(node, &type));
+        if (type != CU_GRAPH_NODE_TYPE_KERNEL)
+            continue;
+        CU(cuGraphKernelNodeGetParams(node, &changed));
+        void *swapped[] = {&b, &a, &n};
+        changed.kernelParams = swapped;
+        CU(cuGraphExecKernelNodeSetParams(exec, node, &changed));
+    }
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c w d");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    CU(cuStreamDestroy(stream));
+}
+
+void CUDA_CB nothing(void *)
+{
+}
+
+TEST_F(Touched, GraphsWithOtherNodes)
+{
+    CUgraph graph, outer;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUdeviceptr a = device("a");
+    CUDA_HOST_NODE_PARAMS host = {nothing, nullptr};
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    CU(cuGraphCreate(&outer, 0));
+    CU(cuGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
+    CU(cuGraphInstantiate(&exec, outer, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a");
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!HOST_FUNCTION");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    CU(cuGraphDestroy(outer));
+}
+
+/* Nodes that the simulated driver has not: an empty one answers for each. */
+TEST_F(Touched, GraphsThatAllocateOrGate)
+{
+    CUdeviceptr a = device("a");
+    const struct {
+        CUgraphNodeType type;
+        CUdeviceptr address;
+        const char *touches;
+    } nodes[] = {
+        {CU_GRAPH_NODE_TYPE_EMPTY, 0, ""},
+        {CU_GRAPH_NODE_TYPE_MEM_ALLOC, a, "w a"},
+        {CU_GRAPH_NODE_TYPE_MEM_FREE, a, "w a"},
+        {CU_GRAPH_NODE_TYPE_MEM_FREE, 8, "!GRAPH"},
+        {CU_GRAPH_NODE_TYPE_EVENT_RECORD, 0, "!EVENT"},
+        {CU_GRAPH_NODE_TYPE_WAIT_EVENT, 0, "!EVENT"},
+        {CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, 0, "!SEMAPHORE"},
+        {CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, 0, "!WAITS_FOR_VALUE"},
+        {CU_GRAPH_NODE_TYPE_CONDITIONAL, 0, "!GRAPH"},
+    };
+    for (const auto &like : nodes) {
+        CUgraph graph;
+        CUgraphExec exec;
+        CUgraphNode node;
+        CU(cuGraphCreate(&graph, 0));
+        CU(cuGraphAddEmptyNode(&node, graph, nullptr, 0));
+        watch_node(like.type, like.address);
+        CU(cuGraphInstantiate(&exec, graph, 0));
+        watch_node(CU_GRAPH_NODE_TYPE_EMPTY, 0);
+        TOUCHES(cuGraphLaunch(exec, nullptr), like.touches);
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphDestroy(graph));
+    }
+}
+
+/* One call for nodes of every kind. */
+TEST_F(Touched, NodesSetByTheirParameters)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    CUcontext context;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode run_node, set;
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    unsigned n = 0;
+    void *params[] = {&b, &c, &n};
+    launch(copy, a, b, 0u);
+    CU(cuCtxGetCurrent(&context));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&set, graph, nullptr, 0, &memset, context));
+    CUDA_KERNEL_NODE_PARAMS run = {};
+    run.func = copy, run.gridDimX = run.gridDimY = run.gridDimZ = run.blockDimX = run.blockDimY = run.blockDimZ = 1;
+    run.kernelParams = params;
+    CU(cuGraphAddKernelNode(&run_node, graph, nullptr, 0, &run));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b r c");
+    CUgraphNodeParams to = {};
+    to.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    to.memset.dst = c, to.memset.elementSize = 4, to.memset.width = 4, to.memset.height = 1, to.memset.ctx = context;
+    CU(cuGraphExecNodeSetParams(exec, set, &to));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
+    to = {};
+    to.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    to.kernel.func = copy, to.kernel.gridDimX = to.kernel.gridDimY = to.kernel.gridDimZ = 1;
+    to.kernel.blockDimX = to.kernel.blockDimY = to.kernel.blockDimZ = 1;
+    void *swapped[] = {&c, &b, &n};
+    to.kernel.kernelParams = swapped;
+    CU(cuGraphExecNodeSetParams(exec, run_node, &to));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
+/* Another memory lies where a graph's was. */
+TEST_F(Touched, AGraphWhoseMemoryIsGone)
+{
+    CUdeviceptr a = device("a"), gone;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuMemAlloc(&gone, 4096));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = gone, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    CU(cuMemFree(gone));
+    CUdeviceptr again = device("again");
+    ASSERT_EQ(again, gone);
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    (void)a;
+}
+
+TEST_F(Touched, WhatGates)
+{
+    CUdeviceptr a = device("a");
+    TOUCHES(cuLaunchHostFunc(nullptr, nothing, nullptr), "!HOST_FUNCTION");
+    TOUCHES(cuStreamWriteValue32(nullptr, a, 1, 0), "!WAITS_FOR_VALUE");
+    TOUCHES(cuStreamWaitValue32(nullptr, a, 1, CU_STREAM_WAIT_VALUE_GEQ), "!WAITS_FOR_VALUE");
+}
+
+/* The last test: from then on kernels may launch what nobody saw. */
+TEST_F(Touched, GraphsThatTheDeviceLaunches)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr a = device("a"), b = device("b");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    EXPECT_EQ(launch(copy, a, b, 0u), "w a r b");
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH));
+    EXPECT_EQ(launch(copy, a, b, 0u), "!GRAPH");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
+} // namespace

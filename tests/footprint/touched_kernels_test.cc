@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What kernels: by their parameters, their names, their modules touch.
+ */
+#include <vector>
+
+#include "tests/footprint/touched.h"
+#include "tests/conformance/tables.ptx.h"
+#include "tests/conformance/textures.ptx.h"
+#include "tests/conformance/variables.ptx.h"
+#include "tests/kit/kernels.ptx.h"
+
+namespace
+{
+
+TEST_F(Touched, KernelsByTheirNames)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUfunction plain = kernel(ptds_test_ptx, "add"), mangled = kernel(kit_ptx, KIT_COPY);
+    EXPECT_EQ(launch(plain, c, a, b, 0u), "w c w a w b");
+    EXPECT_EQ(launch(plain, c, a, c + 128, 0u), "w c w a");
+    EXPECT_EQ(launch(mangled, a, b + 4, 0u), "w a r b");
+    EXPECT_EQ(launch(mangled, a, a + 64, 0u), "w a");
+    EXPECT_EQ(launch(mangled, a, CUdeviceptr{0}, 0u), "w a");
+    EXPECT_EQ(launch(mangled, a, b + 4096, 0u).substr(0, 5), "w a r") << "one past the end";
+    EXPECT_EQ(launch(kernel(ptds_test_ptx, "spin"), 12345ull), "");
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_EMPTY)), "");
+}
+
+TEST_F(Touched, ShortWayForDeviceMemoryAlone)
+{
+    CUdeviceptr a = device("a"), b = device("b");
+    void *pinned;
+    CU(cuMemAllocHost(&pinned, 4096));
+    auto host = reinterpret_cast<CUdeviceptr>(pinned);
+    name("pinned", host);
+    CUfunction copy = kernel(kit_ptx, KIT_COPY), add = kernel(ptds_test_ptx, "add");
+    launch(copy, a, b, 0u);
+    EXPECT_FALSE(short_way) << "the first launch learns what the kernel is";
+    EXPECT_EQ(launch(copy, a, b, 0u), "w a r b");
+    EXPECT_TRUE(short_way);
+    EXPECT_EQ(launch(copy, a + 64, a, 0u), "w a");
+    EXPECT_TRUE(short_way);
+    EXPECT_EQ(launch(copy, a, host, 0u), "w a r pinned");
+    EXPECT_FALSE(short_way) << "the host can tell by it that all before is done";
+    EXPECT_EQ(launch(copy, a, b + 4096, 0u).substr(0, 5), "w a r");
+    launch(copy, a, CUdeviceptr{16}, 0u);
+    EXPECT_TRUE(short_way) << "no address";
+    launch(add, b, a, b, 0u);
+    EXPECT_EQ(launch(add, b, a, b + 8, 0u), "w b w a");
+    EXPECT_TRUE(short_way);
+    watch_pageable(1);
+    launch(copy, a, b, 0u);
+    EXPECT_FALSE(short_way);
+    watch_pageable(0);
+    CU(cuMemFreeHost(pinned));
+}
+
+/* A pointer to the program's own memory means something to some devices. */
+TEST_F(Touched, PageableMemoryWhereKernelsReadIt)
+{
+    CUdeviceptr a = device("a");
+    static unsigned own[4];
+    CUfunction function = kernel(kit_ptx, KIT_COPY);
+    auto address = reinterpret_cast<CUdeviceptr>(own);
+    EXPECT_EQ(launch(function, a, address, 0u), "w a");
+    watch_pageable(1);
+    EXPECT_EQ(launch(function, a, address, 0u), "!OTHER");
+    EXPECT_EQ(launch(function, a, CUdeviceptr{0x7000}, 0u), "w a");
+    EXPECT_EQ(launch(function, a, CUdeviceptr{0x7ffffffff000}, 0u), "w a");
+    watch_pageable(0);
+}
+
+TEST_F(Touched, ParametersInABuffer)
+{
+    struct {
+        CUdeviceptr to, from;
+        unsigned n;
+    } parameters = {device("a"), device("b"), 0};
+    size_t size = sizeof parameters;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    TOUCHES(cuLaunchKernel(kernel(kit_ptx, KIT_COPY), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra), "w a r b");
+}
+
+/* All words of 4,000 bytes, the record's forty are not enough. */
+TEST_F(Touched, TheLastOfFiveHundredWords)
+{
+    struct {
+        CUdeviceptr words[500];
+    } parameter = {};
+    CUdeviceptr a = device("a"), b = device("b");
+    parameter.words[499] = a;
+    CUfunction function = kernel(ptds_tables_ptx, "deep_add");
+    EXPECT_EQ(launch(function, parameter, 1u), "w a");
+    parameter.words[0] = b;
+    EXPECT_EQ(launch(function, parameter, 1u), "w b w a");
+    std::vector<CUdeviceptr> many;
+    for (int i = 0; i < 65; i++)
+        parameter.words[i] = device("m");
+    EXPECT_EQ(launch(function, parameter, 1u), "!MANY");
+}
+
+TEST_F(Touched, AModulesVariables)
+{
+    CUdeviceptr a = device("a"), variable, constant;
+    CUmodule module, other;
+    CUfunction get, add, others;
+    size_t bytes;
+    CU(cuModuleLoadData(&module, ptds_variables_ptx));
+    CU(cuModuleGetFunction(&get, module, "var_get"));
+    CU(cuModuleGetFunction(&add, module, "var_add"));
+    CU(cuModuleGetGlobal(&variable, &bytes, module, "ptds_var"));
+    CU(cuModuleGetGlobal(&constant, &bytes, module, "ptds_start"));
+    name("module", variable);
+    EXPECT_EQ(watch_find(constant), watch_find(variable));
+    EXPECT_EQ(launch(get, a, 1u), "w a w module");
+    EXPECT_EQ(launch(add, 1u), "w module");
+    unsigned word = 0;
+    last = {};
+    CU(cuMemcpyHtoD(variable, &word, 4));
+    ASSERT_EQ(last.count, 1u);
+    EXPECT_EQ(names[last.at[0].memory], "module");
+    /* Loaded once more, it is another memory. */
+    CU(cuModuleLoadData(&other, ptds_variables_ptx));
+    CU(cuModuleGetFunction(&others, other, "var_add"));
+    EXPECT_EQ(launch(others, 1u), "w ?");
+    /* Its unloading leaves the first one's kernels. */
+    CU(cuModuleUnload(other));
+    EXPECT_EQ(launch(add, 1u), "w module");
+    CU(cuModuleUnload(module));
+    EXPECT_EQ(watch_find(variable), nullptr);
+}
+
+TEST_F(Touched, TexturesAndSurfaces)
+{
+    CUdeviceptr a = device("a"), linear = device("linear");
+    CUDA_RESOURCE_DESC resource = {};
+    CUDA_TEXTURE_DESC how = {};
+    CUtexObject texture;
+    CUsurfObject surface;
+    CUarray array;
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear.devPtr = linear;
+    resource.res.linear.format = CU_AD_FORMAT_UNSIGNED_INT32;
+    resource.res.linear.numChannels = 1;
+    resource.res.linear.sizeInBytes = 256;
+    CU(cuTexObjectCreate(&texture, &resource, &how, nullptr));
+    CUfunction tex_copy = kernel(ptds_textures_ptx, "tex_copy"), surf_add = kernel(ptds_textures_ptx, "surf_add");
+    EXPECT_EQ(launch(tex_copy, a, texture, 4u), "w a r linear");
+    CU(cuCtxSynchronize());
+    CU(cuTexObjectDestroy(texture));
+    CUDA_ARRAY3D_DESCRIPTOR about = {};
+    about.Width = 64, about.Format = CU_AD_FORMAT_UNSIGNED_INT32, about.NumChannels = 1;
+    about.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CU(cuArray3DCreate(&array, &about));
+    resource = {};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = array;
+    CU(cuSurfObjectCreate(&surface, &resource));
+    last = {};
+    CU(cuMemcpyDtoA(array, 0, a, 64));
+    names[last.at[0].memory] = "array";
+    EXPECT_EQ(launch(surf_add, surface, 4u), "w array");
+    CU(cuCtxSynchronize());
+    CU(cuSurfObjectDestroy(surface));
+    CU(cuArrayDestroy(array));
+}
+
+/* Parameters that nobody says where they are. */
+TEST_F(Touched, ParametersThatAreNotThere)
+{
+    CUfunction function = kernel(kit_ptx, KIT_COPY);
+    void *extra[] = {CU_LAUNCH_PARAM_END};
+    last = {};
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra);
+    EXPECT_EQ(text(), "!PARAMETERS");
+    last = {};
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+    EXPECT_EQ(text(), "!PARAMETERS");
+}
+
+} // namespace

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What memory that is mapped, shared, or comes and goes on a stream touch.
+ */
+#include "tests/footprint/touched.h"
+#include "tests/conformance/tables.ptx.h"
+
+namespace
+{
+
+TEST_F(Touched, MappedChunks)
+{
+    constexpr size_t chunk = 2 << 20;
+    CUmemAllocationProp about = {};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle one, two;
+    CUdeviceptr range;
+    CU(cuMemCreate(&one, chunk, &about, 0));
+    CU(cuMemCreate(&two, chunk, &about, 0));
+    CU(cuMemAddressReserve(&range, 3 * chunk, 0, 0, 0));
+    CU(cuMemMap(range, chunk, 0, one, 0));
+    CU(cuMemMap(range + chunk, chunk, 0, two, 0));
+    CU(cuMemMap(range + 2 * chunk, chunk, 0, one, 0));
+    CU(cuMemSetAccess(range, 3 * chunk, &access, 1));
+    name("one", range);
+    name("two", range + chunk);
+    names[watch_reservation(range)] = "all";
+    EXPECT_EQ(watch_reservation(range), watch_reservation(range + chunk));
+    TOUCHES(cuMemsetD8Async(range + 8, 0, 8, nullptr), "w one[8,16) w all[8,16)");
+    TOUCHES(cuMemsetD8Async(range + 2 * chunk + 8, 0, 8, nullptr), "w one[8,16) w all[4194312,4194320)");
+    TOUCHES(cuMemsetD8Async(range + chunk - 8, 0, 24, nullptr),
+            "w one[2097144,2097152) w all[2097144,2097168) w two[0,16)");
+    EXPECT_EQ(launch(kernel(ptds_test_ptx, "fill"), range + 2 * chunk, 0u, 1u), "w one w all");
+    /* A pointer in one chunk is found by who gets a pointer to the other one. */
+    CUdeviceptr a = device("a");
+    CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CU(cuMemcpyHtoD(range + chunk + 16, &a, 8));
+    EXPECT_EQ(launch(gather, a, range, 0u, 0u), "w a w one w all");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range, chunk));
+    EXPECT_EQ(watch_find(range), nullptr);
+    TOUCHES(cuMemsetD8Async(range + 2 * chunk, 0, 8, nullptr), "w one[0,8) w all[4194304,4194312)");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range + chunk, 2 * chunk));
+    CU(cuMemRelease(one));
+    CU(cuMemRelease(two));
+    CU(cuMemAddressFree(range, 3 * chunk));
+}
+
+/* In two reservations at once: what each reaches, the other may reach, too. After one has gone, nothing is left of it. */
+TEST_F(Touched, ChunksInTwoReservations)
+{
+    constexpr size_t chunk = 2 << 20;
+    CUmemAllocationProp about = {};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr first, second;
+    CU(cuMemCreate(&handle, chunk, &about, 0));
+    CU(cuMemAddressReserve(&first, chunk, 0, 0, 0));
+    CU(cuMemAddressReserve(&second, chunk, 0, 0, 0));
+    CU(cuMemMap(first, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(first, chunk, &access, 1));
+    const memory *before = watch_reservation(first);
+    CU(cuMemUnmap(first, chunk));
+    CU(cuMemMap(second, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(second, chunk, &access, 1));
+    EXPECT_NE(watch_reservation(second), before);
+    name("chunk", second);
+    names[watch_reservation(second)] = "second";
+    TOUCHES(cuMemsetD8Async(second, 0, 8, nullptr), "w chunk[0,8) w second[0,8)");
+    CU(cuMemMap(first, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(first, chunk, &access, 1));
+    TOUCHES(cuMemsetD8Async(first, 0, 8, nullptr), "!OTHER");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(first, chunk));
+    CU(cuMemUnmap(second, chunk));
+    CU(cuMemRelease(handle));
+    CU(cuMemAddressFree(first, chunk));
+    CU(cuMemAddressFree(second, chunk));
+}
+
+TEST_F(Touched, MemoryThatOthersGet)
+{
+    CUdeviceptr b = device("b");
+    CUipcMemHandle handle;
+    TOUCHES(cuMemsetD8Async(b, 0, 8, nullptr), "w b[0,8)");
+    EXPECT_EQ(last.host, 0);
+    CU(cuIpcGetMemHandle(&handle, b));
+    TOUCHES(cuMemsetD8Async(b, 0, 8, nullptr), "w b[0,8)");
+    EXPECT_EQ(last.host, 1);
+}
+
+/* It lives until the graph runs. */
+TEST_F(Touched, AFreeInACapture)
+{
+    CUdeviceptr pointer;
+    CUstream stream;
+    CUgraph graph;
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CU(cuMemAllocAsync(&pointer, 4096, stream));
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CUresult result = cuMemFreeAsync(pointer, stream); /* the simulated driver has no such nodes */
+    EXPECT_TRUE(result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_SUPPORTED) << result;
+    CU(cuStreamEndCapture(stream, &graph));
+    EXPECT_NE(watch_find(pointer), nullptr);
+    name("pool", pointer);
+    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "w pool[0,8)");
+    CU(cuGraphDestroy(graph));
+    TOUCHES(cuMemFreeAsync(pointer, stream), "w pool");
+    EXPECT_EQ(watch_find(pointer), nullptr);
+    CU(cuStreamDestroy(stream));
+}
+
+TEST_F(Touched, StreamOrderedMemory)
+{
+    CUdeviceptr pointer;
+    CU(cuMemAllocAsync(&pointer, 4096, nullptr));
+    name("pool", pointer);
+    TOUCHES(cuMemsetD8Async(pointer, 0, 8, nullptr), "w pool[0,8)");
+    TOUCHES(cuMemFreeAsync(pointer, nullptr), "w pool");
+    EXPECT_EQ(watch_find(pointer), nullptr);
+    /* A free that fails leaves it. */
+    CUdeviceptr a = device("a");
+    EXPECT_NE(cuMemHostUnregister(reinterpret_cast<void *>(a)), CUDA_SUCCESS);
+    EXPECT_EQ(watch_find(a), watch_find(a + 1));
+    EXPECT_NE(watch_find(a), nullptr);
+}
+
+} // namespace

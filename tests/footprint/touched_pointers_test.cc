@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What kernels that find pointers in memory touch.
+ */
+#include <cstdlib>
+#include <vector>
+
+#include "tests/footprint/touched.h"
+#include "tests/conformance/tables.ptx.h"
+#include "tests/kit/kernels.ptx.h"
+
+namespace
+{
+
+TEST_F(Touched, PointersInDeviceMemory)
+{
+    CUdeviceptr before = device("before"), c = device("c"), other = device("other");
+    CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER), plain = kernel(ptds_tables_ptx, "gather");
+    launch(plain, c, other, 0u, 0u);
+    EXPECT_EQ(launch(mangled, c, before, 0u, 0u), "!POINTERS") << "others were launched that nobody looked after";
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b");
+    CUdeviceptr words[2] = {a, b + 16};
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table") << "nothing has been written there";
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_EQ(launch(mangled, c, table, 2u, 4u), "w c w table w a w b");
+    EXPECT_EQ(launch(plain, c, table, 2u, 4u), "w c w table w a w b");
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    launch(copy, c, other, 0u);
+    EXPECT_EQ(launch(copy, c, other, 0u), "w c r other");
+    EXPECT_TRUE(short_way);
+    EXPECT_EQ(launch(copy, c, table, 0u), "w c w table w a w b") << "its type does not tell of the pointers";
+    EXPECT_FALSE(short_way);
+}
+
+/* Without kernels between, which may write pointers themselves. */
+TEST_F(Touched, PointersInDeviceMemoryMove)
+{
+    CUdeviceptr table = device("table"), more = device("more"), again = device("again"), outer = device("outer");
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUfunction plain = kernel(ptds_tables_ptx, "gather");
+    CUdeviceptr words[2] = {a, b + 16};
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    /* A copy of the table is one, at its place. */
+    CU(cuMemcpyDtoD(more + 64, table, sizeof words));
+    CU(cuMemcpyDtoD(again + 64, more + 64, sizeof words));
+    EXPECT_EQ(launch(plain, c, again, 0u, 0u), "w c w again w a w b");
+    /* What is overwritten points at nothing any more. */
+    CU(cuMemsetD8(more + 64, 0, 16));
+    EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more");
+    words[1] = c;
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    CU(cuMemcpyHtoD(table + 8, words, 8));
+    /* A table of tables. */
+    words[0] = table;
+    CU(cuMemcpyHtoD(outer, words, 8));
+    EXPECT_EQ(launch(plain, c, outer, 0u, 0u), "w c w outer w table w a");
+}
+
+/* It can make pointers of those that it has. */
+TEST_F(Touched, PointersThatAKernelWrites)
+{
+    CUdeviceptr table = device("table"), from = device("from"), a = device("a"), b = device("b"), c = device("c");
+    CUfunction plain = kernel(ptds_tables_ptx, "gather"), mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CUfunction copy = kernel(ptds_test_ptx, "copy");
+    CU(cuMemcpyHtoD(table, &a, 8));
+    CU(cuMemcpyHtoD(from, &b, 8));
+    EXPECT_EQ(launch(copy, table, from, 2u), "w table w from w a w b");
+    CU(cuMemcpyHtoD(from, &c, 8));
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table w a w from w b");
+    /* One that itself follows pointers that nobody knows may write just those. */
+    CUdeviceptr unknown = device("unknown");
+    launch(kernel(ptds_test_ptx, "fill"), unknown, 0u, 0u);
+    EXPECT_EQ(launch(mangled, table, unknown, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "!POINTERS");
+    std::vector<CUdeviceptr> all(4096 / 8, a);
+    CU(cuMemcpyHtoD(table, all.data(), 4096));
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+}
+
+/* Kernels of a class of which only the name is known. */
+#define CLASSES(name) ".visible .entry " name "(.param .u64 " name "_p0, .param .u64 " name "_p1)\n{\nret;\n}\n"
+const char classes[] = ".version 7.0\n.target sm_52\n.address_size 64\n" CLASSES("_Z4moveP4BodyPf")
+    CLASSES("_Z4readPK4BodyPf") CLASSES("_Z4fillPfS_");
+const char allocating[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n"
+    ".extern .func (.param .b64 func_retval0) malloc(.param .b64 malloc_param_0);\n" CLASSES("_Z4moveP4BodyPf");
+
+/* What lies in objects of a class: nothing at first, then what kernels had that got them as such. */
+TEST_F(Touched, ObjectsOfAClass)
+{
+    CUdeviceptr bodies = device("bodies"), a = device("a"), b = device("b"), none = 0;
+    CUfunction move = kernel(classes, "_Z4moveP4BodyPf"), read = kernel(classes, "_Z4readPK4BodyPf");
+    CUfunction fill = kernel(classes, "_Z4fillPfS_");
+    runnable = false;
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    EXPECT_EQ(launch(move, bodies, a), "w bodies w a");
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a") << "pointers to a and to itself may lie there";
+    /* All of it filled with what holds no pointers. */
+    std::vector<char> zeros(4096);
+    CU(cuMemcpyHtoD(bodies, zeros.data(), 4096));
+    EXPECT_EQ(launch(read, bodies, b), "r bodies w b");
+    launch(move, bodies, a);
+    CU(cuMemcpyHtoD(bodies, zeros.data(), 4088));
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a");
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, b), "r bodies w b");
+    /* A copy of them. */
+    launch(move, bodies, a);
+    CUdeviceptr more = device("more");
+    CU(cuMemcpyDtoD(more, bodies, 4096));
+    EXPECT_EQ(launch(read, more, none), "r more w bodies w a");
+    /* Kernels that know nothing of the class may put anything there. */
+    CU(cuMemsetD8(bodies, 0, 4096));
+    launch(fill, bodies, a);
+    EXPECT_EQ(launch(read, bodies, b), "w bodies w b w a") << "it has a table, which others fill, too";
+    CUdeviceptr plain = device("plain");
+    launch(fill, plain, a);
+    EXPECT_EQ(launch(read, plain, b), "!POINTERS");
+    CU(cuMemsetD8(plain, 0, 4096));
+    EXPECT_EQ(launch(read, plain, b), "r plain w b");
+    CUdeviceptr source = device("source");
+    launch(fill, source, a);
+    CU(cuMemcpyDtoD(plain, source, 64));
+    EXPECT_EQ(launch(read, plain, b), "!POINTERS");
+}
+
+/* Work that nobody sees through may have put pointers anywhere; a kernel that allocates, such as nobody else has. */
+TEST_F(Touched, ObjectsThatOthersMayHaveFilled)
+{
+    CUdeviceptr bodies = device("bodies"), others = device("others"), a = device("a"), unknown = device("unknown");
+    CUfunction read = kernel(classes, "_Z4readPK4BodyPf"), fill = kernel(classes, "_Z4fillPfS_");
+    CUfunction allocates = kernel(allocating, "_Z4moveP4BodyPf");
+    runnable = false;
+    launch(fill, unknown, a);
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    EXPECT_EQ(launch(read, unknown, a), "!POINTERS");
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    CU(cuStreamWriteValue32(nullptr, a, 1, 0));
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    EXPECT_EQ(launch(read, others, a), "!POINTERS");
+    CU(cuMemsetD8(others, 0, 4096));
+    EXPECT_EQ(launch(read, others, a), "r others w a");
+    EXPECT_EQ(launch(allocates, others, a), "!POINTERS");
+    EXPECT_EQ(launch(read, others, a), "!POINTERS");
+    /* What a graph copies is not seen when it is launched. */
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUDA_MEMCPY3D copy = {};
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = unknown, copy.dstDevice = bodies;
+    copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    CU(cuMemsetD8(bodies, 0, 4096));
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    CU(cuGraphLaunch(exec, nullptr));
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
+/* The host stores pointers there itself. */
+TEST_F(Touched, PointersInHostMemory)
+{
+    CUdeviceptr a = device("a"), c = device("c"), managed, large_device;
+    CUfunction plain = kernel(ptds_tables_ptx, "gather"), mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    void *pinned, *large;
+    CU(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    CU(cuMemcpyHtoD(managed, &a, 8));
+    EXPECT_EQ(launch(mangled, c, managed, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(plain, c, managed, 0u, 0u), "!POINTERS");
+    CU(cuMemAllocHost(&pinned, 4096));
+    name("pinned", reinterpret_cast<CUdeviceptr>(pinned));
+    static_cast<CUdeviceptr *>(pinned)[511] = a;
+    EXPECT_EQ(launch(plain, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "w c w pinned w a");
+    EXPECT_EQ(launch(mangled, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "!POINTERS");
+    CU(cuMemAllocHost(&large, 1 << 17));
+    large_device = reinterpret_cast<CUdeviceptr>(large);
+    EXPECT_EQ(launch(plain, c, large_device, 0u, 0u), "!POINTERS");
+    /* Its parameters' types are known. */
+    name("large", large_device);
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), c, large_device, 0u), "w c r large");
+    CU(cuCtxSynchronize());
+    CU(cuMemFreeHost(pinned));
+    CU(cuMemFreeHost(large));
+    CU(cuMemFree(managed));
+}
+
+/* Arrays that count from 1, and ends. */
+TEST_F(Touched, PointersBesideTheirMemory)
+{
+    alignas(4096) static char own[1 << 16];
+    auto begin = reinterpret_cast<CUdeviceptr>(own) + 8192;
+    CUfunction plain = kernel(ptds_test_ptx, "fill"), mangled = kernel(kit_ptx, KIT_COPY);
+    CUdeviceptr a = device("a");
+    CU(cuMemHostRegister(own + 8192, 4096, 0));
+    name("own", begin);
+    EXPECT_EQ(launch(plain, begin - 4, 0u, 0u), "w own");
+    EXPECT_EQ(launch(mangled, a, begin - 4096, 0u), "w a r own");
+    EXPECT_EQ(launch(mangled, a, begin - 4097, 0u), "w a");
+    EXPECT_EQ(launch(mangled, a, begin + 4096, 0u), "w a r own");
+    /* Where another one follows, an end is that one's beginning. */
+    CU(cuMemHostRegister(own + 12288, 4096, 0));
+    name("next", begin + 4096);
+    EXPECT_EQ(launch(mangled, a, begin + 4096, 0u), "w a r next");
+    CU(cuMemHostUnregister(own + 12288));
+    CU(cuMemHostUnregister(own + 8192));
+}
+
+/* They may get nothing but an end, which is where the next memory begins. */
+TEST_F(Touched, KernelsThatRunFromEnds)
+{
+    alignas(4096) static char own[1 << 14];
+    auto begin = reinterpret_cast<CUdeviceptr>(own);
+    static const char text[] =
+        ".version 7.0\n.target sm_52\n.address_size 64\n"
+        ".visible .entry _Z3runN6thrust16reverse_iteratorIPfEE(.param .align 8 .b8 p0[8])\n{\nret;\n}\n"
+        ".visible .entry _Z3runN6thrust8iteratorIPfEE(.param .align 8 .b8 p0[8])\n{\nret;\n}\n";
+    CU(cuMemHostRegister(own, 4096, 0));
+    CU(cuMemHostRegister(own + 4096, 4096, 0));
+    name("one", begin);
+    name("two", begin + 4096);
+    runnable = false;
+    CUfunction down = kernel(text, "_Z3runN6thrust16reverse_iteratorIPfEE");
+    EXPECT_EQ(launch(down, begin + 4096), "w two w one");
+    EXPECT_EQ(launch(down, begin + 4100), "w two");
+    EXPECT_EQ(launch(kernel(text, "_Z3runN6thrust8iteratorIPfEE"), begin + 4096), "w two");
+    CU(cuCtxSynchronize());
+    CU(cuMemHostUnregister(own + 4096));
+    CU(cuMemHostUnregister(own));
+}
+
+TEST_F(Touched, PointersThatNobodyLookedAt)
+{
+    CUdeviceptr table = device("table", 1 << 17), a = device("a"), c = device("c");
+    CUfunction mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    std::vector<CUdeviceptr> words((1 << 16) / 8 + 1, a);
+    CU(cuMemcpyHtoD(table, words.data(), 1 << 16));
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "w c w table w a");
+    CU(cuMemcpyHtoD(table, words.data(), (1 << 16) + 8));
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
+}
+
+/* The memory that it pointed at has gone, another one lies there. */
+TEST_F(Touched, PointersToMemoryThatIsGone)
+{
+    CUdeviceptr table = device("table"), c = device("c"), gone;
+    CUfunction plain = kernel(ptds_tables_ptx, "gather");
+    CU(cuMemAlloc(&gone, 4096));
+    CU(cuMemcpyHtoD(table, &gone, 8));
+    CU(cuMemFree(gone));
+    device("a");
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
+}
+
+} // namespace
