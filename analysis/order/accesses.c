@@ -11,6 +11,8 @@
  */
 #include "analysis/order/engine.h"
 
+#include <stdlib.h>
+
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
 static INLINE bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
 {
@@ -23,9 +25,9 @@ static INLINE bool covers(const struct memory *memory, const struct touch *new, 
     return new->lo <= old->lo &&new->hi >= old->hi;
 }
 
-static uint16_t bucket_of(const struct touch *touch)
+static uint16_t bucket_of(uint32_t lane, const struct touch *touch)
 {
-    uint64_t mixed = touch->lo * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = (touch->lo ^ (uint64_t)lane << 40) * UINT64_C(0x9e3779b97f4a7c15);
     return touch->extent == EXTENT_FROM ? (uint16_t)(1 + (mixed >> 32) % (BUCKETS - 1)) : 0;
 }
 
@@ -106,11 +108,30 @@ static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, s
     return conflicts_examine(v, by, memory, old, touch);
 }
 
-static struct examined *examined_by(struct memory *memory, uint32_t lane, uint64_t born)
+static bool give_room(struct memory *memory)
 {
-    struct examined *found = &memory->examined[lane % EXAMINED];
-    if (found->born != born)
-        *found = (struct examined){.born = born};
+    uint32_t room = memory->examined_room != 0 ? memory->examined_room * 2 : EXAMINED_LEAST;
+    struct examined *grown = room <= EXAMINED_MOST ? calloc(room, sizeof *grown) : NULL;
+    if (grown == NULL)
+        return false;
+    for (uint32_t i = 0; i < memory->examined_room; i++)
+        if (memory->examined[i].born != 0)
+            grown[memory->examined[i].lane % room] = memory->examined[i];
+    free(memory->examined);
+    memory->examined = grown;
+    memory->examined_room = room;
+    return true;
+}
+
+/* Lanes whose places meet get more room, as long as there is any: who is forgotten has to look at everything again. */
+RARE struct examined *accesses_examined_more(struct verdicts *v, struct memory *memory, uint32_t lane)
+{
+    struct examined *found = memory->examined != NULL ? &memory->examined[lane % memory->examined_room] : NULL;
+    while ((found == NULL || found->born != 0) && give_room(memory))
+        found = &memory->examined[lane % memory->examined_room];
+    if (found == NULL)
+        found = &v->unexamined;
+    *found = (struct examined){.born = lanes_at(v, lane)->born, .lane = lane};
     return found;
 }
 
@@ -150,7 +171,7 @@ static enum outcome worse(enum outcome a, enum outcome b)
 static INLINE void replace(const struct blame *by, struct memory *memory, uint64_t upto, const struct touch *touch,
                            const struct remembered *keep)
 {
-    for (uint32_t at = memory->bucket[bucket_of(touch)], next; at != 0; at = next) {
+    for (uint32_t at = memory->bucket[bucket_of(by->lane, touch)], next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
         next = old->chained;
         if (old->lane == by->lane && old != keep && old->op <= upto && covers(memory, touch, &old->touch))
@@ -180,7 +201,7 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
 {
     if (memory->live > 16)
         accesses_clean(v, memory);
-    struct examined *examined = examined_by(memory, by->lane, lanes_at(v, by->lane)->born);
+    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
     bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
     uint32_t fresh = alone ? 0 : first_new(v, lanes_at(v, by->lane), memory, examined, any);
     enum outcome worst = OUTCOME_APART;
@@ -236,7 +257,7 @@ void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
 uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access)
 {
     struct touch touch = {.lo = address, .extent = EXTENT_FROM};
-    for (uint16_t at = memory->bucket[bucket_of(&touch)]; at != 0; at = accesses_at(memory, at)->chained) {
+    for (uint16_t at = memory->bucket[bucket_of(lane, &touch)]; at != 0; at = accesses_at(memory, at)->chained) {
         const struct remembered *old = accesses_at(memory, at);
         if (old->lane == lane && old->touch.lo == address && old->touch.access == access)
             return at;
@@ -255,7 +276,7 @@ uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *mem
         blame_forgotten(v, oldest->lane, oldest->op);
         accesses_forget(memory, oldest);
     }
-    uint16_t at = new_place(memory), bucket = bucket_of(touch);
+    uint16_t at = new_place(memory), bucket = bucket_of(lane, touch);
     if (at == 0) {
         v->limited = true;
         return 0;

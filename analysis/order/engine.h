@@ -180,6 +180,7 @@ struct verdicts {
     TABLE_OF(struct cover) covers; /* a heap by ticks */
     TABLE_OF(struct memory) memories;
     TABLE_OF(uint32_t) free_memories;
+    struct examined unexamined; /* where there is no room for what has been examined */
     TABLE_OF(uint32_t) by_base; /* memories, sorted */
     TABLE_OF(struct signature) signatures;
     struct lately {

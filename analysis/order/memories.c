@@ -113,6 +113,7 @@ void memories_remove(struct verdicts *v, struct memory *memory)
         id_map_remove(&v->memory_by_uid, memory->uid);
     places_drop(v, memory);
     free(memory->list.items);
+    free(memory->examined);
     *memory = (struct memory){0};
     if (TABLE_ADD(&v->free_memories))
         *TABLE_LAST(&v->free_memories) = at;
@@ -251,8 +252,10 @@ struct memory *memories_add(struct verdicts *v, const struct call *call)
 
 void memories_free(struct verdicts *v)
 {
-    for (size_t i = 0; i < v->memories.count; i++)
+    for (size_t i = 0; i < v->memories.count; i++) {
         free(v->memories.items[i].list.items);
+        free(v->memories.items[i].examined);
+    }
     free(v->memories.items);
     free(v->free_memories.items);
     free(v->by_base.items);

@@ -151,11 +151,15 @@ static INLINE bool is_clear(struct verdicts *v, const struct toucher *by, struct
     if (memory->tried != 0 && memory->tried >= v->learnt)
         return false;
     memory->tried = v->now;
+    struct examined *examined = accesses_examined(v, memory, by->lane, lane->born);
     for (uint32_t at = memory->newest; at != 0; at = accesses_at(memory, at)->earlier) {
         const struct remembered *old = accesses_at(memory, at);
+        if (old->op <= examined->clear)
+            break;
         if (old->lane != by->lane && lanes_explicit(lane, host, old->lane) < old->op)
             return false;
     }
+    examined->clear = v->now;
     memory->clear = memory->turn;
     return true;
 }

@@ -18,7 +18,16 @@
 
 #include "tests/bench/lane.h"
 
-enum { BLOCKS = 48, BLOCK = 64 << 10, TENSORS = 8, STEP_CALLS = 200, SYNC_EVERY = 1024, STREAMS = 4, LIVE = 30000 };
+enum {
+    BLOCKS = 48,
+    WEIGHTS = 8,
+    BLOCK = 64 << 10,
+    TENSORS = 8,
+    STEP_CALLS = 200,
+    SYNC_EVERY = 1024,
+    STREAMS = 4,
+    LIVE = 30000
+};
 
 /* The simulator knows the kernels by name; a GPU would run these, which do nothing. */
 #define U64(name) ".param .u64 " name
@@ -32,7 +41,7 @@ static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n" ENTR
 struct program {
     CUcontext context;
     CUfunction four, copy, saxpy, gather;
-    CUdeviceptr block[BLOCKS], table;
+    CUdeviceptr block[BLOCKS], weight[WEIGHTS], table;
     void *pinned;
     unsigned calls, threads;
 };
@@ -47,10 +56,17 @@ static void launch(CUfunction kernel, CUstream stream, void **parameters)
     CU(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
 }
 
+/* Blocks that nobody writes. */
+static CUdeviceptr weight_of(const struct program *p, unsigned i)
+{
+    return p->weight[i / TENSORS % WEIGHTS] + i % TENSORS * (BLOCK / TENSORS);
+}
+
 /* Like the kernels of a network's layers: what the one wrote, the next one reads, and weights. */
 static void layer(const struct program *p, CUstream stream, unsigned i)
 {
-    CUdeviceptr to = tensor(p, i), from = tensor(p, i - 1), weight = tensor(p, i % 97 * 3), bias = tensor(p, i % 31 * 5);
+    CUdeviceptr to = tensor(p, i), from = tensor(p, i - 1), weight = weight_of(p, i % 97 * 3),
+                bias = weight_of(p, i % 31 * 5);
     unsigned one = 1;
     float a = 0;
     if (i % 3 == 0)
@@ -178,11 +194,12 @@ static void live(const struct program *p)
     for (unsigned i = 0; i < LIVE; i++)
         CU(cuMemAlloc(&made[i], 256));
     for (unsigned i = 0; i < p->calls; i++) {
-        CUdeviceptr to = made[i * 7919u % LIVE], from = made[i * 104729u % LIVE];
+        unsigned at = i / 8 * 31u, near = at + i * 37u % 256;
+        CUdeviceptr to = made[near % LIVE], from = made[(near + 5) % LIVE];
         launch(p->four, NULL, (void *[]){&to, &from, &to, &from});
         if (i % 8 == 0) {
-            CU(cuMemFree(made[i * 31u % LIVE]));
-            CU(cuMemAlloc(&made[i * 31u % LIVE], 256));
+            CU(cuMemFree(made[at % LIVE]));
+            CU(cuMemAlloc(&made[at % LIVE], 256));
         }
     }
 }
@@ -200,6 +217,8 @@ static void start(struct program *p)
     CU(cuModuleGetFunction(&p->gather, module, "_Z6gatherPjPPKjjj"));
     for (unsigned i = 0; i < BLOCKS; i++)
         CU(cuMemAlloc(&p->block[i], BLOCK));
+    for (unsigned i = 0; i < WEIGHTS; i++)
+        CU(cuMemAlloc(&p->weight[i], BLOCK));
     CU(cuMemAlloc(&p->table, 4096));
     CU(cuMemcpyHtoD(p->table, &p->block[0], sizeof p->block[0]));
     CU(cuMemHostAlloc(&p->pinned, 4096, 0));
