@@ -95,17 +95,15 @@ ASIDE void accesses_clean(struct verdicts *v, struct memory *memory)
     }
 }
 
-static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
-                                   struct remembered *old, const struct touch *touch, const struct remembered *keep)
+static INLINE void look_at(struct verdicts *v, const struct blame *by, struct memory *memory, struct remembered *old,
+                           const struct touch *touch)
 {
     if (old->lane == by->lane) {
-        if (old != keep && covers(memory, touch, &old->touch))
+        if (covers(memory, touch, &old->touch))
             accesses_forget(memory, old);
-        return OUTCOME_APART;
+    } else if (blame_explicit(v, by, old->lane) < old->op) {
+        conflicts_examine(v, by, memory, old, touch);
     }
-    if (blame_explicit(v, by, old->lane) >= old->op)
-        return OUTCOME_APART;
-    return conflicts_examine(v, by, memory, old, touch);
 }
 
 static bool give_room(struct memory *memory)
@@ -195,6 +193,54 @@ static void note_open(struct verdicts *v, struct memory *memory, struct examined
     examined->open |= UINT64_C(1) << lane % 64;
 }
 
+/* What an operation's lane knows of another one. */
+struct other {
+    uint32_t lane;
+    uint64_t explicitly, full, own; /* own: without what only the host knows */
+};
+
+static INLINE void know_other(const struct verdicts *v, const struct blame *by, uint32_t about, struct other *other)
+{
+    const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
+    other->lane = about;
+    other->explicitly = lanes_explicit(lane, host, about);
+    other->own = vclock_get(&lane->full, about);
+    other->full = larger(other->own, vclock_get(&host->full, about));
+}
+
+/* As conflicts_examine of two open-ended accesses of different lanes, where that changes nothing but a count: most were
+ * doubted before. OUTCOME_UNSETTLED where it may change something. */
+enum { OUTCOME_UNSETTLED = OUTCOME_RACE + 1 };
+
+static INLINE unsigned outcome_of_doubted(struct verdicts *v, const struct blame *by, const struct remembered *old,
+                                          const struct other *other)
+{
+    if (other->full < old->op) {
+        if (!blame_all_settled(v, by, other->lane))
+            return OUTCOME_UNSETTLED;
+        v->totals.possible_races++;
+        return OUTCOME_RACE;
+    }
+    if (!blame_doubted(lanes_at(v, by->lane), other->lane, old->op, other->own))
+        return OUTCOME_UNSETTLED;
+    return other->own >= old->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
+}
+
+static INLINE enum outcome look_at_open(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                        struct remembered *old, const struct touch *touch, struct other *other)
+{
+    if (old->lane != other->lane)
+        know_other(v, by, old->lane, other);
+    if (other->explicitly >= old->op || (old->touch.access == ACCESS_READ && touch->access == ACCESS_READ))
+        return OUTCOME_APART;
+    unsigned outcome =
+        old->touch.extent == EXTENT_FROM ? outcome_of_doubted(v, by, old, other) : (unsigned)OUTCOME_UNSETTLED;
+    if (outcome != OUTCOME_UNSETTLED)
+        return (enum outcome)outcome;
+    other->lane = NO_LANE;
+    return conflicts_examine(v, by, memory, old, touch);
+}
+
 /* The lane's own first, then what is new. */
 enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
                            const struct remembered *keep)
@@ -205,14 +251,19 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
     bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
     uint32_t fresh = alone ? 0 : first_new(v, lanes_at(v, by->lane), memory, examined, any);
     enum outcome worst = OUTCOME_APART;
+    struct other other = {.lane = NO_LANE};
     replace(by, memory, alone ? UINT64_MAX : examined->upto[any], touch, keep);
     for (uint32_t at = fresh, next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
-        uint32_t lane = old->lane;
         next = old->later;
-        enum outcome outcome = look_at(v, by, memory, old, touch, keep);
+        if (old->lane == by->lane) {
+            if (old != keep && covers(memory, touch, &old->touch))
+                accesses_forget(memory, old);
+            continue;
+        }
+        enum outcome outcome = look_at_open(v, by, memory, old, touch, &other);
         if (outcome >= OUTCOME_HELD_BY_HOST)
-            note_open(v, memory, examined, lane);
+            note_open(v, memory, examined, old->lane);
         worst = worse(worst, outcome);
     }
     examined->upto[0] = v->now;
@@ -228,7 +279,7 @@ void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *m
         accesses_clean(v, memory);
     for (uint32_t at = memory->oldest, next; at != 0; at = next) {
         next = accesses_at(memory, at)->later;
-        look_at(v, by, memory, accesses_at(memory, at), touch, NULL);
+        look_at(v, by, memory, accesses_at(memory, at), touch);
     }
 }
 

@@ -21,6 +21,8 @@ static const struct known *arrival(const struct lane *lane, uint32_t about, stru
         return NULL;
     const struct known_list *list = &lane->brought[about];
     uint32_t low = 0, high = list->count;
+    if (high > 1 && list->items[high - 2].op < traced->op) /* mostly it is the last, or newer */
+        low = high - 1;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (list->items[middle].op < traced->op)
@@ -58,18 +60,14 @@ static struct blamed *blamed_of(struct lane *lane, uint32_t about)
     return &lane->blamed[about];
 }
 
-static bool came_that_way(const struct lane *lane, const struct way *way, uint32_t about, uint64_t op)
-{
-    return op > way->after && op <= way->upto && (way->own || vclock_get(&lane->full, about) < op);
-}
-
 bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
 {
     const struct lane *lane = lanes_at(v, what->lane);
     if (what->cover != NULL || about >= lane->blamed_room)
         return false;
-    return came_that_way(lane, &lane->blamed[about].proven, about, op) ||
-           (what->verdict == VERDICT_MAYBE_NEEDED && came_that_way(lane, &lane->blamed[about].doubted, about, op));
+    uint64_t own = vclock_get(&lane->full, about);
+    return what->verdict == VERDICT_MAYBE_NEEDED ? blame_doubted(lane, about, op, own)
+                                                 : blame_came_that_way(&lane->blamed[about].proven, op, own);
 }
 
 static void note_settled(struct verdicts *v, const struct blame *what, uint32_t about, const struct traced *traced)
@@ -81,9 +79,12 @@ static void note_settled(struct verdicts *v, const struct blame *what, uint32_t 
         *(what->verdict == VERDICT_MAYBE_NEEDED ? &blamed->doubted : &blamed->proven) = way;
 }
 
-static void set_pair(struct verdicts *v, struct edge *edge, const struct known *step, const struct edge_pair *pair)
+static void set_pair(struct verdicts *v, struct edge *edge, const struct known *step, const struct blame *what)
 {
-    edge->pair = *pair;
+    if (what->pair != NULL)
+        edge->pair = *what->pair;
+    else
+        conflicts_describe(v, what->meeting, &edge->pair);
     /* An edge from all legacy work at once: name the thread that it is needed for. */
     const struct lane *source = lanes_at(v, step->from);
     if (edge->kind != EDGE_FAN_IN && edge->pair.first.thread != edge->from.thread &&
@@ -119,9 +120,9 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
         edge->verdict = what->verdict;
         edge->reason = doubt ? what->reason : REASON_NONE;
     }
-    if (what->pair != NULL &&
+    if ((what->pair != NULL || what->meeting != NULL) &&
         (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_MAYBE_NEEDED))))
-        set_pair(v, edge, step, what->pair);
+        set_pair(v, edge, step, what);
     edge->loss = loss > edge->loss ? loss : edge->loss;
     open->shown = edge->verdict == VERDICT_NEEDED && (!open->given_up || edge->loss == LOSS_DEFINITE);
     return open->shown || (doubt && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE));

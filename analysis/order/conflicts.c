@@ -44,10 +44,10 @@ static enum verdict judge(const struct touch *a, const struct touch *b, enum ver
                : VERDICT_MAYBE_NEEDED;
 }
 
-static void describe(struct edge_pair *pair, const struct verdicts *v, const struct remembered *first,
-                     const struct touch *second, const struct memory *memory)
+void conflicts_describe(const struct verdicts *v, const struct blame_meeting *meeting, struct edge_pair *pair)
 {
-    const struct touch *touch = &first->touch;
+    const struct remembered *first = meeting->first;
+    const struct touch *touch = &first->touch, *second = meeting->second;
     uint64_t lo = larger(touch->lo, second->lo), hi = touch->hi < second->hi ? touch->hi : second->hi;
     enum verdict_reason reason;
     *pair = (struct edge_pair){.first = first->end,
@@ -55,7 +55,7 @@ static void describe(struct edge_pair *pair, const struct verdicts *v, const str
                                .first_access = touch->access,
                                .second_access = second->access,
                                .address = lo,
-                               .allocation = memory->uid,
+                               .allocation = meeting->memory->uid,
                                .definite = judge(touch, second, &reason) == VERDICT_NEEDED};
     bool exact = touch->extent != EXTENT_FROM || second->extent != EXTENT_FROM;
     if (touch->extent == EXTENT_FROM && second->extent != EXTENT_FROM)
@@ -81,7 +81,7 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     v->totals.possible_races += !definite;
     if (!(definite && !v->raced) && blame_all_settled(v, by, first->lane))
         return;
-    describe(&pair, v, first, second, memory);
+    conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &pair);
     what.pair = &pair;
     what.reason = by->verdict == VERDICT_NEEDED ? REASON_RACE : by->reason;
     what.verdict = VERDICT_MAYBE_NEEDED;
@@ -103,14 +103,13 @@ static ASIDE void overtake(struct verdicts *v, const struct memory *memory, cons
     if (!small || first->touch.access == ACCESS_READ || !kept_by_nothing_asked(v, &first->end) ||
         (v->overtakes && v->overtaken.definite))
         return;
-    describe(&v->overtaken, v, first, second, memory);
+    conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &v->overtaken);
     v->overtakes = true;
 }
 
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
                                const struct remembered *first, const struct touch *second)
 {
-    struct edge_pair pair;
     struct blame what = *by;
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_NOT_NEEDED)
@@ -127,8 +126,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
         by->cover == NULL)
         overtake(v, memory, first, second);
     if (!blame_settled(v, &what, first->lane, first->op)) {
-        describe(&pair, v, first, second, memory);
-        what.pair = &pair;
+        what.meeting = &(struct blame_meeting){memory, first, second};
         what.given_up = kept_is_given_up(v, &first->end, by->cover);
         blame(v, &what, first->lane, first->op);
     }

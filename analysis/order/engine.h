@@ -289,15 +289,23 @@ void edges_end_call(struct verdicts *v, bool raced);
 void edges_settle_all(struct verdicts *v);
 void edges_free(struct verdicts *v);
 
+/* Two accesses of a memory. */
+struct blame_meeting {
+    const struct memory *memory;
+    const struct remembered *first;
+    const struct touch *second;
+};
+
 /* blame.c: where an order came from. `cover`: of the host wait at hand, NULL for an operation of `lane` */
 struct blame {
     uint32_t lane;
     const struct cover *cover;
     enum verdict verdict;
     enum verdict_reason reason;
-    const struct edge_pair *pair; /* may be NULL */
-    bool given_up;                /* nothing holds the pair any more */
-    bool partly;                  /* of a way that may be remembered in part only */
+    const struct edge_pair *pair; /* may be NULL; or, to be described when it is asked for: */
+    const struct blame_meeting *meeting;
+    bool given_up; /* nothing holds the pair any more */
+    bool partly;   /* of a way that may be remembered in part only */
 };
 static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
 {
@@ -313,6 +321,17 @@ static inline uint64_t blame_full(const struct verdicts *v, const struct blame *
     return larger(vclock_get(&host->full, about), about < what->cover->room ? what->cover->full[about].op : 0);
 }
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* Whether a doubt about an operation of lane `about` changes nothing, because it was blamed before. `own`: what the lane
+ * knows of the other one. */
+static INLINE bool blame_came_that_way(const struct way *way, uint64_t op, uint64_t own)
+{
+    return op > way->after && op <= way->upto && (way->own || own < op);
+}
+static INLINE bool blame_doubted(const struct lane *lane, uint32_t about, uint64_t op, uint64_t own)
+{
+    return about < lane->blamed_room && (blame_came_that_way(&lane->blamed[about].doubted, op, own) ||
+                                         blame_came_that_way(&lane->blamed[about].proven, op, own));
+}
 /* Whether that changes nothing, because it was blamed before. */
 bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
 /* All edges that brought knowledge of the lane which explicit order does not hold. */

@@ -11,6 +11,7 @@
 
 struct verdicts;
 struct blame;
+struct blame_meeting;
 struct call_view;
 struct cover;
 struct marks;
@@ -148,6 +149,7 @@ void places_free(struct verdicts *v);
 /* conflicts.c */
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
                                const struct remembered *first, const struct touch *second);
+void conflicts_describe(const struct verdicts *v, const struct blame_meeting *meeting, struct edge_pair *pair);
 /* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
  * before it is marked as such. */
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
