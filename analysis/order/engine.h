@@ -17,6 +17,7 @@
 #include "analysis/order/verdict.h"
 
 #include "analysis/base/clock.h"
+#include "analysis/base/sorted.h"
 #include "analysis/model/order.h"
 #include "analysis/base/table.h"
 
@@ -30,7 +31,7 @@ enum {
     MARKS_MOST = 4096,   /* a lane's */
     OPEN_MOST = 1 << 16, /* edges */
     SWEEP_LEAST = 2048,
-    NEAR_BITS = 10, /* of memories lately found */
+    NEAR_BITS = 12, /* of memories lately found */
     PLACE_BITS = 12,
     ENDS = 1 << 14, /* of calls, kept in a row */
     TOUCHES_BITS = 6,
@@ -181,7 +182,7 @@ struct verdicts {
     TABLE_OF(struct memory) memories;
     TABLE_OF(uint32_t) free_memories;
     struct examined unexamined; /* where there is no room for what has been examined */
-    TABLE_OF(uint32_t) by_base; /* memories, sorted */
+    struct sorted by_base;      /* memories */
     TABLE_OF(struct signature) signatures;
     struct lately {
         uint64_t key; /* plus one */
