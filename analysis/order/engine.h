@@ -92,6 +92,7 @@ struct lane {
     uint64_t ended;      /* ticks */
     uint64_t met_at;     /* when its operations last met what others' touch unseen, and of which classes */
     uint8_t met, met_opaque;
+    bool is_opaque; /* among `opaque_lanes` */
     uint64_t key;
     uint32_t stream, context, serial;
     enum order_role role;
@@ -203,7 +204,7 @@ struct verdicts {
     struct vclock host_function_done; /* ... what host functions may have told the program was done: likewise */
     uint64_t lost_at;                 /* records were missing here */
     uint64_t lost_until;              /* ticks: threads of which no record is left may have made calls */
-    uint64_t opaque_at;               /* some lane's last opaque operation */
+    TABLE_OF(uint32_t) opaque_lanes;  /* that have opaque operations which not everybody comes after anyway; in order */
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;

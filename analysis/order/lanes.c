@@ -69,6 +69,8 @@ static void close_lane(struct verdicts *v, uint32_t at)
     LIST_DROP(&context->all, at);
     LIST_DROP(&context->legacy, at);
     LIST_DROP(&context->blocking, at);
+    if (lane->is_opaque)
+        conflicts_close(v, at);
     if (context->queue == at)
         context->queue = NO_LANE;
     id_map_remove(&v->lane_by_key, lane->key);
@@ -291,6 +293,7 @@ void lanes_free(struct verdicts *v)
         free(v->contexts.items[i].blocking.items);
     }
     free(v->lanes.items);
+    free(v->opaque_lanes.items);
     free(v->contexts.items);
     id_map_free(&v->lane_by_key);
     id_map_free(&v->context_by_uid);

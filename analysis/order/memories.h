@@ -157,6 +157,8 @@ void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsig
 void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end);
 /* The lane's operation is an event whose time may be asked for. */
 void conflicts_timed(struct verdicts *v, uint32_t lane);
+/* The lane, which is opaque, is about to be closed. */
+void conflicts_close(struct verdicts *v, uint32_t lane);
 void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
 
 #endif
