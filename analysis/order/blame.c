@@ -183,18 +183,28 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
         blamed->older = v->now;
 }
 
+/* Whatever came to the lane not before operation `op`. What an earlier call came to has been dealt with by that one. */
+static void limit(struct verdicts *v, struct known_list *list, uint64_t op)
+{
+    uint32_t k = list->count;
+    while (k > 0 && list->items[k - 1].op >= op) {
+        if (k <= list->limited && op >= list->limited_op)
+            break;
+        if (list->items[--k].edge != NO_EDGE)
+            v->edges.items[list->items[k].edge].limited = true;
+    }
+    bool none_new = list->limited != 0 && list->limited == list->count;
+    list->limited_op = none_new && list->limited_op < op ? list->limited_op : op;
+    list->limited = list->count;
+}
+
 /* An operation that touches memory is remembered no longer: whatever it came over can no longer be called false. */
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op)
 {
     struct lane *subject = lanes_at(v, about);
     subject->dropped = larger(subject->dropped, op);
     v->totals.dropped++;
-    for (uint32_t i = 0; i < v->lanes.count; i++) {
-        const struct lane *lane = lanes_at(v, i);
-        if (about >= lane->brought_room)
-            continue;
-        for (uint32_t k = lane->brought[about].count; k-- > 0 && lane->brought[about].items[k].op >= op;)
-            if (lane->brought[about].items[k].edge != NO_EDGE)
-                v->edges.items[lane->brought[about].items[k].edge].limited = true;
-    }
+    for (uint32_t i = 0; i < v->lanes.count; i++)
+        if (about < lanes_at(v, i)->brought_room)
+            limit(v, &lanes_at(v, i)->brought[about], op);
 }

@@ -52,6 +52,8 @@ struct known {
 struct known_list {
     struct known *items; /* rising in op and at */
     uint32_t count, room;
+    uint32_t limited; /* the edges of the first so many, from operation `limited_op` on, are limited (blame_forgotten) */
+    uint64_t limited_op;
 };
 
 /* Operations that touch memory: of runs that nobody looked into, only the last. */
@@ -190,8 +192,9 @@ struct verdicts {
         uint32_t at;
     } lately_lanes[64], lately_kernels[256];
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
-    uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
-    struct place *places;          /* 1 << PLACE_BITS */
+    uint32_t near[1 << NEAR_BITS];                   /* memories lately found, by a hash of the address */
+    struct place *places;                            /* 1 << PLACE_BITS */
+    uint64_t places_waiting[(1 << PLACE_BITS) / 64]; /* a bit for each that waits, or did */
     void *place_room;
     struct edge_end
         *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */

@@ -188,6 +188,7 @@ static void trim(struct verdicts *v, struct known_list *list, uint64_t done)
     if (dead == 0)
         return;
     list->count -= dead;
+    list->limited -= dead < list->limited ? dead : list->limited;
     memmove(list->items, list->items + dead, list->count * sizeof *list->items);
 }
 

@@ -49,6 +49,8 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 {
     if (memory->waiting_count == WAITING_MOST)
         places_write_back(v, memory);
+    size_t at = (size_t)(place - v->places);
+    v->places_waiting[at / 64] |= UINT64_C(1) << at % 64;
     place->waiting = true;
     place->next = memory->waiting;
     memory->waiting = (uint32_t)(place - v->places) + 1;
@@ -115,9 +117,14 @@ void places_write_back(struct verdicts *v, struct memory *memory)
 
 void places_write_all_back(struct verdicts *v)
 {
-    for (size_t i = 0; i < PLACES; i++)
-        if (v->places[i].waiting)
-            places_write_back(v, &v->memories.items[v->places[i].memory]);
+    for (size_t i = 0; i < PLACES / 64; i++) {
+        for (uint64_t left = v->places_waiting[i]; left != 0; left &= left - 1) {
+            const struct place *place = &v->places[i * 64 + (size_t)__builtin_ctzll(left)];
+            if (place->waiting) /* else it was written back with others of its memory */
+                places_write_back(v, &v->memories.items[place->memory]);
+        }
+        v->places_waiting[i] = 0;
+    }
 }
 
 void places_drop(struct verdicts *v, struct memory *memory)
