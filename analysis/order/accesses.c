@@ -95,17 +95,6 @@ ASIDE void accesses_clean(struct verdicts *v, struct memory *memory)
     }
 }
 
-static INLINE void look_at(struct verdicts *v, const struct blame *by, struct memory *memory, struct remembered *old,
-                           const struct touch *touch)
-{
-    if (old->lane == by->lane) {
-        if (covers(memory, touch, &old->touch))
-            accesses_forget(memory, old);
-    } else if (blame_explicit(v, by, old->lane) < old->op) {
-        conflicts_examine(v, by, memory, old, touch);
-    }
-}
-
 static bool give_room(struct memory *memory)
 {
     uint32_t room = memory->examined_room != 0 ? memory->examined_room * 2 : EXAMINED_LEAST;
@@ -208,7 +197,7 @@ static INLINE void know_other(const struct verdicts *v, const struct blame *by, 
     other->full = larger(other->own, vclock_get(&host->full, about));
 }
 
-/* As conflicts_examine of two open-ended accesses of different lanes, where that changes nothing but a count: most were
+/* As conflicts_examine of an open-ended access and one of another lane, where that changes nothing but a count: most were
  * doubted before. OUTCOME_UNSETTLED where it may change something. */
 enum { OUTCOME_UNSETTLED = OUTCOME_RACE + 1 };
 
@@ -226,15 +215,15 @@ static INLINE unsigned outcome_of_doubted(struct verdicts *v, const struct blame
     return other->own >= old->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
 }
 
-static INLINE enum outcome look_at_open(struct verdicts *v, const struct blame *by, struct memory *memory,
-                                        struct remembered *old, const struct touch *touch, struct other *other)
+/* `doubt`: at least one of the two is open-ended. */
+static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                   struct remembered *old, const struct touch *touch, struct other *other, bool doubt)
 {
     if (old->lane != other->lane)
         know_other(v, by, old->lane, other);
     if (other->explicitly >= old->op || (old->touch.access == ACCESS_READ && touch->access == ACCESS_READ))
         return OUTCOME_APART;
-    unsigned outcome =
-        old->touch.extent == EXTENT_FROM ? outcome_of_doubted(v, by, old, other) : (unsigned)OUTCOME_UNSETTLED;
+    unsigned outcome = doubt ? outcome_of_doubted(v, by, old, other) : (unsigned)OUTCOME_UNSETTLED;
     if (outcome != OUTCOME_UNSETTLED)
         return (enum outcome)outcome;
     other->lane = NO_LANE;
@@ -261,7 +250,7 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
                 accesses_forget(memory, old);
             continue;
         }
-        enum outcome outcome = look_at_open(v, by, memory, old, touch, &other);
+        enum outcome outcome = look_at(v, by, memory, old, touch, &other, true);
         if (outcome >= OUTCOME_HELD_BY_HOST)
             note_open(v, memory, examined, old->lane);
         worst = worse(worst, outcome);
@@ -271,15 +260,32 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
     return examined->open != 0 ? worse(worst, OUTCOME_HELD_BY_HOST) : worst;
 }
 
+/* What a free waits for, and copies from pinned memory that may overtake, tell more than a doubt. */
+static bool doubts_settle(const struct verdicts *v, const struct blame *by, const struct memory *memory)
+{
+    bool overtakes = v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memory->classes == TOUCHES_HOST;
+    return by->cover == NULL && !overtakes;
+}
+
 /* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */
 void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
 {
     places_write_back(v, memory);
     if (memory->live > 16)
         accesses_clean(v, memory);
+    struct other other = {.lane = NO_LANE};
+    bool settle = doubts_settle(v, by, memory);
     for (uint32_t at = memory->oldest, next; at != 0; at = next) {
-        next = accesses_at(memory, at)->later;
-        look_at(v, by, memory, accesses_at(memory, at), touch);
+        struct remembered *old = accesses_at(memory, at);
+        next = old->later;
+        if (old->lane != by->lane && !settle) {
+            if (blame_explicit(v, by, old->lane) < old->op)
+                conflicts_examine(v, by, memory, old, touch);
+        } else if (old->lane != by->lane) {
+            look_at(v, by, memory, old, touch, &other, touch->extent == EXTENT_FROM || old->touch.extent == EXTENT_FROM);
+        } else if (covers(memory, touch, &old->touch)) {
+            accesses_forget(memory, old);
+        }
     }
 }
 

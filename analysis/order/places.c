@@ -34,13 +34,14 @@ void places_free(struct verdicts *v)
 }
 
 /* Where it is remembered, if it still is. */
-static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, enum access access)
+static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, uint32_t lane,
+                                               enum access access)
 {
     uint32_t position = place->at[access - 1];
     if (position == 0 || position > memory->list.count)
         return NULL;
     struct remembered *found = accesses_at(memory, position);
-    bool same = found->lane == memory->lane && found->touch.lo == place->address && found->touch.access == access &&
+    bool same = found->lane == lane && found->touch.lo == place->address && found->touch.access == access &&
                 found->touch.extent == EXTENT_FROM;
     return same ? found : NULL;
 }
@@ -60,7 +61,7 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 static void forget(const struct place *place, struct memory *memory, unsigned kinds)
 {
     for (; kinds != 0; kinds &= kinds - 1) {
-        struct remembered *old = remembered_at(place, memory, (enum access)__builtin_ctz(kinds));
+        struct remembered *old = remembered_at(place, memory, memory->lane, (enum access)__builtin_ctz(kinds));
         if (old != NULL)
             accesses_forget(memory, old);
     }
@@ -88,7 +89,7 @@ static void write_back(struct verdicts *v, struct memory *memory, const struct n
     const struct edge_end *end = &v->ends[noted->order >> TOUCHES_BITS];
     uint64_t op = v->ends_from + (noted->order >> TOUCHES_BITS);
     uint16_t *at = &place->at[noted->access - 1];
-    struct remembered *old = remembered_at(place, memory, noted->access);
+    struct remembered *old = remembered_at(place, memory, memory->lane, noted->access);
     struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
     if (old != NULL)
         accesses_again(memory, old, *at, op, end);
@@ -182,8 +183,7 @@ static enum outcome look_into(struct verdicts *v, const struct toucher *by, stru
 {
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
     struct blame blame = {.lane = by->lane};
-    const struct remembered *keep = memory->lane == by->lane ? remembered_at(place, memory, access) : NULL;
-    return accesses_open(v, &blame, memory, &touch, keep);
+    return accesses_open(v, &blame, memory, &touch, remembered_at(place, memory, by->lane, access));
 }
 
 struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
