@@ -230,18 +230,23 @@ static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, s
     return conflicts_examine(v, by, memory, old, touch);
 }
 
-/* The lane's own first, then what is new. */
+/* The lane's own first, then what is new. Where nothing is, the place knows what of its own is superfluous (places.c). */
 enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
                            const struct remembered *keep)
 {
+    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    bool any = touch->access != ACCESS_READ;
+    if (nothing_new(v, memory, examined, by->lane, any)) {
+        examined->upto[0] = v->now;
+        examined->upto[1] = any ? v->now : examined->upto[1];
+        return examined->open != 0 ? OUTCOME_HELD_BY_HOST : OUTCOME_APART;
+    }
     if (memory->live > 16)
         accesses_clean(v, memory);
-    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
-    bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
-    uint32_t fresh = alone ? 0 : first_new(v, lanes_at(v, by->lane), memory, examined, any);
+    uint32_t fresh = first_new(v, lanes_at(v, by->lane), memory, examined, any);
     enum outcome worst = OUTCOME_APART;
     struct other other = {.lane = NO_LANE};
-    replace(by, memory, alone ? UINT64_MAX : examined->upto[any], touch, keep);
+    replace(by, memory, examined->upto[any], touch, keep);
     for (uint32_t at = fresh, next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
         next = old->later;

@@ -178,9 +178,23 @@ static unsigned as_strong(enum access access)
     return places_weaker[access] | 1u << access;
 }
 
+/* Whether all was examined by the lane's last such access, and nothing met that another look could find otherwise. */
+static INLINE bool has_looked(struct verdicts *v, const struct toucher *by, struct memory *memory, enum access access)
+{
+    bool any = access != ACCESS_READ;
+    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    if (examined->open != 0 || (memory->lane == by->lane ? memory->other : memory->last) > examined->upto[any])
+        return false;
+    examined->upto[0] = v->now;
+    examined->upto[1] = any ? v->now : examined->upto[1];
+    return true;
+}
+
 static enum outcome look_into(struct verdicts *v, const struct toucher *by, struct place *place, struct memory *memory,
                               enum access access)
 {
+    if (has_looked(v, by, memory, access))
+        return OUTCOME_APART;
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
     struct blame blame = {.lane = by->lane};
     return accesses_open(v, &blame, memory, &touch, remembered_at(place, memory, by->lane, access));
