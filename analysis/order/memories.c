@@ -7,6 +7,7 @@
 #include "analysis/order/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NEAR(v, address) (&(v)->near[((address) >> 8) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - NEAR_BITS)])
 
@@ -82,6 +83,28 @@ struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address)
     return found != NULL && found->base == address && (uid == 0 || found->uid == 0) ? found : NULL;
 }
 
+/* Arrays that are small stay where they are, for the next one in that place: programs allocate and free in turn. */
+enum { SMALL_LIST = 16 };
+
+static void begin_anew(struct memory *memory, const struct memory *as)
+{
+    struct memory old = *memory;
+    *memory = *as;
+    if (old.list.room <= SMALL_LIST) {
+        memory->list.items = old.list.items;
+        memory->list.room = old.list.room;
+    } else {
+        free(old.list.items);
+    }
+    if (old.examined_room > EXAMINED_LEAST) {
+        free(old.examined);
+    } else if (old.examined != NULL) {
+        memset(old.examined, 0, old.examined_room * sizeof *old.examined);
+        memory->examined = old.examined;
+        memory->examined_room = old.examined_room;
+    }
+}
+
 void memories_remove(struct verdicts *v, struct memory *memory)
 {
     uint32_t at = (uint32_t)(memory - v->memories.items);
@@ -93,9 +116,7 @@ void memories_remove(struct verdicts *v, struct memory *memory)
     if (memory->uid != 0)
         id_map_remove(&v->memory_by_uid, memory->uid);
     places_drop(v, memory);
-    free(memory->list.items);
-    free(memory->examined);
-    *memory = (struct memory){0};
+    begin_anew(memory, &(struct memory){0});
     if (TABLE_ADD(&v->free_memories))
         *TABLE_LAST(&v->free_memories) = at;
 }
@@ -140,7 +161,7 @@ static struct memory *insert(struct verdicts *v, const struct memory *memory)
         return NULL;
     }
     struct memory *made = &v->memories.items[at];
-    *made = *memory;
+    begin_anew(made, memory);
     made->turn = ++v->turns;
     memories_elsewhere(v)->turn = ++v->turns; /* what was seen at an address out of nowhere may be in here */
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
