@@ -5,6 +5,7 @@
 #include "analysis/base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/table.h"
 
@@ -34,6 +35,20 @@ bool vclock_join(struct vclock *into, const struct vclock *from)
     for (size_t i = 0; i < from->room; i++)
         if (from->at[i] > into->at[i])
             into->at[i] = from->at[i];
+    return true;
+}
+
+bool vclock_copy(struct vclock *into, const struct vclock *from)
+{
+    if (into->room < from->room && !make_room(into, from->room)) {
+        if (into->room != 0)
+            memset(into->at, 0, into->room * sizeof *into->at);
+        return false;
+    }
+    if (from->room != 0)
+        memcpy(into->at, from->at, from->room * sizeof *into->at);
+    if (into->room > from->room)
+        memset(into->at + from->room, 0, (into->room - from->room) * sizeof *into->at);
     return true;
 }
 

@@ -16,6 +16,7 @@ struct watched {
     uint64_t op;            /* its last operation at the wait */
     bool more, blind, host; /* more: it got work since */
     uint32_t memories;
+    uint64_t some; /* a bit for each of them: who has none of these uses none of them */
     uint64_t base[MEMORIES_OF_STREAM];
 };
 
@@ -98,6 +99,11 @@ static void note_work(struct aftermath *aftermath, const struct call_view *view)
             note_address(track, touch[i].address);
 }
 
+static uint64_t bit_of(uint64_t base)
+{
+    return UINT64_C(1) << (base * 0x9e3779b97f4a7c15u >> 58);
+}
+
 static bool is_device(uint32_t kind)
 {
     return kind == PTDS_MEMORY_DEVICE || kind == PTDS_MEMORY_POOL || kind == PTDS_MEMORY_GLOBAL;
@@ -121,6 +127,7 @@ static void take_memories(const struct aftermath *aftermath, struct watched *wat
         if (watched->blind)
             return;
         watched->host |= !is_device(memory.kind);
+        watched->some |= bit_of(memory.base);
         watched->base[watched->memories++] = memory.base;
     }
 }
@@ -190,6 +197,11 @@ static void drop_one(struct aftermath *aftermath)
     memmove(aftermath->watches + at, aftermath->watches + at + 1, (aftermath->count - at) * sizeof aftermath->watches[0]);
 }
 
+static uint64_t saver(uint32_t thread)
+{
+    return UINT64_C(1) << thread % 64;
+}
+
 static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)
 {
     struct watch *watch = calloc(1, sizeof *watch);
@@ -215,6 +227,8 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     if (aftermath->count == WATCHES)
         drop_one(aftermath);
     aftermath->watches[aftermath->count++] = watch;
+    aftermath->open |= watch->open != 0;
+    aftermath->savers |= saver(watch->call.thread);
 }
 
 /* How the call waits for a stream: not, for the stream itself, or for the whole context. */
@@ -259,10 +273,12 @@ static struct use use_of(const struct aftermath *aftermath, const struct call_vi
     unsigned count = touch_of(view->call, touch, &use.all);
     for (unsigned i = 0; i < count; i++) {
         struct verdict_memory memory;
-        if (verdicts_memory(aftermath->verdicts, touch[i].address, &memory))
+        if (verdicts_memory(aftermath->verdicts, touch[i].address, &memory)) {
+            use.some |= bit_of(memory.base);
             use.base[use.count++] = memory.base;
-        else
+        } else {
             use.all &= verdicts_memory_complete(aftermath->verdicts);
+        }
     }
     return use;
 }
@@ -295,17 +311,41 @@ static void watch_stream(const struct aftermath *aftermath, const struct watch *
     watched->more |= view->work && view->target == watched->slot;
 }
 
-static void watch_call(struct aftermath *aftermath, struct watch *watch, const struct call_view *view,
-                       const struct use *use)
+/* Whether the call is neither a wait nor a question, so that only what it uses, and where it works, can matter. */
+static bool is_quiet(const struct call_view *view, const struct use *use)
 {
-    watch->open = 0;
-    saving_look(&watch->saving, aftermath->model->trace, view);
+    return use->all && (!view->completes || view->scope == WAIT_NONE) && view->call->r.op != PTDS_OP_EVENT_ELAPSED;
+}
+
+/* As watch_stream, of a quiet call. */
+static inline void watch_quietly(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,
+                                 const struct call_view *view, const struct use *use)
+{
+    bool here = view->target == watched->slot;
+    if (aftermath->model->streams.items[watched->slot].uid != watched->judged.uid)
+        watched->judged.need = NEED_UNKNOWN;
+    else if (!here && (use->some & watched->some) != 0 && view->call->r.enter >= watch->call.r.leave && uses(use, watched))
+        watched->judged.need = NEEDED;
+    watched->more |= view->work && here;
+}
+
+static void watch_call(struct aftermath *aftermath, struct watch *watch, const struct call_view *view,
+                       const struct use *use, bool quiet)
+{
+    uint32_t open = 0;
+    if (watch->saving.open && watch->saving.thread == view->call->thread)
+        saving_look(&watch->saving, aftermath->model->trace, view);
+    if (watch->open == 0)
+        return;
     for (uint32_t i = 0; i < watch->count; i++) {
         struct watched *watched = &watch->stream[i];
-        if (watched->judged.need == NEED_OPEN)
+        if (watched->judged.need == NEED_OPEN && quiet)
+            watch_quietly(aftermath, watch, watched, view, use);
+        else if (watched->judged.need == NEED_OPEN)
             watch_stream(aftermath, watch, watched, view, use);
-        watch->open += watched->judged.need == NEED_OPEN;
+        open += watched->judged.need == NEED_OPEN;
     }
+    watch->open = open;
 }
 
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view)
@@ -313,12 +353,17 @@ void aftermath_look_now(struct aftermath *aftermath, const struct call_view *vie
     aftermath->use = use_of(aftermath, view);
 }
 
-static RARE void watch_calls(struct aftermath *aftermath, const struct call_view *view)
+static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_view *view)
 {
+    bool quiet = is_quiet(view, &aftermath->use);
     uint32_t kept = 0;
+    aftermath->open = false;
+    aftermath->savers = 0;
     for (uint32_t i = 0; i < aftermath->count; i++) {
         struct watch *watch = aftermath->watches[i];
-        watch_call(aftermath, watch, view, &aftermath->use);
+        watch_call(aftermath, watch, view, &aftermath->use, quiet);
+        aftermath->open |= watch->open != 0;
+        aftermath->savers |= watch->saving.open ? saver(watch->call.thread) : 0;
         if (watch->open != 0 || watch->saving.open)
             aftermath->watches[kept++] = watch;
         else
@@ -329,7 +374,7 @@ static RARE void watch_calls(struct aftermath *aftermath, const struct call_view
 
 void aftermath_note(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->count != 0)
+    if (aftermath->open || (aftermath->savers & saver(view->call->thread)) != 0)
         watch_calls(aftermath, view);
     if (view->work)
         note_work(aftermath, view);

@@ -50,6 +50,7 @@ enum { WATCHES = 8 };
 struct use {
     unsigned count;
     bool all;
+    uint64_t some; /* a bit for each base */
     uint64_t base[TOUCH_MOST];
 };
 
@@ -63,6 +64,8 @@ struct aftermath {
     TABLE_OF(uint64_t) works;        /* by thread: work of the whole program at its last wait */
     struct watch *watches[WATCHES];
     uint32_t count;
+    bool open;       /* some watch is not settled yet; all others concern their own thread only, whose bit is set in */
+    uint64_t savers; /* by uid, modulo 64 */
 };
 
 /* `judge` is called once for each wait that blocked, some time after it. */
@@ -72,7 +75,7 @@ void aftermath_begin(struct aftermath *aftermath, struct model *model, struct ve
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_look(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->count != 0)
+    if (aftermath->open)
         aftermath_look_now(aftermath, view);
 }
 
@@ -97,7 +100,8 @@ static inline bool aftermath_is_blind(const struct aftermath *aftermath, uint32_
 void aftermath_note(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->count != 0 || !view->work || view->scope != WAIT_NONE || !aftermath_is_blind(aftermath, view->target))
+    if (aftermath->open || aftermath->savers != 0 || !view->work || view->scope != WAIT_NONE ||
+        !aftermath_is_blind(aftermath, view->target))
         aftermath_note(aftermath, view);
 }
 /* Whether a wait of this thread for several streams, this one among them, is still being watched. */

@@ -35,6 +35,13 @@ void saving_look(struct saving *saving, const struct trace *trace, const struct 
     saving->more |= view->work;
 }
 
+/* Whose calls concern it. */
+static void be_open(struct savings *savings, const struct open_saving *open)
+{
+    savings->if_more |= open->kind == SAVE_ALL_IF_MORE;
+    savings->threads |= open->kind == SAVE_ALL_IF_MORE ? 0 : UINT64_C(1) << open->saving.thread % 64;
+}
+
 static void add(struct savings *savings, enum saving_kind kind, struct finding *finding, const struct call_view *view)
 {
     if (savings->count == SAVINGS_OPEN) { /* the oldest never came to anything */
@@ -46,6 +53,7 @@ static void add(struct savings *savings, enum saving_kind kind, struct finding *
     struct open_saving *open = &savings->open[savings->count++];
     *open = (struct open_saving){.kind = kind, .finding = finding, .calls = 1};
     saving_begin(&open->saving, view);
+    be_open(savings, open);
 }
 
 void savings_watch(struct savings *savings, enum saving_kind kind, struct finding *finding, const struct call_view *view)
@@ -89,8 +97,13 @@ static bool settle(struct open_saving *open, const struct trace *trace, const st
 void savings_look_now(struct savings *savings, const struct call_view *view)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < savings->count; i++)
-        if (!settle(&savings->open[i], savings->trace, view))
-            savings->open[kept++] = savings->open[i];
+    savings->if_more = false;
+    savings->threads = 0;
+    for (uint32_t i = 0; i < savings->count; i++) {
+        if (settle(&savings->open[i], savings->trace, view))
+            continue;
+        be_open(savings, &savings->open[i]);
+        savings->open[kept++] = savings->open[i];
+    }
     savings->count = kept;
 }

@@ -41,6 +41,8 @@ enum { SAVINGS_OPEN = 64 };
 struct savings {
     const struct trace *trace;
     uint32_t count;
+    bool if_more;     /* some are SAVE_ALL_IF_MORE, which any work settles */
+    uint64_t threads; /* all others concern calls of their own thread: a bit for each uid, modulo 64 */
     struct open_saving {
         enum saving_kind kind;
         struct saving saving;
@@ -57,7 +59,7 @@ void savings_look_now(struct savings *savings, const struct call_view *view);
 /* Every call, before the rules. */
 static inline void savings_look(struct savings *savings, const struct call_view *view)
 {
-    if (savings->count != 0)
+    if ((savings->if_more && view->work) || (savings->threads >> view->call->thread % 64 & 1) != 0)
         savings_look_now(savings, view);
 }
 

@@ -140,8 +140,7 @@ void order_record(struct order *order, uint32_t event, uint32_t generation, uint
         found = new_event(order, event);
     if (found == NULL)
         return;
-    vclock_free(&found->clock);
-    vclock_join(&found->clock, &order->streams.items[slot].clock);
+    vclock_copy(&found->clock, &order->streams.items[slot].clock);
     found->generation = generation;
 }
 

@@ -11,6 +11,8 @@
  */
 #include "analysis/order/engine.h"
 
+#include <stdlib.h>
+
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
 static INLINE bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
 {
@@ -23,9 +25,9 @@ static INLINE bool covers(const struct memory *memory, const struct touch *new, 
     return new->lo <= old->lo &&new->hi >= old->hi;
 }
 
-static uint16_t bucket_of(const struct touch *touch)
+static uint16_t bucket_of(uint32_t lane, const struct touch *touch)
 {
-    uint64_t mixed = touch->lo * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = (touch->lo ^ (uint64_t)lane << 40) * UINT64_C(0x9e3779b97f4a7c15);
     return touch->extent == EXTENT_FROM ? (uint16_t)(1 + (mixed >> 32) % (BUCKETS - 1)) : 0;
 }
 
@@ -93,24 +95,30 @@ ASIDE void accesses_clean(struct verdicts *v, struct memory *memory)
     }
 }
 
-static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
-                                   struct remembered *old, const struct touch *touch, const struct remembered *keep)
+static bool give_room(struct memory *memory)
 {
-    if (old->lane == by->lane) {
-        if (old != keep && covers(memory, touch, &old->touch))
-            accesses_forget(memory, old);
-        return OUTCOME_APART;
-    }
-    if (blame_explicit(v, by, old->lane) >= old->op)
-        return OUTCOME_APART;
-    return conflicts_examine(v, by, memory, old, touch);
+    uint32_t room = memory->examined_room != 0 ? memory->examined_room * 2 : EXAMINED_LEAST;
+    struct examined *grown = room <= EXAMINED_MOST ? calloc(room, sizeof *grown) : NULL;
+    if (grown == NULL)
+        return false;
+    for (uint32_t i = 0; i < memory->examined_room; i++)
+        if (memory->examined[i].born != 0)
+            grown[memory->examined[i].lane % room] = memory->examined[i];
+    free(memory->examined);
+    memory->examined = grown;
+    memory->examined_room = room;
+    return true;
 }
 
-static struct examined *examined_by(struct memory *memory, uint32_t lane, uint64_t born)
+/* Lanes whose places meet get more room, as long as there is any: who is forgotten has to look at everything again. */
+RARE struct examined *accesses_examined_more(struct verdicts *v, struct memory *memory, uint32_t lane)
 {
-    struct examined *found = &memory->examined[lane % EXAMINED];
-    if (found->born != born)
-        *found = (struct examined){.born = born};
+    struct examined *found = memory->examined != NULL ? &memory->examined[lane % memory->examined_room] : NULL;
+    while ((found == NULL || found->born != 0) && give_room(memory))
+        found = &memory->examined[lane % memory->examined_room];
+    if (found == NULL)
+        found = &v->unexamined;
+    *found = (struct examined){.born = lanes_at(v, lane)->born, .lane = lane};
     return found;
 }
 
@@ -150,7 +158,7 @@ static enum outcome worse(enum outcome a, enum outcome b)
 static INLINE void replace(const struct blame *by, struct memory *memory, uint64_t upto, const struct touch *touch,
                            const struct remembered *keep)
 {
-    for (uint32_t at = memory->bucket[bucket_of(touch)], next; at != 0; at = next) {
+    for (uint32_t at = memory->bucket[bucket_of(by->lane, touch)], next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
         next = old->chained;
         if (old->lane == by->lane && old != keep && old->op <= upto && covers(memory, touch, &old->touch))
@@ -174,29 +182,94 @@ static void note_open(struct verdicts *v, struct memory *memory, struct examined
     examined->open |= UINT64_C(1) << lane % 64;
 }
 
-/* The lane's own first, then what is new. */
+/* What an operation's lane knows of another one. */
+struct other {
+    uint32_t lane;
+    uint64_t explicitly, full, own; /* own: without what only the host knows */
+};
+
+static INLINE void know_other(const struct verdicts *v, const struct blame *by, uint32_t about, struct other *other)
+{
+    const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
+    other->lane = about;
+    other->explicitly = lanes_explicit(lane, host, about);
+    other->own = vclock_get(&lane->full, about);
+    other->full = larger(other->own, vclock_get(&host->full, about));
+}
+
+/* As conflicts_examine of an open-ended access and one of another lane, where that changes nothing but a count: most were
+ * doubted before. OUTCOME_UNSETTLED where it may change something. */
+enum { OUTCOME_UNSETTLED = OUTCOME_RACE + 1 };
+
+static INLINE unsigned outcome_of_doubted(struct verdicts *v, const struct blame *by, const struct remembered *old,
+                                          const struct other *other)
+{
+    if (other->full < old->op) {
+        if (!blame_all_settled(v, by, other->lane))
+            return OUTCOME_UNSETTLED;
+        v->totals.possible_races++;
+        return OUTCOME_RACE;
+    }
+    if (!blame_doubted(lanes_at(v, by->lane), other->lane, old->op, other->own))
+        return OUTCOME_UNSETTLED;
+    return other->own >= old->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
+}
+
+/* `doubt`: at least one of the two is open-ended. */
+static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                   struct remembered *old, const struct touch *touch, struct other *other, bool doubt)
+{
+    if (old->lane != other->lane)
+        know_other(v, by, old->lane, other);
+    if (other->explicitly >= old->op || (old->touch.access == ACCESS_READ && touch->access == ACCESS_READ))
+        return OUTCOME_APART;
+    unsigned outcome = doubt ? outcome_of_doubted(v, by, old, other) : (unsigned)OUTCOME_UNSETTLED;
+    if (outcome != OUTCOME_UNSETTLED)
+        return (enum outcome)outcome;
+    other->lane = NO_LANE;
+    return conflicts_examine(v, by, memory, old, touch);
+}
+
+/* The lane's own first, then what is new. Where nothing is, the place knows what of its own is superfluous (places.c). */
 enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
                            const struct remembered *keep)
 {
+    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    bool any = touch->access != ACCESS_READ;
+    if (nothing_new(v, memory, examined, by->lane, any)) {
+        examined->upto[0] = v->now;
+        examined->upto[1] = any ? v->now : examined->upto[1];
+        return examined->open != 0 ? OUTCOME_HELD_BY_HOST : OUTCOME_APART;
+    }
     if (memory->live > 16)
         accesses_clean(v, memory);
-    struct examined *examined = examined_by(memory, by->lane, lanes_at(v, by->lane)->born);
-    bool any = touch->access != ACCESS_READ, alone = nothing_new(v, memory, examined, by->lane, any);
-    uint32_t fresh = alone ? 0 : first_new(v, lanes_at(v, by->lane), memory, examined, any);
+    uint32_t fresh = first_new(v, lanes_at(v, by->lane), memory, examined, any);
     enum outcome worst = OUTCOME_APART;
-    replace(by, memory, alone ? UINT64_MAX : examined->upto[any], touch, keep);
+    struct other other = {.lane = NO_LANE};
+    replace(by, memory, examined->upto[any], touch, keep);
     for (uint32_t at = fresh, next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
-        uint32_t lane = old->lane;
         next = old->later;
-        enum outcome outcome = look_at(v, by, memory, old, touch, keep);
+        if (old->lane == by->lane) {
+            if (old != keep && covers(memory, touch, &old->touch))
+                accesses_forget(memory, old);
+            continue;
+        }
+        enum outcome outcome = look_at(v, by, memory, old, touch, &other, true);
         if (outcome >= OUTCOME_HELD_BY_HOST)
-            note_open(v, memory, examined, lane);
+            note_open(v, memory, examined, old->lane);
         worst = worse(worst, outcome);
     }
     examined->upto[0] = v->now;
     examined->upto[1] = any ? v->now : examined->upto[1];
     return examined->open != 0 ? worse(worst, OUTCOME_HELD_BY_HOST) : worst;
+}
+
+/* What a free waits for, and copies from pinned memory that may overtake, tell more than a doubt. */
+static bool doubts_settle(const struct verdicts *v, const struct blame *by, const struct memory *memory)
+{
+    bool overtakes = v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memory->classes == TOUCHES_HOST;
+    return by->cover == NULL && !overtakes;
 }
 
 /* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */
@@ -205,9 +278,19 @@ void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *m
     places_write_back(v, memory);
     if (memory->live > 16)
         accesses_clean(v, memory);
+    struct other other = {.lane = NO_LANE};
+    bool settle = doubts_settle(v, by, memory);
     for (uint32_t at = memory->oldest, next; at != 0; at = next) {
-        next = accesses_at(memory, at)->later;
-        look_at(v, by, memory, accesses_at(memory, at), touch, NULL);
+        struct remembered *old = accesses_at(memory, at);
+        next = old->later;
+        if (old->lane != by->lane && !settle) {
+            if (blame_explicit(v, by, old->lane) < old->op)
+                conflicts_examine(v, by, memory, old, touch);
+        } else if (old->lane != by->lane) {
+            look_at(v, by, memory, old, touch, &other, touch->extent == EXTENT_FROM || old->touch.extent == EXTENT_FROM);
+        } else if (covers(memory, touch, &old->touch)) {
+            accesses_forget(memory, old);
+        }
     }
 }
 
@@ -236,7 +319,7 @@ void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
 uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access)
 {
     struct touch touch = {.lo = address, .extent = EXTENT_FROM};
-    for (uint16_t at = memory->bucket[bucket_of(&touch)]; at != 0; at = accesses_at(memory, at)->chained) {
+    for (uint16_t at = memory->bucket[bucket_of(lane, &touch)]; at != 0; at = accesses_at(memory, at)->chained) {
         const struct remembered *old = accesses_at(memory, at);
         if (old->lane == lane && old->touch.lo == address && old->touch.access == access)
             return at;
@@ -255,7 +338,7 @@ uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *mem
         blame_forgotten(v, oldest->lane, oldest->op);
         accesses_forget(memory, oldest);
     }
-    uint16_t at = new_place(memory), bucket = bucket_of(touch);
+    uint16_t at = new_place(memory), bucket = bucket_of(lane, touch);
     if (at == 0) {
         v->limited = true;
         return 0;

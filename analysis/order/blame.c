@@ -21,6 +21,8 @@ static const struct known *arrival(const struct lane *lane, uint32_t about, stru
         return NULL;
     const struct known_list *list = &lane->brought[about];
     uint32_t low = 0, high = list->count;
+    if (high > 1 && list->items[high - 2].op < traced->op) /* mostly it is the last, or newer */
+        low = high - 1;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (list->items[middle].op < traced->op)
@@ -58,18 +60,14 @@ static struct blamed *blamed_of(struct lane *lane, uint32_t about)
     return &lane->blamed[about];
 }
 
-static bool came_that_way(const struct lane *lane, const struct way *way, uint32_t about, uint64_t op)
-{
-    return op > way->after && op <= way->upto && (way->own || vclock_get(&lane->full, about) < op);
-}
-
 bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
 {
     const struct lane *lane = lanes_at(v, what->lane);
     if (what->cover != NULL || about >= lane->blamed_room)
         return false;
-    return came_that_way(lane, &lane->blamed[about].proven, about, op) ||
-           (what->verdict == VERDICT_MAYBE_NEEDED && came_that_way(lane, &lane->blamed[about].doubted, about, op));
+    uint64_t own = vclock_get(&lane->full, about);
+    return what->verdict == VERDICT_MAYBE_NEEDED ? blame_doubted(lane, about, op, own)
+                                                 : blame_came_that_way(&lane->blamed[about].proven, op, own);
 }
 
 static void note_settled(struct verdicts *v, const struct blame *what, uint32_t about, const struct traced *traced)
@@ -81,9 +79,12 @@ static void note_settled(struct verdicts *v, const struct blame *what, uint32_t 
         *(what->verdict == VERDICT_MAYBE_NEEDED ? &blamed->doubted : &blamed->proven) = way;
 }
 
-static void set_pair(struct verdicts *v, struct edge *edge, const struct known *step, const struct edge_pair *pair)
+static void set_pair(struct verdicts *v, struct edge *edge, const struct known *step, const struct blame *what)
 {
-    edge->pair = *pair;
+    if (what->pair != NULL)
+        edge->pair = *what->pair;
+    else
+        conflicts_describe(v, what->meeting, &edge->pair);
     /* An edge from all legacy work at once: name the thread that it is needed for. */
     const struct lane *source = lanes_at(v, step->from);
     if (edge->kind != EDGE_FAN_IN && edge->pair.first.thread != edge->from.thread &&
@@ -119,9 +120,9 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
         edge->verdict = what->verdict;
         edge->reason = doubt ? what->reason : REASON_NONE;
     }
-    if (what->pair != NULL &&
+    if ((what->pair != NULL || what->meeting != NULL) &&
         (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_MAYBE_NEEDED))))
-        set_pair(v, edge, step, what->pair);
+        set_pair(v, edge, step, what);
     edge->loss = loss > edge->loss ? loss : edge->loss;
     open->shown = edge->verdict == VERDICT_NEEDED && (!open->given_up || edge->loss == LOSS_DEFINITE);
     return open->shown || (doubt && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE));
@@ -182,18 +183,28 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
         blamed->older = v->now;
 }
 
+/* Whatever came to the lane not before operation `op`. What an earlier call came to has been dealt with by that one. */
+static void limit(struct verdicts *v, struct known_list *list, uint64_t op)
+{
+    uint32_t k = list->count;
+    while (k > 0 && list->items[k - 1].op >= op) {
+        if (k <= list->limited && op >= list->limited_op)
+            break;
+        if (list->items[--k].edge != NO_EDGE)
+            v->edges.items[list->items[k].edge].limited = true;
+    }
+    bool none_new = list->limited != 0 && list->limited == list->count;
+    list->limited_op = none_new && list->limited_op < op ? list->limited_op : op;
+    list->limited = list->count;
+}
+
 /* An operation that touches memory is remembered no longer: whatever it came over can no longer be called false. */
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op)
 {
     struct lane *subject = lanes_at(v, about);
     subject->dropped = larger(subject->dropped, op);
     v->totals.dropped++;
-    for (uint32_t i = 0; i < v->lanes.count; i++) {
-        const struct lane *lane = lanes_at(v, i);
-        if (about >= lane->brought_room)
-            continue;
-        for (uint32_t k = lane->brought[about].count; k-- > 0 && lane->brought[about].items[k].op >= op;)
-            if (lane->brought[about].items[k].edge != NO_EDGE)
-                v->edges.items[lane->brought[about].items[k].edge].limited = true;
-    }
+    for (uint32_t i = 0; i < v->lanes.count; i++)
+        if (about < lanes_at(v, i)->brought_room)
+            limit(v, &lanes_at(v, i)->brought[about], op);
 }

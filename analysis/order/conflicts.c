@@ -44,10 +44,10 @@ static enum verdict judge(const struct touch *a, const struct touch *b, enum ver
                : VERDICT_MAYBE_NEEDED;
 }
 
-static void describe(struct edge_pair *pair, const struct verdicts *v, const struct remembered *first,
-                     const struct touch *second, const struct memory *memory)
+void conflicts_describe(const struct verdicts *v, const struct blame_meeting *meeting, struct edge_pair *pair)
 {
-    const struct touch *touch = &first->touch;
+    const struct remembered *first = meeting->first;
+    const struct touch *touch = &first->touch, *second = meeting->second;
     uint64_t lo = larger(touch->lo, second->lo), hi = touch->hi < second->hi ? touch->hi : second->hi;
     enum verdict_reason reason;
     *pair = (struct edge_pair){.first = first->end,
@@ -55,7 +55,7 @@ static void describe(struct edge_pair *pair, const struct verdicts *v, const str
                                .first_access = touch->access,
                                .second_access = second->access,
                                .address = lo,
-                               .allocation = memory->uid,
+                               .allocation = meeting->memory->uid,
                                .definite = judge(touch, second, &reason) == VERDICT_NEEDED};
     bool exact = touch->extent != EXTENT_FROM || second->extent != EXTENT_FROM;
     if (touch->extent == EXTENT_FROM && second->extent != EXTENT_FROM)
@@ -81,7 +81,7 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     v->totals.possible_races += !definite;
     if (!(definite && !v->raced) && blame_all_settled(v, by, first->lane))
         return;
-    describe(&pair, v, first, second, memory);
+    conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &pair);
     what.pair = &pair;
     what.reason = by->verdict == VERDICT_NEEDED ? REASON_RACE : by->reason;
     what.verdict = VERDICT_MAYBE_NEEDED;
@@ -103,14 +103,13 @@ static ASIDE void overtake(struct verdicts *v, const struct memory *memory, cons
     if (!small || first->touch.access == ACCESS_READ || !kept_by_nothing_asked(v, &first->end, first->op) ||
         (v->overtakes && v->overtaken.definite))
         return;
-    describe(&v->overtaken, v, first, second, memory);
+    conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &v->overtaken);
     v->overtakes = true;
 }
 
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
                                const struct remembered *first, const struct touch *second)
 {
-    struct edge_pair pair;
     struct blame what = *by;
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_NOT_NEEDED)
@@ -127,21 +126,27 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
         by->cover == NULL)
         overtake(v, memory, first, second);
     if (!blame_settled(v, &what, first->lane, first->op)) {
-        describe(&pair, v, first, second, memory);
-        what.pair = &pair;
+        what.meeting = &(struct blame_meeting){memory, first, second};
         what.given_up = kept_is_given_up(v, &first->end, first->op, by->cover);
         blame(v, &what, first->lane, first->op);
     }
     return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
 }
 
-/* The last mark that comes before the call at hand by full order. */
+/* The last mark that comes before the call at hand by full order: mostly the last of all. */
 static const struct mark *last_mark(const struct marks *marks, uint64_t known)
 {
-    for (size_t i = marks->count; i-- > 0;)
-        if (marks->items[i].op <= known)
-            return &marks->items[i];
-    return NULL;
+    size_t low = 0, high = marks->count;
+    if (high != 0 && marks->items[high - 1].op <= known)
+        return &marks->items[high - 1];
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (marks->items[middle].op <= known)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low != 0 ? &marks->items[low - 1] : NULL;
 }
 
 void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
@@ -169,7 +174,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         return;
     for (unsigned i = 0; i < CLASSES; i++) {
         const struct mark *mark = classes & 1u << i ? last_mark(&marks[i], known) : NULL;
-        if (mark == NULL || mark->op <= explicitly)
+        if (mark == NULL || mark->op <= explicitly || blame_settled(v, &what, about, mark->op))
             continue;
         struct edge_pair pair = {.first = *lanes_end(v, mark),
                                  .second = *v->end,
@@ -182,16 +187,55 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
     }
 }
 
-static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+/* What the lane has learnt of another one since it last met it changes the answer, and nothing else does: what it did not
+ * know of then, it does not come after. */
+static bool has_news(const struct verdicts *v, const struct lane *lane, uint32_t about, uint64_t since)
 {
-    for (uint32_t about = 1; about < v->lanes.count; about++) {
-        if (about == at || !lanes_at(v, about)->open)
-            continue;
-        if (v->opaque_at != 0)
-            meet_marks(v, at, about, lanes_at(v, about)->opaque, touches);
-        if (opaque != 0)
-            meet_marks(v, at, about, lanes_at(v, about)->access, opaque);
+    return larger(vclock_get(&lane->grown, about), vclock_get(&lanes_at(v, HOST_LANE)->grown, about)) > since;
+}
+
+/* `since`: the lane met all others then, by as much as now. */
+static void meet_other(struct verdicts *v, uint32_t at, uint32_t about, unsigned touches, unsigned opaque, uint64_t since)
+{
+    const struct lane *other = lanes_at(v, about);
+    if (about == at || !other->open || !has_news(v, lanes_at(v, at), about, since))
+        return;
+    if (other->is_opaque)
+        meet_marks(v, at, about, other->opaque, touches);
+    if (opaque != 0)
+        meet_marks(v, at, about, other->access, opaque);
+}
+
+/* Whether everybody comes after all its opaque operations anyway. */
+static bool is_done(const struct verdicts *v, uint32_t about)
+{
+    uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, about), last = 0;
+    const struct lane *lane = lanes_at(v, about);
+    for (unsigned i = 0; i < CLASSES; i++)
+        last = lane->opaque[i].count != 0 ? larger(last, TABLE_LAST(&lane->opaque[i])->op) : last;
+    return last <= done;
+}
+
+static void drop_done(struct verdicts *v)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < v->opaque_lanes.count; i++) {
+        uint32_t about = v->opaque_lanes.items[i];
+        if (is_done(v, about))
+            lanes_at(v, about)->is_opaque = false;
+        else
+            v->opaque_lanes.items[kept++] = about;
     }
+    v->opaque_lanes.count = kept;
+}
+
+static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque, uint64_t since)
+{
+    drop_done(v);
+    for (uint32_t about = 1; opaque != 0 && about < v->lanes.count; about++)
+        meet_other(v, at, about, touches, opaque, since);
+    for (size_t i = 0; opaque == 0 && i < v->opaque_lanes.count; i++)
+        meet_other(v, at, v->opaque_lanes.items[i], touches, 0, since);
 }
 
 void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end)
@@ -208,12 +252,11 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *e
     blame(v, &what, about, mark->op);
 }
 
-/* Nothing can have changed since the lane's last operation of the kind. */
-static bool has_met(const struct verdicts *v, const struct lane *lane, unsigned touches, unsigned opaque)
+/* The call since which nothing changed but what the lane learnt: it met the others by as much; 0: never. */
+static uint64_t met_since(const struct lane *lane, unsigned touches, unsigned opaque)
 {
-    uint64_t grown = larger(lane->grown_at, lanes_at(v, HOST_LANE)->grown_at);
-    return lane->met_at != 0 && grown <= lane->met_at && (touches & ~(unsigned)lane->met) == 0 &&
-           (opaque & ~(unsigned)lane->met_opaque) == 0;
+    bool less = (touches & ~(unsigned)lane->met) != 0 || (opaque & ~(unsigned)lane->met_opaque) != 0;
+    return less ? 0 : lane->met_at;
 }
 
 static void note_met(const struct verdicts *v, struct lane *lane, unsigned touches, unsigned opaque)
@@ -231,13 +274,38 @@ void conflicts_timed(struct verdicts *v, uint32_t at)
     conflicts_mark(v, at, lanes_at(v, at)->access, TOUCHES_TIME);
 }
 
+/* Among those that have opaque operations, which are in order of their numbers. */
+static void be_opaque(struct verdicts *v, uint32_t at)
+{
+    if (!TABLE_ADD(&v->opaque_lanes)) {
+        v->limited = true;
+        return;
+    }
+    size_t place = v->opaque_lanes.count - 1;
+    for (; place != 0 && v->opaque_lanes.items[place - 1] > at; place--)
+        v->opaque_lanes.items[place] = v->opaque_lanes.items[place - 1];
+    v->opaque_lanes.items[place] = at;
+    lanes_at(v, at)->is_opaque = true;
+}
+
+void conflicts_close(struct verdicts *v, uint32_t at)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < v->opaque_lanes.count; i++)
+        if (v->opaque_lanes.items[i] != at)
+            v->opaque_lanes.items[kept++] = v->opaque_lanes.items[i];
+    v->opaque_lanes.count = kept;
+}
+
 void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
-    if (!has_met(v, lanes_at(v, at), touches, opaque)) {
-        meet_others(v, at, touches, opaque);
-        note_met(v, lanes_at(v, at), touches, opaque);
+    struct lane *lane = lanes_at(v, at);
+    uint64_t grown = larger(lane->grown_at, lanes_at(v, HOST_LANE)->grown_at), since = met_since(lane, touches, opaque);
+    if (since == 0 || grown > since) {
+        meet_others(v, at, touches, opaque, since);
+        note_met(v, lane, touches, opaque);
     }
-    conflicts_mark(v, at, lanes_at(v, at)->opaque, opaque);
-    if (opaque != 0)
-        v->opaque_at = v->now;
+    conflicts_mark(v, at, lane->opaque, opaque);
+    if (opaque != 0 && !lane->is_opaque)
+        be_opaque(v, at);
 }

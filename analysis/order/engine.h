@@ -28,6 +28,7 @@
 #include "analysis/order/verdict.h"
 
 #include "analysis/base/clock.h"
+#include "analysis/base/sorted.h"
 #include "analysis/base/table.h"
 
 /* Limits; reached, edges may be needed (REASON_LIMIT), never "not needed". */
@@ -39,7 +40,7 @@ enum {
     MARKS_MOST = 4096,   /* a lane's */
     OPEN_MOST = 1 << 16, /* edges */
     SWEEP_LEAST = 2048,
-    NEAR_BITS = 10, /* of memories lately found */
+    NEAR_BITS = 12, /* of memories lately found */
     PLACE_BITS = 12,
     ENDS = 1 << 14, /* of calls, kept in a row */
     TOUCHES_BITS = 6,
@@ -61,6 +62,8 @@ struct known {
 struct known_list {
     struct known *items; /* rising in op and at */
     uint32_t count, room;
+    uint32_t limited; /* the edges of the first so many, from operation `limited_op` on, are limited (blame_forgotten) */
+    uint64_t limited_op;
 };
 
 /* An operation that touches memory. Of those in a row that no other lane learnt of in between, only the last is a mark. */
@@ -102,6 +105,7 @@ struct lane {
     uint64_t ended;      /* ticks */
     uint64_t met_at;     /* when conflicts with the others' marks were last looked for, and for which classes */
     uint8_t met, met_opaque;
+    bool is_opaque; /* among `opaque_lanes` */
     uint64_t key;
     uint32_t stream, context, serial;
     enum order_role role;
@@ -188,11 +192,13 @@ struct verdicts {
     TABLE_OF(struct cover) covers; /* base/agenda.h */
     TABLE_OF(struct memory) memories;
     TABLE_OF(uint32_t) free_memories;
-    TABLE_OF(uint32_t) by_base; /* memories, sorted */
+    struct examined unexamined; /* where there is no room for what has been examined */
+    struct sorted by_base;      /* memories */
     TABLE_OF(struct signature) signatures;
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
-    uint32_t near[1 << NEAR_BITS]; /* memories lately found, by a hash of the address */
-    struct place *places;          /* 1 << PLACE_BITS */
+    uint32_t near[1 << NEAR_BITS];                   /* memories lately found, by a hash of the address */
+    struct place *places;                            /* 1 << PLACE_BITS */
+    uint64_t places_waiting[(1 << PLACE_BITS) / 64]; /* a bit for each that waits, or did */
     void *place_room;
     struct edge_end
         *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */
@@ -207,7 +213,7 @@ struct verdicts {
     struct vclock host_function_done; /* ... what host functions may have told the program was done: likewise */
     uint64_t lost_at;                 /* records were missing here */
     uint64_t lost_until;              /* ticks: threads of which no record is left may have made calls */
-    uint64_t opaque_at;               /* some lane's last opaque operation */
+    TABLE_OF(uint32_t) opaque_lanes;  /* that have opaque operations which not everybody comes after anyway; in order */
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
@@ -284,15 +290,23 @@ void edges_end_call(struct verdicts *v, bool raced);
 void edges_settle_all(struct verdicts *v);
 void edges_free(struct verdicts *v);
 
+/* Two accesses of a memory. */
+struct blame_meeting {
+    const struct memory *memory;
+    const struct remembered *first;
+    const struct touch *second;
+};
+
 /* blame.c: where an order came from. `cover`: of the host wait at hand, NULL for an operation of `lane` */
 struct blame {
     uint32_t lane;
     const struct cover *cover;
     enum verdict verdict;
     enum verdict_reason reason;
-    const struct edge_pair *pair; /* may be NULL */
-    bool given_up;                /* nothing holds the pair any more */
-    bool partly;                  /* of a way that may be remembered in part only */
+    const struct edge_pair *pair; /* may be NULL; or, to be described when it is asked for: */
+    const struct blame_meeting *meeting;
+    bool given_up; /* nothing holds the pair any more */
+    bool partly;   /* of a way that may be remembered in part only */
 };
 static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
 {
@@ -308,6 +322,17 @@ static inline uint64_t blame_full(const struct verdicts *v, const struct blame *
     return larger(vclock_get(&host->full, about), about < what->cover->room ? what->cover->full[about].op : 0);
 }
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* Whether a doubt about an operation of lane `about` changes nothing, because it was blamed before. `own`: what the lane
+ * knows of the other one. */
+static INLINE bool blame_came_that_way(const struct way *way, uint64_t op, uint64_t own)
+{
+    return op > way->after && op <= way->upto && (way->own || own < op);
+}
+static INLINE bool blame_doubted(const struct lane *lane, uint32_t about, uint64_t op, uint64_t own)
+{
+    return about < lane->blamed_room && (blame_came_that_way(&lane->blamed[about].doubted, op, own) ||
+                                         blame_came_that_way(&lane->blamed[about].proven, op, own));
+}
 /* Whether that changes nothing, because it was blamed before. */
 bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
 /* All edges that brought knowledge of the lane which explicit order does not hold. */

@@ -115,14 +115,6 @@ static struct event *event_for(struct verdicts *v, uint32_t uid)
     return v->events.items[at].used ? &v->events.items[at] : NULL;
 }
 
-static void copy_clock(struct verdicts *v, struct vclock *to, const struct vclock *from)
-{
-    for (size_t i = 0; i < to->room; i++)
-        to->at[i] = 0;
-    if (!vclock_join(to, from))
-        v->limited = true;
-}
-
 /* After the record itself was put on the lane. Without room a later wait finds no such recording, and says so. */
 void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane)
 {
@@ -132,8 +124,8 @@ void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_
     event->lane = lane;
     event->generation = call->generation;
     event->op = v->now;
-    copy_clock(v, &event->expl, &lanes_at(v, lane)->expl);
-    copy_clock(v, &event->full, &lanes_at(v, lane)->full);
+    if (!vclock_copy(&event->expl, &lanes_at(v, lane)->expl) || !vclock_copy(&event->full, &lanes_at(v, lane)->full))
+        v->limited = true;
     lanes_at(v, lane)->snapped = v->now;
 }
 

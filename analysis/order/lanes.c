@@ -58,6 +58,8 @@ static void close_lane(struct verdicts *v, uint32_t at)
     LIST_DROP(&context->all, at);
     LIST_DROP(&context->legacy, at);
     LIST_DROP(&context->blocking, at);
+    if (lane->is_opaque)
+        conflicts_close(v, at);
     if (context->queue == at)
         context->queue = NO_LANE;
     id_map_remove(&v->lane_by_key, lane->key);
@@ -177,6 +179,7 @@ static void trim(struct verdicts *v, struct known_list *list, uint64_t done)
     if (dead == 0)
         return;
     list->count -= dead;
+    list->limited -= dead < list->limited ? dead : list->limited;
     memmove(list->items, list->items + dead, list->count * sizeof *list->items);
 }
 
@@ -282,6 +285,7 @@ void lanes_free(struct verdicts *v)
         free(v->contexts.items[i].blocking.items);
     }
     free(v->lanes.items);
+    free(v->opaque_lanes.items);
     free(v->contexts.items);
     id_map_free(&v->lane_by_key);
     id_map_free(&v->context_by_uid);

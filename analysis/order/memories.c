@@ -16,29 +16,15 @@ static bool holds(const struct memory *memory, uint64_t address)
     return memory->turn != 0 && address - memory->base < memory->end - memory->base;
 }
 
-/* How many allocations start at or before the address. */
-static size_t up_to(const struct verdicts *v, uint64_t address)
-{
-    size_t low = 0, high = v->by_base.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (v->memories.items[v->by_base.items[middle]].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 struct memory *memories_part(struct verdicts *v, uint64_t address)
 {
     uint32_t *near = NEAR(v, address);
     if (*near != 0 && *near < v->memories.count && holds(&v->memories.items[*near], address))
         return &v->memories.items[*near];
-    size_t at = up_to(v, address);
-    if (at == 0 || !holds(&v->memories.items[v->by_base.items[at - 1]], address))
+    struct sorted_entry last;
+    if (!sorted_up_to(&v->by_base, address, &last) || !holds(&v->memories.items[last.value], address))
         return NULL;
-    *near = v->by_base.items[at - 1];
+    *near = last.value;
     return &v->memories.items[*near];
 }
 
@@ -54,8 +40,8 @@ struct memory *memories_at(struct verdicts *v, uint64_t address)
 
 uint64_t memories_next(const struct verdicts *v, uint64_t address)
 {
-    size_t at = up_to(v, address);
-    return at < v->by_base.count ? v->memories.items[v->by_base.items[at]].base : UINT64_MAX;
+    struct sorted_entry next;
+    return sorted_above(&v->by_base, address, &next) ? next.key : UINT64_MAX;
 }
 
 /* As far before an array's beginning as the recorder looks. */
@@ -97,23 +83,40 @@ struct memory *memories_of(struct verdicts *v, uint32_t uid, uint64_t address)
     return found != NULL && found->base == address && (uid == 0 || found->uid == 0) ? found : NULL;
 }
 
+/* Arrays that are small stay where they are, for the next one in that place: programs allocate and free in turn. */
+enum { SMALL_LIST = 16 };
+
+static void begin_anew(struct memory *memory, const struct memory *as)
+{
+    struct memory old = *memory;
+    *memory = *as;
+    if (old.list.room <= SMALL_LIST) {
+        memory->list.items = old.list.items;
+        memory->list.room = old.list.room;
+    } else {
+        free(old.list.items);
+    }
+    if (old.examined_room > EXAMINED_LEAST) {
+        free(old.examined);
+    } else if (old.examined != NULL) {
+        memset(old.examined, 0, old.examined_room * sizeof *old.examined);
+        memory->examined = old.examined;
+        memory->examined_room = old.examined_room;
+    }
+}
+
 void memories_remove(struct verdicts *v, struct memory *memory)
 {
     uint32_t at = (uint32_t)(memory - v->memories.items);
-    size_t place = up_to(v, memory->base);
     if (memory->base >= UNNAMED && memory->base < ARRAYS)
         return; /* others may be parts of it */
     if (memory->of != 0)
         memories_whole(v, memory)->turn = ++v->turns; /* its addresses may be somebody else's from now on */
-    if (place != 0 && v->by_base.items[place - 1] == at) {
-        memmove(&v->by_base.items[place - 1], &v->by_base.items[place], (v->by_base.count - place) * sizeof(uint32_t));
-        v->by_base.count--;
-    }
+    sorted_remove(&v->by_base, memory->base);
     if (memory->uid != 0)
         id_map_remove(&v->memory_by_uid, memory->uid);
     places_drop(v, memory);
-    free(memory->list.items);
-    *memory = (struct memory){0};
+    begin_anew(memory, &(struct memory){0});
     if (TABLE_ADD(&v->free_memories))
         *TABLE_LAST(&v->free_memories) = at;
 }
@@ -121,11 +124,10 @@ void memories_remove(struct verdicts *v, struct memory *memory)
 /* Whatever the trace still shows in that range is gone: its free was not seen. */
 static void make_way(struct verdicts *v, uint64_t base, uint64_t end)
 {
-    for (size_t at; (at = up_to(v, end - 1)) != 0;) {
-        struct memory *last = &v->memories.items[v->by_base.items[at - 1]];
-        if (last->end <= base)
+    for (struct sorted_entry last; sorted_up_to(&v->by_base, end - 1, &last);) {
+        if (v->memories.items[last.value].end <= base)
             return;
-        memories_remove(v, last);
+        memories_remove(v, &v->memories.items[last.value]);
     }
 }
 
@@ -153,19 +155,14 @@ static uint32_t new_place(struct verdicts *v)
 /* NULL: more than are followed. */
 static struct memory *insert(struct verdicts *v, const struct memory *memory)
 {
-    uint32_t at = TABLE_ADD(&v->by_base) ? new_place(v) : 0;
-    if (at == 0) {
+    uint32_t at = new_place(v);
+    if (at == 0 || !sorted_put(&v->by_base, memory->base, at)) {
         v->limited = true;
         return NULL;
     }
     struct memory *made = &v->memories.items[at];
-    *made = *memory;
+    begin_anew(made, memory);
     made->turn = ++v->turns;
-    v->by_base.count--;
-    size_t place = up_to(v, made->base);
-    memmove(&v->by_base.items[place + 1], &v->by_base.items[place], (v->by_base.count - place) * sizeof(uint32_t));
-    v->by_base.items[place] = at;
-    v->by_base.count++;
     memories_elsewhere(v)->turn = ++v->turns; /* what was seen at an address out of nowhere may be in here */
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
         made->uid = 0;
@@ -269,10 +266,12 @@ uint64_t memories_defined(struct verdicts *v, uint64_t ticks)
 
 void memories_free(struct verdicts *v)
 {
-    for (size_t i = 0; i < v->memories.count; i++)
+    for (size_t i = 0; i < v->memories.count; i++) {
         free(v->memories.items[i].list.items);
+        free(v->memories.items[i].examined);
+    }
     free(v->memories.items);
     free(v->free_memories.items);
-    free(v->by_base.items);
+    sorted_free(&v->by_base);
     id_map_free(&v->memory_by_uid);
 }

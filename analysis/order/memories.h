@@ -11,6 +11,7 @@
 
 struct verdicts;
 struct blame;
+struct blame_meeting;
 struct call_view;
 struct cover;
 struct marks;
@@ -42,13 +43,16 @@ struct remembered {
 
 /* What has been examined, by a lane's open-ended accesses of a memory: all accesses up to here. */
 struct examined {
-    uint64_t born;    /* of the lane */
+    uint64_t born;    /* of the lane; 0: nobody's */
     uint64_t upto[2]; /* by an access that reads, by any */
     uint64_t open;    /* a bit for each lane, modulo 64, of which one was met that another order may come to hold */
+    uint64_t clear;   /* up to here all others' accesses come before the lane's by explicit order */
+    uint32_t lane;
 };
 
-/* Buckets of remembered accesses: 0 those that are not open-ended, the others by first byte. */
-enum { BUCKETS = 64, EXAMINED = 8 };
+/* Buckets of remembered accesses: 0 those that are not open-ended, the others by lane and first byte. EXAMINED_MOST: lanes
+ * of a memory; of two in one place only the last is known. */
+enum { BUCKETS = 64, EXAMINED_LEAST = 2, EXAMINED_MOST = 64 };
 
 struct memory {
     uint64_t turn;    /* a lane's, at this memory: another number for each; 0: not in use */
@@ -62,7 +66,8 @@ struct memory {
     uint32_t waiting, waiting_count;     /* places to be written back: the last, plus one */
     uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
     uint16_t bucket[BUCKETS];
-    struct examined examined[EXAMINED];
+    struct examined *examined; /* by lane, modulo `examined_room` */
+    uint32_t examined_room;
     uint64_t cleaned; /* when those went that everybody comes after */
     uint64_t tried;   /* in this turn: when it was last found not to be clear */
     uint32_t uid, context;
@@ -120,6 +125,13 @@ void accesses_forget(struct memory *memory, struct remembered *old);
 /* As forgetting and remembering it. */
 void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
                     const struct edge_end *end);
+/* What the lane has examined of the memory. */
+struct examined *accesses_examined_more(struct verdicts *v, struct memory *memory, uint32_t lane);
+static inline struct examined *accesses_examined(struct verdicts *v, struct memory *memory, uint32_t lane, uint64_t born)
+{
+    struct examined *found = memory->examined + (lane & (memory->examined_room - 1));
+    return memory->examined != NULL && found->born == born ? found : accesses_examined_more(v, memory, lane);
+}
 /* The lane uses the memory now. */
 void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane);
 void accesses_clean(struct verdicts *v, struct memory *memory);
@@ -139,6 +151,7 @@ void places_free(struct verdicts *v);
 /* conflicts.c */
 enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const struct memory *memory,
                                const struct remembered *first, const struct touch *second);
+void conflicts_describe(const struct verdicts *v, const struct blame_meeting *meeting, struct edge_pair *pair);
 /* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
  * before it is marked as such. */
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
@@ -146,6 +159,8 @@ void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsig
 void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end);
 /* The lane's operation is an event whose time may be asked for. */
 void conflicts_timed(struct verdicts *v, uint32_t lane);
+/* The lane, which is opaque, is about to be closed. */
+void conflicts_close(struct verdicts *v, uint32_t lane);
 void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);
 
 #endif

@@ -34,13 +34,14 @@ void places_free(struct verdicts *v)
 }
 
 /* Where it is remembered, if it still is. */
-static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, enum access access)
+static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, uint32_t lane,
+                                               enum access access)
 {
     uint32_t position = place->at[access - 1];
     if (position == 0 || position > memory->list.count)
         return NULL;
     struct remembered *found = accesses_at(memory, position);
-    bool same = found->lane == memory->lane && found->touch.lo == place->address && found->touch.access == access &&
+    bool same = found->lane == lane && found->touch.lo == place->address && found->touch.access == access &&
                 found->touch.extent == EXTENT_FROM;
     return same ? found : NULL;
 }
@@ -49,6 +50,8 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 {
     if (memory->waiting_count == WAITING_MOST)
         places_write_back(v, memory);
+    size_t at = (size_t)(place - v->places);
+    v->places_waiting[at / 64] |= UINT64_C(1) << at % 64;
     place->waiting = true;
     place->next = memory->waiting;
     memory->waiting = (uint32_t)(place - v->places) + 1;
@@ -58,7 +61,7 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 static void forget(const struct place *place, struct memory *memory, unsigned kinds)
 {
     for (; kinds != 0; kinds &= kinds - 1) {
-        struct remembered *old = remembered_at(place, memory, (enum access)__builtin_ctz(kinds));
+        struct remembered *old = remembered_at(place, memory, memory->lane, (enum access)__builtin_ctz(kinds));
         if (old != NULL)
             accesses_forget(memory, old);
     }
@@ -86,7 +89,7 @@ static void write_back(struct verdicts *v, struct memory *memory, const struct n
     const struct edge_end *end = &v->ends[noted->order >> TOUCHES_BITS];
     uint64_t op = v->ends_from + (noted->order >> TOUCHES_BITS);
     uint16_t *at = &place->at[noted->access - 1];
-    struct remembered *old = remembered_at(place, memory, noted->access);
+    struct remembered *old = remembered_at(place, memory, memory->lane, noted->access);
     struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
     if (old != NULL)
         accesses_again(memory, old, *at, op, end);
@@ -115,9 +118,14 @@ void places_write_back(struct verdicts *v, struct memory *memory)
 
 void places_write_all_back(struct verdicts *v)
 {
-    for (size_t i = 0; i < PLACES; i++)
-        if (v->places[i].waiting)
-            places_write_back(v, &v->memories.items[v->places[i].memory]);
+    for (size_t i = 0; i < PLACES / 64; i++) {
+        for (uint64_t left = v->places_waiting[i]; left != 0; left &= left - 1) {
+            const struct place *place = &v->places[i * 64 + (size_t)__builtin_ctzll(left)];
+            if (place->waiting) /* else it was written back with others of its memory */
+                places_write_back(v, &v->memories.items[place->memory]);
+        }
+        v->places_waiting[i] = 0;
+    }
 }
 
 void places_drop(struct verdicts *v, struct memory *memory)
@@ -151,11 +159,15 @@ static INLINE bool is_clear(struct verdicts *v, const struct toucher *by, struct
     if (memory->tried != 0 && memory->tried >= v->learnt)
         return false;
     memory->tried = v->now;
+    struct examined *examined = accesses_examined(v, memory, by->lane, lane->born);
     for (uint32_t at = memory->newest; at != 0; at = accesses_at(memory, at)->earlier) {
         const struct remembered *old = accesses_at(memory, at);
+        if (old->op <= examined->clear)
+            break;
         if (old->lane != by->lane && lanes_explicit(lane, host, old->lane) < old->op)
             return false;
     }
+    examined->clear = v->now;
     memory->clear = memory->turn;
     return true;
 }
@@ -166,13 +178,26 @@ static unsigned as_strong(enum access access)
     return places_weaker[access] | 1u << access;
 }
 
+/* Whether all was examined by the lane's last such access, and nothing met that another look could find otherwise. */
+static INLINE bool has_looked(struct verdicts *v, const struct toucher *by, struct memory *memory, enum access access)
+{
+    bool any = access != ACCESS_READ;
+    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    if (examined->open != 0 || (memory->lane == by->lane ? memory->other : memory->last) > examined->upto[any])
+        return false;
+    examined->upto[0] = v->now;
+    examined->upto[1] = any ? v->now : examined->upto[1];
+    return true;
+}
+
 static enum outcome look_into(struct verdicts *v, const struct toucher *by, struct place *place, struct memory *memory,
                               enum access access)
 {
+    if (has_looked(v, by, memory, access))
+        return OUTCOME_APART;
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
     struct blame blame = {.lane = by->lane};
-    const struct remembered *keep = memory->lane == by->lane ? remembered_at(place, memory, access) : NULL;
-    return accesses_open(v, &blame, memory, &touch, keep);
+    return accesses_open(v, &blame, memory, &touch, remembered_at(place, memory, by->lane, access));
 }
 
 struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,

@@ -113,6 +113,7 @@ static void sweep_list(struct verdicts *v, struct known_list *list, const struct
         before = larger(before, known.op);
     }
     list->count = kept;
+    list->limited = 0;
 }
 
 static void sweep_lists(struct verdicts *v, const struct sweeping *s)
@@ -136,7 +137,7 @@ static void give_up(struct verdicts *v)
         for (uint32_t about = 0; about < lane->brought_room; about++) {
             for (uint32_t k = 0; k < lane->brought[about].count; k++)
                 edges_drop(v, lane->brought[about].items[k].edge);
-            lane->brought[about].count = 0;
+            lane->brought[about].count = lane->brought[about].limited = 0;
         }
     }
     v->forgotten = v->now;

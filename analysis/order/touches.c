@@ -218,7 +218,7 @@ static INLINE void note_classes(struct verdicts *v, uint32_t lane, unsigned touc
     if ((opaque & TOUCHES_DEVICE) && v->globals_seen)
         opaque |= TOUCHES_GLOBAL;
     touches = (touches & ~(unsigned)TOUCHES_SHARED) | opaque | v->times;
-    if (touches != 0 && (v->opaque_at != 0 || opaque != 0))
+    if (touches != 0 && (v->opaque_lanes.count != 0 || opaque != 0))
         conflicts_opaque(v, lane, touches, opaque);
     conflicts_mark(v, lane, lanes_at(v, lane)->access, touches);
 }

@@ -12,7 +12,7 @@ enum { EVENT_DISABLE_TIMING = 2 };
 
 static bool begin(struct verdicts *v, struct model *model)
 {
-    v->ends = calloc(ENDS, sizeof *v->ends);
+    v->ends = malloc(ENDS * sizeof *v->ends); /* nobody asks for one that was not written */
     if (v->ends == NULL || !TABLE_ADD(&v->lanes) || !TABLE_ADD(&v->memories) || !places_begin(v) || !kept_begin(v, model))
         return false;
     v->lanes.items[HOST_LANE] = (struct lane){.ended = UINT64_MAX};

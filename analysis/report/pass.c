@@ -28,6 +28,10 @@ struct pass {
     struct device_times device;
     struct savings savings;
     TABLE_OF(struct life) lives; /* by thread */
+    struct {
+        uint32_t uid;
+        bool opaque;
+    } kernels[64]; /* seen lately */
 };
 
 static void begin_rules(struct pass *pass)
@@ -142,11 +146,18 @@ static void judged(void *data, const struct judged *wait)
             report->runs[i].rule->on_judged(&report->runs[i], wait);
 }
 
-/* Whether the kernel may touch memory unseen. */
-static bool kernel_is_opaque(const struct pass *pass, uint32_t uid)
+static RARE bool look_up_kernel(struct pass *pass, uint32_t uid)
 {
     const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
-    return kernel == NULL || kernel->params == UINT32_MAX;
+    pass->kernels[uid % 64].uid = uid;
+    return pass->kernels[uid % 64].opaque = kernel == NULL || kernel->params == UINT32_MAX;
+}
+
+/* Whether the kernel may touch memory unseen. */
+static inline bool kernel_is_opaque(struct pass *pass, uint32_t uid)
+{
+    bool lately = uid != 0 && pass->kernels[uid % 64].uid == uid;
+    return lately ? pass->kernels[uid % 64].opaque : look_up_kernel(pass, uid);
 }
 
 static ASIDE void be_born(struct pass *pass, const struct call_view *view)

@@ -106,6 +106,7 @@ static INLINE bool advance(const struct trace *trace, struct merge_cursor *curso
     if (records == NULL || record_at(records, trace->chunks.items[cursor->chunk].bytes, cursor->offset, &record) <= 0 ||
         record.kind != PTDS_REC_CALL)
         return advance_far(trace, cursor);
+    record_soon(records + cursor->offset);
     take_call(trace, cursor, records + cursor->offset, record.size);
     cursor->offset += record.size;
     return true;

@@ -125,6 +125,7 @@ static uint32_t take_records(struct trace *trace, uint64_t index, const unsigned
     uint32_t offset = 0;
     int got;
     for (; (got = record_at(records, bytes, offset, &record)) > 0; offset += record.size) {
+        record_soon(records + offset);
         if (record.kind == PTDS_REC_CALL)
             take_call(trace, &tally, records + offset, record.size);
         else

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all of analysis/ stands on: durations as people write them, the map from ids, what is to happen at a time.
+// What all of analysis/ stands on: durations as people write them, the map from ids, the sorted one, what is to happen
+// when.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <random>
 #include <vector>
 
 #include "analysis/base/agenda.h"
 #include "analysis/base/duration.h"
+#include "analysis/base/sorted.h"
 #include "analysis/base/table.h"
 
 namespace ptds
@@ -99,6 +103,49 @@ TEST(IdMap, HoldsIdsOfAllSizes)
     EXPECT_FALSE(id_map_put(&map, UINT64_MAX, 1));
     EXPECT_FALSE(id_map_put(&map, 5, UINT32_MAX));
     id_map_free(&map);
+}
+
+/* Against a map that is known to be right; keys come in rising order, at random, and from a few places. */
+TEST(Sorted, HoldsWhatAMapHolds)
+{
+    struct sorted sorted = {};
+    std::map<uint64_t, uint32_t> map;
+    std::mt19937_64 random(7);
+    size_t most = 0;
+    for (uint32_t step = 0; step < 60000; step++) {
+        uint64_t key = step % 3 == 0 ? step : step % 3 == 1 ? random() % 5000 : random() % 50 << 40;
+        bool grows = step % 20000 < 12000;
+        if (random() % 4 != 0 ? grows : !grows) {
+            ASSERT_TRUE(sorted_put(&sorted, key, step));
+            map[key] = step;
+        } else {
+            auto near = map.lower_bound(key);
+            key = near != map.end() ? near->first : key;
+            sorted_remove(&sorted, key);
+            map.erase(key);
+        }
+        most = std::max(most, map.size());
+        uint64_t asked = random() % 3 != 0 ? key : random() % 70000;
+        struct sorted_entry found;
+        auto above = map.upper_bound(asked);
+        ASSERT_EQ(above != map.end(), sorted_above(&sorted, asked, &found)) << step;
+        if (above != map.end()) {
+            ASSERT_EQ(above->first, found.key);
+            ASSERT_EQ(above->second, found.value);
+        }
+        ASSERT_EQ(above != map.begin(), sorted_up_to(&sorted, asked, &found)) << step;
+        if (above != map.begin()) {
+            ASSERT_EQ(std::prev(above)->first, found.key);
+            ASSERT_EQ(std::prev(above)->second, found.value);
+        }
+    }
+    EXPECT_GT(most, 1000u);
+    while (!map.empty()) {
+        sorted_remove(&sorted, map.begin()->first);
+        map.erase(map.begin());
+        ASSERT_LE(sorted.count, map.size() / 32 + 1) << "what is left of leaves becomes one";
+    }
+    sorted_free(&sorted);
 }
 
 } // namespace
