@@ -16,6 +16,9 @@
 
 enum { SPINS = 200, TURN_SPINS = 1500, GATE_SPINS = 20 }; /* a launch of somebody else takes a few microseconds */
 
+/* Measured with threads whose launches all conflict (H100, two and eight of them). */
+enum { GATE_LOOKS = 40, GATE_SLEEP_NS = 500000 };
+
 static void pause_briefly(void)
 {
 #if defined(__x86_64__)
@@ -26,12 +29,19 @@ static void pause_briefly(void)
 }
 
 /* At most so long: whoever changes a word may miss a waiter that has just come. */
-static void sleep_while(uint32_t *word, uint32_t value)
+enum { SLEEP_NS = 100000 };
+
+static void sleep_at_most(uint32_t *word, uint32_t value, long ns)
 {
-    const struct timespec most = {0, 100000};
+    const struct timespec most = {0, ns};
     int saved = errno;
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &most, NULL, 0);
     errno = saved;
+}
+
+static void sleep_while(uint32_t *word, uint32_t value)
+{
+    sleep_at_most(word, value, SLEEP_NS);
 }
 
 static void wake(uint32_t *word, int threads)
@@ -101,8 +111,20 @@ static int try_gate(uint32_t *gate, uint32_t how)
            __atomic_compare_exchange_n(gate, &open, how, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* Hardly spins: who holds it shall keep it for some calls, see gate.h. Who has slept leaves the word marked as waited for,
- * since others may sleep still. */
+/* For a thread that was woken: while it looks now and then, whoever has the gate need not wake anybody, which costs as much
+ * as a launch. It says that others may sleep still only when it has the gate, or sleeps again. */
+static int look_for_gate(uint32_t *gate, uint32_t how)
+{
+    for (int i = 0; i < GATE_LOOKS; i++) {
+        for (int k = 0; k < GATE_SPINS; k++)
+            pause_briefly();
+        if (try_gate(gate, how))
+            return 1;
+    }
+    return 0;
+}
+
+/* Hardly spins: who holds it shall keep it for some calls, see gate.h. */
 void gate_take_slowly(uint32_t *gate, uint32_t how)
 {
     for (int i = 0; i < GATE_SPINS; i++) {
@@ -112,9 +134,13 @@ void gate_take_slowly(uint32_t *gate, uint32_t how)
     }
     while (!try_gate(gate, how | GATE_WAITED)) {
         uint32_t seen = __atomic_load_n(gate, __ATOMIC_RELAXED);
-        if ((seen & GATE_HELD) && ((seen & GATE_WAITED) || __atomic_compare_exchange_n(gate, &seen, seen | GATE_WAITED, 0,
-                                                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
-            sleep_while(gate, seen | GATE_WAITED);
+        if (!(seen & GATE_HELD) ||
+            (!(seen & GATE_WAITED) &&
+             !__atomic_compare_exchange_n(gate, &seen, seen | GATE_WAITED, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+            continue;
+        sleep_at_most(gate, seen | GATE_WAITED, GATE_SLEEP_NS);
+        if (look_for_gate(gate, how | GATE_WAITED))
+            return;
     }
 }
 

@@ -305,7 +305,7 @@ unsigned pool_lanes_of(struct thread_context *here, unsigned spread)
     return here->lane_count;
 }
 
-enum { MANY_CONFLICTS = 32 };
+enum { MANY_CONFLICTS = 12 };
 
 static void move_to(struct thread_context *here, uint16_t lane)
 {
