@@ -68,7 +68,7 @@ const Sample samples[] = {
      "setting policy=stream\n1@0 launch s=L to=N1 k=a site=moved\n1@1 launch s=L k=b explicit site=stayed\n",
      "may-be-wrong",
      "May be wrong: #1 half-remapped, default-stream work that stayed behind",
-     {}},
+     {{"not_needed", 1}}},
     {"capture",
      "1@0 capture-begin s=N1\n1@10 launch s=N1 k=a capturing capture-open\n"
      "1@20 launch s=L k=forgotten capture-open site=forgotten\n1@30 capture-end s=N1\n",
