@@ -268,8 +268,17 @@ private:
         made_ = i + 1;
         machine_.make(call, i, i == gate_);
     }
-    /* Only events were recorded on the stream behind the gate. A GPU calls such a stream ready though its events are not
-     * (measured, H100, driver 580: the stream has nothing to run). */
+    /* It was recorded behind the gate. */
+    bool event_is_behind_gate(int wait) const
+    {
+        int record = wait - 1;
+        while (record >= 0 &&
+               (program_.calls[record].op != Op::Record || program_.calls[record].event != program_.calls[wait].event))
+            record--;
+        return record >= 0 && behind_gate(record);
+    }
+    /* Behind the gate the stream has nothing but records, and waits for events that are done. A GPU calls such a stream
+     * ready (measured, H100, driver 580): it has nothing to run, though its own events are not ready. */
     bool has_events_alone(const Call &call) const
     {
         if (call.op != Op::Sync || program_.calls[gate_].stream == call.stream ||
@@ -277,7 +286,8 @@ private:
             return false;
         for (int j = gate_ + 1; j < made_; j++) {
             const Call &before = program_.calls[j];
-            if (before.stream == call.stream && before.op != Op::Record && behind_gate(j))
+            const bool idle = before.op == Op::Record || (before.op == Op::Wait && !event_is_behind_gate(j));
+            if (before.stream == call.stream && !idle && behind_gate(j))
                 return false;
         }
         return true;
