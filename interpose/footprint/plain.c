@@ -17,21 +17,19 @@ static inline int is_special(const struct memory *memory, unsigned flags)
     return memory->host || (flags & SIGNATURE_UNKNOWN && ((const struct memory_object *)memory)->table);
 }
 
-/* 0: there is no room. */
-static inline int add(struct touched *touched, struct memory *memory, uint32_t writes)
+_Static_assert((int)KERNEL_WORDS < (int)TOUCHED_MOST, "a kernel's words and its module's variables have room");
+
+/* Behind `count` others. Returns how many there are then. */
+static inline unsigned add(struct touched *touched, unsigned count, struct memory *memory, uint32_t writes)
 {
-    unsigned count = touched->count;
     for (unsigned i = 0; i < count; i++) {
         if (touched->at[i].memory == memory) {
             touched->at[i].writes |= writes;
-            return 1;
+            return count;
         }
     }
-    if (count == TOUCHED_MOST)
-        return 0;
     touched->at[count] = (struct access){memory, 0, UINT64_MAX, writes};
-    touched->count = (uint16_t)(count + 1);
-    return 1;
+    return count + 1;
 }
 
 /* For the record: the word, and where it lies. 0: there is no room. */
@@ -43,28 +41,48 @@ static inline int keep(uint64_t *kept, unsigned *count, uint64_t address, unsign
     return 1;
 }
 
-/* kept: the record's words; NULL where nothing is recorded. */
+/* Numbers from `low` on, so many. */
+struct span {
+    uint64_t low, numbers;
+};
+static inline int is_in(struct span span, uint64_t number)
+{
+    return number - span.low < span.numbers;
+}
+
+static inline struct span span_of(const uint64_t *low, const uint64_t *high)
+{
+    uint64_t from = __atomic_load_n(low, __ATOMIC_RELAXED), to = __atomic_load_n(high, __ATOMIC_RELAXED);
+    return (struct span){from, to > from ? to - from : 0};
+}
+
+/* kept: the record's words; NULL where nothing is recorded. 0: the launch is not plain. What does not change from word to
+ * word is loaded once. */
 static inline __attribute__((always_inline)) int add_words(struct thread *thread, const struct kernel *kernel,
                                                            void *const *params, struct touched *touched, uint64_t *kept,
-                                                           unsigned *count)
+                                                           unsigned *kept_count)
 {
+    const struct span textures = span_of(&textures_low, &textures_high), memories = span_of(&memories_low, &memories_high);
     const struct kernel_word *word = kernel->word, *end = word + kernel->words;
+    unsigned count = 0;
     for (; word < end; word++) {
         uint64_t address;
         const uint8_t *bytes = params[word->param];
-        if (!bytes)
+        if (__builtin_expect(!bytes, 0))
             continue;
         memcpy(&address, bytes + word->at, sizeof address);
-        if (textures_may_be(address))
+        if (is_in(textures, address))
             return 0;
-        if (!memories_in_span(address))
+        if (!is_in(memories, address))
             continue;
         struct memory *memory = memories_memory(thread, address, word->place);
-        if (!memory || is_special(memory, word->flags) || !add(touched, memory, !(word->flags & SIGNATURE_READS)))
+        if (!memory || is_special(memory, word->flags))
             return 0;
-        if (kept && !keep(kept, count, address, word->place))
+        count = add(touched, count, memory, !(word->flags & SIGNATURE_READS));
+        if (kept && !keep(kept, kept_count, address, word->place))
             return 0;
     }
+    touched->count = (uint16_t)count;
     return 1;
 }
 
@@ -74,7 +92,10 @@ static inline int add_variables(const struct module *module, struct touched *tou
     if (__builtin_expect(!module || module->textures, 0))
         return 0;
     struct memory *memory = module->memory;
-    return !memory || (!memory->host && add(touched, memory, module->writes));
+    if (!memory)
+        return 1;
+    touched->count = (uint16_t)add(touched, touched->count, memory, module->writes);
+    return !memory->host;
 }
 
 static inline int is_plain(const struct kernel *kernel, void *const *params)

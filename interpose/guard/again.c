@@ -22,7 +22,7 @@ static inline int is_here(const struct thread_context *here)
 
 /* The calling thread in its context, as it was at its last call; NULL where anything is not as usual. What costs least and
  * says no most often comes first. */
-static inline struct thread_context *as_before(struct thread *thread)
+static inline __attribute__((always_inline)) struct thread_context *as_before(struct thread *thread)
 {
     struct thread_context *here = thread->last_context;
     int may = here && here->lane_count && !capture_any() && turn_may_go_again(thread, here);
@@ -49,15 +49,16 @@ int guard_launch_again(struct again *again, CUfunction function, void *const *pa
     struct touched touched;
     touched.count = touched.opaque = touched.host = 0;
     unsigned lane = here->lanes[0];
-    if (!kernels_touch_plainly(thread, kernel, params, &touched) || !goes(thread, lane, &touched))
+    if (!(kernels_touch_nothing(kernel) || kernels_touch_plainly(thread, kernel, params, &touched)) ||
+        !goes(thread, lane, &touched))
         return 0;
     *again = (struct again){rails[lane].handle, thread, lane, touched.count != 0};
     return 1;
 }
 
-void guard_launched_again(const struct again *again)
+void guard_gate_back(struct thread *thread, unsigned lane)
 {
-    turn_gone_again(again->thread, again->lane, again->gate);
+    turn_gone_again(thread, lane, 1);
 }
 
 struct again_listed guard_launch_again_listed(struct thread *thread, CUfunction function, void *const *params,
@@ -74,11 +75,6 @@ struct again_listed guard_launch_again_listed(struct thread *thread, CUfunction 
     if (!words || !goes(thread, here->lanes[0], &touched))
         return no;
     return (struct again_listed){here, kernel->uid, here->lanes[0], (uint8_t)words, touched.count != 0};
-}
-
-void guard_listed_launched_again(struct thread *thread, struct again_listed listed)
-{
-    turn_gone_again(thread, listed.lane, listed.gate);
 }
 
 int guard_work_again(struct call *C)

@@ -20,7 +20,12 @@ struct again {
 
 /* 1: the launch goes to `target`, and guard_launched_again follows. 0: nothing was done, it takes the long way. */
 int guard_launch_again(struct again *again, CUfunction function, void *const *params);
-void guard_launched_again(const struct again *again);
+void guard_gate_back(struct thread *thread, unsigned lane);
+static inline void guard_launched_again(const struct again *again)
+{
+    if (again->gate)
+        guard_gate_back(again->thread, again->lane);
+}
 
 /* The same for a launch that is recorded; `word` gets what kernels_list_plainly lists. By value and small, so that the long
  * way can be jumped to. */
@@ -32,7 +37,11 @@ struct again_listed {
 };
 struct again_listed guard_launch_again_listed(struct thread *thread, CUfunction function, void *const *params,
                                               uint64_t *word);
-void guard_listed_launched_again(struct thread *thread, struct again_listed listed);
+static inline void guard_listed_launched_again(struct thread *thread, struct again_listed listed)
+{
+    if (listed.gate)
+        guard_gate_back(thread, listed.lane);
+}
 
 static inline CUstream again_target(struct again_listed listed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Claims: operations that need not be registered. Called by order.c and by the guard. Must not know the driver, lock, or
- * call malloc; order_again must write nothing but the lane's own words and its bit among the active ones.
+ * Claims: how they are made and end, under the lock. Called by order.c and by the guard. Must not know the driver, lock, or
+ * call malloc.
  */
 #include "interpose/guard/claims.h"
 
@@ -9,52 +9,6 @@
 
 #include "interpose/guard/lanes.h"
 #include "interpose/guard/ledger.h"
-
-/* Reads and writes apart: a lane that only reads conflicts with fewer. Memories have successive numbers. */
-static inline unsigned slot_of(const struct memory *memory, uint32_t writes)
-{
-    return (memory->uid * 2 + (writes != 0)) % LANE_CLAIMS;
-}
-
-static inline int is_live(const struct claim *claim, const struct memory *memory, uint64_t epoch)
-{
-    return claim->memory == memory && __atomic_load_n(&claim->epoch, __ATOMIC_SEQ_CST) == epoch;
-}
-
-/* ---- without the lock ---- */
-
-/* All loads from here on are sequentially consistent, as is what they are about to find: an acquiring load may be done
- * before the gate or the announcement can be seen. */
-static inline int hold(const struct order *o, const struct lane *lane, const struct touched *touched, uint64_t *slots)
-{
-    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&lane->ready, __ATOMIC_ACQUIRE) != epoch + 1)
-        return 0;
-    for (unsigned i = 0; i < touched->count; i++) {
-        const struct access *access = &touched->at[i];
-        unsigned slot = slot_of(access->memory, access->writes);
-        if (!is_live(&lane->claims[slot], access->memory, epoch + 1))
-            return 0;
-        *slots |= UINT64_C(1) << slot;
-    }
-    return 1;
-}
-
-int order_again(struct order *o, unsigned number, const struct touched *touched)
-{
-    struct lane *lane = o->lanes[number];
-    uint64_t slots = 0, bit = UINT64_C(1) << number % 64, *active = &o->active[number / 64];
-    if (!hold(o, lane, touched, &slots))
-        return 0;
-    if ((__atomic_load_n(&lane->used, __ATOMIC_SEQ_CST) & slots) == slots &&
-        __atomic_load_n(active, __ATOMIC_SEQ_CST) & bit)
-        return 1; /* who registers next finds both */
-    __atomic_or_fetch(&lane->used, slots, __ATOMIC_SEQ_CST);
-    __atomic_or_fetch(active, bit, __ATOMIC_SEQ_CST);
-    return hold(o, lane, touched, &slots);
-}
-
-/* ---- under the lock ---- */
 
 /* Opaque work has ended all claims: it is such a first one. */
 void claims_make(struct order *o, struct lane *lane, const struct touched *touched)
@@ -66,7 +20,7 @@ void claims_make(struct order *o, struct lane *lane, const struct touched *touch
     }
     for (unsigned i = 0; i < touched->count; i++) {
         const struct access *access = &touched->at[i];
-        struct claim *claim = &lane->claims[slot_of(access->memory, access->writes)];
+        struct claim *claim = &lane->claims[claims_slot(access->memory, access->writes)];
         if (access->begin || access->end != UINT64_MAX || access->memory->host & 1)
             continue;
         claim->memory = access->memory;
@@ -78,13 +32,13 @@ int claims_live(const struct order *o, unsigned number, const struct memory *mem
 {
     const struct lane *lane = o->lanes[number];
     uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_RELAXED);
-    return is_live(&lane->claims[slot_of(memory, 0)], memory, epoch + 1) ||
-           is_live(&lane->claims[slot_of(memory, 1)], memory, epoch + 1);
+    return claims_is_live(&lane->claims[claims_slot(memory, 0)], memory, epoch + 1) ||
+           claims_is_live(&lane->claims[claims_slot(memory, 1)], memory, epoch + 1);
 }
 
 static void take_away(struct lane *lane, const struct memory *memory, uint32_t writes)
 {
-    struct claim *claim = &lane->claims[slot_of(memory, writes)];
+    struct claim *claim = &lane->claims[claims_slot(memory, writes)];
     if (claim->memory == memory)
         __atomic_store_n(&claim->epoch, 0, __ATOMIC_SEQ_CST);
 }

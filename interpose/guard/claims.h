@@ -12,10 +12,54 @@
 #ifndef PTDS_CLAIMS_H
 #define PTDS_CLAIMS_H
 
+#include "interpose/guard/lanes.h"
 #include "interpose/guard/order.h"
 
-/* 1: the lane's operation, which touches this, has claims on all of it and is noted. 0: it has to be registered. */
-int order_again(struct order *o, unsigned lane, const struct touched *touched);
+/* Reads and writes apart: a lane that only reads conflicts with fewer. Memories have successive numbers. */
+static inline unsigned claims_slot(const struct memory *memory, uint32_t writes)
+{
+    return (memory->uid * 2 + (writes != 0)) % LANE_CLAIMS;
+}
+
+static inline int claims_is_live(const struct claim *claim, const struct memory *memory, uint64_t epoch)
+{
+    return claim->memory == memory && __atomic_load_n(&claim->epoch, __ATOMIC_SEQ_CST) == epoch;
+}
+
+/* All loads from here on are sequentially consistent, as is what they are about to find: an acquiring load may be done
+ * before the gate or the announcement can be seen. */
+static inline int claims_hold(const struct order *o, const struct lane *lane, const struct touched *touched,
+                              uint64_t *slots)
+{
+    uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&lane->ready, __ATOMIC_ACQUIRE) != epoch + 1)
+        return 0;
+    uint64_t found = 0;
+    for (const struct access *access = touched->at, *end = access + touched->count; access < end; access++) {
+        unsigned slot = claims_slot(access->memory, access->writes);
+        if (!claims_is_live(&lane->claims[slot], access->memory, epoch + 1))
+            return 0;
+        found |= UINT64_C(1) << slot;
+    }
+    *slots = found;
+    return 1;
+}
+
+/* 1: the lane's operation, which touches this, has claims on all of it and is noted. 0: it has to be registered. Writes
+ * nothing but the lane's own words and its bit among the active ones. In line, since every launch asks. */
+static inline int order_again(struct order *o, unsigned number, const struct touched *touched)
+{
+    struct lane *lane = o->lanes[number];
+    uint64_t slots = 0, bit = UINT64_C(1) << number % 64, *active = &o->active[number / 64];
+    if (!claims_hold(o, lane, touched, &slots))
+        return 0;
+    if ((__atomic_load_n(&lane->used, __ATOMIC_SEQ_CST) & slots) == slots &&
+        __atomic_load_n(active, __ATOMIC_SEQ_CST) & bit)
+        return 1; /* who registers next finds both */
+    __atomic_or_fetch(&lane->used, slots, __ATOMIC_SEQ_CST);
+    __atomic_or_fetch(active, bit, __ATOMIC_SEQ_CST);
+    return claims_hold(o, lane, touched, &slots);
+}
 
 /* Without the lock: 0 if order_again will say no, whatever the operation touches. */
 static inline int order_is_ready(const struct order *o, unsigned lane)

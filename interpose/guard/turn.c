@@ -76,9 +76,6 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
     order_waits(&guard_state.order, op->lane, op->next, &guarded->promise);
 }
 
-/* For turn_abandon, as long as the call itself may never return. */
-enum { HELD_TURN = 1, HELD_GATE = 2 };
-
 static inline void hold(struct call *C)
 {
     const struct guarded *guarded = &C->guarded;
@@ -199,27 +196,6 @@ int turn_again(struct call *C, struct thread_context *here)
     C->guarded.lane = (uint16_t)lane;
     C->guarded.gate = C->touched.count != 0;
     return C->guarded.again = 1;
-}
-
-/* Where a turn is given out, it comes first. */
-int turn_goes_again(struct thread *thread, unsigned lane, const struct touched *touched)
-{
-    if (touched->count) {
-        gate_take(&rails[lane].gate, GATE_HELD | GATE_QUICK);
-        thread->held = HELD_GATE | lane << 8;
-    }
-    if (order_again(&guard_state.order, lane, touched) && rails_no_turns(lane))
-        return 1;
-    turn_gone_again(thread, lane, touched->count != 0);
-    return 0;
-}
-
-void turn_gone_again(struct thread *thread, unsigned lane, int gate)
-{
-    if (!gate || !thread->held) /* not held: a call that a tool made inside of this one has given it up */
-        return;
-    thread->held = 0;
-    gate_drop(&rails[lane].gate, rails_users(lane) == 1);
 }
 
 /* Locked. */

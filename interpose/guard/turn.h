@@ -55,9 +55,31 @@ static inline int turn_may_go_again(const struct thread *thread, struct thread_c
     return !thread->held && rails_no_turns(lane) && order_is_ready(&guard_state.order, lane) && pool_stays(here);
 }
 
-/* 1: plain work that touches this may go to the lane; turn_gone_again follows, with gate 1 if it touches anything. */
-int turn_goes_again(struct thread *thread, unsigned lane, const struct touched *touched);
-void turn_gone_again(struct thread *thread, unsigned lane, int gate);
+/* What thread->held says, for turn_abandon, as long as the call itself may never return. */
+enum { HELD_TURN = 1, HELD_GATE = 2 };
+
+static inline void turn_gone_again(struct thread *thread, unsigned lane, int gate)
+{
+    if (!gate || !thread->held) /* not held: a call that a tool made inside of this one has given it up */
+        return;
+    thread->held = 0;
+    gate_drop(&rails[lane].gate, rails_users(lane) == 1);
+}
+
+/* 1: plain work that touches this may go to the lane; turn_gone_again follows, with gate 1 if it touches anything. Where a
+ * turn is given out, it comes first. */
+static inline __attribute__((always_inline)) int turn_goes_again(struct thread *thread, unsigned lane,
+                                                                 const struct touched *touched)
+{
+    if (touched->count) {
+        gate_take(&rails[lane].gate, GATE_HELD | GATE_QUICK);
+        thread->held = HELD_GATE | lane << 8;
+    }
+    if (order_again(&guard_state.order, lane, touched) && rails_no_turns(lane))
+        return 1;
+    turn_gone_again(thread, lane, touched->count != 0);
+    return 0;
+}
 
 /* The driver has the call. Nothing where there is no turn. */
 void turn_end(struct call *C);
