@@ -74,11 +74,11 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
 /* The same for launches that touch nothing but memory of the device, by pointers to it (plain.c), without a call, and with
  * one. 0: this one has to be looked at in full, and what `touched` says is of no use; the call is as it was. */
 /* It has neither pointers nor variables: there is nothing to look at. */
-static inline int kernels_touch_nothing(const struct kernel *kernel)
+static inline int kernels_touch_nothing(const struct kernel *kernel, void *const *params)
 {
     const struct module *module = kernel->module;
-    return kernel->plain && !kernel->words && module && !module->memory && !module->textures &&
-           !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
+    return kernel->plain && !kernel->words && (params || !kernel->params) && module && !module->memory &&
+           !module->textures && !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
 }
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched);
 /* The first one, and the words for a record behind its SHAPE_WORDS, as many as CALL_WORDS with those. Their number with

@@ -49,7 +49,7 @@ int guard_launch_again(struct again *again, CUfunction function, void *const *pa
     struct touched touched;
     touched.count = touched.opaque = touched.host = 0;
     unsigned lane = here->lanes[0];
-    if (!(kernels_touch_nothing(kernel) || kernels_touch_plainly(thread, kernel, params, &touched)) ||
+    if (!(kernels_touch_nothing(kernel, params) || kernels_touch_plainly(thread, kernel, params, &touched)) ||
         !goes(thread, lane, &touched))
         return 0;
     *again = (struct again){rails[lane].handle, thread, lane, touched.count != 0};
