@@ -19,7 +19,8 @@ struct report;
 struct entry {
     size_t first; /* rank of its costliest finding, from 0 */
     size_t findings;
-    size_t places; /* findings of the first one's rule and call (or doubt), one a place; sequences where more than 1 are not named */
+    size_t places; /* findings of the first one's rule and call (or doubt), one a place; sequences where more than 1 are not
+                      named */
     uint64_t host_ns, calls, known; /* known: calls whose cost is known; 0: host_ns says nothing */
     bool advised;                   /* an entry before it has the same advice */
 };

@@ -96,8 +96,10 @@ TEST_F(Lifetimes, StreamsComeAndGoInTheSameMemory)
         ASSERT_EQ(CUDA_SUCCESS, cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
         ASSERT_EQ(CUDA_SUCCESS, Launch(empty, s, {}));
         ASSERT_EQ(CUDA_SUCCESS, cuStreamDestroy_v2(s));
+        if (i % 5000 == 4999) { // on a busy machine the device falls behind, and what is pending stays
+            ASSERT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
+        }
     }
-    EXPECT_EQ(CUDA_SUCCESS, cuCtxSynchronize());
     if (!kSanitized) {
         EXPECT_LT(ResidentBytes(), before + (8u << 20));
     }

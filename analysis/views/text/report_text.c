@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The full text report. Also written by the shim at exit (PTDS_REPORT=path): libc only. Everything the report holds,
- * findings ranked by what they would save, and at the end what could not be analysed: missing data is named, never shown as zero.
+ * findings ranked by what they would save, and at the end what could not be analysed: missing data is named, never shown as
+ * zero.
  */
 #include <string.h>
 
