@@ -4,6 +4,9 @@
  */
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
 extern "C" {
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/signature.h"
@@ -94,6 +97,62 @@ TEST_F(Short, MemoryByTwoParameters)
     kernel_.params = kernel_.words = 0;
     memories_drop(memories_unmap(memory->base));
     memories_drop(memory);
+}
+
+/* A kernel may have more words than a record. */
+TEST_F(Short, MoreWordsThanARecordHas)
+{
+    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x71000000, 4096);
+    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    uint64_t pointer = memory->base, kept[KERNEL_WORDS + 8];
+    void *params[KERNEL_WORDS];
+    for (unsigned i = 0; i < KERNEL_WORDS; i++) {
+        params[i] = &pointer;
+        kernel_.word[i] = {};
+        kernel_.word[i].param = uint16_t(i);
+        kernel_.word[i].place = uint16_t(i);
+    }
+    for (unsigned words = 1; words <= KERNEL_WORDS; words++) {
+        kernel_.params = kernel_.words = words;
+        std::fill(std::begin(kept), std::end(kept), 99);
+        struct touched touched = {};
+        EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched)) << words;
+        const unsigned listed = kernels_list_plainly(&a_->thread, &kernel_, params, &touched, kept);
+        EXPECT_EQ(3 + words <= CALL_WORDS ? 3 + words : 0u, listed) << words;
+        EXPECT_EQ(99u, kept[2]);
+        EXPECT_EQ(memory->base, kept[3]);
+        for (unsigned i = 1; listed && i < words; i++)
+            EXPECT_EQ(memory->base | uint64_t{i} << PTDS_LAUNCH_ADDRESS_BITS, kept[3 + i]);
+        EXPECT_EQ(99u, kept[CALL_WORDS]) << words;
+    }
+    kernel_.params = kernel_.words = 0;
+    memories_drop(memories_unmap(memory->base));
+    memories_drop(memory);
+}
+
+/* The host may wait for what it sees there. */
+TEST_F(Short, NotForVariablesThatTheHostCanTouch)
+{
+    static struct memory_object variables = {make_memory(79), 1, 0, 0, 0, nullptr, nullptr, nullptr};
+    module_.memory = &variables.memory;
+    struct touched touched = {};
+    EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
+    variables.memory.host = 1;
+    touched = {};
+    EXPECT_EQ(0, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
+    module_.memory = nullptr;
+}
+
+TEST_F(Short, ACallHasTheGateUntilTheDriverHasIt)
+{
+    static struct memory memory = make_memory(78);
+    warm(a_.get(), &memory);
+    a_->fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
+    ASSERT_EQ(1, guard_work_again(&a_->call));
+    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[a_->lane()].gate);
+    a_->end();
+    EXPECT_EQ(0u, rails[a_->lane()].gate);
+    EXPECT_EQ(0u, a_->thread.held);
 }
 
 TEST_F(Short, ACallThatIsNotPlainTakesTheLongWay)
