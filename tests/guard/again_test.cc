@@ -99,6 +99,30 @@ TEST_F(Short, MemoryByTwoParameters)
     memories_drop(memory);
 }
 
+/* The thread has done nothing but launch a kernel that touches nothing. */
+TEST_F(Short, AKernelWithAPointerNeedsAClaim)
+{
+    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x72000000, 4096);
+    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    uint64_t pointer = memory->base;
+    void *params[] = {&pointer};
+    struct again again = {};
+    EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
+    guard_launched_again(&again);
+    kernel_.params = kernel_.words = 1;
+    kernel_.word[0] = {};
+    EXPECT_EQ(0, guard_launch_again(&again, kFunction, params));
+    EXPECT_EQ(1u, a_->thread.missed);
+    a_->thread.missed = 0;
+    warm(a_.get(), memory);
+    EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
+    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[a_->lane()].gate);
+    guard_launched_again(&again);
+    kernel_.params = kernel_.words = 0;
+    memories_drop(memories_unmap(memory->base));
+    memories_drop(memory);
+}
+
 /* A kernel may have more words than a record. */
 TEST_F(Short, MoreWordsThanARecordHas)
 {
