@@ -4,71 +4,20 @@
  */
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <algorithm>
+#include <iterator>
 
 extern "C" {
-#include "interpose/footprint/kernels.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/signature.h"
-#include "interpose/guard/again.h"
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
 }
 
-#include "tests/guard/caller.h"
+#include "tests/guard/launcher.h"
 
 namespace
 {
-
-/* A launch of a kernel without parameters by the calling thread, which is the caller's for a while. */
-class Short : public Quick
-{
-protected:
-    void SetUp() override
-    {
-        Quick::SetUp();
-        kernel_.module = &module_;
-        kernel_.plain = 1;
-        entries_[kernels_place(kFunction)] = {uint64_t(kFunction), &kernel_, kernels_forgotten};
-        a_.reset(new Caller(context_));
-        a_->thread.kernels = entries_;
-        a_->thread.fork_generation = thread_fork_generation;
-        before_ = thread_self;
-        thread_self = &a_->thread;
-        warm(a_.get(), nullptr);
-        ASSERT_EQ(1, goes());
-    }
-    void TearDown() override
-    {
-        EXPECT_EQ(1, goes()) << "as before";
-        thread_self = before_;
-    }
-    static int goes(CUfunction function = kFunction)
-    {
-        struct again again = {};
-        if (!guard_launch_again(&again, function, nullptr))
-            return 0;
-        EXPECT_EQ(rails[thread_self->last_context->lanes[0]].handle, again.target);
-        guard_launched_again(&again);
-        return 1;
-    }
-    static constexpr CUfunction kFunction = nullptr;
-    struct kernel_entry entries_[KERNELS_MET] = {};
-    struct kernel kernel_ = {};
-    struct module module_ = {};
-    std::unique_ptr<Caller> a_;
-    struct thread *before_ = nullptr;
-};
-
-/* Sets it for a moment; what goes then? */
-template <class T> int with(T *place, T value, int (*ask)())
-{
-    const T before = *place;
-    *place = value;
-    const int answer = ask();
-    *place = before;
-    return answer;
-}
 
 TEST_F(Short, NotDuringACapture)
 {
@@ -148,6 +97,86 @@ TEST_F(Short, MemoryByTwoParameters)
     kernel_.params = kernel_.words = 0;
     memories_drop(memories_unmap(memory->base));
     memories_drop(memory);
+}
+
+/* The thread has done nothing but launch a kernel that touches nothing. */
+TEST_F(Short, AKernelWithAPointerNeedsAClaim)
+{
+    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x72000000, 4096);
+    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    uint64_t pointer = memory->base;
+    void *params[] = {&pointer};
+    struct again again = {};
+    EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
+    guard_launched_again(&again);
+    kernel_.params = kernel_.words = 1;
+    kernel_.word[0] = {};
+    EXPECT_EQ(0, guard_launch_again(&again, kFunction, params));
+    EXPECT_EQ(1u, a_->thread.missed);
+    a_->thread.missed = 0;
+    warm(a_.get(), memory);
+    EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
+    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[a_->lane()].gate);
+    guard_launched_again(&again);
+    kernel_.params = kernel_.words = 0;
+    memories_drop(memories_unmap(memory->base));
+    memories_drop(memory);
+}
+
+/* A kernel may have more words than a record. */
+TEST_F(Short, MoreWordsThanARecordHas)
+{
+    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x71000000, 4096);
+    ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
+    uint64_t pointer = memory->base, kept[KERNEL_WORDS + 8];
+    void *params[KERNEL_WORDS];
+    for (unsigned i = 0; i < KERNEL_WORDS; i++) {
+        params[i] = &pointer;
+        kernel_.word[i] = {};
+        kernel_.word[i].param = uint16_t(i);
+        kernel_.word[i].place = uint16_t(i);
+    }
+    for (unsigned words = 1; words <= KERNEL_WORDS; words++) {
+        kernel_.params = kernel_.words = words;
+        std::fill(std::begin(kept), std::end(kept), 99);
+        struct touched touched = {};
+        EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched)) << words;
+        const unsigned listed = kernels_list_plainly(&a_->thread, &kernel_, params, &touched, kept);
+        EXPECT_EQ(3 + words <= CALL_WORDS ? 3 + words : 0u, listed) << words;
+        EXPECT_EQ(99u, kept[2]);
+        EXPECT_EQ(memory->base, kept[3]);
+        for (unsigned i = 1; listed && i < words; i++)
+            EXPECT_EQ(memory->base | uint64_t{i} << PTDS_LAUNCH_ADDRESS_BITS, kept[3 + i]);
+        EXPECT_EQ(99u, kept[CALL_WORDS]) << words;
+    }
+    kernel_.params = kernel_.words = 0;
+    memories_drop(memories_unmap(memory->base));
+    memories_drop(memory);
+}
+
+/* The host may wait for what it sees there. */
+TEST_F(Short, NotForVariablesThatTheHostCanTouch)
+{
+    static struct memory_object variables = {make_memory(79), 1, 0, 0, 0, nullptr, nullptr, nullptr};
+    module_.memory = &variables.memory;
+    struct touched touched = {};
+    EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
+    variables.memory.host = 1;
+    touched = {};
+    EXPECT_EQ(0, kernels_touch_plainly(&a_->thread, &kernel_, nullptr, &touched));
+    module_.memory = nullptr;
+}
+
+TEST_F(Short, ACallHasTheGateUntilTheDriverHasIt)
+{
+    static struct memory memory = make_memory(78);
+    warm(a_.get(), &memory);
+    a_->fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
+    ASSERT_EQ(1, guard_work_again(&a_->call));
+    EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[a_->lane()].gate);
+    a_->end();
+    EXPECT_EQ(0u, rails[a_->lane()].gate);
+    EXPECT_EQ(0u, a_->thread.held);
 }
 
 TEST_F(Short, ACallThatIsNotPlainTakesTheLongWay)

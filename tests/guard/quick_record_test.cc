@@ -68,6 +68,7 @@ protected:
 
 TEST_F(QuickRecord, IsThereOnceTheLaunchIsMade)
 {
+    thread_.region = 9;
     struct ptds_rec_CALL *record = begin();
     ASSERT_TRUE(record);
     EXPECT_EQ(0u, thread_.chunk->committed);
@@ -75,7 +76,10 @@ TEST_F(QuickRecord, IsThereOnceTheLaunchIsMade)
     EXPECT_EQ(sizeof *record + 5 * sizeof(uint64_t), thread_.chunk->committed);
     EXPECT_EQ(thread_.chunk->committed, record->record.size);
     EXPECT_EQ(7u, record->stack);
+    EXPECT_EQ(9u, record->region);
     EXPECT_EQ(1u, calls());
+    EXPECT_EQ(1u, counts_[API_cuLaunchKernel * 2].remapped);
+    EXPECT_EQ(1u, defaults_[API_cuLaunchKernel * 2].legacy);
     EXPECT_NE(record, begin());
 }
 
