@@ -85,6 +85,7 @@ struct finding {
     uint64_t weight_ns;                 /* what it is ranked by, where nobody knows that (report/worth.h) */
     uint64_t known, unknown;            /* calls whose loss is known, unknown. GPU time is never known so far */
     uint64_t verdicts[VERDICTS];        /* of the implicit edges at this call site; all 0: none is known */
+    uint64_t timed;                     /* of these, those that a time between two events may need, and nothing else */
     uint64_t given_up, may_be_given_up; /* of these, those that this run's policy took away: needed, perhaps needed */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];

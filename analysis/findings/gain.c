@@ -46,6 +46,8 @@ static void look_at(const struct gain *gain, const struct model *model, const st
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
 {
     bool behind, others;
+    if (view->scope == WAIT_CONTEXT && !view->completes) /* it may only have loaded, whatever stream work is on */
+        return;
     bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == view->number;
     look_at(gain, model, view, &behind, &others);
     if (behind || (itself && others)) {

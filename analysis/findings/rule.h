@@ -73,6 +73,7 @@ struct rule {
     bool may_lose_order;    /* its doubts are about such an order, too: wrong where a pair of operations proves it */
     bool at_call;           /* only a change at the call can cure it: not where a library makes the call */
     bool set_up;            /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
+    bool stayed;            /* what it finds is work that the policy left: all that the default stream still does is its */
     bool banner;            /* what it finds changes the whole run: reports say it before anything else */
     uint64_t ops;           /* RULE_OP of each; RULE_ALL for every call */
     unsigned cases;         /* enum rule_case; 0: all calls in `ops` */

@@ -66,6 +66,24 @@ void conflicts_describe(const struct verdicts *v, const struct blame_meeting *me
     pair->size = exact && hi > lo ? hi - lo : 0;
 }
 
+/* A wait for a value comes after whoever writes it, and that may happen at any time until the host knows that the wait is
+ * over. Whether this comes after such a wait, and so after work that nobody sees it to come after. */
+static bool awaits_value(struct verdicts *v, const struct blame *by)
+{
+    bool awaits = false, any = false;
+    for (uint32_t about = 1; v->values_awaited && about < v->value_waits.room; about++) {
+        uint64_t *wait = &v->value_waits.at[about];
+        if (*wait != 0 && *wait <= vclock_get(&lanes_at(v, HOST_LANE)->expl, about)) {
+            v->unseen_order = larger(v->unseen_order, v->learnt - 1);
+            *wait = 0;
+        }
+        any |= *wait != 0;
+        awaits |= *wait != 0 && (by->lane == about || blame_full(v, by, about) >= *wait);
+    }
+    v->values_awaited = any;
+    return awaits;
+}
+
 /* Of a stream's accesses only the last is remembered. Where that one is unordered, an earlier one may still have been held
  * by the edges that brought older knowledge of its lane: they are no longer false. */
 static void race(struct verdicts *v, const struct blame *by, const struct memory *memory, const struct remembered *first,
@@ -73,7 +91,8 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
 {
     struct edge_pair pair;
     struct blame what = *by;
-    bool seen = first->op > v->unsure_wait && first->op > v->unseen_order &&
+    bool behind = awaits_value(v, by) || awaits_value(v, &(struct blame){.lane = first->lane});
+    bool seen = !behind && first->op > v->unsure_wait && first->op > v->unseen_order &&
                 first->op > vclock_get(&v->host_function_done, first->lane) && lanes_at(v, first->lane)->sure &&
                 (by->cover != NULL || lanes_at(v, by->lane)->sure);
     bool definite = seen && by->verdict == VERDICT_NEEDED;
@@ -114,7 +133,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_NOT_NEEDED)
         return OUTCOME_APART;
-    if (what.verdict == VERDICT_NEEDED && first->op <= v->unseen_order) {
+    if (what.verdict == VERDICT_NEEDED && (awaits_value(v, by) || first->op <= v->unseen_order)) {
         what.verdict = VERDICT_MAYBE_NEEDED;
         what.reason = REASON_LOST;
     }

@@ -258,6 +258,16 @@ static void add_all_reached(struct verdicts *v, struct operation *operation, con
                 add_reached(v, operation->by.lane, places_order(v, operation->count++), call_word(call, i));
 }
 
+/* Who writes the value that the lane waits for comes before, by order that nobody sees: itself, too. */
+static void await_value(struct verdicts *v, uint32_t lane)
+{
+    v->values_awaited = true;
+    if (!vclock_raise(&v->value_waits, lane, v->now)) {
+        v->limited = true;
+        v->unseen_order = v->now;
+    }
+}
+
 static void take(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
@@ -276,9 +286,9 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
         operation->opaque |= TOUCHES_ALL;
         break;
     case PTDS_OP_WAIT_VALUE:
+        await_value(v, operation->by.lane);
         add_range(v, operation, address, &(struct rows){bytes, 1, 0}, 0, ACCESS_READ);
         operation->opaque |= TOUCHES_ALL;
-        v->unseen_order = v->now; /* who wrote it came before, by order that nobody sees */
         break;
     case PTDS_OP_ATTACH: /* to a stream, or to the host: who else uses the memory meanwhile fails */
         if (bytes != 0)
@@ -292,8 +302,8 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
         add_whole(v, operation, operation->freed);
         break;
     case PTDS_OP_GRAPH_LAUNCH: add_all_reached(v, operation, call); break;
-    case PTDS_OP_HOST_FUNCTION:
-    case PTDS_OP_OPAQUE: operation->opaque |= TOUCHES_ALL; break;
+    case PTDS_OP_OPAQUE: await_value(v, operation->by.lane); /* fall through */
+    case PTDS_OP_HOST_FUNCTION: operation->opaque |= TOUCHES_ALL; break;
     default: break;
     }
 }

@@ -281,6 +281,7 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
     kept_end(v);
     id_map_free(&v->untimed);
     vclock_free(&v->host_function_done);
+    vclock_free(&v->value_waits);
     free(v->ends);
     free(v);
 }

@@ -75,6 +75,7 @@ static void count_site(struct edge_table *table, const struct edge_end *end, con
         table->site_count++;
     }
     table->sites[at].counts[edge->verdict]++;
+    table->sites[at].timed += edge->verdict == VERDICT_MAYBE_NEEDED && edge->reason == REASON_TIME;
     table->sites[at].given_up += edge->loss == LOSS_DEFINITE;
     table->sites[at].may_be_given_up += edge->loss == LOSS_POSSIBLE;
 }
@@ -146,6 +147,7 @@ void edge_table_judge(const struct edge_table *table, struct finding *finding)
         return;
     for (unsigned verdict = 0; verdict < VERDICTS; verdict++)
         finding->verdicts[verdict] = table->sites[at].counts[verdict];
+    finding->timed = table->sites[at].timed;
     finding->given_up = table->sites[at].given_up;
     finding->may_be_given_up = table->sites[at].may_be_given_up;
 }

@@ -33,7 +33,7 @@ struct edge_table {
     TABLE_OF(struct edge_group) groups; /* after edge_table_finish most telling first: needed, then by count */
     uint64_t ungrouped;                 /* edges counted above but in no group: more than EDGE_GROUPS_MOST, or no memory */
     struct edge_site {
-        uint64_t counts[VERDICTS], given_up, may_be_given_up;
+        uint64_t counts[VERDICTS], timed, given_up, may_be_given_up;
     } * sites;
     size_t site_count, site_room;
     struct id_map group_by_key, site_by_key;

@@ -57,17 +57,23 @@ uint64_t floor_ns(struct floor floor, uint64_t run_ns)
     return share > (double)floor.ns ? (uint64_t)share : floor.ns;
 }
 
+/* A call of the default stream that the policy left where it was; not what the shim could not see. */
+static bool tells_what_stayed(const struct finding *finding)
+{
+    return finding->rule->stayed && finding->has_api;
+}
+
 bool finding_is_of_default_stream(const struct finding *finding)
 {
     const char *class = finding->rule->class_;
-    return strcmp(class, "H1") == 0 || strcmp(class, "H2") == 0 || strcmp(class, "H7") == 0;
+    return tells_what_stayed(finding) || strcmp(class, "H1") == 0 || strcmp(class, "H2") == 0 || strcmp(class, "H7") == 0;
 }
 
-/* All orders that end at the finding's site are needed. */
+/* All orders that end at the finding's site are needed, by data or by a time that the program takes. */
 static bool is_needed(const struct finding *finding)
 {
-    return finding->verdicts[VERDICT_NEEDED] != 0 && finding->verdicts[VERDICT_NOT_NEEDED] == 0 &&
-           finding->verdicts[VERDICT_MAYBE_NEEDED] == 0;
+    return finding->verdicts[VERDICT_NEEDED] + finding->timed != 0 && finding->verdicts[VERDICT_NOT_NEEDED] == 0 &&
+           finding->verdicts[VERDICT_MAYBE_NEEDED] == finding->timed;
 }
 
 /* Of a finding whose cost nobody knows. */
@@ -132,16 +138,20 @@ static void sort(struct report *report)
         qsort(report->findings.items, report->findings.count, sizeof *report->findings.items, by_weight);
 }
 
-/* What a rule says of the default stream it says once, at the place that weighs most: all places go by one change. */
+/* What a rule says of the default stream it says once, at the place that weighs most: all places go by one change. Where
+ * a policy moved work, that change is the one that what it left behind asks for, one for each reason to leave it. */
 static bool fold_same(struct report *report)
 {
     const struct rule *told[RULES_MOST];
     size_t count = 0;
-    bool any = false;
+    bool any = false, stayed = false;
+    for (size_t i = 0; i < report->findings.count; i++)
+        stayed |= report->findings.items[i]->fold == FOLD_SHOWN && tells_what_stayed(report->findings.items[i]);
     for (size_t i = 0; i < report->findings.count; i++) {
         struct finding *finding = report->findings.items[i];
-        bool again = false;
-        if (finding_place(finding) != PLACE_COST || finding->known != 0 || !finding_is_of_default_stream(finding))
+        bool again = stayed;
+        if (tells_what_stayed(finding) || finding_place(finding) != PLACE_COST || finding->known != 0 ||
+            !finding_is_of_default_stream(finding))
             continue;
         for (size_t j = 0; j < count; j++)
             again |= told[j] == finding->rule;

@@ -9,28 +9,39 @@
 
 #include "analysis/findings/rule.h"
 
-enum { NEVER_RECORDED, OTHERS_RECORDING, TIMING };
+enum { NEVER_RECORDED, OTHERS_RECORDING, TIMING, FIRST_ROUND };
 
 static const char *const details[] = {
     "waited for an event that was never recorded: the wait orders nothing",
     "another thread recorded the event again in between, on another stream: right only if it handed the event over",
     "records a time that nothing reads (created without CU_EVENT_DISABLE_TIMING)",
+    "waited for an event before its first recording, and later, in the same thread, for recordings: as a ring begins",
 };
 
-enum { FLAG_DISABLE_TIMING = 2, FLAG_INTERPROCESS = 4, LEAST_RECORDS = 16, MOST_EVENTS = 1 << 20 };
+enum { FLAG_DISABLE_TIMING = 2, FLAG_INTERPROCESS = 4, LEAST_RECORDS = 16, MOST_EVENTS = 1 << 20, MOST_EARLY = 1 << 16 };
 
 struct event {
     uint32_t uid;
     uint32_t generation, thread, stream;             /* the last recording: number, who, where */
     uint32_t own_generation, own_thread, own_stream; /* the one before, if another thread made it; thread 0: none */
     uint32_t records, waits;
+    uint32_t early;                /* the last wait before the first recording, in state->early, from 1; 0 none */
     bool created, outside, timing; /* created: seen; outside: another process may record it */
     uint32_t api, stack, context, creator;
     uint64_t ticks;
 };
 
+/* A wait for an event that was never recorded. The first round of a ring of buffers waits like that, for nothing, and what
+ * the thread does with the event later tells. */
+struct early {
+    struct finding *finding; /* NULL: a ring's */
+    uint32_t thread;
+    uint32_t before; /* another one for the event, from 1; 0 none */
+};
+
 struct state {
     TABLE_OF(struct event) events;
+    TABLE_OF(struct early) early;
     TABLE_OF(uint32_t) free;
     struct id_map by_uid;
     struct findings timing; /* held back: only good if the program reads no event's time at all */
@@ -99,6 +110,41 @@ static bool got_others(const struct event *event, const struct call_view *view)
            event->own_generation < event->generation && event->own_stream != event->stream;
 }
 
+static void awaited_early(struct rule_run *run, struct state *state, const struct call_view *view, struct event *event)
+{
+    struct finding *finding = finding_at(&run->findings, run->rule, view, NEVER_RECORDED);
+    finding_cost_unknown(finding);
+    if (state->early.count >= MOST_EARLY || !TABLE_ADD(&state->early)) {
+        finding_doubt(finding, DOUBT_MAY);
+        return;
+    }
+    *TABLE_LAST(&state->early) = (struct early){finding, view->call->thread, event->early};
+    event->early = (uint32_t)state->early.count;
+}
+
+/* The thread goes round: it recorded the event since, and waits for that. */
+static void goes_round(struct state *state, struct event *event)
+{
+    for (uint32_t at = event->early; at != 0; at = state->early.items[at - 1].before)
+        if (state->early.items[at - 1].thread == event->thread)
+            state->early.items[at - 1].finding = NULL;
+    event->early = 0;
+}
+
+static void judge_early(struct rule_run *run, struct state *state)
+{
+    for (size_t i = 0; i < state->early.count; i++)
+        finding_doubt(state->early.items[i].finding, DOUBT_MAY);
+    for (size_t i = 0; i < run->findings.list.count; i++) {
+        struct finding *finding = run->findings.list.items[i];
+        if (finding->detail != NEVER_RECORDED || finding->doubt != DOUBT_NONE)
+            continue;
+        finding->detail = FIRST_ROUND;
+        finding_severity(finding, SEVERITY_NOTE);
+    }
+    free(state->early.items);
+}
+
 static void awaited(struct rule_run *run, struct state *state, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -108,10 +154,12 @@ static void awaited(struct rule_run *run, struct state *state, const struct call
     event->waits += call->op == PTDS_OP_EVENT_WAIT;
     bool capturing = (call->flags & PTDS_CALL_CAPTURING) != 0;
     if (call->generation == 0 && event->created && !event->outside && !capturing) {
-        struct finding *finding = finding_at(&run->findings, run->rule, view, NEVER_RECORDED);
-        finding_doubt(finding, DOUBT_MAY);
-        finding_cost_unknown(finding);
-    } else if (got_others(event, view)) {
+        awaited_early(run, state, view, event);
+        return;
+    }
+    if (event->early != 0 && call->generation != 0 && event->thread == view->call->thread)
+        goes_round(state, event);
+    if (got_others(event, view)) {
         struct finding *finding = finding_at(&run->findings, run->rule, view, OTHERS_RECORDING);
         finding_doubt(finding, DOUBT_MAY);
         finding_add(finding, FINDING_THREADS, event->thread);
@@ -170,6 +218,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static void end(struct rule_run *run)
 {
     struct state *state = run->state;
+    judge_early(run, state);
     for (size_t i = 0; i < state->events.count; i++)
         judge_timing(run, state, &state->events.items[i]);
     if (state->elapsed)

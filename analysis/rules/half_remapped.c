@@ -110,6 +110,7 @@ static const struct rule rule = {
     .class_ = "R8",
     .severity = SEVERITY_WARNING,
     .may_lose_order = true,
+    .stayed = true,
     .title = "default-stream work that stayed behind",
     .sentence = "Default-stream work that stayed is a barrier for what was moved to blocking streams; with what was moved "
                 "to a non-blocking one it has lost its order, unless the policy keeps it, and results may be wrong.",

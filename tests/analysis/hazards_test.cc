@@ -418,6 +418,35 @@ TEST(EventMisuse, ThreeCases)
         EXPECT_NE(SEVERITY_ERROR, one->severity) << "no call shows that the event was not handed over";
 }
 
+/* A ring of two buffers: the first round waits for nothing, and the thread comes by again. cuBLASXt does so. */
+TEST(EventMisuse, TheFirstRoundOfARingIsNoDoubt)
+{
+    const std::string make = "1@0 event-create e=E flags=2\n", first = "1@10 wait s=N1 e=E site=ring\n",
+                      round = "1@20 launch s=N2 k=a\n1@30 record s=N2 e=E\n", again = "1@40 wait s=N1 e=E site=ring\n";
+    Built ring(BuildTrace(make + first + round + again));
+    auto findings = ring.Of("event-misuse");
+    ASSERT_EQ(1u, findings.size()) << ring.Text();
+    EXPECT_EQ(SEVERITY_NOTE, findings[0]->severity);
+    EXPECT_EQ(DOUBT_NONE, findings[0]->doubt) << ring.Text();
+    EXPECT_EQ(1u, findings[0]->count);
+
+    const std::string doubted[] = {
+        make + first + round,                                        /* it never comes by again */
+        make + first + "1@30 event-destroy e=E\n",                   /* nor records at all */
+        make + first + "2@30 record s=N2 e=E\n1@40 wait s=N1 e=E\n", /* another thread's recording, */
+        make + "2@5 wait s=N1 e=E site=ring\n" + round + again,      /* another thread's wait */
+        make + first + round + again +
+            "1@50 event-create e=F flags=2\n" /* one ring, and at the same place one that is none */
+            "1@60 wait s=N1 e=F site=ring\n",
+    };
+    for (const std::string &text : doubted) {
+        Built report(BuildTrace(text));
+        ASSERT_EQ(1u, report.Of("event-misuse").size()) << report.Text();
+        EXPECT_EQ(DOUBT_MAY, report.Of("event-misuse")[0]->doubt) << text << report.Text();
+        EXPECT_EQ(SEVERITY_WARNING, report.Of("event-misuse")[0]->severity) << text;
+    }
+}
+
 TEST(EventMisuse, RecordedAgainOnTheSameStreamCoversTheFirst)
 {
     Built report(BuildTrace("1@20 record s=N1 e=E\n2@30 record s=N1 e=E\n1@40 wait s=N3 e=E\n"));

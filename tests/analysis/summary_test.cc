@@ -120,7 +120,9 @@ TEST(Summary, MissingDataIsNamed)
 
 TEST(Summary, AnUnknownCostIsNoZero)
 {
-    Built report(BuildTrace("1@0 launch s=L to=P1 k=a\n1@10 launch s=L k=b kept-excluded\n"));
+    Built report(BuildTrace("1@0 launch s=L to=P1 k=a\n1@10 launch s=L k=b kept-excluded\n"
+                            "2@20 launch s=L k=c kept-excluded\n1@30+3000 sync s=L kept-excluded\n"
+                            "2@40+7000 sync s=L kept-excluded\n2@10000 none\n"));
     EXPECT_TRUE(Has(report.Summary(), "x   unknown cuLaunchKernel")) << report.Summary();
     EXPECT_FALSE(Has(report.Summary(), "0 ns")) << report.Summary();
     EXPECT_FALSE(Has(report.Text(), "0 ns")) << report.Text();

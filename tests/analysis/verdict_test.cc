@@ -344,8 +344,44 @@ SUITE(Unknown, {"graph_launch", "1@1 graph-launch s=B1 opaque\n1@2 launch s=L " 
       {"stream_of_unknown_kind_has_no_edges", "1@1 launch s=U1 " W "A\n1@2 launch s=L " R "A\n", ""},
       {"a_wait_for_a_value_may_order", "1@1 launch s=B1 " W "A\n1@2 wait-value s=L ptr=0x20000\n1@3 launch s=L " R "A\n",
        "fan-in 1>2 maybe needed(opaque)"},
+      {"a_wait_for_a_value_orders_itself",
+       "1@1 write-value s=L ptr=0x10000 bytes=4\n1@2 wait-value s=B1 ptr=0x10000 bytes=4\n",
+       "fan-out 1>2 maybe needed(lost)"},
       {"array_copies", "1@1 copy s=B1 src=A dst=B to=array bytes=4\n1@2 copy s=L src=A dst=B to=array bytes=4\n",
        "fan-in 1>2 maybe needed(extent)"});
+
+/* Who waits for a value comes after who wrote it, whenever the wait was made, and nobody sees which write that was. */
+SUITE(Values,
+      {"a_value_and_who_waits_for_it",
+       "1@1 write-value s=N1 ptr=0x10000 bytes=4\n1@2 wait-value s=N2 ptr=0x10000 bytes=4\n", "", 0},
+      {"the_wait_was_made_first",
+       "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2 memset s=N2 dst=B bytes=64\n1@3 write-value s=N2 ptr=0x10000 bytes=4\n"
+       "1@4 copy s=N1 src=B dst=H to=pinned bytes=64\n",
+       "", 0},
+      {"it_is_written_again", /* by who has waited for it */
+       "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2 write-value s=N2 ptr=0x10000 bytes=4\n1@3 write-value s=N1 "
+       "ptr=0x10000 bytes=4\n",
+       "", 0},
+      {"by_a_call_that_does_not_tell",
+       "1@1 opaque s=N1\n1@2 memset s=N2 dst=B bytes=64\n1@3 write-value s=N2 ptr=0x10000 bytes=4\n"
+       "1@4 copy s=N1 src=B dst=H to=pinned bytes=64\n",
+       "", 0},
+      {"it_was_there_before_the_work",
+       "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2+9 sync s=N1\n1@20 memset s=N2 dst=B bytes=64\n"
+       "1@21 copy s=N1 src=B dst=H to=pinned bytes=64\n",
+       "", 1},
+      {"a_third_stream_does_not_wait",
+       "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2 memset s=N2 dst=B bytes=64\n"
+       "1@3 copy s=N3 src=B dst=H to=pinned bytes=64\n",
+       "", 1},
+      {"it_was_there_before_the_work_and_another_is_not",
+       "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2 wait-value s=N3 ptr=0x10004 bytes=4\n"
+       "1@3 memset s=N2 dst=B bytes=64\n1@4+9 sync s=N1\n1@20 copy s=N1 src=B dst=H to=pinned bytes=64\n",
+       "", 0},
+      {"the_host_has_waited_for_another_stream",
+       "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2+9 sync s=N3\n1@20 memset s=N2 dst=B bytes=64\n"
+       "1@21 copy s=N1 src=B dst=H to=pinned bytes=64\n",
+       "", 0});
 
 SUITE(Places, {"two_contexts", "1@1 memset s=B1 bytes=64 dst=A\n1@2 memset s=L ctx=2 bytes=64 dst=A\n", "", 1},
       {"a_free_waits_for_its_context_only",

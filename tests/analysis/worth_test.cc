@@ -146,6 +146,23 @@ TEST(Fold, WhatALibraryDoesIsNotTheReadersToChange)
     EXPECT_EQ(FOLD_SHOWN, load->findings.items[0]->fold);
 }
 
+unsigned CountOf(const Built &report, const std::string &rule)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < report->findings.count; i++)
+        count += report->findings.items[i]->rule->id == rule;
+    return count;
+}
+
+/* Of the first finding of the rule; FOLDS: it has none. */
+enum fold FoldOf(const Built &report, const std::string &rule)
+{
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i]->rule->id == rule)
+            return report->findings.items[i]->fold;
+    return FOLDS;
+}
+
 enum default_cost Cost(const std::string &text)
 {
     return report_default_stream(Built(BuildTrace(text)).get()).cost;
@@ -193,6 +210,49 @@ TEST(DefaultStream, IsOneCauseAndRankedByWhatItCostsTheRun)
     EXPECT_TRUE(Has(screen, "\n#1   legacy-shared-by-threads   unknown")) << screen;
     EXPECT_TRUE(Has(screen, "  legacy-shared-by-threads: no known cost in 3 calls at 3 places, as above\n")) << screen;
     EXPECT_TRUE(Has(screen, "   blocking-free ")) << screen;
+}
+
+/* Nobody knows of a load whether it waited, and another stream would not have made it shorter. */
+TEST(DefaultStream, ALoadBehindItIsNoCost)
+{
+    std::string text = "1@10 launch s=L k=a\n2@20 launch s=L k=b\n1@30+7000 module-load\n";
+    EXPECT_EQ(DEFAULT_NO_WAIT, Cost(text + "1@10000 none\n"));
+    EXPECT_EQ(DEFAULT_UP_TO, Cost(text + "1@10000+900 sync s=L\n1@20000 none\n"));
+}
+
+/* simpleStreams takes the time of all streams by events on the default stream. */
+TEST(DefaultStream, OrderThatATimeNeedsIsNotWorthALine)
+{
+    const std::string text = "1@0 event-create e=E flags=0\n1@1 event-create e=F flags=0\n1@2 record s=L e=E\n"
+                             "1@10 launch s=B1 k=a\n1@20 record s=L e=F site=last\n1@30+5000 event-sync e=F\n",
+                      end = "1@9000 none\n";
+    Built timed(BuildTrace(text + "1@6000 elapsed e=F\n" + end)), not_timed(BuildTrace(text + end));
+    ASSERT_EQ(1u, CountOf(timed, "legacy-barrier")) << timed.Text();
+    EXPECT_EQ(FOLD_NEEDED, FoldOf(timed, "legacy-barrier")) << timed.Text();
+    EXPECT_NE(FOLD_NEEDED, FoldOf(not_timed, "legacy-barrier")) << not_timed.Text();
+}
+
+const char two_threads_kept[] = "1@0 launch s=L to=P1 k=a\n"
+                                "1@10 launch s=L k=_Z1aPf explicit site=a@libmine.so\n"
+                                "2@20 launch s=L k=_Z1bPf explicit site=b@libmine.so\n";
+
+/* One remedy for all that the default stream still does, and nothing where it does nothing. */
+TEST(DefaultStream, WhatStayedIsTheCauseWhereAPolicyMovedWork)
+{
+    Built report(BuildTrace(two_threads_kept + std::string("1@30+3000 sync s=L explicit\n2@40+7000 sync s=L explicit\n"
+                                                           "2@10000 none\n")));
+    EXPECT_STREQ("half-remapped", report->findings.items[0]->rule->id) << report.Text();
+    EXPECT_EQ(FOLD_SHOWN, FoldOf(report, "half-remapped"));
+    EXPECT_EQ(FOLD_SAME, FoldOf(report, "legacy-shared-by-threads"));
+    Built idle(BuildTrace(two_threads_kept + std::string("2@10000 none\n")));
+    EXPECT_EQ(FOLD_NO_GAIN, FoldOf(idle, "half-remapped")) << idle.Text();
+}
+
+/* What the shim cannot see may be the default stream's, too. */
+TEST(DefaultStream, WhatTheShimCannotSeeIsToldAllTheSame)
+{
+    Built report(BuildTrace("untabled cuNewThing\n1@0 launch s=L to=P1 k=a\n2@10000 none\n"));
+    EXPECT_EQ(FOLD_SHOWN, FoldOf(report, "half-remapped")) << report.Text();
 }
 
 TEST(DefaultStream, OrderThatResultsNeedIsNoCost)

@@ -498,6 +498,8 @@ private:
             FillAlloc(name, &pairs, call);
         else if (pairs.count("m") != 0)
             FillFree(&pairs, call);
+        else if (operation->op == PTDS_OP_WAIT_VALUE || operation->op == PTDS_OP_WRITE_VALUE)
+            call->words = {Number(&pairs, "ptr", 0x1000), Number(&pairs, "bytes", 4)};
         else if (pairs.count("ptr") != 0)
             call->words = {Number(&pairs, "ptr", 0)};
         else if (pairs.count("flags") != 0)
