@@ -16,7 +16,7 @@
 
 enum { WORDS = 1024 };
 
-static pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;
+static __attribute__((unused)) pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;
 
 #ifndef __SANITIZE_ADDRESS__ // which has a malloc of its own
 
