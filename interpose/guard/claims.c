@@ -10,6 +10,19 @@
 #include "interpose/guard/lanes.h"
 #include "interpose/guard/ledger.h"
 
+/* Where a new claim goes: in the place of its older one, of one that has ended, or else of any in its row. */
+static struct claim *place_for(struct order *o, struct lane *lane, const struct memory *memory, uint32_t writes,
+                               uint64_t epoch)
+{
+    int slot = claims_slot(lane, memory, writes);
+    unsigned first = memory->uid % (LANE_CLAIMS / CLAIM_ROW) * CLAIM_ROW, way = 0;
+    if (slot >= 0)
+        return &lane->claims[slot];
+    while (way < CLAIM_ROW && claims_is_live(lane, (int)(first + way), epoch))
+        way++;
+    return &lane->claims[first + (way < CLAIM_ROW ? way : o->now % CLAIM_ROW)];
+}
+
 /* Opaque work has ended all claims: it is such a first one. */
 void claims_make(struct order *o, struct lane *lane, const struct touched *touched)
 {
@@ -20,10 +33,10 @@ void claims_make(struct order *o, struct lane *lane, const struct touched *touch
     }
     for (unsigned i = 0; i < touched->count; i++) {
         const struct access *access = &touched->at[i];
-        struct claim *claim = &lane->claims[claims_slot(access->memory, access->writes)];
         if (access->begin || access->end != UINT64_MAX || access->memory->host & 1)
             continue;
-        claim->memory = access->memory;
+        struct claim *claim = place_for(o, lane, access->memory, access->writes, epoch + 1);
+        claim->key = claims_key(access->memory, access->writes);
         __atomic_store_n(&claim->epoch, epoch + 1, __ATOMIC_RELEASE);
     }
 }
@@ -32,15 +45,15 @@ int claims_live(const struct order *o, unsigned number, const struct memory *mem
 {
     const struct lane *lane = o->lanes[number];
     uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_RELAXED);
-    return claims_is_live(&lane->claims[claims_slot(memory, 0)], memory, epoch + 1) ||
-           claims_is_live(&lane->claims[claims_slot(memory, 1)], memory, epoch + 1);
+    return claims_is_live(lane, claims_slot(lane, memory, 0), epoch + 1) ||
+           claims_is_live(lane, claims_slot(lane, memory, 1), epoch + 1);
 }
 
 static void take_away(struct lane *lane, const struct memory *memory, uint32_t writes)
 {
-    struct claim *claim = &lane->claims[claims_slot(memory, writes)];
-    if (claim->memory == memory)
-        __atomic_store_n(&claim->epoch, 0, __ATOMIC_SEQ_CST);
+    int slot = claims_slot(lane, memory, writes);
+    if (slot >= 0)
+        __atomic_store_n(&lane->claims[slot].epoch, 0, __ATOMIC_SEQ_CST);
 }
 
 /* Whoever has a claim on a memory has a row in its ledger. */
@@ -89,7 +102,8 @@ static void register_used(struct order *o, unsigned number)
         return;
     lanes_begin(o, lane);
     for (unsigned slot = 0; used; used >>= 1, slot++) {
-        const struct access access = {lane->claims[slot].memory, 0, UINT64_MAX, slot & 1};
+        const uintptr_t key = lane->claims[slot].key;
+        const struct access access = {(struct memory *)(key & ~(uintptr_t)1), 0, UINT64_MAX, key & 1};
         if (used & 1 && !ledger_note(o, &access, number, o->now))
             lanes_crowded(o);
     }

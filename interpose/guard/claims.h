@@ -15,29 +15,42 @@
 #include "interpose/guard/lanes.h"
 #include "interpose/guard/order.h"
 
-/* Reads and writes apart: a lane that only reads conflicts with fewer. Memories have successive numbers. */
-static inline unsigned claims_slot(const struct memory *memory, uint32_t writes)
+/* Reads and writes apart: a lane that only reads conflicts with fewer. */
+static inline uintptr_t claims_key(const struct memory *memory, uint32_t writes)
 {
-    return (memory->uid * 2 + (writes != 0)) % LANE_CLAIMS;
+    return (uintptr_t)memory | (writes != 0);
 }
 
-static inline int claims_is_live(const struct claim *claim, const struct memory *memory, uint64_t epoch)
+/* Where the lane's claim on it lies, live or not; -1: it has none. Memories have successive numbers, so what a thread
+ * allocates together lies in different rows, and several threads that share a lane have room beside each other. */
+static inline int claims_slot(const struct lane *lane, const struct memory *memory, uint32_t writes)
 {
-    return claim->memory == memory && __atomic_load_n(&claim->epoch, __ATOMIC_SEQ_CST) == epoch;
+    const uintptr_t key = claims_key(memory, writes);
+    unsigned first = memory->uid % (LANE_CLAIMS / CLAIM_ROW) * CLAIM_ROW;
+    for (unsigned slot = first; slot < first + CLAIM_ROW; slot++) {
+        if (lane->claims[slot].key == key)
+            return (int)slot;
+    }
+    return -1;
+}
+
+static inline int claims_is_live(const struct lane *lane, int slot, uint64_t epoch)
+{
+    return slot >= 0 && __atomic_load_n(&lane->claims[slot].epoch, __ATOMIC_SEQ_CST) == epoch;
 }
 
 /* All loads from here on are sequentially consistent, as is what they are about to find: an acquiring load may be done
  * before the gate or the announcement can be seen. */
-static inline int claims_hold(const struct order *o, const struct lane *lane, const struct touched *touched,
-                              uint64_t *slots)
+static inline __attribute__((always_inline)) int claims_hold(const struct order *o, const struct lane *lane,
+                                                             const struct touched *touched, uint64_t *slots)
 {
     uint64_t epoch = __atomic_load_n(&o->epoch, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&lane->ready, __ATOMIC_ACQUIRE) != epoch + 1)
         return 0;
     uint64_t found = 0;
     for (const struct access *access = touched->at, *end = access + touched->count; access < end; access++) {
-        unsigned slot = claims_slot(access->memory, access->writes);
-        if (!claims_is_live(&lane->claims[slot], access->memory, epoch + 1))
+        int slot = claims_slot(lane, access->memory, access->writes);
+        if (!claims_is_live(lane, slot, epoch + 1))
             return 0;
         found |= UINT64_C(1) << slot;
     }
@@ -47,7 +60,8 @@ static inline int claims_hold(const struct order *o, const struct lane *lane, co
 
 /* 1: the lane's operation, which touches this, has claims on all of it and is noted. 0: it has to be registered. Writes
  * nothing but the lane's own words and its bit among the active ones. In line, since every launch asks. */
-static inline int order_again(struct order *o, unsigned number, const struct touched *touched)
+static inline __attribute__((always_inline)) int order_again(struct order *o, unsigned number,
+                                                             const struct touched *touched)
 {
     struct lane *lane = o->lanes[number];
     uint64_t slots = 0, bit = UINT64_C(1) << number % 64, *active = &o->active[number / 64];

@@ -183,6 +183,16 @@ static void pass_gate(struct call *C, const struct where *where)
     C->thread->held = HELD_GATE | where->lane << 8;
 }
 
+int turn_goes_gated(struct thread *thread, unsigned lane, const struct touched *touched)
+{
+    gate_take(&rails[lane].gate, GATE_HELD | GATE_QUICK);
+    thread->held = HELD_GATE | lane << 8;
+    if (order_again(&guard_state.order, lane, touched) && rails_no_turns(lane))
+        return 1;
+    turn_gone_again(thread, lane, 1);
+    return 0;
+}
+
 int turn_again(struct call *C, struct thread_context *here)
 {
     struct thread *thread = C->thread;

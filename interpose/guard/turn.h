@@ -66,19 +66,18 @@ static inline void turn_gone_again(struct thread *thread, unsigned lane, int gat
     gate_drop(&rails[lane].gate, rails_users(lane) == 1);
 }
 
+/* For turn_goes_again. */
+int turn_goes_gated(struct thread *thread, unsigned lane, const struct touched *touched);
+
 /* 1: plain work that touches this may go to the lane; turn_gone_again follows, with gate 1 if it touches anything. Where a
  * turn is given out, it comes first. */
 static inline __attribute__((always_inline)) int turn_goes_again(struct thread *thread, unsigned lane,
                                                                  const struct touched *touched)
 {
-    if (touched->count) {
-        gate_take(&rails[lane].gate, GATE_HELD | GATE_QUICK);
-        thread->held = HELD_GATE | lane << 8;
-    }
-    if (order_again(&guard_state.order, lane, touched) && rails_no_turns(lane))
-        return 1;
-    turn_gone_again(thread, lane, touched->count != 0);
-    return 0;
+    static const struct touched nothing = {};
+    if (touched->count)
+        return turn_goes_gated(thread, lane, touched);
+    return order_again(&guard_state.order, lane, &nothing) && rails_no_turns(lane);
 }
 
 /* The driver has the call. Nothing where there is no turn. */

@@ -193,6 +193,93 @@ TEST(Claims, NonBlockingStreamsAreNotForgottenHoweverManyThereWere)
     EXPECT_TRUE(o.free_running);
 }
 
+/* ---- claims beside each other ---- */
+
+/* Four threads share a lane, each with memories that it allocated together. */
+struct Shared {
+    enum { kThreads = 4, kMemories = 4, kAll = kThreads * kMemories };
+    struct order o = {};
+    struct order_plan plan;
+    struct memory memory[kAll];
+    struct touched touched[kAll];
+
+    Shared()
+    {
+        EXPECT_EQ(0, order_lane_open(&o, LANE_DEFAULT, 0, 0));
+        EXPECT_EQ(1, order_lane_open(&o, LANE_DEFAULT, 0, 0));
+        for (unsigned i = 0; i < kAll; i++) {
+            memory[i] = make_memory(1 + i / kMemories * 64 + i % kMemories); /* threads' numbers meet in every table */
+            touched[i] = {};
+            touched[i].count = 1;
+            touched[i].at[0] = {&memory[i], 0, UINT64_MAX, 1};
+        }
+    }
+    const struct order_plan &add(unsigned lane, unsigned i)
+    {
+        struct order_op op = {};
+        op.lane = uint16_t(lane);
+        op.work = 1;
+        op.touched = &touched[i];
+        order_catch_up(&o, &op);
+        order_add(&o, &op, &plan);
+        return plan;
+    }
+};
+
+TEST(Claims, ThreadsThatShareALaneKeepTheirsBesideEachOther)
+{
+    static Shared s;
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < Shared::kAll; i++)
+            s.add(0, i);
+    for (unsigned i = 0; i < Shared::kAll; i++)
+        EXPECT_TRUE(order_again(&s.o, 0, &s.touched[i])) << i;
+}
+
+TEST(Claims, WhateverPlaceOneHasItsUseIsFoundByOthers)
+{
+    static Shared s;
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < Shared::kAll; i++)
+            s.add(0, i);
+    for (unsigned i = 0; i < Shared::kAll; i++) {
+        const moment before = s.o.now;
+        ASSERT_TRUE(order_again(&s.o, 0, &s.touched[i])) << i;
+        const struct order_plan &plan = s.add(1, i);
+        ASSERT_EQ(1, plan.count) << i;
+        EXPECT_EQ(0, plan.waits[0].lane);
+        EXPECT_GT(plan.waits[0].until, before) << "memory " << i << ": the quick operation was not seen";
+        EXPECT_FALSE(order_again(&s.o, 0, &s.touched[i])) << i;
+    }
+}
+
+/* More than a row has room for: the newest of them hold, and nothing but time is lost. */
+TEST(Claims, WhereARowIsFullTheNewestHold)
+{
+    static struct order o;
+    static struct order_plan plan;
+    static struct memory memory[CLAIM_ROW * 2];
+    static struct touched touched[CLAIM_ROW * 2];
+    ASSERT_EQ(0, order_lane_open(&o, LANE_DEFAULT, 0, 0));
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < CLAIM_ROW * 2; i++) {
+            if (round == 0)
+                memory[i] = make_memory(7 + 64 * i);
+            touched[i].count = 1;
+            touched[i].at[0] = {&memory[i], 0, UINT64_MAX, 1};
+            struct order_op op = {};
+            op.work = 1;
+            op.touched = &touched[i];
+            order_catch_up(&o, &op);
+            order_add(&o, &op, &plan);
+            EXPECT_TRUE(round == 0 && i == 0 ? true : order_again(&o, 0, &touched[i])) << round << ' ' << i;
+        }
+    unsigned held = 0;
+    for (unsigned i = 0; i < CLAIM_ROW * 2; i++)
+        held += unsigned(order_again(&o, 0, &touched[i]));
+    EXPECT_EQ(unsigned(CLAIM_ROW), held);
+}
+
 /* ---- the gate ---- */
 
 void crowd(int alone)
