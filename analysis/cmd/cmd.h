@@ -22,6 +22,7 @@ enum ptds_exit {
     EXIT_NOT_FOUND = 127,
 };
 
+int cmd_probe(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_check(int argc, char **argv);

@@ -15,6 +15,7 @@ static const char manual[] =
     "Runs CUDA programs with their default-stream work remapped, and reports where the default stream and other implicit "
     "synchronisation cost time.\v"
     "Verbs:\n"
+    "  probe     should a program use it, and what does it gain?\n"
     "  run       run a program under libptds.so\n"
     "  report    what a trace shows\n"
     "  check     fail on findings: for continuous integration\n"
@@ -30,8 +31,11 @@ struct verb {
     int (*run)(int argc, char **argv);
 };
 
-static const struct verb verbs[] = {{"run", cmd_run},       {"report", cmd_report}, {"check", cmd_check},
-                                    {"export", cmd_export}, {"watch", cmd_watch},   {"doctor", cmd_doctor}};
+static const struct verb verbs[] = {
+    {"probe", cmd_probe}, /* one a line */
+    {"run", cmd_run},       {"report", cmd_report}, {"check", cmd_check},
+    {"export", cmd_export}, {"watch", cmd_watch},   {"doctor", cmd_doctor},
+};
 
 struct choice {
     const struct verb *verb;
@@ -42,14 +46,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct choice *choice = state->input;
     if (key == ARGP_KEY_NO_ARGS)
-        argp_error(state, "a verb is needed: run, report, check, export, watch or doctor");
+        argp_error(state, "a verb is needed: probe, run, report, check, export, watch or doctor");
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         if (strcmp(arg, verbs[i].name) == 0)
             choice->verb = &verbs[i];
     if (choice->verb == NULL)
-        argp_error(state, "no verb \"%s\": run, report, check, export, watch or doctor", arg);
+        argp_error(state, "no verb \"%s\": probe, run, report, check, export, watch or doctor", arg);
     choice->first = state->next - 1;
     state->next = state->argc;
     return 0;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decides the word. Called by probe.c; reads no file and no clock. Must call nothing right that was not compared, and
+ * nothing faster that a repetition may undo.
+ */
+#include "analysis/probe/answer.h"
+
+const char *const word_names[WORDS] = {"right", "nothing-to-gain", "do-not", "cannot-tell"};
+
+const char *const why_names[WHYS] = {
+    [WHY_FASTER] = "faster",
+    [WHY_SAME_TIME] = "no-measurable-difference",
+    [WHY_PACE_UNKNOWN] = "too-few-rounds-for-times",
+    [WHY_NO_GAIN] = "nothing-waits",
+    [WHY_SLOWER] = "slower",
+    [WHY_OUTPUT] = "output-differs",
+    [WHY_ENDING] = "ends-otherwise",
+    [WHY_HANGS] = "hangs",
+    [WHY_RECORD] = "needed-order-missing",
+    [WHY_NOT_STARTED] = "not-started",
+    [WHY_BARE_FAILS] = "bare-fails",
+    [WHY_BARE_HANGS] = "bare-hangs",
+    [WHY_TERMINAL] = "wants-the-terminal",
+    [WHY_NOT_COMPARABLE] = "output-not-comparable",
+    [WHY_OBSERVE_TOO] = "differs-under-observe",
+    [WHY_NO_CUDA] = "no-cuda-call",
+    [WHY_NOT_IN_FORCE] = "policy-not-in-force",
+    [WHY_INTERRUPTED] = "interrupted",
+};
+
+static struct answer say(enum word word, enum why why)
+{
+    return (struct answer){.word = word, .why = why};
+}
+
+/* What the bare runs say by themselves; WHYS: they are fine. */
+static enum why of_bare(const struct facts *bare)
+{
+    if (bare->runs == 0 && bare->ending.end != END_NOT_STARTED)
+        return WHY_INTERRUPTED;
+    switch (bare->ending.end) {
+    case END_EXITED: return bare->ending.code == 0 ? WHYS : WHY_BARE_FAILS;
+    case END_SIGNALLED: return WHY_BARE_FAILS;
+    case END_TIMED_OUT: return WHY_BARE_HANGS;
+    case END_TERMINAL: return WHY_TERMINAL;
+    case END_NOT_STARTED: return WHY_NOT_STARTED;
+    default: return WHY_INTERRUPTED;
+    }
+}
+
+static struct answer ended_otherwise(const struct evidence *evidence)
+{
+    if (evidence->policy->ending.end == END_NOT_STARTED)
+        return say(WORD_CANNOT_TELL, WHY_NOT_STARTED);
+    return say(WORD_DO_NOT, evidence->policy->ending.end == END_TIMED_OUT ? WHY_HANGS : WHY_ENDING);
+}
+
+/* What observe did to the program, which changes no order, another policy need not have done. */
+static struct answer differs(const struct evidence *evidence)
+{
+    return evidence->observe->thing != NULL ? say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO) : say(WORD_DO_NOT, WHY_OUTPUT);
+}
+
+/* The record of this policy's own run proves what the output of few runs does not show. */
+static bool is_proven_wrong(const struct evidence *evidence)
+{
+    return evidence->own->doubt == DOUBT_WRONG && evidence->observed->doubt != DOUBT_WRONG;
+}
+
+static bool record_says_no_gain(const struct record *observed)
+{
+    return observed->cost == DEFAULT_UNUSED || observed->cost == DEFAULT_ALONE || observed->cost == DEFAULT_NO_WAIT ||
+           observed->cost == DEFAULT_NEEDED;
+}
+
+/* The results are right: what about the time? */
+static struct answer of_times(const struct evidence *evidence)
+{
+    const struct times *bare = &evidence->bare->times, *policy = &evidence->policy->times;
+    switch (times_pace(bare, policy)) {
+    case PACE_FASTER: return say(WORD_RIGHT, WHY_FASTER);
+    case PACE_SLOWER: return say(WORD_DO_NOT, WHY_SLOWER);
+    case PACE_SAME:
+        return record_says_no_gain(evidence->observed) ? say(WORD_NOTHING, WHY_NO_GAIN) : say(WORD_RIGHT, WHY_SAME_TIME);
+    default: return say(WORD_RIGHT, WHY_PACE_UNKNOWN);
+    }
+}
+
+static struct answer decide(const struct evidence *evidence)
+{
+    enum why bare = of_bare(evidence->bare);
+    if (bare != WHYS)
+        return say(WORD_CANNOT_TELL, bare);
+    if (evidence->policy->ended_unlike)
+        return ended_otherwise(evidence);
+    if (evidence->policy->runs == 0)
+        return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
+    if (!evidence->interrupted && evidence->observed->processes == 0)
+        return say(WORD_CANNOT_TELL, WHY_NO_CUDA);
+    if (evidence->policy->thing != NULL)
+        return differs(evidence);
+    if (is_proven_wrong(evidence))
+        return say(WORD_DO_NOT, WHY_RECORD);
+    if (evidence->interrupted)
+        return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
+    if (evidence->comparable.thing != NULL)
+        return say(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE);
+    if (evidence->own->processes == 0)
+        return say(WORD_CANNOT_TELL, WHY_NOT_IN_FORCE);
+    return of_times(evidence);
+}
+
+struct answer answer_of(const struct evidence *evidence)
+{
+    struct answer answer = decide(evidence);
+    double bare = (double)evidence->bare->times.median, policy = (double)evidence->policy->times.median;
+    if (bare > 0 && policy > 0)
+        answer.ratio = bare > policy ? bare / policy : policy / bare;
+    return answer;
+}
+
+int answer_status(const struct answer *answer)
+{
+    switch (answer->word) {
+    case WORD_DO_NOT: return 1;
+    case WORD_CANNOT_TELL: return answer->why == WHY_NOT_STARTED ? 2 : 3;
+    default: return 0;
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The word: is a policy right for this program, and what does it gain? Pure: decided from what was measured and nothing
+ * else.
+ */
+#ifndef PTDS_ANALYSIS_PROBE_ANSWER_H
+#define PTDS_ANALYSIS_PROBE_ANSWER_H
+
+#include "analysis/probe/child.h"
+#include "analysis/probe/record.h"
+#include "analysis/probe/same.h"
+#include "analysis/probe/times.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One variant's rounds against the bare ones. */
+struct facts {
+    const char *name;     /* "bare", or the policy */
+    unsigned runs;        /* that came to an end, or to the limit */
+    unsigned unlike;      /* of them: ended otherwise than bare, or with other output */
+    struct ending ending; /* the first that is not bare's; if there is none, the first */
+    bool ended_unlike;
+    unsigned ended_round;
+    const char *thing;            /* what differs: "standard output", a file's name; NULL: nothing */
+    struct difference difference; /* the first of them */
+    bool by_command;              /* --compare said so, not a line */
+    unsigned round;               /* where */
+    struct times times;           /* of the rounds that count */
+    uint64_t limit_ns;            /* END_TIMED_OUT */
+};
+
+/* What could be compared at all, learnt from the bare runs. */
+struct comparable {
+    bool nothing_printed; /* only the exit status could be compared */
+    const char *thing;    /* what should have been compared and could not; NULL: all could */
+    enum varies varies;
+    size_t line;
+    bool missing;    /* a file that no bare run wrote */
+    bool by_command; /* --compare finds two bare runs different */
+    bool broken;     /* or cannot say: how it ended */
+    struct ending ending;
+    size_t masked; /* numbers left out, of all things */
+};
+
+/* What a replay of the record under a policy says beforehand, in percent of the bare time. Nobody predicts as yet: known is
+ * false. */
+struct prediction {
+    bool known;
+    double least, most; /* times faster */
+};
+
+struct evidence {
+    const struct facts *bare, *observe, *policy;
+    const struct record *observed; /* of the observe run */
+    const struct record *own;      /* of the policy's warm-up */
+    const char *said;              /* what the shim said under the policy; NULL: nothing */
+    unsigned bare_runs;            /* that the output was compared with */
+    struct comparable comparable;
+    struct prediction prediction;
+    bool interrupted;
+    unsigned rounds, done; /* rounds that were asked for, and those that all variants came through, without the first */
+};
+
+enum word { WORD_RIGHT, WORD_NOTHING, WORD_DO_NOT, WORD_CANNOT_TELL, WORDS };
+
+enum why {
+    WHY_FASTER,
+    WHY_SAME_TIME,
+    WHY_PACE_UNKNOWN, /* too few rounds to speak of times */
+    WHY_NO_GAIN,      /* the record says why: record.cost */
+    WHY_SLOWER,
+    WHY_OUTPUT,
+    WHY_ENDING,
+    WHY_HANGS,
+    WHY_RECORD, /* same output, but the record proves an order missing that a result needs */
+    WHY_NOT_STARTED,
+    WHY_BARE_FAILS,
+    WHY_BARE_HANGS,
+    WHY_TERMINAL,
+    WHY_NOT_COMPARABLE,
+    WHY_OBSERVE_TOO, /* under observe, which moves nothing, output differs as well */
+    WHY_NO_CUDA,
+    WHY_NOT_IN_FORCE,
+    WHY_INTERRUPTED,
+    WHYS
+};
+
+struct answer {
+    enum word word;
+    enum why why;
+    double ratio; /* of the medians: how many times faster, or slower; 0 unknown */
+};
+
+struct answer answer_of(const struct evidence *evidence);
+
+/* "right under guarded; 2.6x faster (12.4 ms, bare 32.3 ms)" */
+struct line answer_line(const struct answer *answer, const struct evidence *evidence);
+/* "ended by signal 11", "ended with status 3", ... */
+struct line ending_words(struct ending ending, uint64_t limit_ns);
+
+/* 0 right or nothing to gain, 1 do not, 2 it could not be run, 3 can't tell. */
+int answer_status(const struct answer *answer);
+
+extern const char *const word_names[WORDS], *const why_names[WHYS]; /* of JSON */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The first line of the screen. Called by screen.c and probe_json.c. Decides nothing but the words.
+ */
+#include "analysis/probe/answer.h"
+
+#include <string.h>
+
+enum { LINE_TEXT = 40 };
+
+struct line ending_words(struct ending ending, uint64_t limit_ns)
+{
+    struct line line = {0};
+    switch (ending.end) {
+    case END_EXITED: line_add(&line, "ends with status %d", ending.code); break;
+    case END_SIGNALLED: line_add(&line, "ends by signal %d (%s)", ending.code, strsignal(ending.code)); break;
+    case END_TIMED_OUT: line_add(&line, "does not end in %s", text_ns(limit_ns).text); break;
+    case END_TERMINAL: line_add(&line, "wants the terminal"); break;
+    case END_NOT_STARTED: line_add(&line, "cannot be started: %s", strerror(ending.code)); break;
+    default: line_add(&line, "was interrupted"); break;
+    }
+    return line;
+}
+
+/* "2.6x faster (12.4 ms, bare 32.3 ms)" */
+static void add_times(struct line *line, const struct answer *answer, const struct evidence *evidence)
+{
+    const struct facts *bare = evidence->bare, *policy = evidence->policy;
+    if (bare->times.count == 0 || policy->times.count == 0)
+        return;
+    if (answer->why == WHY_FASTER || answer->why == WHY_SLOWER)
+        line_add(line, "%.*fx %s ", answer->ratio < 1.095 ? 2 : 1, answer->ratio,
+                 answer->why == WHY_FASTER ? "faster" : "slower");
+    else if (answer->why == WHY_PACE_UNKNOWN)
+        line_add(line, "one round tells nothing of times ");
+    else
+        line_add(line, "no measurable difference ");
+    line_add(line, "(%s, bare %s", text_ns(policy->times.median).text, text_ns(bare->times.median).text);
+    if (answer->why == WHY_SAME_TIME || answer->why == WHY_NO_GAIN)
+        line_add(line, ", spread %s",
+                 text_ns(bare->times.spread > policy->times.spread ? bare->times.spread : policy->times.spread).text);
+    if (evidence->prediction.known)
+        line_add(line, "; predicted %.1fx to %.1fx", evidence->prediction.least, evidence->prediction.most);
+    line_add(line, ")");
+}
+
+static void add_right(struct line *line, const struct answer *answer, const struct evidence *evidence)
+{
+    line_add(line, "right under %s%s; ", evidence->policy->name,
+             evidence->comparable.nothing_printed ? ", by its exit status alone" : "");
+    add_times(line, answer, evidence);
+}
+
+static void add_no_gain(struct line *line, const struct answer *answer, const struct evidence *evidence)
+{
+    static const char *const words[DEFAULT_COSTS] = {
+        [DEFAULT_UNUSED] = "the default stream is not used",
+        [DEFAULT_ALONE] = "one thread, one stream",
+        [DEFAULT_NO_WAIT] = "no call waits longer because of the default stream",
+        [DEFAULT_NEEDED] = "results need the order that the default stream keeps",
+    };
+    line_add(line, "nothing to gain: %s; ", words[evidence->observed->cost]);
+    add_right(line, answer, evidence);
+}
+
+static void add_difference(struct line *line, const struct facts *facts)
+{
+    const struct difference *difference = &facts->difference;
+    struct line of = {0};
+    if (strcmp(facts->thing, "standard output") != 0)
+        line_add(&of, " of %.60s", facts->thing);
+    line_add(line, "output differs in %u of %u rounds, because ", facts->unlike, facts->runs);
+    if (facts->by_command)
+        line_add(line, "--compare says so%s", of.text);
+    else if (difference->line == 0)
+        line_add(line, "byte %llu%s is not the same", (unsigned long long)difference->offset, of.text);
+    else if (difference->other_ends)
+        line_add(line, "line %zu%s is missing: \"%.*s\"", difference->line, of.text, LINE_TEXT, difference->bare);
+    else if (difference->bare_ends)
+        line_add(line, "line %zu%s is new: \"%.*s\"", difference->line, of.text, LINE_TEXT, difference->other);
+    else
+        line_add(line, "line %zu%s is \"%.*s\", bare \"%.*s\"", difference->line, of.text, LINE_TEXT, difference->other,
+                 LINE_TEXT, difference->bare);
+}
+
+static void add_do_not(struct line *line, const struct answer *answer, const struct evidence *evidence)
+{
+    const struct facts *policy = evidence->policy;
+    line_add(line, "do not use %s: ", policy->name);
+    switch (answer->why) {
+    case WHY_OUTPUT: add_difference(line, policy); break;
+    case WHY_HANGS: line_add(line, "it hangs: %s; bare does", ending_words(policy->ending, policy->limit_ns).text); break;
+    case WHY_ENDING:
+        line_add(line, "it %s in %u of %u rounds; bare ends with status 0",
+                 ending_words(policy->ending, policy->limit_ns).text, policy->unlike, policy->runs);
+        break;
+    case WHY_RECORD:
+        line_add(line, "an order is gone that a result needs, though the output was the same in %u rounds", policy->runs);
+        break;
+    default: add_times(line, answer, evidence); break;
+    }
+}
+
+static void add_not_comparable(struct line *line, const struct comparable *comparable)
+{
+    static const char *const words[VARIES_STATES] = {
+        [VARIES_BYTES] = "is no text and varies",
+        [VARIES_LINES] = "varies in its number of lines",
+        [VARIES_TOKENS] = "varies in its number of words",
+        [VARIES_WORDS] = "varies in more than numbers",
+    };
+    if (comparable->broken) {
+        line_add(line, "--compare %s", ending_words(comparable->ending, 0).text);
+        return;
+    }
+    line_add(line, "%.80s ", comparable->thing);
+    if (comparable->missing)
+        line_add(line, "was not written by the bare runs");
+    else if (comparable->by_command)
+        line_add(line, "differs bare against bare, says --compare");
+    else {
+        line_add(line, "%s bare against bare", words[comparable->varies]);
+        if (comparable->line != 0)
+            line_add(line, " (line %zu)", comparable->line);
+        line_add(line, ": give --compare CMD");
+    }
+}
+
+static void add_cannot_tell(struct line *line, const struct answer *answer, const struct evidence *evidence)
+{
+    const struct facts *bare = evidence->bare, *policy = evidence->policy;
+    line_add(line, "can't tell: ");
+    switch (answer->why) {
+    case WHY_NOT_STARTED:
+    case WHY_BARE_FAILS:
+    case WHY_BARE_HANGS:
+    case WHY_TERMINAL: line_add(line, "the bare program itself %s", ending_words(bare->ending, bare->limit_ns).text); break;
+    case WHY_NOT_COMPARABLE: add_not_comparable(line, &evidence->comparable); break;
+    case WHY_OBSERVE_TOO:
+        line_add(line, "%s differs under %s, but under observe, too, which moves nothing", policy->thing, policy->name);
+        break;
+    case WHY_NO_CUDA:
+        line_add(line, "no CUDA call was seen: the program makes none, or a preloaded library does not reach it");
+        break;
+    case WHY_NOT_IN_FORCE:
+        line_add(line, "%s was not in force: %.150s", policy->name,
+                 evidence->said != NULL ? evidence->said : "its run has no record");
+        break;
+    default:
+        line_add(line, "interrupted after %u of %u rounds", evidence->done, evidence->rounds);
+        if (policy->runs != 0)
+            line_add(line, "; so far the same under %s in %u runs", policy->name, policy->runs);
+        break;
+    }
+}
+
+struct line answer_line(const struct answer *answer, const struct evidence *evidence)
+{
+    struct line line = {0};
+    switch (answer->word) {
+    case WORD_RIGHT: add_right(&line, answer, evidence); break;
+    case WORD_NOTHING: add_no_gain(&line, answer, evidence); break;
+    case WORD_DO_NOT: add_do_not(&line, answer, evidence); break;
+    default: add_cannot_tell(&line, answer, evidence); break;
+    }
+    return line;
+}

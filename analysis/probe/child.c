@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Starts the program in a process group of its own and waits for it. Called by rounds.c, compare.c. Must leave no process
+ * of a run that it ended, and must not change what a program sees but for LD_PRELOAD and the shim's variables.
+ */
+#include "analysis/probe/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/probe/environment.h"
+
+static const uint64_t TICK_NS = 200000000, GRACE_NS = 2000000000;
+
+static struct {
+    sigset_t before, waited;
+    bool interrupted;
+} signals;
+
+void child_signals_begin(void)
+{
+    /* Inherited as ignored, it would take the exit status away. */
+    signal(SIGCHLD, SIG_DFL);
+    sigemptyset(&signals.waited);
+    sigaddset(&signals.waited, SIGCHLD);
+    sigaddset(&signals.waited, SIGINT);
+    sigaddset(&signals.waited, SIGTERM);
+    sigaddset(&signals.waited, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals.waited, &signals.before);
+    signals.interrupted = false;
+}
+
+void child_signals_forget(void)
+{
+    const struct timespec none = {0};
+    while (sigtimedwait(&signals.waited, NULL, &none) > 0)
+        ;
+    signals.interrupted = false;
+}
+
+/* What came has been obeyed. */
+void child_signals_end(void)
+{
+    child_signals_forget();
+    sigprocmask(SIG_SETMASK, &signals.before, NULL);
+}
+
+/* Waits for one of the signals. */
+static void wait_for_signal(uint64_t ns)
+{
+    struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    int got = sigtimedwait(&signals.waited, NULL, &limit);
+    if (got == SIGINT || got == SIGTERM || got == SIGHUP)
+        signals.interrupted = true;
+}
+
+bool child_interrupted(void)
+{
+    sigset_t pending;
+    if (sigpending(&pending) == 0 &&
+        (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1))
+        signals.interrupted = true;
+    return signals.interrupted;
+}
+
+uint64_t child_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool put_file(int at, const char *path, int flags)
+{
+    int file = open(path, flags, 0600);
+    if (file < 0)
+        return false;
+    if (file == at)
+        return true;
+    bool put = dup2(file, at) == at;
+    close(file);
+    return put;
+}
+
+/* The child's part; what fails is told through the pipe. */
+static _Noreturn void become(const struct child *child, int tell)
+{
+    setpgid(0, 0);
+    if (put_file(STDIN_FILENO, child->in, O_RDONLY) && put_file(STDOUT_FILENO, child->out, O_WRONLY | O_CREAT | O_TRUNC) &&
+        put_file(STDERR_FILENO, child->err, O_WRONLY | O_CREAT | O_TRUNC) &&
+        environment_set(child->library, child->policy, child->trace)) {
+        sigprocmask(SIG_SETMASK, &signals.before, NULL);
+        execvp(child->argv[0], child->argv);
+    }
+    int why = errno != 0 ? errno : ENOMEM;
+    while (write(tell, &why, sizeof why) < 0 && errno == EINTR)
+        ;
+    _exit(127);
+}
+
+/* errno of a start that failed; 0: it runs. */
+static int start(const struct child *child, pid_t *pid)
+{
+    int tell[2], why = 0;
+    if (pipe2(tell, O_CLOEXEC) != 0)
+        return errno;
+    *pid = fork();
+    if (*pid == 0)
+        become(child, tell[1]);
+    int forked = *pid < 0 ? errno : 0;
+    close(tell[1]);
+    if (*pid > 0) {
+        setpgid(*pid, *pid); /* whoever comes first; it fails once the program runs */
+        ssize_t size;
+        while ((size = read(tell[0], &why, sizeof why)) < 0 && errno == EINTR)
+            ;
+        if (size != (ssize_t)sizeof why)
+            why = 0;
+        else
+            waitpid(*pid, NULL, 0);
+    }
+    close(tell[0]);
+    return forked != 0 ? forked : why;
+}
+
+/* The whole group: first asked, then killed. */
+static void end_group(pid_t pid)
+{
+    uint64_t began = child_now();
+    kill(-pid, SIGTERM);
+    kill(-pid, SIGCONT);
+    while (waitpid(pid, NULL, WNOHANG) == 0 && child_now() - began < GRACE_NS)
+        wait_for_signal(TICK_NS / 10);
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0); /* fails where it was waited for above */
+}
+
+static struct ending ending_of(int status)
+{
+    if (WIFEXITED(status))
+        return (struct ending){END_EXITED, WEXITSTATUS(status)};
+    return (struct ending){END_SIGNALLED, WTERMSIG(status)};
+}
+
+static bool wants_terminal(int status)
+{
+    return WIFSTOPPED(status) && (WSTOPSIG(status) == SIGTTIN || WSTOPSIG(status) == SIGTTOU);
+}
+
+struct ran child_run(const struct child *child)
+{
+    pid_t pid = -1;
+    uint64_t began = child_now(), passed = 0;
+    int status = 0, failed = start(child, &pid);
+    if (failed != 0)
+        return (struct ran){.ending = {END_NOT_STARTED, failed}};
+    for (;;) {
+        pid_t got = waitpid(pid, &status, WNOHANG | WUNTRACED);
+        passed = child_now() - began;
+        enum end end = child_interrupted()                                ? END_INTERRUPTED
+                       : child->limit_ns != 0 && passed > child->limit_ns ? END_TIMED_OUT
+                       : got == pid && wants_terminal(status)             ? END_TERMINAL
+                                                                          : END_NONE;
+        if (got == pid && !WIFSTOPPED(status))
+            return (struct ran){ending_of(status), passed};
+        if (end != END_NONE) {
+            end_group(pid);
+            return (struct ran){{end, 0}, passed};
+        }
+        if (child->tick != NULL)
+            child->tick(child->data, passed);
+        uint64_t left = child->limit_ns != 0 ? child->limit_ns - passed : TICK_NS;
+        wait_for_signal(left < TICK_NS ? left + 1 : TICK_NS);
+    }
+}

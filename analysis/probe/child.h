@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One run of the program: its environment, its standard files, a limit, how it ended and how long it took. Signals that end
+ * the probe are waited for meanwhile, so that nothing of the program is left behind.
+ */
+#ifndef PTDS_ANALYSIS_PROBE_CHILD_H
+#define PTDS_ANALYSIS_PROBE_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum end {
+    END_NONE, /* it has not run */
+    END_EXITED,
+    END_SIGNALLED,
+    END_TIMED_OUT,
+    END_TERMINAL,    /* it stopped, because it wants the terminal */
+    END_INTERRUPTED, /* the probe was told to stop */
+    END_NOT_STARTED, /* code: errno */
+};
+
+struct ending {
+    enum end end;
+    int code; /* the exit status, or the signal */
+};
+
+struct child {
+    char **argv;
+    const char *library; /* the shim; NULL: bare */
+    const char *policy;
+    const char *trace;          /* NULL: nothing is recorded */
+    const char *in, *out, *err; /* paths */
+    uint64_t limit_ns;          /* 0: none */
+    /* Now and then; ns since it began. May be NULL. */
+    void (*tick)(void *data, uint64_t ns);
+    void *data;
+};
+
+struct ran {
+    struct ending ending;
+    uint64_t ns;
+};
+
+/* From here on SIGINT, SIGTERM and SIGHUP are waited for by child_run, and do nothing else. */
+void child_signals_begin(void);
+void child_signals_end(void);
+/* Whether one of them came, since the beginning or since they were forgotten. */
+bool child_interrupted(void);
+void child_signals_forget(void);
+
+/* Runs it to its end, or to the limit's or the probe's; what it started is ended with it in these two cases. */
+struct ran child_run(const struct child *child);
+
+uint64_t child_now(void); /* CLOCK_MONOTONIC, ns */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

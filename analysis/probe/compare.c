@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compares what the runs left: learns from the bare ones, then looks at every other. Called by conclude.c, after the last
+ * round. Must leave out nothing but what same.h leaves out and the shim's own lines.
+ */
+#include "analysis/probe/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/probe/view.h"
+
+static struct view view_of(struct probe *probe, size_t variant, unsigned round, size_t thing)
+{
+    struct path path = folder_thing(&probe->folder, probe->variants[variant].name, round, thing);
+    struct view view = view_open(path.text);
+    if (thing == THING_ERR && variant != VARIANT_BARE)
+        view_drop_own_lines(&view, &probe->variants[variant].said);
+    return view;
+}
+
+/* --compare is asked about the files that were named, or standard output. */
+static bool is_for_command(const struct probe *probe, size_t thing)
+{
+    return probe->command != NULL && thing == (probe->outputs.count == 0 ? THING_OUT : thing) &&
+           (probe->outputs.count == 0 || thing >= THING_FILES);
+}
+
+static void cannot_compare(struct probe *probe, size_t thing, struct comparable why)
+{
+    if (probe->comparable.thing != NULL)
+        return;
+    why.nothing_printed = probe->comparable.nothing_printed;
+    why.masked = probe->comparable.masked;
+    why.thing = probe_thing_name(probe, thing);
+    probe->comparable = why;
+}
+
+static struct ending ask_command(const struct probe *probe, const char *bare, const char *other)
+{
+    char line[PATH_MAX];
+    char *argv[] = {"sh", "-c", line, "ptds-compare", (char *)bare, (char *)other, NULL};
+    struct path out = folder_file(&probe->folder, "compare.out");
+    snprintf(line, sizeof line, "%s \"$@\"", probe->command);
+    struct child child = {.argv = argv, .in = "/dev/null", .out = out.text, .err = out.text, .limit_ns = probe->timeout_ns};
+    return child_run(&child).ending;
+}
+
+/* Whether the user's command calls a run's file the same as bare's. A command that cannot say so settles nothing. */
+static bool same_by_command(struct probe *probe, size_t variant, unsigned round, size_t thing)
+{
+    enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+    struct path bare = folder_thing(&probe->folder, probe->variants[VARIANT_BARE].name, 0, thing);
+    struct path other = folder_thing(&probe->folder, probe->variants[variant].name, round, thing);
+    struct ending ending = ask_command(probe, bare.text, other.text);
+    if (ending.end == END_EXITED && ending.code < NOT_EXECUTABLE)
+        return ending.code == 0;
+    if (ending.end == END_INTERRUPTED)
+        probe->interrupted = true;
+    else
+        cannot_compare(probe, thing, (struct comparable){.broken = true, .ending = ending});
+    return true;
+}
+
+/* The things that answer for the program's results: where any of them cannot be compared, nobody can tell. stderr does not
+ * where there is something else to compare. */
+static bool answers(const struct probe *probe, size_t thing, bool out_is_empty)
+{
+    if (probe->command != NULL)
+        return is_for_command(probe, thing);
+    if (probe->outputs.count != 0)
+        return thing >= THING_FILES;
+    return thing == THING_OUT || out_is_empty;
+}
+
+static void learn_thing(struct probe *probe, size_t thing, bool *empty, bool *missing)
+{
+    const struct variant *bare = &probe->variants[VARIANT_BARE];
+    struct view *views = calloc(bare->runs.count + 1, sizeof *views);
+    struct bytes *texts = calloc(bare->runs.count + 1, sizeof *texts);
+    if (views != NULL && texts != NULL) {
+        for (size_t i = 0; i < bare->runs.count; i++) {
+            views[i] = view_of(probe, VARIANT_BARE, bare->runs.items[i].round, thing);
+            texts[i] = views[i].bytes;
+            *missing |= !views[i].there;
+            *empty &= texts[i].size == 0;
+        }
+        learn(&probe->learnt[thing], texts, bare->runs.count);
+        for (size_t i = 0; i < bare->runs.count; i++)
+            view_close(&views[i]);
+    }
+    probe->out_of_memory |= views == NULL || texts == NULL || probe->learnt[thing].out_of_memory;
+    free(views);
+    free(texts);
+}
+
+static void learn_by_command(struct probe *probe, size_t thing)
+{
+    const struct variant *bare = &probe->variants[VARIANT_BARE];
+    for (size_t i = 1; i < bare->runs.count; i++)
+        if (!same_by_command(probe, VARIANT_BARE, bare->runs.items[i].round, thing))
+            cannot_compare(probe, thing, (struct comparable){.by_command = true});
+}
+
+static void learn_all(struct probe *probe)
+{
+    bool out_is_empty = true, nothing = true;
+    for (size_t thing = 0; thing < probe_things(probe); thing++) {
+        struct learnt *learnt = &probe->learnt[thing];
+        bool empty = true, missing = false;
+        learn_thing(probe, thing, &empty, &missing);
+        if (thing == THING_OUT)
+            out_is_empty = empty;
+        nothing &= empty;
+        if (thing >= THING_FILES && missing)
+            cannot_compare(probe, thing, (struct comparable){.missing = true});
+        else if (is_for_command(probe, thing))
+            learn_by_command(probe, thing);
+        else if (learnt->varies != VARIES_NOT && answers(probe, thing, out_is_empty))
+            cannot_compare(probe, thing, (struct comparable){.varies = learnt->varies, .line = learnt->line});
+        probe->comparable.masked += learnt->varies == VARIES_NOT ? learnt->masked : 0;
+    }
+    probe->comparable.nothing_printed = nothing;
+}
+
+static struct difference differ_at(struct probe *probe, size_t variant, unsigned round, size_t thing, bool *by_command)
+{
+    struct difference out = {0};
+    *by_command = is_for_command(probe, thing);
+    if (*by_command) {
+        out.differs = !same_by_command(probe, variant, round, thing);
+        return out;
+    }
+    if (probe->learnt[thing].varies != VARIES_NOT)
+        return out;
+    struct view bare = view_of(probe, VARIANT_BARE, 0, thing), other = view_of(probe, variant, round, thing);
+    out = differ(&probe->learnt[thing], bare.bytes, other.bytes);
+    view_close(&bare);
+    view_close(&other);
+    return out;
+}
+
+/* True: this run is like the bare ones. */
+static bool compare_run(struct probe *probe, size_t at, const struct run *run)
+{
+    struct facts *facts = &probe->variants[at].facts;
+    for (size_t thing = 0; thing < probe_things(probe); thing++) {
+        bool by_command;
+        struct difference difference = differ_at(probe, at, run->round, thing, &by_command);
+        if (!difference.differs)
+            continue;
+        if (facts->thing == NULL) {
+            facts->thing = probe_thing_name(probe, thing);
+            facts->difference = difference;
+            facts->by_command = by_command;
+            facts->round = run->round;
+        }
+        return false;
+    }
+    return true;
+}
+
+static bool ended_well(const struct run *run)
+{
+    return run->ending.end == END_EXITED && run->ending.code == 0;
+}
+
+bool probe_differs(const struct probe *probe)
+{
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        if (probe->variants[i].facts.thing != NULL && !probe->variants[i].facts.ended_unlike)
+            return true;
+    return false;
+}
+
+static void compare_variant(struct probe *probe, size_t at)
+{
+    struct variant *variant = &probe->variants[at];
+    struct facts *facts = &variant->facts;
+    for (size_t i = 0; i < variant->runs.count; i++) {
+        const struct run *run = &variant->runs.items[i];
+        bool well = ended_well(run);
+        if (i == 0 || (!well && !facts->ended_unlike)) {
+            facts->ending = run->ending;
+            facts->ended_round = run->round;
+        }
+        facts->ended_unlike |= !well;
+        bool looked_at = at != VARIANT_BARE && (run->ending.end == END_EXITED || run->ending.end == END_SIGNALLED);
+        bool alike = !looked_at || compare_run(probe, at, run);
+        facts->unlike += !well || !alike;
+    }
+}
+
+/* For times: neither the warm-up, nor what was run alone later. */
+static bool counts(const struct probe *probe, const struct run *run)
+{
+    return run->round != 0 && run->round <= probe->rounds;
+}
+
+static void take_times(struct probe *probe, struct variant *variant)
+{
+    uint64_t *ns = calloc(variant->runs.count + 1, sizeof *ns);
+    size_t count = 0;
+    if (ns == NULL) {
+        probe->out_of_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < variant->runs.count; i++)
+        if (counts(probe, &variant->runs.items[i]) && ended_well(&variant->runs.items[i]))
+            ns[count++] = variant->runs.items[i].ns;
+    variant->facts.times = times_of(ns, count);
+    free(ns);
+}
+
+size_t probe_things(const struct probe *probe)
+{
+    return THING_FILES + probe->outputs.count;
+}
+
+const char *probe_thing_name(const struct probe *probe, size_t thing)
+{
+    return thing == THING_OUT   ? "standard output"
+           : thing == THING_ERR ? "standard error"
+                                : probe->outputs.items[thing - THING_FILES].name;
+}
+
+/* Why a bare run failed is, as a rule, what it said last. */
+static void take_last_words(struct probe *probe)
+{
+    struct view view = view_of(probe, VARIANT_BARE, probe->variants[VARIANT_BARE].facts.ended_round, THING_ERR);
+    view_last_lines(&view, probe->last_words, PROBE_LAST_WORDS);
+    view_close(&view);
+}
+
+void probe_forget(struct probe *probe)
+{
+    for (size_t i = 0; probe->learnt != NULL && i < probe_things(probe); i++)
+        learnt_free(&probe->learnt[i]);
+    free(probe->learnt);
+    probe->learnt = NULL;
+    probe->comparable = (struct comparable){0};
+}
+
+void probe_compare(struct probe *probe)
+{
+    probe_forget(probe);
+    probe->learnt = calloc(probe_things(probe), sizeof *probe->learnt);
+    if (probe->learnt == NULL) {
+        probe->out_of_memory = true;
+        return;
+    }
+    learn_all(probe);
+    for (size_t i = 0; i < probe->count; i++) {
+        struct variant *variant = &probe->variants[i];
+        variant->facts = (struct facts){
+            .name = variant->name, .runs = (unsigned)variant->runs.count, .limit_ns = variant->facts.limit_ns};
+        compare_variant(probe, i);
+        take_times(probe, variant);
+    }
+    if (probe->variants[VARIANT_BARE].facts.ended_unlike)
+        take_last_words(probe);
+}

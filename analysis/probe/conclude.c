@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From the rounds to an answer for each policy. Called by the verb, after probe_run.
+ */
+#include "analysis/probe/probe.h"
+
+#include <string.h>
+
+static struct evidence evidence_of(const struct probe *probe, const struct variant *variant)
+{
+    return (struct evidence){
+        .bare = &probe->variants[VARIANT_BARE].facts,
+        .observe = &probe->variants[VARIANT_OBSERVE].facts,
+        .policy = &variant->facts,
+        .observed = &probe->variants[VARIANT_OBSERVE].record,
+        .own = &variant->record,
+        .said = variant->said.used != 0 ? variant->said.text : NULL,
+        .bare_runs = (unsigned)probe->variants[VARIANT_BARE].runs.count,
+        .comparable = probe->comparable,
+        .interrupted = probe->interrupted,
+        .rounds = probe->rounds,
+        .done = probe->done,
+    };
+}
+
+void probe_conclude(struct probe *probe)
+{
+    for (size_t i = VARIANT_OBSERVE; i < probe->count; i++) {
+        struct path traces = folder_traces(&probe->folder, probe->variants[i].name);
+        record_read(&probe->variants[i].record, traces.text);
+    }
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++) {
+        struct variant *variant = &probe->variants[i];
+        variant->evidence = evidence_of(probe, variant);
+        variant->answer = answer_of(&variant->evidence);
+    }
+}
+
+/* From what is fine to what is worst. */
+static int gravity(const struct variant *variant)
+{
+    static const int places[WORDS] = {[WORD_RIGHT] = 0, [WORD_NOTHING] = 0, [WORD_CANNOT_TELL] = 1, [WORD_DO_NOT] = 2};
+    return places[variant->answer.word];
+}
+
+const struct variant *probe_first(const struct probe *probe)
+{
+    const struct variant *first = NULL;
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++) {
+        const struct variant *variant = &probe->variants[i];
+        if (variant->asked && (first == NULL || gravity(variant) > gravity(first)))
+            first = variant;
+    }
+    return first;
+}
+
+const struct variant *probe_best(const struct probe *probe)
+{
+    const struct variant *best = NULL;
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++) {
+        const struct variant *variant = &probe->variants[i];
+        if (variant->answer.word != WORD_RIGHT)
+            continue;
+        if (best == NULL ||
+            (strcmp(best->name, "guarded") != 0 && times_pace(&best->facts.times, &variant->facts.times) == PACE_FASTER))
+            best = variant;
+    }
+    return best;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The environment of a run: the caller's own, and what a policy adds.
+ */
+#ifndef PTDS_ANALYSIS_PROBE_ENVIRONMENT_H
+#define PTDS_ANALYSIS_PROBE_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes this process's environment, which the program then gets. library NULL: bare, so without the shim even where the
+ * caller preloads it. trace NULL: nothing is recorded. False without memory. */
+bool environment_set(const char *library, const char *policy, const char *trace);
+
+/* The value of LD_PRELOAD: `library` (may be NULL) and what else `there` (may be NULL) names, but no shim. False: no room.
+ */
+bool environment_preload(const char *library, const char *there, char *out, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

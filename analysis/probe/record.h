@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the record of a run says that the answer needs: what it is made of, what the default stream costs, whether its
+ * results are right. Read by the report engine.
+ */
+#ifndef PTDS_ANALYSIS_PROBE_RECORD_H
+#define PTDS_ANALYSIS_PROBE_RECORD_H
+
+#include "analysis/report/worth.h"
+#include "analysis/base/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct record {
+    size_t processes; /* that made CUDA calls; 0: there is no record. The rest is of the one where the default stream
+                         matters most */
+    char program[64];
+    uint64_t threads, streams, calls, default_stream, remapped, run_ns;
+    enum default_cost cost;
+    uint64_t most_ns; /* DEFAULT_UP_TO: of the run, at most */
+    bool incomplete;
+    enum doubt doubt;                   /* the gravest of all processes */
+    struct line outcome, first, second; /* its words, and the two operations that show it; empty: none can be named */
+    struct line default_words, blocked;
+    struct line trouble; /* why a trace could not be read; empty: all could */
+};
+
+/* From the traces in a folder; none is no trouble. */
+void record_read(struct record *record, const char *folder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

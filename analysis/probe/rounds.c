@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs every variant once a round. Called by the verb. Decides nothing about the results, but stops where nothing more can
+ * be learnt: bare fails, or a policy hangs.
+ */
+#include "analysis/probe/probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const uint64_t SLACK_NS = 10000000000;
+enum { TIMES_SLOWER = 10 };
+
+void probe_begin(struct probe *probe)
+{
+    probe->variants[VARIANT_BARE].name = "bare";
+    probe->variants[VARIANT_OBSERVE].name = "observe";
+    probe->count = VARIANT_FIRST_POLICY;
+}
+
+bool probe_add(struct probe *probe, const char *policy, bool asked)
+{
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        if (strcmp(probe->variants[i].name, policy) == 0) {
+            probe->variants[i].asked |= asked;
+            return false;
+        }
+    if (probe->count == VARIANTS_MOST)
+        return false;
+    probe->variants[probe->count++] = (struct variant){.name = policy, .asked = asked};
+    return true;
+}
+
+struct ticker {
+    const struct probe *probe;
+    const struct variant *variant;
+    unsigned round, done;
+};
+
+static void tick(void *data, uint64_t ns)
+{
+    const struct ticker *ticker = data;
+    struct probe_watch *watch = ticker->probe->watch;
+    if (watch != NULL)
+        watch->look(watch, ticker->variant->name, ticker->round, ticker->done,
+                    (ticker->probe->rounds + 1) * (unsigned)ticker->probe->count, ns);
+}
+
+static uint64_t limit_of(const struct probe *probe, size_t at)
+{
+    const struct variant *bare = &probe->variants[VARIANT_BARE];
+    uint64_t slowest = 0;
+    if (probe->timeout_ns != 0 || at == VARIANT_BARE)
+        return probe->timeout_ns;
+    for (size_t i = 0; i < bare->runs.count; i++)
+        slowest = bare->runs.items[i].ns > slowest ? bare->runs.items[i].ns : slowest;
+    return SLACK_NS + TIMES_SLOWER * slowest;
+}
+
+/* observe is always recorded, since that is what it is for; the others where no time is taken. The first round's is kept.
+ */
+static bool is_recorded(size_t variant, unsigned round)
+{
+    return variant == VARIANT_OBSERVE || (variant != VARIANT_BARE && round == 0);
+}
+
+static bool say(char *error, const char *what)
+{
+    snprintf(error, PROBE_ERROR_SIZE, "%s: %s", what, strerror(errno));
+    return false;
+}
+
+static bool make_traces(const struct probe *probe, const char *name, unsigned round, struct folder *out, char *error)
+{
+    struct path path = folder_traces(&probe->folder, name);
+    snprintf(out->path, sizeof out->path, "%.*s%s", (int)sizeof out->path - 8, path.text, round != 0 ? ".again" : "");
+    return mkdir(out->path, 0700) == 0 || say(error, out->path);
+}
+
+static bool keep_run(struct variant *variant, unsigned round, struct ran ran)
+{
+    if (!TABLE_ADD(&variant->runs))
+        return false;
+    *TABLE_LAST(&variant->runs) = (struct run){round, ran.ending, ran.ns};
+    return true;
+}
+
+static bool run_one(struct probe *probe, size_t at, unsigned round, unsigned done, char *error)
+{
+    struct variant *variant = &probe->variants[at];
+    struct path out = folder_thing(&probe->folder, variant->name, round, THING_OUT);
+    struct path err = folder_thing(&probe->folder, variant->name, round, THING_ERR);
+    struct ticker ticker = {probe, variant, round, done};
+    struct folder traces = {0};
+    struct path trace = {0};
+    bool recorded = is_recorded(at, round);
+    if (!outputs_restore(&probe->outputs, error) || (recorded && !make_traces(probe, variant->name, round, &traces, error)))
+        return false;
+    snprintf(trace.text, sizeof trace.text, "%s/%%p.ptds", traces.path);
+    variant->facts.limit_ns = limit_of(probe, at);
+    struct child child = {.argv = probe->program,
+                          .library = at != VARIANT_BARE ? probe->library : NULL,
+                          .policy = variant->name,
+                          .trace = recorded ? trace.text : NULL,
+                          .in = probe->input.text,
+                          .out = out.text,
+                          .err = err.text,
+                          .limit_ns = variant->facts.limit_ns,
+                          .tick = tick,
+                          .data = &ticker};
+    tick(&ticker, 0);
+    struct ran ran = child_run(&child);
+    if (round != 0)
+        folder_remove(&traces);
+    if (ran.ending.end == END_INTERRUPTED) {
+        probe->interrupted = true;
+        return true;
+    }
+    variant->given_up |= ran.ending.end == END_TIMED_OUT || ran.ending.end == END_TERMINAL;
+    if (!keep_run(variant, round, ran)) {
+        errno = ENOMEM;
+        return say(error, "the rounds");
+    }
+    return outputs_take(&probe->outputs, &probe->folder, variant->name, round, error);
+}
+
+/* Whether the program, by itself, is one that can be probed. */
+static bool bare_is_fine(const struct probe *probe)
+{
+    const struct variant *bare = &probe->variants[VARIANT_BARE];
+    if (bare->runs.count == 0)
+        return false;
+    const struct ending *last = &TABLE_LAST(&bare->runs)->ending;
+    return last->end == END_EXITED && last->code == 0;
+}
+
+static bool run_round(struct probe *probe, unsigned round, unsigned *done, char *error)
+{
+    for (size_t i = 0; i < probe->count && !probe->interrupted; i++, (*done)++) {
+        if (probe->variants[i].given_up)
+            continue;
+        if (!run_one(probe, i, round, *done, error))
+            return false;
+        if (i == VARIANT_BARE && !probe->interrupted && !bare_is_fine(probe))
+            return true;
+    }
+    return true;
+}
+
+static bool run_rounds(struct probe *probe, unsigned *done, char *error)
+{
+    for (unsigned round = 0; round <= probe->rounds; round++) {
+        probe->interrupted |= child_interrupted();
+        if (probe->interrupted)
+            return true;
+        if (!run_round(probe, round, done, error))
+            return false;
+        if (probe->interrupted || !bare_is_fine(probe))
+            return true;
+        probe->done = round;
+    }
+    return true;
+}
+
+/* As many bare runs more as there were rounds. What is slow to vary, as a date, or varies now and then, shows in them. */
+static bool run_controls(struct probe *probe, unsigned done, char *error)
+{
+    for (unsigned i = 0; i < probe->rounds && !probe->interrupted; i++) {
+        if (!run_one(probe, VARIANT_BARE, probe->rounds + 1 + i, done, error))
+            return false;
+        probe->controls += !probe->interrupted;
+    }
+    return true;
+}
+
+bool probe_run(struct probe *probe, char *error)
+{
+    unsigned done = 0;
+    if (!outputs_begin(&probe->outputs, error) || !run_rounds(probe, &done, error))
+        return false;
+    child_signals_forget(); /* what they asked for is done */
+    probe_compare(probe);
+    if (probe->interrupted || !probe_differs(probe))
+        return true;
+    if (!run_controls(probe, done, error))
+        return false;
+    child_signals_forget();
+    probe_compare(probe);
+    return true;
+}
+
+void probe_end(struct probe *probe)
+{
+    for (size_t i = 0; i < probe->count; i++)
+        free(probe->variants[i].runs.items);
+    probe_forget(probe);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether two outputs are the same. What varies from one bare run to the next is learnt from the bare runs: numbers that do
+ * are left out, anything else that does makes the output not comparable. Pure: texts in memory, no files.
+ */
+#ifndef PTDS_ANALYSIS_PROBE_SAME_H
+#define PTDS_ANALYSIS_PROBE_SAME_H
+
+#include "analysis/base/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bytes {
+    const char *at;
+    size_t size;
+};
+
+/* What varies bare against bare in such a way that nothing can be compared. */
+enum varies {
+    VARIES_NOT,
+    VARIES_BYTES,  /* no text, and not the same bytes */
+    VARIES_LINES,  /* the number of lines */
+    VARIES_TOKENS, /* a line's number of words */
+    VARIES_WORDS,  /* a word that is no number */
+    VARIES_STATES  /* enum varies has so many */
+};
+
+struct learnt {
+    struct id_map masks; /* (line, token) of the numbers left out -> whether "nan" or "inf" was among them */
+    size_t masked;       /* how many */
+    size_t first_masked; /* the line of the first one, from 1; 0 none */
+    char first_text[48]; /* that line in the first output */
+    enum varies varies;
+    size_t line; /* where it varies; 0: the whole */
+    unsigned texts;
+    bool out_of_memory;
+};
+
+/* From the outputs of all bare runs, at least one. learnt_free in either case. */
+void learn(struct learnt *learnt, const struct bytes *texts, size_t count);
+void learnt_free(struct learnt *learnt);
+
+/* The first place where two outputs differ. */
+struct difference {
+    bool differs;
+    size_t line;                /* from 1; of what is no text: 0 */
+    uint64_t offset;            /* of what is no text */
+    char bare[96], other[96];   /* these lines, cleaned and cut; empty: there is none */
+    bool bare_ends, other_ends; /* this one has no such line */
+};
+
+/* Another output against a bare one (the first that was learnt from), but for what was learnt. */
+struct difference differ(const struct learnt *learnt, struct bytes bare, struct bytes other);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

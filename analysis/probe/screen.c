@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `ptds probe` prints: the word, what was compared, the rounds, what the records say, the line to copy. Called by the
+ * verb. Computes nothing.
+ */
+#include "analysis/probe/probe.h"
+
+#include <string.h>
+
+enum { ROUNDS_SHOWN = 5, NAME_COLUMNS = 11, TIME_COLUMNS = 10 };
+
+static void put_line(struct text_sink *sink, const char *before, const struct line *line)
+{
+    if (line->used != 0)
+        sink_printf(sink, "%s%s\n", before, line->text);
+}
+
+static void put_answers(const struct probe *probe, struct text_sink *sink)
+{
+    const struct variant *first = probe_first(probe);
+    struct line line = answer_line(&first->answer, &first->evidence);
+    put_line(sink, "", &line);
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++) {
+        const struct variant *variant = &probe->variants[i];
+        line = answer_line(&variant->answer, &variant->evidence);
+        if (variant != first)
+            put_line(sink, "", &line);
+    }
+}
+
+/* "standard output: compared but for 2 numbers that vary bare against bare (the first in line 2)" */
+static void put_thing(const struct probe *probe, size_t thing, struct text_sink *sink)
+{
+    const struct learnt *learnt = &probe->learnt[thing];
+    struct line line = {0};
+    line_add(&line, "%.80s: ", probe_thing_name(probe, thing));
+    if (probe->command != NULL && thing == (probe->outputs.count != 0 && thing >= THING_FILES ? thing : THING_OUT))
+        line_add(&line, "compared by %.100s", probe->command);
+    else if (learnt->varies != VARIES_NOT)
+        line_add(&line, "not compared, it varies bare against bare%s", learnt->line != 0 ? " in more than numbers" : "");
+    else if (learnt->masked != 0)
+        line_add(&line, "compared but for %s that var%s bare against bare (%sline %zu: \"%s\")",
+                 text_plural(learnt->masked, "number").text, learnt->masked == 1 ? "ies" : "y",
+                 learnt->masked == 1 ? "" : "the first in ", learnt->first_masked, learnt->first_text);
+    else
+        line_add(&line, "compared byte for byte%s",
+                 learnt->texts < 2 ? "; one bare run teaches nothing of what varies" : "");
+    put_line(sink, "  ", &line);
+}
+
+static void put_difference(const struct facts *facts, struct text_sink *sink)
+{
+    const struct difference *difference = &facts->difference;
+    if (facts->thing == NULL || facts->by_command || difference->line == 0)
+        return;
+    sink_printf(sink, "  %s, line %zu, in round %u:\n", facts->thing, difference->line, facts->round);
+    sink_printf(sink, "    bare:  %s\n", difference->bare_ends ? "(no such line)" : difference->bare);
+    sink_printf(sink, "    it is: %s\n", difference->other_ends ? "(no such line)" : difference->other);
+}
+
+/* Of a policy that is not to be used: where output differs first, and the two operations whose order is gone, if the record
+ * of its own run knows of any. */
+static void put_reason(const struct variant *variant, struct text_sink *sink)
+{
+    const struct record *record = &variant->record;
+    bool by_order = record->doubt != DOUBT_NONE && variant->evidence.observed->doubt < record->doubt;
+    if (variant->facts.thing == NULL && variant->answer.word != WORD_DO_NOT)
+        return;
+    if (variant->facts.thing == NULL && !by_order && variant->said.used == 0)
+        return;
+    sink_printf(sink, "\nUnder %s:\n", variant->name);
+    put_difference(&variant->facts, sink);
+    put_line(sink, "  it said: ", &variant->said);
+    if (!by_order)
+        return;
+    put_line(sink, "  its record: ", &record->outcome);
+    put_line(sink, "    ", &record->first);
+    put_line(sink, "    ", &record->second);
+}
+
+static void put_last_words(const struct probe *probe, struct text_sink *sink)
+{
+    for (size_t i = 0; i < PROBE_LAST_WORDS; i++)
+        put_line(sink, "  it said: ", &probe->last_words[i]);
+}
+
+static const char *cell_of(const struct run *run, struct line *line)
+{
+    *line = (struct line){0};
+    if (run->ending.end == END_EXITED && run->ending.code == 0)
+        line_add(line, "%s", text_ns(run->ns).text);
+    else if (run->ending.end == END_EXITED)
+        line_add(line, "status %d", run->ending.code);
+    else if (run->ending.end == END_SIGNALLED)
+        line_add(line, "signal %d", run->ending.code);
+    else
+        line_add(line, "%s", run->ending.end == END_TIMED_OUT ? "hangs" : "stops");
+    return line->text;
+}
+
+static void put_row(const struct variant *variant, struct text_sink *sink)
+{
+    const struct times *times = &variant->facts.times;
+    struct line line = {0}, cell;
+    line_add(&line, "%-*s", NAME_COLUMNS, variant->name);
+    if (times->count != 0)
+        line_add(&line, "%*s %*s", TIME_COLUMNS, text_ns(times->median).text, TIME_COLUMNS, text_ns(times->spread).text);
+    else
+        line_add(&line, "%*s %*s", TIME_COLUMNS, "-", TIME_COLUMNS, "-");
+    for (size_t i = 0; i < variant->runs.count && i <= ROUNDS_SHOWN; i++)
+        line_add(&line, "%s%*s", i == 0 ? " " : "", TIME_COLUMNS, cell_of(&variant->runs.items[i], &cell));
+    if (variant->runs.count > ROUNDS_SHOWN + 1)
+        line_add(&line, " ...");
+    put_line(sink, "  ", &line);
+}
+
+static void put_rounds(const struct probe *probe, struct text_sink *sink)
+{
+    struct line line = {0}, name;
+    line_add(&line, "%-*s%*s %*s %*s", NAME_COLUMNS, "", TIME_COLUMNS, "median", TIME_COLUMNS, "spread", TIME_COLUMNS,
+             "warm-up");
+    for (unsigned i = 1; i <= probe->rounds && i <= ROUNDS_SHOWN; i++) {
+        name = (struct line){0};
+        line_add(&name, "round %u", i);
+        line_add(&line, "%*s", TIME_COLUMNS, name.text);
+    }
+    sink_printf(sink, "\n");
+    put_line(sink, "  ", &line);
+    for (size_t i = 0; i < probe->count; i++)
+        put_row(&probe->variants[i], sink);
+    sink_printf(
+        sink,
+        "  Wall time of the whole process. The warm-up is recorded, and does not count; observe is recorded always.\n");
+}
+
+static void put_observed(const struct record *record, struct text_sink *sink)
+{
+    sink_printf(sink, "\n");
+    put_line(sink, "A trace was not read: ", &record->trouble);
+    if (record->processes == 0) {
+        sink_printf(sink, "Recorded under observe: no CUDA call\n");
+        return;
+    }
+    sink_printf(sink, "Recorded under observe%s%s: ran %s; ", record->processes != 1 ? ", of " : "",
+                record->processes != 1 ? record->program : "", text_ns(record->run_ns).text);
+    sink_printf(sink, "%s, %s, ", text_plural(record->threads, "thread").text, text_plural(record->streams, "stream").text);
+    sink_printf(sink, "%s, %s on the default stream\n", text_plural(record->calls, "driver call").text,
+                text_count(record->default_stream).text);
+    put_line(sink, "  ", &record->default_words);
+    put_line(sink, "  ", &record->blocked);
+}
+
+/* What the record of a policy's own run says. */
+static void put_own(const struct variant *variant, struct text_sink *sink)
+{
+    const struct record *record = &variant->record;
+    if (record->processes == 0)
+        return;
+    sink_printf(sink, "Recorded under %s: ran %s; ", variant->name, text_ns(record->run_ns).text);
+    sink_printf(sink, "%s of %s on the default stream moved\n", text_count(record->remapped).text,
+                text_plural(record->default_stream, "operation").text);
+    put_line(sink, "  ", &record->outcome);
+}
+
+static void put_end(const struct probe *probe, bool stands, struct text_sink *sink)
+{
+    const struct variant *best = probe_best(probe);
+    if (stands)
+        sink_printf(sink, "What each run printed and recorded: %s\n", probe->folder.path);
+    if (best == NULL)
+        return;
+    sink_printf(sink, "\n");
+    probe_command(probe, best, sink);
+    sink_printf(sink, "\n");
+}
+
+static void put_compared(const struct probe *probe, struct text_sink *sink)
+{
+    sink_printf(sink, "\nCompared, of the warm-up and %s: exit status and\n", text_plural(probe->done, "round").text);
+    for (size_t thing = 0; probe->learnt != NULL && thing < probe_things(probe); thing++)
+        put_thing(probe, thing, sink);
+    if (probe->controls != 0)
+        sink_printf(sink, "  Output differed, so bare ran %s more, and varied no more than that.\n",
+                    text_plural(probe->controls, "time").text);
+}
+
+void probe_screen(const struct probe *probe, bool stands, struct text_sink *sink)
+{
+    const struct facts *bare = &probe->variants[VARIANT_BARE].facts;
+    put_answers(probe, sink);
+    if (bare->ended_unlike || bare->runs == 0) {
+        put_last_words(probe, sink);
+        put_end(probe, stands, sink);
+        return;
+    }
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        put_reason(&probe->variants[i], sink);
+    put_compared(probe, sink);
+    put_rounds(probe, sink);
+    put_observed(&probe->variants[VARIANT_OBSERVE].record, sink);
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        put_own(&probe->variants[i], sink);
+    put_end(probe, stands, sink);
+}
