@@ -96,7 +96,7 @@ static struct answer decide(const struct evidence *evidence)
     if (evidence->policy->runs == 0)
         return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
     if (!evidence->interrupted && evidence->observed->processes == 0)
-        return say(WORD_CANNOT_TELL, WHY_NO_CUDA);
+        return say(WORD_CANNOT_TELL, evidence->said != NULL ? WHY_NOT_IN_FORCE : WHY_NO_CUDA);
     if (evidence->policy->thing != NULL)
         return differs(evidence);
     if (is_proven_wrong(evidence))

@@ -89,7 +89,7 @@ static void add_do_not(struct line *line, const struct answer *answer, const str
     line_add(line, "do not use %s: ", policy->name);
     switch (answer->why) {
     case WHY_OUTPUT: add_difference(line, policy); break;
-    case WHY_HANGS: line_add(line, "it hangs: %s; bare does", ending_words(policy->ending, policy->limit_ns).text); break;
+    case WHY_HANGS: line_add(line, "it hangs: no end in %s, bare ended", text_ns(policy->limit_ns).text); break;
     case WHY_ENDING:
         line_add(line, "it %s in %u of %u rounds; bare ends with status 0",
                  ending_words(policy->ending, policy->limit_ns).text, policy->unlike, policy->runs);

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/probe/view.h"
 
@@ -57,8 +58,10 @@ static bool same_by_command(struct probe *probe, size_t variant, unsigned round,
         return ending.code == 0;
     if (ending.end == END_INTERRUPTED)
         probe->interrupted = true;
-    else
+    else {
+        probe->learnt[thing].varies = VARIES_BYTES;
         cannot_compare(probe, thing, (struct comparable){.broken = true, .ending = ending});
+    }
     return true;
 }
 
@@ -97,9 +100,14 @@ static void learn_thing(struct probe *probe, size_t thing, bool *empty, bool *mi
 static void learn_by_command(struct probe *probe, size_t thing)
 {
     const struct variant *bare = &probe->variants[VARIANT_BARE];
-    for (size_t i = 1; i < bare->runs.count; i++)
-        if (!same_by_command(probe, VARIANT_BARE, bare->runs.items[i].round, thing))
+    struct learnt *learnt = &probe->learnt[thing];
+    learnt->varies = VARIES_NOT; /* that is the command's to say */
+    learnt->masked = 0;
+    for (size_t i = 1; i < bare->runs.count && learnt->varies == VARIES_NOT; i++)
+        if (!same_by_command(probe, VARIANT_BARE, bare->runs.items[i].round, thing)) {
+            learnt->varies = VARIES_BYTES;
             cannot_compare(probe, thing, (struct comparable){.by_command = true});
+        }
 }
 
 static void learn_all(struct probe *probe)
@@ -127,12 +135,12 @@ static struct difference differ_at(struct probe *probe, size_t variant, unsigned
 {
     struct difference out = {0};
     *by_command = is_for_command(probe, thing);
+    if (probe->learnt[thing].varies != VARIES_NOT)
+        return out;
     if (*by_command) {
         out.differs = !same_by_command(probe, variant, round, thing);
         return out;
     }
-    if (probe->learnt[thing].varies != VARIES_NOT)
-        return out;
     struct view bare = view_of(probe, VARIANT_BARE, 0, thing), other = view_of(probe, variant, round, thing);
     out = differ(&probe->learnt[thing], bare.bytes, other.bytes);
     view_close(&bare);
@@ -219,9 +227,11 @@ size_t probe_things(const struct probe *probe)
 
 const char *probe_thing_name(const struct probe *probe, size_t thing)
 {
-    return thing == THING_OUT   ? "standard output"
-           : thing == THING_ERR ? "standard error"
-                                : probe->outputs.items[thing - THING_FILES].name;
+    enum { LONG = 40 };
+    if (thing < THING_FILES)
+        return thing == THING_OUT ? "standard output" : "standard error";
+    const char *name = probe->outputs.items[thing - THING_FILES].name;
+    return strlen(name) > LONG ? text_base(name) : name;
 }
 
 /* Why a bare run failed is, as a rule, what it said last. */

@@ -98,7 +98,7 @@ static const char *cell_of(const struct run *run, struct line *line)
     return line->text;
 }
 
-static void put_row(const struct variant *variant, struct text_sink *sink)
+static void put_row(const struct variant *variant, unsigned rounds, struct text_sink *sink)
 {
     const struct times *times = &variant->facts.times;
     struct line line = {0}, cell;
@@ -107,9 +107,9 @@ static void put_row(const struct variant *variant, struct text_sink *sink)
         line_add(&line, "%*s %*s", TIME_COLUMNS, text_ns(times->median).text, TIME_COLUMNS, text_ns(times->spread).text);
     else
         line_add(&line, "%*s %*s", TIME_COLUMNS, "-", TIME_COLUMNS, "-");
-    for (size_t i = 0; i < variant->runs.count && i <= ROUNDS_SHOWN; i++)
+    for (size_t i = 0; i < variant->runs.count && i <= ROUNDS_SHOWN && variant->runs.items[i].round <= rounds; i++)
         line_add(&line, "%s%*s", i == 0 ? " " : "", TIME_COLUMNS, cell_of(&variant->runs.items[i], &cell));
-    if (variant->runs.count > ROUNDS_SHOWN + 1)
+    if (rounds > ROUNDS_SHOWN && variant->runs.count > ROUNDS_SHOWN + 1)
         line_add(&line, " ...");
     put_line(sink, "  ", &line);
 }
@@ -127,7 +127,7 @@ static void put_rounds(const struct probe *probe, struct text_sink *sink)
     sink_printf(sink, "\n");
     put_line(sink, "  ", &line);
     for (size_t i = 0; i < probe->count; i++)
-        put_row(&probe->variants[i], sink);
+        put_row(&probe->variants[i], probe->rounds, sink);
     sink_printf(
         sink,
         "  Wall time of the whole process. The warm-up is recorded, and does not count; observe is recorded always.\n");

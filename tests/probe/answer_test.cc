@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The word, from literals: what was measured on one side, the answer, its line and its exit status on the other.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "analysis/probe/answer.h"
+#include "analysis/probe/environment.h"
+
+namespace ptds
+{
+namespace
+{
+
+const uint64_t MS = 1000000;
+
+times Times(std::vector<uint64_t> ms)
+{
+    for (uint64_t &one : ms)
+        one *= MS;
+    return times_of(ms.data(), ms.size());
+}
+
+TEST(Times, MedianAndSpread)
+{
+    times three = Times({30, 10, 20});
+    EXPECT_EQ(20 * MS, three.median);
+    EXPECT_EQ(20 * MS, three.spread);
+    EXPECT_EQ(10 * MS, three.least);
+    EXPECT_EQ(30 * MS, three.most);
+    EXPECT_EQ(15 * MS, Times({10, 20}).median);
+    EXPECT_EQ(2 * MS, Times({10, 11, 12, 9, 500}).spread) << "of five, the fastest and the slowest do not count";
+    EXPECT_EQ(0u, Times({}).count);
+}
+
+TEST(Times, Pace)
+{
+    auto pace = [](std::vector<uint64_t> bare, std::vector<uint64_t> other) {
+        times one = Times(bare), two = Times(other);
+        return times_pace(&one, &two);
+    };
+    EXPECT_EQ(PACE_FASTER, pace({100, 101, 102}, {50, 51, 52}));
+    EXPECT_EQ(PACE_SLOWER, pace({50, 51, 52}, {100, 101, 102}));
+    EXPECT_EQ(PACE_SAME, pace({100, 101, 160}, {50, 51, 52})) << "the medians are no further apart than bare's rounds";
+    EXPECT_EQ(PACE_SAME, pace({100, 101, 102}, {50, 90, 130}));
+    EXPECT_EQ(PACE_SAME, pace({1000, 1000, 1000}, {995, 995, 995})) << "under 1 %";
+    EXPECT_EQ(PACE_UNKNOWN, pace({100}, {50, 51})) << "one round has no spread";
+}
+
+/* A program that is right under guarded and twice as fast; tests change what they are about. */
+struct Case {
+    facts bare = {}, observe = {}, policy = {};
+    record observed = {}, own = {};
+    evidence all = {};
+    Case()
+    {
+        bare.name = "bare";
+        policy.name = "guarded";
+        bare.runs = observe.runs = policy.runs = 4;
+        bare.ending = observe.ending = policy.ending = {END_EXITED, 0};
+        bare.times = observe.times = Times({100, 101, 102});
+        policy.times = Times({50, 51, 52});
+        observed.processes = own.processes = 1;
+        observed.cost = DEFAULT_UP_TO;
+        all.rounds = all.done = 3;
+    }
+    Case(const Case &) = delete;
+    evidence &Evidence()
+    {
+        all.bare = &bare;
+        all.observe = &observe;
+        all.policy = &policy;
+        all.observed = &observed;
+        all.own = &own;
+        return all;
+    }
+    void Says(word word, why why, int status, const std::string &line)
+    {
+        answer found = answer_of(&Evidence());
+        EXPECT_STREQ(word_names[word], word_names[found.word]);
+        EXPECT_STREQ(why_names[why], why_names[found.why]);
+        EXPECT_EQ(status, answer_status(&found));
+        EXPECT_EQ(line, answer_line(&found, &Evidence()).text);
+    }
+    void Differs(facts &facts)
+    {
+        facts.thing = "standard output";
+        facts.unlike = 2;
+        facts.difference.differs = true;
+        facts.difference.line = 3;
+        strcpy(facts.difference.bare, "sum 5");
+        strcpy(facts.difference.other, "sum 1");
+    }
+};
+
+TEST(Answer, Faster)
+{
+    Case one;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
+    one.all.prediction = {true, 1.8, 2.2};
+    one.Says(WORD_RIGHT, WHY_FASTER, 0,
+             "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms; predicted 1.8x to 2.2x)");
+}
+
+TEST(Answer, AsFast)
+{
+    Case one;
+    one.policy.times = Times({99, 100, 103});
+    one.Says(WORD_RIGHT, WHY_SAME_TIME, 0,
+             "right under guarded; no measurable difference (100.0 ms, bare 101.0 ms, spread 4.0 ms)");
+    one.observed.cost = DEFAULT_ALONE;
+    one.Says(
+        WORD_NOTHING, WHY_NO_GAIN, 0,
+        "nothing to gain: one thread, one stream; right under guarded; no measurable difference (100.0 ms, bare 101.0 ms, "
+        "spread 4.0 ms)");
+    one.observed.cost = DEFAULT_UNKNOWN;
+    one.Says(WORD_RIGHT, WHY_SAME_TIME, 0,
+             "right under guarded; no measurable difference (100.0 ms, bare 101.0 ms, spread 4.0 ms)");
+}
+
+TEST(Answer, WhatWasMeasuredStandsAgainstTheRecord)
+{
+    Case one;
+    one.observed.cost = DEFAULT_ALONE;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
+}
+
+TEST(Answer, OneRoundTellsNoTime)
+{
+    Case one;
+    one.bare.times = Times({100});
+    one.policy.times = Times({10});
+    one.Says(WORD_RIGHT, WHY_PACE_UNKNOWN, 0,
+             "right under guarded; one round tells nothing of times (10.0 ms, bare 100.0 ms)");
+}
+
+TEST(Answer, Slower)
+{
+    Case one;
+    std::swap(one.bare.times, one.policy.times);
+    one.Says(WORD_DO_NOT, WHY_SLOWER, 1, "do not use guarded: 2.0x slower (101.0 ms, bare 51.0 ms)");
+}
+
+TEST(Answer, ByTheExitStatusAlone)
+{
+    Case one;
+    one.all.comparable.nothing_printed = true;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0,
+             "right under guarded, by its exit status alone; 2.0x faster (51.0 ms, bare 101.0 ms)");
+}
+
+TEST(Answer, OutputDiffers)
+{
+    Case one;
+    one.Differs(one.policy);
+    one.Says(WORD_DO_NOT, WHY_OUTPUT, 1,
+             "do not use guarded: output differs in 2 of 4 rounds, because line 3 is \"sum 1\", bare \"sum 5\"");
+    one.policy.difference.other_ends = true;
+    one.Says(WORD_DO_NOT, WHY_OUTPUT, 1,
+             "do not use guarded: output differs in 2 of 4 rounds, because line 3 is missing: \"sum 5\"");
+    one.policy.thing = "out.bin";
+    one.policy.difference = {};
+    one.policy.difference.offset = 17;
+    one.Says(WORD_DO_NOT, WHY_OUTPUT, 1,
+             "do not use guarded: output differs in 2 of 4 rounds, because byte 17 of out.bin is not the same");
+    one.policy.by_command = true;
+    one.Says(WORD_DO_NOT, WHY_OUTPUT, 1,
+             "do not use guarded: output differs in 2 of 4 rounds, because --compare says so of out.bin");
+}
+
+TEST(Answer, OutputThatDiffersUnderObserveTooProvesNothing)
+{
+    Case one;
+    one.Differs(one.policy);
+    one.Differs(one.observe);
+    one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
+             "can't tell: standard output differs under guarded, but under observe, too, which moves nothing");
+}
+
+TEST(Answer, EndsOtherwise)
+{
+    Case one;
+    one.policy.ended_unlike = true;
+    one.policy.unlike = 1;
+    one.policy.ending = {END_SIGNALLED, SIGSEGV};
+    one.Says(WORD_DO_NOT, WHY_ENDING, 1,
+             "do not use guarded: it ends by signal 11 (Segmentation fault) in 1 of 4 rounds; bare ends with status 0");
+    one.policy.ending = {END_EXITED, 3};
+    one.Says(WORD_DO_NOT, WHY_ENDING, 1,
+             "do not use guarded: it ends with status 3 in 1 of 4 rounds; bare ends with status 0");
+    one.policy.ending = {END_TIMED_OUT, 0};
+    one.policy.limit_ns = 12000 * MS;
+    one.Says(WORD_DO_NOT, WHY_HANGS, 1, "do not use guarded: it hangs: no end in 12.00 s, bare ended");
+}
+
+TEST(Answer, TheRecordProvesItWrong)
+{
+    Case one;
+    one.own.doubt = DOUBT_WRONG;
+    one.Says(WORD_DO_NOT, WHY_RECORD, 1,
+             "do not use guarded: an order is gone that a result needs, though the output was the same in 4 rounds");
+    one.observed.doubt = DOUBT_WRONG;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
+    one.observed.doubt = DOUBT_NONE;
+    one.own.doubt = DOUBT_MAY;
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
+}
+
+TEST(Answer, BareItself)
+{
+    Case one;
+    one.bare.ending = {END_EXITED, 4};
+    one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends with status 4");
+    one.bare.ending = {END_SIGNALLED, SIGABRT};
+    one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends by signal 6 (Aborted)");
+    one.bare.ending = {END_TIMED_OUT, 0};
+    one.bare.limit_ns = 2000 * MS;
+    one.Says(WORD_CANNOT_TELL, WHY_BARE_HANGS, 3, "can't tell: the bare program itself does not end in 2.00 s");
+    one.bare.ending = {END_TERMINAL, 0};
+    one.Says(WORD_CANNOT_TELL, WHY_TERMINAL, 3, "can't tell: the bare program itself wants the terminal");
+    one.bare.ending = {END_NOT_STARTED, ENOENT};
+    one.Says(WORD_CANNOT_TELL, WHY_NOT_STARTED, 2,
+             "can't tell: the bare program itself cannot be started: No such file or directory");
+}
+
+TEST(Answer, NotComparable)
+{
+    Case one;
+    one.all.comparable.thing = "standard output";
+    one.all.comparable.varies = VARIES_WORDS;
+    one.all.comparable.line = 2;
+    one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3,
+             "can't tell: standard output varies in more than numbers bare against bare (line 2): give --compare CMD");
+    one.all.comparable.missing = true;
+    one.all.comparable.thing = "out.bin";
+    one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3, "can't tell: out.bin was not written by the bare runs");
+    one.all.comparable.broken = true;
+    one.all.comparable.ending = {END_EXITED, 127};
+    one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3, "can't tell: --compare ends with status 127");
+    one.policy.ended_unlike = true;
+    one.policy.ending = {END_EXITED, 3};
+    EXPECT_EQ(WORD_DO_NOT, answer_of(&one.Evidence()).word) << "a crash needs no comparing";
+}
+
+TEST(Answer, NothingSeen)
+{
+    Case one;
+    one.observed.processes = 0;
+    one.Says(WORD_CANNOT_TELL, WHY_NO_CUDA, 3,
+             "can't tell: no CUDA call was seen: the program makes none, or a preloaded library does not reach it");
+    Case other;
+    other.own.processes = 0;
+    other.all.said = "ptds: PTDS_LANES=x: a number from 1 to 32";
+    other.Says(WORD_CANNOT_TELL, WHY_NOT_IN_FORCE, 3,
+               "can't tell: guarded was not in force: ptds: PTDS_LANES=x: a number from 1 to 32");
+}
+
+TEST(Answer, Interrupted)
+{
+    Case one;
+    one.all.interrupted = true;
+    one.all.done = 1;
+    one.policy.runs = 2;
+    one.Says(WORD_CANNOT_TELL, WHY_INTERRUPTED, 3,
+             "can't tell: interrupted after 1 of 3 rounds; so far the same under guarded in 2 runs");
+    one.policy.runs = 0;
+    one.all.done = 0;
+    one.Says(WORD_CANNOT_TELL, WHY_INTERRUPTED, 3, "can't tell: interrupted after 0 of 3 rounds");
+    one.policy.runs = 2;
+    one.Differs(one.policy);
+    EXPECT_EQ(WORD_DO_NOT, answer_of(&one.Evidence()).word) << "what is known is known";
+    Case none;
+    none.all.interrupted = true;
+    none.bare.runs = 0;
+    none.bare.ending = {};
+    EXPECT_EQ(WHY_INTERRUPTED, answer_of(&none.Evidence()).why);
+}
+
+TEST(Environment, NoShimIsPreloadedTwice)
+{
+    char out[100];
+    auto preload = [&](const char *library, const char *there) {
+        EXPECT_TRUE(environment_preload(library, there, out, sizeof out));
+        return std::string(out);
+    };
+    EXPECT_EQ("", preload(nullptr, nullptr));
+    EXPECT_EQ("/a/libptds.so", preload("/a/libptds.so", nullptr));
+    EXPECT_EQ("/a/libptds.so:/b/other.so", preload("/a/libptds.so", "/b/libptds.so:/b/other.so"));
+    EXPECT_EQ("/b/other.so:x.so", preload(nullptr, "libptds.so /b/other.so  x.so:/c/libptds.so"));
+    EXPECT_EQ("notlibptds.so", preload(nullptr, "notlibptds.so"));
+    EXPECT_FALSE(environment_preload("/a/libptds.so", nullptr, out, 5));
+}
+
+} // namespace
+} // namespace ptds

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `ptds probe` as its users meet it: whole programs on the simulated driver, the first line, the exit status, and what is
+// left behind, which is nothing.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "tests/support/run_child.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NEEDS_A_PLAIN_SHIM() GTEST_SKIP() << "the shim is built with a sanitizer"
+#else
+#define NEEDS_A_PLAIN_SHIM() (void)0
+#endif
+
+namespace ptds
+{
+namespace
+{
+
+using Words = std::vector<std::string>;
+
+std::string Subject()
+{
+    return data_file("tests/probe/subject");
+}
+
+/* The probe's temporary files go into a folder of the test's own. */
+Command Probe(const Folder &folder, const Words &options, const Words &program)
+{
+    std::string simulator = data_file("tests/sim/libcuda.so.1");
+    Command command;
+    command.argv = {data_file("analysis/ptds"), "probe"};
+    command.argv.insert(command.argv.end(), options.begin(), options.end());
+    command.argv.push_back("--");
+    command.argv.insert(command.argv.end(), program.begin(), program.end());
+    command.env = {{"PTDS_LIBRARY", shim()}, {"TMPDIR", folder.path()}};
+    command.libraries = {simulator.substr(0, simulator.rfind('/'))};
+    return command;
+}
+
+bool Has(const Outcome &outcome, const std::string &part)
+{
+    return outcome.out.find(part) != std::string::npos;
+}
+
+std::string First(const Outcome &outcome)
+{
+    return outcome.out.substr(0, outcome.out.find('\n'));
+}
+
+bool Begins(const Outcome &outcome, const std::string &part)
+{
+    return outcome.out.compare(0, part.size(), part) == 0;
+}
+
+class ProbeTest : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        NEEDS_A_PLAIN_SHIM();
+    }
+    Outcome Run(const Words &options, const Words &program)
+    {
+        return run(Probe(folder_, options, program));
+    }
+    /* With a round that counts and the warm-up. */
+    Outcome RunSubject(Words options, Words words)
+    {
+        options.insert(options.begin(), {"--rounds", "1"});
+        words.insert(words.begin(), Subject());
+        return Run(options, words);
+    }
+    Folder folder_;
+};
+
+TEST_F(ProbeTest, AProgramThatGetsFaster)
+{
+    std::string program = data_file("tests/apps/overlap");
+    Outcome ran = Run({"--rounds", "2"}, {program, "4", "10", "10000000"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "right under guarded; ") && First(ran).find("x faster (") != std::string::npos) << ran;
+    EXPECT_TRUE(Has(ran, "  standard output: compared but for 1 number that varies bare against bare (line 2: \"time_ms "))
+        << ran;
+    EXPECT_TRUE(Has(ran, "; 5 threads, 1 stream, ")) << ran;
+    EXPECT_TRUE(Has(ran, " operations on the default stream moved\n")) << ran;
+    EXPECT_TRUE(Has(ran, "\nLD_PRELOAD=" + shim() + " PTDS_POLICY=guarded PTDS_REPORT=off " + program + " 4 10 10000000\n"))
+        << ran;
+    EXPECT_EQ("", ran.err) << "progress is for terminals";
+    EXPECT_TRUE(folder_.files().empty()) << "temporary files";
+}
+
+TEST_F(ProbeTest, OneThreadAndOneStreamHaveNothingToGain)
+{
+    Outcome ran = Run({"--rounds", "2"}, {Subject(), "alone"});
+    if (First(ran).find("x slower") != std::string::npos || First(ran).find("x faster") != std::string::npos)
+        GTEST_SKIP() << "a busy machine: " << First(ran);
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "nothing to gain: one thread, one stream; right under guarded; no measurable difference ("))
+        << ran;
+    EXPECT_FALSE(Has(ran, "LD_PRELOAD")) << "nothing to copy";
+}
+
+TEST_F(ProbeTest, OutputThatPerThreadMakesWrong)
+{
+    Outcome ran = RunSubject({"--policy", "per-thread"}, {"unordered"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_TRUE(
+        Begins(ran, "do not use per-thread: output differs in 2 of 2 rounds, because line 1 is \"sum 1\", bare \"sum 5\"\n"
+                    "right under guarded; "))
+        << ran;
+    EXPECT_TRUE(Has(ran, "Under per-thread:\n  standard output, line 1, in round 0:\n    bare:  sum 5\n    it is: sum 1\n"))
+        << ran;
+    EXPECT_TRUE(Has(ran, "  its record: WRONG: ")) << ran;
+    EXPECT_TRUE(Has(ran, "    cuMemsetD32Async writes 0x") && Has(ran, "    then cuMemcpyDtoH_v2 reads it in thread 1"))
+        << ran;
+    EXPECT_TRUE(Has(ran, "so bare ran 1 time more")) << ran;
+    EXPECT_TRUE(Has(ran, " PTDS_POLICY=guarded ")) << "the line to copy is the right one";
+}
+
+TEST_F(ProbeTest, AllPoliciesAreToldButGuardedCounts)
+{
+    Outcome ran = RunSubject({"--all"}, {"unordered"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "right under guarded; ")) << ran;
+    EXPECT_TRUE(Has(ran, "\ndo not use per-thread: ") && Has(ran, "\nright under stream; ")) << ran;
+}
+
+TEST_F(ProbeTest, AProgramThatChecksItself)
+{
+    Outcome ran = Run({"--rounds", "1", "-p", "per-thread"}, {data_file("tests/apps/mixed_threads"), "2", "3"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "do not use per-thread: it ends with status 1 in 2 of 2 rounds; bare ends with status 0\n"))
+        << ran;
+    EXPECT_TRUE(Has(ran, "    it is: WRONG ")) << ran;
+}
+
+TEST_F(ProbeTest, NumbersThatVary)
+{
+    Outcome ran = RunSubject({}, {"varies", "numbers"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Has(ran, "compared but for 1 number that varies bare against bare (line 2: \"took ")) << ran;
+}
+
+TEST_F(ProbeTest, OutputThatCannotBeCompared)
+{
+    Outcome ran = RunSubject({}, {"varies", "words"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: standard output varies in more than numbers bare against bare (line 2): give --compare CMD",
+              First(ran));
+    ran = RunSubject({}, {"varies", "lines"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: standard output varies in its number of lines bare against bare: give --compare CMD",
+              First(ran));
+    ran = RunSubject({}, {"varies", "errors"});
+    EXPECT_EQ(0, ran.exit) << "there is standard output to compare: " << ran;
+    EXPECT_TRUE(Has(ran, "  standard error: not compared, it varies bare against bare\n")) << ran;
+}
+
+/* The last run of all is the first that prints something else; a bare run more does, too. */
+TEST_F(ProbeTest, WhatVariesSlowlyIsLearntFromMoreBareRuns)
+{
+    Folder data;
+    Outcome ran = RunSubject({}, {"age", data / "runs", "5"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Has(ran, "Output differed, so bare ran 1 time more")) << ran;
+    EXPECT_EQ("7\n", read_file(data / "runs"));
+}
+
+TEST_F(ProbeTest, BareFails)
+{
+    Outcome ran = RunSubject({}, {"fail", "bare"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: the bare program itself ends with status 7\n  it said: no such device\n", ran.out);
+    ran = RunSubject({}, {"crash", "bare"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "can't tell: the bare program itself ends by signal 11 (")) << ran;
+}
+
+TEST_F(ProbeTest, CrashUnderThePolicy)
+{
+    Outcome ran = RunSubject({}, {"crash", "guarded"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "do not use guarded: it ends by signal 11 (")) << ran;
+    EXPECT_FALSE(Has(ran, "LD_PRELOAD")) << ran;
+    ran = RunSubject({}, {"prints", "stream", "other"});
+    EXPECT_EQ(0, ran.exit) << "nobody asked for stream: " << ran;
+    ran = RunSubject({"-p", "stream", "-p", "per-thread"}, {"prints", "per-thread", "other"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_TRUE(
+        Begins(ran, "do not use per-thread: output differs in 2 of 2 rounds, because line 2 is \"other\", bare \"usual\"\n"
+                    "right under guarded"))
+        << ran;
+}
+
+TEST_F(ProbeTest, DifferentUnderObserveTooProvesNothing)
+{
+    Outcome ran = RunSubject({}, {"prints", "bare", "only bare"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "can't tell: standard output differs under guarded, but under observe, too")) << ran;
+}
+
+/* Both numbers of the file are processes that must be gone. */
+void ExpectGone(const std::string &file)
+{
+    std::istringstream numbers(read_file(file));
+    int count = 0;
+    for (int pid; numbers >> pid; count++) {
+        bool gone = false;
+        for (int i = 0; i < 200 && !gone; i++, usleep(10000)) {
+            std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+            gone = stat.empty() || stat.find(") Z") != std::string::npos;
+        }
+        EXPECT_TRUE(gone) << pid;
+    }
+    EXPECT_GE(count, 2);
+}
+
+TEST_F(ProbeTest, HangsUnderThePolicy)
+{
+    Folder data;
+    Outcome ran = RunSubject({"--timeout", "2"}, {"hang", "guarded", data / "pids"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_EQ("do not use guarded: it hangs: no end in 2.00 s, bare ended", First(ran));
+    EXPECT_TRUE(Has(ran, "     hangs\n")) << "once is enough: " << ran;
+    ExpectGone(data / "pids");
+    ran = RunSubject({"--timeout", "500ms"}, {"hang", "bare", data / "more"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: the bare program itself does not end in 500.0 ms", First(ran));
+    ExpectGone(data / "more");
+}
+
+/* Interrupted while the policy's first run hangs: what bare and observe showed is there, and nothing runs on. */
+TEST_F(ProbeTest, CtrlCLeavesWhatIsKnown)
+{
+    for (int signal : {SIGINT, SIGTERM}) {
+        Folder data;
+        std::ofstream(data / "out") << "mine";
+        Running probe(Probe(folder_, {"--output", data / "out"}, {Subject(), "hang", "guarded", data / "pids"}));
+        for (int i = 0; i < 2000 && read_file(data / "pids").empty(); i++)
+            usleep(10000);
+        usleep(100000);
+        probe.kill(signal);
+        Outcome ran = probe.end();
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_EQ("can't tell: interrupted after 0 of 3 rounds", First(ran));
+        EXPECT_TRUE(Has(ran, "\n  bare  ") && Has(ran, "\n  observe  ")) << ran;
+        EXPECT_TRUE(Has(ran, "Recorded under observe: ran ")) << ran;
+        ExpectGone(data / "pids");
+        EXPECT_EQ("mine", read_file(data / "out"));
+        EXPECT_TRUE(folder_.files().empty());
+    }
+}
+
+TEST_F(ProbeTest, FilesAreComparedAndLeftAsTheyWere)
+{
+    Folder data;
+    std::string out = data / "out";
+    struct stat before, after;
+    std::ofstream(out) << "mine\n";
+    chmod(out.c_str(), 0640);
+    ASSERT_EQ(0, stat(out.c_str(), &before));
+    Outcome ran = RunSubject({"--output", out}, {"append", out, "result"});
+    EXPECT_EQ(0, ran.exit) << "each run finds the file as the first did: " << ran;
+    EXPECT_TRUE(Has(ran, "  out: compared byte for byte\n")) << ran;
+    ASSERT_EQ(0, stat(out.c_str(), &after));
+    EXPECT_EQ("mine\n", read_file(out));
+    EXPECT_EQ(before.st_ino, after.st_ino) << "the very file";
+    EXPECT_EQ(before.st_mode, after.st_mode);
+    EXPECT_EQ(before.st_mtime, after.st_mtime);
+    ran = RunSubject({"--output", data / "new"}, {"append", data / "new", "result"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    ran = RunSubject({"--output", data / "other"}, {"append", out, "result"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: other was not written by the bare runs", First(ran));
+    EXPECT_EQ(Words{"out"}, data.files()) << "what was not there is not there";
+}
+
+TEST_F(ProbeTest, AFileThatDiffers)
+{
+    Folder data;
+    std::string script = Subject() + " alone; echo $PTDS_POLICY >" + data / "out";
+    Outcome ran = Run({"--rounds", "1", "-o", data / "out", "-c", "cmp -s"}, {"/bin/sh", "-c", script});
+    EXPECT_EQ(3, ran.exit) << "under observe, too: " << ran;
+    script = Subject() + " alone; echo ${PTDS_POLICY#observe} >" + data / "out";
+    ran = Run({"--rounds", "1", "-o", data / "out"}, {"/bin/sh", "-c", script});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "do not use guarded: output differs in 2 of 2 rounds, because line 1 of out is "
+                            "\"guarded\", bare \"\"\n"))
+        << ran;
+    ran = Run({"--rounds", "1", "-o", data / "out", "-c", "cmp -s"}, {"/bin/sh", "-c", script});
+    EXPECT_EQ("do not use guarded: output differs in 2 of 2 rounds, because --compare says so of out", First(ran));
+}
+
+TEST_F(ProbeTest, OutputsThatAreNotPlainFilesAreRefused)
+{
+    Folder data;
+    std::ofstream(data / "file") << "mine";
+    ASSERT_EQ(0, symlink((data / "file").c_str(), (data / "link").c_str()));
+    ASSERT_EQ(0, symlink("/nowhere/at/all", (data / "dangling").c_str()));
+    ASSERT_EQ(0, mkfifo((data / "fifo").c_str(), 0600));
+    for (const std::string &path :
+         {std::string("/dev/null"), data.path(), data / "fifo", data / "dangling", data / "no/such"}) {
+        Outcome ran = RunSubject({"--output", path}, {"alone"});
+        EXPECT_EQ(2, ran.exit) << path << ran;
+    }
+    EXPECT_EQ(2, RunSubject({"-o", data / "file", "-o", data / "link"}, {"alone"}).exit) << "the same file";
+    Outcome ran = RunSubject({"--output", data / "link"}, {"append", data / "file", "result"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_EQ("mine", read_file(data / "file"));
+    EXPECT_EQ(4u, data.files().size());
+}
+
+TEST_F(ProbeTest, CompareByACommand)
+{
+    Outcome ran = RunSubject({"--compare", "sh -c 'head -n 1 \"$0\" >\"$0.1\"; head -n 1 \"$1\" | cmp -s \"$0.1\"'"},
+                             {"varies", "words"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Has(ran, "  standard output: compared by sh -c ")) << ran;
+    ran = RunSubject({"--compare", "cmp -s"}, {"varies", "words"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: standard output differs bare against bare, says --compare", First(ran));
+    ran = RunSubject({"--compare", "/no/such/command"}, {"alone"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: --compare ends with status 127", First(ran));
+    ran = RunSubject({"--compare", "cmp -s"}, {"prints", "guarded", "other"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_EQ("do not use guarded: output differs in 2 of 2 rounds, because --compare says so", First(ran));
+}
+
+TEST_F(ProbeTest, EveryRunGetsTheSameInput)
+{
+    for (bool by_pipe : {true, false}) {
+        Folder data;
+        std::ofstream(data / "in") << "one\ntwo\n";
+        Command command = Probe(folder_, {"--rounds", "1", "--keep"}, {Subject(), "reads"});
+        std::string line = by_pipe ? "printf 'one\\ntwo\\n' | " : "", last = by_pipe ? "" : " <" + data / "in";
+        for (const std::string &word : command.argv)
+            line += "'" + word + "' ";
+        command.argv = {"/bin/sh", "-c", line + last};
+        Outcome ran = run(command);
+        EXPECT_EQ(0, ran.exit) << ran;
+        size_t at = ran.out.find("What each run printed and recorded: ");
+        ASSERT_NE(std::string::npos, at) << ran;
+        std::string kept = ran.out.substr(at + 36, ran.out.find('\n', at) - at - 36);
+        for (const char *run : {"bare.0", "observe.1", "guarded.1"})
+            EXPECT_NE(std::string::npos, read_file(kept + "/" + run + ".out").find("read one\nread two\nread all\n"))
+                << run;
+        EXPECT_EQ(0, run({{"/bin/rm", "-r", kept}}).exit);
+    }
+    EXPECT_TRUE(folder_.files().empty());
+}
+
+TEST_F(ProbeTest, NothingPrintedIsSaid)
+{
+    Outcome ran = RunSubject({}, {"silent"});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(First(ran).find("right under guarded, by its exit status alone; ") != std::string::npos) << ran;
+}
+
+TEST_F(ProbeTest, NoCudaCallAndNoProgram)
+{
+    Outcome ran = Run({"--rounds", "1"}, {"/bin/echo", "hello"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "can't tell: no CUDA call was seen")) << ran;
+    ran = Run({}, {"/no/such/program"});
+    EXPECT_EQ(2, ran.exit) << ran;
+    EXPECT_EQ("", ran.out);
+    EXPECT_EQ("ptds probe: /no/such/program: No such file or directory\n", ran.err);
+    EXPECT_TRUE(folder_.files().empty());
+}
+
+TEST_F(ProbeTest, ASettingThatTheShimRefuses)
+{
+    Command command = Probe(folder_, {"--rounds", "1"}, {Subject(), "alone"});
+    command.env["PTDS_LANES"] = "many";
+    Outcome ran = run(command);
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "can't tell: guarded was not in force: ptds: PTDS_LANES=many")) << ran;
+}
+
+TEST_F(ProbeTest, BareIsBareWhateverIsPreloaded)
+{
+    Command command = Probe(folder_, {"--rounds", "1"}, {"/bin/sh", "-c", Subject() + " alone; echo [$LD_PRELOAD] >&2"});
+    command.preload = {shim()};
+    Outcome ran = run(command);
+    EXPECT_EQ(3, ran.exit) << "under observe it is preloaded, and bare not: " << ran;
+    EXPECT_TRUE(Begins(ran, "can't tell: standard error differs under guarded, but under observe, too")) << ran;
+}
+
+TEST_F(ProbeTest, Json)
+{
+    Outcome ran = RunSubject({"--json", "-p", "per-thread"}, {"unordered"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    json_error_t error;
+    json_t *root = json_loads(ran.out.c_str(), 0, &error);
+    ASSERT_NE(nullptr, root) << error.text << ran;
+    json_t *answers = json_object_get(root, "answers"), *first = json_array_get(answers, 0);
+    ASSERT_EQ(2u, json_array_size(answers));
+    EXPECT_STREQ("per-thread", json_string_value(json_object_get(first, "policy")));
+    EXPECT_STREQ("do-not", json_string_value(json_object_get(first, "answer")));
+    EXPECT_STREQ("output-differs", json_string_value(json_object_get(first, "why")));
+    EXPECT_STREQ("right", json_string_value(json_object_get(json_array_get(answers, 1), "answer")));
+    json_t *variants = json_object_get(root, "variants"), *last = json_array_get(variants, 3);
+    ASSERT_EQ(4u, json_array_size(variants));
+    json_t *difference = json_object_get(last, "difference");
+    EXPECT_STREQ("sum 5", json_string_value(json_object_get(difference, "bare")));
+    EXPECT_STREQ("sum 1", json_string_value(json_object_get(difference, "other")));
+    EXPECT_EQ(1, json_integer_value(json_object_get(difference, "line")));
+    EXPECT_STREQ("wrong", json_string_value(json_object_get(json_object_get(last, "record"), "outcome")));
+    EXPECT_EQ(2u, json_array_size(json_object_get(last, "runs")));
+    EXPECT_TRUE(json_is_null(json_object_get(json_array_get(variants, 0), "record"))) << "bare has none";
+    std::string command = json_string_value(json_object_get(root, "command"));
+    EXPECT_NE(std::string::npos, command.find("PTDS_POLICY=guarded")) << command;
+    json_decref(root);
+}
+
+TEST_F(ProbeTest, UsageErrorsAreTwo)
+{
+    for (const Words &wrong : std::vector<Words>{{"--policy", "ordered"},
+                                                 {"--policy", "observe"},
+                                                 {"--rounds", "0"},
+                                                 {"--rounds", "x"},
+                                                 {"--timeout", "soon"},
+                                                 {"--timeout", "0"},
+                                                 {"--frob"}})
+        EXPECT_EQ(2, Run(wrong, {"/bin/true"}).exit) << wrong.back();
+    Command none;
+    none.argv = {data_file("analysis/ptds"), "probe"};
+    EXPECT_EQ(2, run(none).exit);
+}
+
+} // namespace
+} // namespace ptds
