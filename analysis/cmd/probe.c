@@ -131,6 +131,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* Times that change as fast as the line does help nobody. */
+static const uint64_t SHOWN_NS = 1000000000;
+
 static void show(struct probe_watch *watch, const char *variant, unsigned round, unsigned done, unsigned all, uint64_t ns)
 {
     (void)watch;
@@ -139,7 +142,10 @@ static void show(struct probe_watch *watch, const char *variant, unsigned round,
         line_add(&where, "warm-up");
     else
         line_add(&where, "round %u", round);
-    fprintf(stderr, "\r\033[K%s, %s: run %u of %u, %s", where.text, variant, done + 1, all, text_ns(ns).text);
+    line_add(&where, ", %s: run %u of %u", variant, done + 1, all);
+    if (ns >= SHOWN_NS)
+        line_add(&where, ", %s", text_ns(ns).text);
+    fprintf(stderr, "\r\033[K%s", where.text);
     fflush(stderr);
 }
 

@@ -55,9 +55,12 @@ static struct answer ended_otherwise(const struct evidence *evidence)
     return say(WORD_DO_NOT, evidence->policy->ending.end == END_TIMED_OUT ? WHY_HANGS : WHY_ENDING);
 }
 
-/* What observe did to the program, which changes no order, another policy need not have done. */
+/* What observe did to the program, which changes no order, another policy need not have done. One bare run teaches nothing
+ * of what varies by itself. */
 static struct answer differs(const struct evidence *evidence)
 {
+    if (evidence->bare_runs < 2)
+        return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
     return evidence->observe->thing != NULL ? say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO) : say(WORD_DO_NOT, WHY_OUTPUT);
 }
 

@@ -148,7 +148,7 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
         break;
     default:
         line_add(line, "interrupted after %u of %u rounds", evidence->done, evidence->rounds);
-        if (policy->runs != 0)
+        if (policy->runs != 0 && policy->thing == NULL)
             line_add(line, "; so far the same under %s in %u runs", policy->name, policy->runs);
         break;
     }

@@ -233,16 +233,17 @@ static struct difference at_byte(struct bytes bare, struct bytes other)
 struct difference differ(const struct learnt *learnt, struct bytes bare, struct bytes other)
 {
     struct pair pair = {.learnt = (struct learnt *)learnt}; /* which stays as it is: nothing is learnt */
+    struct difference none = {0};
     struct bytes a = {0}, b = {0};
     bool bare_newline = ends_in_newline(bare), other_newline = ends_in_newline(other);
     if (equal(bare, other))
-        return (struct difference){0};
+        return none;
     if (!is_text(bare) || !is_text(other))
         return at_byte(bare, other);
     for (size_t line = 1;; line++) {
         bool one = next_line(&bare, &a), two = next_line(&other, &b);
         if (!one && !two)
-            return bare_newline == other_newline ? (struct difference){0} : at_line(line - 1, &a, &b);
+            break;
         if (one != two)
             return at_line(line, one ? &a : NULL, two ? &b : NULL);
         pair.line = line;
@@ -251,4 +252,5 @@ struct difference differ(const struct learnt *learnt, struct bytes bare, struct 
         if (!equal(a, b) && take_lines(&pair) != VARIES_NOT)
             return at_line(line, &a, &b);
     }
+    return bare_newline == other_newline ? none : at_line(pair.line, &a, &b);
 }

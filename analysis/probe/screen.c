@@ -64,7 +64,7 @@ static void put_reason(const struct variant *variant, struct text_sink *sink)
 {
     const struct record *record = &variant->record;
     bool by_order = record->doubt != DOUBT_NONE && variant->evidence.observed->doubt < record->doubt;
-    if (variant->facts.thing == NULL && variant->answer.word != WORD_DO_NOT)
+    if (variant->answer.word != WORD_DO_NOT && variant->answer.why != WHY_OBSERVE_TOO)
         return;
     if (variant->facts.thing == NULL && !by_order && variant->said.used == 0)
         return;

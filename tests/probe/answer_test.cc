@@ -66,6 +66,7 @@ struct Case {
         observed.processes = own.processes = 1;
         observed.cost = DEFAULT_UP_TO;
         all.rounds = all.done = 3;
+        all.bare_runs = 4;
     }
     Case(const Case &) = delete;
     evidence &Evidence()
@@ -272,6 +273,8 @@ TEST(Answer, Interrupted)
     one.policy.runs = 2;
     one.Differs(one.policy);
     EXPECT_EQ(WORD_DO_NOT, answer_of(&one.Evidence()).word) << "what is known is known";
+    one.all.bare_runs = 1;
+    one.Says(WORD_CANNOT_TELL, WHY_INTERRUPTED, 3, "can't tell: interrupted after 0 of 3 rounds");
     Case none;
     none.all.interrupted = true;
     none.bare.runs = 0;

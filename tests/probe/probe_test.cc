@@ -276,6 +276,9 @@ TEST_F(ProbeTest, FilesAreComparedAndLeftAsTheyWere)
     EXPECT_EQ(before.st_ino, after.st_ino) << "the very file";
     EXPECT_EQ(before.st_mode, after.st_mode);
     EXPECT_EQ(before.st_mtime, after.st_mtime);
+    std::string finds = "grep -q mine '" + out + "' || exit 9; '" + Subject() + "' append '" + out + "' result";
+    ran = Run({"--rounds", "1", "--output", out}, {"/bin/sh", "-c", finds});
+    EXPECT_EQ(0, ran.exit) << "with what is in it: " << ran;
     ran = RunSubject({"--output", data / "new"}, {"append", data / "new", "result"});
     EXPECT_EQ(0, ran.exit) << ran;
     ran = RunSubject({"--output", data / "other"}, {"append", out, "result"});
