@@ -180,7 +180,7 @@ static void put_compared(const struct probe *probe, struct text_sink *sink)
     for (size_t thing = 0; probe->learnt != NULL && thing < probe_things(probe); thing++)
         put_thing(probe, thing, sink);
     if (probe->controls != 0)
-        sink_printf(sink, "  Output differed, so bare ran %s more, and varied no more than that.\n",
+        sink_printf(sink, "  Output differed, so bare ran %s more, to learn what varies by itself.\n",
                     text_plural(probe->controls, "time").text);
 }
 

@@ -73,7 +73,7 @@ TEST(Command, HelpAndVersion)
     Ran version = Ptds("--version");
     EXPECT_EQ(0, version.status);
     EXPECT_TRUE(Has(version, "ptds ")) << version.out;
-    for (const char *verb : {"run", "report", "watch", "doctor"}) {
+    for (const char *verb : {"probe", "run", "report", "watch", "doctor"}) {
         Ran ran = Ptds(std::string(verb) + " --help");
         EXPECT_EQ(0, ran.status);
         EXPECT_TRUE(Has(ran, "Example")) << ran.out;

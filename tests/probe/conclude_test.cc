@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Of several policies: whose answer comes first, which one is to be used, and the line to copy.
+#include <gtest/gtest.h>
+
+#include "analysis/probe/probe.h"
+
+namespace ptds
+{
+namespace
+{
+
+class ConcludeTest : public testing::Test
+{
+protected:
+    ConcludeTest()
+    {
+        probe_begin(&probe_);
+        for (const char *policy : {"guarded", "per-thread", "stream"})
+            probe_add(&probe_, policy, false);
+    }
+    /* The policies in that order; ns of each round. */
+    void Answers(std::vector<word> words, std::vector<uint64_t> ns)
+    {
+        for (size_t i = 0; i < words.size(); i++) {
+            uint64_t rounds[] = {ns[i], ns[i]};
+            probe_.variants[VARIANT_FIRST_POLICY + i].answer.word = words[i];
+            probe_.variants[VARIANT_FIRST_POLICY + i].facts.times = times_of(rounds, 2);
+        }
+    }
+    void Ask(const char *policy)
+    {
+        EXPECT_FALSE(probe_add(&probe_, policy, true)) << "it is there already";
+    }
+    std::string Best() const
+    {
+        const variant *best = probe_best(&probe_);
+        return best != nullptr ? best->name : "none";
+    }
+    probe probe_ = {};
+};
+
+TEST_F(ConcludeTest, TheWorstOfThoseAskedForComesFirst)
+{
+    EXPECT_EQ(nullptr, probe_first(&probe_));
+    Answers({WORD_RIGHT, WORD_DO_NOT, WORD_CANNOT_TELL}, {1, 1, 1});
+    Ask("guarded");
+    EXPECT_STREQ("guarded", probe_first(&probe_)->name);
+    Ask("stream");
+    EXPECT_STREQ("stream", probe_first(&probe_)->name);
+    Ask("per-thread");
+    EXPECT_STREQ("per-thread", probe_first(&probe_)->name);
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_NOTHING}, {1, 1, 1});
+    EXPECT_STREQ("guarded", probe_first(&probe_)->name) << "all fine: the first";
+}
+
+TEST_F(ConcludeTest, GuardedIsTheOneToUseWhereItIsRight)
+{
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200});
+    EXPECT_EQ("guarded", Best()) << "it gives up nothing";
+    Answers({WORD_DO_NOT, WORD_RIGHT, WORD_RIGHT}, {500, 200, 100});
+    EXPECT_EQ("stream", Best()) << "the fastest of the others";
+    Answers({WORD_DO_NOT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200});
+    EXPECT_EQ("per-thread", Best());
+    Answers({WORD_CANNOT_TELL, WORD_DO_NOT, WORD_NOTHING}, {1, 1, 1});
+    EXPECT_EQ("none", Best());
+}
+
+TEST_F(ConcludeTest, TheLineToCopyIsReadBackByAShell)
+{
+    std::string text;
+    text_sink sink = {[](text_sink *self, const char *piece, size_t size) {
+                          static_cast<std::string *>(self->data)->append(piece, size);
+                      },
+                      &text};
+    char words[][24] = {"./app", "a b", "it's", "", "$HOME", "x=1,2", "=x", "*", "\n"};
+    std::vector<char *> argv;
+    for (char *word : words)
+        argv.push_back(word);
+    argv.push_back(nullptr);
+    probe_.program = argv.data();
+    probe_.library = "/lib/libptds.so";
+    unsetenv("LD_PRELOAD");
+    probe_command(&probe_, &probe_.variants[VARIANT_FIRST_POLICY], &sink);
+    EXPECT_EQ("LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_REPORT=off ./app 'a b' 'it'\\''s' '' '$HOME' x=1,2 '=x' "
+              "'*' '\n'",
+              text);
+}
+
+} // namespace
+} // namespace ptds
