@@ -26,9 +26,11 @@ struct facts {
     const char *thing;            /* what differs: "standard output", a file's name; NULL: nothing */
     struct difference difference; /* the first of them */
     bool by_command;              /* --compare said so, not a line */
-    unsigned round;               /* where */
-    struct times times;           /* of the rounds that count */
-    uint64_t limit_ns;            /* END_TIMED_OUT */
+    struct difference outside;    /* of the first run with numbers left out that lie far from bare's */
+    const char *outside_thing;
+    unsigned round;     /* where */
+    struct times times; /* of the rounds that count */
+    uint64_t limit_ns;  /* END_TIMED_OUT */
 };
 
 /* What could be compared at all, learnt from the bare runs. */

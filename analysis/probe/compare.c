@@ -102,7 +102,7 @@ static void learn_by_command(struct probe *probe, size_t thing)
     const struct variant *bare = &probe->variants[VARIANT_BARE];
     struct learnt *learnt = &probe->learnt[thing];
     learnt->varies = VARIES_NOT; /* that is the command's to say */
-    learnt->masked = 0;
+    learnt->list.count = 0;
     for (size_t i = 1; i < bare->runs.count && learnt->varies == VARIES_NOT; i++)
         if (!same_by_command(probe, VARIANT_BARE, bare->runs.items[i].round, thing)) {
             learnt->varies = VARIES_BYTES;
@@ -126,7 +126,7 @@ static void learn_all(struct probe *probe)
             learn_by_command(probe, thing);
         else if (learnt->varies != VARIES_NOT && answers(probe, thing, out_is_empty))
             cannot_compare(probe, thing, (struct comparable){.varies = learnt->varies, .line = learnt->line});
-        probe->comparable.masked += learnt->varies == VARIES_NOT ? learnt->masked : 0;
+        probe->comparable.masked += learnt->varies == VARIES_NOT ? learnt->list.count : 0;
     }
     probe->comparable.nothing_printed = nothing;
 }
@@ -155,6 +155,10 @@ static bool compare_run(struct probe *probe, size_t at, const struct run *run)
     for (size_t thing = 0; thing < probe_things(probe); thing++) {
         bool by_command;
         struct difference difference = differ_at(probe, at, run->round, thing, &by_command);
+        if (difference.outside != 0 && facts->outside.outside == 0) {
+            facts->outside = difference;
+            facts->outside_thing = probe_thing_name(probe, thing);
+        }
         if (!difference.differs)
             continue;
         if (facts->thing == NULL) {

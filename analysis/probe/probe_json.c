@@ -102,6 +102,7 @@ static json_t *variant_json(const struct variant *variant)
     set(out, "times", times_json(&variant->facts.times));
     set(out, "unlike_bare", value_number(variant->facts.unlike));
     set(out, "difference", difference(&variant->facts));
+    set(out, "numbers_outside_of_bare", value_number(variant->facts.outside.outside));
     set(out, "runs", runs(variant));
     set(out, "record", record_json(&variant->record));
     return out;
@@ -131,7 +132,7 @@ static json_t *things(const struct probe *probe)
         set(one, "what", value_text(probe_thing_name(probe, i)));
         set(one, "varies",
             words[probe->learnt[i].varies] != NULL ? value_text(words[probe->learnt[i].varies]) : json_null());
-        set(one, "numbers_left_out", value_number(probe->learnt[i].masked));
+        set(one, "numbers_left_out", value_number(probe->learnt[i].list.count));
         json_array_append_new(out, one);
     }
     return out;

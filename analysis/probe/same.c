@@ -6,6 +6,8 @@
 #include "analysis/probe/same.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -76,25 +78,38 @@ static uint64_t key_of(size_t line, size_t token)
     return (uint64_t)line << TOKEN_BITS | token;
 }
 
-static void mask(struct learnt *learnt, size_t line, size_t token, bool odd, struct bytes whole)
+/* "12.5", "-1e-3", "12ms"; not "0x12", "12-13", "42f8820c". */
+static bool plain_number(struct bytes text, double *value)
 {
-    uint32_t was;
-    uint64_t key = key_of(line, token);
-    bool known = id_map_get(&learnt->masks, key, &was);
-    if (!id_map_put(&learnt->masks, key, odd || (known && was != 0)))
-        learnt->out_of_memory = true;
-    learnt->masked += !known;
-    if (learnt->first_masked != 0 && line >= learnt->first_masked)
-        return;
-    learnt->first_masked = line;
-    text_clean(learnt->first_text, sizeof learnt->first_text, whole.at, whole.size);
+    enum { ROOM = 40, UNIT = 4 };
+    char copy[ROOM], *end = copy;
+    if (text.size >= sizeof copy || (text.size > 1 && (text.at[1] == 'x' || text.at[1] == 'X')) || is_odd(text))
+        return false;
+    memcpy(copy, text.at, text.size);
+    copy[text.size] = 0;
+    *value = strtod(copy, &end);
+    size_t unit = 0;
+    while (isalpha((unsigned char)end[unit]))
+        unit++;
+    return end != copy && end[unit] == 0 && unit <= UNIT;
 }
 
-/* Whether the other number may stand here. No result becomes "nan" unnoticed where no bare run had that. */
-static bool is_left_out(const struct learnt *learnt, size_t line, size_t token, struct bytes other)
+static void widen(struct masked *masked, struct bytes text)
 {
-    uint32_t odd;
-    return id_map_get(&learnt->masks, key_of(line, token), &odd) && is_number(other) && (odd != 0 || !is_odd(other));
+    double value;
+    masked->odd |= is_odd(text);
+    if (!plain_number(text, &value)) {
+        masked->plain = false;
+        return;
+    }
+    masked->least = value < masked->least ? value : masked->least;
+    masked->most = value > masked->most ? value : masked->most;
+}
+
+static struct masked *find_mask(const struct learnt *learnt, size_t line, size_t token)
+{
+    uint32_t at;
+    return id_map_get(&learnt->masks, key_of(line, token), &at) ? &learnt->list.items[at] : NULL;
 }
 
 /* Two lines, and whether they are gone through to learn: numbers that are not equal are left out from then on. */
@@ -103,18 +118,66 @@ struct pair {
     bool learning;
     size_t line;
     struct bytes bare, other;
+    struct difference *found; /* where numbers outside are counted; not while learning */
 };
+
+static struct masked *add_mask(struct pair *pair, size_t token)
+{
+    struct learnt *learnt = pair->learnt;
+    if (!TABLE_ADD(&learnt->list) ||
+        !id_map_put(&learnt->masks, key_of(pair->line, token), (uint32_t)learnt->list.count - 1)) {
+        learnt->out_of_memory = true;
+        return NULL;
+    }
+    *TABLE_LAST(&learnt->list) = (struct masked){.least = HUGE_VAL, .most = -HUGE_VAL, .plain = true};
+    if (learnt->first_masked == 0 || pair->line < learnt->first_masked) {
+        learnt->first_masked = pair->line;
+        text_clean(learnt->first_text, sizeof learnt->first_text, pair->bare.at, pair->bare.size);
+    }
+    return TABLE_LAST(&learnt->list);
+}
+
+/* Leaves a number out where two bare runs differ in it. */
+static bool leave_out(struct pair *pair, size_t at, struct bytes a, struct bytes b)
+{
+    struct masked *masked = find_mask(pair->learnt, pair->line, at);
+    bool same = equal(a, b);
+    if (same || !is_number(a) || !is_number(b) || at >= (1u << TOKEN_BITS))
+        return masked != NULL && same;
+    if (masked == NULL && (masked = add_mask(pair, at)) == NULL)
+        return false;
+    widen(masked, a);
+    widen(masked, b);
+    return true;
+}
+
+/* Few bare runs tell little of a range, so it is taken three times as wide. */
+static void look_at_range(struct pair *pair, const struct masked *masked, struct bytes other)
+{
+    double value, width = masked->most - masked->least;
+    if (!masked->plain || !plain_number(other, &value) || (value >= masked->least - width && value <= masked->most + width))
+        return;
+    if (pair->found->outside++ != 0)
+        return;
+    pair->found->outside_line = pair->line;
+    text_clean(pair->found->outside_text, sizeof pair->found->outside_text, pair->other.at, pair->other.size);
+}
+
+/* Whether a number that is left out stands here. None becomes "nan" unnoticed where no bare run had that. */
+static bool is_left_out(struct pair *pair, size_t at, struct bytes other)
+{
+    const struct masked *masked = find_mask(pair->learnt, pair->line, at);
+    if (masked == NULL || !is_number(other) || (is_odd(other) && !masked->odd))
+        return false;
+    look_at_range(pair, masked, other);
+    return true;
+}
 
 /* Two words in the same place. */
 static bool words_agree(struct pair *pair, size_t at, struct bytes a, struct bytes b, bool *left_out)
 {
-    uint32_t odd;
-    bool same = equal(a, b);
-    if (pair->learning && !same && is_number(a) && is_number(b) && at < (1u << TOKEN_BITS))
-        mask(pair->learnt, pair->line, at, is_odd(a) || is_odd(b), pair->bare);
-    *left_out = pair->learning ? id_map_get(&pair->learnt->masks, key_of(pair->line, at), &odd)
-                               : is_left_out(pair->learnt, pair->line, at, b);
-    return same || *left_out;
+    *left_out = pair->learning ? leave_out(pair, at, a, b) : is_left_out(pair, at, b);
+    return equal(a, b) || *left_out;
 }
 
 /* Blanks beside a number that is left out may be as many as its width asks for. */
@@ -189,7 +252,7 @@ static void learn_from(struct learnt *learnt, struct bytes first, struct bytes o
         return;
     }
     for (size_t line = 1; next_line(&first, &a) && next_line(&other, &b); line++) {
-        struct pair pair = {learnt, true, line, a, b};
+        struct pair pair = {learnt, true, line, a, b, NULL};
         enum varies varies = equal(a, b) ? VARIES_NOT : take_lines(&pair);
         if (varies != VARIES_NOT) {
             give_up(learnt, varies, line);
@@ -209,6 +272,7 @@ void learn(struct learnt *learnt, const struct bytes *texts, size_t count)
 void learnt_free(struct learnt *learnt)
 {
     id_map_free(&learnt->masks);
+    free(learnt->list.items);
     *learnt = (struct learnt){0};
 }
 
@@ -232,25 +296,22 @@ static struct difference at_byte(struct bytes bare, struct bytes other)
 
 struct difference differ(const struct learnt *learnt, struct bytes bare, struct bytes other)
 {
-    struct pair pair = {.learnt = (struct learnt *)learnt}; /* which stays as it is: nothing is learnt */
-    struct difference none = {0};
-    struct bytes a = {0}, b = {0};
+    struct difference same = {0};
+    struct pair pair = {.learnt = (struct learnt *)learnt, .found = &same}; /* nothing is learnt: it stays as it is */
+    struct bytes *a = &pair.bare, *b = &pair.other;
     bool bare_newline = ends_in_newline(bare), other_newline = ends_in_newline(other);
     if (equal(bare, other))
-        return none;
+        return same;
     if (!is_text(bare) || !is_text(other))
         return at_byte(bare, other);
-    for (size_t line = 1;; line++) {
-        bool one = next_line(&bare, &a), two = next_line(&other, &b);
+    for (pair.line = 1;; pair.line++) {
+        bool one = next_line(&bare, a), two = next_line(&other, b);
         if (!one && !two)
             break;
         if (one != two)
-            return at_line(line, one ? &a : NULL, two ? &b : NULL);
-        pair.line = line;
-        pair.bare = a;
-        pair.other = b;
-        if (!equal(a, b) && take_lines(&pair) != VARIES_NOT)
-            return at_line(line, &a, &b);
+            return at_line(pair.line, one ? a : NULL, two ? b : NULL);
+        if (!equal(*a, *b) && take_lines(&pair) != VARIES_NOT)
+            return at_line(pair.line, a, b);
     }
-    return bare_newline == other_newline ? none : at_line(pair.line, &a, &b);
+    return bare_newline == other_newline ? same : at_line(pair.line - 1, a, b);
 }

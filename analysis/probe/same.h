@@ -27,9 +27,16 @@ enum varies {
     VARIES_STATES  /* enum varies has so many */
 };
 
+/* A number that is left out: from where to where it lay in the bare runs. */
+struct masked {
+    double least, most;
+    bool odd;   /* "nan" or "inf" was among them */
+    bool plain; /* all were decimal numbers, with a unit at most; else there is no range */
+};
+
 struct learnt {
-    struct id_map masks; /* (line, token) of the numbers left out -> whether "nan" or "inf" was among them */
-    size_t masked;       /* how many */
+    struct id_map masks; /* (line, token) of the numbers left out -> position in `list` */
+    TABLE_OF(struct masked) list;
     size_t first_masked; /* the line of the first one, from 1; 0 none */
     char first_text[48]; /* that line in the first output */
     enum varies varies;
@@ -49,6 +56,10 @@ struct difference {
     uint64_t offset;            /* of what is no text */
     char bare[96], other[96];   /* these lines, cleaned and cut; empty: there is none */
     bool bare_ends, other_ends; /* this one has no such line */
+    /* Numbers left out that lie far from where they lay in the bare runs: a time, or a result that varies and is wrong. */
+    size_t outside;
+    size_t outside_line; /* of the first */
+    char outside_text[48];
 };
 
 /* Another output against a bare one (the first that was learnt from), but for what was learnt. */

@@ -38,10 +38,10 @@ static void put_thing(const struct probe *probe, size_t thing, struct text_sink 
         line_add(&line, "compared by %.100s", probe->command);
     else if (learnt->varies != VARIES_NOT)
         line_add(&line, "not compared, it varies bare against bare%s", learnt->line != 0 ? " in more than numbers" : "");
-    else if (learnt->masked != 0)
+    else if (learnt->list.count != 0)
         line_add(&line, "compared but for %s that var%s bare against bare (%sline %zu: \"%s\")",
-                 text_plural(learnt->masked, "number").text, learnt->masked == 1 ? "ies" : "y",
-                 learnt->masked == 1 ? "" : "the first in ", learnt->first_masked, learnt->first_text);
+                 text_plural(learnt->list.count, "number").text, learnt->list.count == 1 ? "ies" : "y",
+                 learnt->list.count == 1 ? "" : "the first in ", learnt->first_masked, learnt->first_text);
     else
         line_add(&line, "compared byte for byte%s",
                  learnt->texts < 2 ? "; one bare run teaches nothing of what varies" : "");
@@ -174,11 +174,24 @@ static void put_end(const struct probe *probe, bool stands, struct text_sink *si
     sink_printf(sink, "\n");
 }
 
+/* What was left out may be a time, which is to change, or a result. Only the reader knows. */
+static void put_outside(const struct facts *facts, struct text_sink *sink)
+{
+    const struct difference *found = &facts->outside;
+    if (found->outside == 0)
+        return;
+    sink_printf(sink, "  Under %s %s left out %s far from bare's (line %zu of %s: \"%s\"): times?\n", facts->name,
+                text_plural(found->outside, "number").text, found->outside == 1 ? "is" : "are", found->outside_line,
+                facts->outside_thing, found->outside_text);
+}
+
 static void put_compared(const struct probe *probe, struct text_sink *sink)
 {
     sink_printf(sink, "\nCompared, of the warm-up and %s: exit status and\n", text_plural(probe->done, "round").text);
     for (size_t thing = 0; probe->learnt != NULL && thing < probe_things(probe); thing++)
         put_thing(probe, thing, sink);
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        put_outside(&probe->variants[i].facts, sink);
     if (probe->controls != 0)
         sink_printf(sink, "  Output differed, so bare ran %s more, to learn what varies by itself.\n",
                     text_plural(probe->controls, "time").text);

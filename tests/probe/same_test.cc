@@ -48,7 +48,7 @@ TEST(Same, ByteForByteWhereNothingVaries)
 {
     Learnt one({"a 1\nb\n", "a 1\nb\n"});
     EXPECT_EQ(VARIES_NOT, one.what.varies);
-    EXPECT_EQ(0u, one.what.masked);
+    EXPECT_EQ(0u, one.what.list.count);
     EXPECT_TRUE(one.Same("a 1\nb\n"));
     for (const char *other : {"a 2\nb\n", "a  1\nb\n", "a 1\nb", "a 1\n", "a 1\nb\n\n", "", "a 1 \nb\n", "a 1\nB\n"})
         EXPECT_FALSE(one.Same(other)) << other;
@@ -75,7 +75,7 @@ TEST(Same, NumbersThatVaryAreLeftOut)
 {
     Learnt times({"OK 42f8 x\ntime=12.5ms, 3 steps\n", "OK 42f8 x\ntime=9.75ms, 3 steps\n"});
     EXPECT_EQ(VARIES_NOT, times.what.varies);
-    EXPECT_EQ(1u, times.what.masked);
+    EXPECT_EQ(1u, times.what.list.count);
     EXPECT_EQ(2u, times.what.first_masked);
     EXPECT_STREQ("time=12.5ms, 3 steps", times.what.first_text);
     EXPECT_TRUE(times.Same("OK 42f8 x\ntime=1e+03ms, 3 steps\n"));
@@ -90,7 +90,7 @@ TEST(Same, NumbersThatVaryAreLeftOut)
 TEST(Same, ThreeRunsTeachMoreThanTwo)
 {
     Learnt runs({"1 1 1\n", "1 2 1\n", "2 1 1\n"});
-    EXPECT_EQ(2u, runs.what.masked);
+    EXPECT_EQ(2u, runs.what.list.count);
     EXPECT_TRUE(runs.Same("7 8 1\n"));
     EXPECT_FALSE(runs.Same("1 1 2\n"));
 }
@@ -108,6 +108,24 @@ TEST(Same, BlanksBesideALeftOutNumber)
     EXPECT_EQ(VARIES_NOT, runs.what.varies);
     EXPECT_TRUE(runs.Same("t     0.5 ms  end\n"));
     EXPECT_FALSE(runs.Same("t   9.5 ms end\n")) << "these blanks are beside no number that varies";
+}
+
+TEST(Same, NumbersFarFromBareAreCounted)
+{
+    Learnt runs({"t 100.5 ms\nn 7\n", "t 101.5 ms\nn 7\n", "t 102.5 ms\nn 7\n"});
+    for (const char *near : {"t 100.5 ms\nn 7\n", "t 99 ms\nn 7\n", "t 104.4 ms\nn 7\n"})
+        EXPECT_EQ(0u, runs.Against(near).outside) << near;
+    for (const char *far : {"t 98 ms\nn 7\n", "t 105 ms\nn 7\n", "t 2e3 ms\nn 7\n"}) {
+        difference found = runs.Against(far);
+        EXPECT_FALSE(found.differs) << far;
+        EXPECT_EQ(1u, found.outside) << far;
+        EXPECT_EQ(1u, found.outside_line);
+        EXPECT_EQ(std::string(far).substr(0, std::string(far).find('\n')), found.outside_text);
+    }
+    EXPECT_EQ(0u, Learnt({"at 0x12\n", "at 0x13\n"}).Against("at 0x99\n").outside) << "an address has no range";
+    EXPECT_EQ(0u, Learnt({"12f8820c\n", "13f8820c\n"}).Against("99f8820c\n").outside);
+    EXPECT_EQ(1u, Learnt({"12.5ms\n", "13.5ms\n"}).Against("1ms\n").outside);
+    EXPECT_EQ(0u, Learnt({"1.5 x\n", "1.6 x\n"}).Against("1.5 x\n").outside);
 }
 
 TEST(Same, WhatVariesOtherwiseIsNotComparable)
