@@ -32,7 +32,7 @@ static void add_times(struct line *line, const struct answer *answer, const stru
         line_add(line, "%.*fx %s ", answer->ratio < 1.095 ? 2 : 1, answer->ratio,
                  answer->why == WHY_FASTER ? "faster" : "slower");
     else if (answer->why == WHY_PACE_UNKNOWN)
-        line_add(line, "one round tells nothing of times ");
+        line_add(line, "too few rounds to speak of times ");
     else
         line_add(line, "no measurable difference ");
     line_add(line, "(%s, bare %s", text_ns(policy->times.median).text, text_ns(bare->times.median).text);

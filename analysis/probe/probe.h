@@ -50,7 +50,7 @@ struct probe {
     char **program;
     const char *library;
     const char *command; /* --compare; NULL: the probe compares by itself */
-    unsigned rounds;     /* that count */
+    unsigned rounds;     /* that count; twice as many where times are close */
     uint64_t timeout_ns; /* 0: ten times what bare takes, and ten seconds; bare has no limit then */
     struct folder folder;
     struct path input;
@@ -62,6 +62,7 @@ struct probe {
     struct comparable comparable;
     struct learnt *learnt; /* of each thing, from the bare runs */
     bool interrupted, out_of_memory;
+    bool extended;                            /* there were more rounds than asked for */
     unsigned done;                            /* rounds that count and are whole */
     unsigned controls;                        /* bare runs more, because output differed */
     struct line last_words[PROBE_LAST_WORDS]; /* of a bare run that failed: the end of its stderr */

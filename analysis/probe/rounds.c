@@ -150,9 +150,9 @@ static bool run_round(struct probe *probe, unsigned round, unsigned *done, char 
     return true;
 }
 
-static bool run_rounds(struct probe *probe, unsigned *done, char *error)
+static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char *error)
 {
-    for (unsigned round = 0; round <= probe->rounds; round++) {
+    for (unsigned round = from; round <= probe->rounds; round++) {
         probe->interrupted |= child_interrupted();
         if (probe->interrupted)
             return true;
@@ -176,19 +176,52 @@ static bool run_controls(struct probe *probe, unsigned done, char *error)
     return true;
 }
 
+static bool is_doubtful(const struct probe *probe)
+{
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        if (probe->variants[i].facts.unlike == 0 &&
+            times_doubtful(&probe->variants[VARIANT_BARE].facts.times, &probe->variants[i].facts.times))
+            return true;
+    return false;
+}
+
+/* As many rounds again, which count like the first. */
+static bool run_more(struct probe *probe, unsigned *done, char *error)
+{
+    unsigned from = probe->rounds + 1;
+    probe->extended = true;
+    probe->rounds *= 2;
+    return run_rounds(probe, from, done, error);
+}
+
+static void compare(struct probe *probe)
+{
+    child_signals_forget(); /* what they asked for is done */
+    probe_compare(probe);
+}
+
+/* Whether anything is to be gained from going on. */
+static bool goes_on(const struct probe *probe)
+{
+    return !probe->interrupted && !probe->variants[VARIANT_BARE].facts.ended_unlike;
+}
+
 bool probe_run(struct probe *probe, char *error)
 {
     unsigned done = 0;
-    if (!outputs_begin(&probe->outputs, error) || !run_rounds(probe, &done, error))
+    if (!outputs_begin(&probe->outputs, error) || !run_rounds(probe, 0, &done, error))
         return false;
-    child_signals_forget(); /* what they asked for is done */
-    probe_compare(probe);
-    if (probe->interrupted || !probe_differs(probe))
-        return true;
-    if (!run_controls(probe, done, error))
-        return false;
-    child_signals_forget();
-    probe_compare(probe);
+    compare(probe);
+    if (goes_on(probe) && is_doubtful(probe)) {
+        if (!run_more(probe, &done, error))
+            return false;
+        compare(probe);
+    }
+    if (goes_on(probe) && probe_differs(probe)) {
+        if (!run_controls(probe, done, error))
+            return false;
+        compare(probe);
+    }
     return true;
 }
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROUNDS_SHOWN = 5, NAME_COLUMNS = 11, TIME_COLUMNS = 10 };
+enum { ROUNDS_SHOWN = 6, NAME_COLUMNS = 11, TIME_COLUMNS = 9 };
 
 static void put_line(struct text_sink *sink, const char *before, const struct line *line)
 {
@@ -128,6 +128,8 @@ static void put_rounds(const struct probe *probe, struct text_sink *sink)
     put_line(sink, "  ", &line);
     for (size_t i = 0; i < probe->count; i++)
         put_row(&probe->variants[i], probe->rounds, sink);
+    if (probe->extended)
+        sink_printf(sink, "  Slower, or faster by little: so there were twice as many rounds as asked for.\n");
     sink_printf(
         sink,
         "  Wall time of the whole process. The warm-up is recorded, and does not count; observe is recorded always.\n");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Of so many rounds the fastest and the slowest say nothing about the others. */
-enum { TRIMMED = 5, NOISE = 100 /* one part in so many is noise in any case */ };
+enum { FEWEST = 3, TRIMMED = 5, NOISE = 100 /* one part in so many is noise in any case */ };
 
 static int by_size(const void *a, const void *b)
 {
@@ -30,13 +30,27 @@ struct times times_of(uint64_t *ns, size_t count)
     return times;
 }
 
+static uint64_t apart(const struct times *a, const struct times *b)
+{
+    return a->median > b->median ? a->median - b->median : b->median - a->median;
+}
+
+static uint64_t wider(const struct times *a, const struct times *b)
+{
+    return a->spread > b->spread ? a->spread : b->spread;
+}
+
 enum pace times_pace(const struct times *bare, const struct times *other)
 {
-    if (bare->count < 2 || other->count < 2)
+    if (bare->count < FEWEST || other->count < FEWEST)
         return PACE_UNKNOWN;
-    uint64_t apart = bare->median > other->median ? bare->median - other->median : other->median - bare->median;
-    uint64_t spread = bare->spread > other->spread ? bare->spread : other->spread;
-    if (apart <= spread || apart <= bare->median / NOISE)
+    if (apart(bare, other) <= wider(bare, other) || apart(bare, other) <= bare->median / NOISE)
         return PACE_SAME;
-    return bare->median > other->median ? PACE_FASTER : PACE_SLOWER;
+    return other->most < bare->least ? PACE_FASTER : bare->most < other->least ? PACE_SLOWER : PACE_SAME;
+}
+
+bool times_doubtful(const struct times *bare, const struct times *other)
+{
+    enum pace pace = times_pace(bare, other);
+    return pace == PACE_SLOWER || (pace == PACE_FASTER && apart(bare, other) / 2 <= wider(bare, other));
 }

@@ -47,7 +47,21 @@ TEST(Times, Pace)
     EXPECT_EQ(PACE_SAME, pace({100, 101, 160}, {50, 51, 52})) << "the medians are no further apart than bare's rounds";
     EXPECT_EQ(PACE_SAME, pace({100, 101, 102}, {50, 90, 130}));
     EXPECT_EQ(PACE_SAME, pace({1000, 1000, 1000}, {995, 995, 995})) << "under 1 %";
-    EXPECT_EQ(PACE_UNKNOWN, pace({100}, {50, 51})) << "one round has no spread";
+    EXPECT_EQ(PACE_SAME, pace({100, 100, 100, 100, 100, 60}, {50, 50, 50, 50, 50, 70})) << "not every round is";
+    EXPECT_EQ(PACE_UNKNOWN, pace({100, 101}, {50, 51, 52})) << "two rounds are alike too often";
+    EXPECT_EQ(PACE_FASTER, pace({100, 101, 102, 130, 104}, {50, 51, 52, 20, 52})) << "one outlier is none of the spread";
+}
+
+TEST(Times, WhatIsCloseIsSettledByMoreRounds)
+{
+    auto doubtful = [](std::vector<uint64_t> bare, std::vector<uint64_t> other) {
+        times one = Times(bare), two = Times(other);
+        return times_doubtful(&one, &two);
+    };
+    EXPECT_FALSE(doubtful({100, 101, 102}, {50, 51, 52}));
+    EXPECT_TRUE(doubtful({50, 51, 52}, {100, 101, 102})) << "slower is a reason not to use it";
+    EXPECT_TRUE(doubtful({100, 105, 110}, {80, 85, 90})) << "faster by less than twice the spread";
+    EXPECT_FALSE(doubtful({100, 105, 110}, {90, 101, 108})) << "no difference needs no more rounds";
 }
 
 /* A program that is right under guarded and twice as fast; tests change what they are about. */
@@ -129,13 +143,13 @@ TEST(Answer, WhatWasMeasuredStandsAgainstTheRecord)
     one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
 }
 
-TEST(Answer, OneRoundTellsNoTime)
+TEST(Answer, TwoRoundsTellNoTime)
 {
     Case one;
-    one.bare.times = Times({100});
-    one.policy.times = Times({10});
+    one.bare.times = Times({100, 100});
+    one.policy.times = Times({10, 10});
     one.Says(WORD_RIGHT, WHY_PACE_UNKNOWN, 0,
-             "right under guarded; one round tells nothing of times (10.0 ms, bare 100.0 ms)");
+             "right under guarded; too few rounds to speak of times (10.0 ms, bare 100.0 ms)");
 }
 
 TEST(Answer, Slower)

@@ -23,9 +23,9 @@ protected:
     void Answers(std::vector<word> words, std::vector<uint64_t> ns)
     {
         for (size_t i = 0; i < words.size(); i++) {
-            uint64_t rounds[] = {ns[i], ns[i]};
+            uint64_t rounds[] = {ns[i], ns[i], ns[i]};
             probe_.variants[VARIANT_FIRST_POLICY + i].answer.word = words[i];
-            probe_.variants[VARIANT_FIRST_POLICY + i].facts.times = times_of(rounds, 2);
+            probe_.variants[VARIANT_FIRST_POLICY + i].facts.times = times_of(rounds, 3);
         }
     }
     void Ask(const char *policy)

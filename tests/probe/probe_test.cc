@@ -85,7 +85,7 @@ protected:
 TEST_F(ProbeTest, AProgramThatGetsFaster)
 {
     std::string program = data_file("tests/apps/overlap");
-    Outcome ran = Run({"--rounds", "2"}, {program, "4", "10", "10000000"});
+    Outcome ran = Run({}, {program, "4", "10", "10000000"});
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_TRUE(Begins(ran, "right under guarded; ") && First(ran).find("x faster (") != std::string::npos) << ran;
     EXPECT_TRUE(Has(ran, "  standard output: compared but for 1 number that varies bare against bare (line 2: \"time_ms "))
@@ -102,13 +102,22 @@ TEST_F(ProbeTest, AProgramThatGetsFaster)
 
 TEST_F(ProbeTest, OneThreadAndOneStreamHaveNothingToGain)
 {
-    Outcome ran = Run({"--rounds", "2"}, {Subject(), "alone"});
+    Outcome ran = Run({}, {Subject(), "alone"});
     if (First(ran).find("x slower") != std::string::npos || First(ran).find("x faster") != std::string::npos)
         GTEST_SKIP() << "a busy machine: " << First(ran);
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_TRUE(Begins(ran, "nothing to gain: one thread, one stream; right under guarded; no measurable difference ("))
         << ran;
     EXPECT_FALSE(Has(ran, "LD_PRELOAD")) << "nothing to copy";
+}
+
+TEST_F(ProbeTest, AProgramThatGetsSlower)
+{
+    Outcome ran = Run({}, {Subject(), "slow", "guarded"});
+    EXPECT_EQ(1, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "do not use guarded: ") && First(ran).find("x slower (3") != std::string::npos) << ran;
+    EXPECT_TRUE(Has(ran, "twice as many rounds as asked for") && Has(ran, "Compared, of the warm-up and 6 rounds: "))
+        << ran;
 }
 
 TEST_F(ProbeTest, OutputThatPerThreadMakesWrong)

@@ -145,6 +145,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (strcmp(mode, "crash") == 0 && under(first))
         raise(SIGSEGV);
+    if (strcmp(mode, "slow") == 0 && under(first))
+        app_sleep_ms(300);
     if (strcmp(mode, "fail") == 0 && under(first)) {
         fprintf(stderr, "no such device\n");
         return 7;
