@@ -43,6 +43,11 @@ bool library_preload(const char *path, char *error);
  * traces_free in either case. progress: a line of it, on a terminal. */
 bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress);
 
+/* Says damage in a trace's body, on stderr: traces_take has done it for its own. A verb that shows what is left of such a
+ * trace ends with EXIT_UNREADABLE. */
+void say_damage(const char *verb, const struct trace *trace);
+bool any_damage(const struct traces *traces);
+
 /* Whether these are to be reported as several: more than one, or a folder. */
 bool is_many(char **paths, int count);
 

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `ptds export`: traces in the forms of other tools. A file is written under another name and takes its own when it is
- * whole, so that a failure leaves nothing that looks like a result.
+ * `ptds export`: traces in the forms of other tools. The file appears when it is whole (output.h), so that a failure leaves
+ * nothing that looks like a result.
  */
 #include <argp.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/output.h"
 #include "analysis/views/export/export.h"
 
 static const char manual[] =
@@ -98,88 +95,58 @@ static bool output_path(const struct arguments *arguments, char *path, size_t ro
     return true;
 }
 
-static int write_stdout(const struct export_format *format, struct export_job *job)
-{
-    job->out = stdout;
-    int status = format->write(job);
-    if (status == 0 && fflush(stdout) != 0)
-        status = export_failed(job, "stdout: %s", strerror(errno));
-    return status;
-}
-
-static int write_beside(const struct export_format *format, struct export_job *job, int fd, char *beside)
-{
-    job->path = beside;
-    if (format->needs_path) {
-        close(fd);
-        return format->write(job);
-    }
-    job->out = fdopen(fd, "w");
-    if (job->out == NULL)
-        return export_failed(job, "%s: %s", beside, strerror(errno));
-    int status = format->write(job);
-    if (fclose(job->out) != 0 && status == 0)
-        status = export_failed(job, "%s: %s", beside, strerror(errno));
-    return status;
-}
-
-static int write_file(const struct export_format *format, struct export_job *job, const char *path)
-{
-    char beside[PATH_MAX + 16];
-    snprintf(beside, sizeof beside, "%s.XXXXXX", path);
-    int fd = mkstemp(beside);
-    if (fd < 0)
-        return export_failed(job, "%s: %s", path, strerror(errno));
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    int status = write_beside(format, job, fd, beside);
-    if (status == 0 && rename(beside, path) != 0)
-        status = export_failed(job, "%s: %s", path, strerror(errno));
-    if (status != 0)
-        unlink(beside);
-    return status;
-}
-
-static int export_all(const struct arguments *arguments, const struct traces *traces, struct site_namer *namer)
+static int write_all(const struct arguments *arguments, const struct traces *traces, struct site_namer *namer,
+                     struct output *output)
 {
     struct folds folds;
-    char path[PATH_MAX];
     folds_make(&folds, traces);
     struct export_job job = {.traces = traces,
                              .folds = &folds,
                              .namer = namer,
                              .edges = edge_feed_of_build(),
-                             .source_root = arguments->source_root};
-    bool to_file = output_path(arguments, path, sizeof path);
-    int status = to_file ? write_file(arguments->format, &job, path) : write_stdout(arguments->format, &job);
-    if (status != 0)
+                             .source_root = arguments->source_root,
+                             .out = output->file,
+                             .path = output->path,
+                             .name = output->name};
+    int status = arguments->format->write(&job);
+    if (status != 0 && output->error == 0) /* else the reason is said at the end */
         fprintf(stderr, "ptds export: %s\n", job.error);
-    else if (to_file)
-        fprintf(stderr, "ptds export: wrote %s\n", path);
     if (folds.out_of_memory)
         fprintf(stderr, "ptds export: not enough memory for all findings\n");
+    status = status == 0 && !folds.out_of_memory ? EXIT_CLEAN : EXIT_UNREADABLE;
     folds_free(&folds);
-    return status == 0 && !folds.out_of_memory ? EXIT_CLEAN : EXIT_UNREADABLE;
+    return status;
+}
+
+static int export_traces(const struct arguments *arguments, char *name, struct output *output)
+{
+    struct traces traces;
+    int status = EXIT_UNREADABLE;
+    struct site_namer *namer = symbols_begin();
+    bool opened = traces_take(&traces, name, arguments->traces, arguments->count, true);
+    bool any = opened && namer != NULL && traces.list.count != 0;
+    if (any)
+        status = write_all(arguments, &traces, namer, output);
+    int placed = output_end(output, any && status == EXIT_CLEAN);
+    if (any && status == EXIT_CLEAN && placed == EXIT_CLEAN && output->kind != OUTPUT_STDOUT)
+        fprintf(stderr, "ptds export: wrote %s\n", output->name);
+    if (traces.unreadable != 0 || any_damage(&traces) || placed != EXIT_CLEAN)
+        status = EXIT_UNREADABLE;
+    traces_free(&traces);
+    symbols_end(namer);
+    return status;
 }
 
 int cmd_export(int argc, char **argv)
 {
     const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
     struct arguments arguments = {0};
-    struct traces traces;
-    char name[] = "ptds export";
-    int status = EXIT_UNREADABLE;
+    struct output output;
+    char name[] = "ptds export", path[PATH_MAX];
     argv[0] = name;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    struct site_namer *namer = symbols_begin();
-    bool opened = traces_take(&traces, name, arguments.traces, arguments.count, true);
-    if (opened && namer != NULL && traces.list.count != 0) {
-        status = export_all(&arguments, &traces, namer);
-        if (traces.unreadable != 0)
-            status = EXIT_UNREADABLE;
-    }
-    traces_free(&traces);
-    symbols_end(namer);
-    return status;
+    bool to_file = output_path(&arguments, path, sizeof path);
+    struct output_inputs inputs = {arguments.traces, arguments.count};
+    int status = output_begin(&output, name, to_file ? path : NULL, inputs, arguments.format->needs_path);
+    return status != EXIT_CLEAN ? status : export_traces(&arguments, name, &output);
 }

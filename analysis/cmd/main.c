@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command `ptds`: picks the verb. Exit status: 0, 1 findings or a failed check, 2 usage, 3 trace unreadable; `ptds run`
+ * The command `ptds`: picks the verb. Exit status: 0, 1 a failed check, 2 usage, 3 trace unreadable; `ptds run`
  * gives the program's own.
  */
 #include <argp.h>

@@ -20,12 +20,19 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static void show(struct progress *progress, const char *what, uint64_t done, uint64_t total)
+static bool is_due(struct progress *progress)
 {
     uint64_t time = now();
     if (time - progress->began < SILENT_NS || time - progress->shown < EVERY_NS)
-        return;
+        return false;
     progress->shown = time;
+    return true;
+}
+
+static void show(struct progress *progress, const char *what, uint64_t done, uint64_t total)
+{
+    if (!is_due(progress))
+        return;
     fprintf(stderr, "\r\033[K%.40s: %s of %s %s, %u %%", text_base(progress->name), text_count(done).text,
             text_count(total).text, what, total != 0 ? (unsigned)((double)done * 100 / (double)total) : 0);
     fflush(stderr);
@@ -61,6 +68,14 @@ void progress_calls(struct progress *progress, uint64_t done, uint64_t total)
 {
     if (progress->on)
         show(progress, "calls analysed", done, total);
+}
+
+void progress_bytes(struct progress *progress, uint64_t written)
+{
+    if (!progress->on || !is_due(progress))
+        return;
+    fprintf(stderr, "\r\033[K%.40s: %s bytes written", text_base(progress->name), text_count(written).text);
+    fflush(stderr);
 }
 
 void progress_end(struct progress *progress)

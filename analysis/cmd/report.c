@@ -4,12 +4,11 @@
  * thread, a finding, a form) is an error, never an empty report.
  */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "analysis/cmd/output.h"
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/terminal.h"
 #include "analysis/report/edge_feed.h"
@@ -131,6 +130,8 @@ static int build(struct making *making, const struct trace_source *source)
         fprintf(stderr, "ptds report: %s\n", error);
     else
         report_weigh(&making->report, making->options->floor);
+    if (status == 0)
+        say_damage("ptds report", &making->report.trace);
     return status;
 }
 
@@ -147,8 +148,12 @@ static int report_one(const struct report_options *options, const char *path, st
         return EXIT_UNREADABLE;
     }
     making->options = options;
-    if (build(making, &source) == 0 && put_report(making, namer, sink) == 0)
-        status = making->report.findings.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
+    if (build(making, &source) == 0) {
+        if (put_report(making, namer, sink) != 0)
+            *options->spoilt = true;
+        else if (making->report.trace.damaged == 0)
+            status = EXIT_CLEAN;
+    }
     report_end(&making->report);
     call_stats_end(&making->stats);
     timeline_end(&making->timeline);
@@ -161,30 +166,6 @@ static int report_one(const struct report_options *options, const char *path, st
 static void write_file(struct text_sink *sink, const char *text, size_t size)
 {
     fwrite(text, 1, size, sink->data);
-}
-
-/* Errors of a stream show at its end: a full disk loses no exit status. */
-static bool close_output(FILE *file, const char *path)
-{
-    bool failed = ferror(file) != 0;
-    if ((file == stdout ? fflush(file) : fclose(file)) == 0 && !failed)
-        return true;
-    fprintf(stderr, "ptds report: %s: %s\n", path, strerror(errno));
-    return false;
-}
-
-/* Whether a report would overwrite a trace: one that it is made of, or, in a folder, may be. */
-static bool overwrites(const struct report_options *options)
-{
-    struct stat output, trace;
-    if (options->output == NULL || stat(options->output, &output) != 0 || !S_ISREG(output.st_mode))
-        return false;
-    if (traces_is_trace(options->output))
-        return true;
-    for (int i = 0; i < options->count; i++)
-        if (stat(options->traces[i], &trace) == 0 && trace.st_dev == output.st_dev && trace.st_ino == output.st_ino)
-            return true;
-    return false;
 }
 
 /* Several traces are one report, but for their summaries. */
@@ -205,23 +186,21 @@ static int report_all(const struct report_options *options, struct site_namer *n
 int cmd_report(int argc, char **argv)
 {
     struct report_options options;
+    struct output output;
+    bool spoilt = false;
     report_options_parse(&options, argc, argv);
-    if (overwrites(&options)) {
-        fprintf(stderr, "ptds report: -o %s: that is a trace\n", options.output);
-        return EXIT_USAGE;
-    }
-    FILE *file = options.output != NULL ? fopen(options.output, "w") : stdout;
-    if (file == NULL) {
-        fprintf(stderr, "ptds report: %s: %s\n", options.output, strerror(errno));
-        return EXIT_UNREADABLE;
-    }
-    options.pager &= file == stdout;
+    struct output_inputs inputs = {options.traces, options.count};
+    int status = output_begin(&output, "ptds report", options.output, inputs, false);
+    if (status != EXIT_CLEAN)
+        return status;
+    options.spoilt = &spoilt;
+    options.pager &= output.kind == OUTPUT_STDOUT;
     options.rows = terminal_rows() != 0 ? terminal_rows() : SCREEN_MOST_ROWS;
-    struct text_sink sink = {.write = write_file, .data = file};
+    struct text_sink sink = {.write = write_file, .data = output.file};
     struct site_namer *namer = symbols_begin();
-    int worst = report_all(&options, namer, &sink);
+    status = report_all(&options, namer, &sink);
     symbols_end(namer);
-    if (!pager_end() || !close_output(file, options.output != NULL ? options.output : "stdout"))
-        return EXIT_UNREADABLE;
-    return worst;
+    bool shown = pager_end(), whole = !spoilt && (status != EXIT_UNREADABLE || output_any(&output));
+    int placed = output_end(&output, whole);
+    return shown && placed == EXIT_CLEAN ? status : EXIT_UNREADABLE;
 }

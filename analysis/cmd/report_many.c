@@ -42,7 +42,29 @@ bool traces_take(struct traces *traces, char *verb, char **paths, int count, boo
     progress_end(&taking.progress);
     traces->watch = NULL;
     traces_order(traces);
+    for (size_t i = 0; i < traces->list.count; i++)
+        say_damage(verb, &traces->list.items[i]->report.trace);
     return sound;
+}
+
+void say_damage(const char *verb, const struct trace *trace)
+{
+    if (trace->damaged == 0)
+        return;
+    unsigned long long offset = trace->damages.count != 0 ? trace->damages.items[0].offset : 0;
+    fprintf(stderr, "%s: %s: offset %llu: damaged: %s", verb, trace->source.name, offset,
+            trace->damages.count != 0 ? trace->damages.items[0].text : "no memory for more");
+    if (trace->damaged > 1)
+        fprintf(stderr, " (the first of %llu places)", (unsigned long long)trace->damaged);
+    fprintf(stderr, "; what follows is of the rest\n");
+}
+
+bool any_damage(const struct traces *traces)
+{
+    for (size_t i = 0; i < traces->list.count; i++)
+        if (traces->list.items[i]->report.trace.damaged != 0)
+            return true;
+    return false;
 }
 
 bool is_many(char **paths, int count)
@@ -75,14 +97,14 @@ int report_many(const struct report_options *options, struct site_namer *namer, 
     if (traces_take(&traces, verb, options->traces, options->count, options->progress) && traces.list.count != 0) {
         traces_weigh(&traces, options->floor);
         folds_make(&folds, &traces);
-        status = folds.list.count != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
+        status = EXIT_CLEAN;
         if (options->form == FORM_TEXT && options->all && options->pager)
             pager_begin();
         if (write_many(options, &traces, &folds, namer, sink) != 0 || folds.out_of_memory) {
             fprintf(stderr, "%s: no memory for the report\n", verb);
-            status = EXIT_UNREADABLE;
+            *options->spoilt = true;
         }
-        if (traces.unreadable != 0)
+        if (*options->spoilt || traces.unreadable != 0 || any_damage(&traces))
             status = EXIT_UNREADABLE;
     }
     folds_free(&folds);

@@ -17,6 +17,7 @@ struct report_options {
     struct selection selection;
     struct floor floor;
     unsigned rows; /* of the screen; for the verb to fill in */
+    bool *spoilt;  /* for the verb to fill in: set where what was written so far is no report */
     char **traces;
     int count;
 };

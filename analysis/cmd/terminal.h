@@ -31,6 +31,7 @@ struct progress {
 /* source: NULL where only calls are watched; the name is then the caller's to set. */
 void progress_begin(struct progress *progress, const struct trace_source *source, bool on);
 void progress_calls(struct progress *progress, uint64_t done, uint64_t total);
+void progress_bytes(struct progress *progress, uint64_t written);
 void progress_end(struct progress *progress); /* leaves the line empty */
 
 #endif

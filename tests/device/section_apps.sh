@@ -157,7 +157,7 @@ apps_kept() {
         run_as 60 "$name.recorded" guarded "PTDS_TRACE=$WORK/$name.ptds" "$program"
         said_ok "$name.recorded" || status=1
         attempt 60 "$name.report" "$command" report --all "$WORK/$name.ptds"
-        [[ $STATUS -le 1 ]] && grep -q 'Implicit orders' "$WORK/$name.report.out" || status=1
+        [[ $STATUS -eq 0 ]] && grep -q 'Implicit orders' "$WORK/$name.report.out" || status=1
         ! grep -q '^#[0-9]* order-given-up' "$WORK/$name.report.out" || status=1 said="that order is gone"
         verdict "$status" "$name: recorded $(outcome "$name.recorded"), the report says $said"
     done

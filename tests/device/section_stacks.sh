@@ -76,8 +76,7 @@ stack() {
 # knows whether the shim was there.
 stack_report() {
     attempt 120 "$1.report" "$PTDS" report --format json -o "$WORK/$1.json" "$WORK/$1.traces"
-    # 1 is "with findings".
-    if [[ $STATUS -gt 1 ]]; then
+    if [[ $STATUS -ne 0 ]]; then
         echo "none, status $STATUS: $(head -n 1 "$WORK/$1.report.err")"
         return 1
     fi

@@ -25,6 +25,7 @@ struct export_job {
     const char *source_root;  /* taken off the front of source files' names; may be NULL */
     FILE *out;                /* NULL for formats that need a path */
     const char *path;         /* of an empty file, for those */
+    const char *name;         /* what the user calls the file; may be NULL */
     char error[EXPORT_ERROR_SIZE];
 };
 

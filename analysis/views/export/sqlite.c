@@ -372,7 +372,7 @@ int export_sqlite(struct export_job *job)
     if (database.error == SQLITE_OK)
         database.error = sqlite3_exec(database.file, "COMMIT", NULL, NULL, NULL);
     if (database.error != SQLITE_OK)
-        status = export_failed(job, "%s: %s", job->path, sqlite3_errmsg(database.file));
+        status = export_failed(job, "%s: %s", job->name != NULL ? job->name : job->path, sqlite3_errmsg(database.file));
     else if (status != 0)
         export_failed(job, "%s: not all of it could be written", database.traced->path);
     for (int i = 0; i < STATEMENTS; i++)

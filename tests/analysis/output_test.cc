@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every form that the command writes, to every kind of file: what is there is replaced by a whole result, written to as it
+// is, or left alone, and nothing else is left behind.
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <linux/capability.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/analysis/support.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+const char with_finding[] = "1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON;
+
+struct Form {
+    const char *name;
+    std::vector<std::string> arguments;
+    const char *holds; /* what a whole one has in it */
+};
+
+const Form forms[] = {{"text", {"report"}, "sync-copy"},
+                      {"all", {"report", "--all"}, "Implicit orders"},
+                      {"json", {"report", "--format", "json"}, "\"ptds_report_version\": 1"},
+                      {"html", {"report", "--format", "html"}, "</html>"},
+                      {"perfetto", {"export", "--to", "perfetto"}, "cuMemcpyDtoH_v2"},
+                      {"sqlite", {"export", "--to", "sqlite"}, "SQLite format 3"},
+                      {"folded", {"export", "--to", "folded"}, ";cuMemcpyDtoH_v2 "},
+                      {"sarif", {"export", "--to", "sarif"}, "\"2.1.0\""}};
+
+/* Hidden ones, too. */
+size_t Files(const Folder &folder)
+{
+    auto entries = std::filesystem::directory_iterator(folder.path());
+    return static_cast<size_t>(std::distance(std::filesystem::begin(entries), std::filesystem::end(entries)));
+}
+
+class Output : public testing::TestWithParam<Form>
+{
+public:
+    Output() : trace(folder / "app.ptds")
+    {
+        std::ofstream(trace) << BuildTrace(with_finding);
+        before = read_file(trace);
+    }
+    Command To(const std::string &output, const std::string &of = "") const
+    {
+        Command command = {{data_file("analysis/ptds")}};
+        command.argv.insert(command.argv.end(), GetParam().arguments.begin(), GetParam().arguments.end());
+        command.argv.insert(command.argv.end(), {"-o", output, of.empty() ? trace : of});
+        command.env["TMPDIR"] = temporaries.path();
+        return command;
+    }
+    /* A whole result, and no other file than these beside it. */
+    void ExpectWhole(const std::string &path, size_t files)
+    {
+        EXPECT_NE(std::string::npos, read_file(path).find(GetParam().holds)) << path;
+        ExpectNothingElse(files);
+    }
+    void ExpectNothingElse(size_t files)
+    {
+        EXPECT_EQ(files, Files(folder)) << "something was left behind";
+        EXPECT_EQ(0u, Files(temporaries)) << "something was left behind";
+        EXPECT_EQ(before, read_file(trace)) << "the trace is as it was";
+    }
+    static mode_t Mode(const std::string &path)
+    {
+        struct stat status;
+        return stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : 0;
+    }
+    static bool Is(const std::string &path, mode_t kind)
+    {
+        struct stat status;
+        return lstat(path.c_str(), &status) == 0 && (status.st_mode & S_IFMT) == kind;
+    }
+    Folder folder, temporaries;
+    std::string trace, before;
+};
+
+TEST_P(Output, ANewFileIsAsAnyNewFile)
+{
+    Command command = To(folder / "out");
+    command.before = [] { umask(027); };
+    Outcome ran = run(command);
+    EXPECT_EQ(0, ran.exit) << ran;
+    ExpectWhole(folder / "out", 2);
+    EXPECT_EQ(0640u, Mode(folder / "out"));
+}
+
+TEST_P(Output, AFileIsReplacedAndKeepsItsMode)
+{
+    std::ofstream(folder / "out") << std::string(1000000, 'x');
+    ASSERT_EQ(0, chmod((folder / "out").c_str(), 0604));
+    Outcome ran = run(To(folder / "out"));
+    EXPECT_EQ(0, ran.exit) << ran;
+    ExpectWhole(folder / "out", 2);
+    EXPECT_EQ(std::string::npos, read_file(folder / "out").find("xxxxxxxxxxxx"));
+    EXPECT_EQ(0604u, Mode(folder / "out"));
+}
+
+TEST_P(Output, ASymlinkStaysAndWhatItPointsToIsWritten)
+{
+    Folder other;
+    std::ofstream(other / "there") << "old";
+    ASSERT_EQ(0, symlink((other / "there").c_str(), (folder / "middle").c_str()));
+    ASSERT_EQ(0, symlink("middle", (folder / "link").c_str()));
+    Outcome ran = run(To(folder / "link"));
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Is(folder / "link", S_IFLNK) && Is(folder / "middle", S_IFLNK) && Is(other / "there", S_IFREG));
+    ExpectWhole(other / "there", 3);
+    EXPECT_EQ(1u, Files(other));
+}
+
+TEST_P(Output, ADanglingSymlinkStaysAndGetsItsFile)
+{
+    ASSERT_EQ(0, symlink("not-yet", (folder / "link").c_str()));
+    Outcome ran = run(To(folder / "link"));
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Is(folder / "link", S_IFLNK));
+    ExpectWhole(folder / "not-yet", 3);
+    ASSERT_EQ(0, symlink("round", (folder / "round").c_str()));
+    ran = run(To(folder / "round"));
+    EXPECT_EQ(3, ran.exit);
+    EXPECT_EQ(1u, lines_of(ran.err).size()) << ran;
+    ExpectNothingElse(4);
+}
+
+TEST_P(Output, AFifoIsWrittenInto)
+{
+    std::string fifo = folder / "fifo", got;
+    ASSERT_EQ(0, mkfifo(fifo.c_str(), 0600));
+    std::thread reader([&] { got = read_file(fifo); });
+    Outcome ran = run(To(fifo));
+    if (ran.exit != 0) /* lets the reader go */
+        close(open(fifo.c_str(), O_WRONLY | O_NONBLOCK));
+    reader.join();
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Is(fifo, S_IFIFO));
+    EXPECT_NE(std::string::npos, got.find(GetParam().holds)) << got.size();
+    ExpectNothingElse(2);
+}
+
+TEST_P(Output, DevicesStayDevices)
+{
+    /* Of its own, where that is allowed: a broken command must not break this machine's. */
+    for (bool full : {false, true}) {
+        std::string device = folder / (full ? "full" : "null");
+        bool own = mknod(device.c_str(), S_IFCHR | 0666, makedev(1, full ? 7 : 3)) == 0;
+        if (!own || close(open(device.c_str(), O_WRONLY)) != 0) {
+            unlink(device.c_str());
+            if (access("/dev", W_OK) == 0)
+                GTEST_SKIP() << "no devices can be made here, and this user could replace the machine's";
+            device = full ? "/dev/full" : "/dev/null";
+            own = false;
+        }
+        Outcome ran = run(To(device));
+        EXPECT_EQ(full ? 3 : 0, ran.exit) << ran;
+        EXPECT_EQ(full, ran.err.find(device + ": No space left on device") != std::string::npos) << ran;
+        EXPECT_TRUE(Is(device, S_IFCHR)) << device;
+        ExpectNothingElse(!own ? 1 : full ? 3 : 2);
+    }
+}
+
+TEST_P(Output, StdoutByNameIsStdout)
+{
+    Outcome ran = run(To("/dev/stdout"));
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_NE(std::string::npos, ran.out.find(GetParam().holds)) << ran;
+    /* Also where it is a file that has something in it already. */
+    std::string line;
+    for (const std::string &word : To("/dev/stdout").argv)
+        line += "'" + word + "' ";
+    Command shell = {{"/bin/sh", "-c", "(echo first; " + line + "; echo last) >>" + (folder / "log")}};
+    shell.env["TMPDIR"] = temporaries.path();
+    ran = run(shell);
+    std::string log = read_file(folder / "log");
+    EXPECT_EQ(0u, log.find("first\n"));
+    EXPECT_EQ(log.size() - 5, log.rfind("last\n"));
+    ExpectWhole(folder / "log", 2);
+}
+
+TEST_P(Output, TheInputIsRefused)
+{
+    std::string linked = folder / "linked", hard = folder / "hard";
+    ASSERT_EQ(0, symlink("app.ptds", linked.c_str()));
+    ASSERT_EQ(0, link(trace.c_str(), hard.c_str()));
+    for (const std::string &path : {trace, linked, hard}) {
+        Outcome ran = run(To(path));
+        EXPECT_EQ(2, ran.exit) << ran;
+        EXPECT_EQ(1u, lines_of(ran.err).size()) << ran;
+        EXPECT_NE(std::string::npos, ran.err.find("that is the trace that is being read")) << ran;
+        EXPECT_EQ("", ran.out);
+        ExpectNothingElse(3);
+    }
+    /* Of a folder: what is a trace in it; the rest of it may be written. */
+    Outcome ran = run(To(hard, folder.path()));
+    EXPECT_EQ(2, ran.exit) << ran;
+    unlink(linked.c_str());
+    unlink(hard.c_str());
+    EXPECT_EQ(0, run(To(folder / "in-it", folder.path())).exit);
+    ExpectNothingElse(2);
+}
+
+TEST_P(Output, AnotherTraceIsRefused)
+{
+    std::ofstream(folder / "renamed") << before;
+    Outcome ran = run(To(folder / "renamed"));
+    EXPECT_EQ(2, ran.exit) << ran;
+    EXPECT_EQ(1u, lines_of(ran.err).size()) << ran;
+    EXPECT_EQ(before, read_file(folder / "renamed"));
+    ExpectNothingElse(2);
+}
+
+TEST_P(Output, AFolderIsAnError)
+{
+    ASSERT_EQ(0, mkdir((folder / "sub").c_str(), 0755));
+    Outcome ran = run(To(folder / "sub"));
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_NE(std::string::npos, ran.err.find("/sub: Is a directory")) << ran;
+    ran = run(To(folder / "no/such/place"));
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_NE(std::string::npos, ran.err.find("/no/such/place: No such file or directory")) << ran;
+    ExpectNothingElse(2);
+    rmdir((folder / "sub").c_str());
+}
+
+TEST_P(Output, ASocketStaysOne)
+{
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::string path = folder / "socket";
+    int file = socket(AF_UNIX, SOCK_STREAM, 0),
+        at = open(folder.path().c_str(), O_PATH); /* the path is too long for bind */
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket", at);
+    ASSERT_EQ(0, bind(file, reinterpret_cast<struct sockaddr *>(&address), sizeof address));
+    Outcome ran = run(To(path));
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_TRUE(Is(path, S_IFSOCK));
+    ExpectNothingElse(2);
+    close(at);
+    close(file);
+}
+
+/* Root, but without its way past permissions. */
+void Unprivileged()
+{
+    for (int capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER})
+        prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+}
+
+bool CanBeUnprivileged(const std::string &folder)
+{
+    Command touch = {{"/bin/sh", "-c", "! touch '" + folder + "/probe'"}};
+    touch.before = Unprivileged;
+    return run(touch).exit == 0;
+}
+
+TEST_P(Output, AFolderThatCannotBeWritten)
+{
+    Folder closed;
+    std::ofstream(closed / "old") << "old";
+    std::ofstream(closed / "closed") << "old";
+    chmod((closed / "closed").c_str(), 0444);
+    chmod(closed.path().c_str(), 0555);
+    bool can = CanBeUnprivileged(closed.path());
+    Command fresh = To(closed / "new"), old = To(closed / "old"), kept = To(closed / "closed");
+    fresh.before = old.before = kept.before = Unprivileged;
+    Outcome no = run(fresh), there = run(old), read_only = run(kept);
+    chmod(closed.path().c_str(), 0755);
+    if (!can)
+        GTEST_SKIP() << "this user may write everywhere";
+    EXPECT_EQ(3, no.exit) << no;
+    EXPECT_NE(std::string::npos, no.err.find("/new: Permission denied")) << no;
+    EXPECT_EQ(3, read_only.exit) << read_only;
+    EXPECT_EQ("old", read_file(closed / "closed")) << "a file that is read-only is not replaced";
+    EXPECT_EQ(0, there.exit) << "a file that may be written is, where none can be made beside it: " << there;
+    ExpectWhole(closed / "old", 1);
+    EXPECT_EQ(2u, Files(closed));
+}
+
+TEST_P(Output, AFullDiskLeavesTheOldFile)
+{
+    std::ofstream(folder / "out") << "old";
+    std::string line;
+    for (const std::string &word : To(folder / "out").argv)
+        line += " '" + word + "'";
+    for (const char *most : {"0", "1"}) { /* blocks; what it says goes into a pipe, which has no limit */
+        if (most[0] == '1' && std::string(GetParam().holds).find("</html>") != 0)
+            continue; /* small enough */
+        Command command = {
+            {"/bin/sh", "-c",
+             std::string("said=$(ulimit -f ") + most + ";" + line + " 2>&1); status=$?; echo \"$said\" >&2; exit $status"}};
+        command.env["TMPDIR"] = temporaries.path();
+        Outcome ran = run(command);
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_NE(std::string::npos, ran.err.find("/out: ")) << ran;
+        EXPECT_EQ("old", read_file(folder / "out"));
+        ExpectNothingElse(2);
+    }
+}
+
+/* One that is being written: it waits for a trace that comes from a FIFO, when its file is there already. */
+TEST_P(Output, ASignalLeavesNothing)
+{
+    std::ofstream(folder / "out") << "old";
+    std::string never = folder / "never";
+    ASSERT_EQ(0, mkfifo(never.c_str(), 0600));
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        Running running(To(folder / "out", never));
+        for (int tries = 0; tries < 1000 && Files(folder) < 4; tries++)
+            usleep(10000);
+        EXPECT_EQ(4u, Files(folder)) << "it had begun";
+        running.kill(signal);
+        Outcome ran = running.end();
+        EXPECT_EQ(signal, ran.signal) << ran;
+        EXPECT_EQ("old", read_file(folder / "out"));
+        ExpectNothingElse(3);
+    }
+}
+
+TEST_P(Output, AFailureLeavesTheOldFile)
+{
+    std::ofstream(folder / "out") << "old";
+    std::ofstream(folder / "broken") << "no trace";
+    Outcome ran = run(To(folder / "out", folder / "broken"));
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("old", read_file(folder / "out"));
+    ExpectNothingElse(3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Output, testing::ValuesIn(forms),
+                         [](const testing::TestParamInfo<Form> &form) { return form.param.name; });
+
+TEST(Appending, ToTheInputIsRefused)
+{
+    Folder folder;
+    std::string trace = folder / "app.ptds", bytes = BuildTrace(with_finding);
+    std::ofstream(trace) << bytes;
+    for (const char *verb : {"report", "export --to folded"}) {
+        Outcome ran =
+            run({{"/bin/sh", "-c", data_file("analysis/ptds") + " " + verb + " '" + trace + "' >>'" + trace + "'"}});
+        EXPECT_EQ(2, ran.exit) << ran;
+        EXPECT_EQ(bytes, read_file(trace));
+    }
+}
+
+} // namespace
+} // namespace ptds
