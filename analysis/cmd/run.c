@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * `ptds run`: becomes the program, with the shim preloaded and configured. Nothing is left of this process, so the exit
- * status and the signals are the program's. The values are the shim's to judge.
+ * status and the signals are the program's. What the shim would refuse, it refuses before (run_before.c).
  */
 #include <argp.h>
 #include <errno.h>
@@ -10,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "analysis/cmd/run.h"
 #include "analysis/cmd/watch.h"
+#include "interpose/env/env.h"
+#include "interpose/record/run.h"
 
 static const char manual[] =
     "Runs a program under libptds.so. The exit status is the program's.\v"
@@ -55,14 +59,17 @@ static void set_variable(const struct argp_state *state, int key, char *value)
 {
     const char *name = variables[key - FIRST_KEY];
     char here[PATH_MAX], path[PATH_MAX * 2];
-    bool is_path = strcmp(name, "PTDS_TRACE") == 0;
+    if (value[0] == 0)
+        argp_error(state, "--%s needs a value", options[key - FIRST_KEY].name);
+    const char *allowed = env_refuses(name, value);
+    if (allowed != NULL)
+        argp_error(state, "--%s %s: %s", options[key - FIRST_KEY].name, value, allowed);
     /* The program may change its folder before the shim opens the file. */
+    bool is_path = strcmp(name, "PTDS_TRACE") == 0;
     if (is_path && value[0] != '/' && getcwd(here, sizeof here) != NULL) {
         snprintf(path, sizeof path, "%s/%s", here, value);
         value = path;
     }
-    if (value[0] == 0)
-        argp_error(state, "--%s needs a value", options[key - FIRST_KEY].name);
     if (setenv(name, value, 1) != 0)
         argp_failure(state, EXIT_USAGE, errno, "%s", name);
 }
@@ -137,21 +144,50 @@ static bool listen_to_nvtx(const char *library)
     return setenv("NVTX_INJECTION64_PATH", library, 0) == 0;
 }
 
+/* All processes of this run have it: so none overwrites another's trace, and the one that is the program itself can say
+ * that it made no CUDA call, as long as its stderr is the one from here. */
+static bool name_run(void)
+{
+    char run[PATH_MAX + 64], file[PATH_MAX];
+    struct timespec now;
+    ssize_t size = readlink("/proc/self/fd/2", file, sizeof file - 1);
+    file[size > 0 ? size : 0] = 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    unsigned long long id = ((unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec) ^
+                            (unsigned long long)getpid() << 40;
+    snprintf(run, sizeof run, "%llu:%d:%s", id, (int)getpid(), file);
+    return setenv(RUN_VARIABLE, run, 1) == 0;
+}
+
+/* Whether the run can do what was asked for; else a line says why not. */
+static bool prepare(const struct arguments *arguments)
+{
+    char path[PATH_MAX], library_error[LIBRARY_ERROR_SIZE] = "", error[RUN_ERROR_SIZE];
+    if (!run_values_may_be(error) || !run_files_may_be(error)) {
+        fprintf(stderr, "ptds run: %s\n", error);
+        return false;
+    }
+    if (!library_find(path, library_error) || !library_preload(path, library_error)) {
+        fprintf(stderr, "ptds run: %s\n", library_error);
+        return false;
+    }
+    if (!name_run() || !listen_to_nvtx(path) || (arguments->watchdog_ns != 0 && !start_watcher(arguments->watchdog_ns))) {
+        fprintf(stderr, "ptds run: %s\n", strerror(errno));
+        return false;
+    }
+    run_warn_of(arguments->program[0]);
+    return true;
+}
+
 int cmd_run(int argc, char **argv)
 {
     const struct argp argp = {.options = options, .parser = parse, .args_doc = "[--] PROGRAM [ARGS...]", .doc = manual};
-    char name[] = "ptds run", path[PATH_MAX], error[LIBRARY_ERROR_SIZE] = "";
+    char name[] = "ptds run";
     struct arguments arguments = {0};
     argv[0] = name;
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
-    if (!library_find(path, error) || !library_preload(path, error)) {
-        fprintf(stderr, "ptds run: %s\n", error);
+    if (!prepare(&arguments))
         return EXIT_USAGE;
-    }
-    if (!listen_to_nvtx(path) || (arguments.watchdog_ns != 0 && !start_watcher(arguments.watchdog_ns))) {
-        fprintf(stderr, "ptds run: %s\n", strerror(errno));
-        return EXIT_USAGE;
-    }
     char **program = arguments.program;
     execvp(program[0], program);
     int status = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Start, fork and exit. Called by the first wrapper, by libc around fork, and by the loader at exit. A process without CUDA
- * passes none of it but an empty destructor. The child of a fork starts anew: what the parent recorded is the parent's.
+ * passes none of it but a destructor, which says so where `ptds run` has started it. The child of a fork starts anew: what the parent recorded is the parent's.
  */
 #include "interpose/doors/lifecycle.h"
 
@@ -23,6 +23,7 @@
 #include "interpose/policy/policy.h"
 #include "interpose/record/hostfuncs.h"
 #include "interpose/record/record.h"
+#include "interpose/record/run.h"
 #include "interpose/state/capture.h"
 
 static uint32_t started;
@@ -71,5 +72,7 @@ __attribute__((destructor)) static void at_exit(void)
     int saved = errno;
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
         record_finish();
+    else
+        run_say_nothing_seen();
     errno = saved;
 }

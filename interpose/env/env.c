@@ -245,3 +245,15 @@ void env_each_set(void (*each)(const char *name, const char *value, void *contex
     }
 #include "interpose/env/env.def"
 }
+
+const char *env_refuses(const char *name, const char *value)
+{
+    struct env env = {0};
+    if (!*value)
+        return NULL; /* as if it were unset */
+#define ENV(VARIABLE, field, type, initial, allowed, doc) \
+    if (strcmp(name, #VARIABLE) == 0 && !parse_##type(value, &env.field)) \
+        return allowed;
+#include "interpose/env/env.def"
+    return NULL;
+}

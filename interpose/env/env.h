@@ -63,4 +63,8 @@ const struct env *env_get(void);
 /* Calls each(name, value) for every variable of env.def that is set. */
 void env_each_set(void (*each)(const char *name, const char *value, void *context), void *context);
 
+/* For the command, which refuses what the library would: NULL if the variable takes this value, or there is none of this
+ * name; else the values that it takes. Takes from the memory that env_get keeps values in. */
+const char *env_refuses(const char *name, const char *value);
+
 #endif

@@ -95,11 +95,16 @@ void path_expand(const char *pattern, char *out, size_t size)
     }
 }
 
-void path_append_pid(char *path, size_t size)
+void path_append_number(char *path, size_t at, size_t size, uint64_t number)
 {
     char digits[21];
-    size_t used = strlen(path);
-    path_decimal((uint64_t)getpid(), digits);
-    used = append(path, used, size, ".");
-    append(path, used, size, digits);
+    path_decimal(number, digits);
+    path[at] = '\0';
+    at = append(path, at, size, ".");
+    append(path, at, size, digits);
+}
+
+void path_append_pid(char *path, size_t size)
+{
+    path_append_number(path, strlen(path), size, (uint64_t)getpid());
 }

@@ -15,6 +15,9 @@ void path_expand(const char *pattern, char *out, size_t size);
 /* Appends .PID. */
 void path_append_pid(char *path, size_t size);
 
+/* Puts .NUMBER at `at`, where what is there ends or such a number begins. */
+void path_append_number(char *path, size_t at, size_t size, uint64_t number);
+
 /* Decimal digits of a number; returns how many. out holds at least 21 bytes; terminated. */
 size_t path_decimal(uint64_t number, char *out);
 

@@ -19,6 +19,7 @@
 #include "interpose/record/log.h"
 #include "interpose/record/path.h"
 #include "interpose/record/rescue.h"
+#include "interpose/record/run.h"
 #include "interpose/record/stacks.h"
 #include "interpose/record/store.h"
 #include "interpose/state/capture.h"
@@ -51,6 +52,7 @@ static void fill_header(struct ptds_trace_header *header)
     header->clock = clock_source;
     header->limit = env_get()->trace_limit;
     header->born = path_process_born();
+    header->run = run_id();
     gethostname(header->host, sizeof header->host - 1);
     if (readlink("/proc/self/exe", header->program, sizeof header->program - 1) < 0)
         header->program[0] = '\0';

@@ -20,9 +20,11 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/record/path.h"
+#include "interpose/record/run.h"
 
 #define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
 #define EXTENTS_MAX 65536u
+#define NAMES_MOST 100u
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -95,32 +97,42 @@ static void *map_file(off_t offset, size_t size)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-/* A trace of this very process, from before it called exec. */
-static int is_own_past(int file)
+/* A trace that must stay: of this very process, from before it called exec, or of another process of the same `ptds run`.
+ */
+static int is_kept(int file)
 {
     struct ptds_trace_header header;
-    return pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header &&
-           memcmp(header.magic, PTDS_TRACE_MAGIC, sizeof header.magic) == 0 && header.pid == (uint32_t)getpid() &&
-           header.born == path_process_born();
+    if (pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        memcmp(header.magic, PTDS_TRACE_MAGIC, sizeof header.magic) != 0)
+        return 0;
+    return (header.run != 0 && header.run == run_id()) ||
+           (header.pid == (uint32_t)getpid() && header.born == path_process_born());
 }
 
-/* Another live process may be writing to this very path (a child started with the same environment): its lock says so, and
- * then this one writes beside it. */
-static int open_file(const char *path)
+/* PATH, PATH.PID, PATH.PID.2 and so on. Another live process may be writing to such a file (a child started with the same
+ * environment): its lock says so. Where there are no locks, only PATH itself is thought to be another's. */
+static int open_file(void)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file >= 0 && (flock(file, LOCK_EX | LOCK_NB) != 0 || is_own_past(file))) {
+    int saved = 0;
+    size_t named = 0;
+    for (unsigned try = 0; try < NAMES_MOST; try++) {
+        if (try == 1) {
+            path_append_pid(store.path, sizeof store.path);
+            named = strlen(store.path);
+        } else if (try > 1) {
+            path_append_number(store.path, named, sizeof store.path, try);
+        }
+        int file = open(store.path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        if (file < 0)
+            return -1;
+        int locked = flock(file, LOCK_EX | LOCK_NB) == 0, free = locked || (errno != EWOULDBLOCK && try != 0);
+        if (free && !is_kept(file) && ftruncate(file, 0) == 0)
+            return file;
+        saved = errno;
         close(file);
-        path_append_pid(store.path, sizeof store.path);
-        file = open(store.path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-        if (file >= 0)
-            flock(file, LOCK_EX | LOCK_NB);
     }
-    if (file >= 0 && ftruncate(file, 0) != 0) {
-        close(file);
-        file = -1;
-    }
-    return file;
+    errno = saved;
+    return -1;
 }
 
 /* The program may change its directory. */
@@ -137,7 +149,7 @@ static void make_absolute(const char *pattern)
 static void open_trace(const char *path)
 {
     make_absolute(path);
-    store.lock_file = open_file(store.path);
+    store.lock_file = open_file();
     if (store.lock_file < 0) {
         diag_once(DIAG_ERROR, "PTDS_TRACE: cannot write ", store.path, ": ", strerror(errno), "; recording in memory only");
         return;

@@ -44,6 +44,7 @@ struct ptds_trace_header {
     char program[256];                   /* /proc/self/exe */
     char shim[32];                       /* version of libptds */
     uint32_t schema_offset, schema_size; /* the text of records.def as "NAME id field:type ..." lines, inside the header */
+    uint64_t run;                        /* the same in all processes of one `ptds run`; 0: of none */
 };
 
 enum ptds_clock { PTDS_CLOCK_MONOTONIC = 1, PTDS_CLOCK_TSC = 2, PTDS_CLOCK_CNTVCT = 3 };
