@@ -5,10 +5,13 @@
  */
 #include "analysis/check/check.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *const baseline_words[3] = {"new", "grown", "known"};
 
@@ -42,9 +45,22 @@ static bool take(struct baseline *baseline, const json_t *finding)
     return true;
 }
 
+/* NULL: a file that can be read. */
+static const char *trouble_with(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || access(path, R_OK) != 0)
+        return strerror(errno);
+    return S_ISDIR(status.st_mode) ? "is a folder; a baseline is a report of ptds report --format json" : NULL;
+}
+
 bool baseline_read(struct baseline *baseline, const char *path, char *error)
 {
     json_error_t trouble;
+    if (trouble_with(path) != NULL) {
+        snprintf(error, CHECK_ERROR_SIZE, "%s: %s", path, trouble_with(path));
+        return false;
+    }
     size_t i;
     json_t *root = json_load_file(path, 0, &trouble), *finding;
     const json_t *findings = json_object_get(root, "findings");

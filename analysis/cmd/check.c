@@ -41,7 +41,7 @@ struct check {
     struct regions_check regions;
     struct edges_check edges;
     struct baseline baseline;
-    bool has_baseline, has_conditions, allow_incomplete;
+    bool has_baseline, has_growth, has_conditions, allow_incomplete;
     unsigned growth;
     struct floor floor;
     char **paths;
@@ -61,6 +61,7 @@ static void parse_growth(struct check *check, char *arg, struct argp_state *stat
     if (arg[0] < '0' || arg[0] > '9' || *end != 0 || value > 100000)
         argp_error(state, "--growth %s: a percentage", arg);
     check->growth = (unsigned)value;
+    check->has_growth = true;
 }
 
 static void parse_list(struct check *check, int key, char *arg, struct argp_state *state)
@@ -75,7 +76,9 @@ static void parse_list(struct check *check, int key, char *arg, struct argp_stat
         sound = regions_add(&check->regions, arg, error);
     check->has_conditions |= key == 'f';
     check->has_baseline |= key == 'b';
-    if (!sound)
+    if (!sound && key == 'b')
+        argp_failure(state, EXIT_USAGE, 0, "--baseline %s", error);
+    else if (!sound)
         argp_error(state, "%s", error);
 }
 
@@ -102,6 +105,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "which trace? ptds check TRACE..."); return 0;
     case ARGP_KEY_END:
+        if (check->has_growth && !check->has_baseline)
+            argp_failure(state, EXIT_USAGE, 0, "--growth is of a --baseline, which is not given");
         if (!check->has_conditions && check->regions.rules.count == 0)
             check->conditions.any = true;
         return 0;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -208,7 +209,12 @@ int cmd_watch(int argc, char **argv)
     const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE", .doc = manual};
     struct arguments arguments = {.after_ns = (uint64_t)DEFAULT_SECONDS * 1000000000u};
     char name[] = "ptds watch";
+    struct stat status;
     argv[0] = name;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    if (stat(arguments.trace, &status) == 0 && S_ISDIR(status.st_mode)) {
+        fprintf(stderr, "%s: %s: is a folder; one process is watched, by its trace\n", name, arguments.trace);
+        return EXIT_USAGE;
+    }
     return watch_trace(arguments.trace, arguments.after_ns);
 }

@@ -102,6 +102,26 @@ TEST(Check, UsageErrorsAreTwo)
     }
 }
 
+TEST(Check, WhatIsAskedOfNoBaselineIsSaidInALine)
+{
+    Traces traces;
+    std::string bad = traces("bad.ptds", both), folder = traces.folder.path(), none = folder + "/none";
+    for (const auto &[arguments, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+             {{"--growth", "10"}, "--growth is of a --baseline, which is not given"},
+             {{"--baseline", none}, "--baseline " + none + ": No such file or directory"},
+             {{"--baseline", folder},
+              "--baseline " + folder + ": is a folder; a baseline is a report of ptds report --format json"},
+             {{"--baseline", bad}, "--baseline " + bad + ": "}}) {
+        std::vector<std::string> all = arguments;
+        all.push_back(bad);
+        Outcome ran = traces.Check(all);
+        EXPECT_EQ(2, ran.exit) << ran;
+        EXPECT_EQ(0u, ran.err.find("ptds check: " + said)) << ran;
+        EXPECT_EQ(1u, lines_of(ran.err).size()) << ran;
+        EXPECT_EQ("", ran.out);
+    }
+}
+
 TEST(Check, IncompleteTracesAreThree)
 {
     Traces traces;

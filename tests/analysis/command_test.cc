@@ -116,6 +116,14 @@ TEST(Command, UsageErrorsAreTwo)
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
 }
 
+TEST(Watch, OfAFolderIsSaidInALine)
+{
+    Ran ran = Ptds("watch /tmp");
+    EXPECT_EQ(2, ran.status);
+    EXPECT_EQ("ptds watch: /tmp: is a folder; one process is watched, by its trace\n", ran.out);
+    EXPECT_EQ(3, Ptds("watch /nowhere/at/all").status);
+}
+
 TEST(Report, ExitStatusSaysWhetherItCouldReport)
 {
     TraceFile bad(BuildTrace(with_finding)), good(BuildTrace(without)), broken("no trace at all");
