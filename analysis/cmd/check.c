@@ -11,6 +11,7 @@
 
 #include "analysis/check/check.h"
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/verbs.h"
 
 static const char manual[] =
     "Fails if traces show certain findings: a line each on stdout, and a last line with the counts. Several traces, and "
@@ -266,13 +267,14 @@ static int run_check(struct check *check, char *name)
     return EXIT_UNREADABLE;
 }
 
+const struct argp check_argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
+
 int cmd_check(int argc, char **argv)
 {
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
     struct check check = {.growth = DEFAULT_GROWTH, .floor = FLOOR_DEFAULT};
     char name[] = "ptds check";
     argv[0] = name;
-    argp_parse(&argp, argc, argv, 0, NULL, &check);
+    argp_parse(&check_argp, argc, argv, 0, NULL, &check);
     check.namer = symbols_begin();
     int status = run_check(&check, name);
     folds_free(&check.folds);

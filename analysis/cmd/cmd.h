@@ -29,6 +29,8 @@ int cmd_check(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
 
 /* The absolute path of libptds.so: $PTDS_LIBRARY, or beside this command as installed or as built. `path` has PATH_MAX
  * bytes. False with a message in `error` that names every place looked at. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/verbs.h"
 
 static const char manual[] =
     "Looks whether libptds.so is found and loads, which driver it meets, and which ways into the driver it covers.\v"
@@ -213,14 +214,15 @@ static bool examine(void)
     return loads && doors;
 }
 
+static const struct argp_option options[] = {{"probe", PROBE_KEY, NULL, OPTION_HIDDEN, NULL, 0}, {0}};
+const struct argp doctor_argp = {.options = options, .parser = parse, .doc = manual};
+
 int cmd_doctor(int argc, char **argv)
 {
-    static const struct argp_option options[] = {{"probe", PROBE_KEY, NULL, OPTION_HIDDEN, NULL, 0}, {0}};
-    const struct argp argp = {.options = options, .parser = parse, .doc = manual};
     char name[] = "ptds doctor";
     bool probe = false;
     argv[0] = name;
-    argp_parse(&argp, argc, argv, 0, NULL, &probe);
+    argp_parse(&doctor_argp, argc, argv, 0, NULL, &probe);
     if (probe)
         return doctor_probe();
     bool usable = examine();

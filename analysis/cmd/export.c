@@ -10,6 +10,7 @@
 
 #include "analysis/cmd/cmd.h"
 #include "analysis/cmd/output.h"
+#include "analysis/cmd/verbs.h"
 #include "analysis/views/export/export.h"
 
 static const char manual[] =
@@ -137,14 +138,16 @@ static int export_traces(const struct arguments *arguments, char *name, struct o
     return status;
 }
 
+const struct argp export_argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
+const struct verb_values export_values[] = {{'t', "perfetto sqlite folded sarif"}, {0, NULL}};
+
 int cmd_export(int argc, char **argv)
 {
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
     struct arguments arguments = {0};
     struct output output;
     char name[] = "ptds export", path[PATH_MAX];
     argv[0] = name;
-    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    argp_parse(&export_argp, argc, argv, 0, NULL, &arguments);
     bool to_file = output_path(&arguments, path, sizeof path);
     struct output_inputs inputs = {arguments.traces, arguments.count};
     int status = output_begin(&output, name, to_file ? path : NULL, inputs, arguments.format->needs_path);

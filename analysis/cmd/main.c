@@ -1,69 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command `ptds`: picks the verb. Exit status: 0, 1 a failed check, 2 usage, 3 trace unreadable; `ptds run`
- * gives the program's own.
+ * The command `ptds`: picks the verb. Exit status: 0, 1 a failed check, 2 usage, 3 trace unreadable; `ptds run` gives the
+ * program's own.
  */
 #include <argp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/verbs.h"
+
+/* One row a verb: --help, the man page and the completions are made of it, in this order. */
+const struct verb verbs[] = {
+    {"probe", "should a program use it, and what does it gain?", cmd_probe, &probe_argp, probe_values},
+    {"run", "run a program under libptds.so", cmd_run, &run_argp, run_values},
+    {"report", "what a trace shows", cmd_report, &report_argp, report_values},
+    {"check", "fail on findings: for continuous integration", cmd_check, &check_argp, NULL},
+    {"export", "a trace for other tools: Perfetto, SQLite, flame graphs, SARIF", cmd_export, &export_argp, export_values},
+    {"watch", "who waits for whom while a program hangs", cmd_watch, &watch_argp, NULL},
+    {"doctor", "is everything in place on this machine?", cmd_doctor, &doctor_argp, NULL},
+    {"help", "what a verb does, and all of this as a man page", cmd_help, &help_argp, NULL},
+    {"completion", "a script for bash, zsh or fish", cmd_completion, &completion_argp, NULL},
+};
+const size_t verbs_count = sizeof verbs / sizeof verbs[0];
 
 /* libc looks for this one. */
 __attribute__((visibility("default"))) const char *argp_program_version = "ptds " PTDS_VERSION;
 static const char manual[] =
     "Runs CUDA programs with their default-stream work remapped, and reports where the default stream and other implicit "
     "synchronisation cost time.\v"
-    "Verbs:\n"
-    "  probe     should a program use it, and what does it gain?\n"
-    "  run       run a program under libptds.so\n"
-    "  report    what a trace shows\n"
-    "  check     fail on findings: for continuous integration\n"
-    "  export    a trace for other tools: Perfetto, SQLite, flame graphs, SARIF\n"
-    "  watch     who waits for whom while a program hangs\n"
-    "  doctor    is everything in place on this machine?\n"
-    "\n"
-    "`ptds VERB --help` tells more. Example:\n"
+    "`ptds help VERB` tells more. Example:\n"
     "  ptds run --policy guarded --trace app.ptds -- ./app && ptds report app.ptds";
-
-struct verb {
-    const char *name;
-    int (*run)(int argc, char **argv);
-};
-
-static const struct verb verbs[] = {
-    {"probe", cmd_probe}, /* one a line */
-    {"run", cmd_run},       {"report", cmd_report}, {"check", cmd_check},
-    {"export", cmd_export}, {"watch", cmd_watch},   {"doctor", cmd_doctor},
-};
 
 struct choice {
     const struct verb *verb;
     int first;
 };
 
+/* "run, report or doctor" */
+static const char *verb_names(void)
+{
+    static char names[256];
+    size_t used = 0;
+    for (size_t i = 0; i < verbs_count; i++) {
+        int size = snprintf(names + used, sizeof names - used, "%s%s",
+                            i == 0                ? ""
+                            : i + 1 < verbs_count ? ", "
+                                                  : " or ",
+                            verbs[i].name);
+        used += size > 0 && (size_t)size < sizeof names - used ? (size_t)size : 0;
+    }
+    return names;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct choice *choice = state->input;
     if (key == ARGP_KEY_NO_ARGS)
-        argp_error(state, "a verb is needed: probe, run, report, check, export, watch or doctor");
+        argp_error(state, "a verb is needed: %s", verb_names());
     if (key != ARGP_KEY_ARG)
         return ARGP_ERR_UNKNOWN;
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (strcmp(arg, verbs[i].name) == 0)
-            choice->verb = &verbs[i];
+    choice->verb = verb_find(arg);
     if (choice->verb == NULL)
-        argp_error(state, "no verb \"%s\": probe, run, report, check, export, watch or doctor", arg);
+        argp_error(state, "no verb \"%s\": %s", arg, verb_names());
     choice->first = state->next - 1;
     state->next = state->argc;
     return 0;
 }
 
+/* The verbs, before what follows the options. */
+static char *filter(int key, const char *text, void *input)
+{
+    char *list = NULL;
+    size_t size = 0;
+    (void)input;
+    FILE *out = key == ARGP_KEY_HELP_POST_DOC ? open_memstream(&list, &size) : NULL;
+    if (out == NULL)
+        return (char *)text;
+    fprintf(out, "Verbs:\n");
+    for (size_t i = 0; i < verbs_count; i++)
+        fprintf(out, "  %-12s%s\n", verbs[i].name, verbs[i].what);
+    fprintf(out, "\n%s", text);
+    fclose(out);
+    return list;
+}
+
+const struct argp main_argp = {.parser = parse, .args_doc = "VERB ...", .doc = manual, .help_filter = filter};
+
 int main(int argc, char **argv)
 {
-    const struct argp argp = {.parser = parse, .args_doc = "VERB ...", .doc = manual};
     struct choice choice = {0};
     argp_err_exit_status = EXIT_USAGE;
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
+    argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
     return choice.verb->run(argc - choice.first, argv + choice.first);
 }

@@ -13,6 +13,7 @@
 
 #include "analysis/base/duration.h"
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/verbs.h"
 #include "analysis/probe/given.h"
 #include "analysis/probe/probe.h"
 
@@ -211,16 +212,18 @@ static int probe_all(struct arguments *arguments)
     return status;
 }
 
+const struct argp probe_argp = {.options = options, .parser = parse, .args_doc = "[--] PROGRAM [ARGS...]", .doc = manual};
+const struct verb_values probe_values[] = {{'p', "guarded per-thread stream"}, {0, NULL}};
+
 int cmd_probe(int argc, char **argv)
 {
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "[--] PROGRAM [ARGS...]", .doc = manual};
     char name[] = "ptds probe", path[PATH_MAX], error[LIBRARY_ERROR_SIZE] = "";
     static struct arguments arguments;
     arguments.probe.rounds = DEFAULT_ROUNDS;
     argv[0] = name;
     probe_begin(&arguments.probe);
     probe_add(&arguments.probe, policies[0], false);
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+    argp_parse(&probe_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
     if (probe_first(&arguments.probe) == NULL)
         probe_add(&arguments.probe, policies[0], true);
     if (!library_find(path, error)) {

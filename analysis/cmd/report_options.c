@@ -10,6 +10,7 @@
 
 #include "analysis/base/duration.h"
 #include "analysis/cmd/report_options.h"
+#include "analysis/cmd/verbs.h"
 
 static const char manual[] =
     "Reports what traces show: hazards ranked by the host time they cost, with their call sites, and what could not be "
@@ -165,11 +166,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+const struct argp report_argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
+const struct verb_values report_values[] = {{'f', "text json html"}, {0, NULL}};
+
 void report_options_parse(struct report_options *out, int argc, char **argv)
 {
-    static const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
     static char name[] = "ptds report";
     *out = (struct report_options){.pager = true, .progress = true, .floor = FLOOR_DEFAULT};
     argv[0] = name;
-    argp_parse(&argp, argc, argv, 0, NULL, out);
+    argp_parse(&report_argp, argc, argv, 0, NULL, out);
 }

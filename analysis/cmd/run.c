@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "analysis/cmd/run.h"
+#include "analysis/cmd/verbs.h"
 #include "analysis/cmd/watch.h"
 #include "interpose/env/env.h"
 #include "interpose/record/run.h"
@@ -179,13 +180,27 @@ static bool prepare(const struct arguments *arguments)
     return true;
 }
 
+const struct argp run_argp = {.options = options, .parser = parse, .args_doc = "[--] PROGRAM [ARGS...]", .doc = manual};
+
+#define POLICY(identifier, word, then) word " "
+static const char policy_values[] =
+#include "interpose/env/policies.def"
+    ;
+const struct verb_values run_values[] = {{FIRST_KEY, policy_values},
+                                         {FIRST_KEY + 2, "summary off"},
+                                         {FIRST_KEY + 3, "off stderr"},
+                                         {FIRST_KEY + 4, "blocking nonblocking"},
+                                         {FIRST_KEY + 5, "keep remap"},
+                                         {FIRST_KEY + 9, "errors quiet debug"},
+                                         {FIRST_KEY + 10, "off sampled cupti"},
+                                         {0, NULL}};
+
 int cmd_run(int argc, char **argv)
 {
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "[--] PROGRAM [ARGS...]", .doc = manual};
     char name[] = "ptds run";
     struct arguments arguments = {0};
     argv[0] = name;
-    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
+    argp_parse(&run_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
     if (!prepare(&arguments))
         return EXIT_USAGE;
     char **program = arguments.program;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "analysis/base/duration.h"
+#include "analysis/cmd/verbs.h"
 
 static const char manual[] =
     "Watches the trace of a running program; when a driver call has been in flight for longer than a limit, says who waits "
@@ -204,14 +205,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+const struct argp watch_argp = {.options = options, .parser = parse, .args_doc = "TRACE", .doc = manual};
+
 int cmd_watch(int argc, char **argv)
 {
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "TRACE", .doc = manual};
     struct arguments arguments = {.after_ns = (uint64_t)DEFAULT_SECONDS * 1000000000u};
     char name[] = "ptds watch";
     struct stat status;
     argv[0] = name;
-    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    argp_parse(&watch_argp, argc, argv, 0, NULL, &arguments);
     if (stat(arguments.trace, &status) == 0 && S_ISDIR(status.st_mode)) {
         fprintf(stderr, "%s: %s: is a folder; one process is watched, by its trace\n", name, arguments.trace);
         return EXIT_USAGE;
