@@ -20,18 +20,20 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-static bool is_due(struct progress *progress)
+static uint64_t line_shown; /* by whichever: there is one line */
+
+static bool is_due(struct progress *progress, uint64_t every)
 {
     uint64_t time = now();
-    if (time - progress->began < SILENT_NS || time - progress->shown < EVERY_NS)
+    if (time - progress->began < SILENT_NS || time - line_shown < every)
         return false;
-    progress->shown = time;
+    progress->shown = line_shown = time;
     return true;
 }
 
 static void show(struct progress *progress, const char *what, uint64_t done, uint64_t total)
 {
-    if (!is_due(progress))
+    if (!is_due(progress, EVERY_NS))
         return;
     fprintf(stderr, "\r\033[K%.40s: %s of %s %s, %u %%", text_base(progress->name), text_count(done).text,
             text_count(total).text, what, total != 0 ? (unsigned)((double)done * 100 / (double)total) : 0);
@@ -70,9 +72,10 @@ void progress_calls(struct progress *progress, uint64_t done, uint64_t total)
         show(progress, "calls analysed", done, total);
 }
 
+/* Where calls are counted, that says more. */
 void progress_bytes(struct progress *progress, uint64_t written)
 {
-    if (!progress->on || !is_due(progress))
+    if (!progress->on || !is_due(progress, 5 * EVERY_NS))
         return;
     fprintf(stderr, "\r\033[K%.40s: %s bytes written", text_base(progress->name), text_count(written).text);
     fflush(stderr);

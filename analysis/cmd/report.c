@@ -33,9 +33,14 @@ static void stats_progress(struct report_watch *watch, uint64_t done, uint64_t t
     progress_calls(&((struct making *)((char *)watch - offsetof(struct making, stats)))->progress, done, total);
 }
 
+/* Of the pass, and of the walk for the page. */
 static void timeline_progress(struct report_watch *watch, uint64_t done, uint64_t total)
 {
-    progress_calls(&((struct making *)((char *)watch - offsetof(struct making, timeline)))->progress, done, total);
+    struct progress *progress = &((struct making *)((char *)watch - offsetof(struct making, timeline)))->progress;
+    if (done < total)
+        progress_calls(progress, done, total);
+    else
+        progress_end(progress);
 }
 
 /* A finding by rank, or by the beginning of its id. */
@@ -92,6 +97,7 @@ static int put_page(struct making *making, struct site_namer *namer, struct text
 {
     struct edge_feed *feed = edge_feed_of_build();
     edge_list_begin(&making->edges);
+    making->report.walks = &making->timeline.watch;
     timeline_decide(&making->timeline);
     if (feed != NULL && feed->run(feed, &making->report, &making->edges.sink) != 0)
         return -1;

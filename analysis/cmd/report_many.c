@@ -24,14 +24,19 @@ struct taking {
 
 static void on_progress(struct report_watch *watch, uint64_t done, uint64_t total)
 {
-    progress_calls(&((struct taking *)watch)->progress, done, total);
+    struct progress *progress = &((struct taking *)watch)->progress;
+    if (done < total)
+        progress_calls(progress, done, total);
+    else
+        progress_end(progress);
 }
 
 bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
 {
-    struct taking taking = {.watch = {.progress = on_progress}};
+    static struct taking taking; /* later walks over these traces tell it, too */
     bool sound = true;
     *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch};
+    taking.watch.progress = on_progress;
     progress_begin(&taking.progress, NULL, progress);
     for (int i = 0; i < count && sound; i++) {
         taking.progress.name = paths[i];
@@ -42,8 +47,11 @@ bool traces_take(struct traces *traces, char *verb, char **paths, int count, boo
     progress_end(&taking.progress);
     traces->watch = NULL;
     traces_order(traces);
-    for (size_t i = 0; i < traces->list.count; i++)
+    taking.progress.name = traces->list.count == 1 ? paths[0] : verb;
+    for (size_t i = 0; i < traces->list.count; i++) {
+        traces->list.items[i]->report.walks = &taking.watch;
         say_damage(verb, &traces->list.items[i]->report.trace);
+    }
     return sound;
 }
 

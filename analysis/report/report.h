@@ -63,6 +63,8 @@ struct sequence {
     size_t findings;
 };
 
+struct report_watch;
+
 struct report {
     struct trace trace;
     struct selection selection;
@@ -84,6 +86,7 @@ struct report {
     uint64_t refused; /* findings that were not kept */
     bool has_counts;
     bool out_of_memory;
+    struct report_watch *walks; /* told how far each report_walk is; may be NULL */
     /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
      */
     uint64_t wanting[64], wanting_all, by_case[CASES], awake;
@@ -94,7 +97,7 @@ struct report_watch {
     /* Each call that the report is about, after the rules; serial: of the finding that it belongs to (the costliest so far,
      * if several), 0 none. */
     void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
-    /* Now and then: calls looked at, of how many. */
+    /* Now and then: calls looked at, of how many; all of them at the end of a report_walk. */
     void (*progress)(struct report_watch *watch, uint64_t done, uint64_t total);
 };
 

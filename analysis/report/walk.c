@@ -4,12 +4,21 @@
  */
 #include "analysis/report/walk.h"
 
+enum { PROGRESS_CALLS = 1 << 12 };
+
+static void tell(const struct report *report, uint64_t done)
+{
+    if (report->walks != NULL && report->walks->progress != NULL)
+        report->walks->progress(report->walks, done, report->trace.calls);
+}
+
 int report_walk(const struct report *report, struct walker *walker)
 {
     struct model model;
     struct merge merge;
     const struct call *call;
     struct call_view view;
+    uint64_t done = 0;
     int status = merge_begin(&merge, &report->trace);
     model_begin(&model, &report->trace);
     if (status == 0 && walker->begin != NULL && !walker->begin(walker, &model))
@@ -24,10 +33,13 @@ int report_walk(const struct report *report, struct walker *walker)
         model_leave(&model, &view);
         if (walker->after != NULL)
             walker->after(walker, &model, &view);
+        if (++done % PROGRESS_CALLS == 0)
+            tell(report, done);
     }
     if (walker->end != NULL)
         walker->end(walker);
     model_end(&model);
     merge_end(&merge);
+    tell(report, report->trace.calls);
     return status;
 }

@@ -14,6 +14,7 @@
 #include <linux/capability.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -357,6 +358,33 @@ TEST(Appending, ToTheInputIsRefused)
         EXPECT_EQ(2, ran.exit) << ran;
         EXPECT_EQ(bytes, read_file(trace));
     }
+}
+
+/* Export and page of a trace that takes more than a second: on a terminal a line says how far it is, and is gone at the
+ * end. */
+TEST(Progress, OfWhatIsWrittenIsShownOnATerminal)
+{
+    if (run({{"/bin/sh", "-c", "command -v script"}}).exit != 0)
+        GTEST_SKIP() << "no command script here (util-linux): no terminal to be had";
+    Folder folder;
+    std::string trace = folder / "app.ptds", line = data_file("analysis/ptds") + " export --to sqlite " + trace;
+    std::chrono::duration<double> took(0);
+    for (int calls = 100000; took.count() < 1.6; calls = static_cast<int>(calls * 2.2 / took.count())) {
+        std::string text;
+        for (int i = 0; i < calls; i++)
+            text += "1@" + std::to_string(10 + i * 2) + " launch s=L k=a\n";
+        std::ofstream(trace) << BuildTrace(text);
+        auto began = std::chrono::steady_clock::now();
+        Outcome quiet = run({{"/bin/sh", "-c", line}});
+        took = std::chrono::steady_clock::now() - began;
+        EXPECT_EQ("ptds export: wrote " + trace + ".sqlite\n", quiet.err) << "no terminal, no line";
+    }
+    Outcome shown = run({{"/bin/sh", "-c", "script -qec '" + line + "' /dev/null </dev/null"}});
+    EXPECT_EQ(0, shown.exit);
+    size_t first = shown.out.find("\r\033[Kapp.ptds: "), last = shown.out.rfind("\r\033[K");
+    ASSERT_NE(std::string::npos, first) << shown;
+    EXPECT_NE(std::string::npos, shown.out.find(" calls analysed, ", first)) << shown;
+    EXPECT_EQ(last + 4, shown.out.find("ptds export: wrote ", last)) << "the line is empty again: " << shown;
 }
 
 } // namespace
