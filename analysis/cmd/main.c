@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/terminal.h"
 #include "analysis/cmd/verbs.h"
 
 /* One row a verb: --help, the man page and the completions are made of it, in this order. */
@@ -93,5 +94,6 @@ int main(int argc, char **argv)
     struct choice choice = {0};
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
+    colours_begin();
     return choice.verb->run(argc - choice.first, argv + choice.first);
 }

@@ -3,6 +3,7 @@
  * The pager. Used by verbs that write long text; what a person quits early is no error.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static const char *pager_command(void)
     const char *asked = getenv("PAGER");
     if (asked != NULL)
         return asked[0] != 0 && strcmp(asked, "cat") != 0 ? asked : NULL;
-    return on_path("less") ? "less -FRX" : NULL;
+    const char *kind = getenv("TERM"); /* less asks for a key first where the terminal can do nothing */
+    return kind != NULL && strcmp(kind, "dumb") != 0 && on_path("less") ? "less -FRX" : NULL;
 }
 
 static void become_pager(const char *command, int in)
@@ -58,6 +60,8 @@ bool pager_begin(void)
     }
     close(ends[0]);
     if (child > 0) {
+        if (getenv("PAGER") != NULL)
+            colours_off(); /* who knows what it takes */
         pager = child;
         signal(SIGPIPE, SIG_IGN);
         dup2(ends[1], STDOUT_FILENO);
@@ -73,9 +77,11 @@ bool pager_end(void)
         return true;
     if (fflush(stdout) != 0)
         clearerr(stdout); /* it was quit before the end */
-    /* A stream at its end, not a closed one: what else is written goes nowhere. */
-    if (freopen("/dev/null", "w", stdout) == NULL)
+    /* What else is written goes nowhere. */
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
         return false;
+    close(nowhere);
     while (waitpid(pager, &status, 0) < 0 && errno == EINTR)
         continue;
     pager = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the verbs do when a person sits at a terminal: a pager, a line of progress, the height of the screen. Each does
+ * What the verbs do when a person sits at a terminal: a pager, a line of progress, the height of the screen, colours. Each does
  * nothing where its stream is no terminal.
  */
 #ifndef PTDS_ANALYSIS_CMD_TERMINAL_H
@@ -17,6 +17,10 @@ bool pager_begin(void);
 bool pager_end(void);
 
 unsigned terminal_rows(void); /* of stdout; 0 unknown */
+
+/* From here on, lines on stdout get colours, unless it is no terminal or NO_COLOR forbids it; colours_off: no more. */
+void colours_begin(void);
+void colours_off(void);
 
 /* One line on stderr, rewritten, from the second second on. Watches the reading of a source and the pass over its calls. */
 struct progress {

@@ -277,8 +277,47 @@ TEST(Report, APagerOnATerminalOnly)
     EXPECT_TRUE(Has(missing, "could not be run")) << missing.out;
     EXPECT_EQ(0, Terminal("PAGER=true " + report + "--all " + trace.path).status)
         << "a pager that was quit early is no error";
-    Ran small = Terminal("stty rows 24 cols 80; PAGER=cat " + report + trace.path);
+    Ran small = Terminal("stty rows 24 cols 80; NO_COLOR=1 PAGER=cat " + report + trace.path);
     EXPECT_TRUE(Has(small, "Findings: ")) << small.out;
+}
+
+/* Without its escape sequences and the terminal's carriage returns. */
+std::string Plain(const std::string &text)
+{
+    std::string plain;
+    for (size_t i = 0; i < text.size(); i++) {
+        if (text[i] == '\033')
+            i = text.find('m', i);
+        else if (text[i] != '\r')
+            plain += text[i];
+    }
+    return plain;
+}
+
+TEST(Command, ColoursOnATerminalOnly)
+{
+    if (Shell("command -v script").status != 0)
+        GTEST_SKIP() << "no command script here (util-linux): no terminal to be had";
+    TraceFile trace(BuildTrace(with_finding));
+    std::string report = std::string(command) + " report --no-pager " + trace.path;
+    std::string set = "stty rows 50 cols 80; TERM=xterm ", plain = Shell(report).out;
+    Ran shown = Terminal(set + report);
+    EXPECT_EQ(0, shown.status);
+    EXPECT_EQ(plain, Plain(shown.out)) << "nothing but colours is added";
+    EXPECT_EQ(std::string::npos, plain.find('\033'));
+    for (const char *part : {"\033[32mRight:\033[0m ", "\033[1mFindings:\033[0m 1 of 1", "\033[1m#1   sync-copy\033[0m ",
+                             "  \033[33mwarning\033[0m", "\033[36mNext: ptds report"})
+        EXPECT_TRUE(Has(shown, part)) << part << "\n" << shown.out;
+    EXPECT_TRUE(Has(Terminal(set + std::string(command) + " check " + trace.path), "\033[1;31mFAIL \033[0m"));
+    for (const char *none : {"NO_COLOR=1 ", "TERM=dumb ", "PAGER=\"sed s/x/x/\" "}) {
+        std::string paged = std::string(none).find("PAGER") == 0 ? "" : "--no-pager ";
+        Ran ran = Terminal(set + none + std::string(command) + " report " + paged + trace.path);
+        EXPECT_FALSE(Has(ran, "\033")) << none << ran.out;
+        EXPECT_TRUE(Has(ran, "Right: ")) << none << ran.out;
+    }
+    EXPECT_TRUE(Has(Terminal(set + "NO_COLOR= " + report), "\033[32mRight:")) << "empty: not set";
+    Ran less = Terminal(set + "LESS= " + std::string(command) + " report --all " + trace.path);
+    EXPECT_EQ(0, less.status) << less.out;
 }
 
 TEST(Report, NamesSitesOfObjectsThatAreThere)
