@@ -109,11 +109,28 @@ static int is_kept(int file)
            (header.pid == (uint32_t)getpid() && header.born == path_process_born());
 }
 
+/* Whether another one writes, or wrote, to this file. Where there are no locks, only PATH itself is thought to be
+ * another's. */
+static int is_taken(int file, int is_path)
+{
+    int locked = flock(file, LOCK_EX | LOCK_NB) == 0;
+    return (!locked && (errno == EWOULDBLOCK || is_path)) || is_kept(file);
+}
+
+static int empty(int file)
+{
+    if (ftruncate(file, 0) == 0)
+        return file;
+    int saved = errno;
+    close(file);
+    errno = saved;
+    return -1;
+}
+
 /* PATH, PATH.PID, PATH.PID.2 and so on. Another live process may be writing to such a file (a child started with the same
- * environment): its lock says so. Where there are no locks, only PATH itself is thought to be another's. */
+ * environment): its lock says so. */
 static int open_file(void)
 {
-    int saved = 0;
     size_t named = 0;
     for (unsigned try = 0; try < NAMES_MOST; try++) {
         if (try == 1) {
@@ -125,13 +142,11 @@ static int open_file(void)
         int file = open(store.path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (file < 0)
             return -1;
-        int locked = flock(file, LOCK_EX | LOCK_NB) == 0, free = locked || (errno != EWOULDBLOCK && try != 0);
-        if (free && !is_kept(file) && ftruncate(file, 0) == 0)
-            return file;
-        saved = errno;
+        if (!is_taken(file, try == 0))
+            return empty(file);
         close(file);
     }
-    errno = saved;
+    errno = EEXIST;
     return -1;
 }
 

@@ -191,7 +191,7 @@ TEST(RunCommand, ATraceOverSomethingElseIsRefused)
         EXPECT_EQ(0, run(RunVerb({"--trace", file}, program)).exit) << file;
 }
 
-const char none[] = "ptds: this program made no CUDA call, so nothing was remapped or recorded";
+const char none[] = "ptds: no CUDA call of this program was seen, so nothing was remapped or recorded";
 
 TEST(RunCommand, SaysThatNoCudaCallWasMade)
 {
@@ -202,6 +202,7 @@ TEST(RunCommand, SaysThatNoCudaCallWasMade)
     EXPECT_EQ("", run(RunVerb({"--report", "off"}, {"/bin/true"})).err) << "nobody asked for a word";
     EXPECT_EQ("", run(RunVerb({"--diag", "quiet"}, {"/bin/true"})).err);
     EXPECT_EQ(std::string::npos, run(RunVerb({}, {Child(), "work", "10"})).err.find(none));
+    EXPECT_EQ("", run(RunVerb({"--policy", "none"}, {Child(), "work", "10"})).err) << "who looks at nothing says nothing";
     /* Unlike sh, bash ends by exit. */
     Outcome ran = run(RunVerb({}, {"/bin/bash", "-c", Child() + " work 10; " + Child() + " work 10; true"}));
     size_t at = ran.err.find(none);
