@@ -201,9 +201,9 @@ static int end_stream(struct output *output)
     bool failed = false;
     errno = 0;
     if (output->kind == OUTPUT_STDOUT)
-        failed = (fflush(stdout) != 0) | (ferror(stdout) != 0);
+        failed = fflush(stdout) != 0 || ferror(stdout) != 0;
     else if (output->file != NULL)
-        failed = (ferror(output->file) != 0) | (fclose(output->file) != 0);
+        failed = fclose(output->file) != 0;
     if (failed && output->error == 0)
         output->error = errno != 0 ? errno : EIO;
     if (output->fd >= 0 && close(output->fd) != 0 && output->error == 0)

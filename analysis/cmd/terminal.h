@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the verbs do when a person sits at a terminal: a pager, a line of progress, the height of the screen, colours. Each does
- * nothing where its stream is no terminal.
+ * What the verbs do when a person sits at a terminal: a pager, a line of progress, the height of the screen, colours. Each
+ * does nothing where its stream is no terminal.
  */
 #ifndef PTDS_ANALYSIS_CMD_TERMINAL_H
 #define PTDS_ANALYSIS_CMD_TERMINAL_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Start, fork and exit. Called by the first wrapper, by libc around fork, and by the loader at exit. A process without CUDA
- * passes none of it but a destructor, which says so where `ptds run` has started it. The child of a fork starts anew: what the parent recorded is the parent's.
+ * passes none of it but a destructor, which says so where `ptds run` has started it. The child of a fork starts anew: what
+ * the parent recorded is the parent's.
  */
 #include "interpose/doors/lifecycle.h"
 

@@ -54,7 +54,8 @@ void run_say_nothing_seen(void)
     if (!file)
         return;
     const struct env *env = env_get();
-    if (env->disable || env->policy == ENV_POLICY_none || (env->report.kind == ENV_OUTPUT_OFF && !env->trace) || !stderr_takes(file))
+    if (env->disable || env->policy == ENV_POLICY_none || (env->report.kind == ENV_OUTPUT_OFF && !env->trace) ||
+        !stderr_takes(file))
         return;
     diag_line(DIAG_ERROR, "no CUDA call of this program was seen, so nothing was remapped or recorded",
               has_had_children() ? " (of it alone: a process that it started speaks for itself)" : "", NULL);
