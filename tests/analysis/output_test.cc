@@ -294,6 +294,25 @@ TEST_P(Output, AFolderThatCannotBeWritten)
     EXPECT_EQ(2u, Files(closed));
 }
 
+TEST_P(Output, AFileThatMayNotBeWrittenStays)
+{
+    Folder other;
+    std::ofstream(other / "closed") << "old";
+    chmod((other / "closed").c_str(), 0444);
+    chmod(other.path().c_str(), 0555);
+    bool can = CanBeUnprivileged(other.path());
+    chmod(other.path().c_str(), 0755);
+    if (!can)
+        GTEST_SKIP() << "this user may write everywhere";
+    Command command = To(other / "closed");
+    command.before = Unprivileged;
+    Outcome ran = run(command);
+    EXPECT_EQ(3, ran.exit) << "its folder may be written, so it could be replaced: " << ran;
+    EXPECT_NE(std::string::npos, ran.err.find("/closed: Permission denied")) << ran;
+    EXPECT_EQ("old", read_file(other / "closed"));
+    EXPECT_EQ(1u, Files(other));
+}
+
 TEST_P(Output, AFullDiskLeavesTheOldFile)
 {
     std::ofstream(folder / "out") << "old";
