@@ -41,7 +41,8 @@ static const char *const variables[] = {
     "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG", "PTDS_DEVICE_TIMES", "PTDS_LANES"};
 static const struct argp_option options[] = {
     {"policy", FIRST_KEY, "P", 0, policy_words, 0},
-    {"trace", FIRST_KEY + 1, "FILE", 0, "keep the whole trace; %h host, %p process, %r rank", 0},
+    {"trace", FIRST_KEY + 1, "FILE", 0,
+     "keep the whole trace; %h host, %p process, %r rank; a later process of the run writes FILE.PID", 0},
     {"report", FIRST_KEY + 2, "FORM", 0, "summary, off, or a file for the full text", 0},
     {"log", FIRST_KEY + 3, "WHERE", 0, "hazards as they happen: off, stderr or a file", 0},
     {"stream", FIRST_KEY + 4, "KIND", 0, "for policy stream: blocking or nonblocking", 0},
