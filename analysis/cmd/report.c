@@ -15,8 +15,10 @@
 #include "analysis/views/html/report_html.h"
 #include "analysis/findings/identity.h"
 #include "analysis/views/json/report_json.h"
+#include "analysis/views/json/whatif_json.h"
 #include "analysis/views/text/screen.h"
 #include "analysis/views/text/report_text.h"
+#include "analysis/views/text/whatif.h"
 
 /* One trace's report being made. `stats` and `timeline` look on, as the form needs them. */
 struct making {
@@ -26,6 +28,7 @@ struct making {
     struct call_stats stats;
     struct timeline timeline;
     struct edge_list edges;
+    struct recorded recorded;
 };
 
 static void stats_progress(struct report_watch *watch, uint64_t done, uint64_t total)
@@ -75,6 +78,11 @@ static int put_finding(const struct making *making, struct site_namer *namer, st
     return 0;
 }
 
+static void recorded_progress(struct report_watch *watch, uint64_t done, uint64_t total)
+{
+    progress_calls(&((struct making *)((char *)watch - offsetof(struct making, recorded)))->progress, done, total);
+}
+
 static int put_text(const struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
     const struct report_options *options = making->options;
@@ -104,9 +112,20 @@ static int put_page(struct making *making, struct site_namer *namer, struct text
     return report_html(&making->report, &making->timeline, &making->edges, namer, sink);
 }
 
+static int put_what_if(struct making *making, struct text_sink *sink)
+{
+    struct whatif whatif = whatif_of(&making->report, &making->recorded);
+    if (making->options->form == FORM_JSON)
+        return whatif_json(&whatif, sink);
+    whatif_text(&whatif, sink);
+    return 0;
+}
+
 static int put_report(struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
     int status = 0;
+    if (making->options->what_if)
+        return put_what_if(making, sink);
     symbols_of(namer, &making->report.trace);
     if (making->options->form == FORM_TEXT)
         return put_text(making, namer, sink);
@@ -126,10 +145,14 @@ static int build(struct making *making, const struct trace_source *source)
     progress_begin(&making->progress, source, making->options->progress);
     call_stats_begin(&making->stats);
     timeline_begin(&making->timeline, TIMELINE_MOST);
+    recorded_begin(&making->recorded);
+    making->recorded.watch.progress = recorded_progress;
     making->stats.watch.progress = stats_progress;
     making->timeline.watch.progress = timeline_progress;
     if (making->options->form == FORM_HTML)
         watch = &making->timeline.watch;
+    if (making->options->what_if)
+        watch = &making->recorded.watch;
     int status = report_build_watched(&making->report, &making->progress.source, &making->options->selection, watch, error);
     progress_end(&making->progress);
     if (status != 0)
@@ -164,6 +187,7 @@ static int report_one(const struct report_options *options, const char *path, st
     call_stats_end(&making->stats);
     timeline_end(&making->timeline);
     edge_list_end(&making->edges);
+    recorded_end(&making->recorded);
     trace_source_close(&source);
     free(making);
     return status;

@@ -37,17 +37,22 @@ static uint32_t named_slot(const struct call_view *view)
     return view->asked != MODEL_NO_SLOT ? view->asked : view->target;
 }
 
-static struct ordered ordered_under(const struct model *model, unsigned policy, const struct call_view *view)
+struct order_call model_order_call(const struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     uint32_t kept = PTDS_CALL_KEPT_CAPTURE | PTDS_CALL_KEPT_REFUSED | PTDS_CALL_KEPT_EXCLUDED | PTDS_CALL_KEPT_NO_WAY;
-    struct order_call of = {
+    return (struct order_call){
         .act = view->submits ? ORDER_SUBMITS : ORDER_WAITS,
         .named = order_role_of(model->streams.items[named_slot(view)].kind),
         .sent = order_role_of(view->target_kind),
         .explicitly = (call->flags & PTDS_CALL_EXPLICIT) != 0,
         .stays = (call->flags & kept) != 0,
     };
+}
+
+static struct ordered ordered_under(const struct model *model, unsigned policy, const struct call_view *view)
+{
+    struct order_call of = model_order_call(model, view);
     return order_under(policy, &of);
 }
 

@@ -105,6 +105,7 @@ void device_cupti_before(struct call *C)
     int saved = errno;
     tool.push((uint64_t)C->thread->uid << ENTER_BITS | (C->enter & ENTER_MASK));
     C->sample = pushed;
+    C->flags |= PTDS_CALL_TIMED; /* whoever wants the device's times wants to know how long the launch itself took, too */
     errno = saved;
 }
 

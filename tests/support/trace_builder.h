@@ -27,6 +27,8 @@
  *   k=NAME      kernel; args=PLACE,-,... its 8-byte parameters, "-" for no pointer; vars=NAME its module's variables (NAME
  *               a memory that need not be allocated, =NAME only read, old: not told), else it has none
  *
+ *   blocks=N    of a launch: its grid, of 1024 threads each; else it has no shape that means anything
+ *
  *   reaches=NAME,=NAME   of launches and copies: memory that no word names, written or (=) read
  *
  *   e=NAME      event; record counts its generation up, wait and sync use the current one; g=N another generation

@@ -235,6 +235,8 @@ private:
         std::istringstream args(Take(pairs, "args", ""));
         std::string arg;
         call->words = {1, 1, 1};
+        if (pairs->count("blocks") != 0)
+            call->words = {Number(pairs, "blocks", 1) | UINT64_C(1) << 32, 1, 1024 | UINT64_C(1) << 16 | UINT64_C(1) << 32};
         for (; std::getline(args, arg, ','); params++)
             if (arg != "-")
                 call->words.push_back(Address(arg) | (plain ? 0 : static_cast<uint64_t>(params) << 51));

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What-if as text: what each policy would gain.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_TEXT_WHATIF_H
+#define PTDS_ANALYSIS_VIEWS_TEXT_WHATIF_H
+
+#include "analysis/base/text.h"
+#include "analysis/whatif/whatif.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "2.3x to 2.7x faster", "no faster". */
+struct line whatif_gain(const struct whatif *whatif, const struct prediction *prediction);
+/* A line of what was replayed, or why nothing is predicted; then a line a policy. */
+void whatif_text(const struct whatif *whatif, struct text_sink *sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A run as a list of steps, which can be replayed under another policy: for each call what its thread did before it, what
+ * it put on a device, and what it waited for. Gathered while the report is made. Takes some hundred bytes a call.
+ */
+#ifndef PTDS_ANALYSIS_WHATIF_RECORDED_H
+#define PTDS_ANALYSIS_WHATIF_RECORDED_H
+
+#include "analysis/base/sorted.h"
+#include "analysis/report/report.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STEP_UNKNOWN UINT64_MAX
+
+/* What an operation needs of its device while it runs. */
+enum engine { ENGINE_NONE, ENGINE_KERNELS, ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENGINES };
+
+/* Times in ns from the start of the run. */
+struct step {
+    uint64_t enter, leave;      /* leave: of a call that is not timed, enter */
+    uint64_t waited;            /* of that: lost to waiting for a device */
+    uint64_t usual;             /* what such a call takes; leave - enter where nobody knows */
+    uint64_t began, ran;        /* on its device: ns after enter, ns; STEP_UNKNOWN */
+    uint32_t thread, context;   /* positions */
+    uint32_t named, sent, own;  /* streams, numbered from 0: as named, as sent to, and the thread's own one */
+    uint32_t event, generation; /* of an event record, and of waits for one */
+    uint32_t touches, first;    /* of recorded->touches */
+    uint32_t gpu_threads;       /* of a kernel */
+    struct order_call order;    /* if it names a stream */
+    uint8_t op, engine, waits;  /* enum ptds_op, enum engine, enum wait_scope: what it waits for before it returns */
+    bool submits, work, opaque; /* opaque: it may touch all memory */
+    bool last;                  /* its thread made no call after it */
+};
+
+/* The memory, by its uid, that a step's work touches. */
+struct step_touch {
+    uint32_t memory;
+    bool writes;
+};
+
+struct recorded {
+    struct report_watch watch; /* first; `progress` is the caller's */
+    TABLE_OF(struct step) steps;
+    TABLE_OF(struct step_touch) touches;
+    TABLE_OF(uint32_t) last; /* by thread: its newest step, plus one */
+    struct sorted live;      /* allocations: first byte -> place in `memories` */
+    TABLE_OF(struct {
+        uint64_t end;
+        uint32_t uid;
+    })
+    memories;
+    TABLE_OF(uint64_t) usual;        /* ns plus one, by api * 2 + twin; 0: not looked up yet */
+    TABLE_OF(uint64_t) kernel_reads; /* parameters that are read only: bits, by the 8-byte word they begin in */
+    struct id_map kernel_by_uid, own_by_thread;
+    uint32_t streams;        /* numbers given to threads' own ones */
+    uint64_t gpu, gpu_timed; /* steps with work for a device; of them, those with a time */
+    bool too_many, out_of_memory;
+};
+
+enum { RECORDED_MOST = 4000000 }; /* steps; a longer run is not replayed */
+enum { RECORDED_OWN = 1 << 20 };  /* threads' own streams are numbered from here on: the model's slots are below */
+
+/* `watch` of report_build_watched. */
+void recorded_begin(struct recorded *recorded);
+void recorded_end(struct recorded *recorded);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Replays steps. Called by whatif.c, some times a policy. Must come to an end on any steps, whatever times they have.
+ */
+#include "analysis/whatif/replay.h"
+
+#include <stdlib.h>
+
+#include "analysis/whatif/engines.h"
+
+/* A stream of the replayed policy. */
+struct lane {
+    struct moment end; /* of what is on it */
+    uint32_t context;
+    enum order_role role;
+};
+
+struct context {
+    struct moment end[ORDER_ROLES];    /* of all work on streams of each role */
+    struct moment named[ORDER_ROLES];  /* the same, by the stream that the program named */
+    struct moment floor[ORDER_ROLES];  /* streams of each role get nothing that begins sooner */
+    struct moment opaque[ORDER_ROLES]; /* as named, of work that may touch all memory */
+    struct engines engines;
+};
+
+struct thread {
+    struct moment now;
+    uint64_t left; /* when its latest call returned, as recorded */
+    bool began;
+};
+
+struct memory {
+    struct moment written[ORDER_ROLES], read[ORDER_ROLES];
+};
+
+struct run {
+    const struct recorded *recorded;
+    const struct latencies *latencies;
+    const struct assumptions *assumptions;
+    unsigned policy;
+    TABLE_OF(struct lane) lanes;
+    TABLE_OF(struct context) contexts;
+    TABLE_OF(struct thread) threads;
+    TABLE_OF(struct memory) memories;
+    TABLE_OF(struct moment) events;
+    struct id_map lane_by_key, memory_by_uid, event_by_key;
+    uint32_t newest;     /* the step whose call returned last so far, plus one */
+    struct moment first; /* when the first operation was put on a device */
+    bool began;
+    bool failed;
+};
+
+static struct moment max_of(struct moment a, const struct moment *b)
+{
+    return b->at > a.at ? *b : a;
+}
+
+static struct moment after(struct moment moment, uint64_t ns, enum part part)
+{
+    moment.at += ns;
+    moment.part[part] += ns;
+    return moment;
+}
+
+/* The item at a position, made if need be; an item of no use without memory. */
+#define ITEM(run, list, at) \
+    ({ \
+        static __typeof__(*(list)->items) none_; \
+        while ((list)->count <= (at) && TABLE_ADD(list)) \
+            *TABLE_LAST(list) = (__typeof__(none_)){0}; \
+        (run)->failed |= (list)->count <= (at); \
+        (list)->count > (at) ? &(list)->items[at] : &none_; \
+    })
+
+/* The same by a key. */
+static uint32_t place_of(struct run *run, struct id_map *map, uint64_t key, size_t count)
+{
+    uint32_t place;
+    if (id_map_get(map, key, &place))
+        return place;
+    run->failed |= !id_map_put(map, key, (uint32_t)count);
+    return (uint32_t)count;
+}
+
+static struct moment *event_of(struct run *run, const struct step *step)
+{
+    uint64_t key = (uint64_t)step->event << 32 | step->generation;
+    return ITEM(run, &run->events, place_of(run, &run->event_by_key, key, run->events.count));
+}
+
+static struct context *context_of(struct run *run, const struct step *step)
+{
+    return ITEM(run, &run->contexts, step->context);
+}
+
+static struct lane *lane_of(struct run *run, const struct step *step, struct ordered ordered)
+{
+    uint64_t key = step->named;
+    if (ordered.place == ORDER_AT_SENT)
+        key = step->sent;
+    else if (ordered.place == ORDER_AT_OWN || ordered.place == ORDER_AT_PER_THREAD)
+        key = step->own;
+    else if (ordered.place == ORDER_AT_SHARED)
+        key = (uint64_t)step->context << 32 | UINT32_MAX;
+    struct lane *lane = ITEM(run, &run->lanes, place_of(run, &run->lane_by_key, key, run->lanes.count));
+    lane->context = step->context;
+    lane->role = ordered.role;
+    return lane;
+}
+
+/* ---- what work comes after ---- */
+
+static struct moment after_roles(struct moment moment, unsigned roles, const struct moment *by_role)
+{
+    for (unsigned role = 0; role < ORDER_ROLES; role++)
+        if (roles & ORDER_OF(role))
+            moment = max_of(moment, &by_role[role]);
+    return moment;
+}
+
+static struct memory *memory_of(struct run *run, const struct step_touch *touch)
+{
+    return ITEM(run, &run->memories, place_of(run, &run->memory_by_uid, touch->memory, run->memories.count));
+}
+
+/* Where both use the same memory, and one writes it. */
+static struct moment after_conflicts(struct run *run, const struct step *step, unsigned roles, struct moment moment)
+{
+    struct context *context = context_of(run, step);
+    moment = after_roles(moment, roles, step->opaque ? context->named : context->opaque);
+    for (uint32_t i = 0; i < step->touches && roles != 0; i++) {
+        const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
+        const struct memory *memory = memory_of(run, touch);
+        moment = after_roles(moment, roles, memory->written);
+        if (touch->writes)
+            moment = after_roles(moment, roles, memory->read);
+    }
+    return moment;
+}
+
+static void raise(struct moment *moment, struct moment to)
+{
+    if (to.at > moment->at)
+        *moment = to;
+}
+
+static void note_conflicts(struct run *run, const struct step *step, struct moment end)
+{
+    enum order_role role = step->order.named;
+    struct context *context = context_of(run, step);
+    raise(&context->named[role], end);
+    if (step->opaque)
+        raise(&context->opaque[role], end);
+    for (uint32_t i = 0; i < step->touches; i++) {
+        const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
+        struct memory *memory = memory_of(run, touch);
+        raise(touch->writes ? &memory->written[role] : &memory->read[role], end);
+    }
+}
+
+/* ---- work ---- */
+
+static struct moment run_work(struct run *run, const struct step *step, struct moment ready)
+{
+    struct context *context = context_of(run, step);
+    if (step->engine == ENGINE_NONE || step->ran == STEP_UNKNOWN)
+        return ready;
+    struct moment begin = engines_room(&context->engines, step, ready, run->assumptions->gpu_threads);
+    struct moment end = after(begin, step->ran, step->engine == ENGINE_KERNELS ? PART_KERNELS : PART_COPIES);
+    engines_take(&context->engines, step, begin.at, run->assumptions->gpu_threads);
+    return end;
+}
+
+/* Returns when what the step put on its stream is done. */
+static struct moment submit(struct run *run, const struct step *step, struct moment entered)
+{
+    struct ordered ordered = order_under(run->policy, &step->order);
+    struct lane *lane = lane_of(run, step, ordered);
+    struct context *context = context_of(run, step);
+    struct moment before = lane->end;
+    before = after_roles(before, ordered.after, context->end);
+    before = max_of(before, &context->floor[ordered.role]);
+    before = after_conflicts(run, step, ordered.promised, before);
+    if (step->op == PTDS_OP_EVENT_WAIT)
+        before = max_of(before, event_of(run, step));
+    struct moment ready = entered;
+    if (step->engine != ENGINE_NONE) {
+        ready = after(entered, run->latencies->launch, PART_LAUNCH);
+        before = before.at != 0 ? after(before, run->latencies->next, PART_LAUNCH) : before;
+    }
+    ready = max_of(ready, &before);
+    struct moment end = step->work ? run_work(run, step, ready) : ready;
+    if (step->op == PTDS_OP_EVENT_RECORD)
+        *event_of(run, step) = end;
+    raise(&lane->end, end);
+    raise(&context->end[ordered.role], end);
+    for (unsigned role = 0; role < ORDER_ROLES; role++)
+        if (ordered.before & ORDER_OF(role))
+            raise(&context->floor[role], end);
+    note_conflicts(run, step, end);
+    return end;
+}
+
+/* ---- threads ---- */
+
+/* Of a call that waits: when what it waits for is done. `own`: what it put on its stream itself. */
+static struct moment waits_for(struct run *run, const struct step *step, struct moment own)
+{
+    struct order_call call = step->order;
+    struct context *context = context_of(run, step);
+    if (step->waits == WAIT_EVENT)
+        return *event_of(run, step);
+    if (step->waits == WAIT_CONTEXT)
+        return after_roles(own, ORDER_OF_ALL, context->end);
+    call.act = ORDER_WAITS;
+    struct ordered ordered = order_under(run->policy, &call);
+    struct moment until = max_of(own, &lane_of(run, step, ordered)->end);
+    until = after_roles(until, ordered.after, context->end);
+    return run->assumptions->host_promises ? after_roles(until, ordered.promised, context->named) : until;
+}
+
+/* A thread that did nothing for so long may have waited for another one, and went on so soon after it. */
+enum { LONG_NS = 50000, SOON_NS = 200000 };
+
+/* The call of another thread that the thread was waiting for when it made none itself: one that was its thread's last (it
+ * was joined), or where that is assumed one that returned just before. NULL: it was busy. */
+static const struct step *waited_for(const struct run *run, const struct step *step, const struct thread *thread)
+{
+    if (run->newest == 0)
+        return NULL;
+    const struct step *other = &run->recorded->steps.items[run->newest - 1];
+    if (other->thread == step->thread || other->leave > step->enter || other->leave < thread->left)
+        return NULL;
+    uint64_t since = step->enter - other->leave, all = step->enter - thread->left;
+    bool follows = all > LONG_NS && (since < SOON_NS || since < all / 4);
+    return other->last || (follows && run->assumptions->follows) ? other : NULL;
+}
+
+/* When the thread makes the call. Threads are begun by the program's first one. */
+static struct moment enter(struct run *run, const struct step *step, struct thread *thread)
+{
+    const struct step *other = thread->began ? waited_for(run, step, thread) : NULL;
+    const struct thread *by = other != NULL ? ITEM(run, &run->threads, other->thread) : thread;
+    if (!thread->began && run->newest != 0)
+        by = ITEM(run, &run->threads, run->recorded->steps.items[0].thread);
+    uint64_t busy = step->enter > by->left ? step->enter - by->left : 0;
+    struct moment now = after(by->now, busy, PART_HOST);
+    return max_of(now, &thread->now);
+}
+
+/* The policy gives the thread's default-stream work a stream of its own. */
+static bool is_apart(const struct run *run, const struct step *step)
+{
+    struct order_call call = step->submits ? step->order : (struct order_call){.named = ORDER_ROLE_LEGACY};
+    enum order_place place = order_under(run->policy, &call).place;
+    return place == ORDER_AT_OWN || place == ORDER_AT_PER_THREAD;
+}
+
+/* How long the thread is in the call, but for what it waits for there. */
+static uint64_t time_in(const struct run *run, const struct step *step)
+{
+    uint64_t all = step->leave - step->enter, busy = all > step->waited ? all - step->waited : 0;
+    bool held = step->waits == WAIT_NONE && busy > step->usual;
+    return held && is_apart(run, step) ? step->usual + (busy - step->usual) * run->assumptions->held_percent / 100 : busy;
+}
+
+static void take_step(struct run *run, uint32_t position)
+{
+    const struct step *step = &run->recorded->steps.items[position];
+    struct thread *thread = ITEM(run, &run->threads, step->thread);
+    struct moment now = enter(run, step, thread), own = now;
+    if (step->engine != ENGINE_NONE && !run->began) {
+        run->began = true;
+        run->first = now;
+    }
+    if (step->submits && step->named != MODEL_NO_SLOT)
+        own = submit(run, step, now);
+    thread = ITEM(run, &run->threads, step->thread);
+    now = after(now, time_in(run, step), PART_HOST);
+    if (step->waits != WAIT_NONE && (step->named != MODEL_NO_SLOT || step->waits != WAIT_STREAM)) {
+        struct moment until = waits_for(run, step, step->work ? own : (struct moment){0});
+        if (until.at > now.at)
+            now = after(until, run->latencies->wake, PART_HOST);
+    }
+    thread->now = now;
+    thread->left = step->leave;
+    thread->began = true;
+    if (run->newest == 0 || step->leave >= run->recorded->steps.items[run->newest - 1].leave)
+        run->newest = position + 1;
+}
+
+static void end(struct run *run)
+{
+    free(run->lanes.items);
+    free(run->contexts.items);
+    free(run->threads.items);
+    free(run->memories.items);
+    free(run->events.items);
+    id_map_free(&run->lane_by_key);
+    id_map_free(&run->memory_by_uid);
+    id_map_free(&run->event_by_key);
+}
+
+struct moment replay_run(const struct recorded *recorded, unsigned policy, const struct latencies *latencies,
+                         const struct assumptions *assumptions)
+{
+    struct run run = {.recorded = recorded, .latencies = latencies, .assumptions = assumptions, .policy = policy};
+    struct moment latest = {0};
+    for (uint32_t i = 0; i < recorded->steps.count; i++)
+        take_step(&run, i);
+    for (size_t i = 0; i < run.threads.count; i++)
+        latest = max_of(latest, &run.threads.items[i].now);
+    latest.at -= run.first.at;
+    for (unsigned i = 0; i < PARTS; i++)
+        latest.part[i] -= latest.part[i] < run.first.part[i] ? latest.part[i] : run.first.part[i];
+    if (run.failed)
+        latest.at = 0;
+    end(&run);
+    return latest;
+}

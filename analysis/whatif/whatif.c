@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which replays are made, and what they say together. Called by the command. Must rather say nothing than guess: every
+ * doubt has a name.
+ */
+#include "analysis/whatif/whatif.h"
+
+#include "analysis/whatif/durations.h"
+
+const unsigned whatif_policies[WHATIF_POLICIES] = {ORDER_GUARDED, ORDER_PER_THREAD, ORDER_STREAM};
+const char *const whatif_names[WHATIF_POLICIES] = {"guarded", "per-thread", "stream"};
+
+const char *const whatif_doubts[] = {
+    [WHATIF_SURE] = NULL,
+    [WHATIF_REMAPPED] = "the run was remapped; record it with policy observe",
+    [WHATIF_NO_TIME] = "the trace has no work with host times",
+    [WHATIF_GAPS] = "records are missing; record with a larger PTDS_TRACE_LIMIT",
+    [WHATIF_TOO_LONG] = "too many calls; record a shorter run",
+    [WHATIF_MISSES] = "the replay of the run as it was misses it",
+    [WHATIF_NO_MEMORY] = "no memory for it",
+};
+
+const char *const whatif_parts[PARTS] = {
+    [PART_HOST] = "host",     [PART_LAUNCH] = "launching", [PART_KERNELS] = "kernels",
+    [PART_COPIES] = "copies", [PART_FULL] = "a full GPU",
+};
+
+/* The threads that run at a time on the smallest and on the largest GPU there is: 16 multiprocessors of 1024, 192 of 2048.
+ */
+enum { SMALL_GPU = 16 * 1024, LARGE_GPU = 192 * 2048 };
+
+static const struct assumptions hopeful = {
+    .gpu_threads = LARGE_GPU, .follows = true, .host_promises = false, .held_percent = 0};
+
+/* Also that kernels without recorded times never ran side by side. */
+static struct assumptions careful_of(const struct whatif *whatif)
+{
+    bool timed = whatif->gpu_timed >= whatif->gpu - whatif->gpu / 10;
+    return (struct assumptions){
+        .gpu_threads = timed ? SMALL_GPU : 1, .follows = false, .host_promises = true, .held_percent = 33};
+}
+
+static enum whatif_doubt doubt_of(const struct report *report, const struct recorded *recorded)
+{
+    const struct trace *trace = &report->trace;
+    if (recorded->out_of_memory)
+        return WHATIF_NO_MEMORY;
+    if (recorded->too_many)
+        return WHATIF_TOO_LONG;
+    if (order_policy_of_run(&trace->defs) != ORDER_LEGACY)
+        return WHATIF_REMAPPED;
+    if (trace->lost != 0 || trace->damaged != 0)
+        return WHATIF_GAPS;
+    return trace_has_time(trace) && recorded->gpu != 0 ? WHATIF_SURE : WHATIF_NO_TIME;
+}
+
+/* Start-up is the same under every policy, and longer than many a program. */
+static uint64_t recorded_ns(const struct recorded *recorded)
+{
+    uint64_t last = 0, first = UINT64_MAX;
+    for (size_t i = 0; i < recorded->steps.count; i++) {
+        const struct step *step = &recorded->steps.items[i];
+        last = step->leave > last ? step->leave : last;
+        if (step->engine != ENGINE_NONE && first == UINT64_MAX)
+            first = step->enter;
+    }
+    return last > first ? last - first : 0;
+}
+
+static double share_of(uint64_t replayed, uint64_t recorded)
+{
+    return recorded != 0 ? (double)replayed / (double)recorded - 1 : 1;
+}
+
+static double size_of(double share)
+{
+    return share < 0 ? -share : share;
+}
+
+/* The part of a run that a policy's replay takes of the replay as it was, of the run itself. */
+static uint64_t scaled(const struct whatif *whatif, struct moment replayed, struct moment as_run)
+{
+    return (uint64_t)((double)whatif->recorded * ((double)replayed.at / (double)as_run.at));
+}
+
+static struct prediction predict(const struct whatif *whatif, const struct recorded *recorded, unsigned policy,
+                                 const struct latencies *latencies, const struct assumptions *careful)
+{
+    struct moment one = replay_run(recorded, policy, latencies, &hopeful);
+    struct moment other = replay_run(recorded, policy, latencies, careful);
+    uint64_t least = scaled(whatif, one, replay_run(recorded, ORDER_AS_RUN, latencies, &hopeful));
+    uint64_t most = scaled(whatif, other, replay_run(recorded, ORDER_AS_RUN, latencies, careful));
+    struct prediction prediction = {least < most ? least : most, least < most ? most : least, other};
+    prediction.least = (uint64_t)((double)prediction.least * (1 - whatif->error));
+    prediction.most = (uint64_t)((double)prediction.most * (1 + whatif->error));
+    return prediction;
+}
+
+struct whatif whatif_of(const struct report *report, struct recorded *recorded)
+{
+    struct whatif whatif = {.doubt = doubt_of(report, recorded), .gpu = recorded->gpu, .gpu_timed = recorded->gpu_timed};
+    whatif.recorded = recorded_ns(recorded);
+    if (whatif.doubt != WHATIF_SURE)
+        return whatif;
+    struct latencies latencies = durations_latencies(recorded);
+    struct assumptions careful = careful_of(&whatif);
+    durations_share(recorded);
+    struct assumptions large = careful;
+    large.gpu_threads = LARGE_GPU;
+    struct moment as_run = replay_run(recorded, ORDER_AS_RUN, &latencies, &large);
+    struct moment small = replay_run(recorded, ORDER_AS_RUN, &latencies, &careful);
+    whatif.replayed = as_run.at;
+    whatif.error = size_of(share_of(as_run.at, whatif.recorded));
+    if (as_run.at == 0 || small.at == 0)
+        whatif.doubt = WHATIF_NO_MEMORY;
+    else if (whatif.error > WHATIF_MOST_ERROR)
+        whatif.doubt = WHATIF_MISSES;
+    if (size_of(share_of(small.at, as_run.at)) > whatif.error + 0.02) /* more of it did run at a time */
+        careful = large;
+    for (unsigned i = 0; i < WHATIF_POLICIES && whatif.doubt == WHATIF_SURE; i++)
+        whatif.policies[i] = predict(&whatif, recorded, whatif_policies[i], &latencies, &careful);
+    return whatif;
+}

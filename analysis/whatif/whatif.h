@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a policy would gain: the recorded run replayed under each, against itself replayed as it was.
+ */
+#ifndef PTDS_ANALYSIS_WHATIF_WHATIF_H
+#define PTDS_ANALYSIS_WHATIF_WHATIF_H
+
+#include "analysis/whatif/replay.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum whatif_doubt {
+    WHATIF_SURE,
+    WHATIF_REMAPPED, /* the run was remapped: what it would do without is not in the trace */
+    WHATIF_NO_TIME,  /* no host times, or no calls */
+    WHATIF_GAPS,     /* records are missing */
+    WHATIF_TOO_LONG, /* more calls than are kept */
+    WHATIF_MISSES,   /* replayed as it was, it does not take as long as it took */
+    WHATIF_NO_MEMORY
+};
+
+enum { WHATIF_POLICIES = 3 };
+extern const unsigned whatif_policies[WHATIF_POLICIES]; /* enum order_policy */
+extern const char *const whatif_names[WHATIF_POLICIES];
+extern const char *const whatif_doubts[]; /* NULL: none */
+extern const char *const whatif_parts[PARTS];
+
+/* The run would take `least` to `most` ns; `spent`: what a run of `most` spends its time on, in parts of spent.at. */
+struct prediction {
+    uint64_t least, most;
+    struct moment spent;
+};
+
+struct whatif {
+    enum whatif_doubt doubt;
+    uint64_t recorded, replayed; /* ns from the first operation on a device; the run, and its replay as it was */
+    double error;                /* by how much that misses, as a share */
+    uint64_t gpu, gpu_timed;     /* operations on a device; of them, those whose time there was recorded */
+    struct prediction policies[WHATIF_POLICIES];
+};
+
+/* More than this, and nothing is predicted. */
+#define WHATIF_MOST_ERROR 0.1
+
+/* After the report's pass. Changes times in `recorded` that the trace does not have. */
+struct whatif whatif_of(const struct report *report, struct recorded *recorded);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What-if: runs whose length under each policy follows from what they do, in whole milliseconds.
+ */
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/views/text/whatif.h"
+#include "analysis/whatif/whatif.h"
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+namespace
+{
+
+class WhatIf
+{
+public:
+    explicit WhatIf(const std::string &text, const char *policy = "observe")
+        : trace_(BuildTrace("setting policy=" + std::string(policy) + "\n" + text)), report_(new struct report)
+    {
+        char message[TRACE_ERROR_SIZE] = "";
+        recorded_begin(&recorded_);
+        EXPECT_EQ(0, report_build_watched(report_.get(), trace_.source(), nullptr, &recorded_.watch, message)) << message;
+        found = whatif_of(report_.get(), &recorded_);
+        TextOf out;
+        whatif_text(&found, &out);
+        said = out.text;
+    }
+    ~WhatIf()
+    {
+        report_end(report_.get());
+        recorded_end(&recorded_);
+    }
+    WhatIf(const WhatIf &) = delete;
+
+    /* The whole of the interval lies between so many ms. */
+    void Takes(unsigned policy, double from, double to) const
+    {
+        ASSERT_EQ(WHATIF_SURE, found.doubt) << said;
+        for (unsigned i = 0; i < WHATIF_POLICIES; i++)
+            if (whatif_policies[i] == policy) {
+                EXPECT_LE(from, double(found.policies[i].least) / 1e6) << whatif_names[i] << '\n' << said;
+                EXPECT_GE(to, double(found.policies[i].most) / 1e6) << whatif_names[i] << '\n' << said;
+            }
+    }
+
+    struct whatif found;
+    std::string said;
+
+private:
+    MemoryTrace trace_;
+    std::unique_ptr<struct report> report_;
+    struct recorded recorded_;
+};
+
+/* Two threads, a kernel of 10 ms each; the second's ran behind the first's. */
+std::string Two(const std::string &first, const std::string &second)
+{
+    return "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+           "1@100+2 launch s=L " +
+           first + "\n2@101+2 launch s=L " + second +
+           "\n1@110+10000 sync s=L\n2@111+20000 sync s=L\n"
+           "device-run 1@100 105+10000\ndevice-run 2@101 10106+10000\n";
+}
+
+TEST(WhatIf, ApartWorkOverlaps)
+{
+    WhatIf run(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B"));
+    run.Takes(ORDER_GUARDED, 9.5, 10.6);
+    run.Takes(ORDER_PER_THREAD, 9.5, 10.6);
+    run.Takes(ORDER_STREAM, 19.5, 20.6);
+    EXPECT_NE(std::string::npos, run.said.find("From its first work on the run took 20.0 ms")) << run.said;
+    EXPECT_NE(std::string::npos, run.said.find("stream      no faster")) << run.said;
+    EXPECT_EQ(std::string::npos, run.said.find("A guess")) << run.said;
+}
+
+TEST(WhatIf, AConflictStaysInOrderUnderGuarded)
+{
+    WhatIf run(Two("k=_Z1aPf args=A", "k=_Z1bPf args=A"));
+    run.Takes(ORDER_GUARDED, 19.5, 20.6);
+    run.Takes(ORDER_PER_THREAD, 9.5, 10.6);
+}
+
+TEST(WhatIf, ReadersOverlapAndAReaderWaitsForAWriter)
+{
+    WhatIf readers(Two("k=_Z1aPKf args=A", "k=_Z1bPKf args=A"));
+    readers.Takes(ORDER_GUARDED, 9.5, 10.6);
+    WhatIf reader(Two("k=_Z1aPf args=A", "k=_Z1bPKf args=A"));
+    reader.Takes(ORDER_GUARDED, 19.5, 20.6);
+    WhatIf writer(Two("k=_Z1aPKf args=A", "k=_Z1bPf args=A"));
+    writer.Takes(ORDER_GUARDED, 19.5, 20.6);
+}
+
+TEST(WhatIf, WhatMayTouchEverythingStaysInOrderUnderGuarded)
+{
+    WhatIf run(Two("k=_Z1aPf args=A", "k=unknown args=B why-pointers"));
+    run.Takes(ORDER_GUARDED, 19.5, 20.6);
+    run.Takes(ORDER_PER_THREAD, 9.5, 10.6);
+}
+
+TEST(WhatIf, KernelsThatFillTheGpuRunOneAfterAnother)
+{
+    WhatIf full(Two("k=_Z1aPf args=A blocks=4000", "k=_Z1bPf args=B blocks=4000"));
+    full.Takes(ORDER_PER_THREAD, 19.5, 20.6);
+    EXPECT_NE(std::string::npos, full.said.find("then kernels 50 %, a full GPU 50 %")) << full.said;
+    WhatIf half(Two("k=_Z1aPf args=A blocks=100", "k=_Z1bPf args=B blocks=100")); /* some GPUs hold both, some one */
+    EXPECT_GE(10.6, double(half.found.policies[1].least) / 1e6);
+    EXPECT_LE(19.5, double(half.found.policies[1].most) / 1e6);
+}
+
+/* The second thread waits for the first one's event. */
+TEST(WhatIf, AnEventKeepsItsOrderUnderEveryPolicy)
+{
+    WhatIf run("1@100+2 launch s=L k=a\n1@103 record s=L e=E\n2@104 wait s=L e=E\n2@105+2 launch s=L k=b\n"
+               "1@110+10000 sync s=L\n2@111+20000 sync s=L\n"
+               "device-run 1@100 105+10000\ndevice-run 2@105 10106+10000\n");
+    run.Takes(ORDER_GUARDED, 19.5, 20.6);
+    run.Takes(ORDER_PER_THREAD, 19.5, 20.6);
+}
+
+/* One thread: its blocking stream is held up by stream 0 today. */
+TEST(WhatIf, BlockingStreamsAreFreeOfMovedWork)
+{
+    WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+               "1@100+2 launch s=L k=_Z1aPf args=A\n1@103+2 launch s=B1 k=_Z1bPf args=B\n1@110+20000 ctx-sync\n"
+               "device-run 1@100 105+10000\ndevice-run 1@103 10106+10000\n");
+    run.Takes(ORDER_GUARDED, 9.5, 10.6);
+    run.Takes(ORDER_STREAM, 9.5, 10.6);
+}
+
+/* The host's own work, 30 ms before its thread goes on, stays what it was. */
+TEST(WhatIf, WhatTheHostDoesIsNotGained)
+{
+    WhatIf run(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B") + "1@50000+1 sync s=L\n");
+    run.Takes(ORDER_GUARDED, 30, 51);
+}
+
+/* A thread that made its last call let the one that waited for it go on. */
+TEST(WhatIf, WhoJoinsAThreadGoesOnWhenThatIsDone)
+{
+    WhatIf run("1@90+1 none\n" + Two("k=_Z1aPf args=A", "k=_Z1bPf args=B") + "3@99+1 none\n3@20200+1 none\n");
+    run.Takes(ORDER_GUARDED, 9.5, 10.9);
+}
+
+TEST(WhatIf, LaunchesThatOthersHeldUpAreNotHeldUpAlone)
+{
+    std::string calls;
+    for (int i = 0; i < 20; i++)
+        calls += "1@" + std::to_string(200 + i * 10) + "+2 launch s=L k=a\n";
+    WhatIf run("1@100+2 launch s=L k=a\n" + calls +
+               "1@1000+8000 launch s=L k=a\n1@9010+1 sync s=L\ndevice-run 1@100 105+10\n");
+    run.Takes(ORDER_STREAM, 8.5, 9.2);
+    run.Takes(ORDER_GUARDED, 0.5, 3.9);
+}
+
+TEST(WhatIf, WithoutTimesOnTheGpuItIsAGuess)
+{
+    WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+               "1@100 launch s=L k=_Z1aPf args=A\n2@101 launch s=L k=_Z1bPf args=B\n"
+               "1@110+20000 sync s=L\n2@111+20001 sync s=L\n");
+    ASSERT_EQ(WHATIF_SURE, run.found.doubt) << run.said;
+    EXPECT_NE(std::string::npos, run.said.find("A guess: 2 of 2 operations have no GPU times")) << run.said;
+    EXPECT_GE(10.6, double(run.found.policies[0].least) / 1e6);
+    EXPECT_LE(19.5, double(run.found.policies[0].most) / 1e6);
+}
+
+/* ---- where nothing is predicted ---- */
+
+TEST(WhatIf, OfARemappedRunNothingIsSaid)
+{
+    WhatIf run(Two("k=a", "k=b"), "guarded");
+    EXPECT_EQ(WHATIF_REMAPPED, run.found.doubt);
+    EXPECT_NE(std::string::npos, run.said.find("no prediction: the run was remapped; record it with policy observe"));
+}
+
+TEST(WhatIf, AReplayThatMissesTheRunIsOwned)
+{
+    WhatIf run("1@100+2 launch s=L k=a\n1@110+1000 sync s=L\ndevice-run 1@100 105+90000\n");
+    EXPECT_EQ(WHATIF_MISSES, run.found.doubt) << run.said;
+    EXPECT_NE(std::string::npos, run.said.find("misses it: from its first work on it took 1.0 ms, replayed 90.0 ms"))
+        << run.said;
+}
+
+TEST(WhatIf, WithoutWorkThereIsNothingToReplay)
+{
+    WhatIf run("1@100+2 none\n");
+    EXPECT_EQ(WHATIF_NO_TIME, run.found.doubt);
+}
+
+} // namespace
+} // namespace ptds

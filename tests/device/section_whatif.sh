@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# scripts/gpu whatif: what `ptds report --what-if` predicts of a run recorded under policy observe, against the program under
+# each policy. The goals: nine intervals of ten hold the measured gain, and the replay of the run as it was misses it by at
+# most 5 % (the median over the programs). From a program's first work on, as the command counts. Needs CUPTI.
+# shellcheck shell=bash
+
+WHATIF_ROUNDS=${WHATIF_ROUNDS:-3}
+WHATIF_POLICIES=(guarded per-thread stream)
+
+# whatif_trace NAME POLICY DEVICE_TIMES program...: one recorded run; its what-if goes to $WORK/NAME.json.
+whatif_trace() {
+    local name=$1 policy=$2 times=$3
+    shift 3
+    rm -f "$WORK/$name.ptds"
+    run_as 60 "$name" "$policy" "PTDS_TRACE=$WORK/$name.ptds" PTDS_TRACE_LIMIT=256M "PTDS_DEVICE_TIMES=$times" "$@"
+    "$PTDS" report --what-if --format json -o "$WORK/$name.json" "$WORK/$name.ptds" >>"$LOG" 2>&1 || true
+    rm -f "$WORK/$name.ptds"
+}
+
+whatif_field() { python3 tests/device/whatif_words.py "$WORK/$1.json" "$2"; }
+
+# whatif NAME program...: a line of the table.
+whatif() {
+    local name=$1 policy round line doubt
+    declare -A times=()
+    shift
+    [[ -e $1 ]] || command -v "$1" >/dev/null || { note "     $name: not here"; return 0; }
+    for ((round = 1; round <= WHATIF_ROUNDS; round++)); do
+        for policy in observe "${WHATIF_POLICIES[@]}"; do
+            whatif_trace "whatif.$policy" "$policy" off "$@"
+            times[$policy]+=" $(whatif_field "whatif.$policy" recorded)"
+        done
+    done
+    whatif_trace whatif.timed observe cupti "$@"
+    cp "$WORK/whatif.timed.json" "$RESULTS/whatif.$name.json" 2>/dev/null || true
+    doubt=$(whatif_field whatif.timed doubt)
+    # shellcheck disable=SC2086
+    line="$name $(median ${times[observe]}) ms"
+    if [[ $doubt != none ]]; then
+        WHATIF_ABSTAINED=$((WHATIF_ABSTAINED + 1))
+        note "     $line: no prediction: $doubt"
+        return 0
+    fi
+    WHATIF_ERRORS+=" $(whatif_field whatif.timed error)"
+    line+=", replay $(whatif_field whatif.timed error) % off"
+    for policy in "${WHATIF_POLICIES[@]}"; do
+        # shellcheck disable=SC2086
+        line+="; $policy $(python3 tests/device/whatif_words.py "$WORK/whatif.timed.json" holds "$policy" \
+            "$(median ${times[observe]})" "$(median ${times[$policy]})")"
+    done
+    WHATIF_HELD=$((WHATIF_HELD + $(grep -o "(held)" <<<"$line" | wc -l)))
+    WHATIF_ALL=$((WHATIF_ALL + ${#WHATIF_POLICIES[@]}))
+    note "     $line"
+}
+
+section_whatif() {
+    local program error
+    WHATIF_HELD=0 WHATIF_ALL=0 WHATIF_ABSTAINED=0 WHATIF_ERRORS=""
+    local LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-} folder
+    export LD_LIBRARY_PATH
+    PTDS=$(find_command) || { fail "no ptds"; return 0; }
+    for folder in /usr/local/cuda*/extras/CUPTI/lib64 /usr/local/cuda*/targets/*/lib; do
+        [[ ! -e $folder/libcupti.so ]] || LD_LIBRARY_PATH+=${LD_LIBRARY_PATH:+:}$folder
+    done
+    for program in "overlap 8 50 200000 0" "overlap 8 50 200000 1" "overlap 32 30 100000 0" "overlap 4 200 20000 0" \
+        "overlap 1 200 100000 0" "speed/conflict 8 100 100000" "speed/conflict 8 500 0" "speed/apart_streams 200 50000 0" \
+        "speed/apart_streams 200 50000 1" "speed/chains 4 200 0" "mixed_threads" "mixed_streams" "thread_handover" \
+        "threads_apart" "stream_handover"; do
+        # shellcheck disable=SC2046
+        whatif "$(tr " /" ".." <<<"$program")" "$(find_program "apps/${program%% *}")" $([[ $program != *" "* ]] || echo "${program#* }")
+    done
+    for program in cupy_threads cuda_bindings_threads torch_threads torch_step; do
+        ! python3 -c "import ${program%%_*}" 2>/dev/null || whatif "$program" python3 "tests/device/$program.py"
+    done
+    # shellcheck disable=SC2086
+    error=$(median $WHATIF_ERRORS)
+    note "     $WHATIF_HELD of $WHATIF_ALL intervals hold what was measured, $WHATIF_ABSTAINED programs without a prediction"
+    verdict "$((WHATIF_ALL == 0 || WHATIF_HELD * 10 < WHATIF_ALL * 9))" "nine predictions of ten hold"
+    verdict "$(at_most "$error" 5 && echo 0 || echo 1)" "the replays miss the runs by $error % (median; goal <= 5)"
+}

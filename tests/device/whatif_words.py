@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""whatif_words.py FILE recorded|doubt|error, or FILE holds POLICY OBSERVED_MS MEASURED_MS: of `ptds report --what-if`."""
+
+import json
+import sys
+
+try:
+    with open(sys.argv[1], encoding="utf-8") as file:
+        found = json.load(file)
+except (OSError, ValueError):
+    found = {"doubt": "no answer", "recorded_ns": 0}
+
+# As runs on a shared machine scatter: by a share, and by ms.
+NOISE, NOISE_MS = 0.03, 1.0
+
+if sys.argv[2] == "recorded":
+    print(found["recorded_ns"] / 1e6)
+elif sys.argv[2] == "doubt":
+    print(found["doubt"] or "none")
+elif sys.argv[2] == "error":
+    print(f"{100 * abs(found['replayed_ns'] / found['recorded_ns'] - 1):.1f}")
+else:
+    policy, observed, measured = sys.argv[3], float(sys.argv[4]), float(sys.argv[5])
+    least = found["recorded_ns"] / found["policies"][policy]["most_ns"]
+    most = found["recorded_ns"] / found["policies"][policy]["least_ns"]
+    gain = observed / measured if measured else 0
+    held = least * (1 - NOISE) <= gain <= most * (1 + NOISE)
+    held = held or observed / most - NOISE_MS <= measured <= observed / least + NOISE_MS
+    print(f"{gain:.2f}x in {least:.2f} to {most:.2f} {'(held)' if held else '(MISSED)'}")
