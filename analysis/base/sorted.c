@@ -56,7 +56,8 @@ static bool insert_leaf(struct sorted *sorted, size_t at, uint64_t first)
     }
     leaf->count = 0;
     memmove(&sorted->items[at + 1], &sorted->items[at], (sorted->count - 1 - at) * sizeof *sorted->items);
-    sorted->items[at] = (struct sorted_branch){first, leaf};
+    sorted->items[at].first = first;
+    sorted->items[at].leaf = leaf;
     return true;
 }
 
