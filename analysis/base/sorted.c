@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The sorted map as leaves of bounded size behind one sorted list of them. Called for every allocation and free of a trace,
- * and for pointers that nothing remembers. Leaves that few keys are left of
- * become one, so memory goes with what is in it. Must never exit.
+ * and for pointers that nothing remembers. Leaves that few keys are left of become one, so memory goes with what is in it.
+ * Must never exit.
  */
 #include "analysis/base/sorted.h"
 
