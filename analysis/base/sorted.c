@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The sorted map as leaves of bounded size behind one sorted list of them. Called for every allocation and free of a trace,
- * and for pointers that nothing remembers. Leaves that few keys are left of
- * become one, so memory goes with what is in it. Must never exit.
+ * and for pointers that nothing remembers. Leaves that few keys are left of become one, so memory goes with what is in it.
+ * Must never exit.
  */
 #include "analysis/base/sorted.h"
 
@@ -56,7 +56,8 @@ static bool insert_leaf(struct sorted *sorted, size_t at, uint64_t first)
     }
     leaf->count = 0;
     memmove(&sorted->items[at + 1], &sorted->items[at], (sorted->count - 1 - at) * sizeof *sorted->items);
-    sorted->items[at] = (struct sorted_branch){first, leaf};
+    sorted->items[at].first = first;
+    sorted->items[at].leaf = leaf;
     return true;
 }
 

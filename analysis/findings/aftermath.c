@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Watches waits (aftermath.h). Driven by report.c with every call. While nothing is watched, a call costs a note of the
- * addresses that it names; memory goes with live streams and allocations.
+ * addresses that it names (tracks.h); memory goes with live streams and allocations.
  */
 #include "analysis/findings/aftermath.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBES = 4, MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
+enum { MEMORIES_OF_STREAM = 16, BATCH_LEAST = 3 };
 
 struct watched {
     struct judged_stream judged;
@@ -35,70 +35,6 @@ void aftermath_begin(struct aftermath *aftermath, struct model *model, struct ve
     *aftermath = (struct aftermath){.model = model, .verdicts = verdicts, .judge = judge, .data = data};
 }
 
-static void note_address(struct track *track, uint64_t address)
-{
-    uint64_t at = address * 0x9e3779b97f4a7c15u >> 59;
-    for (unsigned i = 0; i < PROBES; i++) {
-        uint64_t *place = &track->address[(at + i) % TRACKED];
-        if (*place == address)
-            return;
-        if (*place == 0) {
-            *place = address;
-            return;
-        }
-    }
-    track->blind = true;
-}
-
-static struct track *track_of(struct aftermath *aftermath, uint32_t slot)
-{
-    void *grown =
-        table_grow(aftermath->tracks.items, &aftermath->tracks.room, (size_t)slot + 1, sizeof *aftermath->tracks.items);
-    if (grown == NULL)
-        return NULL;
-    aftermath->tracks.items = grown;
-    if (aftermath->tracks.count <= slot)
-        aftermath->tracks.count = (size_t)slot + 1;
-    struct track **track = &aftermath->tracks.items[slot];
-    if (*track == NULL)
-        *track = calloc(1, sizeof **track);
-    return *track;
-}
-
-static bool kernel_hides(const struct aftermath *aftermath, struct track *track, const struct ptds_rec_CALL *call)
-{
-    if (call->op != PTDS_OP_LAUNCH || call->object == track->kernel)
-        return false;
-    const struct kernel_def *kernel = definitions_kernel(&aftermath->model->trace->defs, call->object);
-    bool known = kernel != NULL && kernel->params != UINT32_MAX;
-    if (known)
-        track->kernel = call->object;
-    return !known;
-}
-
-static void note_work(struct aftermath *aftermath, const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    struct track *track = track_of(aftermath, view->target);
-    uint32_t uid = aftermath->model->streams.items[view->target].uid;
-    struct touch touch[TOUCH_MOST];
-    bool all;
-    if (track == NULL)
-        return;
-    if (track->any && (track->uid != uid || !model_is_pending(aftermath->model, view->target)))
-        *track = (struct track){.kernel = track->kernel};
-    track->uid = uid;
-    track->any = true;
-    if (track->blind)
-        return;
-    unsigned count = touch_of(view->call, touch, &all);
-    track->blind |= !all || kernel_hides(aftermath, track, call);
-    track->host |= call->op == PTDS_OP_COPY && model_is_host(call->kinds & 15);
-    for (unsigned i = 0; i < count && !track->blind; i++)
-        if (touch[i].address != 0)
-            note_address(track, touch[i].address);
-}
-
 static uint64_t bit_of(uint64_t base)
 {
     return UINT64_C(1) << (base * 0x9e3779b97f4a7c15u >> 58);
@@ -112,7 +48,7 @@ static bool is_device(uint32_t kind)
 /* What the stream's pending work uses, as allocations. An address in none that is known may be anybody's. */
 static void take_memories(const struct aftermath *aftermath, struct watched *watched)
 {
-    const struct track *track = watched->slot < aftermath->tracks.count ? aftermath->tracks.items[watched->slot] : NULL;
+    const struct track *track = tracks_of(&aftermath->tracks, watched->slot);
     if (track == NULL || track->uid != watched->judged.uid || track->blind) {
         watched->blind = true;
         return;
@@ -377,7 +313,7 @@ void aftermath_note(struct aftermath *aftermath, const struct call_view *view)
     if (aftermath->open || (aftermath->savers & saver(view->call->thread)) != 0)
         watch_calls(aftermath, view);
     if (view->work)
-        note_work(aftermath, view);
+        tracks_note(&aftermath->tracks, aftermath->model, view);
     else if (is_watched(view))
         watch_wait(aftermath, view);
     if (view->completes && view->scope != WAIT_NONE)
@@ -401,9 +337,7 @@ void aftermath_end(struct aftermath *aftermath)
         give_up(aftermath->watches[i]);
         judge(aftermath, aftermath->watches[i]);
     }
-    for (size_t i = 0; i < aftermath->tracks.count; i++)
-        free(aftermath->tracks.items[i]);
-    free(aftermath->tracks.items);
+    tracks_end(&aftermath->tracks);
     free(aftermath->works.items);
     *aftermath = (struct aftermath){0};
 }

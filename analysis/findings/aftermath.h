@@ -15,6 +15,7 @@
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
 
 #include "analysis/findings/saving.h"
+#include "analysis/findings/tracks.h"
 #include "analysis/model/model.h"
 #include "analysis/order/touch.h"
 #include "analysis/order/verdict.h"
@@ -42,7 +43,6 @@ struct judged {
 };
 
 struct watch;
-struct track;
 
 enum { WATCHES = 8 };
 
@@ -59,9 +59,9 @@ struct aftermath {
     struct verdicts *verdicts; /* knows the allocations; NULL: none is known */
     void (*judge)(void *data, const struct judged *judged);
     void *data;
-    struct use use;                  /* of the call at hand */
-    TABLE_OF(struct track *) tracks; /* by slot; NULL: no work yet */
-    TABLE_OF(uint64_t) works;        /* by thread: work of the whole program at its last wait */
+    struct use use; /* of the call at hand */
+    struct tracks tracks;
+    TABLE_OF(uint64_t) works; /* by thread: work of the whole program at its last wait */
     struct watch *watches[WATCHES];
     uint32_t count;
     bool open;       /* some watch is not settled yet; all others concern their own thread only, whose bit is set in */
@@ -79,29 +79,12 @@ static inline void aftermath_look(struct aftermath *aftermath, const struct call
         aftermath_look_now(aftermath, view);
 }
 
-/* The addresses that the pending work of a stream names. */
-enum { TRACKED = 32 };
-struct track {
-    uint32_t uid, kernel; /* kernel: the last one that was looked up */
-    bool blind, host;     /* blind: it may use other memory; host: it writes host memory */
-    bool any;
-    uint64_t address[TRACKED]; /* a hash set; 0 free */
-};
-
-/* Whether it is known that the stream's pending work may use any memory: more of it tells nothing. */
-static inline bool aftermath_is_blind(const struct aftermath *aftermath, uint32_t slot)
-{
-    const struct track *track = slot < aftermath->tracks.count ? aftermath->tracks.items[slot] : NULL;
-    return track != NULL && track->blind && track->uid == aftermath->model->streams.items[slot].uid &&
-           model_is_pending(aftermath->model, slot);
-}
-
 /* Then, between model_enter and model_leave. */
 void aftermath_note(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
 {
     if (aftermath->open || aftermath->savers != 0 || !view->work || view->scope != WAIT_NONE ||
-        !aftermath_is_blind(aftermath, view->target))
+        !tracks_blind(&aftermath->tracks, aftermath->model, view->target))
         aftermath_note(aftermath, view);
 }
 /* Whether a wait of this thread for several streams, this one among them, is still being watched. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/add.h"
 #include "analysis/base/text.h"
 
 const char *const severity_names[SEVERITIES] = {"note", "warning", "error"};
@@ -214,8 +215,7 @@ void finding_cost_calls(struct finding *finding, uint64_t host_ns, uint64_t call
     if (finding == NULL)
         return;
     finding->known += calls;
-    if (__builtin_add_overflow(finding->host_ns, host_ns, &finding->host_ns))
-        finding->host_ns = UINT64_MAX;
+    finding->host_ns = add_capped(finding->host_ns, host_ns);
 }
 
 void finding_cost_of(struct finding *finding, const struct call_view *view)

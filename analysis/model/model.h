@@ -177,7 +177,7 @@ void model_end(struct model *model);
 
 /* For model_enter (model_slots.c): a slot for a stream that has none; positions. False, or no slot, without memory. */
 uint32_t model_open_slot(struct model *model, const struct ptds_rec_CALL *call, uint32_t uid);
-/* ... `opened` says which; in all orders, or in `only`, of a stream that is in no other. */
+/* ... as `opened` says (key, uid, kind, context, ended); in all orders, or in `only`, of a stream that is in no other. */
 uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
                             enum order_role role, uint64_t now);
 /* The slot of a stream, opened if this is its first use. */

@@ -97,7 +97,6 @@ static bool open_in_orders(struct model *model, struct order *only, uint32_t slo
     return opened;
 }
 
-/* `stream` says what it is: key, uid, kind, context, ended. */
 uint32_t model_open_slot_in(struct model *model, const struct model_stream *opened, struct order *only,
                             enum order_role role, uint64_t now)
 {

@@ -198,7 +198,7 @@ static void limit(struct verdicts *v, struct known_list *list, uint64_t op)
     list->limited = list->count;
 }
 
-/* An operation that touches memory is remembered no longer: whatever it came over can no longer be called false. */
+/* An operation that touches memory is remembered no longer: whatever it came over can no longer be called "not needed". */
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op)
 {
     struct lane *subject = lanes_at(v, about);

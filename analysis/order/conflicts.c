@@ -27,7 +27,7 @@ static bool meet(const struct touch *a, const struct touch *b, bool *may)
 }
 
 /* Needed where both ranges are known, overlap, and one is surely written: copies, memsets, frees. How far a kernel
- * reaches from a pointer, and whether it uses it at all, nobody sees. REASON_NONE with verdict false: no conflict. */
+ * reaches from a pointer, and whether it uses it at all, nobody sees. REASON_NONE with "not needed": no conflict. */
 static enum verdict judge(const struct touch *a, const struct touch *b, enum verdict_reason *reason)
 {
     bool may, met;
@@ -85,7 +85,7 @@ static bool awaits_value(struct verdicts *v, const struct blame *by)
 }
 
 /* Of a stream's accesses only the last is remembered. Where that one is unordered, an earlier one may still have been held
- * by the edges that brought older knowledge of its lane: they are no longer false. */
+ * by the edges that brought older knowledge of its lane: they are no longer "not needed". */
 static void race(struct verdicts *v, const struct blame *by, const struct memory *memory, const struct remembered *first,
                  const struct touch *second)
 {

@@ -6,11 +6,11 @@
  * does not hold anyway.
  *
  * The verdict is one of three, and never a guess:
- * - not needed: every pair of operations that the edge alone orders was looked at, all that they touch is known, and none
- * of them touches the same memory.
- * - needed: of a pair that it alone orders both ranges are known and overlap, and at least one of the two is written.
- *   The pair is the proof.
- * - maybe needed: neither can be said. Memory may be shared, or the host may use it; the reason says why.
+ *   - not needed: every pair of operations that the edge alone orders was looked at, all that they touch is known, and
+ *     none of them touches the same memory.
+ *   - needed: of a pair that it alone orders both ranges are known and overlap, and at least one of the two is written.
+ *     The pair is the proof.
+ *   - maybe needed: neither can be said. Memory may be shared, or the host may use it; the reason says why.
  */
 #ifndef PTDS_ANALYSIS_ORDER_EDGE_H
 #define PTDS_ANALYSIS_ORDER_EDGE_H

@@ -129,8 +129,10 @@ void accesses_again(struct memory *memory, struct remembered *access, uint16_t p
 struct examined *accesses_examined_more(struct verdicts *v, struct memory *memory, uint32_t lane);
 static inline struct examined *accesses_examined(struct verdicts *v, struct memory *memory, uint32_t lane, uint64_t born)
 {
-    struct examined *found = memory->examined + (lane & (memory->examined_room - 1));
-    return memory->examined != NULL && found->born == born ? found : accesses_examined_more(v, memory, lane);
+    uint32_t at = lane & (memory->examined_room - 1);
+    if (memory->examined != NULL && memory->examined[at].born == born)
+        return &memory->examined[at];
+    return accesses_examined_more(v, memory, lane);
 }
 /* The lane uses the memory now. */
 void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane);

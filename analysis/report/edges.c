@@ -45,8 +45,6 @@ static struct edge_group *group_of(struct edge_table *table, const struct edge *
 
 static unsigned tells(const struct edge *edge)
 {
-    if (edge->loss == LOSS_DEFINITE)
-        return 4;
     return edge->loss == LOSS_DEFINITE       ? 4
            : edge->verdict == VERDICT_NEEDED ? 3
            : edge->loss == LOSS_POSSIBLE     ? 2

@@ -5,6 +5,7 @@
  */
 #include "analysis/report/entries.h"
 
+#include "analysis/base/add.h"
 #include "analysis/report/report.h"
 
 /* The costliest places of one cause are entries of their own, the rest is one. */
@@ -16,12 +17,6 @@ static bool alike(const struct finding *one, const struct finding *two)
     bool same_call = one->has_api && two->has_api && one->api == two->api && one->twin == two->twin;
     return one->rule == two->rule && one->severity == two->severity && one->detail == two->detail &&
            (same_call || (one->doubt != DOUBT_NONE && one->doubt == two->doubt));
-}
-
-static uint64_t sum(uint64_t one, uint64_t two)
-{
-    uint64_t both;
-    return __builtin_add_overflow(one, two, &both) ? UINT64_MAX : both;
 }
 
 /* The entry that has enough places like the finding's already; NULL: it is one of its own. */
@@ -55,9 +50,9 @@ static void add(struct report *report, const struct finding *finding, struct ent
     } else {
         into->findings += entry.findings;
         into->places++;
-        into->host_ns = sum(into->host_ns, entry.host_ns);
-        into->calls = sum(into->calls, entry.calls);
-        into->known = sum(into->known, entry.known);
+        into->host_ns = add_capped(into->host_ns, entry.host_ns);
+        into->calls = add_capped(into->calls, entry.calls);
+        into->known = add_capped(into->known, entry.known);
     }
 }
 

@@ -7,11 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t add(uint64_t one, uint64_t two)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(one, two, &sum) ? UINT64_MAX : sum;
-}
+#include "analysis/base/add.h"
 
 /* Processes come in order, so a process's share is the last one or a new one. */
 static struct share *share_of(struct folded *folded, size_t process)
@@ -52,17 +48,17 @@ static bool take(struct folds *folds, struct id_map *by_id, const struct report 
         folded->finding = finding;
         folded->process = process;
     }
-    share->count = add(share->count, finding->count);
-    share->host_ns = add(share->host_ns, finding->host_ns);
-    share->known = add(share->known, finding->known);
-    share->unknown = add(share->unknown, finding->unknown);
-    folded->count = add(folded->count, finding->count);
-    folded->host_ns = add(folded->host_ns, finding->host_ns);
-    folded->weight_ns = add(folded->weight_ns, finding->weight_ns);
-    folded->known = add(folded->known, finding->known);
-    folded->unknown = add(folded->unknown, finding->unknown);
-    folds->host_ns = add(folds->host_ns, finding->host_ns);
-    folds->known = add(folds->known, finding->known);
+    share->count = add_capped(share->count, finding->count);
+    share->host_ns = add_capped(share->host_ns, finding->host_ns);
+    share->known = add_capped(share->known, finding->known);
+    share->unknown = add_capped(share->unknown, finding->unknown);
+    folded->count = add_capped(folded->count, finding->count);
+    folded->host_ns = add_capped(folded->host_ns, finding->host_ns);
+    folded->weight_ns = add_capped(folded->weight_ns, finding->weight_ns);
+    folded->known = add_capped(folded->known, finding->known);
+    folded->unknown = add_capped(folded->unknown, finding->unknown);
+    folds->host_ns = add_capped(folds->host_ns, finding->host_ns);
+    folds->known = add_capped(folds->known, finding->known);
     return true;
 }
 
@@ -101,14 +97,14 @@ static void add_run(struct runs *runs, const struct traced *traced, size_t proce
         runs->shortest_ns = totals->run_ns;
     if (totals->run_ns > runs->longest_ns)
         runs->longest_ns = totals->run_ns;
-    runs->calls = add(runs->calls, totals->calls);
-    runs->default_stream = add(runs->default_stream, totals->default_stream);
-    runs->remapped = add(runs->remapped, totals->remapped);
-    runs->threads_ns = add(runs->threads_ns, totals->threads_ns);
-    runs->blocked_ns = add(runs->blocked_ns, totals->blocked_ns);
+    runs->calls = add_capped(runs->calls, totals->calls);
+    runs->default_stream = add_capped(runs->default_stream, totals->default_stream);
+    runs->remapped = add_capped(runs->remapped, totals->remapped);
+    runs->threads_ns = add_capped(runs->threads_ns, totals->threads_ns);
+    runs->blocked_ns = add_capped(runs->blocked_ns, totals->blocked_ns);
     runs->has_time |= trace_has_time(&report->trace);
     for (unsigned kind = 0; kind < STARTUP_KINDS; kind++)
-        runs->startup_ns = add(runs->startup_ns, report->startup.ns[kind]);
+        runs->startup_ns = add_capped(runs->startup_ns, report->startup.ns[kind]);
     add_cost(runs, report, process);
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/add.h"
 #include "analysis/report/pass.h"
 
 static void count_exactly(struct report *report)
@@ -24,8 +25,7 @@ static void count_exactly(struct report *report)
     }
     for (size_t i = 0; i < report->findings.count; i++) {
         totals->costed += report->findings.items[i]->known;
-        if (__builtin_add_overflow(totals->host_ns, report->findings.items[i]->host_ns, &totals->host_ns))
-            totals->host_ns = UINT64_MAX;
+        totals->host_ns = add_capped(totals->host_ns, report->findings.items[i]->host_ns);
     }
 }
 

@@ -4,6 +4,8 @@
  */
 #include "analysis/report/report.h"
 
+#include "analysis/base/add.h"
+
 /* Numbers the sequences in the order of their costliest findings. */
 static void find_sequences(struct report *report)
 {
@@ -26,8 +28,7 @@ static void find_sequences(struct report *report)
         struct sequence *sequence = &report->sequences.items[at];
         finding->sequence = at + 1;
         sequence->findings++;
-        if (__builtin_add_overflow(sequence->host_ns, finding->host_ns, &sequence->host_ns))
-            sequence->host_ns = UINT64_MAX;
+        sequence->host_ns = add_capped(sequence->host_ns, finding->host_ns);
     }
     id_map_free(&by_leader);
 }

@@ -8,17 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/add.h"
 #include "analysis/findings/library.h"
 
 static void add(struct sum *into, struct sum more)
 {
     into->findings += more.findings;
-    if (__builtin_add_overflow(into->calls, more.calls, &into->calls))
-        into->calls = UINT64_MAX;
-    if (__builtin_add_overflow(into->host_ns, more.host_ns, &into->host_ns))
-        into->host_ns = UINT64_MAX;
-    if (__builtin_add_overflow(into->known, more.known, &into->known))
-        into->known = UINT64_MAX;
+    into->calls = add_capped(into->calls, more.calls);
+    into->host_ns = add_capped(into->host_ns, more.host_ns);
+    into->known = add_capped(into->known, more.known);
 }
 
 const char *finding_cause(const struct definitions *defs, const struct finding *finding)

@@ -33,8 +33,7 @@ static const struct rule rule = {
     .at_call = true,
     .title = "a synchronous copy kept its thread waiting",
     .sentence = "Copies to and from the host without a stream argument, and memsets of host memory, return only when the "
-                "work before "
-                "them is done.",
+                "work before them is done.",
     .advice = "Use the Async form with pinned memory on a stream, and wait where the data is needed.",
     .bad = "1@0 launch s=L k=long\n"
            "1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n"

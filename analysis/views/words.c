@@ -229,7 +229,7 @@ const char *report_touch_everything(unsigned why)
     return words[why];
 }
 
-/* How many operations, and why, the reasons as far as they fit. */
+/* How many operations, and why: the first reason in any case, others as far as they fit. */
 static struct line touching_all(const struct report_totals *totals)
 {
     enum { COLUMNS = 66, MORE = 11 }; /* " and 10 more" */
@@ -244,13 +244,18 @@ static struct line touching_all(const struct report_totals *totals)
         return line;
     line_add(&line, "%s may touch any memory:", text_plural(all, "operation").text);
     size_t none = line.used;
-    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
-        if (totals->touch_all[why] != 0 &&
-            line_add_whole(&line, COLUMNS - (left > 1 ? MORE : 0), "%s%s%s %s", line.used == none ? "" : ",",
-                           totals->touch_all[why] != all ? " " : "",
-                           totals->touch_all[why] != all ? text_count(totals->touch_all[why]).text : "",
-                           report_touch_everything(why)))
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
+        struct line reason = {0};
+        if (totals->touch_all[why] == 0)
+            continue;
+        if (totals->touch_all[why] != all)
+            line_add(&reason, " %s", text_count(totals->touch_all[why]).text);
+        line_add(&reason, " %s", report_touch_everything(why));
+        bool first = line.used == none;
+        if (line_add_whole(&line, first ? sizeof line.text : COLUMNS - (left > 1 ? MORE : 0), "%s%s", first ? "" : ",",
+                           reason.text))
             left--;
+    }
     if (left != 0)
         line_add(&line, " and %u more", left);
     return line;

@@ -71,15 +71,16 @@ void kernels_may_launch_graphs(void);
  * too, where it is recorded. 0: the parameters are not known. */
 int kernels_touch(struct call *C, const struct kernel *kernel, void *const *params, void *const *extra);
 
-/* The same for launches that touch nothing but memory of the device, by pointers to it (plain.c), without a call, and with
- * one. 0: this one has to be looked at in full, and what `touched` says is of no use; the call is as it was. */
-/* It has neither pointers nor variables: there is nothing to look at. */
+/* The launch has neither pointers nor variables: there is nothing to look at. */
 static inline int kernels_touch_nothing(const struct kernel *kernel, void *const *params)
 {
     const struct module *module = kernel->module;
     return kernel->plain && !kernel->words && (params || !kernel->params) && module && !module->memory &&
            !module->textures && !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
 }
+
+/* The same for launches that touch nothing but memory of the device, by pointers to it (plain.c), without a call, and with
+ * one. 0: this one has to be looked at in full, and what `touched` says is of no use; the call is as it was. */
 int kernels_touch_plainly(struct thread *thread, const struct kernel *kernel, void *const *params, struct touched *touched);
 /* The first one, and the words for a record behind its SHAPE_WORDS, as many as CALL_WORDS with those. Their number with
  * those; 0 as above. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The streams and events that the guard keeps ready in each context. Called when a context becomes current, and by the
- * guard. Two threads may make the streams of one context at once: then the later ones go again.
+ * The streams that the guard keeps ready in each context, and whose lanes they are. Called when a context becomes current,
+ * and by the guard. Two threads may make the streams of one context at once: then the later ones go again.
  */
 #include "interpose/guard/pool.h"
 
@@ -13,12 +13,11 @@
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
-#include "interpose/record/record.h"
 #include "interpose/state/capture.h"
 
 /* Lanes are for the program's streams, too: so many at most for all contexts' default-stream work, one for each in any
  * case. */
-enum { EVENTS_READY = 32, LANES_OF_ALL = 192 };
+enum { LANES_OF_ALL = 192 };
 
 static uint32_t domains_taken; /* bits */
 static unsigned lanes_taken;   /* by the streams of all pools */
@@ -67,45 +66,6 @@ struct pool *pool_of(struct context *context)
     return pool;
 }
 
-/* ---- events ---- */
-
-CUevent rails_event(struct context *context)
-{
-    struct pool *pool = context->pool;
-    CUevent event = NULL;
-    if (!pool) /* the context is gone */
-        return NULL;
-    lock_take(&pool->events_lock);
-    if (pool->events)
-        event = pool->event[--pool->events];
-    lock_drop(&pool->events_lock);
-    if (!event && (!REAL(cuEventCreate) || REAL(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS))
-        return NULL;
-    return event;
-}
-
-void rails_event_back(struct context *context, CUevent event)
-{
-    struct pool *pool = context->pool;
-    if (!pool)
-        return;
-    lock_take(&pool->events_lock);
-    int kept = pool->events < POOL_EVENTS;
-    if (kept)
-        pool->event[pool->events++] = event;
-    lock_drop(&pool->events_lock);
-}
-
-static void make_events(struct context *context)
-{
-    CUevent event = NULL;
-    for (int i = 0; i < EVENTS_READY; i++) {
-        if (!REAL(cuEventCreate) || REAL(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
-            return;
-        rails_event_back(context, event);
-    }
-}
-
 /* ---- lanes ---- */
 
 static int make_stream(CUstream *stream, unsigned flags, int has_priority, int priority)
@@ -142,7 +102,7 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
         return pool ? pool->count : 0;
     int saved = errno;
     if (!pool->count && !pool->events)
-        make_events(context);
+        pool_make_events(context);
     while (pool->count < count) {
         CUstream stream = NULL;
         if (!make_stream(&stream, flags, has_priority, priority))

@@ -30,6 +30,9 @@ struct pool {
 /* The context's, made on first sight; NULL without memory, or where there are too many contexts. */
 struct pool *pool_of(struct context *context);
 
+/* The first events of the context's pool (spare_events.c). */
+void pool_make_events(struct context *context);
+
 /* Locked: the lane of the context's real legacy stream. -1: none. */
 int pool_legacy_lane(struct context *context);
 

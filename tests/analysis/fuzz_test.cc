@@ -36,14 +36,17 @@ std::string Measured()
 }
 
 /* Recorded by the build, from programs that no sanitizer has changed; and one that is made up. */
+const char *const recorded[] = {"overlap", "mixed_threads", "mixed_streams", "stream_handover"};
+const size_t TRACES = std::size(recorded) + 1;
+
 const std::vector<std::string> &Traces()
 {
     static std::vector<std::string> traces;
-    const char *const names[] = {"overlap", "mixed_threads", "mixed_streams", "stream_handover"};
-    for (size_t i = traces.size(); i < 4; i++)
-        traces.push_back(read_file(data_file(std::string("tests/analysis/recorded/") + names[i] + ".ptds")));
-    if (traces.size() == 4)
-        traces.push_back(Measured());
+    if (!traces.empty())
+        return traces;
+    for (const char *name : recorded)
+        traces.push_back(read_file(data_file(std::string("tests/analysis/recorded/") + name + ".ptds")));
+    traces.push_back(Measured());
     return traces;
 }
 
@@ -159,31 +162,49 @@ TEST(Fuzz, TracesAreSoundToBeginWith)
     EXPECT_NE(0u, findings);
 }
 
-TEST(Fuzz, CutAnywhereKeepsWhatIsBefore)
+/* Each trace by itself: the shards of this test read them side by side. */
+class Fuzzed : public ::testing::TestWithParam<size_t>
 {
-    unsigned variants = 0;
-    for (const std::string &bytes : Traces()) {
-        Layout layout(bytes);
-        std::mt19937_64 random(bytes.size());
-        Image image(bytes);
-        for (unsigned i = 0; i < 250; i++, variants++) {
-            const Place &place = layout.places[random() % layout.places.size()];
-            size_t size = place.at + random() % (place.size + 1);
-            image.Cut(size);
-            Whole whole = image.Read(i % 50 == 0);
-            image.Cut(bytes.size());
-            image.Restore(size, bytes.size() - size);
-            std::string what = "cut at " + std::to_string(size);
-            ExpectItIsSaid(whole, what);
-            EXPECT_EQ(size >= sizeof(ptds_trace_header), whole.readable) << what;
-            EXPECT_EQ(whole.readable ? layout.Before(size) : 0, whole.recorded) << what;
-            if (whole.readable && size < layout.places.back().at + layout.places.back().size) {
-                EXPECT_NE(0u, whole.damaged + whole.lost_chunks) << what << ", and nothing says so";
-            }
-        }
-        EXPECT_EQ(layout.call_ends.size(), image.Read().recorded) << "the image was put right again";
+protected:
+    explicit Fuzzed(size_t trace) : bytes(Traces()[trace]), layout(bytes), image(bytes)
+    {
     }
-    RecordProperty("variants", static_cast<int>(variants));
+
+    const std::string &bytes;
+    const Layout layout;
+    Image image;
+};
+
+const unsigned VARIANTS = 250;
+
+class Cut : public Fuzzed
+{
+protected:
+    Cut() : Fuzzed(GetParam())
+    {
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Traces, Cut, ::testing::Range<size_t>(0, TRACES));
+
+TEST_P(Cut, AnywhereKeepsWhatIsBefore)
+{
+    std::mt19937_64 random(bytes.size());
+    for (unsigned i = 0; i < VARIANTS; i++) {
+        const Place &place = layout.places[random() % layout.places.size()];
+        size_t size = place.at + random() % (place.size + 1);
+        image.Cut(size);
+        Whole whole = image.Read(i % 50 == 0);
+        image.Cut(bytes.size());
+        image.Restore(size, bytes.size() - size);
+        std::string what = "cut at " + std::to_string(size);
+        ExpectItIsSaid(whole, what);
+        EXPECT_EQ(size >= sizeof(ptds_trace_header), whole.readable) << what;
+        EXPECT_EQ(whole.readable ? layout.Before(size) : 0, whole.recorded) << what;
+        if (whole.readable && size < layout.places.back().at + layout.places.back().size) {
+            EXPECT_NE(0u, whole.damaged + whole.lost_chunks) << what << ", and nothing says so";
+        }
+    }
+    EXPECT_EQ(layout.call_ends.size(), image.Read().recorded) << "the image was put right again";
 }
 
 /* One of the usual accidents: a few bytes, a whole number of a kind that is dangerous, a piece from elsewhere, zeros. */
@@ -209,36 +230,42 @@ std::string Mutate(std::mt19937_64 *random, const std::string &bytes, size_t at,
     return piece;
 }
 
-TEST(Fuzz, ChangedAnywhereNeverCrashes)
+const size_t ROUNDS = 3, RUNS = ROUNDS * TRACES;
+
+class Changed : public Fuzzed
 {
-    unsigned variants = 0, unreadable = 0, damaged = 0;
-    for (const std::string &bytes : Traces()) {
-        Layout layout(bytes);
-        std::mt19937_64 random(bytes.size() + 1);
-        Image image(bytes);
-        for (unsigned i = 0; i < 750; i++, variants++) {
-            std::vector<Place> changes;
-            std::string what = "changed at";
-            for (uint64_t count = 1 + random() % 4; count != 0; count--) {
-                const Place &place = layout.places[random() % layout.places.size()];
-                size_t into = random() % place.size, at = place.at + into;
-                std::string piece = Mutate(&random, bytes, at, place.size - into);
-                image.Write(at, piece);
-                changes.push_back({at, piece.size()});
-                what += " " + std::to_string(at);
-            }
-            Whole whole = image.Read(i % 50 == 0);
-            ExpectItIsSaid(whole, what);
-            unreadable += !whole.readable;
-            damaged += whole.damaged != 0;
-            for (const Place &change : changes)
-                image.Restore(change.at, change.size);
-        }
-        EXPECT_EQ(layout.call_ends.size(), image.Read().recorded) << "the image was put right again";
+protected:
+    Changed() : Fuzzed(GetParam() / ROUNDS)
+    {
     }
-    EXPECT_GT(damaged, variants / 20) << "the changes hit something";
-    EXPECT_LT(unreadable, variants / 2) << "and leave something to read";
-    RecordProperty("variants", static_cast<int>(variants));
+};
+INSTANTIATE_TEST_SUITE_P(Traces, Changed, ::testing::Range<size_t>(0, RUNS));
+
+TEST_P(Changed, AnywhereNeverCrashes)
+{
+    unsigned unreadable = 0, damaged = 0;
+    std::mt19937_64 random(bytes.size() + 1 + GetParam() % ROUNDS);
+    for (unsigned i = 0; i < VARIANTS; i++) {
+        std::vector<Place> changes;
+        std::string what = "changed at";
+        for (uint64_t count = 1 + random() % 4; count != 0; count--) {
+            const Place &place = layout.places[random() % layout.places.size()];
+            size_t into = random() % place.size, at = place.at + into;
+            std::string piece = Mutate(&random, bytes, at, place.size - into);
+            image.Write(at, piece);
+            changes.push_back({at, piece.size()});
+            what += " " + std::to_string(at);
+        }
+        Whole whole = image.Read(i % 50 == 0);
+        ExpectItIsSaid(whole, what);
+        unreadable += !whole.readable;
+        damaged += whole.damaged != 0;
+        for (const Place &change : changes)
+            image.Restore(change.at, change.size);
+    }
+    EXPECT_EQ(layout.call_ends.size(), image.Read().recorded) << "the image was put right again";
+    EXPECT_GT(damaged, VARIANTS / 20) << "the changes hit something";
+    EXPECT_LT(unreadable, VARIANTS / 2) << "and leave something to read";
     RecordProperty("unreadable", static_cast<int>(unreadable));
     RecordProperty("damaged", static_cast<int>(damaged));
 }

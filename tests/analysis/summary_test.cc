@@ -118,6 +118,35 @@ TEST(Summary, MissingDataIsNamed)
     ExpectFits(report.Summary());
 }
 
+/* Each reason with how many, the only one without. */
+std::string ThatTouchAnything(const std::vector<unsigned> &reasons)
+{
+    TraceBuilder builder;
+    CallSpec call;
+    call.op = PTDS_OP_LAUNCH;
+    call.stream = call.target = 1;
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    for (unsigned why : reasons) {
+        call.enter += 10;
+        call.flags = why << PTDS_CALL_WHY_SHIFT;
+        builder.Call(call);
+    }
+    return Built(builder.Bytes()).Text();
+}
+
+TEST(Text, WhyOperationsMayTouchAnything)
+{
+    std::vector<unsigned> reasons(1000, PTDS_OPAQUE_POINTERS);
+    std::string one = ThatTouchAnything(reasons);
+    EXPECT_TRUE(Has(one, "1000 operations may touch any memory: unseen pointers in device memory\n")) << one;
+    reasons.push_back(PTDS_OPAQUE_EVENT);
+    std::string two = ThatTouchAnything(reasons);
+    EXPECT_TRUE(Has(two, "1001 operations may touch any memory: 1000 unseen pointers")) << two;
+    std::string few = ThatTouchAnything({PTDS_OPAQUE_EVENT, PTDS_OPAQUE_GRAPH, PTDS_OPAQUE_POINTERS});
+    EXPECT_TRUE(Has(few, "3 operations may touch any memory: 1 ")) << few;
+    EXPECT_TRUE(Has(few, " more\n")) << few;
+}
+
 TEST(Summary, AnUnknownCostIsNoZero)
 {
     Built report(BuildTrace("1@0 launch s=L to=P1 k=a\n1@10 launch s=L k=b kept-excluded\n"

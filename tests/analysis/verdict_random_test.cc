@@ -3,11 +3,10 @@
 // The verdict engine against a reference that looks at everything: small random traces, both orders as transitive closures
 // over all calls, all pairs of operations. Not the same edges to the letter, but what makes verdicts right:
 //   - explicit order plus the edges found is the full order, no more and no less
-//   - explicit order plus the needed edges orders every sure conflict that the full order orders, plus the unknown
-//   ones
-//     every possible conflict: all false edges may go at once
+//   - explicit order plus the needed edges orders every sure conflict that the full order orders, plus those maybe needed
+//     every possible conflict: all that are not needed may go at once
 //   - a needed edge's pair is a sure conflict that full order holds, over that edge, and explicit order does not
-//   - an edge that carries no conflict is false
+//   - an edge that carries no conflict is not needed
 #include <random>
 
 #include "tests/analysis/verdicts.h"

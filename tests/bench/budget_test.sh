@@ -6,15 +6,8 @@ set -euo pipefail
 source tests/device/where.sh
 source tests/bench/configurations.sh
 
-SHIM=$(find_shim)
 scratch=${TEST_TMPDIR:-$(mktemp -d)}
-export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(dirname "$(find_program bench/empty/libcuda.so.1)")
-
-if grep -aqE '__(a|t|ub)san_' "$SHIM"; then
-    echo "SKIPPED: the shim is built with a sanitizer"
-    exit 0
-fi
+on_empty_driver
 
 measure() {
     local name calls

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The configurations that measurements compare, one row each: a name, then the environment. "off" leaves nothing recorded;
-# without it the recorder works. Sourced by scripts/bench and budget_test.sh; SHIM is the
-# library, CUPTI_PEER the tool that uses CUPTI.
+# without it the recorder works. Sourced by scripts/bench, budget_test.sh and
+# scale_test.sh; SHIM is the library, CUPTI_PEER the tool that uses CUPTI.
 # shellcheck shell=bash
 
 configurations() {
@@ -32,4 +32,16 @@ under() {
         *) settings+=("LD_PRELOAD=$SHIM${LD_PRELOAD:+:$LD_PRELOAD}") ;;
     esac
     timeout 120 env "${settings[@]}" "$@"
+}
+
+# For a test, after tests/device/where.sh: the shim, and the empty driver for every program from here on. A sanitizer's code in
+# the shim would be measured with it: then the test ends here.
+on_empty_driver() {
+    SHIM=$(find_shim)
+    if grep -aqE '__(a|t|ub)san_' "$SHIM"; then
+        echo "SKIPPED: the shim is built with a sanitizer"
+        exit 0
+    fi
+    LD_LIBRARY_PATH=$(dirname "$(find_program bench/empty/libcuda.so.1)")
+    export LD_LIBRARY_PATH
 }

@@ -10,13 +10,14 @@
  */
 #include "tests/bench/flat.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { BATCH = 200, FEW = 100, BATCHES = 20, STACK = 256 * 1024 };
+#include "tests/bench/crowd.h"
+
+enum { BATCH = 200, FEW = 100, BATCHES = 20 };
 
 static const struct setting *setting;
 static struct lane lane;
@@ -111,36 +112,18 @@ static void in_turn(unsigned n)
     say(first, quickest(launch_in_turn, BATCHES));
 }
 
-static pthread_barrier_t alive, seen;
-
-static void *live(void *unused)
+static void launch_once(const struct setting *unused)
 {
-    CU(cuCtxSetCurrent(setting->context));
+    (void)unused;
     launch(NULL);
-    pthread_barrier_wait(&alive);
-    pthread_barrier_wait(&seen);
-    return unused;
 }
 
 static void among_threads(unsigned n)
 {
-    pthread_t *threads = calloc(n, sizeof *threads);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_barrier_init(&alive, NULL, n + 1);
-    pthread_barrier_init(&seen, NULL, n + 1);
     double first = quickest(pass, BATCHES);
-    for (unsigned i = 0; i < n; i++) {
-        if (pthread_create(&threads[i], &attributes, live, NULL) != 0)
-            must(CUDA_ERROR_OPERATING_SYSTEM, "pthread_create");
-    }
-    pthread_barrier_wait(&alive);
+    struct crowd *crowd = crowd_begin(setting, n, launch_once);
     say(first, quickest(pass, BATCHES));
-    pthread_barrier_wait(&seen);
-    for (unsigned i = 0; i < n; i++)
-        pthread_join(threads[i], NULL);
-    free(threads);
+    crowd_end(crowd);
 }
 
 void flat(const struct setting *of, const char *what, unsigned n)

@@ -8,16 +8,9 @@ set -euo pipefail
 source tests/device/where.sh
 source tests/bench/configurations.sh
 
-SHIM=$(find_shim)
 scratch=${TEST_TMPDIR:-$(mktemp -d)}
-export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(dirname "$(find_program bench/empty/libcuda.so.1)")
+on_empty_driver
 status=0
-
-if grep -aqE '__(a|t|ub)san_' "$SHIM"; then
-    echo "SKIPPED: the shim is built with a sanitizer"
-    exit 0
-fi
 
 sustain() { under "$1" "$(find_program bench/sustain)" "${@:2}" 2>"$scratch/err" >"$scratch/out" || { cat "$scratch/err" >&2; return 1; }; }
 said() { sed -n "s/^$1 //p" "$scratch/out"; }

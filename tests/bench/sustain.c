@@ -17,11 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/bench/crowd.h"
 #include "tests/bench/flat.h"
 #include "tests/bench/growth.h"
 #include "tests/bench/lane.h"
 
-enum { PACE_BATCH = 100, CALLS_A_THREAD = 20, STACK = 256 * 1024 };
+enum { PACE_BATCH = 100, CALLS_A_THREAD = 20 };
 
 static struct setting setting;
 
@@ -54,37 +55,18 @@ static void sustain_pace(const struct call *call, unsigned rate, unsigned second
     printf("busy %.2f\n", (double)busy / (double)done);
 }
 
-static pthread_barrier_t made, seen;
-
-static void *live(void *unused)
+static void calls_of_thread(const struct setting *of)
 {
-    CU(cuCtxSetCurrent(setting.context));
-    struct lane l = {.door = &setting.doors[0], .empty = setting.empty};
+    struct lane l = {.door = &of->doors[0], .empty = of->empty};
     for (unsigned i = 0; i < CALLS_A_THREAD; i++)
         CU(find_call("launch")->run(&l));
-    pthread_barrier_wait(&made);
-    pthread_barrier_wait(&seen);
-    return unused;
 }
 
 static void sustain_threads(unsigned n)
 {
-    pthread_t *threads = calloc(n, sizeof *threads);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_barrier_init(&made, NULL, n + 1);
-    pthread_barrier_init(&seen, NULL, n + 1);
-    for (unsigned i = 0; i < n; i++) {
-        if (pthread_create(&threads[i], &attributes, live, NULL) != 0)
-            must(CUDA_ERROR_OPERATING_SYSTEM, "pthread_create");
-    }
-    pthread_barrier_wait(&made);
+    struct crowd *crowd = crowd_begin(&setting, n, calls_of_thread);
     printf("rss %lu\n", resident_kb());
-    pthread_barrier_wait(&seen);
-    for (unsigned i = 0; i < n; i++)
-        pthread_join(threads[i], NULL);
-    free(threads);
+    crowd_end(crowd);
 }
 
 /* ---- together ---- */
@@ -94,6 +76,7 @@ struct together {
     uint64_t made;
 };
 
+static pthread_barrier_t made, seen;
 static int stopped;
 
 /* The clock is another thread's affair. */

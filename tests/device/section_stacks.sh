@@ -98,7 +98,7 @@ stack_gone() {
     [[ -z $(said_skip "$label") ]] || return 0
     word=$(outcome "$label")
     report=$(stack_report "$label") || status=1
-    errors=$(grep -sc '^error  order-given-up' "$WORK/$label.words.out") || true
+    errors=$(grep -sc '^[^ ]*  error  order-given-up  ' "$WORK/$label.words.out") || true
     [[ $word == right || ($word == wrong && $errors -gt 0) ]] || status=1
     verdict "$status" "$label: per-thread recorded $word, errors that order is gone: $errors"
     note "       report: $report"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What kernels: by their parameters, their names, their modules touch.
+ * What kernels touch: by their parameters, their names, their modules.
  */
 #include <vector>
 

@@ -12,14 +12,12 @@
 #include <map>
 
 #include "tests/guard/check.h"
+#include "tests/guard/two_threads.h"
 
 namespace ptds_test
 {
 namespace
 {
-
-/* Indices into the streams that World::add_domain makes for two threads. */
-enum { kZero0, kPerThread0, kZero1, kPerThread1, kBlocking0, kBlocking1, kNonBlocking0, kNonBlocking1, kStreams };
 
 bool checked_last(const Call &call)
 {
@@ -104,18 +102,6 @@ private:
                     extend(used | 1u << stream, recorded || call.op == Op::Record);
                 program_.calls.pop_back();
             }
-        }
-    }
-
-    /* Of two that differ by name alone the first comes first. */
-    static bool in_turn(int stream, unsigned used)
-    {
-        switch (stream) {
-        case kZero1:
-        case kPerThread1: return used & (1u << kZero0 | 1u << kPerThread0);
-        case kBlocking1: return used >> kBlocking0 & 1;
-        case kNonBlocking1: return used >> kNonBlocking0 & 1;
-        default: return true;
         }
     }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tests/guard/legacy.h"
+#include "tests/guard/two_threads.h"
 
 extern "C" {
 #include "tests/apps/app.h"
@@ -27,8 +28,6 @@ namespace ptds_test
 namespace
 {
 
-/* Indices into the streams that World::add_domain makes for two threads. */
-enum { kZero0, kPerThread0, kZero1, kPerThread1, kBlocking0, kBlocking1, kNonBlocking0, kNonBlocking1, kStreams };
 enum { kRelationEvents = 2, kGateWord = kMostCalls, kControlWord, kWords, kStride = 16, kPatienceMs = 5000 };
 
 void nap_us(long us)
@@ -384,18 +383,6 @@ private:
     static uint8_t thread_of(int stream, int any)
     {
         return stream >= kBlocking0 ? uint8_t(any) : stream == kZero1 || stream == kPerThread1;
-    }
-
-    /* Of two that differ by name alone the first comes first. */
-    static bool in_turn(int stream, unsigned used)
-    {
-        switch (stream) {
-        case kZero1:
-        case kPerThread1: return used & (1u << kZero0 | 1u << kPerThread0);
-        case kBlocking1: return used >> kBlocking0 & 1;
-        case kNonBlocking1: return used >> kNonBlocking0 & 1;
-        default: return true;
-        }
     }
 
     static bool is_possible(Op op, int stream, unsigned used, bool recorded, bool last)

@@ -4,7 +4,6 @@
  * door with each kind of stream, under each policy: what the driver sees, and what the doors hand out. What is expected is
  * worked out here from the design, not from the shim.
  */
-#include <regex>
 #include <sstream>
 
 #include "interpose/trace/format.h"
@@ -63,12 +62,17 @@ std::string streams(const api_row &row, const std::string &stream)
            (strstr(row.symbol, "cuEventRecord") ? ";e" : "") + (strstr(row.symbol, "WaitEvent") ? ";e" : "") + ")";
 }
 
+bool copies_to_host(const std::string &symbol)
+{
+    bool to_host = symbol.rfind("cuMemcpyDtoH", 0) == 0 || symbol.rfind("cuMemcpyAtoH", 0) == 0;
+    return to_host && symbol.find("_v2") != std::string::npos;
+}
+
 /* A copy to pageable memory waits inside the driver (measured); the guard lets the host wait before it. */
 std::string settled(const Config &setup, const std::string &symbol, const std::string &target)
 {
-    static const std::regex to_host("cuMemcpy[AD]toH(Async)?_v2(_pt[sd][sz])?");
-    bool settles = setup.guards() && std::regex_match(symbol, to_host);
-    return settles ? "cuStreamSynchronize(" + (target == "0" ? "legacy" : target) + ") " : "";
+    return setup.guards() && copies_to_host(symbol) ? "cuStreamSynchronize(" + (target == "0" ? "legacy" : target) + ") "
+                                                    : "";
 }
 
 /* The driver's view of an implicit call at the base entry. */

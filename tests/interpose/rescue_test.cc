@@ -5,8 +5,7 @@
  */
 #include <sstream>
 
-#include "tests/interpose/shim_test.h"
-#include "tests/interpose/trace_walk.h"
+#include "tests/interpose/recorded.h"
 
 namespace ptds
 {
@@ -15,13 +14,13 @@ namespace
 
 using Memories = std::multiset<std::pair<uint64_t, uint32_t>>; /* addresses and kinds */
 
-struct Recorded {
+struct Told {
     Memories standing_in, called; /* MEMORY records; allocations' calls */
 };
 
-Recorded memories_in(const Walk &trace)
+Told memories_in(const Walk &trace)
 {
-    Recorded found;
+    Told found;
     for (const auto &[kind, bytes] : trace.records) {
         if (kind == PTDS_REC_MEMORY) {
             ptds_rec_MEMORY memory;
@@ -54,21 +53,13 @@ Memories said(const std::string &text)
 struct Result {
     Walk trace;
     Memories there;
-    Recorded recorded;
+    Told told;
 };
 
 Result record(const std::string &mode, int count)
 {
-    Folder folder;
-    Command command = shimmed("memories_child", {mode, std::to_string(count)},
-                              {{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", folder / "trace"}, {"PTDS_TRACE_LIMIT", "1M"}});
-    std::string driver = data_file("tests/sim/libcuda.so.1");
-    command.libraries = {driver.substr(0, driver.rfind('/'))};
-    Outcome outcome = run(command);
-    EXPECT_EQ(outcome.exit, 0) << outcome;
-    EXPECT_EQ(outcome.err, "");
-    Result result = {walk(folder / "trace"), said(outcome.out), {}};
-    result.recorded = memories_in(result.trace);
+    Recorded recorded = record_of("memories_child", {mode, std::to_string(count)}, "observe", {{"PTDS_TRACE_LIMIT", "1M"}});
+    Result result = {recorded.trace, said(recorded.outcome.out), memories_in(recorded.trace)};
     EXPECT_GT(result.trace.header.recycled, 20u);
     EXPECT_EQ(result.trace.header.refused, 0u);
     return result;
@@ -78,7 +69,7 @@ size_t missing(const Result &result)
 {
     size_t missing = 0;
     for (const auto &one : result.there)
-        missing += result.recorded.standing_in.count(one) + result.recorded.called.count(one) == 0;
+        missing += result.told.standing_in.count(one) + result.told.called.count(one) == 0;
     return missing;
 }
 
@@ -86,9 +77,9 @@ TEST(Rescue, EveryKindOfMemoryStaysInTheTrace)
 {
     Result result = record("kinds", 30000);
     EXPECT_EQ(result.there.size(), 8u);
-    EXPECT_EQ(result.recorded.called, Memories{});
+    EXPECT_EQ(result.told.called, Memories{});
     Memories standing_in;
-    for (const auto &one : result.recorded.standing_in) {
+    for (const auto &one : result.told.standing_in) {
         if (one.second != PTDS_MEMORY_GLOBAL) /* of the kernels' module */
             standing_in.insert(one);
     }
@@ -101,15 +92,15 @@ TEST(Rescue, TakesRoomByWhatIsThere)
     Result result = record("passing", COUNT);
     EXPECT_EQ(result.there.size(), 600u);
     EXPECT_EQ(missing(result), 0u);
-    EXPECT_GT(result.recorded.standing_in.size(), 300u);
-    EXPECT_LT(result.recorded.standing_in.size(), size_t{COUNT} / 2);
+    EXPECT_GT(result.told.standing_in.size(), 300u);
+    EXPECT_LT(result.told.standing_in.size(), size_t{COUNT} / 2);
     EXPECT_EQ(result.trace.counts["cuMemAlloc_v2"], uint64_t{2 * COUNT});
 }
 
 TEST(Rescue, LeavesRoomForCalls)
 {
     Result result = record("many", 15000);
-    size_t bytes = result.recorded.standing_in.size() * sizeof(ptds_rec_MEMORY);
+    size_t bytes = result.told.standing_in.size() * sizeof(ptds_rec_MEMORY);
     EXPECT_GT(bytes, size_t{400} << 10);
     EXPECT_LT(bytes, size_t{560} << 10);
     EXPECT_GT(missing(result), 0u);

@@ -119,7 +119,7 @@
     folded(report);
     if (shown.length === 0) return;
     const covered = shown.reduce((ns, one) => ns + (one.host_ns || 0), 0);
-    byId("cover").textContent = `${shown.length} of ${plural(report.entries.length, "entry").replace("entrys", "entries")}` + (covered > 0 ? `, ${percent(covered, all)} of what all would save.` : ".");
+    byId("cover").textContent = `${shown.length} of ${count(report.entries.length)} ${report.entries.length === 1 ? "entry" : "entries"}` + (covered > 0 ? `, ${percent(covered, all)} of what all would save.` : ".");
   }
 
   function gaps(report) {

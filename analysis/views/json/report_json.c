@@ -294,10 +294,11 @@ static json_t *entries_of_folds(const struct folds *folds)
     return out;
 }
 
+/* An entry of several processes has no report, and is one finding. */
 static json_t *others_list(const struct report *report, const struct entry *entry)
 {
     json_t *out = json_array();
-    if (entry->findings < 2 || entry->places > 1)
+    if (report == NULL || entry->findings < 2 || entry->places > 1)
         return out;
     uint32_t sequence = report->findings.items[entry->first]->sequence;
     for (size_t i = 0; i < report->findings.count; i++)

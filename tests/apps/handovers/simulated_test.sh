@@ -28,12 +28,13 @@ test_policies() {
     defects_show
 }
 
-# Work that may touch everything is in order whatever threads share, so hardly any of this may be.
+# Work that may touch everything is in order whatever threads share, so hardly any of this may be. One such launch is always
+# there; where the report says of none, its words have changed.
 footprints_known() {
-    local unseen
+    local most=2 all
     run_as 60 footprints guarded PTDS_REPORT=summary "$(find_program apps/handovers/handovers)" mutex
-    unseen=$(sed -n 's/.*touch all memory: \([0-9]*\) unseen pointers.*/\1/p' "$WORK/footprints.err")
-    verdict "$((${unseen:-0} > 2))" "handovers mutex: ${unseen:-0} operations may touch everything"
+    all=$(sed -n 's/.* \([0-9]*\) operations* may touch any memory:.*/\1/p' "$WORK/footprints.err")
+    verdict "$((${all:-1000} > most))" "handovers mutex: ${all:-unknown how many} operations may touch any memory"
 }
 
 # With what a GPU's driver does wrong, and the simulated one only on demand.
