@@ -18,14 +18,8 @@
 #include "interpose/state/promise.h"
 #include "interpose/state/touched.h"
 
-enum {
-    ORDER_LANES = PROMISE_LANES,
-    ORDER_DOMAINS = 32,
-    ORDER_MARKS = 8,
-    ORDER_NEWEST = -1,
-    LANE_CLAIMS = 64,
-    CLAIM_ROW = 4
-};
+enum { ORDER_LANES = PROMISE_LANES, ORDER_DOMAINS = 32, ORDER_MARKS = 8, ORDER_NEWEST = -1 };
+enum { LANE_CLAIMS = 64, CLAIM_ROW = 4 };
 
 /* The three kinds of streams, as legacy order sees them. The legacy stream itself, and each stream that stands for it, is
  * LANE_DEFAULT; a thread's 0x2 is LANE_BLOCKING. */
