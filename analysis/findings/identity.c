@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/findings/caller.h"
 #include "analysis/findings/rule.h"
 #include "analysis/base/text.h"
 
@@ -37,9 +38,9 @@ static void mix_number(struct hash *hash, uint64_t number)
     mix(hash, bytes, sizeof bytes);
 }
 
-static void mix_object(struct hash *hash, const struct object_def *object, bool by_build)
+static void mix_object(struct hash *hash, const struct object_def *object)
 {
-    if (by_build && object->build_id_size != 0)
+    if (object->build_id_size != 0)
         mix(hash, object->build_id, object->build_id_size);
     else
         mix_text(hash, object->text != NULL ? text_base(object->text) : "");
@@ -78,32 +79,17 @@ struct finding_id identity_of(const struct trace *trace, const struct finding *f
             mix_text(&hash, "?");
             continue;
         }
-        mix_object(&hash, object, true);
+        mix_object(&hash, object);
         mix_number(&hash, stack->pc[i] - object->bias);
     }
     return as_text(hash);
 }
 
-/* False: no name, and the object's own stands for it. */
-static bool mix_place(struct hash *hash, struct site_namer *namer, const struct object_def *object, uint64_t pc)
-{
-    struct site_place place;
-    if (namer->places != NULL && namer->places(namer, object, pc, &place, 1) != 0 && place.function[0] != 0) {
-        mix_text(hash, place.function);
-        return true;
-    }
-    if (object != NULL)
-        mix_object(hash, object, false);
-    return false;
-}
-
 struct finding_id identity_of_place(const struct trace *trace, struct site_namer *namer, const struct finding *finding)
 {
-    const struct stack_def *stack = namer != NULL ? stack_of(trace, finding) : NULL;
+    struct caller caller = caller_of(&trace->defs, namer, finding->stack);
     struct hash hash = begin(trace, finding);
     struct finding_id none = {""};
-    bool named = false;
-    for (uint32_t i = 0; stack != NULL && i < stack->count; i++)
-        named |= mix_place(&hash, namer, definitions_object_at(&trace->defs, stack->pc[i]), stack->pc[i]);
-    return named ? as_text(hash) : none;
+    mix_text(&hash, caller.name);
+    return caller.known == CALLER_NAMED ? as_text(hash) : none;
 }

@@ -22,8 +22,8 @@ struct finding_id {
  * counts as a frame without a place. */
 struct finding_id identity_of(const struct trace *trace, const struct finding *finding);
 
-/* The same, but with the frames' function names instead of offsets: survives a rebuild. Frames without a name count by
- * their object's base name. None if no frame has a name. */
+/* The same of the function that called CUDA (caller.h) instead of the frames: survives a rebuild, another policy, which may
+ * take other calls' stacks, and other builds of the libraries between. None if that function has no name. */
 struct finding_id identity_of_place(const struct trace *trace, struct site_namer *namer, const struct finding *finding);
 
 #ifdef __cplusplus

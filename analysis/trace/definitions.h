@@ -132,6 +132,9 @@ const struct device_base_def *definitions_device_base(const struct definitions *
 /* The object whose mapping holds an address; of several, the one defined last. NULL if none. */
 const struct object_def *definitions_object_at(const struct definitions *defs, uint64_t pc);
 
+/* CUDA's runtime as a library, or the driver. NULL: no. */
+bool definitions_is_cuda(const struct object_def *object);
+
 /* The frame of a stack that called CUDA: the first one outside the objects of CUDA's runtime and driver. */
 uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack);
 
@@ -145,8 +148,8 @@ const char *definitions_setting(const struct definitions *defs, const char *name
  * what follows, of tail_bytes. False: this kind defines nothing. Sets out_of_memory where that happened. */
 bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed, const void *tail, size_t tail_bytes);
 
-/* When all records have been taken. */
-void definitions_sort(struct definitions *defs);
+/* When all records have been taken: sorts what is looked up by time, and leaves the shim's own frames out of all stacks. */
+void definitions_finish(struct definitions *defs);
 
 void definitions_free(struct definitions *defs);
 

@@ -346,7 +346,7 @@ int trace_read(struct trace *trace, const struct trace_source *source, char *err
         return -1;
     read_schema(trace);
     read_chunks(trace);
-    definitions_sort(&trace->defs);
+    definitions_finish(&trace->defs);
     return 0;
 }
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Finds the function that called CUDA. Called by identity.c and by compare/. The names end up in files that users keep, so
+ * nothing that a compiler or a loader makes up may be in them: no address, no offset, no mark of a function's copy.
+ */
+#include "analysis/findings/caller.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/text.h"
+
+/* How the runtime's own functions begin, where it is a part of the program's object. */
+static bool is_runtime(const char *function)
+{
+    static const char *const begins[] = {"cudart::", "libcudart_static_", "__cuda"};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (strncmp(function, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return strncmp(function, "cuda", 4) == 0 && function[4] >= 'A' && function[4] <= 'Z';
+}
+
+/* Compilers copy functions, and not the same ones each time: "f.constprop.0", "f(int) [clone .part.3]". */
+static void drop_copy(char *function)
+{
+    static const char *const marks[] = {" [clone ", ".constprop.", ".part.", ".isra.", ".cold", ".lto_priv."};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        char *mark = strstr(function, marks[i]);
+        if (mark != NULL && mark != function)
+            *mark = 0;
+    }
+}
+
+static bool name_of(const struct definitions *defs, struct site_namer *namer, uint64_t pc, struct caller *out)
+{
+    struct site_place place;
+    const struct object_def *object = definitions_object_at(defs, pc);
+    bool named = namer != NULL && namer->places != NULL && namer->places(namer, object, pc, &place, 1) != 0 &&
+                 place.function[0] != 0;
+    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
+    snprintf(out->name, sizeof out->name, "%s", named ? place.function : path);
+    if (named)
+        drop_copy(out->name);
+    out->known = named ? CALLER_NAMED : CALLER_OBJECT;
+    return !named || !is_runtime(out->name);
+}
+
+struct caller caller_of(const struct definitions *defs, struct site_namer *namer, uint32_t stack)
+{
+    struct caller caller = {.known = CALLER_UNKNOWN};
+    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
+    if (frames == NULL || frames->count == 0)
+        return caller;
+    /* The runtime's frames are never the caller, even where nothing else is known. */
+    for (uint32_t i = 0; i < frames->count; i++)
+        if (!definitions_is_cuda(definitions_object_at(defs, frames->pc[i])) &&
+            name_of(defs, namer, frames->pc[i], &caller))
+            return caller;
+    return (struct caller){.known = CALLER_UNKNOWN};
+}
