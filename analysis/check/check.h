@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `ptds check` holds traces against: conditions on findings, an earlier report, regions that must not block.
+ * What `ptds check` holds traces against: conditions on findings, what earlier runs did (compare/), regions that must not
+ * block; and what came of it.
  */
 #ifndef PTDS_ANALYSIS_CHECK_CHECK_H
 #define PTDS_ANALYSIS_CHECK_CHECK_H
 
+#include "analysis/compare/compare.h"
 #include "analysis/report/fold.h"
 
 #ifdef __cplusplus
@@ -13,40 +15,46 @@ extern "C" {
 
 enum { CHECK_ERROR_SIZE = 512 };
 
-/* What fails. */
+/* What is no finding but a difference from the baseline. */
+enum difference {
+    MORE_CALLS, /* "more-calls" */
+    SLOWER,     /* "slower" */
+    DIFFERENCES
+};
+extern const char *const difference_names[DIFFERENCES];
+
+/* What fails, and what does not whatever else is said. */
 struct conditions {
     TABLE_OF(const struct rule *) rules;
-    bool any, cost, verdict[VERDICTS];
-    uint64_t cost_above; /* ns, of one finding over all processes */
+    TABLE_OF(const struct rule *) ignored;
+    bool any, cost, verdict[VERDICTS], by_severity, differences[DIFFERENCES], ignored_differences[DIFFERENCES];
+    enum severity severity; /* if by_severity: from this one on */
+    uint64_t cost_above;    /* ns, of one finding over all processes of a run */
 };
 
-/* Adds a comma list: rule ids, "any", "cost>DURATION", "verdict=NAME". False with a message. */
+/* Adds a comma list: rule ids, "any", "error", "warning", "note", "cost>DURATION", "verdict=NAME", "more-calls", "slower".
+ * False with a message. */
 bool conditions_add(struct conditions *conditions, const char *list, char *error);
+/* Adds a comma list of rule ids and differences to what does not fail. */
+bool conditions_ignore(struct conditions *conditions, const char *list, char *error);
 bool conditions_want_verdicts(const struct conditions *conditions);
-bool conditions_meet(const struct conditions *conditions, const struct folded *folded);
+
+/* A finding, as a condition sees it. ns: in a run. */
+struct candidate {
+    const char *rule;
+    enum severity severity;
+    bool shown, has_ns;
+    uint64_t ns;
+};
+/* Of a finding of so many runs: its share of one. */
+struct candidate candidate_of(const struct folded *folded, size_t runs);
+bool conditions_meet(const struct conditions *conditions, const struct candidate *candidate);
+/* The same but for the cost: whether it fails however much it costs. */
+bool conditions_meet_without_cost(const struct conditions *conditions, const struct candidate *candidate);
+bool conditions_ignored(const struct conditions *conditions, const char *rule);
+/* Whether this difference fails. */
+bool conditions_want(const struct conditions *conditions, enum difference difference);
 void conditions_free(struct conditions *conditions);
-
-/* An earlier report of `ptds report --format json`. */
-struct known_finding {
-    char id[17], place[17]; /* place: empty if it had none */
-    uint64_t count, host_ns;
-    bool has_cost;
-};
-
-struct baseline {
-    TABLE_OF(struct known_finding) findings;
-};
-
-enum baseline_says { BASELINE_NEW, BASELINE_GROWN, BASELINE_KNOWN };
-extern const char *const baseline_words[3];
-
-/* False with a message that names the file. */
-bool baseline_read(struct baseline *baseline, const char *path, char *error);
-/* Known by its id, or, after a rebuild, by the functions of its call site (place: may be empty). Grown: `percent` more host
- * time and at least a millisecond; without times, as many percent more calls. */
-enum baseline_says baseline_ask(const struct baseline *baseline, const struct folded *folded, const char *place,
-                                unsigned percent);
-void baseline_free(struct baseline *baseline);
 
 /* A region of the program (ptds.h) in which no call may lose more than `most` ns to waiting. */
 struct region_rule {

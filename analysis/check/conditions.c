@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of --fail-on. Called by cmd/check.c. A word that is not understood is an error: a check that looks for nothing
- * would pass for ever.
+ * The lists of --fail-on and --ignore. Called by cmd/check.c. A word that is not understood is an error: a check that looks
+ * for nothing would pass for ever.
  */
 #include "analysis/check/check.h"
 
@@ -12,23 +12,36 @@
 #include "analysis/base/duration.h"
 #include "analysis/views/words.h"
 
-static bool add_rule(struct conditions *conditions, const char *id, char *error)
+const char *const difference_names[DIFFERENCES] = {"more-calls", "slower"};
+
+static const struct rule *find_rule(const char *id)
 {
     const struct rule *rules[RULES_MOST];
-    size_t count = rules_all(rules), used;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(rules[i]->id, id) != 0)
-            continue;
-        if (!TABLE_ADD(&conditions->rules)) {
-            snprintf(error, CHECK_ERROR_SIZE, "no memory");
-            return false;
-        }
-        *TABLE_LAST(&conditions->rules) = rules[i];
-        return true;
-    }
-    used = (size_t)snprintf(error, CHECK_ERROR_SIZE, "\"%.40s\" is no rule: any, cost>DURATION, verdict=NAME", id);
+    size_t count = rules_all(rules);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rules[i]->id, id) == 0)
+            return rules[i];
+    return NULL;
+}
+
+static bool no_rule(const char *id, const char *others, char *error)
+{
+    const struct rule *rules[RULES_MOST];
+    size_t count = rules_all(rules);
+    size_t used = (size_t)snprintf(error, CHECK_ERROR_SIZE, "\"%.40s\" is no rule: %s", id, others);
     for (size_t i = 0; i < count && used < CHECK_ERROR_SIZE; i++)
         used += (size_t)snprintf(error + used, CHECK_ERROR_SIZE - used, ", %s", rules[i]->id);
+    return false;
+}
+
+static bool find_difference(const char *word, bool *differences)
+{
+    for (unsigned i = 0; i < DIFFERENCES; i++) {
+        if (strcmp(word, difference_names[i]) != 0)
+            continue;
+        differences[i] = true;
+        return true;
+    }
     return false;
 }
 
@@ -44,24 +57,64 @@ static bool add_verdict(struct conditions *conditions, const char *name, char *e
     return false;
 }
 
+static bool add_severity(struct conditions *conditions, const char *word)
+{
+    for (unsigned i = 0; i < SEVERITIES; i++) {
+        if (strcmp(word, severity_names[i]) != 0)
+            continue;
+        if (!conditions->by_severity || i < conditions->severity)
+            conditions->severity = (enum severity)i;
+        conditions->by_severity = true;
+        return true;
+    }
+    return false;
+}
+
 static bool add_one(struct conditions *conditions, const char *word, char *error)
 {
+    const struct rule *rule = find_rule(word);
     if (strcmp(word, "any") == 0) {
         conditions->any = true;
         return true;
     }
+    if (find_difference(word, conditions->differences) || add_severity(conditions, word))
+        return true;
     if (strncmp(word, "verdict=", 8) == 0)
         return add_verdict(conditions, word + 8, error);
-    if (strncmp(word, "cost>", 5) != 0)
-        return add_rule(conditions, word, error);
-    conditions->cost = true;
-    if (duration_read(word + 5, &conditions->cost_above))
+    if (strncmp(word, "cost>", 5) == 0) {
+        conditions->cost = true;
+        if (duration_read(word + 5, &conditions->cost_above))
+            return true;
+        snprintf(error, CHECK_ERROR_SIZE, "%.60s: a duration is " DURATION_WORDS, word);
+        return false;
+    }
+    if (rule == NULL)
+        return no_rule(word, "any, error, warning, note, cost>DURATION, verdict=NAME, more-calls, slower", error);
+    if (TABLE_ADD(&conditions->rules)) {
+        *TABLE_LAST(&conditions->rules) = rule;
         return true;
-    snprintf(error, CHECK_ERROR_SIZE, "%.60s: a duration is " DURATION_WORDS, word);
+    }
+    snprintf(error, CHECK_ERROR_SIZE, "no memory");
     return false;
 }
 
-bool conditions_add(struct conditions *conditions, const char *list, char *error)
+static bool ignore_one(struct conditions *conditions, const char *word, char *error)
+{
+    const struct rule *rule = find_rule(word);
+    if (find_difference(word, conditions->ignored_differences))
+        return true;
+    if (rule == NULL)
+        return no_rule(word, "more-calls, slower", error);
+    if (TABLE_ADD(&conditions->ignored)) {
+        *TABLE_LAST(&conditions->ignored) = rule;
+        return true;
+    }
+    snprintf(error, CHECK_ERROR_SIZE, "no memory");
+    return false;
+}
+
+static bool each_word(struct conditions *conditions, const char *list, char *error,
+                      bool (*take)(struct conditions *conditions, const char *word, char *error))
 {
     char word[128];
     for (const char *at = list;; at++) {
@@ -72,12 +125,22 @@ bool conditions_add(struct conditions *conditions, const char *list, char *error
         }
         memcpy(word, at, size);
         word[size] = 0;
-        if (!add_one(conditions, word, error))
+        if (!take(conditions, word, error))
             return false;
         at += size;
         if (*at == 0)
             return true;
     }
+}
+
+bool conditions_add(struct conditions *conditions, const char *list, char *error)
+{
+    return each_word(conditions, list, error, add_one);
+}
+
+bool conditions_ignore(struct conditions *conditions, const char *list, char *error)
+{
+    return each_word(conditions, list, error, ignore_one);
 }
 
 bool conditions_want_verdicts(const struct conditions *conditions)
@@ -88,19 +151,52 @@ bool conditions_want_verdicts(const struct conditions *conditions)
     return false;
 }
 
-bool conditions_meet(const struct conditions *conditions, const struct folded *folded)
+bool conditions_ignored(const struct conditions *conditions, const char *rule)
 {
-    if ((conditions->any && folded->shown) ||
-        (conditions->cost && folded->known != 0 && folded->host_ns > conditions->cost_above))
-        return true;
-    for (size_t i = 0; i < conditions->rules.count; i++)
-        if (conditions->rules.items[i] == folded->finding->rule)
+    for (size_t i = 0; i < conditions->ignored.count; i++)
+        if (strcmp(conditions->ignored.items[i]->id, rule) == 0)
             return true;
     return false;
+}
+
+bool conditions_want(const struct conditions *conditions, enum difference difference)
+{
+    bool wanted = conditions->differences[difference] || (conditions->any && difference == MORE_CALLS);
+    return wanted && !conditions->ignored_differences[difference];
+}
+
+struct candidate candidate_of(const struct folded *folded, size_t runs)
+{
+    return (struct candidate){.rule = folded->finding->rule->id,
+                              .severity = folded->finding->severity,
+                              .shown = folded->shown,
+                              .has_ns = folded->known != 0,
+                              .ns = folded->host_ns / (runs != 0 ? runs : 1)};
+}
+
+/* What is not worth a line (--floor) fails by its rule's name alone. */
+bool conditions_meet_without_cost(const struct conditions *conditions, const struct candidate *candidate)
+{
+    if (conditions_ignored(conditions, candidate->rule))
+        return false;
+    if (candidate->shown && (conditions->any || (conditions->by_severity && candidate->severity >= conditions->severity)))
+        return true;
+    for (size_t i = 0; i < conditions->rules.count; i++)
+        if (strcmp(conditions->rules.items[i]->id, candidate->rule) == 0)
+            return true;
+    return false;
+}
+
+bool conditions_meet(const struct conditions *conditions, const struct candidate *candidate)
+{
+    return conditions_meet_without_cost(conditions, candidate) ||
+           (conditions->cost && candidate->has_ns && candidate->ns > conditions->cost_above &&
+            !conditions_ignored(conditions, candidate->rule));
 }
 
 void conditions_free(struct conditions *conditions)
 {
     free(conditions->rules.items);
+    free(conditions->ignored.items);
     *conditions = (struct conditions){0};
 }

@@ -17,6 +17,7 @@ const struct verb verbs[] = {
     {"probe", "should a program use it, and what does it gain?", cmd_probe, &probe_argp, probe_values},
     {"run", "run a program under libptds.so", cmd_run, &run_argp, run_values},
     {"report", "what a trace shows", cmd_report, &report_argp, report_values},
+    {"diff", "what changed between two sets of runs", cmd_diff, &diff_argp, diff_values},
     {"check", "fail on findings: for continuous integration", cmd_check, &check_argp, NULL},
     {"export", "a trace for other tools: Perfetto, SQLite, flame graphs, SARIF", cmd_export, &export_argp, export_values},
     {"watch", "who waits for whom while a program hangs", cmd_watch, &watch_argp, NULL},

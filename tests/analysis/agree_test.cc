@@ -375,8 +375,10 @@ TEST_P(Agree, ChecksFailOnTheSameOrdersAndFindings)
     any.any = true;
     size_t failing = 0, shown = 0, i;
     json_t *finding;
-    for (i = 0; i < opened.folds.list.count; i++)
-        failing += conditions_meet(&any, &opened.folds.list.items[i]);
+    for (i = 0; i < opened.folds.list.count; i++) {
+        candidate found = candidate_of(&opened.folds.list.items[i], 1);
+        failing += conditions_meet(&any, &found);
+    }
     json_array_foreach(findings, i, finding) shown += json_is_null(json_object_get(finding, "folded"));
     EXPECT_EQ(shown, failing);
 }

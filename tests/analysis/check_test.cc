@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `ptds check` as a pipeline meets it: exit statuses, lines, baselines, regions.
-#include <gtest/gtest.h>
-
-#include <fstream>
-
+// `ptds check` as a pipeline meets it: exit statuses, lines, conditions, regions. Baselines: baseline_test.cc.
 #include "analysis/check/check.h"
-#include "tests/analysis/support.h"
-#include "tests/support/run_child.h"
+#include "tests/analysis/checked.h"
 
 namespace ptds
 {
@@ -21,28 +16,6 @@ const char both[] = "1@0 launch s=B1 k=long\n"
                     "1@20100 launch s=N9 k=next\n"
                     "1@30000+3 sync s=N9\n";
 const char clean[] = "1@0 launch s=N1 k=a\n";
-
-class Traces
-{
-public:
-    std::string operator()(const std::string &name, const std::string &text)
-    {
-        std::ofstream(folder / name) << BuildTrace(text);
-        return folder / name;
-    }
-    Outcome Check(std::vector<std::string> arguments)
-    {
-        arguments.insert(arguments.begin(), {data_file("analysis/ptds"), "check"});
-        return run({arguments});
-    }
-    Folder folder;
-};
-
-std::string LastLine(const Outcome &ran)
-{
-    std::vector<std::string> lines = lines_of(ran.out);
-    return lines.empty() ? "" : lines.back();
-}
 
 TEST(Check, StatusSaysWhatWasFound)
 {
@@ -92,7 +65,13 @@ TEST(Check, UsageErrorsAreTwo)
              {bad, "--baseline", "/nowhere.json"},
              {bad, "--baseline", traces.folder / "no.json"},
              {bad, "--baseline", traces.folder / "old.json"},
-             {bad, "--growth", "much"},
+             {bad, "--update"},
+             {bad, "--growth", "70"},
+             {bad, "--fail-on", "slower"},
+             {bad, "--fail-on", "more-calls"},
+             {bad, "--ignore", "no-such-rule"},
+             {bad, "--ignore", "any"},
+             {bad, "--baseline", traces.folder / "no.json", "--growth", "much"},
              {bad, "--no-block-in", ""},
              {bad, "--no-block-in", "step:max 5"},
          }) {
@@ -110,7 +89,7 @@ TEST(Check, WhatIsAskedOfNoBaselineIsSaidInALine)
              {{"--growth", "10"}, "--growth is of a --baseline, which is not given"},
              {{"--baseline", none}, "--baseline " + none + ": No such file or directory"},
              {{"--baseline", folder},
-              "--baseline " + folder + ": is a folder; a baseline is a report of ptds report --format json"},
+              "--baseline " + folder + ": is a folder; a baseline is a file that ptds check --update makes"},
              {{"--baseline", bad}, "--baseline " + bad + ": "}}) {
         std::vector<std::string> all = arguments;
         all.push_back(bad);
@@ -141,61 +120,30 @@ TEST(Check, IncompleteTracesAreThree)
     EXPECT_EQ(3, traces.Check({traces.folder / "broken"}).exit);
 }
 
-TEST(Check, ABaselineHoldsBackWhatItHas)
+TEST(Check, SeveritiesAndRulesThatNeverFail)
 {
     Traces traces;
-    std::string then = traces("then.ptds", both);
-    std::string json = traces.folder / "then.json";
-    std::ofstream(json) << run({{data_file("analysis/ptds"), "report", "--format", "json", then}}).out;
-    Outcome same = traces.Check({then, "--baseline", json});
-    EXPECT_EQ(0, same.exit) << same;
-    EXPECT_EQ("0 of 2 findings fail (0 new, 0 grown; 2 in the baseline); 1 process", LastLine(same));
-    std::string noisy = traces("noisy.ptds", std::string(both) + "1@31000 launch s=N1 k=x\n");
-    EXPECT_EQ(0, traces.Check({noisy, "--baseline", json}).exit);
-    std::string slower(both);
-    slower.replace(slower.find("+5000"), 5, "+9000");
-    Outcome grown = traces.Check({traces("slower.ptds", slower), "--baseline", json});
-    EXPECT_EQ(1, grown.exit);
-    EXPECT_EQ("1 of 2 findings fail (0 new, 1 grown; 1 in the baseline); 1 process", LastLine(grown));
-    EXPECT_NE(std::string::npos, grown.out.find("] grown: 9.0 ms")) << grown.out;
-    EXPECT_EQ(0, traces.Check({traces.folder / "slower.ptds", "--baseline", json, "--growth", "100"}).exit);
-    Outcome more =
-        traces.Check({traces("more.ptds", std::string(both) +
-                                              "1@31000 launch s=L k=a\n"
-                                              "1@31100+700 copy s=L implicit from=device to=pageable bytes=4 site=other\n"
-                                              "1@32000 launch s=N9 k=next\n1@33000+3 sync s=N9\n"),
-                      "--baseline", json, "--fail-on", "sync-copy"});
-    EXPECT_EQ(1, more.exit);
-    EXPECT_NE(std::string::npos, more.out.find("] new: ")) << more.out;
-    EXPECT_EQ(2u, lines_of(more.out).size()) << more.out;
+    std::string bad = traces("bad.ptds", both);
+    EXPECT_EQ(1, traces.Check({bad, "--fail-on", "warning"}).exit) << "sync-copy and legacy-barrier are warnings";
+    EXPECT_EQ(1, traces.Check({bad, "--fail-on", "note"}).exit);
+    EXPECT_EQ(0, traces.Check({bad, "--fail-on", "error"}).exit);
+    EXPECT_EQ(0, traces.Check({bad, "--ignore", "sync-copy", "--ignore", "legacy-barrier"}).exit);
+    EXPECT_EQ(0, traces.Check({bad, "--ignore", "sync-copy,legacy-barrier"}).exit);
+    EXPECT_EQ("1 of 2 findings fail; 1 process", LastLine(traces.Check({bad, "--ignore", "sync-copy"})));
+    EXPECT_EQ(0, traces.Check({bad, "--ignore", "sync-copy", "--fail-on", "cost>1us"}).exit);
+    EXPECT_EQ(1, traces.Check({bad, "--fail-on", "error,sync-copy"}).exit) << "any one of them";
 }
 
-TEST(Check, ABaselineOfSeveralProcessesIsReadLikeOneOfOne)
+TEST(Check, NamesAreNoMarkup)
 {
     Traces traces;
-    std::string one = traces("one.ptds", both), two = traces("two.ptds", both), json = traces.folder / "then.json";
-    std::ofstream(json) << run({{data_file("analysis/ptds"), "report", "--format", "json", one, two}}).out;
-    EXPECT_EQ(0, traces.Check({one, two, "--baseline", json}).exit);
-    EXPECT_EQ(0, traces.Check({one, "--baseline", json}).exit);
-}
-
-TEST(Baseline, KnowsAFindingByItsFunctionsAfterARebuild)
-{
-    char error[CHECK_ERROR_SIZE];
-    Folder folder;
-    std::ofstream(folder / "then.json")
-        << "{\"ptds_report_version\": 1, \"findings\": [{\"id\": \"0000000000000001\", \"place_id\": \"00000000000000aa\", "
-           "\"count\": 10, \"cost\": {\"host_ns\": null}}]}";
-    baseline then;
-    ASSERT_TRUE(baseline_read(&then, (folder / "then.json").c_str(), error)) << error;
-    folded now = {};
-    strcpy(now.id.text, "0000000000000002");
-    now.count = 12;
-    EXPECT_EQ(BASELINE_NEW, baseline_ask(&then, &now, "", 50));
-    EXPECT_EQ(BASELINE_KNOWN, baseline_ask(&then, &now, "00000000000000aa", 50));
-    now.count = 16;
-    EXPECT_EQ(BASELINE_GROWN, baseline_ask(&then, &now, "00000000000000aa", 50)) << "by calls, where no time is known";
-    baseline_free(&then);
+    std::string markdown = traces.folder / "out.md", junit = traces.folder / "out.xml";
+    std::string bad = traces("bad.ptds", "1@0 launch s=B1 k=long\n"
+                                         "1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=c@l|`<i>&.so\n"
+                                         "1@20100 launch s=N9 k=next\n1@30000+3 sync s=N9\n");
+    EXPECT_EQ(1, traces.Check({bad, "--markdown", markdown, "--junit", junit}).exit);
+    EXPECT_NE(std::string::npos, read_file(markdown).find("`` l\\|`<i>&.so+0x")) << read_file(markdown);
+    EXPECT_NE(std::string::npos, read_file(junit).find("l|`&lt;i&gt;&amp;.so+0x")) << read_file(junit);
 }
 
 TEST(Check, RegionsThatMustNotBlock)

@@ -9,6 +9,11 @@
 #include <string>
 
 #include "analysis/check/check.h"
+#include "analysis/check/results.h"
+#include "analysis/compare/file.h"
+#include "analysis/compare/observe.h"
+#include "analysis/views/check/check_views.h"
+#include "analysis/views/compare/diff_views.h"
 #include "analysis/views/export/export.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
@@ -118,6 +123,43 @@ inline void CheckAll(const struct traces *traces)
     regions_free(&regions);
 }
 
+/* As a baseline, there and back, compared with itself and with nothing, in all forms. */
+inline void CompareAll(const struct traces *traces, site_namer *namer, const char *scratch)
+{
+    char error[COMPARE_ERROR_SIZE];
+    history now = {}, none = {}, again = {};
+    conditions any = {};
+    any.any = any.differences[MORE_CALLS] = any.differences[SLOWER] = true;
+    if (!history_observe(&now, traces, namer))
+        throw std::runtime_error("the runs could not be read");
+    FILE *file = fopen(scratch, "w");
+    bool written = baseline_write(&now, file);
+    if (fclose(file) != 0 || !written || !baseline_read(&again, scratch, error))
+        throw std::runtime_error(std::string("the baseline does not come back: ") + error);
+    for (const history *before : {&again, &none}) {
+        comparison comparison;
+        check_results results = {};
+        TextOf out;
+        compare(&comparison, before, &now, TOLERANCE_DEFAULT);
+        for (size_t i = 0; before == &again && i < comparison.list.count; i++)
+            if (comparison.list.items[i].change != CHANGE_NONE)
+                throw std::runtime_error("a run differs from itself");
+        results_compare(&results, &any, &comparison);
+        for (check_writer *writer : {check_text, check_markdown, check_junit, check_json})
+            writer(&results, &out);
+        diff diff = {};
+        diff.comparison = &comparison;
+        diff.name[BEFORE] = diff.name[AFTER] = "";
+        diff.all = true;
+        for (diff_writer *writer : {diff_text, diff_markdown, diff_json})
+            writer(&diff, &out);
+        results_free(&results);
+        comparison_free(&comparison);
+    }
+    history_free(&now);
+    history_free(&again);
+}
+
 inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
 {
     Whole whole;
@@ -149,6 +191,8 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
             whole.ids.push_back(folds.list.items[i].id.text);
         ExportAll(&traces, &folds, &namer, sqlite, scratch);
         CheckAll(&traces);
+        if (sqlite)
+            CompareAll(&traces, &namer, scratch);
         ShowPart(&traces.list.items[0]->source, &namer);
     }
     folds_free(&folds);

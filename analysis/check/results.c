@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Collects what a check found. Called by cmd/check.c. What fails is decided here, once, for all that write it.
+ */
+#include "analysis/check/results.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/compare/words.h"
+
+const char *const state_names[STATES] = {"found", "new", "grown"};
+
+struct check_item *results_add(struct check_results *results, const char *what)
+{
+    if (!TABLE_ADD(&results->items)) {
+        results->out_of_memory = true;
+        return NULL;
+    }
+    struct check_item *item = TABLE_LAST(&results->items);
+    *item = (struct check_item){.fails = true};
+    snprintf(item->what, sizeof item->what, "%s", what);
+    return item;
+}
+
+void results_incomplete(struct check_results *results, const char *line)
+{
+    char *copy = strdup(line);
+    if (copy == NULL || !TABLE_ADD(&results->incomplete)) {
+        free(copy);
+        results->out_of_memory = true;
+        return;
+    }
+    *TABLE_LAST(&results->incomplete) = copy;
+}
+
+size_t results_failures(const struct check_results *results)
+{
+    size_t failures = 0;
+    for (size_t i = 0; i < results->items.count; i++)
+        failures += results->items.items[i].fails;
+    return failures;
+}
+
+static size_t count_what(const struct check_results *results, const char *what)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < results->items.count; i++)
+        count += results->items.items[i].fails && strcmp(results->items.items[i].what, what) == 0;
+    return count;
+}
+
+struct line results_sum(const struct check_results *results)
+{
+    struct line line = {.used = 0};
+    size_t findings = results->failed[STATE_THERE] + results->failed[STATE_NEW] + results->failed[STATE_GROWN];
+    size_t more = count_what(results, difference_names[MORE_CALLS]), slower = count_what(results, difference_names[SLOWER]);
+    line_add(&line, "%zu of %zu findings fail", findings, results->findings);
+    if (results->has_baseline)
+        line_add(&line, " (%zu new, %zu grown; %zu in the baseline of %s)", results->failed[STATE_NEW],
+                 results->failed[STATE_GROWN], results->held_back, text_plural(results->baseline_runs, "run").text);
+    if (more != 0)
+        line_add(&line, ", more calls at %s", text_plural(more, "place").text);
+    if (slower != 0)
+        line_add(&line, ", slower at %s", text_plural(slower, "place").text);
+    if (results->wants_regions)
+        line_add(&line, ", %zu places block in regions", results->regions);
+    if (results->wants_orders)
+        line_add(&line, ", %zu implicit orders fail", results->orders);
+    line_add(&line, "; %zu process%s", results->processes, results->processes == 1 ? "" : "es");
+    if (results->runs > 1)
+        line_add(&line, " in %zu runs", results->runs);
+    line_add(&line, "%s", results->incomplete.count != 0 ? ", incomplete" : "");
+    return line;
+}
+
+static void put_words(struct check_item *item, const struct comparison *comparison, const struct changed *changed)
+{
+    const struct row *row = changed_row(changed);
+    struct line time = changed_time_words(comparison, changed);
+    char what[400];
+    row_words(row, what, sizeof what);
+    snprintf(item->text, sizeof item->text, "%s%s%s%s%s", what, what[0] != 0 ? ": " : "",
+             changed_calls_words(comparison, changed).text, time.used != 0 ? "; " : "", time.text);
+    snprintf(item->site, sizeof item->site, "%s", row->site != NULL ? row->site : "");
+    snprintf(item->id, sizeof item->id, "%s", row->id);
+    item->severity = row->key.kind == ROW_FINDING ? row->key.severity : SEVERITY_WARNING;
+}
+
+static void add_finding(struct check_results *results, const struct comparison *comparison, const struct changed *changed,
+                        enum state state, bool fails)
+{
+    struct check_item *item = results_add(results, changed_row(changed)->key.rule);
+    if (item == NULL)
+        return;
+    put_words(item, comparison, changed);
+    item->fails = fails;
+    item->state = state;
+    if (fails)
+        results->failed[state]++;
+    else
+        snprintf(
+            item->more, sizeof item->more,
+            "not proven: its calls are as many as in the baseline, so it may be chance; check %d runs or more against a "
+            "baseline of as many",
+            COMPARE_RUNS_FOR_SPREAD);
+}
+
+/* Whether the finding grew, for sure, in a way that fails. */
+static bool has_grown(const struct conditions *conditions, const struct changed *changed, const struct candidate *candidate)
+{
+    if (!conditions_meet_without_cost(conditions, candidate))
+        return changed->ns[BEFORE].most <= (double)conditions->cost_above; /* the limit was kept */
+    if (changed->change == CHANGE_SLOWER)
+        return changed->sure && conditions_want(conditions, SLOWER);
+    return changed->change == CHANGE_MORE && changed->sure;
+}
+
+static void look_at_finding(struct check_results *results, const struct conditions *conditions,
+                            const struct comparison *comparison, const struct changed *changed)
+{
+    const struct row *row = changed->row[AFTER];
+    if (row == NULL)
+        return;
+    struct candidate candidate = {.rule = row->key.rule, .severity = row->key.severity, .shown = changed->shown};
+    candidate.has_ns = changed->ns[AFTER].known != 0;
+    candidate.ns = (uint64_t)changed->ns[AFTER].median;
+    results->findings++;
+    if (!conditions_meet(conditions, &candidate))
+        return;
+    if (changed->change == CHANGE_NEW)
+        add_finding(results, comparison, changed, STATE_NEW,
+                    changed->sure || !conditions_meet_without_cost(conditions, &candidate));
+    else if (has_grown(conditions, changed, &candidate))
+        add_finding(results, comparison, changed, STATE_GROWN, true);
+    else
+        results->held_back++;
+}
+
+static void look_at_calls(struct check_results *results, const struct conditions *conditions,
+                          const struct comparison *comparison, const struct changed *changed)
+{
+    bool more = changed->change == CHANGE_NEW || changed->change == CHANGE_MORE;
+    enum difference difference = more ? MORE_CALLS : SLOWER;
+    if (!(more || changed->change == CHANGE_SLOWER) || !changed->sure || !conditions_want(conditions, difference))
+        return;
+    struct check_item *item = results_add(results, difference_names[difference]);
+    if (item == NULL)
+        return;
+    put_words(item, comparison, changed);
+    item->state = changed->change == CHANGE_NEW ? STATE_NEW : STATE_GROWN;
+    if (difference == SLOWER)
+        snprintf(item->more, sizeof item->more, "%s", changed_per_call_words(changed).text);
+}
+
+void results_compare(struct check_results *results, const struct conditions *conditions,
+                     const struct comparison *comparison)
+{
+    results->has_baseline = true;
+    results->baseline_runs = comparison->sides[BEFORE].runs.count;
+    for (size_t i = 0; i < comparison->list.count; i++) {
+        const struct changed *changed = &comparison->list.items[i];
+        if (changed_row(changed)->key.kind == ROW_FINDING)
+            look_at_finding(results, conditions, comparison, changed);
+    }
+    for (size_t i = 0; i < comparison->list.count; i++)
+        if (changed_row(&comparison->list.items[i])->key.kind == ROW_CALLS)
+            look_at_calls(results, conditions, comparison, &comparison->list.items[i]);
+    if (conditions_want(conditions, SLOWER) && !comparison_has_spread(comparison))
+        results_incomplete(results, "--fail-on slower needs 3 runs or more, here and in the baseline");
+    results->out_of_memory |= comparison->out_of_memory;
+}
+
+void results_free(struct check_results *results)
+{
+    for (size_t i = 0; i < results->incomplete.count; i++)
+        free(results->incomplete.items[i]);
+    free(results->incomplete.items);
+    free(results->items.items);
+    *results = (struct check_results){.runs = 0};
+}

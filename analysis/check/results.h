@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a check found, in words, for all that write it: text, Markdown, JUnit, JSON.
+ */
+#ifndef PTDS_ANALYSIS_CHECK_RESULTS_H
+#define PTDS_ANALYSIS_CHECK_RESULTS_H
+
+#include "analysis/base/table.h"
+#include "analysis/base/text.h"
+#include "analysis/check/check.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why something fails, against the baseline if there is one. */
+enum state { STATE_THERE, STATE_NEW, STATE_GROWN, STATES };
+extern const char *const state_names[STATES]; /* of STATE_THERE: "found" */
+
+struct check_item {
+    bool fails;    /* else it is told as what one run does not prove */
+    char what[64]; /* a rule, "more-calls", "slower", "region", "implicit-order" */
+    char id[17];   /* of a finding; empty: none */
+    enum severity severity;
+    enum state state;
+    char text[1000]; /* "9.0 ms in 1 call, cuMemcpyDtoH_v2" */
+    char site[400];  /* where; empty: not known */
+    char more[300];  /* what else there is to say; or empty */
+};
+
+struct check_results {
+    TABLE_OF(struct check_item) items;
+    TABLE_OF(char *) incomplete; /* why no conclusion can be drawn */
+    size_t findings, processes, runs, baseline_runs;
+    size_t failed[STATES], held_back; /* findings; held back: met a condition, but the baseline has them */
+    size_t regions, orders;
+    bool has_baseline, wants_regions, wants_orders, out_of_memory;
+    const char *baseline; /* its path */
+    char note[300];       /* what should be known of the baseline, or empty */
+};
+
+/* A new item, empty; NULL without memory. */
+struct check_item *results_add(struct check_results *results, const char *what);
+void results_incomplete(struct check_results *results, const char *line);
+size_t results_failures(const struct check_results *results);
+/* "1 of 2 findings fail (0 new, 1 grown; 1 in the baseline of 5 runs); 1 process" */
+struct line results_sum(const struct check_results *results);
+/* Adds what differs from the baseline and fails, or may. */
+void results_compare(struct check_results *results, const struct conditions *conditions,
+                     const struct comparison *comparison);
+void results_free(struct check_results *results);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

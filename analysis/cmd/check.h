@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For check.c: what was asked for, and the work.
+ */
+#ifndef PTDS_ANALYSIS_CMD_CHECK_H
+#define PTDS_ANALYSIS_CMD_CHECK_H
+
+#include "analysis/check/results.h"
+#include "analysis/symbols/symbols.h"
+
+struct check {
+    struct conditions conditions;
+    struct regions_check regions;
+    struct edges_check edges;
+    struct history baseline, now;
+    struct tolerance tolerance;
+    const char *baseline_path, *junit, *markdown, *json; /* NULL: not asked for */
+    bool has_conditions, has_growth, allow_incomplete, update;
+    char **paths;
+    int count;
+    struct traces traces;
+    struct folds folds;
+    struct site_namer *namer;
+    struct check_results results;
+};
+
+/* Looks at the traces, which are open, and fills the results. The exit status if it could not, EXIT_CLEAN else. */
+int check_look(struct check *check, const char *name);
+/* Adds the runs to the baseline's file. The exit status, with a line on stderr. */
+int check_update(struct check *check, const char *name);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fills the results of `ptds check` from the traces. Called by check.c. It never passes on what it could not see.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/cmd/check.h"
+#include "analysis/cmd/cmd.h"
+#include "analysis/compare/file.h"
+#include "analysis/compare/observe.h"
+
+static void put_site(const struct check *check, size_t process, uint32_t stack, char *out, size_t room)
+{
+    const struct report *report = &check->traces.list.items[process]->report;
+    symbols_of(check->namer, &report->trace);
+    if (!report_site(report, check->namer, stack, out, room))
+        snprintf(out, room, "an unrecorded place");
+}
+
+static void add_folded(struct check *check, const struct folded *folded)
+{
+    const struct finding *finding = folded->finding;
+    const struct report *report = &check->traces.list.items[folded->process]->report;
+    struct check_item *item = results_add(&check->results, finding->rule->id);
+    size_t processes = folded->shares.count, used;
+    if (item == NULL)
+        return;
+    item->severity = finding->severity;
+    snprintf(item->id, sizeof item->id, "%s", folded->id.text);
+    used = (size_t)snprintf(item->text, sizeof item->text, "%s in %s",
+                            folded->known != 0 ? text_ns(folded->host_ns).text : "unknown time",
+                            text_plural(folded->count, "call").text);
+    if (check->traces.list.count > 1)
+        used += (size_t)snprintf(item->text + used, sizeof item->text - used, " of %zu process%s", processes,
+                                 processes == 1 ? "" : "es");
+    if (finding->has_api) {
+        snprintf(item->text + used, sizeof item->text - used, ", %.140s", report_api(report, finding));
+        put_site(check, folded->process, finding->stack, item->site, sizeof item->site);
+    }
+    snprintf(item->more, sizeof item->more, "%s%s%.200s",
+             finding->rule->details != NULL ? finding->rule->details[finding->detail] : "",
+             finding->rule->details != NULL && finding->text != NULL ? ", " : "",
+             finding->text != NULL ? finding->text : "");
+    check->results.failed[STATE_THERE]++;
+}
+
+/* Without a baseline whatever meets a condition fails. */
+static void look_at_findings(struct check *check)
+{
+    check->results.findings = check->folds.list.count;
+    for (size_t i = 0; i < check->folds.list.count; i++) {
+        const struct folded *folded = &check->folds.list.items[i];
+        struct candidate candidate = candidate_of(folded, check->now.runs.count);
+        if (conditions_meet(&check->conditions, &candidate))
+            add_folded(check, folded);
+    }
+}
+
+static void add_breaks(struct check *check)
+{
+    char who[160];
+    for (size_t i = 0; i < check->regions.breaks.count; i++) {
+        const struct region_break *one = &check->regions.breaks.items[i];
+        const struct traced *traced = check->traces.list.items[one->process];
+        struct check_item *item = results_add(&check->results, "region");
+        if (item == NULL)
+            return;
+        traced_name(traced, who, sizeof who);
+        item->severity = SEVERITY_WARNING;
+        snprintf(item->text, sizeof item->text, "%.100s blocked: %.140s waited %.40s, %s in all, %s at most",
+                 check->regions.rules.items[one->rule].name, definitions_api_name(&traced->report.trace.defs, one->api),
+                 text_plural(one->count, "time").text, text_ns(one->all_ns).text, text_ns(one->most_ns).text);
+        put_site(check, one->process, one->stack, item->site, sizeof item->site);
+        snprintf(item->more, sizeof item->more, "%s", who);
+    }
+    check->results.regions = check->regions.breaks.count;
+}
+
+static void add_orders(struct check *check)
+{
+    char to[300];
+    for (size_t i = 0; i < check->edges.breaks.count; i++) {
+        const struct edge_break *one = &check->edges.breaks.items[i];
+        struct check_item *item = results_add(&check->results, "implicit-order");
+        if (item == NULL)
+            return;
+        item->severity = SEVERITY_WARNING;
+        snprintf(item->text, sizeof item->text, "%s, %s, %.40s", edge_kind_names[one->edge->kind],
+                 verdict_words[one->verdict], text_plural(one->count, "time").text);
+        put_site(check, one->process, one->edge->from.stack, item->site, sizeof item->site);
+        put_site(check, one->process, one->edge->to.stack, to, sizeof to);
+        snprintf(item->more, sizeof item->more, "before %.280s", to);
+    }
+    check->results.orders = check->edges.breaks.count;
+}
+
+struct reason {
+    struct check_results *results;
+    const char *path;
+};
+
+static void add_reason(void *data, const char *line)
+{
+    const struct reason *reason = data;
+    char text[600];
+    snprintf(text, sizeof text, "%.350s: incomplete: %s", reason->path, line);
+    results_incomplete(reason->results, text);
+}
+
+static void look_for_gaps(struct check *check)
+{
+    char text[300];
+    for (size_t i = 0; i < check->regions.rules.count; i++) {
+        const struct region_rule *rule = &check->regions.rules.items[i];
+        snprintf(text, sizeof text, "no region \"%.200s\" in any trace", rule->name);
+        if (rule->seen == 0)
+            results_incomplete(&check->results, text);
+        snprintf(text, sizeof text, "%s calls in region \"%.200s\" may have waited and were not timed",
+                 text_count(rule->unsure).text, rule->name);
+        if (rule->unsure != 0)
+            results_incomplete(&check->results, text);
+    }
+    if (check->edges.unjudged != 0)
+        results_incomplete(&check->results, "implicit orders were not analysed, so they have no verdicts");
+    snprintf(text, sizeof text, "%s implicit orders are between places beyond the first %d pairs",
+             text_count(check->edges.ungrouped).text, EDGE_GROUPS_MOST);
+    if (check->edges.ungrouped != 0)
+        results_incomplete(&check->results, text);
+}
+
+static bool look_at_processes(struct check *check)
+{
+    for (size_t i = 0; i < check->traces.list.count; i++) {
+        struct traced *traced = check->traces.list.items[i];
+        struct reason reason = {&check->results, traced->path};
+        traced_incomplete(traced, add_reason, &reason);
+        if (!regions_look(&check->regions, traced, i) ||
+            (conditions_want_verdicts(&check->conditions) &&
+             !edges_look(&check->edges, &check->conditions, &traced->report, i)))
+            return false;
+    }
+    return true;
+}
+
+/* A baseline of something else proves nothing; that its runs were under another policy is well. */
+static void look_at_programs(struct check *check)
+{
+    const struct run_facts *then = TABLE_LAST(&check->baseline.runs), *now = TABLE_LAST(&check->now.runs);
+    char text[400];
+    if (strcmp(then->program, now->program) != 0) {
+        snprintf(text, sizeof text, "the baseline is of %.150s, and this is %.150s", then->program, now->program);
+        results_incomplete(&check->results, text);
+    } else if (strcmp(then->policy, now->policy) != 0) {
+        snprintf(check->results.note, sizeof check->results.note, "The baseline is of policy %.60s, this is %.60s.",
+                 then->policy, now->policy);
+    }
+}
+
+static void look_at_baseline(struct check *check)
+{
+    struct comparison comparison;
+    compare(&comparison, &check->baseline, &check->now, check->tolerance);
+    results_compare(&check->results, &check->conditions, &comparison);
+    look_at_programs(check);
+    comparison_free(&comparison);
+}
+
+int check_look(struct check *check, const char *name)
+{
+    check->results.processes = check->traces.list.count;
+    check->results.wants_regions = check->regions.rules.count != 0;
+    check->results.wants_orders = conditions_want_verdicts(&check->conditions);
+    folds_make(&check->folds, &check->traces);
+    bool whole = look_at_processes(check) && !check->folds.out_of_memory;
+    if (whole && check->traces.list.count != 0) {
+        whole = history_observe(&check->now, &check->traces, check->namer);
+        check->results.runs = check->now.runs.count;
+    }
+    if (whole && check->baseline_path != NULL && !check->update && check->now.runs.count != 0)
+        look_at_baseline(check);
+    else if (whole)
+        look_at_findings(check);
+    add_breaks(check);
+    add_orders(check);
+    look_for_gaps(check);
+    if (whole && !check->results.out_of_memory)
+        return EXIT_CLEAN;
+    fprintf(stderr, "%s: no memory for all of it\n", name);
+    return EXIT_UNREADABLE;
+}

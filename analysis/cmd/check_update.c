@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds check --update`: adds runs to a baseline. Called by check.c. What is incomplete is not added: a check against it
+ * would find too much.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/cmd/check.h"
+#include "analysis/cmd/cmd.h"
+#include "analysis/cmd/output.h"
+#include "analysis/compare/file.h"
+
+static int write_baseline(struct check *check, const char *name)
+{
+    struct output output;
+    struct output_inputs inputs = {check->paths, check->count};
+    int status = output_begin(&output, name, check->baseline_path, inputs, false);
+    return status != EXIT_CLEAN ? status : output_end(&output, baseline_write(&check->baseline, output.file));
+}
+
+int check_update(struct check *check, const char *name)
+{
+    if (check->results.incomplete.count != 0 && !check->allow_incomplete) {
+        fprintf(stderr, "%s: %s: not changed: %s\n", name, check->baseline_path, check->results.incomplete.items[0]);
+        return EXIT_UNREADABLE;
+    }
+    if (!history_append(&check->baseline, &check->now)) {
+        fprintf(stderr, "%s: no memory for the baseline\n", name);
+        return EXIT_UNREADABLE;
+    }
+    history_keep_latest(&check->baseline, BASELINE_RUNS_MOST);
+    history_sort(&check->baseline);
+    int status = write_baseline(check, name);
+    if (status == EXIT_CLEAN)
+        printf("%s: %s, %zu added\n", check->baseline_path, text_plural(check->baseline.runs.count, "run").text,
+               check->now.runs.count);
+    return status;
+}

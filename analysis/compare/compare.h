@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two histories, row by row: what is new, gone, more or less, beyond what repetitions differ by anyway.
+ *
+ * How often a program calls the driver hardly differs from run to run. How long it waits does, by a factor of two on a busy
+ * machine, and with it which rule a wait is a case of. So a change is `sure` where counts or repetitions prove it; else it
+ * is told, and fails no check unless that was asked for.
+ */
+#ifndef PTDS_ANALYSIS_COMPARE_COMPARE_H
+#define PTDS_ANALYSIS_COMPARE_COMPARE_H
+
+#include "analysis/compare/history.h"
+#include "analysis/report/worth.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum change {
+    CHANGE_NEW,
+    CHANGE_MORE,   /* more calls */
+    CHANGE_SLOWER, /* more time in them */
+    CHANGE_GONE,
+    CHANGE_LESS,
+    CHANGE_FASTER,
+    CHANGE_NONE,
+    CHANGES
+};
+extern const char *const change_names[CHANGES]; /* of JSON, and in words */
+
+/* Of one row, over the runs of a side; runs that it is not in count as 0. */
+struct level {
+    double median, least, most;
+    double low, high; /* a quarter of the runs is below, a quarter above; of fewer than 5 the least and the most */
+    size_t in;        /* runs that it is in */
+    size_t known;     /* of them, those that know the time */
+};
+
+enum { BEFORE, AFTER, SIDES };
+
+struct changed {
+    enum change change;
+    bool sure;
+    bool shown;                           /* of a finding: worth a line of its own, on the side where it is */
+    const struct row *row[SIDES];         /* NULL: not there */
+    struct level calls[SIDES], ns[SIDES]; /* a run, or a process if per_process */
+};
+
+/* How much more counts. All must be passed, and the spread of the runs. */
+struct tolerance {
+    double growth;      /* 0.5: by half */
+    struct floor floor; /* of times */
+};
+#define TOLERANCE_DEFAULT ((struct tolerance){0.5, FLOOR_DEFAULT})
+enum { COMPARE_RUNS_FOR_SPREAD = 3 }; /* from so many runs on their spread says something */
+
+struct comparison {
+    struct history sides[SIDES]; /* as compared; `list` points into them */
+    TABLE_OF(struct changed) list;
+    size_t sure[CHANGES], unsure[CHANGES];
+    struct level run_ns[SIDES];
+    struct tolerance tolerance;
+    bool per_process; /* the runs have not all the same number of processes */
+    bool out_of_memory;
+};
+
+void compare(struct comparison *comparison, const struct history *before, const struct history *after,
+             struct tolerance tolerance);
+void comparison_free(struct comparison *comparison);
+
+/* After, or before where it is gone. */
+static inline const struct row *changed_row(const struct changed *changed)
+{
+    return changed->row[AFTER] != NULL ? changed->row[AFTER] : changed->row[BEFORE];
+}
+
+/* Both sides have so many runs that their spread is known. */
+static inline bool comparison_has_spread(const struct comparison *comparison)
+{
+    return comparison->sides[BEFORE].runs.count >= COMPARE_RUNS_FOR_SPREAD &&
+           comparison->sides[AFTER].runs.count >= COMPARE_RUNS_FOR_SPREAD;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

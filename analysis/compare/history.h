@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What runs of a program did, run by run: how often each function called the driver and how long it waited there, and the
+ * findings. Filled from traces (observe.h) or from a baseline's file (file.h), read by compare.h. The keys are words that
+ * survive another build, policy and address (findings/caller.h).
+ */
+#ifndef PTDS_ANALYSIS_COMPARE_HISTORY_H
+#define PTDS_ANALYSIS_COMPARE_HISTORY_H
+
+#include "analysis/findings/finding.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One run of the program: one process, or several at the same time. */
+struct run_facts {
+    char *program, *policy; /* "+"-separated names; the policy's value, "mixed" */
+    uint64_t processes, run_ns, threads_ns, blocked_ns, calls;
+    char recorded[24]; /* "2026-11-22 16:41:04", UTC; empty: not known */
+    bool has_time;
+};
+
+/* In one run. count 0: not in this run. */
+struct amount {
+    uint64_t count, ns; /* ns: blocked; of a finding, what leaving it out would save */
+    bool has_ns, shown; /* shown: of a finding, worth a line of its own (report/worth.h) */
+};
+
+enum row_kind { ROW_CALLS, ROW_FINDING };
+
+struct row_key {
+    enum row_kind kind;
+    enum severity severity;                         /* of a finding */
+    const char *rule, *api, *kernel, *place, *text; /* never NULL; empty: none, or not known */
+};
+
+struct row {
+    struct row_key key; /* texts owned */
+    char *site;         /* where in the latest run, for people */
+    char id[17];        /* a finding's there (identity.h) */
+    bool asks;          /* queries: how often a program asks is a matter of time */
+    bool unplaced;      /* calls whose place is not known (`place` is empty) */
+    TABLE_OF(struct amount) by_run;
+};
+
+struct history {
+    TABLE_OF(struct run_facts) runs;
+    TABLE_OF(struct row) rows;
+    bool out_of_memory;
+};
+
+/* Begins a run; what is added from here on belongs to it. False without memory, as it says afterwards. */
+bool history_begin_run(struct history *history, const struct run_facts *facts);
+/* The row, made if it is new; NULL without memory. */
+struct row *history_row(struct history *history, const struct row_key *key);
+/* Of a run that was begun; NULL without memory. */
+struct amount *history_amount(struct history *history, struct row *row, size_t run);
+/* In a run that may be later than the row's last one. */
+struct amount row_in(const struct row *row, size_t run);
+/* Appends the runs of `from`. False without memory. */
+bool history_append(struct history *to, const struct history *from);
+/* Forgets the earliest runs until at most `most` are left, and rows that are in none of these. */
+void history_keep_latest(struct history *history, size_t most);
+/* Rows in the order of their keys, so that files and reports do not differ for nothing. */
+void history_sort(struct history *history);
+int row_key_order(const struct row_key *one, const struct row_key *two);
+void row_set_site(struct row *row, const char *site, const char *id);
+void history_free(struct history *history);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

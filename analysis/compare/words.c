@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Puts changes into words. Called by all that write them. Says each number once and its spread beside it.
+ */
+#include "analysis/compare/words.h"
+
+#include <stdio.h>
+
+void row_words(const struct row *row, char *out, size_t room)
+{
+    const struct row_key *key = &row->key;
+    size_t used = (size_t)snprintf(out, room, "%.140s", key->api);
+    if (key->kernel[0] != 0 && used < room)
+        used += (size_t)snprintf(out + used, room - used, " of %.120s", key->kernel);
+    if (key->place[0] != 0 && used < room)
+        used += (size_t)snprintf(out + used, room - used, " in %.120s", key->place);
+    if (key->text[0] != 0 && used < room)
+        snprintf(out + used, room - used, "%s%.120s", used != 0 ? ", " : "", key->text);
+}
+
+static uint64_t whole(double value)
+{
+    return (uint64_t)(value + 0.5);
+}
+
+static const char *each(const struct comparison *comparison)
+{
+    return comparison->per_process ? "a process" : "a run";
+}
+
+static void add_spread(struct line *line, const struct level *level, bool times)
+{
+    if (whole(level->least) == whole(level->most))
+        return;
+    if (times)
+        line_add(line, " (%s to %s)", text_ns(whole(level->least)).text, text_ns(whole(level->most)).text);
+    else
+        line_add(line, " (%s to %s)", text_count(whole(level->least)).text, text_count(whole(level->most)).text);
+}
+
+struct line changed_calls_words(const struct comparison *comparison, const struct changed *changed)
+{
+    struct line line = {.used = 0};
+    const struct level *after = &changed->calls[AFTER], *before = &changed->calls[BEFORE];
+    line_add(&line, "%s %s", text_plural(whole(after->median), "call").text, each(comparison));
+    add_spread(&line, after, false);
+    if (before->in == 0)
+        return line;
+    line_add(&line, ", was %s", text_count(whole(before->median)).text);
+    add_spread(&line, before, false);
+    return line;
+}
+
+struct line changed_time_words(const struct comparison *comparison, const struct changed *changed)
+{
+    struct line line = {.used = 0};
+    const struct level *after = &changed->ns[AFTER], *before = &changed->ns[BEFORE];
+    line.text[0] = 0;
+    if ((after->known == 0 && before->known == 0) || (after->most <= 0 && before->most <= 0))
+        return line;
+    line_add(&line, "%s %s", after->known != 0 || after->in == 0 ? text_ns(whole(after->median)).text : "unknown time",
+             each(comparison));
+    add_spread(&line, after, true);
+    if (before->in == 0)
+        return line;
+    line_add(&line, ", was %s", before->known != 0 ? text_ns(whole(before->median)).text : "unknown");
+    add_spread(&line, before, true);
+    return line;
+}
+
+struct line changed_per_call_words(const struct changed *changed)
+{
+    struct line line = {.used = 0};
+    const struct level *calls = changed->calls, *ns = changed->ns;
+    line.text[0] = 0;
+    if (ns[AFTER].known == 0 || ns[BEFORE].known == 0 || calls[AFTER].median < 1 || calls[BEFORE].median < 1)
+        return line;
+    line_add(&line, "%s a call, was %s", text_ns(whole(ns[AFTER].median / calls[AFTER].median)).text,
+             text_ns(whole(ns[BEFORE].median / calls[BEFORE].median)).text);
+    return line;
+}
+
+struct small_text changed_share(double before, double after)
+{
+    struct small_text out = {""};
+    if (before > 0 && after > 0 && before != after)
+        snprintf(out.text, sizeof out.text, "%+.0f %%", (after / before - 1) * 100);
+    return out;
+}
+
+struct line runs_words(const struct history *history)
+{
+    struct line line = {.used = 0};
+    uint64_t processes = history->runs.count != 0 ? history->runs.items[0].processes : 0;
+    for (size_t i = 0; i < history->runs.count; i++)
+        if (history->runs.items[i].processes > processes)
+            processes = history->runs.items[i].processes;
+    line_add(&line, "%s", text_plural(history->runs.count, "run").text);
+    if (processes > 1)
+        line_add(&line, " of %s processes", text_count(processes).text);
+    return line;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A change in words, for `ptds check` and `ptds diff` alike.
+ */
+#ifndef PTDS_ANALYSIS_COMPARE_WORDS_H
+#define PTDS_ANALYSIS_COMPARE_WORDS_H
+
+#include "analysis/base/text.h"
+#include "analysis/compare/compare.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "cuLaunchKernel of spin_ns in work"; of a finding without a call, what it is about. */
+void row_words(const struct row *row, char *out, size_t room);
+/* "800 calls a run, was 400 (398 to 402)": the spread where there is one. */
+struct line changed_calls_words(const struct comparison *comparison, const struct changed *changed);
+/* "9.0 ms a run, was 5.0 ms (4.8 to 5.2 ms)"; empty where neither side knows a time. */
+struct line changed_time_words(const struct comparison *comparison, const struct changed *changed);
+/* "22.5 us a call, was 12.5 us"; empty likewise. */
+struct line changed_per_call_words(const struct changed *changed);
+/* "+100 %", "-50 %"; of what was nothing, or is, empty. */
+struct small_text changed_share(double before, double after);
+/* "5 runs", "3 runs of 2 processes" */
+struct line runs_words(const struct history *history);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds diff` for a pull request.
+ */
+#include "analysis/compare/words.h"
+#include "analysis/views/compare/diff_views.h"
+#include "analysis/views/markdown.h"
+
+static void put_change(const struct diff *diff, const struct changed *changed, struct text_sink *sink)
+{
+    const struct row *row = changed_row(changed);
+    char what[400];
+    row_words(row, what, sizeof what);
+    sink_printf(sink, "| %s%s | ", change_names[changed->change], changed->sure ? "" : " (may be chance)");
+    markdown_code(sink, row->key.kind == ROW_FINDING ? row->key.rule : "");
+    sink_printf(sink, "%s", row->key.kind == ROW_FINDING ? "" : "calls");
+    sink_printf(sink, " | ");
+    markdown_code(sink, what);
+    sink_printf(sink, " | ");
+    markdown_text(sink, changed_calls_words(diff->comparison, changed).text);
+    sink_printf(sink, " | ");
+    markdown_text(sink, changed_time_words(diff->comparison, changed).text);
+    sink_printf(sink, " | ");
+    markdown_code(sink, row->site != NULL ? row->site : "");
+    sink_printf(sink, " |\n");
+}
+
+static void put_side(const struct diff *diff, int side, const char *word, struct text_sink *sink)
+{
+    sink_printf(sink, "- %s: ", word);
+    markdown_code(sink, diff->name[side]);
+    sink_printf(sink, ", ");
+    markdown_text(sink, diff_side(diff, side).text);
+    sink_printf(sink, "\n");
+}
+
+int diff_markdown(const struct diff *diff, struct text_sink *sink)
+{
+    struct line chance = diff_chance(diff);
+    bool any = false;
+    sink_printf(sink, "### ptds diff: %s\n\n", diff_answer(diff).text);
+    put_side(diff, BEFORE, "before", sink);
+    put_side(diff, AFTER, "after", sink);
+    if (diff->comparison->per_process)
+        sink_printf(sink, "- the runs have not the same number of processes: all numbers are a process's\n");
+    for (size_t i = 0; i < diff->comparison->list.count; i++) {
+        const struct changed *changed = &diff->comparison->list.items[i];
+        if (!diff_shows(diff, changed))
+            continue;
+        if (!any)
+            sink_printf(sink, "\n| change | finding | what | calls | time | where |\n|---|---|---|---|---|---|\n");
+        any = true;
+        put_change(diff, changed, sink);
+    }
+    if (chance.used != 0)
+        sink_printf(sink, "\n%s\n", chance.text);
+    return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `ptds diff` at a terminal: the answer, what was compared, then a line a change.
+ */
+#include "analysis/compare/words.h"
+#include "analysis/views/compare/diff_views.h"
+
+static void put_change(const struct diff *diff, const struct changed *changed, struct text_sink *sink)
+{
+    const struct row *row = changed_row(changed);
+    struct line time = changed_time_words(diff->comparison, changed), call = changed_per_call_words(changed);
+    struct small_text share = changed_share(changed->calls[BEFORE].median, changed->calls[AFTER].median);
+    char what[400];
+    row_words(row, what, sizeof what);
+    sink_printf(sink, "  %-7s%s ", change_names[changed->change], changed->sure ? "" : "?");
+    if (row->key.kind == ROW_FINDING)
+        sink_printf(sink, "%s %s [%s]%s", severity_names[row->key.severity], row->key.rule, row->id,
+                    what[0] != 0 ? ", " : "");
+    sink_printf(sink, "%s\n", what);
+    sink_printf(sink, "           %s%s%s\n", changed_calls_words(diff->comparison, changed).text,
+                share.text[0] != 0 ? ", " : "", share.text);
+    if (time.used != 0)
+        sink_printf(sink, "           %s %s\n", row->key.kind == ROW_FINDING ? "saves" : "blocked", time.text);
+    if (call.used != 0 && (changed->change == CHANGE_SLOWER || changed->change == CHANGE_FASTER))
+        sink_printf(sink, "           %s\n", call.text);
+    if (row->site != NULL && row->site[0] != 0)
+        sink_printf(sink, "           at %s\n", row->site);
+}
+
+static void put_kind(const struct diff *diff, enum row_kind kind, const char *title, struct text_sink *sink)
+{
+    bool any = false;
+    for (size_t i = 0; i < diff->comparison->list.count; i++) {
+        const struct changed *changed = &diff->comparison->list.items[i];
+        if (changed_row(changed)->key.kind != kind || !diff_shows(diff, changed))
+            continue;
+        if (!any)
+            sink_printf(sink, "\n%s\n", title);
+        any = true;
+        put_change(diff, changed, sink);
+    }
+}
+
+int diff_text(const struct diff *diff, struct text_sink *sink)
+{
+    struct line chance = diff_chance(diff);
+    sink_printf(sink, "%s\n", diff_answer(diff).text);
+    sink_printf(sink, "  before  %s, %s\n", diff->name[BEFORE], diff_side(diff, BEFORE).text);
+    sink_printf(sink, "  after   %s, %s\n", diff->name[AFTER], diff_side(diff, AFTER).text);
+    if (diff->comparison->per_process)
+        sink_printf(sink, "  The runs have not the same number of processes: all numbers are a process's.\n");
+    put_kind(diff, ROW_FINDING, "Findings", sink);
+    put_kind(diff, ROW_CALLS, "Calls", sink);
+    if (chance.used != 0)
+        sink_printf(sink, "\n%s\n", chance.text);
+    return 0;
+}

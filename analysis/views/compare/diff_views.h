@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How two sets of runs differ, written: for a terminal, for a pull request, for machines.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_COMPARE_DIFF_VIEWS_H
+#define PTDS_ANALYSIS_VIEWS_COMPARE_DIFF_VIEWS_H
+
+#include "analysis/base/text.h"
+#include "analysis/compare/compare.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct diff {
+    const struct comparison *comparison;
+    const char *name[SIDES]; /* as they were given */
+    bool all;                /* what may be chance, too, item by item */
+};
+
+/* 0, or -1 without memory. */
+typedef int diff_writer(const struct diff *diff, struct text_sink *sink);
+diff_writer diff_text;
+diff_writer diff_markdown;
+diff_writer diff_json;
+
+/* The answer in a line: "nothing changed beyond the spread of 5 and 5 runs", "2 new, 1 gone: ...". */
+struct line diff_answer(const struct diff *diff);
+/* "5 runs of overlap, policy observe: 130.0 ms (121.0 ms to 140.2 ms)" */
+struct line diff_side(const struct diff *diff, int side);
+/* What may be chance, in a line; empty: nothing. */
+struct line diff_chance(const struct diff *diff);
+/* Whether the change is one to show by itself. */
+static inline bool diff_shows(const struct diff *diff, const struct changed *changed)
+{
+    return changed->change != CHANGE_NONE && (changed->sure || diff->all);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
