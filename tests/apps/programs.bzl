@@ -10,13 +10,24 @@ _CODE = [
 ]
 
 def driver_program(name, more = []):
-    """name.c, linked to libcuda.so.1 through the toolkit's stub."""
+    """name.c, linked to libcuda.so.1 through the toolkit's stub; and name_twice, which launches each kernel twice (twice.h)."""
     native.cc_binary(
         name = name,
         srcs = [name + ".c"] + more,
         copts = PTDS_COPTS,
         deps = [
             ":app",
+            "@cuda//:driver_stub",
+            "@cuda//:headers",
+        ],
+    )
+    native.cc_binary(
+        name = name + "_twice",
+        testonly = True,
+        srcs = [name + ".c", "twice.h"] + more,
+        copts = PTDS_COPTS + ["-include", "tests/apps/twice.h"],
+        deps = [
+            ":app_twice",
             "@cuda//:driver_stub",
             "@cuda//:headers",
         ],
