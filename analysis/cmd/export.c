@@ -6,7 +6,9 @@
 #include <argp.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/cmd/cmd.h"
 #include "analysis/cmd/output.h"
@@ -27,18 +29,21 @@ static const char manual[] =
     "  ptds export app.ptds --to perfetto -o app.perfetto-trace\n"
     "  ptds export app.ptds --to folded | flamegraph.pl > lost.svg";
 
-enum { KEY_ROOT = 256 };
+enum { KEY_ROOT = 256, KEY_ALL };
 static const struct argp_option options[] = {
     {"to", 't', "FORM", 0, "perfetto, sqlite, folded or sarif", 0},
     {"output", 'o', "FILE", 0, "default: the first trace's name and the form's suffix; folded and sarif: stdout, as -o -",
      0},
-    {"source-root", KEY_ROOT, "FOLDER", 0, "sarif: source files below it are named relative to it", 0},
+    {"source-root", KEY_ROOT, "FOLDER", 0,
+     "sarif: source files below it are named relative to it (default: the Git checkout that you are in)", 0},
+    {"all", KEY_ALL, NULL, 0, "sarif: findings too that a report tells in one line with others", 0},
     {0},
 };
 
 struct arguments {
     const struct export_format *format;
     const char *output, *source_root;
+    bool all;
     char **traces;
     int count;
 };
@@ -62,6 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'o': arguments->output = arg; return 0;
     case KEY_ROOT: arguments->source_root = arg; return 0;
+    case KEY_ALL: arguments->all = true; return 0;
     case ARGP_KEY_ARGS:
         arguments->traces = state->argv + state->next;
         arguments->count = state->argc - state->next;
@@ -106,6 +112,7 @@ static int write_all(const struct arguments *arguments, const struct traces *tra
                              .namer = namer,
                              .edges = edge_feed_of_build(),
                              .source_root = arguments->source_root,
+                             .all = arguments->all,
                              .out = output->file,
                              .path = output->path,
                              .name = output->name};
@@ -141,13 +148,32 @@ static int export_traces(const struct arguments *arguments, char *name, struct o
 const struct argp export_argp = {.options = options, .parser = parse, .args_doc = "TRACE|FOLDER...", .doc = manual};
 const struct verb_values export_values[] = {{'t', "perfetto sqlite folded sarif"}, {0, NULL}};
 
+/* The root of the sources, absolute: as it was given, else that of the Git checkout that this folder is in. False: none. */
+static bool find_root(const char *given, char *root)
+{
+    char inside[PATH_MAX + 8];
+    if (given != NULL && given[0] == '/') /* perhaps of another machine */
+        return snprintf(root, PATH_MAX, "%s", given) < PATH_MAX;
+    if (given != NULL)
+        return realpath(given, root) != NULL;
+    for (char *end = getcwd(root, PATH_MAX) != NULL ? root + strlen(root) : root; end != root; *end = 0) {
+        snprintf(inside, sizeof inside, "%s/.git", root);
+        if (access(inside, F_OK) == 0)
+            return true;
+        while (end > root && *--end != '/')
+            ;
+    }
+    return false;
+}
+
 int cmd_export(int argc, char **argv)
 {
     struct arguments arguments = {0};
     struct output output;
-    char name[] = "ptds export", path[PATH_MAX];
+    char name[] = "ptds export", path[PATH_MAX], root[PATH_MAX];
     argv[0] = name;
     argp_parse(&export_argp, argc, argv, 0, NULL, &arguments);
+    arguments.source_root = find_root(arguments.source_root, root) ? root : NULL;
     bool to_file = output_path(&arguments, path, sizeof path);
     struct output_inputs inputs = {arguments.traces, arguments.count};
     int status = output_begin(&output, name, to_file ? path : NULL, inputs, arguments.format->needs_path);

@@ -3,6 +3,10 @@
 // SQLite, folded stacks and SARIF: what is known is there, what is not is NULL or left out and said.
 #include "tests/analysis/exported.h"
 
+#include <sys/wait.h>
+
+#include <set>
+
 #include <jansson.h>
 #include <sqlite3.h>
 
@@ -151,17 +155,18 @@ struct Sources : site_namer {
 class Sarif
 {
 public:
-    Sarif(const std::string &bytes, const char *source_root)
+    Sarif(const std::string &bytes, const char *source_root, bool all = true)
     {
         Opened opened({bytes});
         site_namer *real = opened.namer;
         Sources sources;
         sources.data = real->data;
         std::swap(real->places, sources.places);
-        text = TakeFile(opened.Export("sarif", nullptr, source_root));
+        text = TakeFile(opened.Export("sarif", nullptr, source_root, all));
         id = opened.folds.list.items[0].id.text;
         root = json_loads(text.c_str(), 0, nullptr);
         EXPECT_NE(nullptr, root);
+        run = json_array_get(json_object_get(root, "runs"), 0);
     }
     ~Sarif()
     {
@@ -169,46 +174,144 @@ public:
     }
     json_t *Results() const
     {
-        return json_object_get(json_array_get(json_object_get(root, "runs"), 0), "results");
+        return json_object_get(run, "results");
+    }
+    json_t *Rules() const
+    {
+        return json_object_get(json_object_get(json_object_get(run, "tool"), "driver"), "rules");
     }
     std::string text, id;
-    json_t *root;
+    json_t *root, *run;
 };
+
+json_t *PlaceOf(json_t *result)
+{
+    return json_object_get(json_array_get(json_object_get(result, "locations"), 0), "physicalLocation");
+}
+
+std::string At(const json_t *object, const char *key)
+{
+    const char *found = json_string_value(json_object_get(object, key));
+    return found != nullptr ? found : "(none)";
+}
 
 TEST(Sarif, PlacesFindingsBelowTheSourceRoot)
 {
-    Sarif sarif(BuildTrace(text), "/src/app");
-    EXPECT_STREQ("2.1.0", json_string_value(json_object_get(sarif.root, "version")));
-    ASSERT_EQ(1u, json_array_size(sarif.Results())) << sarif.text;
-    json_t *result = json_array_get(sarif.Results(), 0);
-    EXPECT_STREQ("sync-copy", json_string_value(json_object_get(result, "ruleId")));
-    EXPECT_STREQ("note", json_string_value(json_object_get(result, "level"))) << "5 ms of a second: below the floor";
-    json_t *prints = json_object_get(result, "partialFingerprints");
-    EXPECT_EQ(sarif.id, json_string_value(json_object_get(prints, "ptdsFindingId/v1")));
-    json_t *place = json_object_get(json_array_get(json_object_get(result, "locations"), 0), "physicalLocation");
-    EXPECT_STREQ("main.cc", json_string_value(json_object_get(json_object_get(place, "artifactLocation"), "uri")))
-        << "the innermost place below the root";
-    EXPECT_EQ(12, json_integer_value(json_object_get(json_object_get(place, "region"), "startLine")));
-    EXPECT_NE(std::string::npos, sarif.text.find("file:///src/other/copy%20back.cc")) << "the rest is in the stack";
+    for (const char *source_root : {"/src/app", "/src/app/"}) {
+        Sarif sarif(BuildTrace(text), source_root);
+        EXPECT_EQ("2.1.0", At(sarif.root, "version"));
+        ASSERT_EQ(1u, json_array_size(sarif.Results())) << sarif.text;
+        json_t *result = json_array_get(sarif.Results(), 0),
+               *artifact = json_object_get(PlaceOf(result), "artifactLocation");
+        EXPECT_EQ("sync-copy", At(result, "ruleId"));
+        EXPECT_EQ(sarif.id, At(json_object_get(result, "partialFingerprints"), "ptdsFindingId/v1"));
+        EXPECT_EQ("main.cc", At(artifact, "uri")) << "the innermost place below the root";
+        EXPECT_EQ("%SRCROOT%", At(artifact, "uriBaseId"));
+        EXPECT_EQ("file:///src/app/",
+                  At(json_object_get(json_object_get(sarif.run, "originalUriBaseIds"), "%SRCROOT%"), "uri"));
+        EXPECT_EQ(12, json_integer_value(json_object_get(json_object_get(PlaceOf(result), "region"), "startLine")));
+        EXPECT_NE(std::string::npos, sarif.text.find("file:///src/other/copy%20back.cc")) << "the rest is in the stack";
+    }
 }
 
-/* As severe as in the report; what that tells in one line with others is a note. */
+std::string Lost(const char *us)
+{
+    return BuildTrace(std::string("tsc\n1@0 launch s=L k=a\n1@10") + us +
+                      " copy s=L implicit from=device to=pageable bytes=4 site=b\n"
+                      "1@400100 launch s=L k=b\n1@900000+3 sync s=L\n");
+}
+
 TEST(Sarif, LevelIsTheReports)
 {
-    for (auto [lost, level] : {std::pair("+200", "note"), std::pair("+400000", "warning")}) {
-        Sarif sarif(BuildTrace(std::string("tsc\n1@0 launch s=L k=a\n1@10") + lost +
-                               " copy s=L implicit from=device to=pageable bytes=4 site=b\n"
-                               "1@400100 launch s=L k=b\n1@900000+3 sync s=L\n"),
-                    "/src/app");
+    for (const char *lost : {"+200", "+400000"}) {
+        Sarif sarif(Lost(lost), "/src/app");
         ASSERT_EQ(1u, json_array_size(sarif.Results()));
-        EXPECT_STREQ(level, json_string_value(json_object_get(json_array_get(sarif.Results(), 0), "level")));
+        EXPECT_EQ("warning", At(json_array_get(sarif.Results(), 0), "level")) << "sync-copy is one, whatever it costs";
     }
+}
+
+TEST(Sarif, WhatIsNotWorthALineIsThereIfAskedFor)
+{
+    EXPECT_EQ(0u, json_array_size(Sarif(Lost("+200"), "/src/app", false).Results())) << "0.2 ms of a second";
+    EXPECT_EQ(1u, json_array_size(Sarif(Lost("+400000"), "/src/app", false).Results()));
 }
 
 TEST(Sarif, LeavesOutWhatHasNoSourceHere)
 {
     EXPECT_EQ(0u, json_array_size(Sarif(BuildTrace(text), "/nowhere").Results()));
     EXPECT_EQ(0u, json_array_size(Sarif(BuildTrace(text), nullptr).Results())) << "/src/app is no folder here";
+}
+
+/* Two copies of one function: other ids, the same place. */
+TEST(Sarif, ResultsAreToldApartUploadAfterUpload)
+{
+    const std::string two = "tsc\n1@0 launch s=L k=a\n"
+                            "1@10+400000 copy s=L implicit from=device to=pageable bytes=4 site=b\n"
+                            "1@400100 launch s=L k=b\n"
+                            "1@400110+400000 copy s=L implicit from=device to=pageable bytes=4 site=c\n"
+                            "1@800200 launch s=L k=b\n1@1900000+3 sync s=L\n";
+    Sarif sarif(BuildTrace(two), "/src/app");
+    ASSERT_EQ(2u, json_array_size(sarif.Results())) << sarif.text;
+    std::string first = At(json_object_get(json_array_get(sarif.Results(), 0), "partialFingerprints"),
+                           "primaryLocationLineHash"),
+                second = At(json_object_get(json_array_get(sarif.Results(), 1), "partialFingerprints"),
+                            "primaryLocationLineHash");
+    ASSERT_EQ(18u, first.size()) << first;
+    EXPECT_EQ(":1", first.substr(16));
+    EXPECT_EQ(first.substr(0, 16) + ":2", second);
+}
+
+/* What GitHub's code scanning asks of a file: docs.github.com, "SARIF support for code scanning". */
+TEST(Sarif, HasWhatCodeScanningAsksFor)
+{
+    Sarif sarif(BuildTrace(text), "/src/app");
+    EXPECT_EQ("https://json.schemastore.org/sarif-2.1.0.json", At(sarif.root, "$schema"));
+    EXPECT_EQ("ptds", At(json_object_get(json_object_get(sarif.run, "tool"), "driver"), "name"));
+    EXPECT_EQ("ptds/", At(json_object_get(sarif.run, "automationDetails"), "id"));
+    EXPECT_EQ(1, json_is_true(
+                     json_object_get(json_array_get(json_object_get(sarif.run, "invocations"), 0), "executionSuccessful")));
+    size_t i;
+    json_t *rule, *result;
+    ASSERT_EQ(29u, json_array_size(sarif.Rules())) << "README has so many";
+    json_array_foreach(sarif.Rules(), i, rule)
+    {
+        const json_t *properties = json_object_get(rule, "properties");
+        for (const char *key : {"shortDescription", "fullDescription", "help"})
+            EXPECT_LT(10u, At(json_object_get(rule, key), "text").size()) << At(rule, "id") << " " << key;
+        EXPECT_EQ(0u, At(json_object_get(rule, "help"), "markdown").find("**")) << At(rule, "id");
+        EXPECT_EQ(1u, (std::set<std::string>{"error", "warning", "note"}.count(
+                          At(json_object_get(rule, "defaultConfiguration"), "level"))));
+        EXPECT_EQ(1u,
+                  (std::set<std::string>{"error", "warning", "recommendation"}.count(At(properties, "problem.severity"))));
+        EXPECT_EQ(2u, json_array_size(json_object_get(properties, "tags")));
+    }
+    json_array_foreach(sarif.Results(), i, result)
+    {
+        rule = json_array_get(sarif.Rules(), static_cast<size_t>(json_integer_value(json_object_get(result, "ruleIndex"))));
+        EXPECT_EQ(At(result, "ruleId"), At(rule, "id"));
+        EXPECT_LT(10u, At(json_object_get(result, "message"), "text").size());
+        EXPECT_LT(0, json_integer_value(json_object_get(json_object_get(PlaceOf(result), "region"), "startLine")));
+    }
+}
+
+/* The published schema is no part of this repository: bazel test --test_env=PTDS_SARIF_SCHEMA=/path/sarif-schema-2.1.0.json
+ */
+TEST(Sarif, KeepsToThePublishedSchema)
+{
+    const char *schema = getenv("PTDS_SARIF_SCHEMA");
+    if (schema == nullptr)
+        GTEST_SKIP() << "PTDS_SARIF_SCHEMA names no file of the OASIS schema";
+    auto validate = [&](const std::string &document) {
+        std::string path = WriteTemporary(document);
+        int status = system(("/usr/bin/python3 tests/analysis/validate.py " + std::string(schema) + " " + path).c_str());
+        unlink(path.c_str());
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    };
+    Sarif sarif(BuildTrace(text), "/src/app");
+    EXPECT_EQ(0, validate(sarif.text));
+    EXPECT_EQ(0, validate(Sarif(BuildTrace(text + std::string("killed\n")), "/src/app").text)) << "incomplete";
+    EXPECT_EQ(0, validate(Sarif(BuildTrace(text), nullptr).text)) << "no results, no root";
+    EXPECT_EQ(1, validate(sarif.text.replace(sarif.text.find("\"ruleId\""), 8, "\"ruleIq\""))) << "it looks";
 }
 
 } // namespace

@@ -54,7 +54,8 @@ public:
     Opened(const Opened &) = delete;
 
     /* The file that the format writes; the test fails if it does not. */
-    std::string Export(const std::string &name, edge_feed *edges = nullptr, const char *source_root = nullptr)
+    std::string Export(const std::string &name, edge_feed *edges = nullptr, const char *source_root = nullptr,
+                       bool all = true)
     {
         std::string path = WriteTemporary("");
         export_job job = {};
@@ -63,6 +64,7 @@ public:
         job.namer = namer;
         job.edges = edges;
         job.source_root = source_root;
+        job.all = all;
         job.path = path.c_str();
         for (size_t i = 0; i < export_formats_count; i++) {
             if (name != export_formats[i].name)

@@ -23,6 +23,7 @@ struct export_job {
     struct site_namer *namer; /* not NULL */
     struct edge_feed *edges;  /* may be NULL */
     const char *source_root;  /* taken off the front of source files' names; may be NULL */
+    bool all;                 /* findings too that reports tell in one line with others */
     FILE *out;                /* NULL for formats that need a path */
     const char *path;         /* of an empty file, for those */
     const char *name;         /* what the user calls the file; may be NULL */

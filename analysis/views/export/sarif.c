@@ -13,6 +13,7 @@
 #include "analysis/symbols/symbols.h"
 
 enum { PLACES_MOST = 8 };
+#define ROOT_ID "%SRCROOT%"
 
 static json_t *message(const char *text)
 {
@@ -21,20 +22,28 @@ static json_t *message(const char *text)
     return out;
 }
 
-/* Relative to the root of the sources, or an absolute file URI. */
-static json_t *uri_of(const struct export_job *job, const char *file)
+/* What a path is below the root of the sources; NULL: not below it. A relative path is: compilers write one where they are
+ * told to forget where the sources were, and Bazel's /proc/self/cwd is one. */
+static const char *below_root(const struct export_job *job, const char *file)
 {
-    static const char hex[] = "0123456789ABCDEF";
-    const char *root = job->source_root;
-    size_t size = root != NULL ? strlen(root) : 0, used = 0;
-    char text[2048];
+    const char *root = job->source_root, *const bazels = "/proc/self/cwd/";
+    size_t size = root != NULL ? strlen(root) : 0;
+    if (strncmp(file, bazels, strlen(bazels)) == 0)
+        file += strlen(bazels);
+    while (strncmp(file, "./", 2) == 0)
+        file += 2;
+    if (file[0] != '/')
+        return file;
     while (size != 0 && root[size - 1] == '/')
         size--;
-    bool below = size != 0 && strncmp(file, root, size) == 0 && file[size] == '/';
-    if (below)
-        file += size + 1;
-    else if (file[0] == '/')
-        used = (size_t)snprintf(text, sizeof text, "file://");
+    return size != 0 && strncmp(file, root, size) == 0 && file[size] == '/' ? file + size + 1 : NULL;
+}
+
+static json_t *uri_of(const char *begin, const char *file, const char *end)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", begin);
     for (; *file != 0 && used + 4 < sizeof text; file++) {
         unsigned char byte = (unsigned char)*file;
         bool plain =
@@ -45,17 +54,27 @@ static json_t *uri_of(const struct export_job *job, const char *file)
             text[used++] = hex[byte >> 4];
         text[used++] = plain ? (char)byte : hex[byte & 15];
     }
-    text[used] = 0;
+    snprintf(text + used, sizeof text - used, "%s", end);
     return json_string(text);
+}
+
+/* Relative to the root of the sources, or an absolute file URI. */
+static json_t *artifact_of(const struct export_job *job, const char *file)
+{
+    json_t *out = json_object();
+    const char *below = below_root(job, file);
+    json_object_set_new(out, "uri", below != NULL ? uri_of("", below, "") : uri_of("file://", file, ""));
+    if (below != NULL)
+        json_object_set_new(out, "uriBaseId", json_string(ROOT_ID));
+    return out;
 }
 
 static json_t *location(const struct export_job *job, const struct site_place *place)
 {
-    json_t *out = json_object(), *physical = json_object(), *artifact = json_object(), *region = json_object(),
-           *logical = json_object(), *logicals = json_array();
-    json_object_set_new(artifact, "uri", uri_of(job, place->file));
+    json_t *out = json_object(), *physical = json_object(), *region = json_object(), *logical = json_object(),
+           *logicals = json_array();
     json_object_set_new(region, "startLine", json_integer(place->line));
-    json_object_set_new(physical, "artifactLocation", artifact);
+    json_object_set_new(physical, "artifactLocation", artifact_of(job, place->file));
     json_object_set_new(physical, "region", region);
     json_object_set_new(out, "physicalLocation", physical);
     if (place->function[0] != 0) {
@@ -69,12 +88,18 @@ static json_t *location(const struct export_job *job, const struct site_place *p
     return out;
 }
 
-/* A place that the reader can open: its source is here, or below the root that was named. */
+/* A place that the reader can open: below the root of the sources, or, where none was named, a source that is here. What is
+ * below it by a relative name alone (libraries have such names, too) has to be there. */
 static bool is_ours(const struct export_job *job, const struct site_place *place)
 {
-    const char *root = job->source_root;
-    bool below = root != NULL && root[0] != 0 && strncmp(place->file, root, strlen(root)) == 0;
-    return place->file[0] != 0 && place->line > 0 && (below || (root == NULL && access(place->file, R_OK) == 0));
+    char path[2048];
+    const char *below = below_root(job, place->file);
+    if (place->file[0] == 0 || place->line <= 0 || (below == NULL && job->source_root != NULL))
+        return false;
+    if (job->source_root == NULL)
+        return access(place->file, R_OK) == 0;
+    snprintf(path, sizeof path, "%.1000s/%s", job->source_root, below);
+    return strncmp(place->file, job->source_root, strlen(job->source_root)) == 0 || access(path, R_OK) == 0;
 }
 
 /* All places of the call site with a source, innermost first; *own: the first of them that the reader can open, -1 none. */
@@ -96,12 +121,6 @@ static json_t *locations(const struct export_job *job, const struct report *repo
         }
     }
     return out;
-}
-
-/* As severe as in the other reports; what those tell in one line with others is a note. */
-static const char *level_of(const struct folded *folded)
-{
-    return folded->shown ? severity_names[folded->finding->severity] : severity_names[SEVERITY_NOTE];
 }
 
 static json_t *stack_of(json_t *places)
@@ -129,7 +148,40 @@ static json_t *verdicts_of(const struct report *report, const struct finding *fi
     return out;
 }
 
-static json_t *result(const struct export_job *job, const struct folded *folded, json_t *places, int at)
+struct results {
+    json_t *list;
+    json_t *hashes; /* how many results each has */
+};
+
+/* What code scanning tells results apart by, upload after upload: the place, which survives a rebuild, and which of several
+ * there it is. */
+static json_t *fingerprints(struct results *results, const struct folded *folded, const char *place)
+{
+    const char *hash = place[0] != 0 ? place : folded->id.text;
+    json_t *out = json_object();
+    json_int_t number = json_integer_value(json_object_get(results->hashes, hash)) + 1;
+    char text[64];
+    json_object_set_new(results->hashes, hash, json_integer(number));
+    snprintf(text, sizeof text, "%s:%lld", hash, (long long)number);
+    json_object_set_new(out, "primaryLocationLineHash", json_string(text));
+    json_object_set_new(out, "ptdsFindingId/v1", json_string(folded->id.text));
+    if (place[0] != 0)
+        json_object_set_new(out, "ptdsPlaceId/v1", json_string(place));
+    return out;
+}
+
+static json_int_t rule_index(const struct rule *rule)
+{
+    const struct rule *all[RULES_MOST];
+    size_t count = rules_all(all);
+    for (size_t i = 0; i < count; i++)
+        if (all[i] == rule)
+            return (json_int_t)i;
+    return -1;
+}
+
+static void add_result(const struct export_job *job, struct results *results, const struct folded *folded, json_t *places,
+                       int at)
 {
     const struct report *report = &job->traces->list.items[folded->process]->report;
     const struct finding *finding = folded->finding;
@@ -138,11 +190,7 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
     snprintf(text, sizeof text, "%s: %s, %s times, saves at most: %s. %s", finding->rule->title,
              report_api(report, finding), text_count(folded->count).text,
              folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", finding_advice(finding));
-    json_t *out = json_object(), *prints = json_object(), *own = json_array(), *stacks = json_array(),
-           *properties = json_object();
-    json_object_set_new(prints, "ptdsFindingId/v1", json_string(folded->id.text));
-    if (place.text[0] != 0)
-        json_object_set_new(prints, "ptdsPlaceId/v1", json_string(place.text));
+    json_t *out = json_object(), *own = json_array(), *stacks = json_array(), *properties = json_object();
     json_array_append(own, json_array_get(places, (size_t)at));
     json_array_append_new(stacks, stack_of(places));
     json_object_set_new(properties, "count", value_number(folded->count));
@@ -153,60 +201,125 @@ static json_t *result(const struct export_job *job, const struct folded *folded,
     json_object_set_new(properties, "verdicts", verdicts_of(report, finding));
     json_object_set_new(properties, "processes", json_integer((json_int_t)folded->shares.count));
     json_object_set_new(out, "ruleId", json_string(finding->rule->id));
-    json_object_set_new(out, "level", json_string(level_of(folded)));
+    json_object_set_new(out, "ruleIndex", json_integer(rule_index(finding->rule)));
+    json_object_set_new(out, "level", json_string(severity_names[finding->severity]));
     json_object_set_new(out, "message", message(text));
     json_object_set_new(out, "locations", own);
     json_object_set_new(out, "stacks", stacks);
-    json_object_set_new(out, "partialFingerprints", prints);
+    json_object_set_new(out, "partialFingerprints", fingerprints(results, folded, place.text));
     json_object_set_new(out, "properties", properties);
+    json_array_append_new(results->list, out);
+}
+
+/* Code scanning shows both, Markdown where it can. */
+static json_t *help_of(const struct rule *rule)
+{
+    char text[2048];
+    json_t *out = message(rule->advice);
+    snprintf(text, sizeof text, "**%s**\n\n%s\n\n%s\n\nMore: `ptds report --finding ID`.", rule->title, rule->sentence,
+             rule->advice);
+    json_object_set_new(out, "markdown", value_text(text));
     return out;
 }
 
-static json_t *rules(void)
+static json_t *rule_json(const struct rule *rule)
 {
-    const struct rule *all[RULES_MOST];
-    size_t count = rules_all(all);
-    json_t *out = json_array();
-    for (size_t i = 0; i < count; i++) {
-        json_t *rule = json_object();
-        json_object_set_new(rule, "id", json_string(all[i]->id));
-        json_object_set_new(rule, "shortDescription", message(all[i]->title));
-        json_object_set_new(rule, "fullDescription", message(all[i]->sentence));
-        json_object_set_new(rule, "help", message(all[i]->advice));
-        json_array_append_new(out, rule);
-    }
+    bool about_order = rule->class_[0] == 'R';
+    json_t *out = json_object(), *usual = json_object(), *properties = json_object(), *tags = json_array();
+    json_object_set_new(usual, "level", json_string(severity_names[rule->severity]));
+    json_array_append_new(tags, json_string("cuda"));
+    json_array_append_new(tags, json_string(about_order ? "correctness" : "performance"));
+    json_object_set_new(properties, "tags", tags);
+    json_object_set_new(properties, "precision", json_string("high"));
+    json_object_set_new(properties, "problem.severity",
+                        json_string(rule->severity == SEVERITY_NOTE ? "recommendation" : severity_names[rule->severity]));
+    json_object_set_new(out, "id", json_string(rule->id));
+    json_object_set_new(out, "name", json_string(rule->id));
+    json_object_set_new(out, "shortDescription", message(rule->title));
+    json_object_set_new(out, "fullDescription", message(rule->sentence));
+    json_object_set_new(out, "help", help_of(rule));
+    json_object_set_new(out, "defaultConfiguration", usual);
+    json_object_set_new(out, "properties", properties);
     return out;
 }
 
 static json_t *tool(void)
 {
-    json_t *out = json_object(), *driver = json_object();
+    const struct rule *all[RULES_MOST];
+    size_t count = rules_all(all);
+    json_t *out = json_object(), *driver = json_object(), *rules = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(rules, rule_json(all[i]));
     json_object_set_new(driver, "name", json_string("ptds"));
     json_object_set_new(driver, "version", json_string(PTDS_VERSION));
-    json_object_set_new(driver, "rules", rules());
+    json_object_set_new(driver, "semanticVersion", json_string(PTDS_VERSION));
+    json_object_set_new(driver, "rules", rules);
     json_object_set_new(out, "driver", driver);
     return out;
 }
 
+static void say_left_out(size_t without, size_t in_a_line, size_t all)
+{
+    if (without != 0)
+        fprintf(stderr, "ptds export: %zu of %zu findings have no source line here and are not in the SARIF file\n",
+                without, all);
+    if (in_a_line != 0)
+        fprintf(stderr,
+                "ptds export: %zu of %zu findings are not worth a line each and are not in the SARIF file (--all)\n",
+                in_a_line, all);
+}
+
 static json_t *results(const struct export_job *job)
 {
-    json_t *out = json_array();
-    size_t without = 0;
+    struct results results = {.list = json_array(), .hashes = json_object()};
+    size_t without = 0, in_a_line = 0;
     for (size_t i = 0; i < job->folds->list.count; i++) {
         const struct folded *folded = &job->folds->list.items[i];
         const struct report *report = &job->traces->list.items[folded->process]->report;
         symbols_of(job->namer, &report->trace);
         int own;
         json_t *places = locations(job, report, folded->finding, &own);
-        if (own >= 0)
-            json_array_append_new(out, result(job, folded, places, own));
-        else
+        if (!folded->shown && !job->all)
+            in_a_line++;
+        else if (own < 0)
             without++;
+        else
+            add_result(job, &results, folded, places, own);
         json_decref(places);
     }
-    if (without != 0)
-        fprintf(stderr, "ptds export: %zu of %zu findings have no source line here and are not in the SARIF file\n",
-                without, job->folds->list.count);
+    say_left_out(without, in_a_line, job->folds->list.count);
+    json_decref(results.hashes);
+    return results.list;
+}
+
+static json_t *bases(const struct export_job *job)
+{
+    json_t *out = json_object(), *root = json_object();
+    const char *path = job->source_root;
+    if (path != NULL && path[0] == '/')
+        json_object_set_new(root, "uri", uri_of("file://", path, path[strlen(path) - 1] == '/' ? "" : "/"));
+    json_object_set_new(root, "description", message("the root of the sources"));
+    json_object_set_new(out, ROOT_ID, root);
+    return out;
+}
+
+/* The run of ptds, not of the program; what it could not see is said as a tool's notification. */
+static void add_gap(void *data, const char *line)
+{
+    json_t *one = json_object();
+    json_object_set_new(one, "level", json_string("warning"));
+    json_object_set_new(one, "message", message(line));
+    json_array_append_new(data, one);
+}
+
+static json_t *invocations(const struct export_job *job)
+{
+    json_t *out = json_array(), *one = json_object(), *gaps = json_array();
+    for (size_t i = 0; i < job->traces->list.count; i++)
+        traced_incomplete(job->traces->list.items[i], add_gap, gaps);
+    json_object_set_new(one, "executionSuccessful", json_true());
+    json_object_set_new(one, "toolExecutionNotifications", gaps);
+    json_array_append_new(out, one);
     return out;
 }
 
@@ -227,8 +340,12 @@ static json_t *outcomes(const struct export_job *job)
 
 int export_sarif(struct export_job *job)
 {
-    json_t *document = json_object(), *runs = json_array(), *run = json_object();
+    json_t *document = json_object(), *runs = json_array(), *run = json_object(), *details = json_object();
+    json_object_set_new(details, "id", json_string("ptds/"));
     json_object_set_new(run, "tool", tool());
+    json_object_set_new(run, "automationDetails", details);
+    json_object_set_new(run, "originalUriBaseIds", bases(job));
+    json_object_set_new(run, "invocations", invocations(job));
     json_object_set_new(run, "results", results(job));
     json_object_set_new(run, "properties", outcomes(job));
     json_array_append_new(runs, run);
