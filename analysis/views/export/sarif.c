@@ -58,36 +58,6 @@ static json_t *uri_of(const char *begin, const char *file, const char *end)
     return json_string(text);
 }
 
-/* Relative to the root of the sources, or an absolute file URI. */
-static json_t *artifact_of(const struct export_job *job, const char *file)
-{
-    json_t *out = json_object();
-    const char *below = below_root(job, file);
-    json_object_set_new(out, "uri", below != NULL ? uri_of("", below, "") : uri_of("file://", file, ""));
-    if (below != NULL)
-        json_object_set_new(out, "uriBaseId", json_string(ROOT_ID));
-    return out;
-}
-
-static json_t *location(const struct export_job *job, const struct site_place *place)
-{
-    json_t *out = json_object(), *physical = json_object(), *region = json_object(), *logical = json_object(),
-           *logicals = json_array();
-    json_object_set_new(region, "startLine", json_integer(place->line));
-    json_object_set_new(physical, "artifactLocation", artifact_of(job, place->file));
-    json_object_set_new(physical, "region", region);
-    json_object_set_new(out, "physicalLocation", physical);
-    if (place->function[0] != 0) {
-        json_object_set_new(logical, "fullyQualifiedName", value_text(place->function));
-        json_array_append_new(logicals, logical);
-        json_object_set_new(out, "logicalLocations", logicals);
-    } else {
-        json_decref(logical);
-        json_decref(logicals);
-    }
-    return out;
-}
-
 /* A place that the reader can open: below the root of the sources, or, where none was named, a source that is here. What is
  * below it by a relative name alone (libraries have such names, too) has to be there. */
 static bool is_ours(const struct export_job *job, const struct site_place *place)
@@ -100,6 +70,46 @@ static bool is_ours(const struct export_job *job, const struct site_place *place
         return access(place->file, R_OK) == 0;
     snprintf(path, sizeof path, "%.1000s/%s", job->source_root, below);
     return strncmp(place->file, job->source_root, strlen(job->source_root)) == 0 || access(path, R_OK) == 0;
+}
+
+/* Relative to the root of the sources, or an absolute file URI; of a relative name that is not there, NULL. */
+static json_t *artifact_of(const struct export_job *job, const struct site_place *place)
+{
+    const char *below = below_root(job, place->file);
+    json_t *out = json_object();
+    if (below != NULL && !is_ours(job, place)) {
+        json_decref(out);
+        return NULL;
+    }
+    json_object_set_new(out, "uri", below != NULL ? uri_of("", below, "") : uri_of("file://", place->file, ""));
+    if (below != NULL)
+        json_object_set_new(out, "uriBaseId", json_string(ROOT_ID));
+    return out;
+}
+
+static json_t *physical_of(json_t *artifact, int line)
+{
+    json_t *out = json_object(), *region = json_object();
+    json_object_set_new(region, "startLine", json_integer(line));
+    json_object_set_new(out, "artifactLocation", artifact);
+    json_object_set_new(out, "region", region);
+    return out;
+}
+
+static json_t *location(const struct export_job *job, const struct site_place *place)
+{
+    json_t *out = json_object(), *artifact = artifact_of(job, place), *logical = json_object(), *logicals = json_array();
+    if (artifact != NULL)
+        json_object_set_new(out, "physicalLocation", physical_of(artifact, place->line));
+    if (place->function[0] != 0)
+        json_object_set_new(logical, "fullyQualifiedName", value_text(place->function));
+    if (place->function[0] != 0)
+        json_array_append(logicals, logical);
+    json_decref(logical);
+    if (json_array_size(logicals) != 0)
+        json_object_set(out, "logicalLocations", logicals);
+    json_decref(logicals);
+    return out;
 }
 
 /* All places of the call site with a source, innermost first; *own: the first of them that the reader can open, -1 none. */
@@ -218,7 +228,7 @@ static json_t *help_of(const struct rule *rule)
     json_t *out = message(rule->advice);
     snprintf(text, sizeof text, "**%s**\n\n%s\n\n%s\n\nMore: `ptds report --finding ID`.", rule->title, rule->sentence,
              rule->advice);
-    json_object_set_new(out, "markdown", value_text(text));
+    json_object_set_new(out, "markdown", json_string(text)); /* value_text takes out line ends */
     return out;
 }
 
