@@ -21,7 +21,7 @@ static void add_runs(struct line *line, const struct comparison *comparison)
     if (before == after)
         line_add(line, "%s each", text_plural(before, "run").text);
     else
-        line_add(line, "%zu and %s", before, text_plural(after, "run").text);
+        line_add(line, "%s and %s", text_plural(before, "run").text, text_plural(after, "run").text);
 }
 
 struct line diff_answer(const struct diff *diff)

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `ptds diff`: what it calls a change, and what runs differ by anyway.
+#include <jansson.h>
+#include <sys/stat.h>
+
+#include "tests/analysis/checked.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* Folders of runs. */
+class Sides : public Baselines
+{
+public:
+    std::string Of(const std::string &name, const std::vector<Work> &works)
+    {
+        std::string path = folder / name;
+        EXPECT_EQ(0, mkdir(path.c_str(), 0700));
+        for (size_t i = 0; i < works.size(); i++)
+            EXPECT_EQ(0, rename(Recorded(works[i]).c_str(), (path + "/" + std::to_string(i) + ".ptds").c_str()));
+        return path;
+    }
+};
+
+std::string FirstLine(const Outcome &ran)
+{
+    EXPECT_EQ(0, ran.exit) << ran;
+    std::vector<std::string> lines = lines_of(ran.out);
+    return lines.empty() ? "" : lines[0];
+}
+
+TEST(Diff, NothingChangedIsTheAnswer)
+{
+    Sides sides;
+    std::string before = sides.Of("before", {{4, 10000}, {4, 14000}, {4, 12000}}),
+                after = sides.Of("after", {{4, 13000}, {4, 11000}, {4, 12500}});
+    Outcome ran = sides.Diff({before, after});
+    EXPECT_EQ("nothing changed beyond the spread (3 runs each)", FirstLine(ran));
+    EXPECT_EQ(3u, lines_of(ran.out).size()) << ran.out;
+    EXPECT_EQ("nothing changed by more than 10 % (1 run each; below 3 their spread is not known)",
+              FirstLine(sides.Diff({before + "/0.ptds", before + "/0.ptds"})));
+}
+
+TEST(Diff, CallsThatAreMoreAndLess)
+{
+    Sides sides;
+    std::string few = sides.Of("few", {{4}, {4}, {4}}), many = sides.Of("many", {{6}, {6}, {6}});
+    Outcome ran = sides.Diff({few, many});
+    EXPECT_EQ("3 more (3 runs each)", FirstLine(ran)) << "launches, copies, and their finding";
+    EXPECT_NE(std::string::npos, ran.out.find("  more    warning sync-copy [")) << ran.out;
+    EXPECT_NE(std::string::npos, ran.out.find("cuLaunchKernel of a in prog\n           6 calls a run, was 4, +50 %\n"))
+        << ran.out;
+    EXPECT_EQ("3 less (3 runs each)", FirstLine(sides.Diff({many, few})));
+    EXPECT_EQ("nothing changed beyond the spread (3 runs each)", FirstLine(sides.Diff({few, many, "--growth", "60"})));
+}
+
+TEST(Diff, WhatIsNewAndGone)
+{
+    Sides sides;
+    Work other = {4, 10000, 4, "other@lib"};
+    std::string before = sides.Of("before", {{4}, {4}, {4}}), after = sides.Of("after", {other, other, other});
+    Outcome ran = sides.Diff({before, after});
+    EXPECT_NE(std::string::npos, FirstLine(ran).find(" new, ")) << ran;
+    EXPECT_NE(std::string::npos, ran.out.find("  new     warning sync-copy [")) << ran.out;
+    EXPECT_NE(std::string::npos, ran.out.find("  new     cuMemcpyDtoH_v2 in lib\n           4 calls a run\n")) << ran.out;
+    ran = sides.Diff({after, before});
+    EXPECT_NE(std::string::npos, ran.out.find("  gone    cuMemcpyDtoH_v2 in lib\n           0 calls a run, was 4\n"))
+        << ran.out;
+}
+
+TEST(Diff, TimesBeyondTheSpread)
+{
+    Sides sides;
+    std::string fast = sides.Of("fast", {{4, 10000}, {4, 11000}, {4, 10500}}),
+                slow = sides.Of("slow", {{4, 20000}, {4, 21000}, {4, 20500}});
+    Outcome ran = sides.Diff({fast, slow});
+    EXPECT_NE(std::string::npos, FirstLine(ran).find("slower (3 runs each)")) << ran;
+    EXPECT_NE(std::string::npos,
+              ran.out.find("  slower  cuMemcpyDtoH_v2 in prog\n           4 calls a run, was 4\n           "
+                           "blocked 81.9 ms a run (79.9 ms to 83.9 ms), was 41.9 ms (39.9 ms to 43.9 ms)\n"
+                           "           20.5 ms a call, was 10.5 ms\n"))
+        << ran.out;
+    EXPECT_NE(std::string::npos, FirstLine(sides.Diff({slow, fast})).find("faster (3 runs each)"));
+    ran = sides.Diff({fast + "/0.ptds", slow + "/0.ptds"});
+    EXPECT_EQ(0u, FirstLine(ran).find("nothing changed by more than 10 %")) << ran;
+    EXPECT_NE(std::string::npos, ran.out.find("may be chance: calls stayed as many")) << ran.out;
+    ran = sides.Diff({fast + "/0.ptds", slow + "/0.ptds", "--all"});
+    EXPECT_NE(std::string::npos, ran.out.find("  slower ? cuMemcpyDtoH_v2 in prog")) << ran.out;
+}
+
+TEST(Diff, ProcessesOfARunAreNoRepetitions)
+{
+    Sides sides;
+    std::string one = sides("one.ptds", CallsOf({})), folder = sides.folder / "both";
+    ASSERT_EQ(0, mkdir(folder.c_str(), 0700));
+    for (const char *name : {"/a.ptds", "/b.ptds"})
+        std::ofstream(folder + name) << BuildTrace(CallsOf({}));
+    Outcome ran = sides.Diff({one, folder});
+    EXPECT_EQ(0u, FirstLine(ran).find("nothing changed")) << ran;
+    EXPECT_NE(std::string::npos, ran.out.find("1 run of 2 processes")) << ran.out;
+    EXPECT_NE(std::string::npos, ran.out.find("all numbers are a process's")) << ran.out;
+}
+
+TEST(Diff, ABaselineIsASide)
+{
+    Sides sides;
+    std::string after = sides.Of("after", {{8}}), json = sides.Baselines::Of({{4}, {4}, {4}});
+    EXPECT_EQ("3 more (3 runs and 1 run; below 3 their spread is not known)", FirstLine(sides.Diff({json, after})));
+    std::ofstream(sides.folder / "broken.json") << "{";
+    EXPECT_EQ(3, sides.Diff({sides.folder / "broken.json", after}).exit);
+}
+
+TEST(Diff, JsonAndMarkdownSayTheSame)
+{
+    Sides sides;
+    std::string few = sides.Of("few", {{4}, {4}, {4}}), many = sides.Of("many", {{6}, {6}, {6}});
+    std::string path = sides.folder / "diff.md";
+    EXPECT_EQ(0, sides.Diff({few, many, "--format", "markdown", "-o", path}).exit);
+    EXPECT_EQ(0u, read_file(path).find("### ptds diff: 3 more (3 runs each)\n")) << read_file(path);
+    EXPECT_NE(std::string::npos,
+              read_file(path).find("| more | `sync-copy` | `cuMemcpyDtoH_v2 in prog` | 6 calls a run, was 4 |"))
+        << read_file(path);
+    Outcome ran = sides.Diff({few, many, "--format", "json"});
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr);
+    ASSERT_NE(nullptr, root) << ran;
+    EXPECT_STREQ("3 more (3 runs each)", json_string_value(json_object_get(root, "answer")));
+    EXPECT_EQ(1, json_is_true(json_object_get(root, "changed")));
+    EXPECT_EQ(3, json_integer_value(json_object_get(json_object_get(root, "before"), "runs")));
+    const json_t *first = json_array_get(json_object_get(root, "changes"), 0),
+                 *calls = json_object_get(json_object_get(first, "calls"), "after");
+    EXPECT_STREQ("sync-copy", json_string_value(json_object_get(first, "rule")));
+    EXPECT_STREQ("more", json_string_value(json_object_get(first, "change")));
+    EXPECT_EQ(6, json_real_value(json_object_get(calls, "median")));
+    json_decref(root);
+}
+
+TEST(Diff, UsageAndWhatCannotBeRead)
+{
+    Sides sides;
+    std::string one = sides.Of("one", {{4}});
+    for (const auto &arguments : std::vector<std::vector<std::string>>{{},
+                                                                       {one},
+                                                                       {one, one, one},
+                                                                       {one, one, "--format", "html"},
+                                                                       {one, one, "--growth", "x"},
+                                                                       {one, one, "--floor", "x"}})
+        EXPECT_EQ(2, sides.Diff(arguments).exit);
+    Outcome ran = sides.Diff({one, "/nowhere/at/all"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("", ran.out) << "half a comparison is none";
+}
+
+} // namespace
+} // namespace ptds
