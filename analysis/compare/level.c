@@ -100,7 +100,7 @@ static double greater(double one, double two)
 bool level_counts_above(const struct level *one, const struct level *two, double growth, double least)
 {
     double above = two->median - one->median, spread = greater(one->most - one->least, two->most - two->least);
-    return above > 0 && above >= greater(least, one->median * growth) && two->median > one->most && above > spread;
+    return above > 0 && above >= greater(least, one->median * growth) && above > spread;
 }
 
 bool level_times_above(const struct level *one, const struct level *two, double growth, double least)

@@ -84,6 +84,9 @@ TEST(Diff, TimesBeyondTheSpread)
                            "           20.5 ms a call, was 10.5 ms\n"))
         << ran.out;
     EXPECT_NE(std::string::npos, FirstLine(sides.Diff({slow, fast})).find("faster (3 runs each)"));
+    std::string wide = sides.Of("wide", {{4, 10000}, {4, 10000}, {4, 19000}}),
+                above = sides.Of("above", {{4, 15000}, {4, 21000}, {4, 21000}});
+    EXPECT_EQ(0u, FirstLine(sides.Diff({wide, above})).find("nothing changed beyond the spread")) << "they overlap";
     ran = sides.Diff({fast + "/0.ptds", slow + "/0.ptds"});
     EXPECT_EQ(0u, FirstLine(ran).find("nothing changed by more than 10 %")) << ran;
     EXPECT_NE(std::string::npos, ran.out.find("may be chance: calls stayed as many")) << ran.out;
