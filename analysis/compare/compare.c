@@ -29,29 +29,55 @@ static const struct row *find(const struct history *history, const struct row_ke
     return NULL;
 }
 
-static bool has_unplaced(const struct history *history, const struct row_key *key)
+static bool is_of_group(const struct row_key *one, const struct row_key *two)
 {
-    for (size_t i = 0; i < history->rows.count; i++) {
-        const struct row *row = &history->rows.items[i];
-        if (row->unplaced && strcmp(row->key.api, key->api) == 0 && strcmp(row->key.kernel, key->kernel) == 0)
+    return one->kind == two->kind && one->severity == two->severity && strcmp(one->rule, two->rule) == 0 &&
+           strcmp(one->api, two->api) == 0 && strcmp(one->kernel, two->kernel) == 0 && strcmp(one->text, two->text) == 0;
+}
+
+/* Whether some place of the group has a name on this side, and is not on the other. */
+static bool has_named(const struct history *side, const struct history *other, const struct row_key *key)
+{
+    for (size_t i = 0; i < side->rows.count; i++) {
+        const struct row *row = &side->rows.items[i];
+        if (!row->unplaced && !row->unnamed && is_of_group(&row->key, key) && find(other, &row->key) == NULL)
             return true;
     }
     return false;
 }
 
-/* Calls of one kind whose places are known in part only (CUDA's runtime called, and how many have a whole stack is a matter
- * of chance) are compared as a whole. */
+/* Whether the places of all that is alike but for them cannot be compared: some are not known (the runtime called, and how
+ * many of these have a whole stack is a matter of chance), or have names on one side only (the program was rebuilt since).
+ */
+static bool has_no_places(struct comparison *comparison, const struct history *all[SIDES], const struct row_key *key)
+{
+    bool none = false;
+    for (int side = 0; side < SIDES; side++) {
+        const struct history *other = all[side == BEFORE ? AFTER : BEFORE];
+        for (size_t i = 0; i < all[side]->rows.count; i++) {
+            const struct row *row = &all[side]->rows.items[i];
+            if (!(row->unplaced || row->unnamed) || !is_of_group(&row->key, key))
+                continue;
+            bool nameless = row->unnamed && find(other, &row->key) == NULL && has_named(other, all[side], key);
+            comparison->nameless[side] |= nameless && row->key.kind == ROW_CALLS;
+            none |= row->unplaced || nameless;
+        }
+    }
+    return none;
+}
+
 static void take_row(struct comparison *comparison, int side, const struct history *all[SIDES], const struct row *from)
 {
     struct history *to = &comparison->sides[side];
     struct row_key key = from->key;
-    if (key.kind == ROW_CALLS && (has_unplaced(all[BEFORE], &key) || has_unplaced(all[AFTER], &key)))
+    if (has_no_places(comparison, all, &key))
         key.place = "";
     struct row *row = history_row(to, &key);
     if (row == NULL)
         return;
     row->asks |= from->asks;
     row->unplaced |= from->unplaced;
+    row->unnamed |= from->unnamed;
     if (from->site != NULL)
         row_set_site(row, from->site, from->id);
     for (size_t i = 0; i < from->by_run.count; i++) {
@@ -183,7 +209,7 @@ static bool calls_changed(const struct comparison *comparison, const struct chan
         const struct changed *one = &comparison->list.items[i];
         const struct row_key *calls = &changed_row(one)->key;
         if (calls->kind != ROW_CALLS || !one->sure || strcmp(calls->api, key->api) != 0 ||
-            (calls->place[0] != 0 && strcmp(calls->place, key->place) != 0))
+            (calls->place[0] != 0 && key->place[0] != 0 && strcmp(calls->place, key->place) != 0))
             continue;
         if ((is_up(finding->change) && is_up(one->change)) || (is_down(finding->change) && is_down(one->change)))
             return true;

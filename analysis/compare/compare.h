@@ -60,7 +60,8 @@ struct comparison {
     size_t sure[CHANGES], unsure[CHANGES];
     struct level run_ns[SIDES];
     struct tolerance tolerance;
-    bool per_process; /* the runs have not all the same number of processes */
+    bool nameless[SIDES]; /* functions of this side have no names, and those of the other have */
+    bool per_process;     /* the runs have not all the same number of processes */
     bool out_of_memory;
 };
 

@@ -60,6 +60,8 @@ static json_t *row_json(const struct row *row, size_t runs)
     put_text(out, "id", row->id);
     if (finding)
         json_object_set_new(out, "shown", json_boolean(is_shown(row)));
+    if (row->unnamed)
+        json_object_set_new(out, "unnamed", json_true());
     if (row->asks)
         json_object_set_new(out, "asks", json_true());
     json_object_set_new(out, "calls", list_of(row, runs, false));
@@ -185,7 +187,8 @@ static bool take_row(struct history *history, const json_t *in, enum row_kind ki
     if (row == NULL || history->rows.count == before)
         return false; /* twice: merged by hand */
     row->asks = json_is_true(json_object_get(in, "asks"));
-    row->unplaced = kind == ROW_CALLS && key.place[0] == 0;
+    row->unnamed = json_is_true(json_object_get(in, "unnamed"));
+    row->unplaced = key.api[0] != 0 && key.place[0] == 0;
     row_set_site(row, text_at(in, "site"), text_at(in, "id"));
     return take_amounts(history, row, in, json_is_true(json_object_get(in, "shown")));
 }

@@ -114,6 +114,7 @@ static bool append_row(struct history *to, size_t first, const struct row *from)
         return false;
     row->asks |= from->asks;
     row->unplaced |= from->unplaced;
+    row->unnamed |= from->unnamed;
     if (from->site != NULL)
         row_set_site(row, from->site, from->id);
     for (size_t i = 0; i < from->by_run.count; i++) {

@@ -40,7 +40,8 @@ struct row {
     char *site;         /* where in the latest run, for people */
     char id[17];        /* a finding's there (identity.h) */
     bool asks;          /* queries: how often a program asks is a matter of time */
-    bool unplaced;      /* calls whose place is not known (`place` is empty) */
+    bool unplaced;      /* whose calls' place is not known (`place` is empty) */
+    bool unnamed;       /* ... has no name: `place` is the object's */
     TABLE_OF(struct amount) by_run;
 };
 

@@ -41,6 +41,8 @@ int diff_markdown(const struct diff *diff, struct text_sink *sink)
     sink_printf(sink, "### ptds diff: %s\n\n", diff_answer(diff).text);
     put_side(diff, BEFORE, "before", sink);
     put_side(diff, AFTER, "after", sink);
+    if (diff_names(diff).used != 0)
+        sink_printf(sink, "- %s\n", diff_names(diff).text);
     if (diff->comparison->per_process)
         sink_printf(sink, "- the runs have not the same number of processes: all numbers are a process's\n");
     for (size_t i = 0; i < diff->comparison->list.count; i++) {

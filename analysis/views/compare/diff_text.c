@@ -47,6 +47,8 @@ int diff_text(const struct diff *diff, struct text_sink *sink)
     sink_printf(sink, "%s\n", diff_answer(diff).text);
     sink_printf(sink, "  before  %s, %s\n", diff->name[BEFORE], diff_side(diff, BEFORE).text);
     sink_printf(sink, "  after   %s, %s\n", diff->name[AFTER], diff_side(diff, AFTER).text);
+    if (diff_names(diff).used != 0)
+        sink_printf(sink, "  %s\n", diff_names(diff).text);
     if (diff->comparison->per_process)
         sink_printf(sink, "  The runs have not the same number of processes: all numbers are a process's.\n");
     put_kind(diff, ROW_FINDING, "Findings", sink);

@@ -28,6 +28,8 @@ diff_writer diff_json;
 struct line diff_answer(const struct diff *diff);
 /* "5 runs of overlap, policy observe: 130.0 ms (121.0 ms to 140.2 ms)" */
 struct line diff_side(const struct diff *diff, int side);
+/* Why places are not compared, in a line; empty: they are. */
+struct line diff_names(const struct diff *diff);
 /* What may be chance, in a line; empty: nothing. */
 struct line diff_chance(const struct diff *diff);
 /* Whether the change is one to show by itself. */

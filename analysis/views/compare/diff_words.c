@@ -71,7 +71,21 @@ struct line diff_chance(const struct diff *diff)
     struct line line = {.used = 0};
     line.text[0] = 0;
     if (count != 0 && !diff->all)
-        line_add(&line, "%s may be chance: calls stayed as many, and only how long they waited differs (--all shows them)",
+        line_add(&line, "%s may be chance, or calls that moved: there are as many as before (--all shows them)",
                  text_plural(count, "more difference").text);
+    return line;
+}
+
+struct line diff_names(const struct diff *diff)
+{
+    const bool *nameless = diff->comparison->nameless;
+    struct line line = {.used = 0};
+    line.text[0] = 0;
+    if (nameless[BEFORE] || nameless[AFTER])
+        line_add(&line,
+                 "%s has functions without names (rebuilt since, or stripped): these are compared by call and kernel",
+                 nameless[BEFORE] && nameless[AFTER] ? "each"
+                 : nameless[BEFORE]                  ? "before"
+                                                     : "after");
     return line;
 }
