@@ -112,7 +112,8 @@ bool baseline_write(const struct history *history, FILE *out)
     whole &= put_rows(history, ROW_FINDING, out);
     whole &= fputs("],\n\"calls\": [\n", out) >= 0;
     whole &= put_rows(history, ROW_CALLS, out);
-    return (fputs("]}\n", out) >= 0) & whole & (fflush(out) == 0);
+    whole &= fputs("]}\n", out) >= 0;
+    return fflush(out) == 0 && whole;
 }
 
 static const char *text_at(const json_t *object, const char *key)
