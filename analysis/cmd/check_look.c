@@ -3,6 +3,7 @@
  * Fills the results of `ptds check` from the traces. Called by check.c. It never passes on what it could not see.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/cmd/check.h"
@@ -51,7 +52,7 @@ static void look_at_findings(struct check *check)
     check->results.findings = check->folds.list.count;
     for (size_t i = 0; i < check->folds.list.count; i++) {
         const struct folded *folded = &check->folds.list.items[i];
-        struct candidate candidate = candidate_of(folded, check->now.runs.count);
+        struct candidate candidate = candidate_of(folded, check->results.runs);
         if (conditions_meet(&check->conditions, &candidate))
             add_folded(check, folded);
     }
@@ -166,6 +167,14 @@ static void look_at_baseline(struct check *check)
     comparison_free(&comparison);
 }
 
+static size_t count_runs(const struct check *check)
+{
+    size_t *run = calloc(check->traces.list.count + 1, sizeof *run);
+    size_t runs = run != NULL ? runs_of(&check->traces, run) : 1;
+    free(run);
+    return runs;
+}
+
 int check_look(struct check *check, const char *name)
 {
     check->results.processes = check->traces.list.count;
@@ -173,10 +182,9 @@ int check_look(struct check *check, const char *name)
     check->results.wants_orders = conditions_want_verdicts(&check->conditions);
     folds_make(&check->folds, &check->traces);
     bool whole = look_at_processes(check) && !check->folds.out_of_memory;
-    if (whole && check->traces.list.count != 0) {
+    check->results.runs = count_runs(check);
+    if (whole && check->baseline_path != NULL)
         whole = history_observe(&check->now, &check->traces, check->namer);
-        check->results.runs = check->now.runs.count;
-    }
     if (whole && check->baseline_path != NULL && !check->update && check->now.runs.count != 0)
         look_at_baseline(check);
     else if (whole)

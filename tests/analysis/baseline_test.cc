@@ -102,6 +102,21 @@ TEST(Baseline, AFindingThatTimeMadeIsNotProvenByOneRun)
     EXPECT_EQ(0, two_of_three.exit) << two_of_three;
 }
 
+TEST(Check, ACostIsOfOneRun)
+{
+    Baselines runs;
+    std::string one = runs.Recorded({}), two = runs.Recorded({}), three = runs.Recorded({});
+    EXPECT_EQ(1, runs.Check({one, "--fail-on", "cost>8ms"}).exit) << "10 ms";
+    EXPECT_EQ(0, runs.Check({one, "--fail-on", "cost>20ms"}).exit);
+    Outcome ran = runs.Check({one, two, three, "--fail-on", "cost>20ms"});
+    EXPECT_EQ(0, ran.exit) << "30 ms in three runs: " << ran;
+    EXPECT_EQ("0 of 2 findings fail; 3 processes in 3 runs", LastLine(ran));
+    EXPECT_EQ(1, runs.Check({runs("a.ptds", CallsOf({})), runs("b.ptds", CallsOf({})), runs("c.ptds", CallsOf({})),
+                             "--fail-on", "cost>20ms"})
+                     .exit)
+        << "three processes at the same time are one run";
+}
+
 TEST(Baseline, ProcessesAtTheSameTimeAreOneRun)
 {
     Baselines runs;
