@@ -107,7 +107,7 @@ static void set_known(struct row *row, enum caller_known known)
 
 static void add_tally(const struct process *process, const struct tally *tally)
 {
-    struct words words;
+    struct words words = {.api = ""};
     name_call(process, tally->api, tally->twin, tally->stack, &words);
     name_kernel(process, tally->kernel, &words);
     struct row_key key = {.kind = ROW_CALLS, .rule = "", .api = words.api, .kernel = words.kernel, .text = ""};

@@ -310,35 +310,6 @@ const struct object_def *definitions_object_at(const struct definitions *defs, u
     return NULL;
 }
 
-bool definitions_is_cuda(const struct object_def *object)
-{
-    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
-    return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
-}
-
-/* The shim and its libraries. Their frames say how a call was seen, not where it came from. */
-static bool is_shim(const struct object_def *object)
-{
-    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
-    return strncmp(path, "libptds.so", 10) == 0 || strncmp(path, "libptds_cupti.so", 16) == 0;
-}
-
-uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack)
-{
-    uint32_t at = 0;
-    while (at + 1 < stack->count && definitions_is_cuda(definitions_object_at(defs, stack->pc[at])))
-        at++;
-    return at;
-}
-
-const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack)
-{
-    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
-    if (frames == NULL || frames->count == 0)
-        return NULL;
-    return definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)]);
-}
-
 const char *definitions_setting(const struct definitions *defs, const char *name)
 {
     size_t size = strlen(name);
@@ -358,29 +329,9 @@ static int by_ticks(const void *one, const void *two)
     return (a->uid > b->uid) - (a->uid < b->uid);
 }
 
-/* Here and nowhere else, so that no identity, call site, folded stack or flame graph has a frame of ours in it. */
-static void leave_shim_out(const struct definitions *defs, struct stack_def *stack)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < stack->count; i++)
-        if (!is_shim(definitions_object_at(defs, stack->pc[i])))
-            stack->pc[kept++] = stack->pc[i];
-    stack->count = kept;
-}
-
-static bool has_shim(const struct definitions *defs)
-{
-    for (size_t i = 0; i < defs->objects.count; i++)
-        if (is_shim(&defs->objects.items[i]))
-            return true;
-    return false;
-}
-
 void definitions_finish(struct definitions *defs)
 {
-    bool look = has_shim(defs);
-    for (size_t i = 0; look && i < defs->stacks.count; i++)
-        leave_shim_out(defs, &defs->stacks.items[i]);
+    definitions_leave_shim_out(defs);
     if (defs->memories.count != 0)
         qsort(defs->memories.items, defs->memories.count, sizeof defs->memories.items[0], by_ticks);
 }

@@ -150,6 +150,8 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
 
 /* When all records have been taken: sorts what is looked up by time, and leaves the shim's own frames out of all stacks. */
 void definitions_finish(struct definitions *defs);
+/* For definitions.c. */
+void definitions_leave_shim_out(struct definitions *defs);
 
 void definitions_free(struct definitions *defs);
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which frames of a stack are whose: the shim's, CUDA's, the caller's. Called when a trace has been read, and by all who
+ * ask where a call came from.
+ */
+#include <string.h>
+
+#include "analysis/base/text.h"
+#include "analysis/trace/definitions.h"
+
+bool definitions_is_cuda(const struct object_def *object)
+{
+    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
+    return strncmp(path, "libcudart", 9) == 0 || strncmp(path, "libcuda.", 8) == 0;
+}
+
+/* The shim and its libraries. Their frames say how a call was seen, not where it came from. */
+static bool is_shim(const struct object_def *object)
+{
+    const char *path = object != NULL && object->text != NULL ? text_base(object->text) : "";
+    return strncmp(path, "libptds.so", 10) == 0 || strncmp(path, "libptds_cupti.so", 16) == 0;
+}
+
+uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack)
+{
+    uint32_t at = 0;
+    while (at + 1 < stack->count && definitions_is_cuda(definitions_object_at(defs, stack->pc[at])))
+        at++;
+    return at;
+}
+
+const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack)
+{
+    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
+    if (frames == NULL || frames->count == 0)
+        return NULL;
+    return definitions_object_at(defs, frames->pc[definitions_caller(defs, frames)]);
+}
+
+/* Here and nowhere else, so that no identity, call site, folded stack or flame graph has a frame of ours in it. */
+static void leave_shim_out(const struct definitions *defs, struct stack_def *stack)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < stack->count; i++)
+        if (!is_shim(definitions_object_at(defs, stack->pc[i])))
+            stack->pc[kept++] = stack->pc[i];
+    stack->count = kept;
+}
+
+static bool has_shim(const struct definitions *defs)
+{
+    for (size_t i = 0; i < defs->objects.count; i++)
+        if (is_shim(&defs->objects.items[i]))
+            return true;
+    return false;
+}
+
+void definitions_leave_shim_out(struct definitions *defs)
+{
+    bool look = has_shim(defs);
+    for (size_t i = 0; look && i < defs->stacks.count; i++)
+        leave_shim_out(defs, &defs->stacks.items[i]);
+}
