@@ -339,7 +339,8 @@ static INLINE bool blame_doubted(const struct lane *lane, uint32_t about, uint64
 static INLINE bool blame_is_doubted(const struct open_edge *open)
 {
     const struct edge *edge = &open->edge;
-    return edge->verdict != VERDICT_NOT_NEEDED && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE);
+    return edge->verdict != VERDICT_NOT_NEEDED && edge->reason != REASON_HOST &&
+           (!open->given_up || edge->loss != LOSS_NONE);
 }
 /* And of an operation that the lane learnt of lately, from that operation's own lane: so over one edge, or none. */
 enum { LATELY = 16 };
