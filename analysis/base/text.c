@@ -82,11 +82,26 @@ static size_t sequence(const unsigned char *at, size_t left)
     return point < least[size] || point > 0x10ffff || surrogate || control ? 0 : size;
 }
 
+/* Whether the next eight bytes are printable ASCII, as most are. */
+static inline bool eight_plain(const unsigned char *in)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t word;
+    memcpy(&word, in, sizeof word);
+    return ((word | (word - 0x20 * each) | (word + each)) & 0x80 * each) == 0;
+}
+
 size_t text_clean(char *out, size_t room, const void *bytes, size_t size)
 {
     const unsigned char *in = bytes;
     size_t used = 0;
     for (size_t i = 0; i < size && in[i] != 0;) {
+        if (size - i >= 8 && used + 8 < room && eight_plain(in + i)) {
+            memcpy(out + used, in + i, 8);
+            used += 8;
+            i += 8;
+            continue;
+        }
         size_t step = in[i] >= 0x20 && in[i] < 0x7f ? 1 : in[i] >= 0x80 ? sequence(in + i, size - i) : 0;
         if (used + (step != 0 ? step : 1) >= room)
             break;

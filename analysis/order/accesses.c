@@ -64,8 +64,6 @@ static void be_newest(struct memory *memory, struct remembered *access, uint16_t
     access->later = 0;
     *(memory->newest != 0 ? &accesses_at(memory, memory->newest)->later : &memory->oldest) = position;
     memory->newest = position;
-    access->chained = memory->bucket[access->home];
-    memory->bucket[access->home] = position;
 }
 
 void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
@@ -73,10 +71,9 @@ void accesses_again(struct memory *memory, struct remembered *access, uint16_t p
 {
     access->op = op;
     access->end = *end;
-    if (memory->newest == position && memory->bucket[access->home] == position)
+    if (memory->newest == position)
         return;
     leave_order(memory, access);
-    leave_bucket(memory, position);
     be_newest(memory, access, position);
 }
 
@@ -210,7 +207,8 @@ static INLINE unsigned outcome_of_doubted(struct verdicts *v, const struct blame
         v->totals.possible_races++;
         return OUTCOME_RACE;
     }
-    if (!blame_doubted(lanes_at(v, by->lane), other->lane, old->op, other->own))
+    const struct lane *lane = lanes_at(v, by->lane);
+    if (!blame_doubted(lane, other->lane, old->op, other->own) && !blame_came_doubted(v, lane, other->lane, old->op))
         return OUTCOME_UNSETTLED;
     return other->own >= old->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
 }
@@ -316,15 +314,14 @@ void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
     memory->last = v->now;
 }
 
-uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access)
+void accesses_find(struct memory *memory, uint32_t lane, uint64_t address, uint16_t positions[ACCESS_UNKNOWN])
 {
     struct touch touch = {.lo = address, .extent = EXTENT_FROM};
     for (uint16_t at = memory->bucket[bucket_of(lane, &touch)]; at != 0; at = accesses_at(memory, at)->chained) {
         const struct remembered *old = accesses_at(memory, at);
-        if (old->lane == lane && old->touch.lo == address && old->touch.access == access)
-            return at;
+        if (old->lane == lane && old->touch.lo == address)
+            positions[old->touch.access - 1] = at;
     }
-    return 0;
 }
 
 /* After accesses_touch or accesses_open with the same access. */
@@ -345,6 +342,8 @@ uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *mem
     }
     *accesses_at(memory, at) = (struct remembered){.touch = *touch, .op = op, .lane = lane, .home = bucket, .end = *end};
     be_newest(memory, accesses_at(memory, at), at);
+    accesses_at(memory, at)->chained = memory->bucket[bucket];
+    memory->bucket[bucket] = at;
     memory->live++;
     return at;
 }

@@ -154,14 +154,6 @@ void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_
         v->limited = true;
 }
 
-bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about)
-{
-    const struct lane *lane = lanes_at(v, what->lane), *host = lanes_at(v, HOST_LANE);
-    uint64_t grown = larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about));
-    return what->cover == NULL && about < lane->blamed_room && lane->blamed[about].older >= grown &&
-           lane->blamed[about].older != 0;
-}
-
 void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
 {
     struct blame what = *by;

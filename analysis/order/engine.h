@@ -335,11 +335,40 @@ static INLINE bool blame_doubted(const struct lane *lane, uint32_t about, uint64
     return about < lane->blamed_room && (blame_came_that_way(&lane->blamed[about].doubted, op, own) ||
                                          blame_came_that_way(&lane->blamed[about].proven, op, own));
 }
+/* The same of an edge: no doubt changes it any more. */
+static INLINE bool blame_is_doubted(const struct open_edge *open)
+{
+    const struct edge *edge = &open->edge;
+    return edge->verdict != VERDICT_NOT_NEEDED && edge->reason != REASON_HOST &&
+           (!open->given_up || edge->loss != LOSS_NONE);
+}
+/* And of an operation that the lane learnt of lately, from that operation's own lane: so over one edge, or none. */
+enum { LATELY = 16 };
+static INLINE bool blame_came_doubted(const struct verdicts *v, const struct lane *lane, uint32_t about, uint64_t op)
+{
+    if (about >= lane->brought_room || lane->brought[about].count == 0)
+        return false;
+    const struct known *known = &lane->brought[about].items[lane->brought[about].count - 1];
+    const struct known *first = lane->brought[about].items;
+    first = known - first < LATELY ? first : known - LATELY;
+    if (op > known->op)
+        return false;
+    while (known > first && known[-1].op >= op)
+        known--;
+    return (known > first || known == lane->brought[about].items) && known->from == about && known->edge != NO_EDGE &&
+           blame_is_doubted(&v->edges.items[known->edge]);
+}
 /* Whether that changes nothing, because it was blamed before. */
 bool blame_settled(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
 /* All edges that brought knowledge of the lane which explicit order does not hold. */
 void blame_all(struct verdicts *v, const struct blame *what, uint32_t about);
-bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about);
+/* Whether that changes nothing, because the lane has learnt nothing of the other one since. */
+static INLINE bool blame_all_settled(const struct verdicts *v, const struct blame *what, uint32_t about)
+{
+    const struct lane *lane = lanes_at(v, what->lane), *host = lanes_at(v, HOST_LANE);
+    uint64_t older = what->cover == NULL && about < lane->blamed_room ? lane->blamed[about].older : 0;
+    return older != 0 && older >= larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about));
+}
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
 
 /* signatures.c */

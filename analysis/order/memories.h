@@ -119,8 +119,8 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
 /* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */
 uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
                            const struct edge_end *end);
-/* The position of a lane's access from this address on, 0 none. */
-uint16_t accesses_find(struct memory *memory, uint32_t lane, uint64_t address, enum access access);
+/* The positions of a lane's accesses from this address on, by kind; of others they stay as they are. */
+void accesses_find(struct memory *memory, uint32_t lane, uint64_t address, uint16_t at[ACCESS_UNKNOWN]);
 void accesses_forget(struct memory *memory, struct remembered *old);
 /* As forgetting and remembering it. */
 void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,

@@ -145,8 +145,7 @@ static void begin(struct verdicts *v, struct place *place, const struct toucher 
         places_write_back(v, &v->memories.items[place->memory]);
     *place = (struct place){
         .address = address, .lane = by->serial, .memory = (uint32_t)(memory - v->memories.items), .seen = UINT64_MAX};
-    for (enum access access = ACCESS_READ; access <= ACCESS_UNKNOWN; access++)
-        place->at[access - 1] = accesses_find(memory, by->lane, address, access);
+    accesses_find(memory, by->lane, address, place->at);
 }
 
 /* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
@@ -226,10 +225,42 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
     return memory;
 }
 
+/* Whether nothing is to be looked into, as the lane uses the memory now and has looked into it in this turn, if elsewhere:
+ * what places_look_in would find, at less cost. */
+static INLINE bool has_looked_elsewhere(struct verdicts *v, const struct toucher *by, struct memory *memory,
+                                        enum access access)
+{
+    if (memory->lane != by->lane || memory->tried < v->learnt || memory->tried == 0)
+        return memory->lane == by->lane && memory->clear == memory->turn;
+    return memory->clear == memory->turn || has_looked(v, by, memory, access);
+}
+
+/* The lane was here before: in an earlier turn, or with a weaker access, or it has learnt something since. */
+static INLINE void look_elsewhere(struct verdicts *v, uint32_t order, const struct toucher *by, struct place *place,
+                                  struct memory *memory, enum access access)
+{
+    if (place->turn != memory->turn || by->grown > place->seen) {
+        place->turn = memory->turn;
+        place->seen = UINT64_MAX;
+        place->kinds = 0;
+    }
+    place->kinds |= (uint8_t)(memory->clear == memory->turn ? UINT8_MAX : as_strong(access));
+    places_note(v, order, place, memory, access);
+}
+
 struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
                            enum access access)
 {
-    struct memory *memory = memories_at(v, address);
+    struct place *place = places_at(v, by, address);
+    struct memory *memory = &v->memories.items[place->memory];
+    bool same = place->address == address && place->lane == by->serial && memory->of == 0 &&
+                address - memory->base < memory->end - memory->base;
+    if (same && has_looked_elsewhere(v, by, memory, access)) {
+        look_elsewhere(v, order, by, place, memory, access);
+        return memory;
+    }
+    if (!same)
+        memory = memories_at(v, address);
     if (memory == NULL)
         memory = memories_near(v, address);
     return memory != NULL ? places_look_in(v, by, order, memory, address, access) : NULL;

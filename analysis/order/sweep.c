@@ -36,18 +36,25 @@ static void push(struct sweeping *s, struct numbers *numbers, uint64_t value)
         s->failed = true;
 }
 
-/* Is there one in from < x <= to? */
-static bool any_between(const struct numbers *numbers, uint64_t from, uint64_t to)
+/* How many are not larger. */
+static size_t up_to(const struct numbers *numbers, uint64_t most)
 {
     size_t low = 0, high = numbers->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (numbers->items[middle] <= from)
+        if (numbers->items[middle] <= most)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < numbers->count && numbers->items[low] <= to;
+    return low;
+}
+
+/* Is there one in from < x <= to? */
+static bool any_between(const struct numbers *numbers, uint64_t from, uint64_t to)
+{
+    size_t next = up_to(numbers, from);
+    return next < numbers->count && numbers->items[next] <= to;
 }
 
 static void collect_accesses(struct verdicts *v, struct sweeping *s)
@@ -100,17 +107,21 @@ static void sweep_marks(struct verdicts *v, struct sweeping *s, uint32_t about, 
     marks->count = kept;
 }
 
+/* Both rise, so the numbers are gone through once. */
 static void sweep_list(struct verdicts *v, struct known_list *list, const struct numbers *ops, uint64_t done)
 {
     uint64_t before = done;
     uint32_t kept = 0;
+    size_t next = list->count != 0 ? up_to(ops, done) : 0;
     for (uint32_t i = 0; i < list->count; i++) {
         struct known known = list->items[i];
-        if (known.op > before && any_between(ops, before, known.op))
+        if (next < ops->count && known.op > before && ops->items[next] <= known.op)
             list->items[kept++] = known;
         else
             edges_drop(v, known.edge);
         before = larger(before, known.op);
+        while (next < ops->count && ops->items[next] <= before)
+            next++;
     }
     list->count = kept;
     list->limited = 0;

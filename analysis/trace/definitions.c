@@ -29,14 +29,39 @@
         id_map_get(&(defs)->by_id[kind], id, &at_) ? &(defs)->list.items[at_] : NULL; \
     })
 
+/* What the definitions keep of records' tails. What a later record takes the place of stays until all goes. */
+enum { KEPT_LEAST = 32 << 10 };
+struct kept_bytes {
+    struct kept_bytes *before;
+    size_t left;
+    unsigned char *next;
+    uint64_t bytes[];
+};
+
+static void *keep(struct definitions *defs, size_t bytes)
+{
+    size_t need = (bytes + 7) & ~(size_t)7, room = need > KEPT_LEAST ? need : KEPT_LEAST;
+    if (defs->kept == NULL || defs->kept->left < need) {
+        struct kept_bytes *more = malloc(sizeof *more + room);
+        if (more == NULL) {
+            defs->out_of_memory = true;
+            return NULL;
+        }
+        *more = (struct kept_bytes){defs->kept, room, (unsigned char *)more->bytes};
+        defs->kept = more;
+    }
+    unsigned char *at = defs->kept->next;
+    defs->kept->next += need;
+    defs->kept->left -= need;
+    return at;
+}
+
 static void set_text(struct definitions *defs, char **text, const void *tail, size_t bytes)
 {
-    char *copy = text_copy(tail, bytes);
-    if (copy == NULL) {
-        defs->out_of_memory = true;
+    char *copy = keep(defs, bytes + 1);
+    if (copy == NULL)
         return;
-    }
-    free(*text);
+    text_clean(copy, bytes + 1, tail, bytes);
     *text = copy;
 }
 
@@ -125,9 +150,7 @@ static void add_stack(struct definitions *defs, const struct ptds_rec_STACK *in,
     if (out == NULL)
         return;
     uint32_t count = in->count <= bytes / 8 ? in->count : (uint32_t)(bytes / 8);
-    uint64_t *pc = count != 0 ? malloc(count * sizeof *pc) : NULL;
-    defs->out_of_memory |= count != 0 && pc == NULL;
-    free(out->pc);
+    uint64_t *pc = count != 0 ? keep(defs, count * sizeof *pc) : NULL;
     *out = (struct stack_def){.id = in->id, .count = pc != NULL ? count : 0, .pc = pc};
     if (pc != NULL)
         memcpy(pc, tail, count * sizeof *pc);
@@ -168,9 +191,7 @@ static void add_kernel(struct definitions *defs, const struct ptds_rec_KERNEL *i
         return;
     size_t size = (size_t)in->params * sizeof *out->layout;
     bool whole = in->params != 0 && in->params != UINT32_MAX && size <= bytes;
-    uint32_t *layout = whole ? malloc(size) : NULL;
-    defs->out_of_memory |= whole && layout == NULL;
-    free(out->layout);
+    uint32_t *layout = whole ? keep(defs, size) : NULL;
     *out = (struct kernel_def){.handle = in->handle,
                                .uid = in->uid,
                                .name = in->name,
@@ -336,30 +357,24 @@ void definitions_finish(struct definitions *defs)
         qsort(defs->memories.items, defs->memories.count, sizeof defs->memories.items[0], by_ticks);
 }
 
-#define FREE_TEXTS(list) \
-    do { \
-        for (size_t i = 0; i < (list).count; i++) \
-            free((list).items[i].text); \
-        free((list).items); \
-    } while (0)
-
 void definitions_free(struct definitions *defs)
 {
-    FREE_TEXTS(defs->strings);
-    FREE_TEXTS(defs->apis);
-    FREE_TEXTS(defs->settings);
-    FREE_TEXTS(defs->threads);
-    FREE_TEXTS(defs->objects);
-    FREE_TEXTS(defs->untabled);
-    FREE_TEXTS(defs->bypasses);
-    for (size_t i = 0; i < defs->stacks.count; i++)
-        free(defs->stacks.items[i].pc);
+    while (defs->kept != NULL) {
+        struct kept_bytes *before = defs->kept->before;
+        free(defs->kept);
+        defs->kept = before;
+    }
+    free(defs->strings.items);
+    free(defs->apis.items);
+    free(defs->settings.items);
+    free(defs->threads.items);
+    free(defs->objects.items);
+    free(defs->untabled.items);
+    free(defs->bypasses.items);
     free(defs->stacks.items);
     free(defs->clocks.items);
     free(defs->contexts.items);
     free(defs->streams.items);
-    for (size_t i = 0; i < defs->kernels.count; i++)
-        free(defs->kernels.items[i].layout);
     free(defs->kernels.items);
     free(defs->processes.items);
     free(defs->device_bases.items);

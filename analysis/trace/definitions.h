@@ -113,6 +113,7 @@ struct definitions {
     TABLE_OF(struct device_base_def) device_bases;
     TABLE_OF(struct memory_def) memories; /* by ticks, once all is read */
     struct id_map by_id[32];              /* by record kind: id -> position in its table */
+    struct kept_bytes *kept;              /* texts, stacks and layouts */
     bool out_of_memory;
 };
 

@@ -7,17 +7,51 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "analysis/base/agenda.h"
 #include "analysis/base/duration.h"
 #include "analysis/base/sorted.h"
 #include "analysis/base/table.h"
+#include "analysis/base/text.h"
 
 namespace ptds
 {
 namespace
 {
+
+// Most bytes are plain and are taken eight at a time: wherever the others stand, the text is the same as byte by byte, up
+// to its first NUL and as far as there is room for whole characters.
+TEST(Text, IsCleanedWhereverItsBytesStand)
+{
+    const struct {
+        const char *in, *out;
+    } pieces[] = {{"\x01", "?"}, {"\x7f", "?"}, {"\xff", "?"}, {"\x1f", "?"}, {"\xc3\xa4", "\xc3\xa4"},
+                  {" ", " "},    {"~", "~"}};
+    std::mt19937 random(1);
+    for (int turn = 0; turn < 20000; turn++) {
+        std::string in, out;
+        size_t room = 1 + random() % 40;
+        bool full = false;
+        for (unsigned left = random() % 40; left > 0; left--) {
+            std::string text(1, static_cast<char>('!' + random() % 90)), clean = text;
+            if (random() % 12 == 0) {
+                const auto &piece = pieces[random() % (sizeof pieces / sizeof pieces[0])];
+                text = piece.in;
+                clean = piece.out;
+            }
+            in += text;
+            full |= out.size() + clean.size() >= room;
+            out += full ? "" : clean;
+        }
+        if (random() % 4 == 0)
+            in += std::string("\0behind the end", 15);
+        char got[64];
+        ASSERT_EQ(out.size(), text_clean(got, room, in.data(), in.size())) << in;
+        ASSERT_EQ(out, got);
+    }
+}
 
 TEST(Duration, IsANumberAndAUnit)
 {
