@@ -5,6 +5,8 @@
  */
 #include "analysis/probe/answer.h"
 
+#include <string.h>
+
 const char *const word_names[WORDS] = {"right", "nothing-to-gain", "do-not", "cannot-tell"};
 
 const char *const why_names[WHYS] = {
@@ -111,6 +113,26 @@ static struct answer decide(const struct evidence *evidence)
     if (evidence->own->processes == 0)
         return say(WORD_CANNOT_TELL, WHY_NOT_IN_FORCE);
     return of_times(evidence);
+}
+
+static double times_faster(uint64_t bare_ns, uint64_t recorded_ns, uint64_t replayed_ns)
+{
+    double after = (double)bare_ns - ((double)recorded_ns - (double)replayed_ns);
+    return after > 0 ? (double)bare_ns / after : 0;
+}
+
+struct forecast forecast_of(const struct record *observed, const char *policy, uint64_t bare_ns)
+{
+    struct forecast forecast = {0};
+    for (unsigned i = 0; observed->replayed && i < WHATIF_POLICIES; i++) {
+        const struct whatif *whatif = &observed->whatif;
+        if (strcmp(whatif_names[i], policy) != 0)
+            continue;
+        forecast.least = times_faster(bare_ns, whatif->recorded, whatif->policies[i].most);
+        forecast.most = times_faster(bare_ns, whatif->recorded, whatif->policies[i].least);
+        forecast.known = forecast.least > 0 && forecast.most > 0;
+    }
+    return forecast;
 }
 
 struct answer answer_of(const struct evidence *evidence)

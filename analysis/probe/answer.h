@@ -46,12 +46,15 @@ struct comparable {
     size_t masked; /* numbers left out, of all things */
 };
 
-/* What a replay of the record under a policy says beforehand, in percent of the bare time. Nobody predicts as yet: known is
- * false. */
-struct prediction {
+/* What a replay of the record under a policy says beforehand. */
+struct forecast {
     bool known;
     double least, most; /* times faster */
 };
+
+/* bare_ns: how long the whole program takes; what the replay gains is gained of that. Known where the record has times on
+ * the GPU. */
+struct forecast forecast_of(const struct record *observed, const char *policy, uint64_t bare_ns);
 
 struct evidence {
     const struct facts *bare, *observe, *policy;
@@ -60,7 +63,7 @@ struct evidence {
     const char *said;              /* what the shim said under the policy; NULL: nothing */
     unsigned bare_runs;            /* that the output was compared with */
     struct comparable comparable;
-    struct prediction prediction;
+    struct forecast forecast;
     bool interrupted;
     unsigned rounds, done; /* rounds that were asked for, and those that all variants came through, without the first */
 };

@@ -39,8 +39,8 @@ static void add_times(struct line *line, const struct answer *answer, const stru
     if (answer->why == WHY_SAME_TIME || answer->why == WHY_NO_GAIN)
         line_add(line, ", spread %s",
                  text_ns(bare->times.spread > policy->times.spread ? bare->times.spread : policy->times.spread).text);
-    if (evidence->prediction.known)
-        line_add(line, "; predicted %.1fx to %.1fx", evidence->prediction.least, evidence->prediction.most);
+    if (evidence->forecast.known)
+        line_add(line, "; predicted %.1fx to %.1fx", evidence->forecast.least, evidence->forecast.most);
     line_add(line, ")");
 }
 

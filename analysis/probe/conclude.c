@@ -17,6 +17,8 @@ static struct evidence evidence_of(const struct probe *probe, const struct varia
         .said = variant->said.used != 0 ? variant->said.text : NULL,
         .bare_runs = (unsigned)probe->variants[VARIANT_BARE].runs.count,
         .comparable = probe->comparable,
+        .forecast = forecast_of(&probe->variants[VARIANT_OBSERVE].record, variant->name,
+                                probe->variants[VARIANT_BARE].facts.times.median),
         .interrupted = probe->interrupted,
         .rounds = probe->rounds,
         .done = probe->done,
@@ -27,7 +29,7 @@ void probe_conclude(struct probe *probe)
 {
     for (size_t i = VARIANT_OBSERVE; i < probe->count; i++) {
         struct path traces = folder_traces(&probe->folder, probe->variants[i].name);
-        record_read(&probe->variants[i].record, traces.text);
+        record_read(&probe->variants[i].record, traces.text, i == VARIANT_OBSERVE);
     }
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++) {
         struct variant *variant = &probe->variants[i];

@@ -57,6 +57,20 @@ static void take(struct record *record, const struct report *report)
     record->blocked = opening_blocked(report);
 }
 
+static void replay(struct record *record, const struct trace_source *source)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct recorded recorded;
+    struct report again;
+    recorded_begin(&recorded);
+    if (report_build_watched(&again, source, NULL, &recorded.watch, error) == 0)
+        record->whatif = whatif_of(&again, &recorded);
+    record->replayed = record->whatif.recorded != 0 && record->whatif.doubt == WHATIF_SURE &&
+                       record->whatif.gpu_timed >= record->whatif.gpu - record->whatif.gpu / 10;
+    report_end(&again);
+    recorded_end(&recorded);
+}
+
 static void take_outcome(struct record *record, const struct report *report)
 {
     struct outcome outcome = report_outcome(report);
@@ -68,7 +82,7 @@ static void take_outcome(struct record *record, const struct report *report)
     opening_pair(report, outcome.pair, &record->first, &record->second);
 }
 
-void record_read(struct record *record, const char *folder)
+void record_read(struct record *record, const char *folder, bool replayed)
 {
     struct traces traces = {.trouble = note, .data = record};
     *record = (struct record){0};
@@ -81,8 +95,11 @@ void record_read(struct record *record, const char *folder)
         const struct report *report = &traces.list.items[i]->report;
         if (report->totals.calls == 0)
             continue;
-        if (record->processes++ == 0 || matters_more(record, report))
+        if (record->processes++ == 0 || matters_more(record, report)) {
             take(record, report);
+            if (replayed)
+                replay(record, &report->trace.source);
+        }
         take_outcome(record, report);
     }
     traces_free(&traces);

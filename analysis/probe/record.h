@@ -8,6 +8,7 @@
 
 #include "analysis/report/worth.h"
 #include "analysis/base/text.h"
+#include "analysis/whatif/whatif.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,11 +25,13 @@ struct record {
     enum doubt doubt;                   /* the gravest of all processes */
     struct line outcome, first, second; /* its words, and the two operations that show it; empty: none can be named */
     struct line default_words, blocked;
+    bool replayed; /* `whatif` says something, and of recorded times on the GPU, not of guesses */
+    struct whatif whatif;
     struct line trouble; /* why a trace could not be read; empty: all could */
 };
 
-/* From the traces in a folder; none is no trouble. */
-void record_read(struct record *record, const char *folder);
+/* From the traces in a folder; none is no trouble. replay: look for what policies would gain, too. */
+void record_read(struct record *record, const char *folder, bool replay);
 
 #ifdef __cplusplus
 }

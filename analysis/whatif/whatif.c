@@ -100,6 +100,8 @@ struct whatif whatif_of(const struct report *report, struct recorded *recorded)
 {
     struct whatif whatif = {.doubt = doubt_of(report, recorded), .gpu = recorded->gpu, .gpu_timed = recorded->gpu_timed};
     whatif.recorded = recorded_ns(recorded);
+    whatif.needed = edge_table_count(&report->edges, VERDICT_NEEDED);
+    whatif.maybe_needed = edge_table_count(&report->edges, VERDICT_MAYBE_NEEDED);
     if (whatif.doubt != WHATIF_SURE)
         return whatif;
     struct latencies latencies = durations_latencies(recorded);

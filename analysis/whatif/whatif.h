@@ -39,6 +39,7 @@ struct whatif {
     double error;                /* by how much that misses, as a share */
     uint64_t gpu, gpu_timed;     /* operations on a device; of them, those whose time there was recorded */
     struct prediction policies[WHATIF_POLICIES];
+    uint64_t needed, maybe_needed; /* implicit orders of the run; a policy that promises none may take them away */
 };
 
 /* More than this, and nothing is predicted. */

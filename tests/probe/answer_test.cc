@@ -115,9 +115,25 @@ TEST(Answer, Faster)
 {
     Case one;
     one.Says(WORD_RIGHT, WHY_FASTER, 0, "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)");
-    one.all.prediction = {true, 1.8, 2.2};
+    one.all.forecast = {true, 1.8, 2.2};
     one.Says(WORD_RIGHT, WHY_FASTER, 0,
              "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms; predicted 1.8x to 2.2x)");
+}
+
+TEST(Answer, WhatTheReplayGainsIsGainedOfTheWholeProgram)
+{
+    record observed = {};
+    observed.whatif.recorded = 60000000;
+    observed.whatif.policies[0].least = 20000000; /* guarded */
+    observed.whatif.policies[0].most = 35000000;
+    EXPECT_FALSE(forecast_of(&observed, "guarded", 100000000).known) << "guesses are kept back";
+    observed.replayed = true;
+    const forecast found = forecast_of(&observed, "guarded", 100000000);
+    EXPECT_TRUE(found.known);
+    EXPECT_NEAR(1.333, found.least, 0.001);
+    EXPECT_NEAR(1.667, found.most, 0.001);
+    EXPECT_FALSE(forecast_of(&observed, "guarded", 30000000).known) << "the record's run took longer than the program";
+    EXPECT_FALSE(forecast_of(&observed, "observe", 100000000).known);
 }
 
 TEST(Answer, AsFast)

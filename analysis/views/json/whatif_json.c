@@ -27,6 +27,8 @@ int whatif_json(const struct whatif *whatif, struct text_sink *sink)
     json_object_set_new(document, "replayed_ns", whatif->replayed != 0 ? value_number(whatif->replayed) : json_null());
     json_object_set_new(document, "operations", value_number(whatif->gpu));
     json_object_set_new(document, "operations_timed", value_number(whatif->gpu_timed));
+    json_object_set_new(document, "needed", value_number(whatif->needed));
+    json_object_set_new(document, "maybe_needed", value_number(whatif->maybe_needed));
     for (unsigned i = 0; i < WHATIF_POLICIES; i++)
         json_object_set_new(policies, whatif_names[i], sure ? policy_of(&whatif->policies[i]) : json_null());
     json_object_set_new(document, "policies", policies);
