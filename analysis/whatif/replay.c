@@ -18,7 +18,6 @@ struct lane {
 struct context {
     struct moment end[ORDER_ROLES];    /* of all work on streams of each role */
     struct moment named[ORDER_ROLES];  /* the same, by the stream that the program named */
-    struct moment floor[ORDER_ROLES];  /* streams of each role get nothing that begins sooner */
     struct moment opaque[ORDER_ROLES]; /* as named, of work that may touch all memory */
     struct engines engines;
 };
@@ -171,7 +170,7 @@ static struct moment run_work(struct run *run, const struct step *step, struct m
     return end;
 }
 
-/* Returns when what the step put on its stream is done. */
+/* Returns when what the step put on its stream is done. Implicit order is symmetrical, so `after` says all. */
 static struct moment submit(struct run *run, const struct step *step, struct moment entered)
 {
     struct ordered ordered = order_under(run->policy, &step->order);
@@ -179,7 +178,6 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     struct context *context = context_of(run, step);
     struct moment before = lane->end;
     before = after_roles(before, ordered.after, context->end);
-    before = max_of(before, &context->floor[ordered.role]);
     before = after_conflicts(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
         before = max_of(before, event_of(run, step));
@@ -194,9 +192,6 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
         *event_of(run, step) = end;
     raise(&lane->end, end);
     raise(&context->end[ordered.role], end);
-    for (unsigned role = 0; role < ORDER_ROLES; role++)
-        if (ordered.before & ORDER_OF(role))
-            raise(&context->floor[role], end);
     note_conflicts(run, step, end);
     return end;
 }

@@ -54,10 +54,10 @@ TEST_P(Rules, SaysWhatItIs)
     EXPECT_EQ(std::string::npos, std::string(GetParam()->id).find_first_not_of("abcdefghijklmnopqrstuvwxyz-"));
 }
 
-/* The README's table is where users look a finding up. */
-TEST_P(Rules, IsInTheReadme)
+/* The table is where users look a finding up. */
+TEST_P(Rules, IsInTheDocuments)
 {
-    std::ifstream file("README.md");
+    std::ifstream file("docs/rules.md");
     ASSERT_TRUE(file.good());
     std::string row = std::string("| `") + GetParam()->id + "` |", line;
     bool found = false;

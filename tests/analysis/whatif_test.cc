@@ -97,6 +97,12 @@ TEST(WhatIf, ReadersOverlapAndAReaderWaitsForAWriter)
     writer.Takes(ORDER_GUARDED, 19.5, 20.6);
 }
 
+TEST(WhatIf, OnlyWhatIsConstIsRead)
+{
+    WhatIf run(Two("k=_Z1aPKfPf args=A,B", "k=_Z1bPKf args=B"));
+    run.Takes(ORDER_GUARDED, 19.5, 20.6);
+}
+
 TEST(WhatIf, WhatMayTouchEverythingStaysInOrderUnderGuarded)
 {
     WhatIf run(Two("k=_Z1aPf args=A", "k=unknown args=B why-pointers"));
@@ -112,6 +118,40 @@ TEST(WhatIf, KernelsThatFillTheGpuRunOneAfterAnother)
     WhatIf half(Two("k=_Z1aPf args=A blocks=100", "k=_Z1bPf args=B blocks=100")); /* some GPUs hold both, some one */
     EXPECT_GE(10.6, double(half.found.policies[1].least) / 1e6);
     EXPECT_LE(19.5, double(half.found.policies[1].most) / 1e6);
+}
+
+/* The first two kernels did run side by side, so this is no small GPU, and the other two can. */
+TEST(WhatIf, ARecordingShowsThatTheGpuIsNotSmall)
+{
+    WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+               "1@100+2 launch s=N1 k=_Z1aPf args=A blocks=100\n1@103+2 launch s=N2 k=_Z1bPf args=B blocks=100\n"
+               "1@110+10000 ctx-sync\ndevice-run 1@100 105+10000\ndevice-run 1@103 106+10000\n"
+               "1@10200+2 launch s=L k=_Z1aPf args=A blocks=100\n2@10201+2 launch s=L k=_Z1bPf args=B blocks=100\n"
+               "1@10210+10000 sync s=L\n2@10211+20000 sync s=L\n"
+               "device-run 1@10200 10205+10000\ndevice-run 2@10201 20206+10000\n");
+    run.Takes(ORDER_GUARDED, 19.5, 20.9);
+}
+
+/* The replay is 6 % too short, since one wait took a millisecond longer than the others to wake: the interval says so. */
+TEST(WhatIf, WhatTheReplayMissesWidensTheInterval)
+{
+    WhatIf run("1@100+2 launch s=L k=a\n1@110+5000 sync s=L\n1@5200+2 launch s=L k=a\n1@5210+5000 sync s=L\n"
+               "1@10300+2 launch s=L k=a\n1@10310+5990 sync s=L\n"
+               "device-run 1@100 105+5000\ndevice-run 1@5200 5205+5000\ndevice-run 1@10300 10305+5000\n");
+    ASSERT_EQ(WHATIF_SURE, run.found.doubt) << run.said;
+    EXPECT_NEAR(0.061, run.found.error, 0.002) << run.said;
+    EXPECT_LT(double(run.found.policies[0].least), double(run.found.recorded) * (1 - run.found.error * 0.9));
+    EXPECT_GT(double(run.found.policies[0].most), double(run.found.recorded) * (1 + run.found.error * 0.9));
+}
+
+/* Thread 3 goes on 39 us after the second one's wait, which may be why, or not. */
+TEST(WhatIf, WhoGoesOnSoonAfterAnotherMayHaveWaitedForIt)
+{
+    WhatIf run("3@50+1 none\n" + Two("k=_Z1aPf args=A", "k=_Z1bPf args=B") +
+               "3@20150+1 none\n1@20400+1 none\n2@20401+1 none\n");
+    ASSERT_EQ(WHATIF_SURE, run.found.doubt) << run.said;
+    EXPECT_GE(11.5, double(run.found.policies[0].least) / 1e6) << run.said;
+    EXPECT_LE(19.5, double(run.found.policies[0].most) / 1e6) << run.said;
 }
 
 /* The second thread waits for the first one's event. */
