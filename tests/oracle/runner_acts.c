@@ -79,6 +79,7 @@ static void act_d2h_sync(const struct line *l)
 // As "value*count value*count".
 static void print_words(const struct line *l, const uint32_t *words, unsigned count)
 {
+    flockfile(stdout); /* a line is one thread's */
     printf("%u", l->index);
     for (unsigned i = 0, same; i < count; i += same) {
         for (same = 1; i + same < count && words[i + same] == words[i]; same++)
@@ -86,6 +87,7 @@ static void print_words(const struct line *l, const uint32_t *words, unsigned co
         printf(" %u*%u", words[i], same);
     }
     printf("\n");
+    funlockfile(stdout);
 }
 
 static void act_read(const struct line *l)
