@@ -210,7 +210,7 @@ struct line opening_next(const struct report *report, const char *file)
     if (outcome.finding != NULL)
         line_add(&line, "ptds report --finding %zu %s", opening_number(report, outcome.finding), file);
     else if (left_alone(report) && cost.most_ns >= floor_ns(report->floor, report->totals.run_ns) && cost.most_ns != 0)
-        line_add(&line, "ptds run --policy guarded -- %.40s ...", text_base(report->trace.header.program));
+        line_add(&line, "ptds probe -- %.40s ...", text_base(report->trace.header.program));
     else if (report_shown(report) != 0)
         line_add(&line, "ptds report --finding 1 %s", file);
     else

@@ -180,7 +180,8 @@ TEST(DefaultStream, SaysWhyThereIsNothingToGain)
 /* Two threads on data of their own: the second one's wait is for the first one's kernel, too. */
 TEST(DefaultStream, CostsAtMostWhatTheThreadThatWaitedLongestWaited)
 {
-    Built report(BuildTrace("1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+    Built report(BuildTrace("setting policy=observe\n"
+                            "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
                             "1@1 alloc m=B ptr=0x20000 bytes=4096\n"
                             "1@10 launch s=L k=_Z1aPf args=A\n"
                             "2@20 launch s=L k=_Z1bPf args=B\n"
@@ -191,6 +192,7 @@ TEST(DefaultStream, CostsAtMostWhatTheThreadThatWaitedLongestWaited)
     EXPECT_EQ(DEFAULT_UP_TO, found.cost) << report.Text();
     EXPECT_NEAR(7e6, static_cast<double>(found.most_ns), 30000) << "threads gain side by side";
     EXPECT_TRUE(Has(Screen(report), "Default stream: it costs 0 to 7.0 ms of 10.0 ms (70 %)")) << Screen(report);
+    EXPECT_TRUE(Has(Screen(report), "\nNext: ptds probe -- prog ...")) << Screen(report);
 }
 
 /* What the default stream does is one entry, and stands where the most that it costs puts it. */
