@@ -18,7 +18,9 @@
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/json/report_json.h"
+#include "analysis/views/json/whatif_json.h"
 #include "analysis/views/text/screen.h"
+#include "analysis/views/text/whatif.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -111,6 +113,28 @@ inline void ShowPart(const struct trace_source *source, site_namer *namer)
     call_stats_end(&stats);
 }
 
+/* Replays it, even where nothing would be predicted of it. */
+inline void ReplayAll(const struct trace_source *source)
+{
+    const struct latencies none = {};
+    const struct assumptions assumptions = {16384, true, true, 50};
+    char error[TRACE_ERROR_SIZE];
+    std::unique_ptr<struct report> report(new struct report);
+    struct recorded recorded;
+    TextOf out;
+    recorded_begin(&recorded);
+    if (report_build_watched(report.get(), source, nullptr, &recorded.watch, error) == 0) {
+        const struct whatif found = whatif_of(report.get(), &recorded);
+        whatif_text(&found, &out);
+        if (whatif_json(&found, &out) != 0)
+            throw std::runtime_error("what-if could not be written");
+        for (unsigned policy = ORDER_AS_RUN; policy < ORDER_POLICIES; policy++)
+            replay_run(&recorded, policy, &none, &assumptions);
+    }
+    report_end(report.get());
+    recorded_end(&recorded);
+}
+
 inline void CheckAll(const struct traces *traces)
 {
     char error[CHECK_ERROR_SIZE];
@@ -193,6 +217,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
         CheckAll(&traces);
         if (sqlite)
             CompareAll(&traces, &namer, scratch);
+        ReplayAll(&traces.list.items[0]->source);
         ShowPart(&traces.list.items[0]->source, &namer);
     }
     folds_free(&folds);
