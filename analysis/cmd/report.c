@@ -83,6 +83,35 @@ static void recorded_progress(struct report_watch *watch, uint64_t done, uint64_
     progress_calls(&((struct making *)((char *)watch - offsetof(struct making, recorded)))->progress, done, total);
 }
 
+/* A second pass, where it has something to say. */
+static struct line what_if_line(const struct report *report)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct line line = {0};
+    struct recorded recorded;
+    struct report *again = calloc(1, sizeof *again);
+    if (again == NULL || order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
+        !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed)) {
+        free(again);
+        return line;
+    }
+    recorded_begin(&recorded);
+    if (report_build_watched(again, &report->trace.source, NULL, &recorded.watch, error) == 0) {
+        struct whatif whatif = whatif_of(again, &recorded);
+        line = whatif_line(&whatif);
+    }
+    report_end(again);
+    recorded_end(&recorded);
+    free(again);
+    return line;
+}
+
+static void put_screen(const struct making *making, struct site_namer *namer, struct text_sink *sink)
+{
+    struct line what_if = what_if_line(&making->report);
+    report_screen_with(&making->report, namer, making->options->rows, what_if.used != 0 ? &what_if : NULL, sink);
+}
+
 static int put_text(const struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
     const struct report_options *options = making->options;
@@ -97,7 +126,7 @@ static int put_text(const struct making *making, struct site_namer *namer, struc
     else if (options->all)
         report_text(&making->report, namer, sink);
     else
-        report_screen(&making->report, namer, options->rows, sink);
+        put_screen(making, namer, sink);
     return 0;
 }
 

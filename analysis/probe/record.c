@@ -66,7 +66,7 @@ static void replay(struct record *record, const struct trace_source *source)
     if (report_build_watched(&again, source, NULL, &recorded.watch, error) == 0)
         record->whatif = whatif_of(&again, &recorded);
     record->replayed = record->whatif.recorded != 0 && record->whatif.doubt == WHATIF_SURE &&
-                       record->whatif.gpu_timed >= record->whatif.gpu - record->whatif.gpu / 10;
+                       whatif_is_timed(record->whatif.gpu, record->whatif.gpu_timed);
     report_end(&again);
     recorded_end(&recorded);
 }

@@ -35,7 +35,7 @@ static const struct assumptions hopeful = {
 /* Also that kernels without recorded times never ran side by side. */
 static struct assumptions careful_of(const struct whatif *whatif)
 {
-    bool timed = whatif->gpu_timed >= whatif->gpu - whatif->gpu / 10;
+    bool timed = whatif_is_timed(whatif->gpu, whatif->gpu_timed);
     return (struct assumptions){
         .gpu_threads = timed ? SMALL_GPU : 1, .follows = false, .host_promises = true, .held_percent = 33};
 }

@@ -42,6 +42,12 @@ struct whatif {
     uint64_t needed, maybe_needed; /* implicit orders of the run; a policy that promises none may take them away */
 };
 
+/* Times on the GPU are known of nearly all operations: else what is predicted is a guess. */
+static inline bool whatif_is_timed(uint64_t gpu, uint64_t gpu_timed)
+{
+    return gpu_timed != 0 && gpu_timed >= gpu - gpu / 10;
+}
+
 /* More than this, and nothing is predicted. */
 #define WHATIF_MOST_ERROR 0.1
 

@@ -210,6 +210,17 @@ TEST(WhatIf, WithoutTimesOnTheGpuItIsAGuess)
     EXPECT_LE(19.5, double(run.found.policies[0].most) / 1e6);
 }
 
+TEST(WhatIf, TheFirstScreenHasALineOfWhatIsNoGuess)
+{
+    const WhatIf run(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B"));
+    EXPECT_STREQ("Under guarded: 2.00x to 2.00x faster, by a replay (--what-if)", whatif_line(&run.found).text);
+    const WhatIf guess("1@100 launch s=L k=a\n1@110+20000 sync s=L\n");
+    ASSERT_EQ(WHATIF_SURE, guess.found.doubt) << guess.said;
+    EXPECT_STREQ("", whatif_line(&guess.found).text);
+    const WhatIf remapped(Two("k=a", "k=b"), "guarded");
+    EXPECT_STREQ("", whatif_line(&remapped.found).text);
+}
+
 /* ---- where nothing is predicted ---- */
 
 TEST(WhatIf, OfARemappedRunNothingIsSaid)

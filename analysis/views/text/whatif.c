@@ -50,6 +50,15 @@ static void put_policy(const struct whatif *whatif, unsigned i, struct text_sink
                 text_ns(prediction->least).text, text_ns(prediction->most).text, spent(&prediction->spent).text);
 }
 
+struct line whatif_line(const struct whatif *whatif)
+{
+    struct line line = {0};
+    if (whatif->doubt == WHATIF_SURE && whatif_is_timed(whatif->gpu, whatif->gpu_timed))
+        line_add(&line, "Under %s: %s, by a replay (--what-if)", whatif_names[0],
+                 whatif_gain(whatif, &whatif->policies[0]).text);
+    return line;
+}
+
 void whatif_text(const struct whatif *whatif, struct text_sink *sink)
 {
     if (whatif->doubt == WHATIF_MISSES) {

@@ -14,6 +14,8 @@ extern "C" {
 
 /* "2.3x to 2.7x faster", "no faster". */
 struct line whatif_gain(const struct whatif *whatif, const struct prediction *prediction);
+/* For the first screen: what `guarded` would gain. Empty where that is not known, or a guess. */
+struct line whatif_line(const struct whatif *whatif);
 /* A line of what was replayed, or why nothing is predicted; then a line a policy. */
 void whatif_text(const struct whatif *whatif, struct text_sink *sink);
 
