@@ -75,11 +75,7 @@ static void take_row(struct comparison *comparison, int side, const struct histo
     struct row *row = history_row(to, &key);
     if (row == NULL)
         return;
-    row->asks |= from->asks;
-    row->unplaced |= from->unplaced;
-    row->unnamed |= from->unnamed;
-    if (from->site != NULL)
-        row_set_site(row, from->site, from->id);
+    row_join(row, from);
     for (size_t i = 0; i < from->by_run.count; i++) {
         struct amount *amount = history_amount(to, row, i);
         if (amount == NULL)

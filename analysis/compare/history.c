@@ -107,16 +107,21 @@ void row_set_site(struct row *row, const char *site, const char *id)
     snprintf(row->id, sizeof row->id, "%s", id);
 }
 
-static bool append_row(struct history *to, size_t first, const struct row *from)
+void row_join(struct row *row, const struct row *from)
 {
-    struct row *row = history_row(to, &from->key);
-    if (row == NULL)
-        return false;
     row->asks |= from->asks;
     row->unplaced |= from->unplaced;
     row->unnamed |= from->unnamed;
     if (from->site != NULL)
         row_set_site(row, from->site, from->id);
+}
+
+static bool append_row(struct history *to, size_t first, const struct row *from)
+{
+    struct row *row = history_row(to, &from->key);
+    if (row == NULL)
+        return false;
+    row_join(row, from);
     for (size_t i = 0; i < from->by_run.count; i++) {
         struct amount *amount = from->by_run.items[i].count != 0 ? history_amount(to, row, first + i) : NULL;
         if (amount != NULL)

@@ -67,6 +67,8 @@ void history_keep_latest(struct history *history, size_t most);
 void history_sort(struct history *history);
 int row_key_order(const struct row_key *one, const struct row_key *two);
 void row_set_site(struct row *row, const char *site, const char *id);
+/* What is true of one of two rows that become one: all but their amounts. */
+void row_join(struct row *row, const struct row *from);
 void history_free(struct history *history);
 
 #ifdef __cplusplus

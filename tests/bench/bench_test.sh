@@ -3,9 +3,10 @@
 # bench_test.sh: scripts/bench measures every part, as far as the empty and the simulated driver go, says what it left out,
 # and fails where a program fails. Little of each, since nothing here is about how long it takes. Run by Bazel.
 set -euo pipefail
+source tests/device/where.sh
 
 scratch=${TEST_TMPDIR:-$(mktemp -d)}
-if grep -aqE '__(a|t)san_init' interpose/libptds.so; then
+if is_sanitized interpose/libptds.so; then
     echo "SKIPPED: the shim is built with a sanitizer"
     exit 0
 fi

@@ -3,9 +3,10 @@
 # recordings_test.sh: scripts/bench recordings records every program of recording.c, whole, and reads each trace to the end; a
 # file that is no trace is an error. Says nothing of how fast that is. Run by Bazel.
 set -euo pipefail
+source tests/device/where.sh
 
 scratch=${TEST_TMPDIR:-$(mktemp -d)}
-if grep -aqE '__(a|t)san_init' interpose/libptds.so; then
+if is_sanitized interpose/libptds.so; then
     echo "SKIPPED: the shim is built with a sanitizer"
     exit 0
 fi

@@ -19,6 +19,9 @@ first_of() {
 find_shim() { first_of "${PTDS_LIBRARY:-}" lib/libptds.so interpose/libptds.so bazel-bin/interpose/libptds.so; }
 find_command() { first_of bin/ptds analysis/ptds bazel-bin/analysis/ptds; }
 
+# A shim that is built with a sanitizer cannot be preloaded into plain programs.
+is_sanitized() { grep -aqE '__(a|t)san_init' "$1"; }
+
 # A test program by its path below tests/; BUILT is where scripts/gpu puts what it compiled itself.
 find_program() { first_of "tests/$1" "bazel-bin/tests/$1" ${BUILT:+"$BUILT/$(basename "$1")"}; }
 

@@ -13,7 +13,7 @@ export KIT_SIMULATED=1
 SHIM=$(find_shim)
 
 begin_results
-if grep -aqE '__(a|t)san_init' "$SHIM"; then
+if is_sanitized "$SHIM"; then
     kit_alone "$1" || fail "$1"
     note "SKIPPED $1: recording and report, the shim is built with a sanitizer"
 else
