@@ -83,27 +83,15 @@ static void recorded_progress(struct report_watch *watch, uint64_t done, uint64_
     progress_calls(&((struct making *)((char *)watch - offsetof(struct making, recorded)))->progress, done, total);
 }
 
-/* A second pass, where it has something to say. */
+/* Where it would be no guess; a guess is not worth reading the trace again. */
 static struct line what_if_line(const struct report *report)
 {
-    char error[TRACE_ERROR_SIZE];
     struct line line = {0};
-    struct recorded recorded;
-    struct report *again = calloc(1, sizeof *again);
-    if (again == NULL || order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
-        !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed)) {
-        free(again);
+    if (order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
+        !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed))
         return line;
-    }
-    recorded_begin(&recorded);
-    if (report_build_watched(again, &report->trace.source, NULL, &recorded.watch, error) == 0) {
-        struct whatif whatif = whatif_of(again, &recorded);
-        line = whatif_line(&whatif);
-    }
-    report_end(again);
-    recorded_end(&recorded);
-    free(again);
-    return line;
+    struct whatif whatif = whatif_of_source(&report->trace.source);
+    return whatif_line(&whatif);
 }
 
 static void put_screen(const struct making *making, struct site_namer *namer, struct text_sink *sink)

@@ -140,7 +140,7 @@ uint32_t model_replay(struct model *model, unsigned policy);
 uint32_t model_replay_slot(const struct model *model, uint32_t replay, const struct call_view *view);
 
 /* What implicit order depends on, of a call that names a stream or was sent to one. */
-struct order_call model_order_call(const struct model *model, const struct call_view *view);
+struct order_call model_order_call(const struct call_view *view);
 
 /* The next call: first enter (fills the view; the model is as it was when the call was made), then leave. Both use the same
  * view. False without memory: the call is then unknown to the model. */

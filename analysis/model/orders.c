@@ -37,22 +37,22 @@ static uint32_t named_slot(const struct call_view *view)
     return view->asked != MODEL_NO_SLOT ? view->asked : view->target;
 }
 
-struct order_call model_order_call(const struct model *model, const struct call_view *view)
+struct order_call model_order_call(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     uint32_t kept = PTDS_CALL_KEPT_CAPTURE | PTDS_CALL_KEPT_REFUSED | PTDS_CALL_KEPT_EXCLUDED | PTDS_CALL_KEPT_NO_WAY;
     return (struct order_call){
         .act = view->submits ? ORDER_SUBMITS : ORDER_WAITS,
-        .named = order_role_of(model->streams.items[named_slot(view)].kind),
+        .named = order_role_of(view->asked != MODEL_NO_SLOT ? view->asked_kind : view->target_kind),
         .sent = order_role_of(view->target_kind),
         .explicitly = (call->flags & PTDS_CALL_EXPLICIT) != 0,
         .stays = (call->flags & kept) != 0,
     };
 }
 
-static struct ordered ordered_under(const struct model *model, unsigned policy, const struct call_view *view)
+static struct ordered ordered_under(unsigned policy, const struct call_view *view)
 {
-    struct order_call of = model_order_call(model, view);
+    struct order_call of = model_order_call(view);
     return order_under(policy, &of);
 }
 
@@ -83,7 +83,7 @@ uint32_t model_replay_slot(const struct model *model, uint32_t replay, const str
     uint32_t slot;
     if (named_slot(view) == MODEL_NO_SLOT)
         return MODEL_NO_SLOT;
-    uint64_t key = key_at(model, ordered_under(model, order->policy, view).place, view);
+    uint64_t key = key_at(model, ordered_under(order->policy, view).place, view);
     return id_map_get(&model->slot_by_uid, key, &slot) && is_open(order, slot) ? slot : MODEL_NO_SLOT;
 }
 
@@ -94,7 +94,7 @@ uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const stru
     if (slot != MODEL_NO_SLOT || named_slot(view) == MODEL_NO_SLOT)
         return slot;
     const struct model_stream *named = &model->streams.items[named_slot(view)];
-    struct ordered ordered = ordered_under(model, order->policy, view);
+    struct ordered ordered = ordered_under(order->policy, view);
     uint64_t key = key_at(model, ordered.place, view);
     if (id_map_get(&model->slot_by_uid, key, &slot))
         return order_open(order, slot, named->context, ordered.role) ? slot : MODEL_NO_SLOT;

@@ -59,16 +59,8 @@ static void take(struct record *record, const struct report *report)
 
 static void replay(struct record *record, const struct trace_source *source)
 {
-    char error[TRACE_ERROR_SIZE];
-    struct recorded recorded;
-    struct report again;
-    recorded_begin(&recorded);
-    if (report_build_watched(&again, source, NULL, &recorded.watch, error) == 0)
-        record->whatif = whatif_of(&again, &recorded);
-    record->replayed = record->whatif.recorded != 0 && record->whatif.doubt == WHATIF_SURE &&
-                       whatif_is_timed(record->whatif.gpu, record->whatif.gpu_timed);
-    report_end(&again);
-    recorded_end(&recorded);
+    record->whatif = whatif_of_source(source);
+    record->replayed = record->whatif.doubt == WHATIF_SURE && whatif_is_timed(record->whatif.gpu, record->whatif.gpu_timed);
 }
 
 static void take_outcome(struct record *record, const struct report *report)

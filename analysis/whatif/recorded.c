@@ -22,6 +22,12 @@ static void add_memory(struct recorded *r, const struct call *call)
     r->out_of_memory |= !sorted_put(&r->live, begin, (uint32_t)(r->memories.count - 1));
 }
 
+static bool frees(unsigned op)
+{
+    return op == PTDS_OP_FREE || op == PTDS_OP_FREE_ASYNC || op == PTDS_OP_FREE_HOST || op == PTDS_OP_UNREGISTER ||
+           op == PTDS_OP_UNMAP;
+}
+
 /* The uid of the allocation that holds the address; 0: not known. */
 static uint32_t memory_at(const struct recorded *r, uint64_t address)
 {
@@ -86,7 +92,8 @@ static void touch_launch(struct recorded *r, const struct trace *trace, struct s
     uint64_t reads = kernel_reads(r, trace, call->r.object);
     for (uint32_t i = LAUNCH_WORDS_AT; i < call->words; i++)
         touch_word(r, step, call_word(call, i), reads);
-    if (kernel != NULL && kernel->variables != PTDS_NO_VARIABLES && kernel->variables != 0)
+    step->opaque |= kernel == NULL;
+    if (kernel != NULL && kernel->variables != PTDS_NO_VARIABLES) /* 0: not told, so that it may touch any module's */
         touch(r, step, kernel->variables & ~PTDS_CONSTANT_VARIABLES, !(kernel->variables & PTDS_CONSTANT_VARIABLES));
     uint64_t grid = (uint32_t)call_word(call, 0) * (call_word(call, 0) >> 32) * (uint32_t)call_word(call, 1);
     uint64_t block =
@@ -161,14 +168,13 @@ static void set_device_time(const struct trace *trace, struct step *step, const 
         device_run_times(trace, view->ran, &step->began, &step->ran);
 }
 
-static void set_streams(struct recorded *r, struct step *step, const struct report *report, const struct call_view *view)
+static void set_streams(struct recorded *r, struct step *step, const struct call_view *view)
 {
-    const struct model *model = report->runs[0].model;
     step->named = view->asked != MODEL_NO_SLOT ? view->asked : view->target;
     step->sent = view->target != MODEL_NO_SLOT ? view->target : step->named;
     step->own = own_stream(r, view);
     if (step->named != MODEL_NO_SLOT)
-        step->order = model_order_call(model, view);
+        step->order = model_order_call(view);
 }
 
 /* What a quarter of the trace's calls of this kind stay below: more than half may have been held up. */
@@ -218,6 +224,8 @@ static void take_call(struct report_watch *watch, const struct report *report, c
     (void)serial;
     if (call->r.op == PTDS_OP_ALLOC || call->r.op == PTDS_OP_ALLOC_ASYNC)
         add_memory(r, call);
+    else if (frees(call->r.op))
+        sorted_remove(&r->live, call_word(call, 0));
     if (r->steps.count >= RECORDED_MOST || !TABLE_ADD(&r->steps)) {
         r->out_of_memory |= r->steps.count < RECORDED_MOST;
         r->too_many |= r->steps.count >= RECORDED_MOST;
@@ -232,7 +240,7 @@ static void take_call(struct report_watch *watch, const struct report *report, c
     step->work = view->work;
     step->engine = view->work ? (uint8_t)engine_of(call) : ENGINE_NONE;
     set_times(r, step, report, view);
-    set_streams(r, step, report, view);
+    set_streams(r, step, view);
     if (view->work)
         touch_memory(r, &report->trace, step, call);
     r->gpu += step->engine != ENGINE_NONE;

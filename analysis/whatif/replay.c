@@ -8,13 +8,6 @@
 
 #include "analysis/whatif/engines.h"
 
-/* A stream of the replayed policy. */
-struct lane {
-    struct moment end; /* of what is on it */
-    uint32_t context;
-    enum order_role role;
-};
-
 struct context {
     struct moment end[ORDER_ROLES];    /* of all work on streams of each role */
     struct moment named[ORDER_ROLES];  /* the same, by the stream that the program named */
@@ -37,7 +30,7 @@ struct run {
     const struct latencies *latencies;
     const struct assumptions *assumptions;
     unsigned policy;
-    TABLE_OF(struct lane) lanes;
+    TABLE_OF(struct moment) lanes; /* until when there is work on each stream of the policy */
     TABLE_OF(struct context) contexts;
     TABLE_OF(struct thread) threads;
     TABLE_OF(struct memory) memories;
@@ -92,7 +85,7 @@ static struct context *context_of(struct run *run, const struct step *step)
     return ITEM(run, &run->contexts, step->context);
 }
 
-static struct lane *lane_of(struct run *run, const struct step *step, struct ordered ordered)
+static struct moment *lane_of(struct run *run, const struct step *step, struct ordered ordered)
 {
     uint64_t key = step->named;
     if (ordered.place == ORDER_AT_SENT)
@@ -101,10 +94,7 @@ static struct lane *lane_of(struct run *run, const struct step *step, struct ord
         key = step->own;
     else if (ordered.place == ORDER_AT_SHARED)
         key = (uint64_t)step->context << 32 | UINT32_MAX;
-    struct lane *lane = ITEM(run, &run->lanes, place_of(run, &run->lane_by_key, key, run->lanes.count));
-    lane->context = step->context;
-    lane->role = ordered.role;
-    return lane;
+    return ITEM(run, &run->lanes, place_of(run, &run->lane_by_key, key, run->lanes.count));
 }
 
 /* ---- what work comes after ---- */
@@ -174,9 +164,9 @@ static struct moment run_work(struct run *run, const struct step *step, struct m
 static struct moment submit(struct run *run, const struct step *step, struct moment entered)
 {
     struct ordered ordered = order_under(run->policy, &step->order);
-    struct lane *lane = lane_of(run, step, ordered);
+    struct moment *lane = lane_of(run, step, ordered);
     struct context *context = context_of(run, step);
-    struct moment before = lane->end;
+    struct moment before = *lane;
     before = after_roles(before, ordered.after, context->end);
     before = after_conflicts(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
@@ -190,7 +180,7 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     struct moment end = step->work ? run_work(run, step, ready) : ready;
     if (step->op == PTDS_OP_EVENT_RECORD)
         *event_of(run, step) = end;
-    raise(&lane->end, end);
+    raise(lane, end);
     raise(&context->end[ordered.role], end);
     note_conflicts(run, step, end);
     return end;
@@ -209,7 +199,7 @@ static struct moment waits_for(struct run *run, const struct step *step, struct 
         return after_roles(own, ORDER_OF_ALL, context->end);
     call.act = ORDER_WAITS;
     struct ordered ordered = order_under(run->policy, &call);
-    struct moment until = max_of(own, &lane_of(run, step, ordered)->end);
+    struct moment until = max_of(own, lane_of(run, step, ordered));
     until = after_roles(until, ordered.after, context->end);
     return run->assumptions->host_promises ? after_roles(until, ordered.promised, context->named) : until;
 }
@@ -270,7 +260,6 @@ static void take_step(struct run *run, uint32_t position)
     }
     if (step->submits && step->named != MODEL_NO_SLOT)
         own = submit(run, step, now);
-    thread = ITEM(run, &run->threads, step->thread);
     now = after(now, time_in(run, step), PART_HOST);
     if (step->waits != WAIT_NONE && (step->named != MODEL_NO_SLOT || step->waits != WAIT_STREAM)) {
         struct moment until = waits_for(run, step, step->work ? own : (struct moment){0});

@@ -5,6 +5,8 @@
  */
 #include "analysis/whatif/whatif.h"
 
+#include <stdlib.h>
+
 #include "analysis/whatif/durations.h"
 
 const unsigned whatif_policies[WHATIF_POLICIES] = {ORDER_GUARDED, ORDER_PER_THREAD, ORDER_STREAM};
@@ -67,29 +69,30 @@ static uint64_t recorded_ns(const struct recorded *recorded)
     return last > first ? last - first : 0;
 }
 
-static double share_of(uint64_t replayed, uint64_t recorded)
+/* By how much one misses the other, as a share. */
+static double miss(uint64_t replayed, uint64_t recorded)
 {
-    return recorded != 0 ? (double)replayed / (double)recorded - 1 : 1;
-}
-
-static double size_of(double share)
-{
+    double share = recorded != 0 ? (double)replayed / (double)recorded - 1 : 1;
     return share < 0 ? -share : share;
 }
 
-/* The part of a run that a policy's replay takes of the replay as it was, of the run itself. */
-static uint64_t scaled(const struct whatif *whatif, struct moment replayed, struct moment as_run)
+/* What a policy's replay takes is a part of what the replay as it was takes; the same part of the run. */
+struct bound {
+    const struct assumptions *assumptions;
+    struct moment as_run;
+};
+
+static uint64_t scaled(const struct whatif *whatif, const struct bound *bound, const struct moment *replayed)
 {
-    return (uint64_t)((double)whatif->recorded * ((double)replayed.at / (double)as_run.at));
+    return (uint64_t)((double)whatif->recorded * ((double)replayed->at / (double)bound->as_run.at));
 }
 
 static struct prediction predict(const struct whatif *whatif, const struct recorded *recorded, unsigned policy,
-                                 const struct latencies *latencies, const struct assumptions *careful)
+                                 const struct latencies *latencies, const struct bound *low, const struct bound *high)
 {
-    struct moment one = replay_run(recorded, policy, latencies, &hopeful);
-    struct moment other = replay_run(recorded, policy, latencies, careful);
-    uint64_t least = scaled(whatif, one, replay_run(recorded, ORDER_AS_RUN, latencies, &hopeful));
-    uint64_t most = scaled(whatif, other, replay_run(recorded, ORDER_AS_RUN, latencies, careful));
+    struct moment one = replay_run(recorded, policy, latencies, low->assumptions);
+    struct moment other = replay_run(recorded, policy, latencies, high->assumptions);
+    uint64_t least = scaled(whatif, low, &one), most = scaled(whatif, high, &other);
     struct prediction prediction = {least < most ? least : most, least < most ? most : least, other};
     prediction.least = (uint64_t)((double)prediction.least * (1 - whatif->error));
     prediction.most = (uint64_t)((double)prediction.most * (1 + whatif->error));
@@ -105,21 +108,38 @@ struct whatif whatif_of(const struct report *report, struct recorded *recorded)
     if (whatif.doubt != WHATIF_SURE)
         return whatif;
     struct latencies latencies = durations_latencies(recorded);
-    struct assumptions careful = careful_of(&whatif);
-    durations_share(recorded);
-    struct assumptions large = careful;
+    struct assumptions small = careful_of(&whatif), large = small;
     large.gpu_threads = LARGE_GPU;
+    durations_share(recorded);
+    struct bound low = {&hopeful, replay_run(recorded, ORDER_AS_RUN, &latencies, &hopeful)};
+    struct bound high = {&small, replay_run(recorded, ORDER_AS_RUN, &latencies, &small)};
     struct moment as_run = replay_run(recorded, ORDER_AS_RUN, &latencies, &large);
-    struct moment small = replay_run(recorded, ORDER_AS_RUN, &latencies, &careful);
     whatif.replayed = as_run.at;
-    whatif.error = size_of(share_of(as_run.at, whatif.recorded));
-    if (as_run.at == 0 || small.at == 0)
+    whatif.error = miss(as_run.at, whatif.recorded);
+    if (low.as_run.at == 0 || high.as_run.at == 0 || as_run.at == 0)
         whatif.doubt = WHATIF_NO_MEMORY;
     else if (whatif.error > WHATIF_MOST_ERROR)
         whatif.doubt = WHATIF_MISSES;
-    if (size_of(share_of(small.at, as_run.at)) > whatif.error + 0.02) /* more of it did run at a time */
-        careful = large;
+    if (miss(high.as_run.at, as_run.at) > whatif.error + 0.02) /* more of it did run at a time */
+        high = (struct bound){&large, as_run};
     for (unsigned i = 0; i < WHATIF_POLICIES && whatif.doubt == WHATIF_SURE; i++)
-        whatif.policies[i] = predict(&whatif, recorded, whatif_policies[i], &latencies, &careful);
+        whatif.policies[i] = predict(&whatif, recorded, whatif_policies[i], &latencies, &low, &high);
+    return whatif;
+}
+
+struct whatif whatif_of_source(const struct trace_source *source)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct whatif whatif = {.doubt = WHATIF_NO_MEMORY};
+    struct recorded recorded;
+    struct report *report = calloc(1, sizeof *report);
+    if (report == NULL)
+        return whatif;
+    recorded_begin(&recorded);
+    if (report_build_watched(report, source, NULL, &recorded.watch, error) == 0)
+        whatif = whatif_of(report, &recorded);
+    report_end(report);
+    recorded_end(&recorded);
+    free(report);
     return whatif;
 }

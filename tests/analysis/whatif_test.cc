@@ -103,6 +103,22 @@ TEST(WhatIf, OnlyWhatIsConstIsRead)
     run.Takes(ORDER_GUARDED, 19.5, 20.6);
 }
 
+TEST(WhatIf, WhatWasFreedIsNotFoundInWhatLiesThereNow)
+{
+    WhatIf run("1@0+1 alloc ptr=0x300000 bytes=4096 m=old\n1@4+1 free m=old\n" +
+               std::string("1@8+1 alloc ptr=0x2f0000 bytes=1048576 m=C\n") +
+               Two("k=_Z1aPf args=C", "k=_Z1bPf args=C+65552")); /* 0x300010 */
+    run.Takes(ORDER_GUARDED, 19.5, 20.6);
+}
+
+TEST(WhatIf, WhereVariablesAreNotToldKernelsMayShareThem)
+{
+    WhatIf run(Two("k=_Z1aPf args=A vars=old", "k=_Z1bPf args=B vars=old"));
+    run.Takes(ORDER_GUARDED, 19.5, 20.6);
+    WhatIf told(Two("k=_Z1aPf args=A vars=B", "k=_Z1bPf args=B"));
+    told.Takes(ORDER_GUARDED, 19.5, 20.6);
+}
+
 TEST(WhatIf, WhatMayTouchEverythingStaysInOrderUnderGuarded)
 {
     WhatIf run(Two("k=_Z1aPf args=A", "k=unknown args=B why-pointers"));

@@ -249,6 +249,10 @@ TEST(DeviceTimes, FromCupti)
             for (const ptds_rec_CALL &call : recorded.calls(op))
                 work[{1u, call.enter}] = call;
         EXPECT_EQ(work.size(), 400u);
+        for (const auto &one : work) {
+            EXPECT_TRUE(one.second.flags & PTDS_CALL_TIMED) << "op " << unsigned(one.second.op);
+            EXPECT_GT(one.second.leave, one.second.enter);
+        }
         std::map<uint32_t, ptds_rec_DEVICE_BASE> bases;
         for (const ptds_rec_DEVICE_BASE &base : recorded.all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE)) {
             EXPECT_EQ(base.source, static_cast<uint32_t>(PTDS_DEVICE_CUPTI));
