@@ -15,7 +15,7 @@ static struct claim *place_for(struct order *o, struct lane *lane, const struct 
                                uint64_t epoch)
 {
     int slot = claims_slot(lane, memory, writes);
-    unsigned first = memory->uid % (LANE_CLAIMS / CLAIM_ROW) * CLAIM_ROW, way = 0;
+    unsigned first = claims_row(memory), way = 0;
     if (slot >= 0)
         return &lane->claims[slot];
     while (way < CLAIM_ROW && claims_is_live(lane, (int)(first + way), epoch))

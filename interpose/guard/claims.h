@@ -21,12 +21,18 @@ static inline uintptr_t claims_key(const struct memory *memory, uint32_t writes)
     return (uintptr_t)memory | (writes != 0);
 }
 
-/* Where the lane's claim on it lies, live or not; -1: it has none. Memories have successive numbers, so what a thread
- * allocates together lies in different rows, and several threads that share a lane have room beside each other. */
+/* The first place of its row. Memories have successive numbers, so what a thread allocates together lies in different rows,
+ * and several threads that share a lane have room beside each other. */
+static inline unsigned claims_row(const struct memory *memory)
+{
+    return memory->uid % (LANE_CLAIMS / CLAIM_ROW) * CLAIM_ROW;
+}
+
+/* Where the lane's claim on it lies, live or not; -1: it has none. */
 static inline int claims_slot(const struct lane *lane, const struct memory *memory, uint32_t writes)
 {
     const uintptr_t key = claims_key(memory, writes);
-    unsigned first = memory->uid % (LANE_CLAIMS / CLAIM_ROW) * CLAIM_ROW;
+    unsigned first = claims_row(memory);
     for (unsigned slot = first; slot < first + CLAIM_ROW; slot++) {
         if (lane->claims[slot].key == key)
             return (int)slot;
