@@ -139,13 +139,15 @@ void guard_finish_implicit(struct call *C)
 
 /* ---- when no lane is left ---- */
 
-/* Not in a capture, which it would break. */
 static int all_is_done(const struct call *C)
 {
     const struct context *context = C->stream ? C->stream->context : C->context;
-    int saved = errno, entered = capture_any() || !context ? -1 : rails_enter(context);
-    int done = entered >= 0 && REAL(cuCtxSynchronize) && REAL(cuCtxSynchronize)() == CUDA_SUCCESS;
+    int saved = errno, entered = context ? rails_enter(context) : -1;
+    int done = entered >= 0 && (capture_any() ? rails_host_wait_in_capture(context)
+                                              : REAL(cuCtxSynchronize) && REAL(cuCtxSynchronize)() == CUDA_SUCCESS);
     rails_leave(entered);
+    if (!done)
+        diag_once(DIAG_ERROR, "the host cannot wait for all work that has no lane: results may be wrong");
     errno = saved;
     return done;
 }
@@ -164,7 +166,10 @@ static void alone(struct call *C)
 void guard_finish_alone(struct call *C)
 {
     C->guarded.alone = 0;
-    all_is_done(C);
+    if (capture_any())
+        rails_host_wait(C->target); /* it has no lane itself */
+    else
+        all_is_done(C);
 }
 
 /* ---- other work ---- */

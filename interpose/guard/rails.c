@@ -119,6 +119,43 @@ static void wait_by_host(unsigned lane)
         refused();
 }
 
+/* Of a stream that is destroyed, or captured now, the mark stands for what was on it before. */
+static int waits_in_turn(unsigned lane, uint32_t ticket)
+{
+    const struct lane *of = guard_state.order.lanes[lane];
+    const struct stream *stream = rails[lane].stream;
+    rails_await_turn(lane, ticket);
+    gate_await_quick(&rails[lane].gate);
+    CUevent mark = rails[lane].mark[of->newest];
+    CUresult result = CUDA_SUCCESS;
+    if (!of->gone && !(stream && stream->capturing))
+        result = rails_host_wait(recorded_on(lane));
+    else if (mark)
+        result = REAL(cuEventSynchronize)(mark);
+    rails_served(lane, ticket);
+    return result == CUDA_SUCCESS;
+}
+
+int rails_host_wait_in_capture(const struct context *context)
+{
+    uint16_t lanes[ORDER_LANES];
+    uint32_t tickets[ORDER_LANES];
+    unsigned count = 0;
+    int all = 1, cancel = cancel_off();
+    lock_take(&guard_state.lock);
+    for (unsigned lane = 0; lane < guard_state.order.high; lane++) {
+        if (guard_state.order.lanes[lane] && guard_state.order.lanes[lane]->open && rails[lane].context == context) {
+            lanes[count] = (uint16_t)lane;
+            tickets[count++] = rails_ticket(lane);
+        }
+    }
+    lock_drop(&guard_state.lock);
+    for (unsigned i = 0; i < count; i++)
+        all &= waits_in_turn(lanes[i], tickets[i]);
+    cancel_back(cancel);
+    return all;
+}
+
 static void wait_for_newest(CUstream waiting, unsigned lane, uint32_t ticket)
 {
     struct context *context = rails[lane].context;

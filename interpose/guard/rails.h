@@ -97,6 +97,10 @@ void rails_no_mark(unsigned lane, int mark);
 /* Waits for the stream with the host, also while a capture is open. */
 CUresult rails_host_wait(CUstream stream);
 
+/* The same for all work of the context that has a lane, while a capture is open: a wait for the context would end it.
+ * Unlocked. 0: some of it could not be waited for. */
+int rails_host_wait_in_capture(const struct context *context);
+
 /* An event without timing of the context, and back. NULL: the driver refuses. */
 CUevent rails_event(struct context *context);
 void rails_event_back(struct context *context, CUevent event);

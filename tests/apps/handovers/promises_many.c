@@ -132,13 +132,31 @@ static void *run_crowd(void *p)
     return NULL;
 }
 
-static int per_thread_crowd(struct promise *p)
+static void in_crowd(struct promise *p)
 {
     pthread_t runner;
+    come = 0;
     pthread_barrier_init(&crowd, NULL, CROWD + 1);
     pthread_create(&runner, NULL, run_crowd, p);
     read_after_crowd(p);
     pthread_join(runner, NULL);
+}
+
+static int per_thread_crowd(struct promise *p)
+{
+    in_crowd(p);
+    return device_are(p->seen, NEW + 1, WORDS);
+}
+
+// A wait for the context would fail now, and end the capture.
+static int per_thread_crowd_in_capture(struct promise *p)
+{
+    CUgraph graph = NULL;
+    CU(app_add_one(&p->app, p->n, p->zeros, 1)); // so that its stream has a lane
+    CU(cuStreamBeginCapture(p->n, CU_STREAM_CAPTURE_MODE_RELAXED));
+    in_crowd(p);
+    CU(cuStreamEndCapture(p->n, &graph));
+    CU(cuGraphDestroy(graph));
     return device_are(p->seen, NEW + 1, WORDS);
 }
 
@@ -149,5 +167,6 @@ const struct named_case cases_many[] = {
     {"per-thread-beside-contexts", per_thread_beside_contexts, 0},
     {"legacy-beside-contexts", legacy_beside_contexts, 0},
     {"per-thread-crowd", per_thread_crowd, 0},
+    {"per-thread-crowd-in-capture", per_thread_crowd_in_capture, 0},
     {0},
 };
