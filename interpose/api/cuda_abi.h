@@ -19,6 +19,14 @@ struct ptds_egl_frame {
     unsigned int fields[9];
 };
 
+/* How it is passed by value: where that is by the address of a copy, a wrapper hands that on, and needs no copy of its own.
+ */
+#if defined(__aarch64__)
+typedef struct ptds_egl_frame *ptds_egl_frame_by_value;
+#else
+typedef struct ptds_egl_frame ptds_egl_frame_by_value;
+#endif
+
 /* cudaGL.h and cudaEGL.h declare these, and need the GL and EGL headers for it; copied prototypes, GLuint and handles as
  * the plain types that they are. */
 #define GRAPHICS_ENTRY(name, ...) CUresult CUDAAPI name(__VA_ARGS__)
@@ -32,7 +40,7 @@ GRAPHICS_ENTRY(cuGLUnmapBufferObject, unsigned int);
 GRAPHICS_ENTRY(cuGLUnmapBufferObjectAsync, unsigned int, CUstream);
 GRAPHICS_ENTRY(cuEGLStreamConsumerAcquireFrame, void *, CUgraphicsResource *, CUstream *, unsigned int);
 GRAPHICS_ENTRY(cuEGLStreamConsumerReleaseFrame, void *, CUgraphicsResource, CUstream *);
-GRAPHICS_ENTRY(cuEGLStreamProducerPresentFrame, void *, struct ptds_egl_frame, CUstream *);
+GRAPHICS_ENTRY(cuEGLStreamProducerPresentFrame, void *, ptds_egl_frame_by_value, CUstream *);
 GRAPHICS_ENTRY(cuEGLStreamProducerReturnFrame, void *, void *, CUstream *);
 #undef GRAPHICS_ENTRY
 

@@ -6,9 +6,11 @@
 #define PTDS_FIRST_GLIBC_H
 
 #if defined(__x86_64__)
-#define OF_FIRST_GLIBC(name) __asm__(".symver " #name "," #name "@GLIBC_2.2.5")
+#define FIRST_GLIBC "GLIBC_2.2.5"
 #elif defined(__aarch64__)
-#define OF_FIRST_GLIBC(name) __asm__(".symver " #name "," #name "@GLIBC_2.17")
+#define FIRST_GLIBC "GLIBC_2.17"
 #endif
+
+#define OF_FIRST_GLIBC(name) __asm__(".symver " #name "," #name "@" FIRST_GLIBC)
 
 #endif

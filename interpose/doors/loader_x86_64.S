@@ -6,6 +6,7 @@
  *
  * struct answer { uintptr_t answered; void *value; } comes back in rax:rdx.
  */
+#if defined(__x86_64__)
     .text
 
 /* For functions of two arguments; the caller's return address is the third of `decide`. */
@@ -81,5 +82,7 @@ ptds_dlvsym_new:
     .symver ptds_dlvsym_new, dlvsym@@GLIBC_2.34, remove
     .symver ptds_dlopen_old, dlopen@GLIBC_2.2.5, remove
     .symver ptds_dlopen_new, dlopen@@GLIBC_2.34, remove
+
+#endif
 
     .section .note.GNU-stack, "", @progbits

@@ -80,12 +80,12 @@ static void record_in_full(struct call *C, struct again_listed listed, CUfunctio
 
 /* The long way looks where the program called from, so it must be jumped to, as wrappers.c does: no local of the two
  * wrappers may have an address. */
-static __attribute__((cold, noinline)) void unusual(struct again_listed listed, uint64_t enter, const void *const *frame,
-                                                    CUfunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                                    unsigned block_x, unsigned block_y, unsigned block_z,
-                                                    unsigned shared_bytes, void **params, CUresult result)
+static __attribute__((cold, noinline)) void unusual(struct again_listed listed, uint64_t enter, const void *caller,
+                                                    const void *const *frame, CUfunction f, unsigned grid_x,
+                                                    unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                                                    unsigned block_z, unsigned shared_bytes, void **params, CUresult result)
 {
-    struct call C = {.api = API_cuLaunchKernel, .enter = enter, .caller = *frame, .frame = frame};
+    struct call C = {.api = API_cuLaunchKernel, .enter = enter, .caller = caller, .frame = frame};
     C.thread = thread_self;
     C.result = result;
     fp_shape(C.word, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, 0);
@@ -96,7 +96,7 @@ static CUresult recorded_launch(CUfunction f, unsigned grid_x, unsigned grid_y, 
                                 unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **params,
                                 void **extra)
 {
-    const void *const *frame = (const void *const *)__builtin_frame_address(0) + 1;
+    const void *const *frame = CALL_FRAME();
     struct ptds_rec_CALL *record = stream || extra ? NULL : begin(__builtin_return_address(0), frame);
     struct again_listed listed = {NULL, 0, 0, 0, 0};
     if (record)
@@ -108,15 +108,16 @@ static CUresult recorded_launch(CUfunction f, unsigned grid_x, unsigned grid_y, 
     CUresult result = REAL(cuLaunchKernel)(f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
                                            again_target(listed), params, extra);
     if (!end(record, API_cuLaunchKernel, listed, result))
-        unusual(listed, enter, frame, f, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, params, result);
+        unusual(listed, enter, __builtin_return_address(0), frame, f, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                shared_bytes, params, result);
     return result;
 }
 
-static __attribute__((cold, noinline)) void unusual_ex(struct again_listed listed, uint64_t enter, const void *const *frame,
-                                                       const CUlaunchConfig *config, CUfunction f, void **params,
-                                                       CUresult result)
+static __attribute__((cold, noinline)) void unusual_ex(struct again_listed listed, uint64_t enter, const void *caller,
+                                                       const void *const *frame, const CUlaunchConfig *config, CUfunction f,
+                                                       void **params, CUresult result)
 {
-    struct call C = {.api = API_cuLaunchKernelEx, .enter = enter, .caller = *frame, .frame = frame};
+    struct call C = {.api = API_cuLaunchKernelEx, .enter = enter, .caller = caller, .frame = frame};
     C.thread = thread_self;
     C.result = result;
     fp_shape(C.word, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX, config->blockDimY,
@@ -134,7 +135,7 @@ static __attribute__((noinline)) CUresult launch_ex_on(CUstream target, const CU
 
 static CUresult recorded_launch_ex(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
-    const void *const *frame = (const void *const *)__builtin_frame_address(0) + 1;
+    const void *const *frame = CALL_FRAME();
     int plain = config && !config->hStream && !config->numAttrs && !extra;
     struct ptds_rec_CALL *record = plain ? begin(__builtin_return_address(0), frame) : NULL;
     struct again_listed listed = {NULL, 0, 0, 0, 0};
@@ -147,7 +148,7 @@ static CUresult recorded_launch_ex(const CUlaunchConfig *config, CUfunction f, v
              config->blockDimZ, config->sharedMemBytes, 0);
     CUresult result = launch_ex_on(again_target(listed), config, f, params);
     if (!end(record, API_cuLaunchKernelEx, listed, result))
-        unusual_ex(listed, enter, frame, config, f, params, result);
+        unusual_ex(listed, enter, __builtin_return_address(0), frame, config, f, params, result);
     return result;
 }
 

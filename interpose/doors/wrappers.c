@@ -106,8 +106,7 @@
 
 #define ENTER(symbol, twin_index, function, args) \
     struct call call, *const C = &call; \
-    switch (enter_call(C, API_##symbol, twin_index, __builtin_return_address(0), \
-                       (const void *const *)__builtin_frame_address(0) + 1)) { \
+    switch (enter_call(C, API_##symbol, twin_index, __builtin_return_address(0), CALL_FRAME())) { \
     case ENTER_ABSENT: return C->result; \
     case ENTER_PASS: return ((__typeof__(&function))driver_real[API_##symbol][twin_index])args; \
     default: break; \

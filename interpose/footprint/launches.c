@@ -10,7 +10,15 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+
+/* Addresses that a kernel gives a program that does not ask for more: half of them on x86-64. */
+#if defined(__x86_64__)
+enum { PAGEABLE_BITS = 47 };
+#else
+enum { PAGEABLE_BITS = 48 };
+#endif
 
 /* The word, for the record: there is room for so many. */
 static void keep_word(struct call *C, uint64_t word, size_t offset)
@@ -21,15 +29,22 @@ static void keep_word(struct call *C, uint64_t word, size_t offset)
         C->word[C->words++] = word | (uint64_t)(offset / 8) << PTDS_LAUNCH_ADDRESS_BITS;
 }
 
-/* Where programs, libraries and large heaps lie on the machines that this is built for: other numbers are seldom as large.
- */
+/* Whether the program may have memory there. The kernel knows; of an answer other than "nothing is mapped" (a filter may
+ * refuse the question) nothing can be concluded. Below are pages that no program gets (mmap_min_addr), above is the
+ * kernel's half. */
 static int is_pageable(uint64_t word)
 {
+    static uint64_t page;
     unsigned char resident;
     int saved = errno;
-    if (word < UINT64_C(0x550000000000) || word >= UINT64_C(0x800000000000))
+#if defined(__aarch64__)
+    word &= UINT64_MAX >> 8; /* the highest byte may be a tag */
+#endif
+    if (word < 1u << 16 || word >> PAGEABLE_BITS)
         return 0;
-    int mapped = mincore((void *)(word & ~UINT64_C(4095)), 1, &resident) == 0;
+    if (!page)
+        page = getauxval(AT_PAGESZ);
+    int mapped = mincore((void *)(word & -page), 1, &resident) == 0 || errno != ENOMEM;
     errno = saved;
     return mapped;
 }
@@ -86,12 +101,12 @@ static inline int may_hold_pointers(const struct memory *memory, unsigned flags)
 static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsigned flags)
 {
     struct memory *memory = memories_memory(C->thread, word, offset / 8);
-    if (__builtin_expect(!memory, 0))
+    if (__builtin_expect(!memory, 0)) {
         memory = near_word(C, word);
-    if (!memory) {
         if (reads_pageable())
             touch_unknown(C, word);
-        return;
+        if (!memory)
+            return;
     }
     touch_whole(&C->touched, memory, !(flags & SIGNATURE_READS));
     if (__builtin_expect(may_hold_pointers(memory, flags) || flags & SIGNATURE_ENDS, 0))

@@ -57,6 +57,18 @@ static const void *const *readable_end(const struct call *C)
     return (const void *const *)((frame | (MEMORY_PAGE - 1)) + 1);
 }
 
+/* Functions built with branch protection sign what they keep there; unwinding takes that off, and so does this. */
+static const void *unsigned_address(const void *kept)
+{
+#if defined(__aarch64__)
+    register const void *address __asm__("x30") = kept;
+    __asm__("hint #7" : "+r"(address)); /* xpaclri, which older processors take for nothing */
+    return address;
+#else
+    return kept;
+#endif
+}
+
 /* Where the outer return addresses lie on the stack, so that the next call can be told to have come the same way. */
 static void find_slots(struct stack_entry *entry, const struct call *C, void *const *frames, int count)
 {
@@ -66,11 +78,11 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
         int left = SCAN_WORDS;
         do
             at++;
-        while (at < end && *at != frames[i] && --left > 0);
+        while (at < end && unsigned_address(*at) != frames[i] && --left > 0);
         if (at >= end || left == 0)
             return;
         entry->outer[entry->checked].slot = at;
-        entry->outer[entry->checked++].value = frames[i];
+        entry->outer[entry->checked++].value = *at;
     }
 }
 

@@ -40,6 +40,14 @@ struct guarded {
     struct promise promise; /* what all that follows the host's wait is promised */
 };
 
+/* Where a function of ours that the program calls finds the return address on the stack, and where it would lie where the
+ * processor keeps it in a register: the same for all functions that this call may be passed on to by a jump. */
+#if defined(__x86_64__)
+#define CALL_FRAME() ((const void *const *)__builtin_frame_address(0) + 1)
+#else
+#define CALL_FRAME() ((const void *const *)__builtin_dwarf_cfa() - 1)
+#endif
+
 /* caller and frame, object and generation, op and kinds are written apart, read soon after, and so do not lie side by side:
  * compilers read neighbours in one go, and the processor then waits until both have left its store buffer (up to a
  * nanosecond and a half a recorded call, measured). */
@@ -52,7 +60,7 @@ struct call {
     uint32_t object;    /* of the footprint */
     const void *caller; /* the return address of the wrapper */
     struct thread *thread;
-    const void *const *frame; /* where the return address lies on the stack */
+    const void *const *frame; /* CALL_FRAME() */
     struct context *context;  /* the work's; NULL unknown */
     struct stream *stream;    /* the created stream that the program named; NULL for the default ones and none */
     uint32_t stream_uid, target_uid;

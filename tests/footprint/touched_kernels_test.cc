@@ -2,6 +2,8 @@
  *
  * What kernels touch: by their parameters, their names, their modules.
  */
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/footprint/touched.h"
@@ -66,6 +68,21 @@ TEST_F(Touched, PageableMemoryWhereKernelsReadIt)
     EXPECT_EQ(launch(function, a, address, 0u), "w a");
     watch_pageable(1);
     EXPECT_EQ(launch(function, a, address, 0u), "!OTHER");
+    /* Wherever it lies: programs that are not position-independent have their heap below 4 GiB. */
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    for (uintptr_t at : {uintptr_t{0x20000000}, uintptr_t{0x1234560000}}) {
+        void *low = mmap(reinterpret_cast<void *>(at), page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_EQ(reinterpret_cast<void *>(at), low);
+        EXPECT_EQ(launch(function, a, CUdeviceptr{at + 12}, 0u), "!OTHER");
+        munmap(low, page);
+        EXPECT_EQ(launch(function, a, CUdeviceptr{at + 12}, 0u), "w a");
+    }
+    /* Memory that is known begins behind it, but not there. */
+    alignas(4096) static char beside[8192];
+    CU(cuMemHostRegister(beside + 4096, 4096, 0));
+    EXPECT_EQ(launch(function, a, reinterpret_cast<CUdeviceptr>(beside) + 4092, 0u), "!OTHER");
+    CU(cuMemHostUnregister(beside + 4096));
+    EXPECT_EQ(launch(function, a, CUdeviceptr{1} << 48 | 0x7000, 0u), "w a");
     EXPECT_EQ(launch(function, a, CUdeviceptr{0x7000}, 0u), "w a");
     EXPECT_EQ(launch(function, a, CUdeviceptr{0x7ffffffff000}, 0u), "w a");
     watch_pageable(0);

@@ -66,7 +66,7 @@ void knows(const void *caller, const void *const *frame)
 CUresult wrapper_launch(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream stream,
                         void **, void **extra)
 {
-    knows(__builtin_return_address(0), static_cast<const void *const *>(__builtin_frame_address(0)) + 1);
+    knows(__builtin_return_address(0), CALL_FRAME());
     g_got.wrapper++;
     g_got.stream = stream;
     g_got.extra = extra;
@@ -75,7 +75,7 @@ CUresult wrapper_launch(CUfunction, unsigned, unsigned, unsigned, unsigned, unsi
 
 CUresult wrapper_launch_ex(const CUlaunchConfig *config, CUfunction, void **, void **extra)
 {
-    knows(__builtin_return_address(0), static_cast<const void *const *>(__builtin_frame_address(0)) + 1);
+    knows(__builtin_return_address(0), CALL_FRAME());
     g_got.wrapper++;
     g_got.stream = config ? config->hStream : nullptr;
     g_got.extra = extra;

@@ -15,6 +15,7 @@
 
 extern "C" {
 #include "interpose/api/cuda_abi.h"
+#include "interpose/base/first_glibc.h"
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT const void *deep_address(const char *name);
@@ -42,9 +43,9 @@ EXPORT void *dlsym(void *, const char *) noexcept;
 }
 
 #ifdef OLD_LOOKUPS
-__asm__(".symver old_dlsym,dlsym@GLIBC_2.2.5");
-__asm__(".symver old_dlvsym,dlvsym@GLIBC_2.2.5");
-__asm__(".symver old_dlopen,dlopen@GLIBC_2.2.5");
+__asm__(".symver old_dlsym,dlsym@" FIRST_GLIBC);
+__asm__(".symver old_dlvsym,dlvsym@" FIRST_GLIBC);
+__asm__(".symver old_dlopen,dlopen@" FIRST_GLIBC);
 #define dlsym old_dlsym
 #define dlvsym old_dlvsym
 #define dlopen old_dlopen

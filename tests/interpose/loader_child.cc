@@ -18,11 +18,12 @@
 
 extern "C" {
 #include "interpose/api/cuda_abi.h"
+#include "interpose/base/first_glibc.h"
 void *old_dlsym(void *, const char *);
 void *old_dlvsym(void *, const char *, const char *);
 }
-__asm__(".symver old_dlsym,dlsym@GLIBC_2.2.5");
-__asm__(".symver old_dlvsym,dlvsym@GLIBC_2.2.5");
+__asm__(".symver old_dlsym,dlsym@" FIRST_GLIBC);
+__asm__(".symver old_dlvsym,dlvsym@" FIRST_GLIBC);
 
 namespace
 {

@@ -5,6 +5,8 @@
  *
  *     spy DOOR NAME VERSION FLAGS SYMBOL OBJECT
  */
+#include "interpose/base/first_glibc.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +55,7 @@ void *dlsym(void *handle, const char *name) noexcept
     using Lookup = void *(*)(void *, const char *);
     static Lookup next;
     if (!next)
-        next = reinterpret_cast<Lookup>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+        next = reinterpret_cast<Lookup>(dlvsym(RTLD_NEXT, "dlsym", FIRST_GLIBC));
     void *found = next(handle, name);
     if (strncmp(name, "cu", 2) == 0)
         say("dlsym", name, 0, 0, found);

@@ -4,6 +4,8 @@
  * whoever opens libcuda.so.1. Like Nsight Compute's it is the first of the process to look something up in the driver
  * behind it. (A real one would go on to that driver; this one answers by itself.)
  */
+#include "interpose/base/first_glibc.h"
+
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
@@ -15,7 +17,7 @@ using Open = void *(*)(const char *, int);
 
 static Open next_open()
 {
-    return reinterpret_cast<Open>(dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.2.5"));
+    return reinterpret_cast<Open>(dlvsym(RTLD_NEXT, "dlopen", FIRST_GLIBC));
 }
 
 extern "C" FAKE_SHOWN void *dlopen(const char *file, int mode) noexcept
