@@ -16,6 +16,11 @@
  *     churn N          two thousand threads, one after the other
  *     unload N PATH    works through a library that brought the driver and is unloaded, twice
  *     abort N          works, then abort()
+ *     data N PATH      works, writes to a file of its own
+ *     own-file-first N PATH   the same, and that file has stderr's number before its first call
+ *     own-file-then N PATH    the same behind its first calls
+ *     own-file-back N PATH    the same, and stderr is stderr again at the end
+ *     daemon N PATH    works, closes stderr, prints "closed", waits for the file PATH
  */
 #include <atomic>
 #include <cstdio>
@@ -216,6 +221,40 @@ int unload(const char *path)
     return 5;
 }
 
+/* As a program that has closed 0 to 2, or that keeps what stderr was. */
+int own_file(const std::string &mode, int times, const char *path)
+{
+    int kept = fcntl(2, F_DUPFD_CLOEXEC, 10);
+    if (mode != "own-file-first")
+        start();
+    for (int file = mode == "data" ? 3 : 0; file < 3; file++)
+        close(file);
+    int own;
+    do
+        own = open(path, O_WRONLY | O_CREAT, 0600);
+    while (own >= 0 && own < 2);
+    if (mode == "own-file-first")
+        start();
+    work(times);
+    if (write(own, "the program's own\n", 18) != 18)
+        return 95;
+    if (mode == "own-file-back")
+        dup2(kept, 2);
+    return 5;
+}
+
+int daemon(int times, const char *go_on)
+{
+    struct stat unused;
+    start();
+    work(times);
+    close(2);
+    say("closed");
+    while (stat(go_on, &unused) != 0)
+        usleep(1000);
+    return 5;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -237,6 +276,10 @@ int main(int argc, char **argv)
         return race(times);
     if (mode == "churn")
         return churn(times);
+    if (mode == "data" || mode.rfind("own-file", 0) == 0)
+        return own_file(mode, times, argument);
+    if (mode == "daemon")
+        return daemon(times, argument);
     if (mode == "unload")
         return unload(argument);
     start();
