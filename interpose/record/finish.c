@@ -94,10 +94,23 @@ static int note_bypass(const struct elf_object *object, void *drivers)
     return 0;
 }
 
+/* A signal handler that exits may have come while its thread held a lock of the record's: then nothing more is recorded, by
+ * destructors that still call CUDA either, which would wait for it. */
+static int is_locked_up(void)
+{
+    if (define_can_go_on() && store_can_go_on())
+        return 0;
+    __atomic_store_n(&record_running, 2, __ATOMIC_RELEASE);
+    if (env_get()->report.kind != ENV_OUTPUT_OFF)
+        diag_once(DIAG_ERROR,
+                  "the program exited in a signal handler that had interrupted the shim, so there is no summary");
+    return 1;
+}
+
 void record_finish(void)
 {
     int drivers = 0;
-    if (!record_on())
+    if (!record_on() || is_locked_up())
         return;
     elf_each(note_bypass, &drivers);
     record_thread_names();

@@ -16,6 +16,11 @@
  *     churn N          two thousand threads, one after the other
  *     unload N PATH    works through a library that brought the driver and is unloaded, twice
  *     abort N          works, then abort()
+ *     quick_exit N     works, then quick_exit()
+ *     segv N           works, then a fatal signal
+ *     atexit N         works, and once more in an exit handler
+ *     late N PATH      works, and N+1 more when that library is finalised
+ *     interrupted N PATH      the same, and works again and again until SIGUSR1, whose handler exits
  *     data N PATH      works, writes to a file of its own
  *     own-file-first N PATH   the same, and that file has stderr's number before its first call
  *     own-file-then N PATH    the same behind its first calls
@@ -23,6 +28,7 @@
  *     daemon N PATH    works, closes stderr, prints "closed", waits for the file PATH
  */
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -221,6 +227,35 @@ int unload(const char *path)
     return 5;
 }
 
+int remaining;
+
+int late(int times, const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    auto set = reinterpret_cast<void (*)(void (*)())>(library ? dlsym(library, "late_work") : nullptr);
+    if (!set)
+        return 96;
+    start();
+    work(times);
+    remaining = times + 1;
+    set([] {
+        work(remaining);
+        say("late");
+    });
+    return 5;
+}
+
+int interrupted(int times, const char *path)
+{
+    signal(SIGUSR1, SIG_IGN);
+    if (late(times, path) != 5)
+        return 97;
+    signal(SIGUSR1, [](int) { exit(5); });
+    for (int i = 0; i < 1000; i++, usleep(1000))
+        work(times);
+    return 98;
+}
+
 /* As a program that has closed 0 to 2, or that keeps what stderr was. */
 int own_file(const std::string &mode, int times, const char *path)
 {
@@ -282,10 +317,22 @@ int main(int argc, char **argv)
         return daemon(times, argument);
     if (mode == "unload")
         return unload(argument);
+    if (mode == "late")
+        return late(times, argument);
+    if (mode == "interrupted")
+        return interrupted(times, argument);
     start();
     work(times);
     if (mode == "_exit")
         _exit(5);
+    if (mode == "quick_exit")
+        quick_exit(5);
+    if (mode == "segv")
+        raise(SIGSEGV);
+    if (mode == "atexit") {
+        remaining = times;
+        atexit([] { work(remaining); });
+    }
     if (mode == "abort")
         abort();
     if (mode == "exec")
