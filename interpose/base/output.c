@@ -44,18 +44,22 @@ static int is_still(const struct output *output, int file)
 }
 
 static struct output error_output = {.file = -1};
+static uint32_t noted;
 
-/* Before the program's own code, but for that of others' constructors. Nothing is kept open, since whoever reads a pipe
- * waits until nobody can write to it any more. */
+/* Before the program's own code, or with the first word in somebody's constructor that runs before this. Nothing is kept
+ * open, since whoever reads a pipe waits until nobody can write to it any more. */
 __attribute__((constructor)) static void note_stderr(void)
 {
     int saved = errno;
+    if (__atomic_exchange_n(&noted, 1, __ATOMIC_ACQ_REL) != 0)
+        return;
     error_output.file = identify(STDERR_FILENO, &error_output) ? STDERR_FILENO : -1;
     errno = saved;
 }
 
 const struct output *output_stderr(void)
 {
+    note_stderr();
     return &error_output;
 }
 

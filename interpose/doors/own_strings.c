@@ -5,11 +5,15 @@
  * sanitizer's. Those are not ready while the loader starts, know nothing of the shim's locks (a race, says TSan), and
  * of memory that code without instrumentation wrote they say that nobody did (MSan ends the program for it).
  *
- * Must not call anything. Compiled without the knowledge of what these names mean, or the compiler would make a call of
+ * Must not call anything else. Compiled without the knowledge of what these names mean, or the compiler would make a call of
  * memcpy out of its own loop. None of them is called where speed counts: short copies of known size are no calls.
  */
 #include <stdint.h>
 #include <string.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
 
 /* Sizes up to these are copied in words, then the processor's own way is faster. */
 enum { WORD = sizeof(uint64_t), WORDS_MOST = 256 };

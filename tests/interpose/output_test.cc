@@ -41,6 +41,14 @@ TEST(Output, TheSummaryGoesToStderr)
     EXPECT_NE(outcome.err.find("9 operations, 9 remapped"), std::string::npos) << outcome;
 }
 
+/* The library's constructor, which calls CUDA, runs before the shim's own. */
+TEST(Output, BeforeTheShimHasStarted)
+{
+    Outcome outcome = run(shimmed("early_child", {}, {{"PTDS_POLICY", "nonsense"}}));
+    EXPECT_EQ(outcome.exit, 0) << outcome;
+    EXPECT_EQ(outcome.err.find("ptds: PTDS_POLICY=nonsense is not allowed"), 0u) << outcome;
+}
+
 /* Closed before its first call or after: what has stderr's number then is the program's own. */
 TEST(Output, NothingGoesIntoTheProgramsFile)
 {
