@@ -274,13 +274,8 @@ void *elf_symbol_after(const ElfW(Dyn) * dynamic, const char *name)
     while (map && map->l_ld != dynamic)
         map = map->l_next;
     for (map = map ? map->l_next : NULL; map && !found; map = map->l_next) {
-        struct elf_object object;
-        object.bias = object.base = map->l_addr; /* of what is read here, both are where the object lies */
-        object.symbols = NULL;
-        object.strings = object.soname = NULL;
-        object.gnu_hash = object.sysv_hash = NULL;
-        object.versions = NULL;
-        object.definitions = NULL;
+        /* For what is read here, both are where the object lies. */
+        struct elf_object object = {.bias = map->l_addr, .base = map->l_addr};
         read_dynamic(&object, map->l_ld);
         found = find(&object, &wanted);
     }
