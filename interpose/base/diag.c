@@ -5,10 +5,10 @@
  */
 #include "interpose/base/diag.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "interpose/base/output.h"
 
 static int current_level = DIAG_ERROR;
 
@@ -21,7 +21,6 @@ void diag_line(enum diag_kind kind, ...)
 {
     if ((int)kind > __atomic_load_n(&current_level, __ATOMIC_RELAXED))
         return;
-    int saved = errno;
     char line[1024] = "ptds: ";
     size_t used = 6;
     va_list texts;
@@ -33,7 +32,5 @@ void diag_line(enum diag_kind kind, ...)
     }
     va_end(texts);
     line[used++] = '\n';
-    if (write(STDERR_FILENO, line, used) < 0)
-        errno = 0; /* nowhere left to say it */
-    errno = saved;
+    output_write(output_stderr(), line, used);
 }

@@ -123,6 +123,16 @@ int elf_containing(const void *address, struct elf_object *out)
     return elf_each(contains, &wanted);
 }
 
+/* strcmp may be a sanitizer's, which looks the real one up by the very dlsym that waits for this. */
+static int same(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 /* Whether the object's version number `wanted`, of a symbol, is that name; numbers 0 and 1 are no version. */
 static int is_version(const struct elf_object *object, unsigned wanted, const char *name)
 {
@@ -133,7 +143,7 @@ static int is_version(const struct elf_object *object, unsigned wanted, const ch
         const ElfW(Verdef) *definition = (const void *)at;
         const ElfW(Verdaux) *its_name = (const void *)(at + definition->vd_aux);
         if (definition->vd_ndx == wanted)
-            return strcmp(object->strings + its_name->vda_name, name) == 0;
+            return same(object->strings + its_name->vda_name, name);
         at = definition->vd_next ? at + definition->vd_next : NULL;
     }
     return 0;
@@ -149,7 +159,7 @@ static void *defined(const struct elf_object *object, const ElfW(Sym) * symbol, 
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return NULL;
-    if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || strcmp(object->strings + symbol->st_name, wanted->name) != 0)
+    if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || !same(object->strings + symbol->st_name, wanted->name))
         return NULL;
     if (wanted->version && object->versions &&
         !is_version(object, object->versions[symbol - object->symbols] & 0x7fff, wanted->version))
@@ -251,6 +261,25 @@ void *elf_symbol_behind(const void *address, const char *name, const char *versi
     struct behind behind = {(uintptr_t)address, {name, version}, 0, NULL};
     elf_each(look_behind, &behind);
     return behind.found;
+}
+
+/* A C library whose loader keeps no such list has none. */
+#pragma weak _r_debug
+
+void *elf_symbol_after(const ElfW(Dyn) * dynamic, const char *name)
+{
+    const struct wanted wanted = {name, NULL};
+    const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+    void *found = NULL;
+    while (map && map->l_ld != dynamic)
+        map = map->l_next;
+    for (map = map ? map->l_next : NULL; map && !found; map = map->l_next) {
+        /* For what is read here, both are where the object lies. */
+        struct elf_object object = {.bias = map->l_addr, .base = map->l_addr};
+        read_dynamic(&object, map->l_ld);
+        found = find(&object, &wanted);
+    }
+    return found;
 }
 
 uintptr_t elf_dynamic_value(const struct elf_object *object, ElfW(Sxword) tag)

@@ -50,6 +50,11 @@ void *elf_symbol_version(const struct elf_object *object, const char *name, cons
  * there is none. Version NULL: any. */
 void *elf_symbol_behind(const void *address, const char *name, const char *version);
 
+/* The same from the object with that dynamic section on, by the loader's own list: no function of anybody's is called, so
+ * this works before any constructor has run and where somebody else's dl_iterate_phdr or strcmp is not ready yet. For
+ * objects that the program started with only, since the list is read without a lock. */
+void *elf_symbol_after(const ElfW(Dyn) * dynamic, const char *name);
+
 /* What the object's dynamic section says under a tag: a number, or an address in memory; 0 if it says nothing. */
 uintptr_t elf_dynamic_value(const struct elf_object *object, ElfW(Sxword) tag);
 uintptr_t elf_dynamic_address(const struct elf_object *object, ElfW(Sxword) tag);

@@ -29,7 +29,7 @@ static void pause_briefly(void)
 }
 
 /* At most so long: whoever changes a word may miss a waiter that has just come. */
-enum { SLEEP_NS = 100000 };
+enum { SLEEP_NS = 100000, A_SECOND = 1000000000 / SLEEP_NS };
 
 static void sleep_at_most(uint32_t *word, uint32_t value, long ns)
 {
@@ -62,6 +62,18 @@ void lock_take_slowly(struct lock *lock)
     }
     while (__atomic_exchange_n(&lock->held, 2, __ATOMIC_ACQUIRE) != 0)
         sleep_while(&lock->held, 2);
+}
+
+int lock_comes_free(struct lock *lock)
+{
+    for (int i = 0; i < A_SECOND; i++) {
+        if (__atomic_exchange_n(&lock->held, 2, __ATOMIC_ACQUIRE) == 0) {
+            lock_drop(lock);
+            return 1;
+        }
+        sleep_while(&lock->held, 2);
+    }
+    return 0;
 }
 
 void lock_wake(struct lock *lock)

@@ -12,4 +12,8 @@ struct answer {
     void *value;
 };
 
+/* The next definition after this library in load order: another preloaded hook where there is one, else libc's (libdl's
+ * before glibc 2.34). Needs nothing that is not there before any constructor has run. */
+void *door_behind(const char *name);
+
 #endif

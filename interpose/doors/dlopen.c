@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "interpose/base/elf.h"
 #include "interpose/doors/answer.h"
 #include "interpose/doors/deep.h"
 #include "interpose/doors/doors.h"
@@ -23,7 +22,7 @@ static int find_real(void)
 {
     if (__builtin_expect(__atomic_load_n(&ptds_real_dlopen, __ATOMIC_ACQUIRE) != NULL, 1))
         return 1;
-    void *found = elf_symbol_behind((const void *)(uintptr_t)&find_real, "dlopen", NULL);
+    void *found = door_behind("dlopen");
     __atomic_store_n(&ptds_real_dlopen, (dlopen_function *)found, __ATOMIC_RELEASE);
     return found != NULL;
 }

@@ -2,7 +2,8 @@
  *
  * The dlsym and dlvsym doors. Called by the assembly stubs for every dlsym of the process: from anybody's constructor, from
  * malloc hooks, under the loader lock, and before this library's own constructors. Must not allocate, use stdio, load
- * anything, or leave dlerror other than the real call left it.
+ * anything, or leave dlerror other than the real call left it. A sanitizer asks here for all that it stands in front of
+ * before any of that works, strcmp and dl_iterate_phdr among them: up to the jump no function of another object is called.
  *
  * A name of the table is looked up with the real function first; only an address that belongs to libcuda, or to the shim's
  * own exports, is replaced. Everything else goes on by a jump with the caller's return address in place.
@@ -24,14 +25,19 @@ struct answer ptds_dlvsym_decide(void *handle, const char *name, const char *ver
 
 static const struct answer go_on = {0, NULL};
 
-/* The next definition after this object in load order: another preloaded hook where there is one, else libc's (libdl's
- * before glibc 2.34). */
+extern __attribute__((visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];
+
+void *door_behind(const char *name)
+{
+    void *found = elf_symbol_after(_DYNAMIC, name);
+    return found ? found : elf_symbol_behind(_DYNAMIC, name, NULL);
+}
+
 static int find_real(void)
 {
     if (__builtin_expect(__atomic_load_n(&ptds_real_dlvsym, __ATOMIC_ACQUIRE) != NULL, 1))
         return 1;
-    const void *own = (const void *)(uintptr_t)&find_real;
-    void *plain = elf_symbol_behind(own, "dlsym", NULL), *versioned = elf_symbol_behind(own, "dlvsym", NULL);
+    void *plain = door_behind("dlsym"), *versioned = door_behind("dlvsym");
     if (!plain || !versioned)
         return 0;
     __atomic_store_n(&ptds_real_dlsym, (void *(*)(void *, const char *))plain, __ATOMIC_RELEASE);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start, fork and exit. Called by the first wrapper, by libc around fork, and by the loader at exit. A process without CUDA
+ * Start, fork and exit. Called by the first wrapper, by libc around fork, and at exit by the loader, or by libc where the
+ * program ends by quick_exit; _exit, abort and signals end it without. A process without CUDA
  * passes none of it but a destructor, which says so where `ptds run` has started it. The child of a fork starts anew: what
  * the parent recorded is the parent's.
  */
 #include "interpose/doors/lifecycle.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "interpose/base/memory.h"
@@ -27,7 +29,7 @@
 #include "interpose/record/run.h"
 #include "interpose/state/capture.h"
 
-static uint32_t started;
+static uint32_t started, finished;
 
 /* pthread_atfork, but in every glibc's libc.so itself. */
 int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
@@ -39,6 +41,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+    finished = 0;
     memory_after_fork();
     doors_after_fork();
     enter_after_fork();
@@ -60,20 +63,31 @@ static void in_child(void)
     hostfuncs_after_fork();
 }
 
+/* Once, though a program may call quick_exit while it exits. */
+static void finish(void)
+{
+    int saved = errno;
+    if (!__atomic_exchange_n(&finished, 1, __ATOMIC_ACQ_REL))
+        record_finish();
+    errno = saved;
+}
+
 void lifecycle_start(void)
 {
     if (__builtin_expect(__atomic_load_n(&started, __ATOMIC_ACQUIRE), 1) ||
         __atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
         return;
     __register_atfork(NULL, in_parent, in_child, NULL);
+    at_quick_exit(finish);
 }
 
 __attribute__((destructor)) static void at_exit(void)
 {
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE)) {
+        finish();
+        return;
+    }
     int saved = errno;
-    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
-        record_finish();
-    else
-        run_say_nothing_seen();
+    run_say_nothing_seen();
     errno = saved;
 }

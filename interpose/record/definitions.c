@@ -259,6 +259,11 @@ uint32_t define_stack(void *const *frames, uint32_t count)
     return record.id;
 }
 
+int define_can_go_on(void)
+{
+    return lock_comes_free(&lock);
+}
+
 void define_clocks_if_due(void)
 {
     lock_take(&lock);

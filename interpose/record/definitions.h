@@ -30,6 +30,9 @@ void define_preamble(void);
 void define_clocks(void);
 void define_clocks_if_due(void);
 
+/* 0 where this would wait for ever: see lock_comes_free. */
+int define_can_go_on(void);
+
 void define_after_fork(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "analysis/at_exit.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
+#include "interpose/base/output.h"
 #include "interpose/env/env.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/log.h"
@@ -26,60 +27,57 @@ static const void *chunk(const struct trace_source *source, uint64_t index, size
 }
 
 /* A few lines to a write(2), so that they don't mix with other processes' output. */
-struct output {
-    int file;
+struct gathered {
+    const struct output *to;
     size_t used;
+    int refused; /* the rest would be a piece without what comes before it */
     char text[4096];
 };
 
-static void put_out(struct output *output)
+static void put_out(struct gathered *gathered)
 {
-    for (size_t done = 0; done < output->used;) {
-        ssize_t size = write(output->file, output->text + done, output->used - done);
-        if (size <= 0)
-            break;
-        done += (size_t)size;
-    }
-    output->used = 0;
+    if (!gathered->refused)
+        gathered->refused = !output_write(gathered->to, gathered->text, gathered->used);
+    gathered->used = 0;
 }
 
 static void gather(struct text_sink *sink, const char *text, size_t size)
 {
-    struct output *output = sink->data;
+    struct gathered *gathered = sink->data;
     while (size) {
-        size_t room = sizeof output->text - output->used, piece = size < room ? size : room;
-        memcpy(output->text + output->used, text, piece);
-        output->used += piece;
+        size_t room = sizeof gathered->text - gathered->used, piece = size < room ? size : room;
+        memcpy(gathered->text + gathered->used, text, piece);
+        gathered->used += piece;
         text += piece;
         size -= piece;
-        if (output->used == sizeof output->text)
-            put_out(output);
+        if (gathered->used == sizeof gathered->text)
+            put_out(gathered);
     }
 }
 
-static void print(int file, int (*write_report)(const struct trace_source *, struct text_sink *))
+static void print(const struct output *to, int (*write_report)(const struct trace_source *, struct text_sink *))
 {
     struct trace_source source = {.name = "this process", .file = store_path(), .header = store_header()};
     source.header_bytes = PTDS_HEADER_SIZE;
     source.chunks = store_header()->chunks;
     source.chunk = chunk;
-    struct output output = {.file = file};
-    struct text_sink sink = {gather, &output};
+    struct gathered gathered = {.to = to};
+    struct text_sink sink = {gather, &gathered};
     write_report(&source, &sink);
-    put_out(&output);
+    put_out(&gathered);
 }
 
 static void print_to_file(const char *pattern)
 {
     char path[1024];
     path_expand(pattern, path, sizeof path);
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file < 0) {
+    struct output file;
+    if (!output_open(&file, path, O_TRUNC)) {
         diag_once(DIAG_ERROR, "PTDS_REPORT: cannot write ", path, ": ", strerror(errno));
         return;
     }
-    print(file, ptds_full_report);
-    close(file);
+    print(&file, ptds_full_report);
+    output_close(&file);
 }
 
 /* What may have reached the driver past the doors, as far as the loaded objects show it. */
@@ -96,10 +94,23 @@ static int note_bypass(const struct elf_object *object, void *drivers)
     return 0;
 }
 
+/* A signal handler that exits may have come while its thread held a lock of the record's: then nothing more is recorded, by
+ * destructors that still call CUDA either, which would wait for it. */
+static int is_locked_up(void)
+{
+    if (define_can_go_on() && store_can_go_on())
+        return 0;
+    __atomic_store_n(&record_running, 2, __ATOMIC_RELEASE);
+    if (env_get()->report.kind != ENV_OUTPUT_OFF)
+        diag_once(DIAG_ERROR,
+                  "the program exited in a signal handler that had interrupted the shim, so there is no summary");
+    return 1;
+}
+
 void record_finish(void)
 {
     int drivers = 0;
-    if (!record_on())
+    if (!record_on() || is_locked_up())
         return;
     elf_each(note_bypass, &drivers);
     record_thread_names();
@@ -108,8 +119,8 @@ void record_finish(void)
     log_finish();
     store_header()->clean_end = 1;
     const struct env_output_to *report = &env_get()->report;
-    if (report->kind == ENV_OUTPUT_STDERR)
-        print(STDERR_FILENO, ptds_summary);
+    if (report->kind == ENV_OUTPUT_STDERR && output_is_there(output_stderr()))
+        print(output_stderr(), ptds_summary);
     else if (report->kind == ENV_OUTPUT_FILE)
         print_to_file(report->path);
     store_flush();

@@ -18,11 +18,13 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/elf.h"
 #include "interpose/base/lock.h"
+#include "interpose/base/output.h"
 #include "interpose/env/env.h"
 #include "interpose/record/path.h"
 #include "interpose/state/map.h"
 
 int log_file = -1;
+static struct output output = {.file = -1};
 
 #define SHOWN 3u           /* lines a site gets */
 #define BLOCKED_NS 100000u /* a call of at least this long counts as having blocked */
@@ -66,29 +68,19 @@ static const char *kernel_name(uint32_t uid)
     return name ? name : "";
 }
 
-/* Programs that close every descriptor they don't know (daemons do) start from the low ones. */
-static int out_of_the_way(int file)
-{
-    int high = file < 0 ? -1 : fcntl(file, F_DUPFD_CLOEXEC, 900);
-    if (high < 0)
-        return file;
-    close(file);
-    return high;
-}
-
 void log_start(void)
 {
     const struct env_output_to *to = &env_get()->log;
     char path[1024];
     start = clock_read();
     if (to->kind == ENV_OUTPUT_STDERR) {
-        log_file = STDERR_FILENO;
+        output = *output_stderr();
     } else if (to->kind == ENV_OUTPUT_FILE) {
         path_expand(to->path, path, sizeof path);
-        log_file = out_of_the_way(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644));
-        if (log_file < 0)
+        if (!output_open(&output, path, O_TRUNC | O_APPEND))
             diag_once(DIAG_ERROR, "PTDS_LOG: cannot write ", path, ": ", strerror(errno), "; the log is off");
     }
+    log_file = output.file;
 }
 
 __attribute__((format(printf, 2, 3))) static void say(const struct thread *thread, const char *format, ...)
@@ -104,8 +96,7 @@ __attribute__((format(printf, 2, 3))) static void say(const struct thread *threa
     va_end(values);
     used = more < 0 ? used : used + more < (int)sizeof line - 2 ? used + more : (int)sizeof line - 2;
     line[used++] = '\n';
-    if (write(log_file, line, (size_t)used) < 0)
-        errno = 0; /* a full disk must not stop the program */
+    output_write(&output, line, (size_t)used);
     errno = saved;
 }
 
@@ -318,6 +309,6 @@ void log_after_fork(void)
     map_reset(&sites);
     suppressed = 0;
     if (log_file > STDERR_FILENO)
-        close(log_file);
-    log_file = -1;
+        output_close(&output);
+    log_file = output.file = -1;
 }

@@ -366,6 +366,11 @@ void store_chunk_back(struct ptds_chunk *chunk)
     lock_drop(&store.lock);
 }
 
+int store_can_go_on(void)
+{
+    return lock_comes_free(&store.lock);
+}
+
 void store_flush(void)
 {
     int saved = errno;

@@ -33,6 +33,9 @@ void store_chunk_back(struct ptds_chunk *chunk);
 /* Chunk number i for readers in this process, NULL past the end. */
 const struct ptds_chunk *store_chunk_at(uint64_t i);
 
+/* 0 where this would wait for ever: see lock_comes_free. */
+int store_can_go_on(void);
+
 /* msync, where there is a file. */
 void store_flush(void);
 

@@ -14,6 +14,7 @@
 #include "interpose/base/first_glibc.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/env/env.h"
 #include "interpose/state/hooks.h"
 
 __thread struct thread *thread_self __attribute__((tls_model("initial-exec")));
@@ -128,7 +129,7 @@ static struct thread *make(uint32_t drivers)
         thread = make_state();
     if (thread) {
         thread->uid = __atomic_add_fetch(&uids, 1, __ATOMIC_RELAXED);
-        thread->tid = thread_tid();
+        thread->tid = env_get()->recording ? thread_tid() : 0; /* a sandbox may forbid what nobody wants to know */
         thread->drivers = drivers;
         thread->fork_generation = thread_fork_generation;
         thread_self = thread;

@@ -37,7 +37,7 @@ struct early_region;
 
 struct thread {
     uint32_t uid;
-    uint32_t tid;
+    uint32_t tid; /* 0 where nothing is recorded */
     uint32_t fork_generation;
     uint32_t ended;
     uint32_t unwinding;      /* inside backtrace() */

@@ -16,8 +16,19 @@
  *     churn N          two thousand threads, one after the other
  *     unload N PATH    works through a library that brought the driver and is unloaded, twice
  *     abort N          works, then abort()
+ *     quick_exit N     works, then quick_exit()
+ *     segv N           works, then a fatal signal
+ *     atexit N         works, and once more in an exit handler
+ *     late N PATH      works, and N+1 more when that library is finalised
+ *     interrupted N PATH      the same, and works again and again until SIGUSR1, whose handler exits
+ *     data N PATH      works, writes to a file of its own
+ *     own-file-first N PATH   the same, and that file has stderr's number before its first call
+ *     own-file-then N PATH    the same behind its first calls
+ *     own-file-back N PATH    the same, and stderr is stderr again at the end
+ *     daemon N PATH    works, closes stderr, prints "closed", waits for the file PATH
  */
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -216,6 +227,69 @@ int unload(const char *path)
     return 5;
 }
 
+int remaining;
+
+int late(int times, const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    auto set = reinterpret_cast<void (*)(void (*)())>(library ? dlsym(library, "late_work") : nullptr);
+    if (!set)
+        return 96;
+    start();
+    work(times);
+    remaining = times + 1;
+    set([] {
+        work(remaining);
+        say("late");
+    });
+    return 5;
+}
+
+int interrupted(int times, const char *path)
+{
+    signal(SIGUSR1, SIG_IGN);
+    if (late(times, path) != 5)
+        return 97;
+    signal(SIGUSR1, [](int) { exit(5); });
+    for (int i = 0; i < 1000; i++, usleep(1000))
+        work(times);
+    return 98;
+}
+
+/* As a program that has closed 0 to 2, or that keeps what stderr was. */
+int own_file(const std::string &mode, int times, const char *path)
+{
+    int kept = fcntl(2, F_DUPFD_CLOEXEC, 10);
+    if (mode != "own-file-first")
+        start();
+    for (int file = mode == "data" ? 3 : 0; file < 3; file++)
+        close(file);
+    int own;
+    do
+        own = open(path, O_WRONLY | O_CREAT, 0600);
+    while (own >= 0 && own < 2);
+    if (mode == "own-file-first")
+        start();
+    work(times);
+    if (write(own, "the program's own\n", 18) != 18)
+        return 95;
+    if (mode == "own-file-back")
+        dup2(kept, 2);
+    return 5;
+}
+
+int daemon(int times, const char *go_on)
+{
+    struct stat unused;
+    start();
+    work(times);
+    close(2);
+    say("closed");
+    while (stat(go_on, &unused) != 0)
+        usleep(1000);
+    return 5;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -237,12 +311,28 @@ int main(int argc, char **argv)
         return race(times);
     if (mode == "churn")
         return churn(times);
+    if (mode == "data" || mode.rfind("own-file", 0) == 0)
+        return own_file(mode, times, argument);
+    if (mode == "daemon")
+        return daemon(times, argument);
     if (mode == "unload")
         return unload(argument);
+    if (mode == "late")
+        return late(times, argument);
+    if (mode == "interrupted")
+        return interrupted(times, argument);
     start();
     work(times);
     if (mode == "_exit")
         _exit(5);
+    if (mode == "quick_exit")
+        quick_exit(5);
+    if (mode == "segv")
+        raise(SIGSEGV);
+    if (mode == "atexit") {
+        remaining = times;
+        atexit([] { work(remaining); });
+    }
     if (mode == "abort")
         abort();
     if (mode == "exec")

@@ -115,9 +115,55 @@ TEST(Process, QuickEnds)
     EXPECT_EQ(outcome.exit, 5) << outcome;
     EXPECT_EQ(outcome.err, "");
     expect_launches(folder / "exit", 50, false);
-    outcome = run(child("abort", 50, {{"PTDS_TRACE", folder / "abort"}}));
-    EXPECT_EQ(outcome.signal, SIGABRT) << outcome;
-    expect_launches(folder / "abort", 50, false);
+    for (auto [mode, signal] : {std::pair("abort", SIGABRT), std::pair("segv", SIGSEGV)}) {
+        outcome = run(child(mode, 50, {{"PTDS_TRACE", folder / mode}, {"PTDS_REPORT", "summary"}}));
+        EXPECT_EQ(outcome.signal, signal) << outcome;
+        EXPECT_EQ(outcome.err, "");
+        expect_launches(folder / mode, 50, false);
+    }
+}
+
+TEST(Process, QuickExitHasASummary)
+{
+    Folder folder;
+    Outcome outcome = run(child("quick_exit", 50, {{"PTDS_TRACE", folder / "trace"}, {"PTDS_REPORT", "summary"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_NE(outcome.err.find("50 operations, 50 remapped"), std::string::npos) << outcome;
+    expect_launches(folder / "trace", 50, true);
+}
+
+/* What runs before the shim's own end is in the summary, what runs after it in the trace. */
+TEST(Process, CallsAtTheVeryEnd)
+{
+    Folder folder;
+    Outcome outcome = run(child("atexit", 50, {{"PTDS_TRACE", folder / "atexit"}, {"PTDS_REPORT", "summary"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_NE(outcome.err.find("100 operations, 100 remapped"), std::string::npos) << outcome;
+    expect_launches(folder / "atexit", 100, true);
+    for (const char *policy : policies) {
+        SCOPED_TRACE(policy);
+        std::string trace = folder / policy;
+        outcome = run(child("late", 50, {{"PTDS_TRACE", trace}, {"PTDS_REPORT", "summary"}, {"PTDS_POLICY", policy}},
+                            data_file("tests/interpose/liblate.so")));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        EXPECT_EQ(outcome.out, "late\n");
+        EXPECT_NE(outcome.err.find(" 50 operations, "), std::string::npos) << outcome;
+        expect_launches(trace, 101, true);
+    }
+}
+
+/* A handler that exits while its thread holds what the summary needs, and destructors' calls too, were they recorded: the
+ * program ends, without a summary. */
+TEST(Process, ExitInsideASignalHandler)
+{
+    Command command = child("interrupted", 1000, {{"PTDS_REPORT", "summary"}}, data_file("tests/interpose/liblate.so"));
+    command.preload.push_back(data_file("tests/interpose/libinterrupt.so"));
+    command.seconds = 20;
+    Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.err,
+              "ptds: the program exited in a signal handler that had interrupted the shim, so there is no summary\n");
+    EXPECT_EQ(outcome.out, "late\n");
 }
 
 TEST(Process, KilledInTheMiddle)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the shim's own words go: the program's stderr, or a file. Any thread, any time, also after main; keeps errno.
+ */
+#ifndef PTDS_OUTPUT_H
+#define PTDS_OUTPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A descriptor, and what it was when it was noted: the program may close any, and get its number for a file of its own. */
+struct output {
+    int file; /* -1: nowhere */
+    uint64_t device, inode;
+};
+
+/* The process's stderr as it was at start. */
+const struct output *output_stderr(void);
+
+/* Opens PATH for writing, anew or at its end; 0 with errno where that fails, a FIFO that nobody reads included. Its number
+ * is a high one: programs that close every descriptor they don't know (daemons do) start from the low ones. */
+int output_open(struct output *output, const char *path, int flags);
+
+/* All of the text, or as much as there is room for within a second (nothing is waited for once more where that was not
+ * enough); nothing where the descriptor is not what it was. Raises no signal. 1 if all was written. */
+int output_write(const struct output *output, const char *text, size_t size);
+
+/* 0 where nothing would be written. */
+int output_is_there(const struct output *output);
+
+void output_close(struct output *output);
+
+#endif
