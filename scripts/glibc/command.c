@@ -12,7 +12,8 @@ int __real_main(int argc, char **argv, char **environment);
 int __wrap_main(int argc, char **argv, char **environment);
 extern const constructor __init_array_start[], __init_array_end[];
 
-static bool constructed;
+/* volatile: a compiler may run a constructor as simple as this one itself, and leave it out. */
+static volatile bool constructed;
 
 /* One of them, so it tells whether they ran. */
 __attribute__((constructor)) static void note_constructed(void)
