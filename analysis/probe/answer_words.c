@@ -59,7 +59,12 @@ static void add_no_gain(struct line *line, const struct answer *answer, const st
         [DEFAULT_NO_WAIT] = "no call waits longer because of the default stream",
         [DEFAULT_NEEDED] = "results need the order that the default stream keeps",
     };
-    line_add(line, "nothing to gain: %s; ", words[evidence->observed->cost]);
+    const struct record *record = evidence->observed;
+    line_add(line, "nothing to gain: %s", words[record->cost]);
+    if (record->gpu_span_ns != 0)
+        line_add(line, ", the GPU is busy %s%s", record->gpu_busy_at_least ? "at least " : "",
+                 text_share(record->gpu_busy_ns, record->gpu_span_ns).text);
+    line_add(line, "; ");
     add_right(line, answer, evidence);
 }
 

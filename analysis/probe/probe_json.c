@@ -86,6 +86,8 @@ static json_t *record_json(const struct record *record)
     set(out, "default_stream_operations", value_number(record->default_stream));
     set(out, "remapped", value_number(record->remapped));
     set(out, "default_stream", value_text(default_cost_names[record->cost]));
+    set(out, "gpu_busy_ns", record->gpu_span_ns != 0 ? value_number(record->gpu_busy_ns) : json_null());
+    set(out, "gpu_span_ns", record->gpu_span_ns != 0 ? value_number(record->gpu_span_ns) : json_null());
     set(out, "default_stream_most_ns", record->cost == DEFAULT_UP_TO ? value_number(record->most_ns) : json_null());
     set(out, "complete", json_boolean(!record->incomplete));
     set(out, "outcome", value_text(doubt_names[record->doubt]));

@@ -51,6 +51,9 @@ static void take(struct record *record, const struct report *report)
     record->default_stream = totals->default_stream;
     record->remapped = totals->remapped;
     record->run_ns = totals->run_ns;
+    record->gpu_busy_ns = totals->gpu_busy_ns;
+    record->gpu_span_ns = totals->gpu_span_ns;
+    record->gpu_busy_at_least = totals->gpu_timed < totals->gpu_operations;
     record->cost = cost.cost;
     record->most_ns = cost.most_ns;
     record->default_words = opening_default_stream(report);

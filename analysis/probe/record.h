@@ -20,7 +20,9 @@ struct record {
     char program[64];
     uint64_t threads, streams, calls, default_stream, remapped, run_ns;
     enum default_cost cost;
-    uint64_t most_ns; /* DEFAULT_UP_TO: of the run, at most */
+    uint64_t gpu_busy_ns, gpu_span_ns; /* as in report_totals; no span: unknown */
+    bool gpu_busy_at_least;            /* times of some operations are missing */
+    uint64_t most_ns;                  /* DEFAULT_UP_TO: of the run, at most */
     bool incomplete;
     enum doubt doubt;                   /* the gravest of all processes */
     struct line outcome, first, second; /* its words, and the two operations that show it; empty: none can be named */

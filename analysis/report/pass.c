@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/add.h"
+#include "analysis/report/busy.h"
 #include "analysis/trace/device_times.h"
 #include "analysis/report/shapes.h"
 
@@ -26,6 +28,7 @@ struct pass {
     struct verdicts *verdicts; /* NULL without memory */
     struct aftermath aftermath;
     struct device_times device;
+    struct busy busy;
     struct savings savings;
     TABLE_OF(struct life) lives; /* by thread */
     struct {
@@ -167,6 +170,33 @@ static ASIDE void be_born(struct pass *pass, const struct call_view *view)
         *TABLE_LAST(&pass->lives) = (struct life){now, now};
 }
 
+static RARE void count_gpu(struct pass *pass, const struct call_view *view)
+{
+    const struct trace *trace = &pass->report->trace;
+    uint64_t after, ns, enter = trace_ns(trace, view->call->r.enter - pass->report->start);
+    pass->report->totals.gpu_timed++;
+    device_run_times(trace, view->ran, &after, &ns);
+    struct busy_run run = {.begin = add_capped(enter, after), .device = view->ran->device};
+    run.end = add_capped(run.begin, ns);
+    if (!busy_add(&pass->busy, run))
+        pass->report->out_of_memory = true;
+}
+
+/* From a GPU's first operation to its last, or to the last call. */
+static void end_busy(struct pass *pass)
+{
+    struct report_totals *totals = &pass->report->totals;
+    uint64_t last = pass->report->start;
+    for (size_t i = 0; i < pass->lives.count; i++)
+        last = pass->lives.items[i].last > last ? pass->lives.items[i].last : last;
+    busy_finish(&pass->busy, trace_ns(&pass->report->trace, last - pass->report->start));
+    if (!trace_has_time(&pass->report->trace))
+        return;
+    totals->gpu_busy_ns = pass->busy.busy_ns;
+    totals->gpu_span_ns = pass->busy.span_ns;
+    totals->gpus = pass->busy.devices;
+}
+
 /* How long the threads lived, and how much of that they were blocked. */
 static INLINE void count_time(struct pass *pass, const struct call_view *view)
 {
@@ -219,7 +249,8 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
         report->totals.opaque += kernel_is_opaque(pass, view->call->r.object);
     if (pass->device.runs.count != 0) {
         view->ran = device_times_of(&pass->device, view->call);
-        report->totals.gpu_timed += shape->gpu_work && view->ran != NULL;
+        if (shape->gpu_work && view->ran != NULL)
+            count_gpu(pass, view);
     }
     report->selected_last = view->call->r.enter;
     sequence_call(&report->search, &report->trace, view, serial);
@@ -292,6 +323,7 @@ static void end(struct pass *pass)
     for (size_t i = 0; i < report->rules; i++)
         end_rule(report, &report->runs[i]);
     shapes_end(&pass->shapes, report);
+    end_busy(pass);
     end_lives(pass);
     report->totals.untimed_waits = pass->model.untimed_waits;
     report->totals.unplaced = pass->model.unplaced;

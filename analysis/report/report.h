@@ -43,6 +43,9 @@ struct report_totals {
     uint64_t touch_all[PTDS_OPAQUE_REASONS];
     uint64_t gpu_operations;  /* recorded launches, graphs, copies and memsets that ran */
     uint64_t gpu_timed;       /* of them, those whose time on the GPU is in the trace */
+    uint64_t gpu_busy_ns;     /* of gpu_span_ns: while at least one of these ran; over all GPUs */
+    uint64_t gpu_span_ns;     /* from a GPU's first operation to the end; 0: unknown */
+    uint64_t gpus;            /* that these ran on */
     uint64_t untimed_waits;   /* calls that may have waited and were not timed */
     uint64_t unknown_streams; /* recorded work on streams of unknown kind */
     uint64_t unplaced;        /* calls on streams beyond MODEL_MOST_STREAMS */

@@ -18,6 +18,8 @@ static void take(void *data, uint32_t thread, uint16_t kind, const void *fixed)
     (void)kind;
     if (base == NULL || base->latest < base->earliest || run.end < run.start)
         return;
+    const struct context_def *context = definitions_context(&times->trace->defs, base->context);
+    run.device = context != NULL ? context->device : -1;
     run.base = base->earliest + (base->latest - base->earliest) / 2;
     if (TABLE_ADD(&times->runs))
         *TABLE_LAST(&times->runs) = run;

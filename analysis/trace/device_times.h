@@ -20,6 +20,7 @@ static inline bool device_runs(unsigned op)
 struct device_run {
     uint64_t enter; /* the call's, with its thread */
     uint32_t thread;
+    int32_t device;     /* -1: the trace does not say */
     uint64_t base;      /* ticks, the middle of what is known of the device's time 0 */
     int64_t start, end; /* ns after it */
 };

@@ -119,7 +119,7 @@ struct line opening_blocked(const struct report *report)
     else
         line_add(&line, "Blocked: %s, %s of the threads' time", text_ns(totals->blocked_ns).text,
                  text_share(totals->blocked_ns, totals->threads_ns).text);
-    line_add(&line, "; %s", report_gpu_time(totals));
+    line_add(&line, "; %s", report_gpu_busy(totals).text);
     return line;
 }
 

@@ -53,6 +53,18 @@ const char *report_gpu_time(const struct report_totals *totals)
     return totals->gpu_timed == 0 ? "GPU time is not recorded" : "GPU time is not counted";
 }
 
+struct line report_gpu_busy(const struct report_totals *totals)
+{
+    struct line line = {0};
+    if (totals->gpu_span_ns == 0)
+        line_add(&line, "%s", report_gpu_time(totals));
+    else
+        line_add(&line, "GPU%s busy %s%s of %s", totals->gpus > 1 ? "s" : "",
+                 totals->gpu_timed < totals->gpu_operations ? "at least " : "",
+                 text_share(totals->gpu_busy_ns, totals->gpu_span_ns).text, text_ns(totals->gpu_span_ns).text);
+    return line;
+}
+
 struct line report_gpu_times(const struct report_totals *totals)
 {
     struct line line = {0};

@@ -50,6 +50,9 @@ struct small_text report_host_time(const struct report *report); /* lost in all;
 /* What is said beside host time: "GPU time is not recorded", or "not counted". And of how many operations it is recorded.
  */
 const char *report_gpu_time(const struct report_totals *totals);
+/* "GPU busy 97 % of 89.0 ms", "GPU busy at least 12 % of ..." where times of some operations are missing; or one of these
+ * two. */
+struct line report_gpu_busy(const struct report_totals *totals);
 struct line report_gpu_times(const struct report_totals *totals);
 struct line report_banner(const struct report *report); /* what changes the whole run, to be said first; empty: nothing */
 extern const char *const report_kept_names[KEPT_REASONS];

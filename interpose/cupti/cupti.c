@@ -14,6 +14,11 @@
 
 #include <cupti.h>
 
+#include "interpose/base/first_glibc.h"
+
+OF_FIRST_GLIBC(dlopen);
+OF_FIRST_GLIBC(dlsym);
+
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
 #define MAJOR (CUPTI_API_VERSION / 10000)

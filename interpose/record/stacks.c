@@ -10,6 +10,7 @@
 #include <execinfo.h>
 #include <string.h>
 
+#include "interpose/base/elf.h"
 #include "interpose/base/memory.h"
 #include "interpose/record/definitions.h"
 #include "interpose/state/map.h"
@@ -69,8 +70,16 @@ static const void *unsigned_address(const void *kept)
 #endif
 }
 
-/* Where the outer return addresses lie on the stack, so that the next call can be told to have come the same way. */
-static void find_slots(struct stack_entry *entry, const struct call *C, void *const *frames, int count)
+/* The unwinder knows no way out of generated code: a walk that comes to some ends there. */
+static int ends_in_generated_code(void *const *frames, int count)
+{
+    struct elf_object object;
+    return count > 1 && !elf_containing(frames[count - 1], &object);
+}
+
+/* Where the outer return addresses lie on the stack, so that the next call can be told to have come the same way: the first
+ * ones, and the last one if `last`, which is where functions of Python differ that call through the same C. */
+static void find_slots(struct stack_entry *entry, const struct call *C, void *const *frames, int count, int last)
 {
     const void *const *at = entry->frame, *const *end = readable_end(C);
     entry->checked = 0;
@@ -79,8 +88,13 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
         do
             at++;
         while (at < end && unsigned_address(*at) != frames[i] && --left > 0);
-        if (at >= end || left == 0)
+        if (at >= end || left == 0) {
+            /* Of two ways that can't be told apart none is remembered. */
+            entry->caller = last ? NULL : entry->caller;
             return;
+        }
+        if (last && i != count - 1 && entry->checked == STACKS_CHECKED - 1)
+            continue;
         entry->outer[entry->checked].slot = at;
         entry->outer[entry->checked++].value = *at;
     }
@@ -110,8 +124,9 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
         count = 1;
     }
     *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame};
-    /* The last frames are the thread's start, below which the stack may end: nothing is looked for there. */
-    find_slots(entry, C, frames + first, count - first - 2);
+    /* Otherwise the last frames are the thread's start, below which the stack may end: nothing is looked for there. */
+    int generated = ends_in_generated_code(frames + first, count - first);
+    find_slots(entry, C, frames + first, count - first - (generated ? 0 : 2), generated);
     entry->id = id_of(frames + first, count - first);
     return entry->id;
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "analysis/views/json/report_json.h"
+#include "analysis/views/words.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -91,6 +92,56 @@ TEST(Json, HowManyOperationsHaveGpuTimes)
     Json without(BuildTrace("1@0 launch s=N1 k=a\n"));
     EXPECT_EQ(0, json_integer_value(without.At("completeness", "gpu_timed")));
     EXPECT_STREQ("GPU time is not recorded", json_string_value(without.At("completeness", "gpu_times")));
+}
+
+/* Two GPUs, 300 of 1000 us and 100 of 500; the call that comes last ends at 1100 us. */
+TEST(Json, HowLongGpusWereBusy)
+{
+    TraceBuilder builder;
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    CallSpec call;
+    call.op = PTDS_OP_LAUNCH;
+    call.stream = call.target = 1;
+    const uint64_t runs[][3] = {{200, 350, 0}, {100, 300, 0}, {210, 220, 0}, {350, 400, 0}, {600, 700, 1}};
+    for (const auto &[begin, end, device] : runs) {
+        call.enter += 1000;
+        builder.Call(call);
+        builder.DeviceRun(1, call.enter, begin * 1000, end * 1000, static_cast<int32_t>(device));
+    }
+    call.op = PTDS_OP_CTX_SYNC;
+    call.stream = call.target = 0;
+    call.enter = 1000000;
+    call.leave = 1100000;
+    call.flags = PTDS_CALL_TIMED;
+    builder.Call(call);
+    Json json(builder.Bytes());
+    EXPECT_EQ(2, json_integer_value(json.At("totals", "gpus")));
+    EXPECT_EQ(400000, json_integer_value(json.At("totals", "gpu_busy_ns")));
+    EXPECT_EQ(1500000, json_integer_value(json.At("totals", "gpu_span_ns")));
+    Built built(builder.Bytes());
+    EXPECT_STREQ("GPUs busy 27 % of 1.5 ms", report_gpu_busy(&built->totals).text);
+    Json without(BuildTrace("1@0 launch s=N1 k=a\n"));
+    EXPECT_TRUE(json_is_null(without.At("totals", "gpu_busy_ns")));
+    EXPECT_TRUE(json_is_null(without.At("totals", "gpu_span_ns")));
+    EXPECT_EQ(0, json_integer_value(without.At("totals", "gpus")));
+}
+
+/* Of operations that the trace has end before they begin, or after all time there is, nothing more than all is busy. */
+TEST(Json, GpusAreNeverBusyForLongerThanThereWasTime)
+{
+    TraceBuilder builder;
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    CallSpec call;
+    call.op = PTDS_OP_LAUNCH;
+    call.stream = call.target = 1;
+    for (uint64_t end : {UINT64_C(10), UINT64_MAX / 2, UINT64_MAX / 2, UINT64_C(1) << 63, UINT64_C(0)}) {
+        call.enter += 1000;
+        builder.Call(call);
+        builder.DeviceRun(1, call.enter, 5, end);
+    }
+    Json json(builder.Bytes());
+    EXPECT_LE(json_integer_value(json.At("totals", "gpu_busy_ns")), json_integer_value(json.At("totals", "gpu_span_ns")));
+    EXPECT_GT(json_integer_value(json.At("totals", "gpu_busy_ns")), 0);
 }
 
 TEST(Json, WhyOperationsTouchEverything)

@@ -64,7 +64,8 @@ TEST(PageGpu, DrawsMeasuredWorkFromItsStartOnTheGpuToItsEnd)
     EXPECT_NE(std::string::npos, details.find("when it ran on the GPU is unknown")) << details;
     std::string text = browser.Run("document.body.innerText");
     for (const char *part :
-         {"operations with GPU times; of 1 other they are unknown", "measured on the GPU",
+         {"operations with GPU times; of 1 other they are unknown",
+          "GPU busy at least, of 7.0 ms since its first operation", "measured on the GPU",
           "GPU times of 1 of 2 operations are recorded.", "1 operation; of 1 it is unknown when they ran"})
         EXPECT_NE(std::string::npos, text.find(part)) << part << "\n" << text;
     EXPECT_EQ(std::string::npos, text.find("not recorded."));

@@ -176,8 +176,9 @@ TEST(Summary, WhatGpuTimesThereAreIsSaid)
     EXPECT_EQ(4u, with->totals.gpu_operations) << "no event is one";
     EXPECT_EQ(1u, with->totals.gpu_timed);
     EXPECT_TRUE(Has(with.Summary(), "6 driver calls recorded, GPU times of 1 of 4 operations\n")) << with.Summary();
-    EXPECT_TRUE(Has(with.Summary(), "; GPU time is not counted\n")) << with.Summary();
+    EXPECT_TRUE(Has(with.Summary(), "; GPU busy at least 4 % of 11.0 ms\n")) << with.Summary();
     EXPECT_TRUE(Has(with.Text(), "ms; GPU time is not counted\n")) << with.Text();
+    EXPECT_TRUE(Has(with.Text(), "GPU busy at least 4 % of 11.0 ms since its first operation\n")) << with.Text();
     EXPECT_TRUE(Has(with.Text(), "GPU times of 1 of 4 operations are recorded; the others' are unknown\n")) << with.Text();
     for (const std::string &text : {with.Summary(), with.Text()})
         EXPECT_FALSE(Has(text, "not recorded)")) << text;

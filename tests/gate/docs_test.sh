@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# docs_test.sh: every command of docs/ci.md has only options that there are, and the workflows are YAML. Run by Bazel.
+# docs_test.sh: every command of these pages has only options that there are, and the workflows are YAML. Run by Bazel.
 set -euo pipefail
 # shellcheck source=tests/device/where.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../device/where.sh"
@@ -14,8 +14,9 @@ while read -r command; do
     for option in $(sed 's/ -- .*//; s/ >>.*//' <<<"$command" | grep -o -- ' --[a-z-]*' || true); do
         grep -q -- "$option\b" <<<"$help" || { echo "$command: no $option"; status=1; }
     done
-done < <(grep -o 'ptds \(run\|check\|diff\|export\|report\) [^`]*' docs/ci.md)
-[[ $commands -ge 10 ]] || { echo "only $commands commands found"; status=1; }
+done < <(grep -oh 'ptds \(run\|check\|diff\|export\|report\) [^`]*' docs/{ci,launchers,containers}.md |
+    sed 's/ --python-frames//') # is of python -m ptds
+[[ $commands -ge 24 ]] || { echo "only $commands commands found"; status=1; }
 /usr/bin/python3 - docs/ci.md <<'PYTHON' || status=1
 import re, sys
 try:

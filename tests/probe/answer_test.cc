@@ -147,6 +147,15 @@ TEST(Answer, AsFast)
         WORD_NOTHING, WHY_NO_GAIN, 0,
         "nothing to gain: one thread, one stream; right under guarded; no measurable difference (100.0 ms, bare 101.0 ms, "
         "spread 4.0 ms)");
+    one.observed.gpu_busy_ns = 97;
+    one.observed.gpu_span_ns = 100;
+    one.Says(WORD_NOTHING, WHY_NO_GAIN, 0,
+             "nothing to gain: one thread, one stream, the GPU is busy 97 %; right under guarded; no measurable difference "
+             "(100.0 ms, bare 101.0 ms, spread 4.0 ms)");
+    one.observed.gpu_busy_at_least = true;
+    one.Says(WORD_NOTHING, WHY_NO_GAIN, 0,
+             "nothing to gain: one thread, one stream, the GPU is busy at least 97 %; right under guarded; no measurable "
+             "difference (100.0 ms, bare 101.0 ms, spread 4.0 ms)");
     one.observed.cost = DEFAULT_UNKNOWN;
     one.Says(WORD_RIGHT, WHY_SAME_TIME, 0,
              "right under guarded; no measurable difference (100.0 ms, bare 101.0 ms, spread 4.0 ms)");

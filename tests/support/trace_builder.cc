@@ -230,10 +230,16 @@ void TraceBuilder::Raw(uint32_t thread, const std::string &record)
 }
 
 /* The device's time 0 is tick 0. */
-void TraceBuilder::DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns)
+void TraceBuilder::DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns, int32_t device)
 {
     auto base = Blank<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE);
-    base.id = 1;
+    base.id = static_cast<uint32_t>(device + 2);
+    if (device >= 0) {
+        auto context = Blank<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT);
+        context.uid = base.context = 900 + base.id;
+        context.device = device;
+        Definition(PTDS_REC_CONTEXT, &context, sizeof context);
+    }
     base.source = PTDS_DEVICE_EVENTS;
     Definition(PTDS_REC_DEVICE_BASE, &base, sizeof base);
     auto record = Blank<ptds_rec_DEVICE_TIME>(PTDS_REC_DEVICE_TIME);
@@ -241,7 +247,7 @@ void TraceBuilder::DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns,
     record.thread = thread;
     record.start = start_ns;
     record.end = end_ns;
-    record.base = 1;
+    record.base = base.id;
     Raw(thread, Padded(std::string(reinterpret_cast<const char *>(&record), sizeof record)));
 }
 

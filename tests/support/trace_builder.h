@@ -123,7 +123,8 @@ public:
     void Edge(uint32_t thread, uint32_t waits, uint32_t behind, uint64_t until);
     void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
-    void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns);
+    /* device: -1, the trace does not say. */
+    void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns, int32_t device = -1);
     /* STRING ids; no name: an end. range: one of the process, by its number. */
     void Region(uint32_t thread, uint64_t ticks, uint32_t name, uint32_t domain = 0, uint64_t range = 0);
     void Raw(uint32_t thread, const std::string &record); /* any record, into a thread's chunk of calls */

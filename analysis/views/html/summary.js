@@ -35,6 +35,7 @@
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
       card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? "none" : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
+      t.gpu_span_ns ? card(percent(t.gpu_busy_ns, t.gpu_span_ns), (unknown ? "GPU busy at least, of " : "GPU busy, of ") + time(t.gpu_span_ns) + " since its first operation") : null,
       card(count(report.floor.findings_above), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
       card(count(t.default_stream), `default-stream operations: ${count(t.remapped)} remapped, ${count(t.kept_all)} kept`),

@@ -64,6 +64,8 @@ static void put_totals(const struct report *report, struct text_sink *sink)
                 report_gpu_time(totals));
     if (totals->gpu_timed != 0)
         sink_printf(sink, "                       %s; the others' are unknown\n", report_gpu_times(totals).text);
+    if (totals->gpu_span_ns != 0)
+        sink_printf(sink, "  on the GPU           %s since its first operation\n", report_gpu_busy(totals).text);
     sink_printf(sink, "  implicit orders      %s%s\n", report_verdicts(report_all_verdicts(report, verdicts)).text,
                 opening_lost(report).text);
 }

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links what leaves this machine so that a glibc as old as 2.17 takes it, however new the one here is.
+
+Two means, because archives of other projects have to follow, too. What has another name today (stat, fcntl64, __isoc23_strtol)
+the linker sends to a function of this folder. What has a new version of an old name (pthread_create, dlopen) the linker finds
+first in a library without code, made here, that has it as old systems have it.
+"""
+
+load("//scripts/bazel:defs.bzl", "PTDS_COPTS")
+
+def _wrapped(names):
+    return ["-Wl,--wrap=" + name for name in names]
+
+_FILES = _wrapped([
+    "__isoc23_strtol",
+    "__isoc23_strtoll",
+    "__isoc23_strtoul",
+    "__isoc23_strtoull",
+    "__isoc23_sscanf",
+    "fcntl64",
+    "fstat",
+    "fstat64",
+    "lstat",
+    "lstat64",
+    "stat",
+    "stat64",
+])
+
+# The shim refers to no thread and no function of the loader. It goes with //scripts/glibc:files.
+FLOOR_OF_LIBRARY = _FILES
+
+# Where old systems have them, by version. A name is looked up by its version, whichever library it was found in here: what is in
+# libc or libm is in the first list only so that it has the old one.
+OLD_THREADS = {
+    "GLIBC_2.2.5": [
+        "__libc_start_main",
+        "exp",
+        "log",
+        "pow",
+        "pthread_create",
+        "pthread_detach",
+        "pthread_join",
+        "pthread_mutex_trylock",
+        "pthread_mutexattr_destroy",
+        "pthread_mutexattr_init",
+        "pthread_mutexattr_settype",
+        "pthread_once",
+        "pthread_rwlock_destroy",
+        "pthread_rwlock_init",
+        "pthread_rwlock_rdlock",
+        "pthread_rwlock_tryrdlock",
+        "pthread_rwlock_unlock",
+        "pthread_rwlock_wrlock",
+    ],
+}
+OLD_LOADER = {
+    "GLIBC_2.2.5": [
+        "dladdr",
+        "dlclose",
+        "dlerror",
+        "dlopen",
+        "dlsym",
+        "dlvsym",
+    ],
+    "GLIBC_2.3.3": ["dlinfo"],
+}
+
+# With FLOOR_OF_COMMAND_FILES beside the command, and with //scripts/glibc:command. Names of C++ are read by the archive's function.
+FLOOR_OF_COMMAND_FILES = ["//scripts/glibc:libpthread.so.0", "//scripts/glibc:libdl.so.2"]
+FLOOR_OF_COMMAND = _FILES + ["-Wl,--wrap=main", "-l:libstdc++.a", "-Wl,--no-as-needed"] + [
+    "$(location %s)" % file
+    for file in FLOOR_OF_COMMAND_FILES
+] + ["-lm", "-Wl,--as-needed"]
+
+def old_library(name, versions):
+    """A library without code that has these functions under these versions; only linkers see it.
+
+    Args:
+      name: its file name and its SONAME.
+      versions: functions by version.
+    """
+    source = name + ".c"
+    script = name + ".lds"
+    native.genrule(
+        name = name + "_files",
+        outs = [source, script],
+        cmd = "\n".join(
+            ["echo '%s { global: %s; };' >>$(location %s)" % (version, "; ".join(names), script) for version, names in versions.items()] +
+            ["echo 'void %s(void); void %s(void) {}' >>$(location %s)" % (function, function, source) for names in versions.values() for function in names],
+        ),
+    )
+    native.cc_binary(
+        name = name,
+        srcs = [source],
+        additional_linker_inputs = [script],
+        # Everything is visible, and nobody's prototypes matter.
+        copts = PTDS_COPTS + ["-fno-builtin", "-fvisibility=default"],
+        linkopts = [
+            "-nostdlib",
+            "-Wl,-soname," + name,
+            "-Wl,--version-script,$(location %s)" % script,
+        ],
+        linkshared = True,
+    )
