@@ -121,6 +121,7 @@ struct model {
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
     uint64_t *entered;              /* MODEL_ENTERED ticks; NULL: the trace has no edges */
+    bool keeps_slots;               /* a stream that is gone keeps its slot, as long as there are others */
     bool more;                      /* there are edges, or replays that are not as run */
     uint64_t op;                    /* the call at hand: calls so far */
     uint64_t works;                 /* of them, work */

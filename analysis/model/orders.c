@@ -223,6 +223,8 @@ void model_learn(struct model *model, const struct call_view *view)
         if (view->submits)
             model_open_replay_slot(model, i, view);
         struct replay *replay = &model->replays.items[i];
+        if (view->by_shim && !replay->as_run)
+            continue;
         learn_in(model, &replay->order, replay->as_run ? NULL : &replay->completions, view);
     }
 }

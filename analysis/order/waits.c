@@ -192,7 +192,7 @@ static void apply(struct verdicts *v, struct cover *cover)
         struct known known = cover->full[about];
         known.at = v->now;
         if (known.op != 0 && lanes_learn(v, HOST_LANE, about, &known))
-            conflicts_host(v, about, &cover->end);
+            conflicts_host(v, about, cover);
     }
     drop_cover(v, cover);
 }
