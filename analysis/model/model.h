@@ -72,6 +72,7 @@ struct call_view {
     enum wait_scope scope; /* what it may wait for before it returns */
     bool completes;        /* everything in that scope is complete when it returns */
     bool own_only;         /* ... but only the stream's own operations */
+    bool staged;           /* a copy without a stream argument that a per-thread twin would return from before it is done */
     bool by_shim;          /* ... because the shim waits; the program's own call would not have */
     struct pending waits;  /* the streams in that scope which had work pending */
     bool timed, blocked;

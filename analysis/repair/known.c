@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAST_MOST = 1 << 12 };
+/* Of a stream; and of all, in bytes. */
+enum { PAST_MOST = 1 << 12, BYTES_MOST = 1 << 28 };
 
 bool known_begin(struct known_order *known, struct model *model, unsigned policy)
 {
@@ -17,10 +18,18 @@ bool known_begin(struct known_order *known, struct model *model, unsigned policy
     return known->replay != UINT32_MAX;
 }
 
-static void drop(struct known_past *past, size_t count)
+static void forget(struct known_order *known, struct known_from *from)
 {
+    known->bytes -= from->clock.room * sizeof *from->clock.at;
+    vclock_free(&from->clock);
+}
+
+static void drop(struct known_order *known, struct known_past *past, size_t count)
+{
+    if (count == 0)
+        return;
     for (size_t i = 0; i < count; i++)
-        vclock_free(&past->items[i].clock);
+        forget(known, &past->items[i]);
     past->count -= count;
     memmove(past->items, past->items + count, past->count * sizeof *past->items);
 }
@@ -28,7 +37,7 @@ static void drop(struct known_past *past, size_t count)
 void known_end(struct known_order *known)
 {
     for (size_t i = 0; i < known->streams.count; i++) {
-        drop(&known->streams.items[i], known->streams.items[i].count);
+        drop(known, &known->streams.items[i], known->streams.items[i].count);
         free(known->streams.items[i].items);
     }
     free(known->streams.items);
@@ -83,7 +92,7 @@ static void thin(struct known_order *known, struct known_past *past)
         if (i % 2 == 0)
             past->items[kept++] = past->items[i];
         else
-            vclock_free(&past->items[i].clock);
+            forget(known, &past->items[i]);
     }
     past->count = kept;
     known->thinned = true;
@@ -94,8 +103,8 @@ static void note(struct known_order *known, struct known_past *past, uint32_t sl
     size_t done = 0;
     while (done + 1 < past->count && past->items[done + 1].op <= vclock_get(&known->done, slot))
         done++;
-    drop(past, done);
-    if (past->count >= PAST_MOST)
+    drop(known, past, done);
+    if (past->count >= PAST_MOST || (past->count > 1 && known->bytes > BYTES_MOST))
         thin(known, past);
     if (!TABLE_ADD(past)) {
         known->thinned = true;
@@ -103,6 +112,7 @@ static void note(struct known_order *known, struct known_past *past, uint32_t sl
     }
     *TABLE_LAST(past) = (struct known_from){.op = op};
     known->thinned |= !vclock_copy(&TABLE_LAST(past)->clock, clock);
+    known->bytes += TABLE_LAST(past)->clock.room * sizeof *clock->at;
 }
 
 void known_submit(struct known_order *known, struct model *model, uint32_t slot, uint64_t op, const struct vclock *clock)

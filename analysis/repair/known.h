@@ -28,6 +28,7 @@ struct known_order {
     struct vclock done;                  /* complete, as far as anybody on the host knows */
     struct completions waits;            /* of the host that have not returned yet */
     TABLE_OF(struct known_past) streams; /* by slot */
+    size_t bytes;                        /* of their clocks */
     bool thinned;                        /* less is known of the past than there was */
 };
 

@@ -87,6 +87,19 @@ static struct repair_place *place_of(struct repair_places *places, struct repair
     return NULL;
 }
 
+void repair_places_made(struct repair_places *places, uint32_t memory, const struct edge_end *call)
+{
+    if (memory == 0 || !TABLE_ADD(&places->made))
+        return;
+    *TABLE_LAST(&places->made) = *call;
+    id_map_put(&places->made_by_memory, memory, (uint32_t)places->made.count - 1);
+}
+
+static bool is_elsewhere(const struct edge_end *a, const struct edge_end *b)
+{
+    return a->thread != b->thread || a->stream != b->stream;
+}
+
 bool repair_places_add(struct repair_places *places, struct repair *repair, const struct verdict_conflict *conflict,
                        const struct edge_end *first, const struct edge_end *second)
 {
@@ -94,6 +107,8 @@ bool repair_places_add(struct repair_places *places, struct repair *repair, cons
     if (place == NULL || site_of(places, second, true) == NULL)
         return false;
     place->waits++;
+    place->more_firsts |= is_elsewhere(&place->first, first);
+    place->more_seconds |= is_elsewhere(&place->second, second);
     place->one_memory &= conflict->pair.allocation == place->pair.allocation;
     if (place->pair.address == 0 && conflict->pair.address != 0)
         place->pair = conflict->pair;
@@ -122,12 +137,18 @@ static int by_weight(const void *a, const void *b)
 void repair_places_end(struct repair_places *places, struct repair *repair)
 {
     for (size_t i = 0; i < repair->places.count; i++) {
-        const struct repair_site *site = site_of(places, &repair->places.items[i].second, false);
-        repair->places.items[i].calls = site != NULL ? site->calls : 0;
+        struct repair_place *place = &repair->places.items[i];
+        const struct repair_site *site = site_of(places, &place->second, false);
+        uint32_t made;
+        place->calls = site != NULL ? site->calls : 0;
+        if (place->pair.allocation != 0 && id_map_get(&places->made_by_memory, place->pair.allocation, &made))
+            place->made = places->made.items[made];
     }
     if (repair->places.count != 0)
         qsort(repair->places.items, repair->places.count, sizeof *repair->places.items, by_weight);
     id_map_free(&places->place_by_key);
     id_map_free(&places->site_by_key);
+    id_map_free(&places->made_by_memory);
+    free(places->made.items);
     free(places->sites.items);
 }

@@ -20,9 +20,13 @@ struct repair_site {
 
 struct repair_places {
     struct id_map place_by_key, site_by_key;
+    struct id_map made_by_memory; /* an allocation's call, by its uid: place in `made` */
+    TABLE_OF(struct edge_end) made;
     TABLE_OF(struct repair_site) sites; /* only those that wait */
 };
 
+/* The call allocates this memory. */
+void repair_places_made(struct repair_places *places, uint32_t memory, const struct edge_end *call);
 /* False: there is no room. */
 bool repair_places_add(struct repair_places *places, struct repair *repair, const struct verdict_conflict *conflict,
                        const struct edge_end *first, const struct edge_end *second);

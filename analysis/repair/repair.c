@@ -82,7 +82,8 @@ static void settle_verdict(struct repairing *r, unsigned which, enum verdict ver
     for (size_t i = 0; i < r->conflicts.count; i++) {
         const struct verdict_conflict *conflict = &r->conflicts.items[i];
         const struct taken *first = call_of(r, conflict->first);
-        if (conflict->verdict != verdict || first == NULL || first->slot == MODEL_NO_SLOT)
+        if (conflict->verdict != verdict || first == NULL || first->slot == MODEL_NO_SLOT ||
+            call_of(r, conflict->second) == NULL)
             continue;
         if (vclock_get(&r->order[which].done, first->slot) >= conflict->first ||
             vclock_get(&before[which], first->slot) >= conflict->first)
@@ -163,6 +164,10 @@ static void take_call(struct walker *walker, struct model *model, const struct c
     for (unsigned i = 0; i < ORDERS; i++)
         slot = known_slot(&r->order[i], model, view); /* a stream's slot is the same in all orders */
     note_call(r, view, slot);
+    if (view->call->r.op == PTDS_OP_ALLOC || view->call->r.op == PTDS_OP_ALLOC_ASYNC) {
+        struct edge_end call = verdicts_end_of(view);
+        repair_places_made(&r->places, view->call->r.object, &call);
+    }
     verdicts_take(r->verdicts, view, walker->gap);
     if (r->conflicts.count != 0 && TABLE_LAST(&r->conflicts)->at == CONFLICT_AFTER_WAIT)
         settle_host(r, TABLE_LAST(&r->conflicts)->ticks, NULL);
@@ -200,7 +205,7 @@ static void end(struct walker *walker)
     verdicts_end(r->verdicts, &totals);
     if (r->conflicts.count != 0)
         settle_host(r, TABLE_LAST(&r->conflicts)->ticks, NULL);
-    r->out->partly |= totals.dropped != 0 || totals.unplaced != 0 || r->model->unplaced != 0;
+    r->out->partly |= totals.dropped != 0 || totals.unplaced != 0 || r->model == NULL || r->model->unplaced != 0;
 }
 
 int repair_of(struct repair *repair, const struct report *report, unsigned policy)

@@ -37,8 +37,10 @@ struct repair_place {
     enum verdict verdict;
     enum verdict_reason reason; /* the first one's, if maybe needed */
     struct edge_end first, second;
-    struct edge_pair pair; /* why: of the first one, or of the first that names a memory */
-    bool one_memory;       /* all of them are about the same allocation */
+    struct edge_pair pair;          /* why: of the first one, or of the first that names a memory */
+    bool one_memory;                /* all of them are about the same allocation */
+    bool more_firsts, more_seconds; /* threads or streams beside that of `first`; of `second` */
+    struct edge_end made;           /* the call that allocated the pair's memory; thread 0: not known */
 };
 
 struct repair {

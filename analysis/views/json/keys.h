@@ -7,6 +7,7 @@
 
 #include "analysis/views/words.h"
 
+enum { REPAIR_WAIT_KINDS = CONFLICT_AFTER_WAIT + 1 };
 enum { ACCESSES = ACCESS_UNKNOWN + 1 };
 
 #ifdef __cplusplus
@@ -15,7 +16,8 @@ extern "C" {
 
 extern const char *const edge_kind_keys[EDGE_KINDS];
 extern const char *const verdict_reason_keys[VERDICT_REASONS]; /* from 1 on */
-extern const char *const access_keys[ACCESSES];                /* from 1 on */
+extern const char *const repair_wait_keys[REPAIR_WAIT_KINDS];
+extern const char *const access_keys[ACCESSES]; /* from 1 on */
 extern const char *const startup_keys[STARTUP_KINDS];
 extern const char *const report_kept_keys[KEPT_REASONS];
 
