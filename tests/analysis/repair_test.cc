@@ -164,6 +164,10 @@ TEST(Repair, WhatTheHostReadsNeedsAWaitOfTheHost)
     EXPECT_EQ("maybe 10>>20", run.Waits());
     EXPECT_TRUE(run.Says("host waits for it after ")) << run.said;
     EXPECT_TRUE(run.Says("cuEventSynchronize")) << run.said;
+    EXPECT_EQ("maybe 10>>20", Repaired("1@10 copy s=L src=A dst=H to=pinned bytes=64\n2@20+5 sync s=L\n"
+                                       "2@40 launch s=L k=k args=A\n")
+                                  .Waits())
+        << "and who comes later has waited, too";
     EXPECT_EQ("", Repaired("1@10 copy s=L src=A dst=H to=pinned bytes=64\n1@20+5 sync s=L\n").Waits())
         << "its own thread's";
     EXPECT_EQ("", Repaired("1@10 copy s=L src=A dst=B bytes=64\n2@20+5 sync s=L\n").Waits()) << "out of the host's reach";
@@ -184,6 +188,31 @@ TEST(Repair, ASynchronousCopyNoLongerWaitsForItself)
                                        "2@60 copy s=L src=A dst=C bytes=64 site=c\n")
                                   .Waits())
         << "which it waits for, is done";
+}
+
+TEST(Repair, WhatTheShimWaitedForTheProgramDoesNot)
+{
+    EXPECT_EQ("needed 10>40", Repaired("2@10 memset s=L dst=A bytes=64 site=a\n2@20+5 memset s=L dst=B bytes=64 shim-wait\n"
+                                       "2@40 copy s=B1 src=A dst=C bytes=64 site=b\n")
+                                  .Waits());
+}
+
+/* In the run the host had waited for the stream that is gone. */
+TEST(Repair, AStreamThatIsGoneIsNotDoneForThat)
+{
+    EXPECT_EQ("needed 10>50", Repaired("1@10 memset s=B1 dst=A bytes=64 site=a\n2@20+5 sync s=L\nstream-gone B1@30\n"
+                                       "1@40 launch s=N9 k=n args=B\n1@42 record s=N9 e=E\n2@44 wait s=L e=E\n"
+                                       "2@50 copy s=L src=A dst=C bytes=64 site=b\n")
+                                  .Waits());
+}
+
+/* The second write of the stream races with the reader; the first, which nobody remembers by then, was in order. */
+TEST(Repair, AnOlderAccessBehindARaceMayBeInOrder)
+{
+    Repaired run(
+        "1@10 memset s=B1 dst=A bytes=64 site=a\n1@12 launch s=L k=n args=B site=b\n1@13 record s=L e=E\n"
+        "1@14 memset s=B1 dst=A bytes=64 site=c\n1@16 wait s=N2 e=E\n1@20 copy s=N2 src=A dst=C bytes=64 site=d\n");
+    EXPECT_EQ("maybe 10>20", run.Waits());
 }
 
 TEST(Repair, SaysHowOftenAndOfWhom)
