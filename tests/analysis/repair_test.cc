@@ -102,6 +102,17 @@ TEST(Repair, WhatPerThreadKeepsNeedsNone)
     EXPECT_TRUE(none.Says("nothing to mend: per-thread keeps all orders")) << none.said;
 }
 
+/* What a thread puts on 0x1 stays on the legacy stream: its wait for 0 no longer is one for that. */
+TEST(Repair, TheTwoNamesOfTheDefaultStreamPart)
+{
+    EXPECT_EQ("needed 10>30", Repaired("1@10 memset s=L explicit dst=A bytes=64 site=a\n1@20+5 sync s=L\n"
+                                       "1@30 copy s=N2 src=A dst=B bytes=64 site=b\n")
+                                  .Waits());
+    EXPECT_EQ("", Repaired("1@10 memset s=L explicit dst=A bytes=64\n1@20+5 sync s=L explicit\n"
+                           "1@30 copy s=N2 src=A dst=B bytes=64\n")
+                      .Waits());
+}
+
 TEST(Repair, AStreamThatWaitedForLegacyWorkNeedsAWaitInEitherDirection)
 {
     /* Blocking and per-thread streams have no order with each other. */
