@@ -175,6 +175,12 @@ static int put_report(struct making *making, struct site_namer *namer, struct te
     return status;
 }
 
+/* It takes another pass over the trace. */
+static bool shows_residual(const struct report_options *options)
+{
+    return !options->what_if && !options->repair && !options->summary && options->finding == NULL;
+}
+
 static int build(struct making *making, const struct trace_source *source)
 {
     char error[TRACE_ERROR_SIZE];
@@ -196,6 +202,8 @@ static int build(struct making *making, const struct trace_source *source)
         fprintf(stderr, "ptds report: %s\n", error);
     else
         report_weigh(&making->report, making->options->floor);
+    if (status == 0 && shows_residual(making->options))
+        residual_find(&making->report);
     if (status == 0)
         say_damage("ptds report", &making->report.trace);
     return status;

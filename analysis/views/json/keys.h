@@ -5,6 +5,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_JSON_KEYS_H
 #define PTDS_ANALYSIS_VIEWS_JSON_KEYS_H
 
+#include "analysis/views/residual_words.h"
 #include "analysis/views/words.h"
 
 enum { REPAIR_WAIT_KINDS = CONFLICT_AFTER_WAIT + 1 };

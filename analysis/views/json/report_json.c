@@ -14,6 +14,7 @@
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/repair/repair_words.h"
+#include "analysis/views/residual_words.h"
 
 /* A frame of a call site, with what the namer knows of it. */
 struct frame {
@@ -192,6 +193,12 @@ static uint64_t total_of(const uint64_t *counts)
     for (unsigned i = 0; i < VERDICTS; i++)
         total += counts[i];
     return total;
+}
+
+static json_t *residual_list(const struct report *report, struct site_namer *namer)
+{
+    enum residual_kind kinds[RESIDUAL_KINDS];
+    LIST_OF(residual_ranked(report, kinds), residual_part_json(report, namer, kinds[i]));
 }
 
 static json_t *repaired_pair(const struct report *report, struct site_namer *namer, const struct edge_pair *pair)
