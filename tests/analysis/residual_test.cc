@@ -101,6 +101,32 @@ TEST(Residual, WorkThatStayedOnTheLegacyStream)
             .found);
 }
 
+TEST(Residual, ManyReasonsToStayAreHalfRemapped)
+{
+    EXPECT_EQ("legacy half_remapped 1",
+              Residual("1@0 launch s=L explicit k=a\n1@1 launch s=L kept-excluded k=c\n1@2 launch s=L to=P1 k=b\n"
+                       "2@10+5000 sync s=L explicit\n",
+                       "per-thread")
+                  .found);
+}
+
+TEST(Residual, WhatIsDoneIsNotWaitedFor)
+{
+    EXPECT_EQ("own none 1", Residual("2@0 launch s=L to=S2 k=a\n2@4+3 sync s=L to=S2\n2@20 launch s=L to=S2 k=b\n"
+                                     "1@30 launch s=L to=S1 k=c behind=S2@3\n1@40+5000 sync s=L to=S1\n")
+                                .found)
+        << "the shim's wait was for the first of the two";
+}
+
+/* Of a damaged trace: a thread's calls do not overlap. */
+TEST(Residual, ThreadsAreNotBlockedForLongerThanTheyLive)
+{
+    Residual run(
+        "1@0 launch s=L to=S1 k=a\n1@10+5000 sync s=L to=S1\n1@12 launch s=L to=S1 k=a\n1@14+5000 sync s=L to=S1\n");
+    EXPECT_TRUE(run.report->residual.known);
+    EXPECT_EQ(run.report->totals.threads_ns, run.report->totals.blocked_ns);
+}
+
 TEST(Residual, OfARunThatWasNotRemappedNothingIsSaid)
 {
     Residual plain("1@0 launch s=L k=a\n1@10+5000 sync s=L\n", "observe");
