@@ -16,9 +16,12 @@
 #include "analysis/findings/identity.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/json/whatif_json.h"
+#include "analysis/views/repair/repair_words.h"
 #include "analysis/views/text/screen.h"
 #include "analysis/views/text/report_text.h"
 #include "analysis/views/text/whatif.h"
+
+enum { SCREEN_REPAIRS = 10 };
 
 /* One trace's report being made. `stats` and `timeline` look on, as the form needs them. */
 struct making {
@@ -138,21 +141,44 @@ static int put_what_if(struct making *making, struct text_sink *sink)
     return 0;
 }
 
+static int put_repair(struct making *making, struct site_namer *namer, struct text_sink *sink)
+{
+    struct repair repair;
+    int status = repair_of(&repair, &making->report, ORDER_PER_THREAD);
+    if (status == 0 && making->options->form == FORM_JSON)
+        status = report_json_repaired(&making->report, &repair, namer, sink);
+    else if (status == 0) {
+        if (making->options->pager)
+            pager_begin();
+        repair_text(&making->report, &repair, namer, making->options->all ? SIZE_MAX : SCREEN_REPAIRS, sink);
+    }
+    repair_end(&repair);
+    return status;
+}
+
 static int put_report(struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
     int status = 0;
     if (making->options->what_if)
         return put_what_if(making, sink);
     symbols_of(namer, &making->report.trace);
-    if (making->options->form == FORM_TEXT)
+    if (making->options->form == FORM_TEXT && !making->options->repair)
         return put_text(making, namer, sink);
-    if (making->options->form == FORM_JSON)
+    if (making->options->repair)
+        status = put_repair(making, namer, sink);
+    else if (making->options->form == FORM_JSON)
         status = report_json(&making->report, namer, sink);
     else
         status = put_page(making, namer, sink);
     if (status != 0)
         fprintf(stderr, "ptds report: %s: no memory for the report\n", making->report.trace.source.name);
     return status;
+}
+
+/* It takes another pass over the trace. */
+static bool shows_residual(const struct report_options *options)
+{
+    return !options->what_if && !options->repair && !options->summary && options->finding == NULL;
 }
 
 static int build(struct making *making, const struct trace_source *source)
@@ -176,6 +202,8 @@ static int build(struct making *making, const struct trace_source *source)
         fprintf(stderr, "ptds report: %s\n", error);
     else
         report_weigh(&making->report, making->options->floor);
+    if (status == 0 && shows_residual(making->options))
+        residual_find(&making->report);
     if (status == 0)
         say_damage("ptds report", &making->report.trace);
     return status;

@@ -30,6 +30,7 @@ static const char manual[] =
     "  ptds report app.ptds\n"
     "  ptds report --finding 1 app.ptds\n"
     "  ptds report --thread worker --from 1.5s --to 2s app.ptds\n"
+    "  ptds report --repair app.ptds\n"
     "  ptds report --format html -o app.html app.ptds\n"
     "  ptds report --format json rank*.ptds > ranks.json\n"
     "  ptds report traces/";
@@ -42,6 +43,7 @@ enum {
     KEY_TO,
     KEY_ALL,
     KEY_WHAT_IF,
+    KEY_REPAIR,
     KEY_FLOOR,
     KEY_SCHEMA,
     KEY_NO_PAGER,
@@ -54,6 +56,9 @@ static const struct argp_option options[] = {
     {"summary", 's', NULL, 0, "the summary of at most 15 lines that the library prints at exit", 0},
     {"all", KEY_ALL, NULL, 0, "every finding in full, exact counts, settings", 0},
     {"what-if", KEY_WHAT_IF, NULL, 0, "how long the run would take under each policy, of a trace of policy observe", 0},
+    {"repair", KEY_REPAIR, NULL, 0,
+     "the event waits that keep results right if the program is compiled with --default-stream per-thread, by call site",
+     0},
     {"floor", KEY_FLOOR, "FLOOR", 0, "findings that save less than this get one line a cause: 1%,100us (default), 2ms, 0",
      0},
     {"finding", KEY_FINDING, "N|ID", 0, "one finding, by its number or the beginning of its id", 0},
@@ -107,6 +112,8 @@ static void check(const struct report_options *out, struct argp_state *state)
         argp_error(state, "--summary, --all, --finding: one of them");
     if (out->what_if && (selects || many || out->form == FORM_HTML || out->summary || out->all || out->finding != NULL))
         argp_error(state, "--what-if is of one whole trace, as text or JSON");
+    if (out->repair && (selects || many || out->what_if || out->form == FORM_HTML || out->summary || out->finding != NULL))
+        argp_error(state, "--repair is of one whole trace, as text or JSON");
     if (out->schema && out->count != 0)
         argp_error(state, "--schema is of no trace");
     if (out->summary && selects)
@@ -146,6 +153,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 's': out->summary = true; return 0;
     case KEY_ALL: out->all = true; return 0;
     case KEY_WHAT_IF: out->what_if = true; return 0;
+    case KEY_REPAIR: out->repair = true; return 0;
     case KEY_FLOOR:
         if (!floor_parse(arg, &out->floor))
             argp_error(state, "--floor %s: a percentage of the run, a time, or both: 1%%,100us", arg);

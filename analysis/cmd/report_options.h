@@ -11,7 +11,7 @@ enum report_form { FORM_TEXT, FORM_JSON, FORM_HTML };
 
 struct report_options {
     enum report_form form;
-    bool summary, all, what_if, schema, pager, progress;
+    bool summary, all, what_if, repair, schema, pager, progress;
     const char *finding; /* NULL: none in particular */
     const char *output;  /* NULL: stdout */
     struct selection selection;

@@ -65,7 +65,8 @@ static RARE void classify_copy(struct call_view *view)
             set(view, WAIT_STREAM, true);
         else if (sides.unsure)
             set(view, WAIT_STREAM, false);
-        view->own_only = sides.from_pageable && !sides.to_host && (flags & PTDS_CALL_TWIN);
+        view->staged = sides.from_pageable && !sides.to_host;
+        view->own_only = view->staged && (flags & PTDS_CALL_TWIN);
     } else if (sides.to_pageable && !sides.from_host) {
         set(view, WAIT_STREAM, true);
     } else if (sides.to_pageable || sides.from_pageable || sides.unsure) {

@@ -72,6 +72,7 @@ struct call_view {
     enum wait_scope scope; /* what it may wait for before it returns */
     bool completes;        /* everything in that scope is complete when it returns */
     bool own_only;         /* ... but only the stream's own operations */
+    bool staged;           /* a copy without a stream argument that a per-thread twin would return from before it is done */
     bool by_shim;          /* ... because the shim waits; the program's own call would not have */
     struct pending waits;  /* the streams in that scope which had work pending */
     bool timed, blocked;
@@ -121,6 +122,7 @@ struct model {
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
     uint64_t *entered;              /* MODEL_ENTERED ticks; NULL: the trace has no edges */
+    bool keeps_slots;               /* a stream that is gone keeps its slot, as long as there are others */
     bool more;                      /* there are edges, or replays that are not as run */
     uint64_t op;                    /* the call at hand: calls so far */
     uint64_t works;                 /* of them, work */

@@ -71,7 +71,7 @@ static void close_slot(struct model *model, uint32_t slot)
 static uint32_t free_slot(struct model *model, uint64_t now)
 {
     bool full = model->streams.count >= MODEL_MOST_STREAMS;
-    uint32_t slot = gone_slot(model, now, full);
+    uint32_t slot = model->keeps_slots && !full ? MODEL_NO_SLOT : gone_slot(model, now, full);
     if (slot != MODEL_NO_SLOT) {
         close_slot(model, slot);
         return slot;

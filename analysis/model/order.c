@@ -179,6 +179,11 @@ void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uin
     vclock_free(&covered);
 }
 
+void order_come_after(struct order *order, uint32_t slot, const struct vclock *clock)
+{
+    vclock_join(&order->streams.items[slot].clock, clock);
+}
+
 void order_doubt_all(struct order *order)
 {
     for (uint32_t slot = 0; slot < order->streams.count; slot++)

@@ -119,6 +119,8 @@ void order_cover_host(const struct order *order, uint32_t thread, struct vclock 
 /* Stream `waits` comes after what was on `behind` up to operation `upto`. What that came after in turn is known only if it
  * is the last there; else it is in doubt. */
 void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uint64_t upto);
+/* The stream's next operation comes after all of `clock`. */
+void order_come_after(struct order *order, uint32_t slot, const struct vclock *clock);
 /* Some stream waits for some others, and which is not known. */
 void order_doubt_all(struct order *order);
 

@@ -125,6 +125,12 @@ void model_comes_after(const struct model *model, const struct order *order, con
         order_cover_event(order, call->object, call->generation, out);
 }
 
+/* Whether the call returns before its own operation is done: as a twin, which another policy may make of it. */
+static bool is_own_only(const struct order *order, const struct call_view *view)
+{
+    return view->own_only || (view->staged && ordered_under(order->policy, view).place == ORDER_AT_PER_THREAD);
+}
+
 void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out)
 {
     uint32_t slot = slot_in(model, order, view);
@@ -132,7 +138,7 @@ void model_cover(const struct model *model, const struct order *order, const str
     case WAIT_STREAM:
         if (slot == MODEL_NO_SLOT)
             break;
-        if (!view->submits || view->own_only) { /* no operation of its own, or one that need not be done */
+        if (!view->submits || is_own_only(order, view)) { /* no operation of its own, or one that need not be done */
             order_cover_stream(order, slot, ORDER_WAITS, out);
             break;
         }
@@ -223,6 +229,8 @@ void model_learn(struct model *model, const struct call_view *view)
         if (view->submits)
             model_open_replay_slot(model, i, view);
         struct replay *replay = &model->replays.items[i];
+        if (view->by_shim && !replay->as_run)
+            continue;
         learn_in(model, &replay->order, replay->as_run ? NULL : &replay->completions, view);
     }
 }

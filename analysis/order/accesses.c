@@ -221,7 +221,8 @@ static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, s
         know_other(v, by, old->lane, other);
     if (other->explicitly >= old->op || (old->touch.access == ACCESS_READ && touch->access == ACCESS_READ))
         return OUTCOME_APART;
-    unsigned outcome = doubt ? outcome_of_doubted(v, by, old, other) : (unsigned)OUTCOME_UNSETTLED;
+    bool shortcut = doubt && v->conflicts == NULL;
+    unsigned outcome = shortcut ? outcome_of_doubted(v, by, old, other) : (unsigned)OUTCOME_UNSETTLED;
     if (outcome != OUTCOME_UNSETTLED)
         return (enum outcome)outcome;
     other->lane = NO_LANE;

@@ -66,6 +66,36 @@ void conflicts_describe(const struct verdicts *v, const struct blame_meeting *me
     pair->size = exact && hi > lo ? hi - lo : 0;
 }
 
+/* For who wants to know each conflict, be it blamed already or not. Operation `op` of lane `about` is the first. `wait`:
+ * that the second comes after; NULL: the call at hand is the second. */
+static RARE void tell(struct verdicts *v, const struct blame *what, uint64_t op, const struct cover *wait)
+{
+    struct verdict_conflict told = {.first = op - v->shift,
+                                    .second = (wait != NULL ? wait->began : v->now) - v->shift,
+                                    .ticks = wait != NULL ? wait->ticks : 0,
+                                    .at = wait != NULL              ? CONFLICT_AFTER_WAIT
+                                          : what->lane == HOST_LANE ? CONFLICT_ON_HOST
+                                                                    : CONFLICT_ON_STREAM,
+                                    .verdict = what->verdict,
+                                    .reason = what->reason};
+    if (what->pair != NULL)
+        told.pair = *what->pair;
+    else
+        conflicts_describe(v, what->meeting, &told.pair);
+    v->conflicts->conflict(v->conflicts, &told);
+}
+
+/* Nothing orders the two. But of the first one's stream only the last access is remembered, and what came before that may
+ * conflict, too, and be in order. */
+static RARE void tell_older(struct verdicts *v, const struct blame *by, const struct blame_meeting *race)
+{
+    uint64_t known = blame_full(v, by, race->first->lane);
+    struct blame what = {
+        .lane = by->lane, .verdict = VERDICT_MAYBE_NEEDED, .reason = REASON_RACE, .meeting = race, .cover = by->cover};
+    if (known > blame_explicit(v, by, race->first->lane))
+        tell(v, &what, known, NULL);
+}
+
 /* A wait for a value comes after whoever writes it, and that may happen at any time until the host knows that the wait is
  * over. Whether this comes after such a wait, and so after work that nobody sees it to come after. */
 static bool awaits_value(struct verdicts *v, const struct blame *by)
@@ -98,6 +128,8 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     bool definite = seen && by->verdict == VERDICT_NEEDED;
     v->totals.races += definite;
     v->totals.possible_races += !definite;
+    if (v->conflicts != NULL)
+        tell_older(v, by, &(struct blame_meeting){memory, first, second});
     if (!(definite && !v->raced) && blame_all_settled(v, by, first->lane))
         return;
     conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &pair);
@@ -144,8 +176,10 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     if (v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memory->classes == TOUCHES_HOST &&
         by->cover == NULL)
         overtake(v, memory, first, second);
+    what.meeting = &(struct blame_meeting){memory, first, second};
+    if (v->conflicts != NULL)
+        tell(v, &what, first->op, NULL);
     if (!blame_settled(v, &what, first->lane, first->op)) {
-        what.meeting = &(struct blame_meeting){memory, first, second};
         what.given_up = kept_is_given_up(v, &first->end, first->op, by->cover);
         blame(v, &what, first->lane, first->op);
     }
@@ -193,7 +227,8 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         return;
     for (unsigned i = 0; i < CLASSES; i++) {
         const struct mark *mark = classes & 1u << i ? last_mark(&marks[i], known) : NULL;
-        if (mark == NULL || mark->op <= explicitly || blame_settled(v, &what, about, mark->op))
+        bool told = v->conflicts == NULL && mark != NULL && blame_settled(v, &what, about, mark->op);
+        if (mark == NULL || mark->op <= explicitly || told)
             continue;
         struct edge_pair pair = {.first = *lanes_end(v, mark),
                                  .second = *v->end,
@@ -202,6 +237,8 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         what.pair = &pair;
         what.reason = 1u << i == TOUCHES_TIME ? REASON_TIME : REASON_OPAQUE;
         what.given_up = kept_is_given_up(v, &pair.first, mark->op, NULL);
+        if (v->conflicts != NULL)
+            tell(v, &what, mark->op, NULL);
         blame(v, &what, about, mark->op);
     }
 }
@@ -257,17 +294,21 @@ static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsig
         meet_other(v, at, v->opaque_lanes.items[i], touches, 0, since);
 }
 
-void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end)
+void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cover)
 {
     struct blame what = {.lane = HOST_LANE, .verdict = VERDICT_MAYBE_NEEDED, .reason = REASON_HOST};
     uint64_t known = blame_full(v, &what, about), explicitly = blame_explicit(v, &what, about);
     const struct mark *mark = known > explicitly ? last_mark(&lanes_at(v, about)->access[1], known) : NULL;
     if (mark == NULL || mark->op <= explicitly)
         return;
-    struct edge_pair pair = {
-        .first = *lanes_end(v, mark), .second = *end, .first_access = ACCESS_UNKNOWN, .second_access = ACCESS_UNKNOWN};
+    struct edge_pair pair = {.first = *lanes_end(v, mark),
+                             .second = cover->end,
+                             .first_access = ACCESS_UNKNOWN,
+                             .second_access = ACCESS_UNKNOWN};
     what.pair = &pair;
-    what.given_up = kept_is_given_up(v, &pair.first, mark->op, &(struct cover){.end = *end});
+    what.given_up = kept_is_given_up(v, &pair.first, mark->op, &(struct cover){.end = cover->end});
+    if (v->conflicts != NULL)
+        tell(v, &what, mark->op, cover);
     blame(v, &what, about, mark->op);
 }
 

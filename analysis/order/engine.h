@@ -236,6 +236,7 @@ struct verdicts {
     bool gives_up;
     struct edge_pair overtaken; /* the call at hand is a copy whose source this pair's first writes */
     bool overtakes;
+    struct conflict_sink *conflicts; /* NULL: nobody wants to know each of them */
     struct edge_pair race;
     bool raced, may_race; /* the call at hand: `race` is definite, is set at all */
 };

@@ -137,10 +137,19 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     return at;
 }
 
+/* Whether the call's work is not where the thread's other legacy work is: because this run's policy left it there, or,
+ * where conflicts are told for another policy's sake, any would. */
+static bool is_kept(const struct verdicts *v, uint32_t flags)
+{
+    uint32_t stays = PTDS_CALL_EXPLICIT | PTDS_CALL_KEPT_CAPTURE | PTDS_CALL_KEPT_REFUSED | PTDS_CALL_KEPT_EXCLUDED |
+                     PTDS_CALL_KEPT_NO_WAY;
+    return v->conflicts != NULL ? (flags & stays) != 0 : v->moved && !(flags & PTDS_CALL_REMAPPED);
+}
+
 /* Whose lane of the legacy stream. */
 static uint32_t owner_of(const struct verdicts *v, const struct call *call)
 {
-    return v->moved && !(call->r.flags & PTDS_CALL_REMAPPED) ? call->thread | LANE_KEPT : call->thread;
+    return is_kept(v, call->r.flags) ? call->thread | LANE_KEPT : call->thread;
 }
 
 uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make)

@@ -157,8 +157,8 @@ void conflicts_describe(const struct verdicts *v, const struct blame_meeting *me
 /* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
  * before it is marked as such. */
 void conflicts_opaque(struct verdicts *v, uint32_t lane, unsigned touches, unsigned opaque);
-/* The host has learnt of the lane, by the call at this end. */
-void conflicts_host(struct verdicts *v, uint32_t about, const struct edge_end *end);
+/* The host has learnt of the lane, by this wait, which has returned. */
+void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cover);
 /* The lane's operation is an event whose time may be asked for. */
 void conflicts_timed(struct verdicts *v, uint32_t lane);
 /* The lane, which is opaque, is about to be closed. */

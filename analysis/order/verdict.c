@@ -69,12 +69,17 @@ void verdicts_sweep_always(struct verdicts *v)
     v->sweep_at = v->sweep_least = 0;
 }
 
+void verdicts_tell_conflicts(struct verdicts *v, struct conflict_sink *sink)
+{
+    v->conflicts = sink;
+}
+
 void verdicts_begin_anew_after(struct verdicts *v, unsigned calls)
 {
     v->shift = ENDS - 1 - calls % ENDS;
 }
 
-static struct edge_end end_of(const struct call_view *view)
+struct edge_end verdicts_end_of(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     return (struct edge_end){.ticks = call->enter,
@@ -92,7 +97,7 @@ static struct edge_end end_of(const struct call_view *view)
 static ASIDE uint32_t begin_new(struct verdicts *v, const struct call_view *view)
 {
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
-    *v->end = end_of(view);
+    *v->end = verdicts_end_of(view);
     if (view->alike != 0 && lane != NO_LANE)
         v->alike[view->alike % 64] = (struct alike){view->alike, lane, *v->end};
     return lane;

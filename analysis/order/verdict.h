@@ -32,6 +32,32 @@ struct verdicts;
  * sink must outlive the engine. NULL without memory. */
 struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink);
 
+/* Two operations that conflict, or may, which legacy order puts in order and explicit order does not. */
+enum conflict_at {
+    CONFLICT_ON_STREAM, /* the second is an operation of a stream */
+    CONFLICT_ON_HOST,   /* the second is the host, which acts in the call: it frees or unmaps the memory */
+    CONFLICT_AFTER_WAIT /* the second is the host, as soon as the call has returned, which waits for the first */
+};
+struct verdict_conflict {
+    uint64_t first, second; /* calls, by call_view.number */
+    uint64_t ticks;         /* AFTER_WAIT: when the wait returned */
+    enum conflict_at at;
+    enum verdict verdict;       /* needed or maybe needed */
+    enum verdict_reason reason; /* of maybe needed */
+    struct edge_pair pair;
+};
+struct conflict_sink {
+    /* Of a call's conflicts any order; calls rise, but that waits come when they have returned. Of a stream's operations
+     * that conflict with a later one in the same way only the last is told; of what comes after the second on its stream
+     * nothing is told that comes after the first by that. */
+    void (*conflict)(struct conflict_sink *sink, const struct verdict_conflict *conflict);
+};
+/* One end of an edge or a pair, as they have it of this call. */
+struct edge_end verdicts_end_of(const struct call_view *view);
+
+/* Before the first call: tell the sink all of them, which takes longer. */
+void verdicts_tell_conflicts(struct verdicts *verdicts, struct conflict_sink *sink);
+
 /* The next call. `gap`: records are missing between the calls so far and some call still to come (merge_in_gap). Returns
  * a pair of which this call is the second, that conflicts and that nothing orders; NULL if there is none. It stays valid
  * until the next call. */

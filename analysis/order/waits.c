@@ -43,12 +43,14 @@ static void cover_clock(struct verdicts *v, struct cover *cover, const struct vc
             cover_learn(v, cover, about, &(struct known){.op = full->at[about], .via = via, .from = from, .edge = edge});
 }
 
-static void cover_explicitly(struct verdicts *v, struct cover *cover, uint32_t at)
+/* `own`: the call's own operation is done, too, whatever the policy. */
+static void cover_explicitly(struct verdicts *v, struct cover *cover, uint32_t at, bool own)
 {
     struct lane *lane = lanes_at(v, at);
     if (lane->last == 0)
         return;
-    if (!vclock_join(&cover->expl, &lane->expl) || !vclock_raise(&cover->expl, at, lane->last))
+    if (!vclock_join(&cover->expl, &lane->expl) ||
+        !vclock_raise(&cover->expl, at, own || lane->last < v->now ? lane->last : v->now - 1))
         v->limited = true;
     cover_lane(v, cover, at, lane->last, NO_EDGE);
     cover_clock(v, cover, &lane->full, at, lane->last, NO_EDGE);
@@ -93,7 +95,7 @@ static void cover_context(struct verdicts *v, struct cover *cover, uint32_t uid)
     const struct context *context = &v->contexts.items[at];
     cover->context = at;
     for (size_t i = 0; i < context->all.count; i++)
-        cover_explicitly(v, cover, context->all.items[i]);
+        cover_explicitly(v, cover, context->all.items[i], true);
 }
 
 /* A wait for a stream: its own work by name (of the legacy stream: the thread's); what legacy order adds is implicit. */
@@ -102,7 +104,7 @@ static void cover_stream(struct verdicts *v, struct cover *cover, const struct c
     const struct ptds_rec_CALL *call = &view->call->r;
     const struct stream_def *def = definitions_stream(&v->trace->defs, call->stream != 0 ? call->stream : call->target);
     if (lane != NO_LANE)
-        cover_explicitly(v, cover, lane);
+        cover_explicitly(v, cover, lane, v->conflicts == NULL || !view->staged);
     if (view->submits || def == NULL)
         return; /* an operation's own joins have covered them */
     struct order_call wait = {.act = ORDER_WAITS, .named = order_role_of(def->kind)};
@@ -192,7 +194,7 @@ static void apply(struct verdicts *v, struct cover *cover)
         struct known known = cover->full[about];
         known.at = v->now;
         if (known.op != 0 && lanes_learn(v, HOST_LANE, about, &known))
-            conflicts_host(v, about, &cover->end);
+            conflicts_host(v, about, cover);
     }
     drop_cover(v, cover);
 }

@@ -10,6 +10,7 @@
 #include "analysis/trace/reader.h"
 #include "analysis/report/edges.h"
 #include "analysis/report/entries.h"
+#include "analysis/report/residual.h"
 #include "analysis/report/sums.h"
 #include "analysis/report/worth.h"
 #include "analysis/rules/registry.h"
@@ -83,6 +84,7 @@ struct report {
     struct edge_table edges;
     struct startup startup;
     struct gain gain;
+    struct residual residual; /* by residual_find, which report_build does not call */
     struct floor floor;
     struct sequence_search search;
     uint32_t serials;

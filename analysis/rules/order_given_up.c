@@ -35,8 +35,8 @@ static const struct rule rule = {
     .sentence =
         "Earlier work was not known to be finished when this call was made; the legacy stream would have run them in "
         "turn.",
-    .advice = "Use PTDS_POLICY=guarded, which keeps the order, or put an event in its place; where it is \"not needed\", "
-              "nothing is wrong.",
+    .advice = "Use PTDS_POLICY=guarded, which keeps the order, or the events that ptds report --repair names; where it is "
+              "\"not needed\", nothing is wrong.",
     .details = details,
     .bad = "1@0 launch s=L to=P1 k=a\n"
            "2@10 launch s=L to=P2 k=b\n",

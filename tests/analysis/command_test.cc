@@ -111,6 +111,11 @@ TEST(Command, UsageErrorsAreTwo)
                               "report --floor 1h x",
                               "report --floor 101% x",
                               "report --floor 1%, x",
+                              "report --repair --format html -o y x",
+                              "report --repair --summary x",
+                              "report --repair --what-if x",
+                              "report --repair --thread 1 x",
+                              "report --repair x y",
                               "report --thread 1 x y",
                               "report --finding 1 /tmp"})
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
@@ -146,6 +151,23 @@ TEST(Report, Forms)
     EXPECT_TRUE(Has(Ptds("report --summary " + trace.path), "ptds: next: ptds report "));
     EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"ptds_report_version\": 1"));
     EXPECT_TRUE(Has(Ptds("report --schema"), "https://json-schema.org/"));
+}
+
+TEST(Report, RepairByCallSite)
+{
+    std::string text = "1@1+1 alloc ptr=0x100000 bytes=4096 m=A\n";
+    for (unsigned i = 0; i < 12; i++)
+        text += std::to_string(1 + i % 2) + "@" + std::to_string(i + 5) + " memset s=L dst=A bytes=64 site=s" +
+                std::to_string(i) + "\n";
+    TraceFile trace(BuildTrace(text));
+    Ran ran = Ptds("report --repair " + trace.path);
+    EXPECT_EQ(0, ran.status);
+    EXPECT_TRUE(Has(ran, "11 waits needed, between 11 pairs of call sites") && Has(ran, "#10 ") && !Has(ran, "#11 ") &&
+                Has(ran, "and 1 pair more of call sites: --all"))
+        << ran.out;
+    EXPECT_TRUE(Has(Ptds("report --repair --all " + trace.path), "#11 "));
+    EXPECT_TRUE(Has(Ptds("report --repair --format json " + trace.path), "\"repair\": {"));
+    EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"repair\": null"));
 }
 
 TEST(Report, DetailsOnDemand)

@@ -42,6 +42,7 @@ public:
         timeline_begin(&timeline_, most);
         status = report_build_watched(report_.get(), trace_.source(), nullptr, &timeline_.watch, error);
         timeline_decide(&timeline_);
+        EXPECT_EQ(0, status == 0 ? residual_find(report_.get()) : 0);
         if (edges != nullptr)
             Judge(report_.get(), *edges);
         else

@@ -156,6 +156,17 @@ TEST(Page, KeysAndPointerChangeTheView)
     EXPECT_EQ("", Errors(browser));
 }
 
+TEST(Page, SaysWhatStillSerialises)
+{
+    NEEDS_A_BROWSER();
+    Page page(BuildTrace("setting policy=guarded\n1@0 launch s=L to=S1 k=a\n1@10+5000 sync s=L to=S1\n"), nullptr);
+    Browser browser(1280, 900);
+    browser.Open(page.path);
+    EXPECT_NE(std::string::npos, browser.Run("document.getElementById('opening').textContent")
+                                     .find("which policy removes it:5.0 ms, waits for what the call names"));
+    EXPECT_EQ("", Errors(browser));
+}
+
 TEST(Page, SaysThatThereAreMoreRows)
 {
     NEEDS_A_BROWSER();

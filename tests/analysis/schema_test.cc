@@ -90,6 +90,25 @@ TEST(Schema, HoldsWhereThingsAreMissing)
     EXPECT_EQ(0, Validate(files.all));
 }
 
+TEST(Schema, HoldsWithARepair)
+{
+    NEEDS_A_VALIDATOR();
+    Built built(BuildTrace("setting policy=observe\n1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n"
+                           "1@2+1 alloc-host ptr=0x900000 bytes=4096 m=H\n1@10 memset s=L dst=A bytes=64\n"
+                           "2@20 copy s=L src=A dst=H to=pinned bytes=64\n3@30+5 sync s=L\n3@50 launch s=L k=k args=A\n"));
+    struct repair repair;
+    TextOf out;
+    EXPECT_EQ(0, repair_of(&repair, built.get(), ORDER_PER_THREAD));
+    EXPECT_EQ(2u, repair.places.count);
+    EXPECT_EQ(0, report_json_repaired(built.get(), &repair, nullptr, &out));
+    repair_end(&repair);
+    Files files;
+    files.Add(out.text);
+    EXPECT_EQ(0, Validate(files.all));
+    EXPECT_NE(std::string::npos, out.text.find("\"wait\": \"host_after\"")) << out.text;
+    EXPECT_NE(std::string::npos, out.text.find("\"certainty\": \"needed\"")) << out.text;
+}
+
 TEST(Schema, HoldsWithEdgesSequencesAndASelection)
 {
     NEEDS_A_VALIDATOR();

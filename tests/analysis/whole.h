@@ -12,6 +12,7 @@
 #include "analysis/check/results.h"
 #include "analysis/compare/file.h"
 #include "analysis/compare/observe.h"
+#include "analysis/views/repair/repair_words.h"
 #include "analysis/views/check/check_views.h"
 #include "analysis/views/compare/diff_views.h"
 #include "analysis/views/export/export.h"
@@ -111,6 +112,18 @@ inline void ShowPart(const struct trace_source *source, site_namer *namer)
         report_details(report.get(), &stats, namer, SIZE_MAX, &out);
     report_end(report.get());
     call_stats_end(&stats);
+}
+
+inline void RepairAll(const struct report *report, site_namer *namer)
+{
+    struct repair repair;
+    TextOf out;
+    if (repair_of(&repair, report, ORDER_PER_THREAD) != 0)
+        throw std::runtime_error("there is no repair");
+    repair_text(report, &repair, namer, SIZE_MAX, &out);
+    if (report_json_repaired(report, &repair, namer, &out) != 0)
+        throw std::runtime_error("the repair could not be written");
+    repair_end(&repair);
 }
 
 /* Replays it, even where nothing would be predicted of it. */
@@ -217,6 +230,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
         CheckAll(&traces);
         if (sqlite)
             CompareAll(&traces, &namer, scratch);
+        RepairAll(report, &namer);
         ReplayAll(&traces.list.items[0]->source);
         ShowPart(&traces.list.items[0]->source, &namer);
     }

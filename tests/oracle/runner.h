@@ -9,7 +9,7 @@
 #include <cuda.h>
 #include <stdint.h>
 
-enum { ARGUMENTS = 6, NAME = 12, MEMORIES = 64, STREAMS = 8, EVENTS = 16, VARIABLES = 2, TEXTURES = 4 };
+enum { ARGUMENTS = 6, NAME = 12, MEMORIES = 64, STREAMS = 8, EVENTS = 64, VARIABLES = 2, TEXTURES = 4 };
 
 /* One line: thread, name of the operation, arguments. */
 struct line {

@@ -56,7 +56,7 @@
  * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost; both
  * may have "domain=NAME" after it.
  *
- * "thread-end THREAD@MICROSECONDS": it ended.
+ * "thread-end THREAD@MICROSECONDS", "stream-gone STREAM@MICROSECONDS": it ended.
  *
  * "left 1@0 alloc ...": the allocation's call is not in the trace any more, and a MEMORY record stands for it.
  *

@@ -281,6 +281,10 @@ private:
         } else if (first == "thread-end") {
             words >> rest;
             trace_.ThreadGone(static_cast<uint32_t>(std::stoul(rest)), Ticks(rest.substr(rest.find('@') + 1)));
+        } else if (first == "stream-gone") {
+            words >> rest;
+            size_t at = rest.find('@');
+            trace_.StreamGone(StreamId(rest.substr(0, at), 1), Ticks(rest.substr(at + 1)));
         } else if (first == "recycled") {
             trace_.header.recycled = 1;
         } else if (first == "killed") {

@@ -54,6 +54,8 @@
       el("p", { class: report.outcome.verdict === "wrong" ? "s-error" : "" }, el("b", {}, report.outcome.text)),
       report.outcome.pair ? el("p", {}, pair(report.outcome.pair)) : null,
       el("p", {}, report.default_stream.text),
+      report.residual.length ? el("p", {}, "What still serialises, and which policy removes it:") : null,
+      report.residual.length ? el("ul", {}, report.residual.map((one) => el("li", {}, one.text))) : null,
       el("p", {}, "Next: ", el("code", {}, report.next)),
       ptds.tables.startup ? el("p", {}, ptds.tables.startup) : null,
     );

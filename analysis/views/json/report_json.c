@@ -13,6 +13,8 @@
 #include "analysis/views/json/keys.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/repair/repair_words.h"
+#include "analysis/views/residual_words.h"
 
 /* A frame of a call site, with what the namer knows of it. */
 struct frame {
@@ -193,6 +195,34 @@ static uint64_t total_of(const uint64_t *counts)
     return total;
 }
 
+static json_t *residual_list(const struct report *report, struct site_namer *namer)
+{
+    enum residual_kind kinds[RESIDUAL_KINDS];
+    LIST_OF(residual_ranked(report, kinds), residual_part_json(report, namer, kinds[i]));
+}
+
+static json_t *repaired_pair(const struct report *report, struct site_namer *namer, const struct edge_pair *pair)
+{
+    return pair->first.ticks != 0 ? pair_json(report, namer, pair) : json_null();
+}
+
+static json_t *repair_places(const struct report *report, struct site_namer *namer, const struct repair *repair)
+{
+    LIST_OF(repair->places.count, repair_place_json(report, namer, &repair->places.items[i]));
+}
+
+static void add_text(void *list, const char *line)
+{
+    json_array_append_new(list, value_text(line));
+}
+
+static json_t *repair_lines(const struct report *report, struct site_namer *namer, const struct repair_place *place)
+{
+    json_t *out = json_array();
+    repair_words(report, namer, place, add_text, out);
+    return out;
+}
+
 static json_t *group_list(const struct report *report, struct site_namer *namer)
 {
     LIST_OF(report->edges.groups.count, edge_group_json(report, namer, &report->edges.groups.items[i]));
@@ -368,7 +398,7 @@ static json_t *folded_list(const struct traces *traces, const struct folds *fold
 
 json_t *report_json_document(const struct report *report, struct site_namer *namer)
 {
-    return one_json(report, namer);
+    return one_json(report, namer, NULL);
 }
 
 json_t *many_json_document(const struct traces *traces, const struct folds *folds, struct site_namer *namer)
@@ -379,6 +409,12 @@ json_t *many_json_document(const struct traces *traces, const struct folds *fold
 int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     return value_write(report_json_document(report, namer), sink);
+}
+
+int report_json_repaired(const struct report *report, const struct repair *repair, struct site_namer *namer,
+                         struct text_sink *sink)
+{
+    return value_write(one_json(report, namer, repair), sink);
 }
 
 int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "analysis/repair/repair.h"
 #include "analysis/report/fold.h"
 #include "analysis/views/words.h"
 
@@ -21,6 +22,9 @@ json_t *many_json_document(const struct traces *traces, const struct folds *fold
 
 /* The same written, with a newline, and the schema. 0, or -1 without memory: then nothing was written. */
 int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink);
+/* With the repair, which may be NULL. */
+int report_json_repaired(const struct report *report, const struct repair *repair, struct site_namer *namer,
+                         struct text_sink *sink);
 int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink);
 int report_json_schema(struct text_sink *sink);
 

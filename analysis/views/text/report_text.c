@@ -11,6 +11,7 @@
 
 #include "analysis/findings/identity.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/residual_words.h"
 #include "analysis/views/text/report_text.h"
 
 enum { STACK_FRAMES_SHOWN = 12 };
@@ -308,13 +309,25 @@ static void put_banners(const struct report *report, struct text_sink *sink)
 }
 
 /* What a person wants to know before any table. */
-static void put_opening(const struct report *report, struct text_sink *sink)
+static void put_residual(const struct report *report, struct site_namer *namer, struct text_sink *sink)
+{
+    enum residual_kind kinds[RESIDUAL_KINDS];
+    unsigned count = residual_ranked(report, kinds);
+    if (count != 0)
+        sink_printf(sink, "%s\n", RESIDUAL_TITLE);
+    for (unsigned i = 0; i < count; i++)
+        sink_printf(sink, "  %s\n      %s\n", residual_line(report, kinds[i]).text,
+                    residual_place(report, namer, kinds[i]).text);
+}
+
+static void put_opening(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     struct line first, second, startup = opening_startup(report);
     sink_printf(sink, "\n%s\n", opening_outcome(report).text);
     if (opening_pair(report, report_outcome(report).pair, &first, &second))
         sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
     sink_printf(sink, "%s\n%s\n", opening_default_stream(report).text, opening_blocked(report).text);
+    put_residual(report, namer, sink);
     if (startup.used != 0)
         sink_printf(sink, "%s\n", startup.text);
 }
@@ -323,7 +336,7 @@ void report_text(const struct report *report, struct site_namer *namer, struct t
 {
     put_banners(report, sink);
     put_meta(report, sink);
-    put_opening(report, sink);
+    put_opening(report, namer, sink);
     put_totals(report, sink);
     put_findings(report, namer, sink);
     report_edges_text(report, namer, sink);

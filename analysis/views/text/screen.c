@@ -5,6 +5,8 @@
  */
 #include "analysis/views/text/screen_parts.h"
 
+#include "analysis/views/residual_words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,8 @@ enum {
     MOST_CAUSES_SMALL = 2,
     MOST_GAPS = 3,
     MOST_GAPS_SMALL = 1,
+    MOST_RESIDUAL = 4,
+    MOST_RESIDUAL_SMALL = 2,
     MOST_NEEDED = 2,
     MOST_NEEDED_SMALL = 1,
     NAME_COLUMNS = 34
@@ -71,6 +75,26 @@ static void put_indented(struct screen *screen, const struct line *text)
     screen_put(screen, &line);
 }
 
+/* What of the blocked time no policy removes; of several reasons the costliest, and the rest as one. */
+static void put_residual(struct screen *screen)
+{
+    enum residual_kind kinds[RESIDUAL_KINDS];
+    unsigned count = residual_ranked(screen->report, kinds), most = screen->small ? MOST_RESIDUAL_SMALL : MOST_RESIDUAL;
+    unsigned shown = count > most ? most - 1 : count;
+    struct line line = {0};
+    if (count == 0)
+        return;
+    line_add(&line, "%s", RESIDUAL_TITLE);
+    screen_put(screen, &line);
+    for (unsigned i = 0; i < shown; i++) {
+        line = residual_line(screen->report, kinds[i]);
+        put_indented(screen, &line);
+    }
+    line = residual_rest(screen->report, kinds + shown, count - shown);
+    if (shown < count)
+        put_indented(screen, &line);
+}
+
 /* The verdict, what the default stream costs, how long threads waited, the start-up. */
 static void put_opening(struct screen *screen, const struct line *what_if)
 {
@@ -89,6 +113,7 @@ static void put_opening(struct screen *screen, const struct line *what_if)
         screen_put(screen, &line);
     line = opening_blocked(report);
     screen_put(screen, &line);
+    put_residual(screen);
     line = opening_startup(report);
     if (line.used != 0)
         screen_put(screen, &line);

@@ -78,7 +78,9 @@ void whatif_text(const struct whatif *whatif, struct text_sink *sink)
     for (unsigned i = 0; i < WHATIF_POLICIES; i++)
         put_policy(whatif, i, sink);
     if (whatif->needed + whatif->maybe_needed != 0)
-        sink_printf(sink, "  per-thread keeps no order for its own sake: of this run's, %s are needed, %s maybe\n",
+        sink_printf(sink,
+                    "  per-thread keeps no order for its own sake: of this run's, %s are needed, %s maybe (--repair: what "
+                    "to add)\n",
                     text_count(whatif->needed).text, text_count(whatif->maybe_needed).text);
     if (whatif->gpu_timed < whatif->gpu)
         sink_printf(sink, "  A guess: %llu of %llu operations have no GPU times; record with PTDS_DEVICE_TIMES=cupti\n",

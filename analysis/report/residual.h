@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What still serialises in a run whose default-stream work was moved: the time that threads were blocked, by why they
+ * waited, and with which policy each part of that would go.
+ */
+#ifndef PTDS_ANALYSIS_REPORT_RESIDUAL_H
+#define PTDS_ANALYSIS_REPORT_RESIDUAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct report;
+
+enum residual_kind {
+    RESIDUAL_OWN,     /* for work that the call names: the thread's own, a stream's, an event's */
+    RESIDUAL_CONTEXT, /* for all work of the context, which such a call always does */
+    RESIDUAL_HELD,    /* for another thread's call, inside the driver */
+    RESIDUAL_DATA,    /* for an order that the shim keeps since data asks for it */
+    RESIDUAL_MIXED,   /* for work that it names, and for other work, too; which of them ended last nobody recorded */
+    RESIDUAL_SHARED,  /* for other threads' work, on the stream that they share under this policy */
+    RESIDUAL_LEGACY,  /* by the driver's implicit order with the legacy stream, which some work is still on */
+    RESIDUAL_KINDS
+};
+
+/* What would remove it. */
+enum residual_way {
+    RESIDUAL_NO_POLICY,
+    RESIDUAL_PER_THREAD_WRONGLY, /* per-thread drops the order, which results need, or may need */
+    RESIDUAL_PARTLY,             /* as much of it as was not for named work */
+    RESIDUAL_GUARDED,            /* there each thread has a stream of its own, as long as there are enough */
+    RESIDUAL_REMAP,              /* PTDS_EXPLICIT_LEGACY=remap */
+    RESIDUAL_HALF_REMAPPED,      /* moving what was kept, for whatever reason: see the rule half-remapped */
+    RESIDUAL_WAYS
+};
+
+struct residual_part {
+    uint64_t ns, calls;
+    enum residual_way way;
+    uint64_t most_ns; /* at the call site that it cost most */
+    uint32_t stack, api;
+};
+
+struct residual {
+    bool known; /* of a remapped run as a whole, with times; then the parts add up to totals.blocked_ns */
+    struct residual_part part[RESIDUAL_KINDS];
+};
+
+/* Reads the trace once more, and fills report->residual. 0, or -1 without memory; then it is not known. */
+int residual_find(struct report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

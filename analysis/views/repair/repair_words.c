@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The words of a repair. Called by repair_text.c and the JSON writer. Computes nothing.
+ */
+#include "analysis/views/repair/repair_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct line repair_summary(const struct report *report, const struct repair *repair)
+{
+    struct line line = {0};
+    (void)report;
+    if (repair->needed + repair->maybe_needed == 0) {
+        line_add(&line, "%s: per-thread keeps all orders that operations on the same memory need",
+                 repair->partly ? "nothing found to mend" : "nothing to mend");
+        return line;
+    }
+    if (repair->needed != 0)
+        line_add(&line, "%s needed", text_plural(repair->needed, "wait").text);
+    if (repair->maybe_needed != 0)
+        line_add(&line, "%s%s maybe needed", repair->needed != 0 ? ", " : "",
+                 repair->needed != 0 ? text_count(repair->maybe_needed).text
+                                     : text_plural(repair->maybe_needed, "wait").text);
+    line_add(&line, ", between %s of call sites", text_plural(repair->places.count, "pair").text);
+    return line;
+}
+
+struct line repair_title(const struct repair_place *place)
+{
+    struct line line = {0};
+    line_add(&line, "%s, %s", verdict_words[place->verdict], text_count(place->waits).text);
+    if (place->calls >= place->waits)
+        line_add(&line, " of %s", text_plural(place->calls, "time").text);
+    else
+        line_add(&line, " %s", place->waits == 1 ? "time" : "times");
+    return line;
+}
+
+struct saying {
+    const struct report *report;
+    struct site_namer *namer;
+    void (*each)(void *data, const char *line);
+    void *data;
+};
+
+static void say(const struct saying *saying, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void say(const struct saying *saying, const char *label, const char *format, ...)
+{
+    char text[400], line[440];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "%-24s%s", label, text);
+    saying->each(saying->data, line);
+}
+
+static void say_site(const struct saying *saying, const char *label, uint32_t stack)
+{
+    char text[360];
+    if (report_site(saying->report, saying->namer, stack, text, sizeof text))
+        say(saying, label, "at %s", text);
+}
+
+static void say_end(const struct saying *saying, const char *label, const struct edge_end *end, bool more)
+{
+    struct line line = {0};
+    char text[300];
+    line_add(&line, "%s", end->object != 0 ? "kernel " : "");
+    line_add(&line, "%s", report_accessor(saying->report, end, ACCESS_NONE, 80).text);
+    if (end->stream != 0 && !more) {
+        report_id(saying->report, FINDING_STREAMS, end->stream, text, sizeof text);
+        line_add(&line, " on %.60s", text);
+    }
+    report_id(saying->report, FINDING_THREADS, end->thread, text, sizeof text);
+    if (more)
+        line_add(&line, ", several threads or streams");
+    else
+        line_add(&line, ", thread %.40s", text);
+    say(saying, label, "%s", line.text);
+    say_site(saying, "", end->stack);
+}
+
+static const char *used(enum access access)
+{
+    return access == ACCESS_WRITE ? "written" : access == ACCESS_READ ? "read" : "used";
+}
+
+/* Arrays, and memory that a kernel reaches without naming it, have no address; the engine's own numbers tell nobody
+ * anything. */
+static bool has_address(const struct edge_pair *pair)
+{
+    return pair->address >> 48 == 0;
+}
+
+static void say_memory(const struct saying *saying, const struct repair_place *place)
+{
+    const struct edge_pair *pair = &place->pair;
+    struct line line = {0};
+    if (pair->address == 0) {
+        say(saying, "keeps the order of", "what they touch; which memory that is, the trace does not tell");
+        return;
+    }
+    line_add(&line, "%s", place->one_memory ? "" : "several memories; one: ");
+    if (pair->allocation != 0)
+        line_add(&line, "%s #%u, ", has_address(pair) ? "allocation" : "memory", pair->allocation);
+    if (has_address(pair) && pair->size != 0)
+        line_add(&line, "%s bytes ", text_count(pair->size).text);
+    if (has_address(pair))
+        line_add(&line, "from 0x%" PRIx64 ": ", pair->address);
+    if (pair->first_access == ACCESS_UNKNOWN && pair->second_access == ACCESS_UNKNOWN)
+        line_add(&line, "both use it");
+    else
+        line_add(&line, "first %s, then %s", used(pair->first_access), used(pair->second_access));
+    say(saying, "keeps the order of", "%s", line.text);
+    if (place->made.thread != 0)
+        say_site(saying, "  allocated", place->made.stack);
+}
+
+void repair_words(const struct report *report, struct site_namer *namer, const struct repair_place *place,
+                  void (*each)(void *data, const char *line), void *data)
+{
+    static const char *const labels[] = {"wait for it before", "host waits for it before", "host waits for it after"};
+    const struct saying saying = {report, namer, each, data};
+    say_end(&saying, "record an event after", &place->first, place->more_firsts);
+    say_end(&saying, labels[place->at], &place->second, place->more_seconds);
+    if (place->verdict == VERDICT_MAYBE_NEEDED)
+        say(&saying, "maybe, because", "%s", verdict_reason_names[place->reason]);
+    if (place->reason != REASON_HOST || place->pair.address != 0)
+        say_memory(&saying, place);
+}

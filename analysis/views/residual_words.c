@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The words of residual_words.h. Computes nothing.
+ */
+#include "analysis/views/residual_words.h"
+
+const char *const residual_kind_keys[RESIDUAL_KINDS] = {"own", "context", "held", "data", "mixed", "shared", "legacy"};
+const char *const residual_way_keys[RESIDUAL_WAYS] = {"none",    "per_thread_wrongly",    "partly",
+                                                      "guarded", "explicit_legacy_remap", "half_remapped"};
+
+unsigned residual_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS])
+{
+    const struct residual_part *part = report->residual.part;
+    unsigned count = 0;
+    for (unsigned i = 0; i < RESIDUAL_KINDS && report->residual.known; i++) {
+        unsigned at = count;
+        if (part[i].ns == 0)
+            continue;
+        for (count++; at != 0 && part[ranked[at - 1]].ns < part[i].ns; at--)
+            ranked[at] = ranked[at - 1];
+        ranked[at] = (enum residual_kind)i;
+    }
+    return count;
+}
+
+static const char *why(enum residual_kind kind, enum residual_way way)
+{
+    static const char *const words[RESIDUAL_KINDS] = {
+        [RESIDUAL_OWN] = "waits for what the call names, as its own thread's work",
+        [RESIDUAL_CONTEXT] = "waits for the whole context, as frees and loads do",
+        [RESIDUAL_HELD] = "held up by another thread's call",
+        [RESIDUAL_DATA] = "orders that data ask for",
+        [RESIDUAL_MIXED] = "waits for named work and for other work, too",
+        [RESIDUAL_SHARED] = "other threads' work on the same stream",
+        [RESIDUAL_LEGACY] = "work that stayed on the legacy stream",
+    };
+    return way == RESIDUAL_REMAP ? "the legacy stream used explicitly (0x1)" : words[kind];
+}
+
+static const char *goes(const struct report *report, enum residual_way way)
+{
+    bool wrong = report->edges.analysed && edge_table_count(&report->edges, VERDICT_NEEDED) != 0;
+    switch (way) {
+    case RESIDUAL_NO_POLICY: return "no policy";
+    case RESIDUAL_PER_THREAD_WRONGLY: return wrong ? "per-thread, but wrong" : "per-thread, maybe wrong";
+    case RESIDUAL_PARTLY: return "not known";
+    case RESIDUAL_GUARDED: return "guarded";
+    case RESIDUAL_REMAP: return "PTDS_EXPLICIT_LEGACY=remap";
+    case RESIDUAL_HALF_REMAPPED: return "see half-remapped";
+    case RESIDUAL_WAYS: break;
+    }
+    return "";
+}
+
+struct line residual_line(const struct report *report, enum residual_kind kind)
+{
+    const struct residual_part *part = &report->residual.part[kind];
+    struct line line = {0};
+    line_add(&line, "%s, %s: %s", text_ns(part->ns).text, why(kind, part->way), goes(report, part->way));
+    return line;
+}
+
+struct line residual_rest(const struct report *report, const enum residual_kind *kinds, unsigned count)
+{
+    struct line line = {0};
+    uint64_t ns = 0;
+    for (unsigned i = 0; i < count; i++)
+        ns += report->residual.part[kinds[i]].ns;
+    line_add(&line, "%s, for %s", text_ns(ns).text, text_plural(count, "other reason").text);
+    return line;
+}
+
+struct line residual_place(const struct report *report, struct site_namer *namer, enum residual_kind kind)
+{
+    const struct residual_part *part = &report->residual.part[kind];
+    struct line line = {0};
+    char text[200];
+    line_add(&line, "%s; %s of it %s", text_plural(part->calls, "call").text, text_ns(part->most_ns).text,
+             definitions_api_name(&report->trace.defs, part->api));
+    if (report_site(report, namer, part->stack, text, sizeof text))
+        line_add(&line, " at %s", text);
+    return line;
+}

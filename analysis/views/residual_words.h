@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What still serialises (report/residual.h), in words that all views share.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_RESIDUAL_WORDS_H
+#define PTDS_ANALYSIS_VIEWS_RESIDUAL_WORDS_H
+
+#include "analysis/views/words.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const char *const residual_kind_keys[RESIDUAL_KINDS];
+extern const char *const residual_way_keys[RESIDUAL_WAYS];
+#define RESIDUAL_TITLE "What still serialises of that, and which policy removes it:"
+/* The kinds that there are, the costliest first; how many. 0: nothing is known, or there is nothing. */
+unsigned residual_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS]);
+/* "8.1 ms, waits for what the call names: no policy" */
+struct line residual_line(const struct report *report, enum residual_kind kind);
+/* Several kinds as one: "1.2 ms, 3 other reasons" */
+struct line residual_rest(const struct report *report, const enum residual_kind *kinds, unsigned count);
+/* "37 calls; 8.0 ms of it cuMemcpyDtoH_v2 at overlap+0x1219": the costliest call site. namer may be NULL. */
+struct line residual_place(const struct report *report, struct site_namer *namer, enum residual_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
