@@ -83,8 +83,10 @@ static void append(enum ptds_record_kind kind, void *record, size_t size, const 
 {
     size_t whole = (size + tail_size + 7) & ~(size_t)7;
     uint8_t *at = reserve(whole);
-    if (!at)
+    if (!at) {
+        store_refused();
         return;
+    }
     *(struct ptds_record *)record = (struct ptds_record){(uint16_t)kind, (uint16_t)whole, 0};
     memcpy(at, record, size);
     if (tail_size)
@@ -96,8 +98,10 @@ static void append(enum ptds_record_kind kind, void *record, size_t size, const 
 static void append_again(const struct ptds_record *record)
 {
     void *at = reserve(record->size);
-    if (!at)
+    if (!at) {
+        store_refused();
         return;
+    }
     memcpy(at, record, record->size);
     commit(record->size);
 }

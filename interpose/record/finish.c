@@ -117,6 +117,11 @@ void record_finish(void)
     record_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());
     define_clocks();
     log_finish();
+    record_counts_finish();
+    if (store_is_torn()) {
+        diag_once(DIAG_ERROR, store_path(), " was cut, or its disk failed, while the program ran: there is no report");
+        return;
+    }
     store_header()->clean_end = 1;
     const struct env_output_to *report = &env_get()->report;
     if (report->kind == ENV_OUTPUT_STDERR && output_is_there(output_stderr()))

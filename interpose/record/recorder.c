@@ -78,6 +78,7 @@ void record_start(void)
     stacks_warm_up();
     if (store_open(env_get()->trace, env_get()->trace_limit)) {
         fill_header(store_header());
+        record_counts_start();
         define_clocks();
         define_preamble();
         log_start();
@@ -113,18 +114,25 @@ void record_forget_caches(struct thread *thread)
     stacks_forget(thread);
 }
 
+static int lose_record(struct thread *thread)
+{
+    thread->lost++;
+    store_refused();
+    return 0;
+}
+
 int append_next_chunk(struct thread *thread)
 {
+    if (!thread->chunk && store_is_out())
+        return lose_record(thread);
     store_chunk_full(thread->chunk);
     define_clocks_if_due();
     thread->chunk = thread->ahead ? thread->ahead : rescue_chunk(PTDS_CHUNK_CALLS, thread->uid);
     thread->ahead = NULL;
     thread->chunk_at = thread->chunk ? (uint8_t *)(thread->chunk + 1) : NULL;
     thread->chunk_end = thread->chunk ? (uint8_t *)thread->chunk + PTDS_CHUNK_SIZE : NULL;
-    if (!thread->chunk) {
-        thread->lost++;
-        return 0;
-    }
+    if (!thread->chunk)
+        return lose_record(thread);
     thread->chunk->lost = thread->lost;
     thread->chunk->holds = thread->allocates;
     thread->allocates = 0;

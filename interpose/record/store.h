@@ -16,13 +16,20 @@ int store_open(const char *path, uint64_t limit);
 
 struct ptds_trace_header *store_header(void);
 
-/* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL when there is none (counted, said
- * once). `kind` DEFINITIONS and COUNTS chunks are never taken back. *old: how many bytes of that chunk's records are still
- * there, until something is written over them; 0 where it holds no allocations. Any thread; rescue.h is who calls it. */
+/* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL when there is none (said once, but
+ * for COUNTS). `kind` DEFINITIONS and COUNTS chunks are never taken back. A COUNTS chunk is zeros; they have a quarter of
+ * the trace at most. *old: how many bytes of that chunk's records are still there, until something is written over them; 0
+ * where it holds no allocations. Any thread; rescue.h is who calls it. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_t *old);
 
 /* A CALLS chunk for later, its pages taken now; NULL where the next one would cost no pages anyway. */
 struct ptds_chunk *store_chunk_ahead(uint32_t thread);
+
+/* Since a CALLS chunk was refused last, none has come back. Without a lock. */
+int store_is_out(void);
+
+/* A record was not kept because of that. Any thread. */
+void store_refused(void);
 
 /* The thread will not write to this chunk again. NULL is fine. */
 void store_chunk_full(struct ptds_chunk *chunk);
@@ -41,6 +48,9 @@ void store_flush(void);
 
 /* Where the trace is being written; NULL: in memory. */
 const char *store_path(void);
+
+/* Somebody has cut the file, or its disk has failed: what the store holds is not what was written. */
+int store_is_torn(void);
 
 /* Forgets the store without touching it: it belongs to the parent process. */
 void store_after_fork(void);

@@ -112,7 +112,10 @@ TEST(Summary, MissingDataIsNamed)
     builder.Lost(1, 1234);
     Built report(builder.Bytes());
     EXPECT_TRUE(Has(report.Summary(), "run time unknown")) << report.Summary();
-    EXPECT_TRUE(Has(report.Summary(), "not analysed: 1234 call records were not kept")) << report.Summary();
+    EXPECT_TRUE(Has(report.Summary(), "Not everything was recorded: 1234 records had no room")) << report.Summary();
+    EXPECT_TRUE(Has(report.Summary(), "Not known whether right: ")) << report.Summary();
+    for (const char *claim : {"No hazards", "nothing was put on the default stream", "Right", "Default stream", "Blocked"})
+        EXPECT_FALSE(Has(report.Summary(), claim)) << claim << "\n" << report.Summary();
     for (const char *part : {"4 chunks", "no host times", "did not end through exit"})
         EXPECT_TRUE(Has(report.Text(), part)) << part << "\n" << report.Text();
     ExpectFits(report.Summary());

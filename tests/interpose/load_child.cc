@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program for the simulated driver that makes much of something; argv[1] says what. Prints nothing but what is said here.
+ *
+ *     crowd N CALLS STREAMS   N threads, all there until the last is done, each with so many launches, in turn on the
+ *                             default stream and on blocking streams of its own; prints "ready" before they end,
+ *                             and with a fifth argument waits there to be killed
+ *     hold FILE [CALLS]       ten launches or so many, "ready", and as many for each byte that FILE grows by, with "again";
+ *                             ends when it has three
+ *     bus                     reads past the end of a file that it has mapped
+ *     handler HOW             "own": sets a handler for SIGBUS first; says what there is after work: own, default, another
+ */
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <thread>
+#include <vector>
+
+#include "tests/interpose/simulated.h"
+
+namespace
+{
+
+void say(const char *text)
+{
+    printf("%s\n", text);
+    fflush(stdout);
+}
+
+void launch(CUfunction function, CUstream stream)
+{
+    CU(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
+}
+
+void work(CUfunction function, int calls, int count)
+{
+    std::vector<CUstream> streams(static_cast<size_t>(count) + 1, nullptr);
+    CU(cuCtxSetCurrent(context));
+    for (size_t i = 1; i < streams.size(); i++)
+        CU(cuStreamCreate(&streams[i], CU_STREAM_DEFAULT));
+    for (int i = 0; i < calls; i++)
+        launch(function, streams[static_cast<size_t>(i) % streams.size()]);
+}
+
+void crowd(int count, int calls, int streams, bool holds)
+{
+    std::vector<std::thread> threads;
+    std::atomic<int> busy{count + holds};
+    CUfunction function = kernel("empty");
+    for (int i = 0; i < count; i++) {
+        threads.emplace_back([&busy, function, calls, streams] {
+            work(function, calls, streams);
+            busy--;
+            while (busy > 0)
+                usleep(1000);
+        });
+    }
+    while (busy > holds)
+        usleep(1000);
+    say("ready");
+    while (holds)
+        pause();
+    for (std::thread &thread : threads)
+        thread.join();
+}
+
+off_t size_of(const char *file)
+{
+    struct stat status;
+    return stat(file, &status) == 0 ? status.st_size : 0;
+}
+
+void hold(const char *file, int calls)
+{
+    CUfunction function = kernel("empty");
+    for (int i = 0; i < calls; i++)
+        launch(function, nullptr);
+    say("ready");
+    for (off_t seen = 0; seen < 3; seen++) {
+        while (size_of(file) <= seen)
+            usleep(1000);
+        for (int i = 0; i < calls; i++)
+            launch(function, nullptr);
+        say("again");
+    }
+}
+
+int bus()
+{
+    FILE *file = tmpfile();
+    const void *pages = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
+    return *static_cast<const volatile int *>(pages);
+}
+
+void own(int)
+{
+}
+
+void handler(bool with_own)
+{
+    struct sigaction there;
+    if (with_own)
+        signal(SIGBUS, own);
+    start();
+    launch(kernel("empty"), nullptr);
+    sigaction(SIGBUS, nullptr, &there);
+    say(there.sa_handler == own ? "own" : there.sa_handler == SIG_DFL ? "default" : "another");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    std::string mode = argc > 1 ? argv[1] : "";
+    if (mode == "handler" && argc > 2) {
+        handler(std::string(argv[2]) == "own");
+        return 0;
+    }
+    start();
+    if (mode == "crowd" && argc > 4)
+        crowd(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), argc > 5);
+    else if (mode == "hold" && argc > 2)
+        hold(argv[2], argc > 3 ? atoi(argv[3]) : 10);
+    else if (mode == "bus")
+        return bus();
+    else
+        return 2;
+    return 0;
+}
