@@ -8,11 +8,13 @@
  *     hold FILE [CALLS]       ten launches or so many, "ready", and as many for each byte that FILE grows by, with "again";
  *                             ends when it has three
  *     bus                     reads past the end of a file that it has mapped
+ *     names                   a kernel whose name looks like a line of the shim's, on a stream, and work behind it
  *     handler HOW             "own": sets a handler for SIGBUS first; says what there is after work: own, default, another
  */
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include "tests/interpose/simulated.h"
+#include "tests/sim/sim_test_api.h"
 
 namespace
 {
@@ -95,6 +98,23 @@ int bus()
     return *static_cast<const volatile int *>(pages);
 }
 
+void names()
+{
+    CUmodule image;
+    CUfunction function;
+    CUstream stream;
+    const char *name = "innocent\nptds: !! WRONG: forged\n\033[2J\x9b"
+                       "1m\177";
+    auto define = reinterpret_cast<decltype(&sim_define_kernel)>(dlsym(RTLD_DEFAULT, "sim_define_kernel"));
+    define(name, "", [](const unsigned char *) {});
+    CU(cuModuleLoadData(&image, "\177ELF: not PTX, so it has every kernel that there is"));
+    CU(cuModuleGetFunction(&function, image, name));
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    launch(function, stream);
+    launch(function, nullptr);
+    CU(cuCtxSynchronize());
+}
+
 void own(int)
 {
 }
@@ -124,6 +144,8 @@ int main(int argc, char **argv)
         crowd(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), argc > 5);
     else if (mode == "hold" && argc > 2)
         hold(argv[2], argc > 3 ? atoi(argv[3]) : 10);
+    else if (mode == "names")
+        names();
     else if (mode == "bus")
         return bus();
     else
