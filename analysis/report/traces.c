@@ -257,6 +257,7 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
     reason(&reasons, trace->header.recycled != 0, text);
     snprintf(text, sizeof text, "%llu chunks lie beyond the end of the trace", (unsigned long long)trace->lost_chunks);
     reason(&reasons, trace->lost_chunks != 0, text);
+    reason(&reasons, report->left_out != 0, "there was no time to look at all calls");
     reason(&reasons, report->refused != 0, "there were more call sites than are followed");
     reason(&reasons, report->totals.unplaced != 0, "there were more streams than are followed");
     reason(&reasons, report->out_of_memory, "there was not enough memory for all of it");

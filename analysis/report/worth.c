@@ -229,7 +229,7 @@ static bool is_complete(const struct trace *trace)
 
 struct outcome report_outcome(const struct report *report)
 {
-    struct outcome outcome = {.complete = is_complete(&report->trace)};
+    struct outcome outcome = {.complete = is_complete(&report->trace) && report->left_out == 0};
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
         if (finding->doubt <= outcome.doubt)

@@ -24,13 +24,13 @@ bool opening_knows_nothing(const struct report *report)
 
 struct line opening_incomplete(const struct report *report)
 {
-    const uint64_t calls = report->totals.calls, recorded = report->trace.calls;
+    const uint64_t calls = report->totals.calls, recorded = report->trace.calls, seen = recorded - report->left_out;
     struct line line = {0};
     if (report_outcome(report).complete)
         return line;
-    if (report->has_counts && calls > recorded)
-        line_add(&line, "%s of %s were not recorded", text_count(calls - recorded).text,
-                 text_plural(calls, "driver call").text);
+    if (report->has_counts && calls > seen)
+        line_add(&line, "%s of %s were not %s", text_count(calls - seen).text, text_plural(calls, "call").text,
+                 report->left_out != 0 ? "looked at" : "recorded");
     else
         line_add(&line, "Not everything was recorded");
     return line;
@@ -46,7 +46,9 @@ struct line opening_outcome(const struct report *report)
     }
     if (outcome.doubt == DOUBT_NONE) {
         line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE],
-                 outcome.complete ? "" : ", as far as it was recorded");
+                 outcome.complete        ? ""
+                 : report->left_out != 0 ? ", as far as it was looked at"
+                                         : ", as far as it was recorded");
         return line;
     }
     line_add(&line, "%s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
@@ -127,7 +129,10 @@ struct line opening_default_stream(const struct report *report)
         return line;
     }
     bool sure = report_outcome(report).complete || (found.cost == DEFAULT_UNUSED && report->has_counts);
-    line_add(&line, "Default stream%s%s: ", report->totals.remapped != 0 ? " (moved)" : "", sure ? "" : ", as recorded");
+    line_add(&line, "Default stream%s%s: ", report->totals.remapped != 0 ? " (moved)" : "",
+             sure                    ? ""
+             : report->left_out != 0 ? ", as looked at"
+                                     : ", as recorded");
     if (found.cost == DEFAULT_UP_TO)
         line_add(&line, "it costs 0 to %s of %s (%s)", text_ns(found.most_ns).text, text_ns(report->totals.run_ns).text,
                  text_share(found.most_ns, report->totals.run_ns).text);
@@ -218,7 +223,7 @@ struct line opening_nothing_found(const struct report *report)
     if (report_outcome(report).complete)
         line_add(&line, "No hazards found: ");
     else
-        line_add(&line, "No hazards found in what was recorded: ");
+        line_add(&line, "No hazards found in what was %s: ", report->left_out != 0 ? "looked at" : "recorded");
     line_add(&line, "%zu rules looked at %s", report->rules, text_plural(report->totals.recorded, "recorded call").text);
     return line;
 }

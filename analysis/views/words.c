@@ -210,6 +210,7 @@ static void record_gaps(const struct report *report, struct gaps *gaps)
     const struct trace *trace = &report->trace;
     uint64_t lost = trace_not_kept(trace), threads = trace_uncounted(trace);
     gap(gaps, lost, "%s records had no room (PTDS_TRACE_LIMIT)", text_count(lost).text);
+    gap(gaps, report->left_out, "no time for %s (PTDS_REPORT_BUDGET)", text_count(report->left_out).text);
     gap(gaps, trace->header.recycled, "%s chunks of old detail were overwritten (PTDS_TRACE_LIMIT)",
         text_count(trace->header.recycled).text);
     gap(gaps, trace->lost_chunks, "%s chunks lie beyond the end of the trace", text_count(trace->lost_chunks).text);

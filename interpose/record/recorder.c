@@ -50,7 +50,6 @@ static void fill_header(struct ptds_trace_header *header)
     header->rank = path_rank();
     header->ranks = path_ranks();
     header->clock = clock_source;
-    header->limit = env_get()->trace_limit;
     header->born = path_process_born();
     header->run = run_id();
     gethostname(header->host, sizeof header->host - 1);
@@ -76,7 +75,7 @@ void record_start(void)
     }
     clock_start();
     stacks_warm_up();
-    if (store_open(env_get()->trace, env_get()->trace_limit)) {
+    if (store_open(env_get()->trace, env_get()->trace_limit, env_get()->memory_limit)) {
         fill_header(store_header());
         record_counts_start();
         define_clocks();

@@ -115,16 +115,24 @@ static int begin_in_memory(void)
     return store.header && grow();
 }
 
-int store_open(const char *path, uint64_t limit)
+static int make_tables(uint64_t limit)
 {
-    int saved = errno;
     uint64_t chunks = limit / PTDS_CHUNK_SIZE / PTDS_EXTENT_CHUNKS * PTDS_EXTENT_CHUNKS;
     if (chunks > (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS)
         chunks = (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS;
     store.chunks_max = chunks < PTDS_EXTENT_CHUNKS ? PTDS_EXTENT_CHUNKS : chunks;
     store.extents = memory_pages(store.chunks_max / PTDS_EXTENT_CHUNKS * sizeof *store.extents);
     store.states = memory_pages(store.chunks_max);
-    int there = store.extents && store.states && ((path && begin_in_file(path)) || begin_in_memory());
+    return store.extents && store.states;
+}
+
+int store_open(const char *path, uint64_t limit, uint64_t memory_limit)
+{
+    int saved = errno;
+    int in_file = path && make_tables(limit) && begin_in_file(path);
+    int there = in_file || (make_tables(memory_limit) && begin_in_memory());
+    if (there)
+        store.header->limit = in_file ? limit : memory_limit;
     errno = saved;
     return there;
 }

@@ -11,8 +11,8 @@
 #include "interpose/trace/format.h"
 
 /* Creates the store. path NULL: in memory only. A path that can't be used is said once, and memory is used instead.
- * Returns 0 if there is no memory either. limit: bytes, see PTDS_TRACE_LIMIT. */
-int store_open(const char *path, uint64_t limit);
+ * Returns 0 if there is no memory either. The limits: bytes in the file, or in memory, see PTDS_TRACE_LIMIT. */
+int store_open(const char *path, uint64_t limit, uint64_t memory_limit);
 
 struct ptds_trace_header *store_header(void);
 

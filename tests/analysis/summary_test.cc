@@ -150,6 +150,25 @@ TEST(Text, WhyOperationsMayTouchAnything)
     EXPECT_TRUE(Has(few, " more\n")) << few;
 }
 
+/* The first calls are looked at; time is asked for again after some. */
+TEST(Summary, WhatThereIsNoTimeForIsLeftOut)
+{
+    std::vector<CallSpec> calls(1000);
+    TraceBuilder builder;
+    for (size_t i = 0; i < calls.size(); i++) {
+        calls[i].enter = 1000 + i;
+        builder.Call(calls[i]);
+    }
+    builder.Count(1, 1, false, {calls.size(), 0, 0, 0});
+    MemoryTrace trace(builder.Bytes());
+    TextOf little, enough;
+    EXPECT_EQ(0, ptds_summary(trace.source(), 1, &little));
+    EXPECT_TRUE(Has(little.text, "984 of 1000 calls were not looked at: no time for 984 (PTDS_REPORT_BUDGET)"))
+        << little.text;
+    EXPECT_EQ(0, ptds_summary(trace.source(), UINT64_MAX / 2, &enough));
+    EXPECT_FALSE(Has(enough.text, "not looked at")) << enough.text;
+}
+
 TEST(Summary, AnUnknownCostIsNoZero)
 {
     Built report(BuildTrace("1@0 launch s=L to=P1 k=a\n1@10 launch s=L k=b kept-excluded\n"
@@ -192,7 +211,7 @@ TEST(Summary, TheShimsEntriesReportAnUnreadableTraceInOneLine)
     ptds_trace_header header = {};
     trace_source source = trace_source_memory(&header, sizeof header, nullptr, 0);
     TextOf out;
-    EXPECT_EQ(-1, ptds_summary(&source, &out));
+    EXPECT_EQ(-1, ptds_summary(&source, 0, &out));
     EXPECT_EQ(1u, lines_of(out.text).size());
     EXPECT_TRUE(Has(out.text, "ptds: this process: offset 0: "));
 }
@@ -201,8 +220,8 @@ TEST(Summary, TheShimsEntriesWriteBothForms)
 {
     MemoryTrace trace(BuildTrace("1@0 launch s=N1 k=a\n"));
     TextOf summary, full;
-    EXPECT_EQ(0, ptds_summary(trace.source(), &summary));
-    EXPECT_EQ(0, ptds_full_report(trace.source(), &full));
+    EXPECT_EQ(0, ptds_summary(trace.source(), 0, &summary));
+    EXPECT_EQ(0, ptds_full_report(trace.source(), 0, &full));
     ExpectFits(summary.text);
     EXPECT_TRUE(Has(full.text, "What was looked at"));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program for the simulated driver that makes much of something; argv[1] says what. Prints nothing but what is said here.
+ * A program for the simulated driver that makes much of something; argv[1] says what. Prints what is said here,
+ * and "end" with CLOCK_MONOTONIC in ms as main ends.
  *
  *     crowd N CALLS STREAMS   N threads, all there until the last is done, each with so many launches, in turn on the
  *                             default stream and on blocking streams of its own; prints "ready" before they end,
@@ -31,6 +32,13 @@ void say(const char *text)
 {
     printf("%s\n", text);
     fflush(stdout);
+}
+
+long long milliseconds()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
 void launch(CUfunction function, CUstream stream)
@@ -150,5 +158,6 @@ int main(int argc, char **argv)
         return bus();
     else
         return 2;
+    printf("end %lld\n", milliseconds());
     return 0;
 }
