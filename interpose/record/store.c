@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "interpose/base/cancel.h"
 #include "interpose/base/clock.h"
@@ -20,7 +21,8 @@
 #define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
 #define EXTENTS_MAX 65536u
 #define PART_SIZE ((size_t)64 << 10) /* of a mapping, replaced at once: whole pages on every machine */
-#define DEFINITIONS_ALONE 8u         /* of the last chunks at most so many are not for calls */
+#define PART_PAGE ((uintptr_t)getpagesize())
+#define DEFINITIONS_ALONE 8u /* of the last chunks at most so many are not for calls */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -228,6 +230,25 @@ static void populate(struct ptds_chunk *chunk)
         __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
 }
 
+/* Of what comes after a chunk's header. A file's pages are only let go of. */
+static void clear(struct ptds_chunk *chunk)
+{
+    if (file_path())
+        memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
+    else
+        memory_clear(chunk + 1, PTDS_CHUNK_SIZE - sizeof *chunk);
+}
+
+/* Nobody writes to this part of a chunk, nor reads it, until the chunk is another's. */
+static void let_go(const void *from, const struct ptds_chunk *chunk)
+{
+    uintptr_t first = ((uintptr_t)from + PART_PAGE - 1) & ~(PART_PAGE - 1), last = (uintptr_t)chunk + PTDS_CHUNK_SIZE;
+    int saved = errno;
+    if (first < last)
+        madvise((void *)first, last - first, MADV_DONTNEED);
+    errno = saved;
+}
+
 /* Under the lock. */
 static void hand_out(struct ptds_chunk *chunk, uint64_t index, enum ptds_chunk_kind kind, uint32_t thread)
 {
@@ -264,7 +285,7 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_
         fresh = index == store.handed;
         hand_out(chunk, index, kind, thread);
         if (!fresh && kind == PTDS_CHUNK_COUNTS)
-            memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
+            clear(chunk);
     } else if (kind == PTDS_CHUNK_CALLS) {
         __atomic_store_n(&store.out, 1, __ATOMIC_RELAXED);
     }
@@ -321,6 +342,14 @@ static void set_state(const struct ptds_chunk *chunk, enum state state)
     }
 }
 
+void store_chunk_last(struct ptds_chunk *chunk)
+{
+    if (!chunk)
+        return;
+    let_go((const uint8_t *)(chunk + 1) + chunk->committed, chunk);
+    store_chunk_full(chunk);
+}
+
 void store_chunk_full(struct ptds_chunk *chunk)
 {
     if (!chunk)
@@ -337,6 +366,7 @@ void store_chunk_back(struct ptds_chunk *chunk)
     lock_take(&store.lock);
     store.counts -= chunk->kind == PTDS_CHUNK_COUNTS;
     chunk->kind = PTDS_CHUNK_FREE;
+    let_go(chunk + 1, chunk);
     set_state(chunk, STATE_FREE);
     store.free++;
     __atomic_store_n(&store.out, 0, __ATOMIC_RELAXED);

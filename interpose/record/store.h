@@ -34,6 +34,9 @@ void store_refused(void);
 /* The thread will not write to this chunk again. NULL is fine. */
 void store_chunk_full(struct ptds_chunk *chunk);
 
+/* The same, of a thread's last one: the rest of it is not kept in memory. */
+void store_chunk_last(struct ptds_chunk *chunk);
+
 /* Nothing in it is needed any more: it may become any chunk. */
 void store_chunk_back(struct ptds_chunk *chunk);
 

@@ -142,7 +142,7 @@ void record_thread_ended(struct thread *thread)
     if (!record_on())
         return;
     define_thread(thread, PTDS_LIFE_GONE);
-    store_chunk_full(thread->chunk);
+    store_chunk_last(thread->chunk);
     if (thread->ahead)
         store_chunk_back(thread->ahead);
     thread->chunk = thread->ahead = NULL;

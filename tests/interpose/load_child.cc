@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A program for the simulated driver that makes much of something; argv[1] says what. Prints what is said here,
- * and "end" with CLOCK_MONOTONIC in ms as main ends.
+ * and "end" with CLOCK_MONOTONIC in ms as main ends, and how much memory the process has then, in kB.
  *
  *     crowd N CALLS STREAMS   N threads, all there until the last is done, each with so many launches, in turn on the
- *                             default stream and on blocking streams of its own; prints "ready" before they end,
- *                             and with a fifth argument waits there to be killed
- *     hold FILE [CALLS]       ten launches or so many, "ready", and as many for each byte that FILE grows by, with "again";
- *                             ends when it has three
- *     bus                     reads past the end of a file that it has mapped
- *     names                   a kernel whose name looks like a line of the shim's, on a stream, and work behind it
- *     handler HOW             "own": sets a handler for SIGBUS first; says what there is after work: own, default, another
+ *                             default stream and on blocking streams of its own, and a wait after a thousand; prints
+ * "ready" before they end, and with a fifth argument waits there to be killed hold FILE [CALLS]       ten launches or so
+ * many, "ready", and as many for each byte that FILE grows by, with "again"; ends when it has three bus reads past the end
+ * of a file that it has mapped names                   a kernel whose name looks like a line of the shim's, on a stream,
+ * and work behind it handler HOW             "own": sets a handler for SIGBUS first; says what there is after work: own,
+ * default, another
  */
 #include <atomic>
 #include <csignal>
@@ -41,6 +40,19 @@ long long milliseconds()
     return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
+/* Of memory that is nobody's file. */
+long resident()
+{
+    char line[200];
+    long found = 0;
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status && fgets(line, sizeof line, status))
+        sscanf(line, "RssAnon: %ld kB", &found);
+    if (status)
+        fclose(status);
+    return found;
+}
+
 void launch(CUfunction function, CUstream stream)
 {
     CU(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
@@ -52,8 +64,11 @@ void work(CUfunction function, int calls, int count)
     CU(cuCtxSetCurrent(context));
     for (size_t i = 1; i < streams.size(); i++)
         CU(cuStreamCreate(&streams[i], CU_STREAM_DEFAULT));
-    for (int i = 0; i < calls; i++)
+    for (int i = 1; i <= calls; i++) {
         launch(function, streams[static_cast<size_t>(i) % streams.size()]);
+        if (i % 1000 == 0) /* what is pending is the driver's memory */
+            CU(cuStreamSynchronize(nullptr));
+    }
 }
 
 void crowd(int count, int calls, int streams, bool holds)
@@ -158,6 +173,6 @@ int main(int argc, char **argv)
         return bus();
     else
         return 2;
-    printf("end %lld\n", milliseconds());
+    printf("end %lld %ld\n", milliseconds(), resident());
     return 0;
 }
