@@ -77,6 +77,15 @@ TEST(Counts, OfWhatWasRefused)
     EXPECT_EQ(recorded.trace.header.refused, calls_of(300, 4) - kept);
 }
 
+/* Those of threads that are still there when the process exits are in the trace, too. */
+TEST(Counts, OfThreadsThatAreThereAtExit)
+{
+    Recorded recorded = record_of("load_child", {"crowd", "300", "4", "0", "leave"}, "observe",
+                                  {{"PTDS_TRACE_LIMIT", "1M"}, {"PTDS_DIAG", "quiet"}});
+    EXPECT_EQ(recorded.trace.counts["cuLaunchKernel"], 1200u);
+    EXPECT_EQ(recorded.trace.header.uncounted, 0u);
+}
+
 /* A killed process has no more than what is in the file, which says so. */
 TEST(Counts, OfAKilledProcess)
 {

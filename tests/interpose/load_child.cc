@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program for the simulated driver that makes much of something; argv[1] says what. Prints what is said here,
- * and "end" with CLOCK_MONOTONIC in ms as main ends, and how much memory the process has then, in kB.
+ * A program for the simulated driver that makes much of something; argv[1] says what. Its last line is "end",
+ * CLOCK_MONOTONIC in ms as main ends, and how much memory the process has then, in kB.
  *
- *     crowd N CALLS STREAMS   N threads, all there until the last is done, each with so many launches, in turn on the
- *                             default stream and on blocking streams of its own, and a wait after a thousand; prints
- * "ready" before they end, and with a fifth argument waits there to be killed hold FILE [CALLS]       ten launches or so
- * many, "ready", and as many for each byte that FILE grows by, with "again"; ends when it has three bus reads past the end
- * of a file that it has mapped names                   a kernel whose name looks like a line of the shim's, on a stream,
- * and work behind it handler HOW             "own": sets a handler for SIGBUS first; says what there is after work: own,
- * default, another
+ *     crowd N CALLS STREAMS [THEN]
+ *         N threads, all there until the last is done, each with so many launches, in turn on the default stream and on
+ *         blocking streams of its own, and a wait after a thousand. "ready" before they end. THEN "hold": waits to be
+ *         killed; "leave": ends without them.
+ *     hold FILE [CALLS]
+ *         ten launches or so many, "ready", and as many for each byte that FILE grows by, with "again", up to three
+ *     bus
+ *         reads past the end of a file that it has mapped
+ *     names
+ *         a kernel whose name looks like a line of the shim's, on a stream, and work behind it
+ *     handler HOW
+ *         "own": sets a handler for SIGBUS first. Says what there is after work: own, default, another.
  */
 #include <atomic>
 #include <csignal>
@@ -71,26 +76,32 @@ void work(CUfunction function, int calls, int count)
     }
 }
 
-void crowd(int count, int calls, int streams, bool holds)
+void crowd(int count, int calls, int streams, const std::string &then)
 {
     std::vector<std::thread> threads;
-    std::atomic<int> busy{count + holds};
+    static std::atomic<int> busy;
+    const int more = then.empty() ? 0 : 1;
+    busy = count + more;
     CUfunction function = kernel("empty");
     for (int i = 0; i < count; i++) {
-        threads.emplace_back([&busy, function, calls, streams] {
+        threads.emplace_back([function, calls, streams] {
             work(function, calls, streams);
             busy--;
             while (busy > 0)
                 usleep(1000);
         });
     }
-    while (busy > holds)
+    while (busy > more)
         usleep(1000);
     say("ready");
-    while (holds)
+    while (then == "hold")
         pause();
-    for (std::thread &thread : threads)
-        thread.join();
+    for (std::thread &thread : threads) {
+        if (then == "leave")
+            thread.detach();
+        else
+            thread.join();
+    }
 }
 
 off_t size_of(const char *file)
@@ -164,7 +175,7 @@ int main(int argc, char **argv)
     }
     start();
     if (mode == "crowd" && argc > 4)
-        crowd(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), argc > 5);
+        crowd(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), argc > 5 ? argv[5] : "");
     else if (mode == "hold" && argc > 2)
         hold(argv[2], argc > 3 ? atoi(argv[3]) : 10);
     else if (mode == "names")
