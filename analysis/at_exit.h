@@ -15,9 +15,10 @@ extern "C" {
 /* Both read the source (trace_source_memory, or a mapped trace file), write to the sink on the calling thread, allocate
  * with malloc and free it all again. They never exit, abort, print elsewhere or touch CUDA. Other threads may go on
  * appending to the chunks meanwhile. 0, or -1 if the trace could not be read at all; then one line that says why goes to
- * the sink. */
-int ptds_summary(const struct trace_source *source, struct text_sink *sink); /* at most 15 lines, each "ptds: ..." */
-int ptds_full_report(const struct trace_source *source, struct text_sink *sink);
+ * the sink. budget_ns: how long to look at calls; those that there is no time for are left out, which is said. 0: a tenth
+ * of the run, but at least 100 ms and at most a second. */
+int ptds_summary(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink); /* at most 15 lines */
+int ptds_full_report(const struct trace_source *source, uint64_t budget_ns, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

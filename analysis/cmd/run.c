@@ -4,6 +4,7 @@
  * status and the signals are the program's. What the shim would refuse, it refuses before (run_before.c).
  */
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -103,18 +104,36 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-/* A trace of its own for the watchdog, where the user wants none; the watcher removes it. */
-static bool set_own_trace(char *path, size_t room)
+/* A trace of its own for the watchdog, where the user wants none: in a folder that nobody else can have made, or look into.
+ * Traces of the program's own children come beside it. */
+static bool set_own_trace(char *folder, size_t room)
 {
-    const char *folder = getenv("TMPDIR");
-    if (getenv("PTDS_TRACE") != NULL && getenv("PTDS_TRACE")[0] != 0) {
-        path[0] = 0;
+    char trace[PATH_MAX];
+    const char *place = getenv("TMPDIR");
+    folder[0] = 0;
+    if (getenv("PTDS_TRACE") != NULL && getenv("PTDS_TRACE")[0] != 0)
         return true;
+    int size = snprintf(folder, room, "%s/ptds-watchdog-XXXXXX", place != NULL && place[0] == '/' ? place : "/tmp");
+    if (size <= 0 || (size_t)size >= room || mkdtemp(folder) == NULL) {
+        folder[0] = 0;
+        return false;
     }
-    int size = snprintf(path, room, "%s/ptds-watchdog-%d.ptds", folder != NULL && folder[0] == '/' ? folder : "/tmp",
-                        (int)getpid());
-    return size > 0 && (size_t)size < room && setenv("PTDS_TRACE", path, 1) == 0 &&
+    size = snprintf(trace, sizeof trace, "%s/trace", folder);
+    return size > 0 && (size_t)size < sizeof trace && setenv("PTDS_TRACE", trace, 1) == 0 &&
            setenv("PTDS_TRACE_LIMIT", OWN_TRACE_LIMIT, 0) == 0;
+}
+
+static void remove_own_trace(const char *folder)
+{
+    const struct dirent *entry;
+    DIR *files = folder[0] != 0 ? opendir(folder) : NULL;
+    while (files != NULL && (entry = readdir(files)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(files), entry->d_name, 0);
+    if (files != NULL)
+        closedir(files);
+    if (folder[0] != 0)
+        rmdir(folder);
 }
 
 /* The watcher is no child of the program, which may wait for any child, and takes no signals that are meant for it: this
@@ -124,19 +143,24 @@ static bool start_watcher(uint64_t after_ns)
     char own[PATH_MAX];
     pid_t program = getpid();
     int status = -1;
-    if (!set_own_trace(own, sizeof own))
+    if (!set_own_trace(own, sizeof own)) {
+        remove_own_trace(own);
         return false;
+    }
     fflush(NULL);
     pid_t between = fork();
-    if (between != 0)
-        return between > 0 && waitpid(between, &status, 0) == between && status == 0;
+    if (between != 0) {
+        if (between > 0 && waitpid(between, &status, 0) == between && status == 0)
+            return true;
+        remove_own_trace(own);
+        return false;
+    }
     pid_t watcher = fork();
     if (watcher != 0)
         _exit(watcher > 0 ? 0 : 1);
     setsid();
     watch_process(program, after_ns);
-    if (own[0] != 0)
-        unlink(own);
+    remove_own_trace(own);
     _exit(0);
 }
 

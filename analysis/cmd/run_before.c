@@ -65,6 +65,8 @@ static const char *trouble_with(const struct place *place, bool trace)
         return place_is_trace(place) ? "is a trace, which is not overwritten" : NULL;
     if (!regular)
         return "is no regular file";
+    if (place->status.st_uid != geteuid())
+        return "belongs to another user";
     if (place->status.st_size != 0 && !place_is_trace(place))
         return "is there and is no trace, so it is not overwritten";
     return access(place->path, R_OK | W_OK) != 0 ? strerror(errno) : NULL;
@@ -84,6 +86,8 @@ static bool may_be(const char *variable, bool trace, char *error)
         trouble = folder_trouble(value) != 0 ? strerror(folder_trouble(value)) : NULL;
     else if (!place_find(&place, value))
         trouble = strerror(errno);
+    else if (trace && strcmp(place.path, value) != 0)
+        trouble = "is a symbolic link, which the library does not follow";
     else
         trouble = trouble_with(&place, trace);
     if (trouble != NULL)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Forgets how knowledge arrived where nobody can ask any more, and so settles edges: an edge is kept only for operations
- * that came over it first and are still remembered. Run when the number of open edges has doubled, so its cost is shared by
- * the calls between. Where even that is not enough, all is forgotten and the edges may be needed.
+ * that came over it first and are still remembered. Run when the number of open edges has doubled, and there are many for
+ * each lane, whose knowledge of all others it looks at: so its cost is shared by the calls between. Where even that is not
+ * enough, all is forgotten and the edges may be needed.
  */
 #include "analysis/order/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { EDGES_A_LANE = 8 }; /* at most OPEN_MOST / LANES_MOST */
+_Static_assert(EDGES_A_LANE <= OPEN_MOST / LANES_MOST, "sweeping comes before giving up");
 
 struct numbers {
     uint64_t *items;
@@ -179,5 +183,5 @@ void sweep(struct verdicts *v)
         free(s.ops[i].items);
     free(s.ops);
     free(knowledge.items);
-    v->sweep_at = v->sweep_least == 0 ? 0 : larger(v->sweep_least, v->open * 2);
+    v->sweep_at = v->sweep_least == 0 ? 0 : larger(v->sweep_least, larger(v->open * 2, v->lanes.count * EDGES_A_LANE));
 }

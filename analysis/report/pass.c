@@ -12,7 +12,7 @@
 #include "analysis/trace/device_times.h"
 #include "analysis/report/shapes.h"
 
-enum { PROGRESS_CALLS = 1 << 16 };
+enum { PROGRESS_CALLS = 1 << 16, TIME_CALLS = 16 };
 
 /* From a thread's first call to the end of its last, in ticks. */
 struct life {
@@ -267,6 +267,10 @@ static void run_calls(struct pass *pass, struct merge *merge)
     for (uint64_t done = 0; (call = merge_next(merge)) != NULL; done++) {
         if (done % PROGRESS_CALLS == 0 && watch != NULL && watch->progress != NULL)
             watch->progress(pass->watch, done, report->trace.calls);
+        if (done % TIME_CALLS == 0 && watch != NULL && watch->go_on != NULL && !watch->go_on(pass->watch)) {
+            report->left_out = report->trace.calls - done;
+            return;
+        }
         if (!model_enter(&pass->model, call, &view)) {
             report->out_of_memory = true;
             continue;

@@ -88,7 +88,8 @@ struct report {
     struct floor floor;
     struct sequence_search search;
     uint32_t serials;
-    uint64_t refused; /* findings that were not kept */
+    uint64_t refused;  /* findings that were not kept */
+    uint64_t left_out; /* recorded calls that there was no time to look at */
     bool has_counts;
     bool out_of_memory;
     struct report_watch *walks; /* told how far each report_walk is; may be NULL */
@@ -97,11 +98,13 @@ struct report {
     uint64_t wanting[64], wanting_all, by_case[CASES], awake;
 };
 
-/* Looks on while a report is built. Both may be NULL. */
+/* Looks on while a report is built. Each may be NULL. */
 struct report_watch {
     /* Each call that the report is about, after the rules; serial: of the finding that it belongs to (the costliest so far,
      * if several), 0 none. */
     void (*call)(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial);
+    /* Every few calls: whether there is time for more; what then comes is left out. */
+    bool (*go_on)(struct report_watch *watch);
     /* Now and then: calls looked at, of how many; all of them at the end of a report_walk. */
     void (*progress)(struct report_watch *watch, uint64_t done, uint64_t total);
 };

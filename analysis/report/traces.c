@@ -248,13 +248,16 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
                  (unsigned long long)(trace->damages.count != 0 ? trace->damages.items[0].offset : 0));
         reason(&reasons, true, text);
     }
-    snprintf(text, sizeof text, "%llu records were not kept", (unsigned long long)(trace->lost + trace->header.refused));
-    reason(&reasons, trace->lost + trace->header.refused != 0, text);
+    snprintf(text, sizeof text, "%llu records were not kept", (unsigned long long)trace_not_kept(trace));
+    reason(&reasons, trace_not_kept(trace) != 0, text);
+    snprintf(text, sizeof text, "the calls of %llu threads are not counted", (unsigned long long)trace_uncounted(trace));
+    reason(&reasons, trace_uncounted(trace) != 0, text);
     snprintf(text, sizeof text, "%llu chunks of the oldest detail were overwritten",
              (unsigned long long)trace->header.recycled);
     reason(&reasons, trace->header.recycled != 0, text);
     snprintf(text, sizeof text, "%llu chunks lie beyond the end of the trace", (unsigned long long)trace->lost_chunks);
     reason(&reasons, trace->lost_chunks != 0, text);
+    reason(&reasons, report->left_out != 0, "there was no time to look at all calls");
     reason(&reasons, report->refused != 0, "there were more call sites than are followed");
     reason(&reasons, report->totals.unplaced != 0, "there were more streams than are followed");
     reason(&reasons, report->out_of_memory, "there was not enough memory for all of it");

@@ -224,13 +224,12 @@ const struct edge_pair *report_pair(const struct report *report, const struct fi
 
 static bool is_complete(const struct trace *trace)
 {
-    return trace->lost == 0 && trace->header.recycled == 0 && trace->header.refused == 0 && trace->damaged == 0 &&
-           trace->lost_chunks == 0;
+    return trace_not_kept(trace) == 0 && trace->header.recycled == 0 && trace->damaged == 0 && trace->lost_chunks == 0;
 }
 
 struct outcome report_outcome(const struct report *report)
 {
-    struct outcome outcome = {.complete = is_complete(&report->trace)};
+    struct outcome outcome = {.complete = is_complete(&report->trace) && report->left_out == 0};
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
         if (finding->doubt <= outcome.doubt)

@@ -87,6 +87,18 @@ struct trace {
 int trace_read(struct trace *trace, const struct trace_source *source, char *error);
 void trace_close(struct trace *trace);
 
+/* Records that were not kept, of all threads: some of those that the header counts are in the threads' chunks, too. */
+static inline uint64_t trace_not_kept(const struct trace *trace)
+{
+    return trace->lost > trace->header.refused ? trace->lost : trace->header.refused;
+}
+
+/* Threads whose calls nobody has counted. */
+static inline uint64_t trace_uncounted(const struct trace *trace)
+{
+    return trace->header.clean_end ? 0 : trace->header.uncounted;
+}
+
 /* Ticks between two moments as nanoseconds; 0 when ticks cannot be converted (trace_has_time is false). */
 uint64_t trace_ns(const struct trace *trace, uint64_t ticks);
 bool trace_has_time(const struct trace *trace);

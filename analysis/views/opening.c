@@ -17,13 +17,38 @@ size_t opening_number(const struct report *report, const struct finding *finding
     return 0;
 }
 
+bool opening_knows_nothing(const struct report *report)
+{
+    return report->totals.recorded == 0 && !report_outcome(report).complete;
+}
+
+struct line opening_incomplete(const struct report *report)
+{
+    const uint64_t calls = report->totals.calls, recorded = report->trace.calls, seen = recorded - report->left_out;
+    struct line line = {0};
+    if (report_outcome(report).complete)
+        return line;
+    if (report->has_counts && calls > seen)
+        line_add(&line, "%s of %s were not %s", text_count(calls - seen).text, text_plural(calls, "call").text,
+                 report->left_out != 0 ? "looked at" : "recorded");
+    else
+        line_add(&line, "Not everything was recorded");
+    return line;
+}
+
 struct line opening_outcome(const struct report *report)
 {
     struct outcome outcome = report_outcome(report);
     struct line line = {0};
+    if (opening_knows_nothing(report)) {
+        line_add(&line, "Not known whether right: no driver call was recorded");
+        return line;
+    }
     if (outcome.doubt == DOUBT_NONE) {
         line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE],
-                 outcome.complete ? "" : ", as far as it was recorded");
+                 outcome.complete        ? ""
+                 : report->left_out != 0 ? ", as far as it was looked at"
+                                         : ", as far as it was recorded");
         return line;
     }
     line_add(&line, "%s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
@@ -99,7 +124,15 @@ struct line opening_default_stream(const struct report *report)
     };
     struct default_stream found = report_default_stream(report);
     struct line line = {0};
-    line_add(&line, "Default stream%s: ", report->totals.remapped != 0 ? " (moved)" : "");
+    if (opening_knows_nothing(report)) {
+        line_add(&line, "Default stream: what it costs is unknown");
+        return line;
+    }
+    bool sure = report_outcome(report).complete || (found.cost == DEFAULT_UNUSED && report->has_counts);
+    line_add(&line, "Default stream%s%s: ", report->totals.remapped != 0 ? " (moved)" : "",
+             sure                    ? ""
+             : report->left_out != 0 ? ", as looked at"
+                                     : ", as recorded");
     if (found.cost == DEFAULT_UP_TO)
         line_add(&line, "it costs 0 to %s of %s (%s)", text_ns(found.most_ns).text, text_ns(report->totals.run_ns).text,
                  text_share(found.most_ns, report->totals.run_ns).text);
@@ -112,7 +145,7 @@ struct line opening_blocked(const struct report *report)
 {
     const struct report_totals *totals = &report->totals;
     struct line line = {0};
-    if (!trace_has_time(&report->trace))
+    if (!trace_has_time(&report->trace) || opening_knows_nothing(report))
         line_add(&line, "Blocked: unknown");
     else if (totals->blocked_ns == 0)
         line_add(&line, "Blocked: %s", totals->untimed_waits != 0 ? "unknown" : "no call waited");
@@ -183,8 +216,15 @@ struct line opening_floor(const struct report *report)
 struct line opening_nothing_found(const struct report *report)
 {
     struct line line = {0};
-    line_add(&line, "No hazards found: %zu rules looked at %s", report->rules,
-             text_plural(report->totals.recorded, "recorded call").text);
+    if (opening_knows_nothing(report)) {
+        line_add(&line, "Nothing was recorded that a hazard could be found in");
+        return line;
+    }
+    if (report_outcome(report).complete)
+        line_add(&line, "No hazards found: ");
+    else
+        line_add(&line, "No hazards found in what was %s: ", report->left_out != 0 ? "looked at" : "recorded");
+    line_add(&line, "%zu rules looked at %s", report->rules, text_plural(report->totals.recorded, "recorded call").text);
     return line;
 }
 

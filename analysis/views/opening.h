@@ -13,6 +13,10 @@
 extern "C" {
 #endif
 
+/* No call was recorded, though there were some, or may have been: there is nothing to be said of the run but that. */
+bool opening_knows_nothing(const struct report *report);
+/* "1400 of 1504 calls were not recorded", to be said before anything else; empty: all were. */
+struct line opening_incomplete(const struct report *report);
 struct line opening_outcome(const struct report *report); /* "Right: ...", "May be wrong: ...", "WRONG: ..." */
 /* The two operations that show it; false: there are none to name. */
 bool opening_pair(const struct report *report, const struct edge_pair *pair, struct line *first, struct line *second);

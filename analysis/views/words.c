@@ -208,9 +208,10 @@ __attribute__((format(printf, 3, 4))) static void gap(struct gaps *gaps, uint64_
 static void record_gaps(const struct report *report, struct gaps *gaps)
 {
     const struct trace *trace = &report->trace;
-    uint64_t lost = trace->lost + trace->header.refused;
-    gap(gaps, lost, "%s call records were not kept (no room, or PTDS_TRACE_LIMIT)", text_count(lost).text);
-    gap(gaps, trace->header.recycled, "%s chunks of the oldest detail were overwritten (PTDS_TRACE_LIMIT)",
+    uint64_t lost = trace_not_kept(trace), threads = trace_uncounted(trace);
+    gap(gaps, lost, "%s records had no room (PTDS_TRACE_LIMIT)", text_count(lost).text);
+    gap(gaps, report->left_out, "no time for %s (PTDS_REPORT_BUDGET)", text_count(report->left_out).text);
+    gap(gaps, trace->header.recycled, "%s chunks of old detail were overwritten (PTDS_TRACE_LIMIT)",
         text_count(trace->header.recycled).text);
     gap(gaps, trace->lost_chunks, "%s chunks lie beyond the end of the trace", text_count(trace->lost_chunks).text);
     gap(gaps, trace->damaged, "%s damaged places; what follows each in its chunk is lost", text_count(trace->damaged).text);
@@ -219,6 +220,7 @@ static void record_gaps(const struct report *report, struct gaps *gaps)
     gap(gaps, report->refused, "%s call sites beyond the first %d of a rule", text_count(report->refused).text,
         FINDING_LIMIT);
     gap(gaps, report->out_of_memory, "there was not enough memory for all of the trace");
+    gap(gaps, threads, "the calls of %s are not counted: there was no room", text_plural(threads, "thread").text);
     gap(gaps, !report->has_counts, "the trace holds no exact counts; numbers are of the recorded calls");
     gap(gaps, !trace->header.clean_end, "the process did not end through exit: the last records may be missing");
 }

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "interpose/base/lock.h"
 
@@ -24,6 +26,20 @@ void memory_pages_free(void *pages, size_t size)
 {
     int saved = errno;
     munmap(pages, size);
+    errno = saved;
+}
+
+void memory_clear(void *at, size_t size)
+{
+    int saved = errno;
+    uintptr_t from = (uintptr_t)at, to = from + size, page = (uintptr_t)getpagesize();
+    uintptr_t first = (from + page - 1) & ~(page - 1), last = to & ~(page - 1);
+    if (first < last && madvise((void *)first, last - first, MADV_DONTNEED) == 0) {
+        memset(at, 0, first - from);
+        memset((void *)last, 0, to - last);
+    } else {
+        memset(at, 0, size);
+    }
     errno = saved;
 }
 

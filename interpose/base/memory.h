@@ -16,6 +16,9 @@ void *memory_keep(size_t size);
 void *memory_pages(size_t size);
 void memory_pages_free(void *pages, size_t size);
 
+/* Zeroes memory that came from here and gives its whole pages back to the kernel until they are written to. Keeps errno. */
+void memory_clear(void *at, size_t size);
+
 /* In a forked child: another thread may have held the lock. */
 void memory_after_fork(void);
 

@@ -11,6 +11,9 @@
 
 #include "interpose/base/diag.h"
 
+#define LIMIT_OF_A_TRACE (UINT64_C(256) << 20)
+#define LIMIT_IN_MEMORY (UINT64_C(32) << 20) /* where nobody will look at more than a summary */
+
 /* Values are copied: a program may setenv over them, or unload the memory that they point into. */
 static char storage[8192];
 static uint32_t storage_used;
@@ -171,8 +174,12 @@ static int parse_log(const char *value, struct env_output_to *out)
     return 1;
 }
 
+/* 0 stands for a default that depends on other settings. */
 static int parse_size(const char *value, uint64_t *out)
 {
+    *out = 0;
+    if (!*value)
+        return 1;
     if (*value < '0' || *value > '9')
         return 0;
     char *end = NULL;
@@ -181,6 +188,24 @@ static int parse_size(const char *value, uint64_t *out)
     if (end[shift ? 1 : 0] != '\0' || number > (UINT64_MAX >> 10 >> shift) || (number << shift) < (1u << 20))
         return 0;
     *out = number << shift;
+    return 1;
+}
+
+static int parse_time(const char *value, uint64_t *out)
+{
+    *out = 0;
+    if (!*value)
+        return 1;
+    char *end = NULL;
+    uint64_t number = *value >= '0' && *value <= '9' ? strtoull(value, &end, 10) : 0;
+    uint64_t unit = !end                     ? 0
+                    : strcmp(end, "ms") == 0 ? 1000000u
+                    : strcmp(end, "s") == 0  ? 1000000000u
+                    : strcmp(end, "m") == 0  ? 60000000000u
+                                             : 0;
+    if (!unit || number == 0 || number > UINT64_MAX / 2 / unit)
+        return 0;
+    *out = number * unit;
     return 1;
 }
 
@@ -211,6 +236,9 @@ static void read_all(struct env *env)
 #include "interpose/env/env.def"
     if (env->invalid)
         env->disable = 1;
+    env->memory_limit = env->trace_limit ? env->trace_limit : LIMIT_IN_MEMORY;
+    if (!env->trace_limit)
+        env->trace_limit = LIMIT_OF_A_TRACE;
     env->recording = !env->disable && env->policy != ENV_POLICY_none &&
                      (env->report.kind != ENV_OUTPUT_OFF || env->log.kind != ENV_OUTPUT_OFF || env->trace);
 }

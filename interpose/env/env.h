@@ -47,8 +47,9 @@ struct env {
     int remap_explicit;
     const char *exclude, *include; /* NULL: no list */
     struct env_output_to report, log;
-    const char *trace; /* NULL: none */
-    uint64_t trace_limit;
+    const char *trace;                  /* NULL: none */
+    uint64_t trace_limit, memory_limit; /* in a file, and where there is none */
+    uint64_t report_budget;             /* ns; 0: by the run's own time */
     enum env_device_times device_times;
     int disable;
     enum env_diag diag;

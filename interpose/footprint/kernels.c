@@ -245,14 +245,14 @@ static void forget_caches(struct thread *thread)
 
 void footprint_listen(void)
 {
-    state_hooks.thread_reused = forget_caches;
+    state_hooks.thread_over = forget_caches;
     record_memory_is_there = allocations_is_there;
 }
 
 void footprint_kernels_forget_cache(struct thread *thread)
 {
     if (thread->kernels)
-        memset(thread->kernels, 0, KERNELS_MET * sizeof *thread->kernels);
+        memory_clear(thread->kernels, KERNELS_MET * sizeof *thread->kernels);
 }
 
 void footprint_kernels_after_fork(void)

@@ -83,8 +83,10 @@ static void append(enum ptds_record_kind kind, void *record, size_t size, const 
 {
     size_t whole = (size + tail_size + 7) & ~(size_t)7;
     uint8_t *at = reserve(whole);
-    if (!at)
+    if (!at) {
+        store_refused();
         return;
+    }
     *(struct ptds_record *)record = (struct ptds_record){(uint16_t)kind, (uint16_t)whole, 0};
     memcpy(at, record, size);
     if (tail_size)
@@ -96,8 +98,10 @@ static void append(enum ptds_record_kind kind, void *record, size_t size, const 
 static void append_again(const struct ptds_record *record)
 {
     void *at = reserve(record->size);
-    if (!at)
+    if (!at) {
+        store_refused();
         return;
+    }
     memcpy(at, record, record->size);
     commit(record->size);
 }
@@ -296,18 +300,63 @@ static void shim_setting(const char *name, const char *value, void *unused)
     define_setting(PTDS_SETTING_SHIM, text);
 }
 
+/* What of the environment goes into a trace, which others get to read: names alone that say how CUDA is set up, which rank
+ * this is, and who else is preloaded. Never by their beginnings: anybody may call a secret CUDA_SOMETHING. */
+static const char *const told[] = {
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+    "CUDA_LAUNCH_BLOCKING",
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_DEVICE_MAX_COPY_CONNECTIONS",
+    "CUDA_SCALE_LAUNCH_QUEUES",
+    "CUDA_MODULE_LOADING",
+    "CUDA_MODULE_DATA_LOADING",
+    "CUDA_FORCE_PTX_JIT",
+    "CUDA_DISABLE_PTX_JIT",
+    "CUDA_CACHE_DISABLE",
+    "CUDA_CACHE_PATH",
+    "CUDA_CACHE_MAXSIZE",
+    "CUDA_MANAGED_FORCE_DEVICE_ALLOC",
+    "CUDA_MPS_PIPE_DIRECTORY",
+    "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE",
+    "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+    "CUDA_INJECTION64_PATH",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "NVIDIA_VISIBLE_DEVICES",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "CUPY_CUDA_PER_THREAD_DEFAULT_STREAM",
+    "NUMBA_CUDA_PER_THREAD_DEFAULT_STREAM",
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_SIZE",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "SLURM_PROCID",
+    "SLURM_NTASKS",
+    "SLURM_LOCALID",
+    "RANK",
+    "WORLD_SIZE",
+    "LOCAL_RANK",
+    "LD_PRELOAD",
+};
+
+static int is_told(const char *variable)
+{
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        size_t size = strlen(told[i]);
+        if (strncmp(variable, told[i], size) == 0 && variable[size] == '=')
+            return 1;
+    }
+    return 0;
+}
+
 static void define_environment(void)
 {
-    static const char *const prefixes[] = {
-        "CUDA_",        "CUPY_CUDA", "NUMBA_CUDA",  "NCCL_",       "OMPI_COMM_WORLD_", "PMI",
-        "SLURM_PROCID", "RANK=",     "WORLD_SIZE=", "LOCAL_RANK=", "LD_PRELOAD=",      NULL};
     for (char **variable = environ; variable && *variable; variable++) {
-        for (const char *const *prefix = prefixes; *prefix; prefix++) {
-            if (strncmp(*variable, *prefix, strlen(*prefix)) == 0) {
-                define_setting(PTDS_SETTING_ENVIRONMENT, *variable);
-                break;
-            }
-        }
+        if (is_told(*variable))
+            define_setting(PTDS_SETTING_ENVIRONMENT, *variable);
     }
 }
 

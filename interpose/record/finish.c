@@ -55,7 +55,7 @@ static void gather(struct text_sink *sink, const char *text, size_t size)
     }
 }
 
-static void print(const struct output *to, int (*write_report)(const struct trace_source *, struct text_sink *))
+static void print(const struct output *to, int (*write_report)(const struct trace_source *, uint64_t, struct text_sink *))
 {
     struct trace_source source = {.name = "this process", .file = store_path(), .header = store_header()};
     source.header_bytes = PTDS_HEADER_SIZE;
@@ -63,7 +63,7 @@ static void print(const struct output *to, int (*write_report)(const struct trac
     source.chunk = chunk;
     struct gathered gathered = {.to = to};
     struct text_sink sink = {gather, &gathered};
-    write_report(&source, &sink);
+    write_report(&source, env_get()->report_budget, &sink);
     put_out(&gathered);
 }
 
@@ -117,6 +117,11 @@ void record_finish(void)
     record_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());
     define_clocks();
     log_finish();
+    record_counts_finish();
+    if (store_is_torn()) {
+        diag_once(DIAG_ERROR, store_path(), " was cut, or its disk failed, while the program ran: there is no report");
+        return;
+    }
     store_header()->clean_end = 1;
     const struct env_output_to *report = &env_get()->report;
     if (report->kind == ENV_OUTPUT_STDERR && output_is_there(output_stderr()))

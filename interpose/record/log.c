@@ -83,20 +83,42 @@ void log_start(void)
     log_file = output.file;
 }
 
+/* What a program calls its kernels and files could end the line and begin one of ours, or move a terminal's cursor: all but
+ * plain characters are shown as \xNN. */
+static size_t escape(char *out, size_t room, const char *text, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t used = 0;
+    for (size_t i = 0; i < size && used + 4 <= room; i++) {
+        uint8_t byte = (uint8_t)text[i];
+        if (byte >= ' ' && byte < 0x7f) {
+            out[used++] = text[i];
+            continue;
+        }
+        memcpy(out + used, "\\x", 2);
+        out[used + 2] = digits[byte >> 4];
+        out[used + 3] = digits[byte & 15];
+        used += 4;
+    }
+    return used;
+}
+
 __attribute__((format(printf, 2, 3))) static void say(const struct thread *thread, const char *format, ...)
 {
-    char line[768];
+    char text[768], line[sizeof text * 2];
     int saved = errno;
     uint64_t ns = clock_nanoseconds(CLOCK_MONOTONIC) - start.monotonic;
-    int used = snprintf(line, sizeof line, "ptds: +%llu.%06llu s thread %u: ", (unsigned long long)(ns / 1000000000u),
+    int used = snprintf(text, sizeof text, "ptds: +%llu.%06llu s thread %u: ", (unsigned long long)(ns / 1000000000u),
                         (unsigned long long)(ns / 1000u % 1000000u), thread ? thread->tid : 0);
     va_list values;
     va_start(values, format);
-    int more = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, values);
+    int more = vsnprintf(text + used, sizeof text - (size_t)used, format, values);
     va_end(values);
-    used = more < 0 ? used : used + more < (int)sizeof line - 2 ? used + more : (int)sizeof line - 2;
-    line[used++] = '\n';
-    output_write(&output, line, (size_t)used);
+    if (more > 0)
+        used += more < (int)sizeof text - used ? more : (int)sizeof text - used - 1;
+    size_t size = escape(line, sizeof line - 1, text, (size_t)used);
+    line[size++] = '\n';
+    output_write(&output, line, size);
     errno = saved;
 }
 

@@ -47,6 +47,11 @@ void record_thread_ended(struct thread *thread);
 /* The program's own name for a thread, from that thread or another. */
 void record_thread_named(struct thread *thread, const char *name);
 
+/* The counts of threads that have ended have a place of their own, before anything else takes it. */
+void record_counts_start(void);
+/* At exit: so do those of threads that there was no room for. */
+void record_counts_finish(void);
+
 /* At exit: the names that threads have by now. */
 void record_thread_names(void);
 

@@ -50,7 +50,6 @@ static void fill_header(struct ptds_trace_header *header)
     header->rank = path_rank();
     header->ranks = path_ranks();
     header->clock = clock_source;
-    header->limit = env_get()->trace_limit;
     header->born = path_process_born();
     header->run = run_id();
     gethostname(header->host, sizeof header->host - 1);
@@ -76,8 +75,9 @@ void record_start(void)
     }
     clock_start();
     stacks_warm_up();
-    if (store_open(env_get()->trace, env_get()->trace_limit)) {
+    if (store_open(env_get()->trace, env_get()->trace_limit, env_get()->memory_limit)) {
         fill_header(store_header());
+        record_counts_start();
         define_clocks();
         define_preamble();
         log_start();
@@ -113,18 +113,25 @@ void record_forget_caches(struct thread *thread)
     stacks_forget(thread);
 }
 
+static int lose_record(struct thread *thread)
+{
+    thread->lost++;
+    store_refused();
+    return 0;
+}
+
 int append_next_chunk(struct thread *thread)
 {
+    if (!thread->chunk && store_is_out())
+        return lose_record(thread);
     store_chunk_full(thread->chunk);
     define_clocks_if_due();
     thread->chunk = thread->ahead ? thread->ahead : rescue_chunk(PTDS_CHUNK_CALLS, thread->uid);
     thread->ahead = NULL;
     thread->chunk_at = thread->chunk ? (uint8_t *)(thread->chunk + 1) : NULL;
     thread->chunk_end = thread->chunk ? (uint8_t *)thread->chunk + PTDS_CHUNK_SIZE : NULL;
-    if (!thread->chunk) {
-        thread->lost++;
-        return 0;
-    }
+    if (!thread->chunk)
+        return lose_record(thread);
     thread->chunk->lost = thread->lost;
     thread->chunk->holds = thread->allocates;
     thread->allocates = 0;

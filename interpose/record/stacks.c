@@ -162,7 +162,7 @@ uint32_t stacks_id(struct call *C, int worth)
 void stacks_forget(struct thread *thread)
 {
     if (thread->stacks)
-        memset(thread->stacks, 0, STACKS_PLACES * sizeof *thread->stacks);
+        memory_clear(thread->stacks, STACKS_PLACES * sizeof *thread->stacks);
 }
 
 void stacks_warm_up(void)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Chunks: handed out, taken back, backed by a file or not. Called when a thread's chunk is full, some hundred records
- * apart. File space is reserved before it is mapped, since writing to a mapped hole on a full disk is a SIGBUS in the
- * program. Must not allocate with malloc, and must not say anything twice.
+ * apart. Must not allocate with malloc, and must not say anything twice.
  */
 #include "interpose/record/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "interpose/base/cancel.h"
@@ -19,12 +15,14 @@
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
-#include "interpose/record/path.h"
-#include "interpose/record/run.h"
+#include "interpose/record/cut.h"
+#include "interpose/record/file.h"
 
 #define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
 #define EXTENTS_MAX 65536u
-#define NAMES_MOST 100u
+#define PART_SIZE ((size_t)64 << 10) /* of a mapping, replaced at once: whole pages on every machine */
+#define PART_PAGE ((uintptr_t)getpagesize())
+#define DEFINITIONS_ALONE 8u /* of the last chunks at most so many are not for calls */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -35,16 +33,14 @@ enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL, STATE_FREE };
 /* Every new chunk writes here: in cache lines of its own, since what lies beside it may be what every call reads. */
 static struct __attribute__((aligned(64))) {
     struct lock lock;
-    int in_file;
-    int full;        /* the disk has refused once: the chunks there are go round */
-    uint32_t used;   /* no chunk is left that nobody has written to */
-    int lock_file;   /* holds the lock, nothing else: the program may close any descriptor and get its number for a file of
-                        its own */
-    char path[2048]; /* absolute */
+    int full;      /* the disk has refused once: the chunks there are go round */
+    uint32_t used; /* no chunk is left that nobody has written to */
+    uint32_t out;  /* nor one that could be had again: until a thread is done with one, none is looked for */
     struct ptds_trace_header *header;
     uint8_t **extents;
-    uint8_t *states;                                     /* enum state a chunk */
-    uint64_t chunks_max, handed, cursor, sequence, free; /* free: chunks given back */
+    uint8_t *states; /* enum state a chunk */
+    uint64_t chunks_max, handed, cursor, sequence;
+    uint64_t free, old, counts; /* chunks given back, full ones of calls, ones with counts */
     uint32_t extent_count;
 } store;
 
@@ -55,143 +51,92 @@ struct ptds_trace_header *store_header(void)
 
 const char *store_path(void)
 {
-    return store.in_file ? store.path : NULL;
+    return file_path();
 }
 
-/* Past this the kernel does not refuse but kills (SIGXFSZ). */
-static int file_may_reach(off_t end)
+static off_t end_of_file(void)
 {
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || (uint64_t)end <= limit.rlim_cur;
+    return (off_t)(PTDS_HEADER_SIZE + store.extent_count * EXTENT_SIZE);
 }
 
-/* Makes the file's bytes [offset, offset + size) real; 0 if the disk refuses. */
-static int reserve(int file, off_t offset, size_t size)
+int store_is_torn(void)
 {
-    if (!file_may_reach(offset + (off_t)size))
+    return cut_has_happened() || file_is_cut(end_of_file());
+}
+
+static uint8_t *part_in(void *pages, size_t size, const void *address)
+{
+    size_t offset = (size_t)((const uint8_t *)address - (uint8_t *)pages);
+    return (const uint8_t *)address >= (uint8_t *)pages && offset < size ? (uint8_t *)pages + offset / PART_SIZE * PART_SIZE
+                                                                         : NULL;
+}
+
+/* In a signal handler. */
+static void *part_of(const void *address, size_t *size)
+{
+    uint8_t *part = part_in(store.header, PTDS_HEADER_SIZE, address);
+    uint32_t count = __atomic_load_n(&store.extent_count, __ATOMIC_ACQUIRE);
+    for (uint32_t e = 0; e < count && !part; e++)
+        part = part_in(store.extents[e], EXTENT_SIZE, address);
+    *size = PART_SIZE;
+    return part;
+}
+
+static int grow(void)
+{
+    uint8_t *extent = file_path() ? file_map(end_of_file(), EXTENT_SIZE) : memory_pages(EXTENT_SIZE);
+    if (!extent) {
+        store.full = 1;
         return 0;
-    int error;
-    do
-        error = posix_fallocate(file, offset, (off_t)size);
-    while (error == EINTR);
-    static const char zeros[4096];
-    if (error != EOPNOTSUPP && error != EINVAL)
-        return error == 0;
-    for (size_t at = 0; at < size; at += sizeof zeros) {
-        if (pwrite(file, zeros, sizeof zeros, offset + (off_t)at) != (ssize_t)sizeof zeros)
-            return 0;
     }
+    store.extents[store.extent_count] = extent;
+    __atomic_store_n(&store.extent_count, store.extent_count + 1, __ATOMIC_RELEASE);
     return 1;
 }
 
-/* The file's bytes [offset, offset + size), real and mapped; opened anew each time, see lock_file. */
-static void *map_file(off_t offset, size_t size)
+/* A header and a first extent, or nothing: without them not even counts are kept. */
+static int begin_in_file(const char *path)
 {
-    int file = open(store.path, O_RDWR | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
-    void *pages = MAP_FAILED;
-    if (reserve(file, offset, size))
-        pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
-    close(file);
-    return pages == MAP_FAILED ? NULL : pages;
-}
-
-/* A trace that must stay: of this very process, from before it called exec, or of another process of the same `ptds run`.
- */
-static int is_kept(int file)
-{
-    struct ptds_trace_header header;
-    if (pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header ||
-        memcmp(header.magic, PTDS_TRACE_MAGIC, sizeof header.magic) != 0)
+    if (!file_open(path))
         return 0;
-    return (header.run != 0 && header.run == run_id()) ||
-           (header.pid == (uint32_t)getpid() && header.born == path_process_born());
-}
-
-/* Whether another one writes, or wrote, to this file. Where there are no locks, only PATH itself is thought to be
- * another's. */
-static int is_taken(int file, int is_path)
-{
-    int locked = flock(file, LOCK_EX | LOCK_NB) == 0;
-    return (!locked && (errno == EWOULDBLOCK || is_path)) || is_kept(file);
-}
-
-static int empty(int file)
-{
-    if (ftruncate(file, 0) == 0)
-        return file;
-    int saved = errno;
-    close(file);
-    errno = saved;
-    return -1;
-}
-
-/* PATH, PATH.PID, PATH.PID.2 and so on. Another live process may be writing to such a file (a child started with the same
- * environment): its lock says so. */
-static int open_file(void)
-{
-    size_t named = 0;
-    for (unsigned try = 0; try < NAMES_MOST; try++) {
-        if (try == 1) {
-            path_append_pid(store.path, sizeof store.path);
-            named = strlen(store.path);
-        } else if (try > 1) {
-            path_append_number(store.path, named, sizeof store.path, try);
-        }
-        int file = open(store.path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-        if (file < 0)
-            return -1;
-        if (!is_taken(file, try == 0))
-            return empty(file);
-        close(file);
+    store.header = file_map(0, PTDS_HEADER_SIZE);
+    if (store.header && grow()) {
+        cut_watch(part_of);
+        return 1;
     }
-    errno = EEXIST;
-    return -1;
+    if (store.header)
+        memory_pages_free(store.header, PTDS_HEADER_SIZE);
+    file_give_up();
+    store.full = 0;
+    return 0;
 }
 
-/* The program may change its directory. */
-static void make_absolute(const char *pattern)
+static int begin_in_memory(void)
 {
-    char expanded[1024];
-    path_expand(pattern, expanded, sizeof expanded);
-    store.path[0] = '\0';
-    if (expanded[0] != '/' && getcwd(store.path, sizeof store.path - sizeof expanded - 1))
-        strcat(store.path, "/");
-    strcat(store.path, expanded);
+    store.header = memory_pages(PTDS_HEADER_SIZE);
+    return store.header && grow();
 }
 
-static void open_trace(const char *path)
+static int make_tables(uint64_t limit)
 {
-    make_absolute(path);
-    store.lock_file = open_file();
-    if (store.lock_file < 0) {
-        diag_once(DIAG_ERROR, "PTDS_TRACE: cannot write ", store.path, ": ", strerror(errno), "; recording in memory only");
-        return;
-    }
-    store.header = map_file(0, PTDS_HEADER_SIZE);
-    store.in_file = store.header != NULL;
-    if (!store.in_file) {
-        diag_once(DIAG_ERROR, "PTDS_TRACE: no space for ", store.path, "; recording in memory only");
-        close(store.lock_file);
-    }
-}
-
-int store_open(const char *path, uint64_t limit)
-{
-    int saved = errno;
-    if (path)
-        open_trace(path);
-    if (!store.header)
-        store.header = memory_pages(PTDS_HEADER_SIZE);
     uint64_t chunks = limit / PTDS_CHUNK_SIZE / PTDS_EXTENT_CHUNKS * PTDS_EXTENT_CHUNKS;
     if (chunks > (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS)
         chunks = (uint64_t)EXTENTS_MAX * PTDS_EXTENT_CHUNKS;
     store.chunks_max = chunks < PTDS_EXTENT_CHUNKS ? PTDS_EXTENT_CHUNKS : chunks;
     store.extents = memory_pages(store.chunks_max / PTDS_EXTENT_CHUNKS * sizeof *store.extents);
     store.states = memory_pages(store.chunks_max);
+    return store.extents && store.states;
+}
+
+int store_open(const char *path, uint64_t limit, uint64_t memory_limit)
+{
+    int saved = errno;
+    int in_file = path && make_tables(limit) && begin_in_file(path);
+    int there = in_file || (make_tables(memory_limit) && begin_in_memory());
+    if (there)
+        store.header->limit = in_file ? limit : memory_limit;
     errno = saved;
-    return store.header && store.extents && store.states;
+    return there;
 }
 
 static struct ptds_chunk *chunk_at(uint64_t i)
@@ -204,25 +149,14 @@ const struct ptds_chunk *store_chunk_at(uint64_t i)
     return i < __atomic_load_n(&store.handed, __ATOMIC_ACQUIRE) ? chunk_at(i) : NULL;
 }
 
-static int grow(void)
-{
-    off_t offset = (off_t)(PTDS_HEADER_SIZE + store.extent_count * EXTENT_SIZE);
-    uint8_t *extent = store.in_file ? map_file(offset, EXTENT_SIZE) : memory_pages(EXTENT_SIZE);
-    if (!extent) {
-        store.full = 1;
-        return 0;
-    }
-    store.extents[store.extent_count++] = extent;
-    return 1;
-}
-
 /* The oldest chunk that no thread writes to any more: they are handed out in rings, so the next full one is it. */
 static struct ptds_chunk *take_back(uint64_t *index)
 {
-    for (uint64_t step = 0; step < store.handed; step++) {
+    for (uint64_t step = 0; store.old && step < store.handed; step++) {
         uint64_t i = (store.cursor + step) % store.handed;
         if (store.states[i] == STATE_FULL && chunk_at(i)->kind == PTDS_CHUNK_CALLS) {
             store.cursor = i + 1;
+            store.old--;
             store.header->recycled++;
             *index = i;
             return chunk_at(i);
@@ -253,11 +187,31 @@ static int has_fresh(void)
     return room;
 }
 
-static struct ptds_chunk *next_chunk(uint64_t *index)
+static uint64_t most_chunks(void)
 {
+    return store.full ? (uint64_t)store.extent_count * PTDS_EXTENT_CHUNKS : store.chunks_max;
+}
+
+/* Threads that are all still there could hold every chunk, and nobody would learn what their calls' names are. */
+static int is_for_definitions(void)
+{
+    uint64_t alone = store.chunks_max / 16;
+    return store.handed + (alone < DEFINITIONS_ALONE ? alone : DEFINITIONS_ALONE) >= most_chunks();
+}
+
+/* Counts are worth less than the calls themselves where there is little room: those of further threads lie in memory. */
+static int has_enough(enum ptds_chunk_kind kind)
+{
+    return kind == PTDS_CHUNK_COUNTS && store.counts >= most_chunks() / 4;
+}
+
+static struct ptds_chunk *next_chunk(enum ptds_chunk_kind kind, uint64_t *index)
+{
+    if (has_enough(kind))
+        return NULL;
     if (store.free)
         return reuse(index);
-    if (!has_fresh())
+    if (!has_fresh() || (kind != PTDS_CHUNK_DEFINITIONS && is_for_definitions()))
         return take_back(index);
     *index = store.handed;
     return chunk_at(store.handed);
@@ -276,6 +230,25 @@ static void populate(struct ptds_chunk *chunk)
         __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
 }
 
+/* Of what comes after a chunk's header. A file's pages are only let go of. */
+static void clear(struct ptds_chunk *chunk)
+{
+    if (file_path())
+        memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
+    else
+        memory_clear(chunk + 1, PTDS_CHUNK_SIZE - sizeof *chunk);
+}
+
+/* Nobody writes to this part of a chunk, nor reads it, until the chunk is another's. */
+static void let_go(const void *from, const struct ptds_chunk *chunk)
+{
+    uintptr_t first = ((uintptr_t)from + PART_PAGE - 1) & ~(PART_PAGE - 1), last = (uintptr_t)chunk + PTDS_CHUNK_SIZE;
+    int saved = errno;
+    if (first < last)
+        madvise((void *)first, last - first, MADV_DONTNEED);
+    errno = saved;
+}
+
 /* Under the lock. */
 static void hand_out(struct ptds_chunk *chunk, uint64_t index, enum ptds_chunk_kind kind, uint32_t thread)
 {
@@ -283,10 +256,18 @@ static void hand_out(struct ptds_chunk *chunk, uint64_t index, enum ptds_chunk_k
     __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
     *chunk = (struct ptds_chunk){.magic = PTDS_CHUNK_MAGIC, .kind = kind, .thread = thread, .sequence = ++store.sequence};
     store.states[index] = STATE_ACTIVE;
+    store.counts += kind == PTDS_CHUNK_COUNTS;
     if (fresh) {
         __atomic_store_n(&store.handed, index + 1, __ATOMIC_RELEASE);
         store.header->chunks = index + 1;
     }
+}
+
+static void say_that_there_is_no_more(int got_one)
+{
+    diag_once(DIAG_ERROR,
+              file_path() ? "no space for more of the trace, or its file is gone; " : "no space for more of the record; ",
+              got_one ? "the oldest detail goes first, counts stay exact" : "detail is dropped, counts stay");
 }
 
 /* Opens files and grows them under the lock, where nobody may be cancelled. */
@@ -296,25 +277,36 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_
     int saved = errno;
     uint64_t index = 0;
     lock_take(&store.lock);
-    struct ptds_chunk *chunk = next_chunk(&index);
+    struct ptds_chunk *chunk = next_chunk(kind, &index);
     *old = 0;
     if (chunk) {
         if (store.states[index] == STATE_FULL && chunk->holds)
             *old = chunk->committed;
         fresh = index == store.handed;
         hand_out(chunk, index, kind, thread);
-    } else {
-        store.header->refused++;
+        if (!fresh && kind == PTDS_CHUNK_COUNTS)
+            clear(chunk);
+    } else if (kind == PTDS_CHUNK_CALLS) {
+        __atomic_store_n(&store.out, 1, __ATOMIC_RELAXED);
     }
     lock_drop(&store.lock);
-    if (fresh && kind != PTDS_CHUNK_DEFINITIONS)
+    if (fresh && kind == PTDS_CHUNK_CALLS)
         populate(chunk);
-    if (!chunk || store.full)
-        diag_once(DIAG_ERROR, "no space for more of the trace; ",
-                  chunk ? "the oldest detail goes first, counts stay exact" : "detail is dropped, counts stay");
+    if (kind != PTDS_CHUNK_COUNTS && (!chunk || store.full))
+        say_that_there_is_no_more(chunk != NULL);
     cancel_back(cancel);
     errno = saved;
     return chunk;
+}
+
+int store_is_out(void)
+{
+    return __atomic_load_n(&store.out, __ATOMIC_RELAXED) != 0;
+}
+
+void store_refused(void)
+{
+    __atomic_add_fetch(&store.header->refused, 1, __ATOMIC_RELAXED);
 }
 
 struct ptds_chunk *store_chunk_ahead(uint32_t thread)
@@ -325,9 +317,11 @@ struct ptds_chunk *store_chunk_ahead(uint32_t thread)
     int cancel = cancel_off();
     int saved = errno;
     lock_take(&store.lock);
-    if (!store.free && has_fresh()) {
+    if (!store.free && has_fresh() && !is_for_definitions()) {
         chunk = chunk_at(store.handed);
         hand_out(chunk, store.handed, PTDS_CHUNK_CALLS, thread);
+    } else if (is_for_definitions()) {
+        __atomic_store_n(&store.used, 1, __ATOMIC_RELAXED);
     }
     lock_drop(&store.lock);
     if (chunk)
@@ -348,21 +342,34 @@ static void set_state(const struct ptds_chunk *chunk, enum state state)
     }
 }
 
+void store_chunk_last(struct ptds_chunk *chunk)
+{
+    if (!chunk)
+        return;
+    let_go((const uint8_t *)(chunk + 1) + chunk->committed, chunk);
+    store_chunk_full(chunk);
+}
+
 void store_chunk_full(struct ptds_chunk *chunk)
 {
     if (!chunk)
         return;
     lock_take(&store.lock);
     set_state(chunk, STATE_FULL);
+    store.old++;
+    __atomic_store_n(&store.out, 0, __ATOMIC_RELAXED);
     lock_drop(&store.lock);
 }
 
 void store_chunk_back(struct ptds_chunk *chunk)
 {
     lock_take(&store.lock);
+    store.counts -= chunk->kind == PTDS_CHUNK_COUNTS;
     chunk->kind = PTDS_CHUNK_FREE;
+    let_go(chunk + 1, chunk);
     set_state(chunk, STATE_FREE);
     store.free++;
+    __atomic_store_n(&store.out, 0, __ATOMIC_RELAXED);
     lock_drop(&store.lock);
 }
 
@@ -374,7 +381,7 @@ int store_can_go_on(void)
 void store_flush(void)
 {
     int saved = errno;
-    if (store.in_file) {
+    if (file_path()) {
         msync(store.header, PTDS_HEADER_SIZE, MS_ASYNC);
         for (uint32_t e = 0; e < store.extent_count; e++)
             msync(store.extents[e], EXTENT_SIZE, MS_ASYNC);
@@ -385,4 +392,6 @@ void store_flush(void)
 void store_after_fork(void)
 {
     memset(&store, 0, sizeof store);
+    file_after_fork();
+    cut_after_fork();
 }

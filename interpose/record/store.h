@@ -11,21 +11,31 @@
 #include "interpose/trace/format.h"
 
 /* Creates the store. path NULL: in memory only. A path that can't be used is said once, and memory is used instead.
- * Returns 0 if there is no memory either. limit: bytes, see PTDS_TRACE_LIMIT. */
-int store_open(const char *path, uint64_t limit);
+ * Returns 0 if there is no memory either. The limits: bytes in the file, or in memory, see PTDS_TRACE_LIMIT. */
+int store_open(const char *path, uint64_t limit, uint64_t memory_limit);
 
 struct ptds_trace_header *store_header(void);
 
-/* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL when there is none (counted, said
- * once). `kind` DEFINITIONS and COUNTS chunks are never taken back. *old: how many bytes of that chunk's records are still
- * there, until something is written over them; 0 where it holds no allocations. Any thread; rescue.h is who calls it. */
+/* A fresh chunk, or the oldest full CALLS chunk again once the limit is reached; NULL when there is none (said once, but
+ * for COUNTS). `kind` DEFINITIONS and COUNTS chunks are never taken back. A COUNTS chunk is zeros; they have a quarter of
+ * the trace at most. *old: how many bytes of that chunk's records are still there, until something is written over them; 0
+ * where it holds no allocations. Any thread; rescue.h is who calls it. */
 struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_t *old);
 
 /* A CALLS chunk for later, its pages taken now; NULL where the next one would cost no pages anyway. */
 struct ptds_chunk *store_chunk_ahead(uint32_t thread);
 
+/* Since a CALLS chunk was refused last, none has come back. Without a lock. */
+int store_is_out(void);
+
+/* A record was not kept because of that. Any thread. */
+void store_refused(void);
+
 /* The thread will not write to this chunk again. NULL is fine. */
 void store_chunk_full(struct ptds_chunk *chunk);
+
+/* The same, of a thread's last one: the rest of it is not kept in memory. */
+void store_chunk_last(struct ptds_chunk *chunk);
 
 /* Nothing in it is needed any more: it may become any chunk. */
 void store_chunk_back(struct ptds_chunk *chunk);
@@ -41,6 +51,9 @@ void store_flush(void);
 
 /* Where the trace is being written; NULL: in memory. */
 const char *store_path(void);
+
+/* Somebody has cut the file, or its disk has failed: what the store holds is not what was written. */
+int store_is_torn(void);
 
 /* Forgets the store without touching it: it belongs to the parent process. */
 void store_after_fork(void);

@@ -29,8 +29,10 @@
 #define COUNTS_END (DEFAULTS_AT + ROWS * sizeof(struct ptds_default_count))
 _Static_assert(COUNTS_END <= PTDS_CHUNK_SIZE, "a COUNTS chunk holds every row");
 
-static struct lock ended_lock;
-static struct ptds_chunk *ended_counts;
+/* Of threads that have ended, and at exit of those whose counts lie in memory: had first, so that it is there. */
+static struct lock all_lock;
+static struct ptds_chunk *all_counts;
+static int finished;
 
 static void own_name(struct thread *thread)
 {
@@ -47,49 +49,92 @@ static void define_thread(struct thread *thread, enum ptds_life state)
     define(PTDS_REC_THREAD, &record, sizeof record, thread->name, strlen(thread->name));
 }
 
+static void lay_out(struct ptds_chunk *chunk)
+{
+    chunk->now = NOW_AT;
+    chunk->defaults = DEFAULTS_AT;
+    __atomic_store_n(&chunk->committed, ROWS * sizeof(struct ptds_count), __ATOMIC_RELEASE);
+}
+
+void record_counts_start(void)
+{
+    size_t old;
+    all_counts = store_chunk(PTDS_CHUNK_COUNTS, 0, &old);
+    if (all_counts)
+        lay_out(all_counts);
+}
+
 /* By the thread itself alone: a thread that was there before recording began comes here with its first recorded call. */
 void record_thread_started(struct thread *thread)
 {
     if (!record_on())
         return;
     struct ptds_chunk *chunk = rescue_chunk(PTDS_CHUNK_COUNTS, thread->uid);
-    uint8_t *base = chunk ? (uint8_t *)chunk : memory_keep(COUNTS_END);
+    uint8_t *base = chunk ? (uint8_t *)chunk : memory_pages(PTDS_CHUNK_SIZE);
     if (base) {
-        thread->counts = (struct ptds_count *)(base + COUNTS_AT);
         thread->defaults = (struct ptds_default_count *)(base + DEFAULTS_AT);
         thread->now = (struct ptds_now *)(base + NOW_AT);
         thread->counts_in_chunk = chunk != NULL;
+        __atomic_store_n(&thread->counts, (struct ptds_count *)(base + COUNTS_AT), __ATOMIC_RELEASE);
     }
-    if (chunk) {
-        memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
-        chunk->now = NOW_AT;
-        chunk->defaults = DEFAULTS_AT;
-        __atomic_store_n(&chunk->committed, ROWS * sizeof(struct ptds_count), __ATOMIC_RELEASE);
-    }
+    if (chunk)
+        lay_out(chunk);
+    else
+        __atomic_add_fetch(&store_header()->uncounted, 1, __ATOMIC_RELAXED);
     define_thread(thread, thread->drivers ? PTDS_LIFE_DRIVERS : PTDS_LIFE_SEEN);
     record_regions_started(thread);
 }
 
+/* Several threads may end at the same time. */
 static void add_up(void *to, const void *from, size_t size)
 {
-    for (size_t i = 0; i < size / sizeof(uint64_t); i++)
-        ((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++) {
+        if (((const uint64_t *)from)[i])
+            __atomic_add_fetch(&((uint64_t *)to)[i], ((const uint64_t *)from)[i], __ATOMIC_RELAXED);
+    }
+}
+
+static void add_to_all(const uint8_t *base, int in_chunk)
+{
+    if (!all_counts)
+        return;
+    add_up((uint8_t *)all_counts + COUNTS_AT, base + COUNTS_AT, NOW_AT - COUNTS_AT);
+    add_up((uint8_t *)all_counts + DEFAULTS_AT, base + DEFAULTS_AT, COUNTS_END - DEFAULTS_AT);
+    if (!in_chunk)
+        __atomic_sub_fetch(&store_header()->uncounted, 1, __ATOMIC_RELAXED);
 }
 
 /* The counts of ended threads are one chunk's, so that a program which starts a thread a request does not run out of them.
  */
-static void fold_counts(struct ptds_chunk *chunk)
+static void fold_counts(struct thread *thread)
 {
-    lock_take(&ended_lock);
-    if (!ended_counts) {
-        ended_counts = chunk;
-        chunk->thread = 0;
-    } else {
-        add_up((uint8_t *)ended_counts + COUNTS_AT, (uint8_t *)chunk + COUNTS_AT, NOW_AT - COUNTS_AT);
-        add_up((uint8_t *)ended_counts + DEFAULTS_AT, (uint8_t *)chunk + DEFAULTS_AT, COUNTS_END - DEFAULTS_AT);
-        store_chunk_back(chunk);
+    uint8_t *base = (uint8_t *)thread->counts - COUNTS_AT;
+    int in_chunk = thread->counts_in_chunk != 0;
+    lock_take(&all_lock);
+    int added = finished && !in_chunk;
+    thread->counts = NULL;
+    thread->defaults = NULL;
+    thread->now = NULL;
+    lock_drop(&all_lock);
+    if (!added)
+        add_to_all(base, in_chunk);
+    if (!in_chunk)
+        memory_pages_free(base, PTDS_CHUNK_SIZE);
+    else if (all_counts)
+        store_chunk_back((struct ptds_chunk *)base);
+}
+
+/* What threads in memory count from now on is not in the trace. */
+void record_counts_finish(void)
+{
+    lock_take(&all_lock);
+    for (const struct thread *thread = thread_all(); thread && !finished; thread = thread->next_all) {
+        const struct ptds_count *counts = __atomic_load_n(&thread->counts, __ATOMIC_ACQUIRE);
+        if (thread->fork_generation == thread_fork_generation && counts && !thread->counts_in_chunk)
+            add_to_all((const uint8_t *)counts - COUNTS_AT, 0);
     }
-    lock_drop(&ended_lock);
+    finished = 1;
+    lock_drop(&all_lock);
 }
 
 void record_thread_ended(struct thread *thread)
@@ -97,18 +142,15 @@ void record_thread_ended(struct thread *thread)
     if (!record_on())
         return;
     define_thread(thread, PTDS_LIFE_GONE);
-    store_chunk_full(thread->chunk);
+    store_chunk_last(thread->chunk);
     if (thread->ahead)
         store_chunk_back(thread->ahead);
     thread->chunk = thread->ahead = NULL;
     thread->chunk_at = thread->chunk_end = NULL;
     if (thread->now)
         thread->now->enter = 0;
-    if (thread->counts && thread->counts_in_chunk)
-        fold_counts((struct ptds_chunk *)((uint8_t *)thread->counts - COUNTS_AT));
-    thread->counts = NULL;
-    thread->defaults = NULL;
-    thread->now = NULL;
+    if (thread->counts)
+        fold_counts(thread);
 }
 
 static int waits(const struct call *C)
@@ -199,6 +241,7 @@ void record_thread_names(void)
 
 void record_threads_after_fork(void)
 {
-    ended_lock.held = 0;
-    ended_counts = NULL;
+    all_lock.held = 0;
+    all_counts = NULL;
+    finished = 0;
 }

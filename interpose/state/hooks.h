@@ -31,7 +31,7 @@ struct state_hooks {
                         enum ptds_life life, int priority);
     void (*thread_began)(struct thread *thread);
     void (*thread_ended)(struct thread *thread);
-    void (*thread_reused)(struct thread *thread);
+    void (*thread_over)(struct thread *thread);
 };
 extern struct state_hooks state_hooks;
 

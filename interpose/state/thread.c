@@ -52,6 +52,7 @@ static void end(void *data)
         STATE_TELL(thread_ends, thread);
         STATE_TELL(thread_ended, thread);
         retire_contexts(thread);
+        STATE_TELL(thread_over, thread);
         if (thread_self == thread)
             thread_self = NULL;
         lock_take(&retired_lock);
@@ -85,7 +86,7 @@ static void watch_end(struct thread *thread)
         pthread_setspecific(key, thread);
 }
 
-/* An ended thread's state, with its caches emptied; a process that starts a thread a request would leak them all. */
+/* An ended thread's state, its caches emptied; a process that starts a thread a request would leak them all. */
 static struct thread *take_ended(void)
 {
     lock_take(&retired_lock);
@@ -100,7 +101,6 @@ static struct thread *take_ended(void)
                                   .kernels = kept.kernels,
                                   .memories = kept.memories,
                                   .early = kept.early};
-        STATE_TELL(thread_reused, thread);
     }
     return thread;
 }

@@ -37,7 +37,7 @@ struct ptds_trace_header {
     uint32_t clean_end;  /* 1: the process ended through exit and everything is here */
     uint64_t chunks;     /* chunks handed out so far; those beyond the file's end were lost */
     uint64_t recycled;   /* chunks of old detail that were overwritten because of PTDS_TRACE_LIMIT */
-    uint64_t refused;    /* records not kept because no chunk could be had (full disk, unwritable file) */
+    uint64_t refused;    /* records not kept because no chunk could be had (full disk, more threads than chunks) */
     uint64_t limit;      /* PTDS_TRACE_LIMIT, bytes */
     uint64_t born;       /* when the process began, clock ticks since boot: with the pid, the same before and after exec */
     char host[64];
@@ -45,6 +45,7 @@ struct ptds_trace_header {
     char shim[32];                       /* version of libptds */
     uint32_t schema_offset, schema_size; /* the text of records.def as "NAME id field:type ..." lines, inside the header */
     uint64_t run;                        /* the same in all processes of one `ptds run`; 0: of none */
+    uint64_t uncounted;                  /* threads whose counts are not in a COUNTS chunk: they are by a clean end */
 };
 
 enum ptds_clock { PTDS_CLOCK_MONOTONIC = 1, PTDS_CLOCK_TSC = 2, PTDS_CLOCK_CNTVCT = 3 };

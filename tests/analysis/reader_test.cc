@@ -327,7 +327,7 @@ void ReportFile(const std::string &bytes, size_t keep)
         EXPECT_LT(keep, sizeof(ptds_trace_header));
     } else {
         TextOf out;
-        ptds_full_report(&source, &out);
+        ptds_full_report(&source, 0, &out);
         EXPECT_FALSE(out.text.empty());
         trace_source_close(&source);
     }

@@ -112,7 +112,10 @@ TEST(Summary, MissingDataIsNamed)
     builder.Lost(1, 1234);
     Built report(builder.Bytes());
     EXPECT_TRUE(Has(report.Summary(), "run time unknown")) << report.Summary();
-    EXPECT_TRUE(Has(report.Summary(), "not analysed: 1234 call records were not kept")) << report.Summary();
+    EXPECT_TRUE(Has(report.Summary(), "Not everything was recorded: 1234 records had no room")) << report.Summary();
+    EXPECT_TRUE(Has(report.Summary(), "Not known whether right: ")) << report.Summary();
+    for (const char *claim : {"No hazards", "nothing was put on the default stream", "Right", "Default stream", "Blocked"})
+        EXPECT_FALSE(Has(report.Summary(), claim)) << claim << "\n" << report.Summary();
     for (const char *part : {"4 chunks", "no host times", "did not end through exit"})
         EXPECT_TRUE(Has(report.Text(), part)) << part << "\n" << report.Text();
     ExpectFits(report.Summary());
@@ -145,6 +148,25 @@ TEST(Text, WhyOperationsMayTouchAnything)
     std::string few = ThatTouchAnything({PTDS_OPAQUE_EVENT, PTDS_OPAQUE_GRAPH, PTDS_OPAQUE_POINTERS});
     EXPECT_TRUE(Has(few, "3 operations may touch any memory: 1 ")) << few;
     EXPECT_TRUE(Has(few, " more\n")) << few;
+}
+
+/* The first calls are looked at; time is asked for again after some. */
+TEST(Summary, WhatThereIsNoTimeForIsLeftOut)
+{
+    std::vector<CallSpec> calls(1000);
+    TraceBuilder builder;
+    for (size_t i = 0; i < calls.size(); i++) {
+        calls[i].enter = 1000 + i;
+        builder.Call(calls[i]);
+    }
+    builder.Count(1, 1, false, {calls.size(), 0, 0, 0});
+    MemoryTrace trace(builder.Bytes());
+    TextOf little, enough;
+    EXPECT_EQ(0, ptds_summary(trace.source(), 1, &little));
+    EXPECT_TRUE(Has(little.text, "984 of 1000 calls were not looked at: no time for 984 (PTDS_REPORT_BUDGET)"))
+        << little.text;
+    EXPECT_EQ(0, ptds_summary(trace.source(), UINT64_MAX / 2, &enough));
+    EXPECT_FALSE(Has(enough.text, "not looked at")) << enough.text;
 }
 
 TEST(Summary, AnUnknownCostIsNoZero)
@@ -189,7 +211,7 @@ TEST(Summary, TheShimsEntriesReportAnUnreadableTraceInOneLine)
     ptds_trace_header header = {};
     trace_source source = trace_source_memory(&header, sizeof header, nullptr, 0);
     TextOf out;
-    EXPECT_EQ(-1, ptds_summary(&source, &out));
+    EXPECT_EQ(-1, ptds_summary(&source, 0, &out));
     EXPECT_EQ(1u, lines_of(out.text).size());
     EXPECT_TRUE(Has(out.text, "ptds: this process: offset 0: "));
 }
@@ -198,8 +220,8 @@ TEST(Summary, TheShimsEntriesWriteBothForms)
 {
     MemoryTrace trace(BuildTrace("1@0 launch s=N1 k=a\n"));
     TextOf summary, full;
-    EXPECT_EQ(0, ptds_summary(trace.source(), &summary));
-    EXPECT_EQ(0, ptds_full_report(trace.source(), &full));
+    EXPECT_EQ(0, ptds_summary(trace.source(), 0, &summary));
+    EXPECT_EQ(0, ptds_full_report(trace.source(), 0, &full));
     ExpectFits(summary.text);
     EXPECT_TRUE(Has(full.text, "What was looked at"));
 }

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/analysis/support.h"
@@ -119,6 +120,24 @@ TEST(Watch, WrongUse)
     EXPECT_EQ(run(Watching(folder / "text", "1s")).exit, 3);
 }
 
+/* Nobody can have made its name before, and nobody else looks in. */
+void ExpectAFolderOfItsOwn(const Folder &folder, bool there)
+{
+    struct stat status;
+    int found = 0;
+    for (const std::string &name : folder.files()) {
+        if (name.rfind("ptds-watchdog-", 0) != 0)
+            continue;
+        found++;
+        EXPECT_EQ(name.size(), strlen("ptds-watchdog-XXXXXX"));
+        ASSERT_EQ(lstat((folder / name).c_str(), &status), 0);
+        EXPECT_EQ(status.st_mode, S_IFDIR | 0700u);
+        ASSERT_EQ(lstat((folder / name + "/trace").c_str(), &status), 0);
+        EXPECT_EQ(status.st_mode, S_IFREG | 0600u);
+    }
+    EXPECT_EQ(found, there);
+}
+
 TEST(Watchdog, BesideTheProgramItself)
 {
     for (bool own_trace : {true, false}) {
@@ -133,6 +152,7 @@ TEST(Watchdog, BesideTheProgramItself)
         Running program(command);
         ASSERT_TRUE(program.wait_for("ready"));
         usleep(1000000);
+        ExpectAFolderOfItsOwn(folder, own_trace);
         Open(folder / "go");
         Outcome outcome = program.end();
         EXPECT_EQ(outcome.exit, 3) << "the program's own\n" << outcome;

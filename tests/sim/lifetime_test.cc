@@ -105,6 +105,30 @@ TEST_F(Lifetimes, StreamsComeAndGoInTheSameMemory)
     }
 }
 
+// A handle is found at once, however many there are.
+TEST_F(Lifetimes, ManyLiveHandles)
+{
+    constexpr int kQueries = 20000;
+    std::vector<CUevent> events(60000);
+    auto seconds = [&](size_t among) {
+        auto start = std::chrono::steady_clock::now();
+        for (int i = 0; i < kQueries; i++)
+            EXPECT_EQ(CUDA_SUCCESS, cuEventQuery(events[static_cast<size_t>(i) * 7919 % among]));
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    for (size_t i = 0; i < 10; i++)
+        ASSERT_EQ(CUDA_SUCCESS, cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
+    double few = seconds(10);
+    for (size_t i = 10; i < events.size(); i++)
+        ASSERT_EQ(CUDA_SUCCESS, cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
+    double many = seconds(events.size());
+    if (!kSanitized) {
+        EXPECT_LT(many, few + kQueries * 10e-6); /* a look at 60,000 takes several times that */
+    }
+    for (CUevent e : events)
+        EXPECT_EQ(CUDA_SUCCESS, cuEventDestroy_v2(e));
+}
+
 // Legacy work asks those streams that have work, not all there are.
 TEST_F(Lifetimes, IdleStreamsCostALaunchNothing)
 {

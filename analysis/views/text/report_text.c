@@ -250,6 +250,10 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
 
 static void put_findings(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
+    if (report->findings.count == 0 && !report_outcome(report).complete) {
+        sink_printf(sink, "\n%s\n", opening_nothing_found(report).text);
+        return;
+    }
     if (report->findings.count == 0) {
         sink_printf(sink, "\nNo hazards found. Rules run:");
         for (size_t i = 0; i < report->rules; i++)
@@ -322,8 +326,8 @@ static void put_residual(const struct report *report, struct site_namer *namer, 
 
 static void put_opening(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    struct line first, second, startup = opening_startup(report);
-    sink_printf(sink, "\n%s\n", opening_outcome(report).text);
+    struct line first, second, startup = opening_startup(report), incomplete = opening_incomplete(report);
+    sink_printf(sink, "\n%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", opening_outcome(report).text);
     if (opening_pair(report, report_outcome(report).pair, &first, &second))
         sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
     sink_printf(sink, "%s\n%s\n", opening_default_stream(report).text, opening_blocked(report).text);

@@ -99,8 +99,11 @@ static void put_residual(struct screen *screen)
 static void put_opening(struct screen *screen, const struct line *what_if)
 {
     const struct report *report = screen->report;
-    struct line line = opening_outcome(report), second;
+    struct line line = opening_incomplete(report), second;
     screen_put_blank(screen);
+    if (line.used != 0)
+        screen_put(screen, &line);
+    line = opening_outcome(report);
     screen_put(screen, &line);
     if (opening_pair(report, report_outcome(report).pair, &line, &second)) {
         put_indented(screen, &line);

@@ -58,6 +58,8 @@ static void put_default_stream(struct summary *summary)
     const struct report_totals *totals = &summary->report->totals;
     struct line line = {0};
     uint64_t unsaid = totals->kept_all;
+    if (totals->default_stream == 0 && !summary->report->has_counts && !report_outcome(summary->report).complete)
+        return;
     if (totals->default_stream == 0) {
         line_add(&line, "ptds: nothing was put on the default stream");
         put(summary, &line);
@@ -164,6 +166,8 @@ static void put_findings(struct summary *summary, const struct rule_sum *const *
     const struct report *report = summary->report;
     struct line line = {0};
     if (count == 0) {
+        if (opening_knows_nothing(report))
+            return;
         if (report->findings.count != 0)
             line_add(&line, "ptds: no finding worth a line of its own");
         else
@@ -214,6 +218,8 @@ static void put_opening(struct summary *summary, const struct rule_sum *const *r
         put(summary, &line);
     }
     put_errors(summary, rules, count, outcome.finding);
+    if (opening_knows_nothing(report))
+        return;
     if (report->totals.default_stream != 0) {
         line_add(&line, "ptds: %s", opening_default_stream(report).text);
         put(summary, &line);
@@ -224,6 +230,7 @@ static void put_opening(struct summary *summary, const struct rule_sum *const *r
 
 struct gap_lines {
     struct line line;
+    const char *first;
     unsigned lines;
 };
 
@@ -233,7 +240,7 @@ static void add_gap(void *data, const char *text)
     enum { MORE = 14 }; /* "; and 10 more" */
     struct gap_lines *gaps = data;
     if (gaps->lines == 0)
-        line_add(&gaps->line, "ptds: not analysed: %s", text);
+        line_add(&gaps->line, "ptds: %s: %s", gaps->first, text);
     if (gaps->lines != 0 && !line_add_whole(&gaps->line, COLUMNS - MORE, "; %s", text))
         return;
     gaps->lines++;
@@ -241,7 +248,8 @@ static void add_gap(void *data, const char *text)
 
 static void put_gaps(struct summary *summary)
 {
-    struct gap_lines gaps = {0};
+    struct line incomplete = opening_incomplete(summary->report);
+    struct gap_lines gaps = {.first = incomplete.used != 0 ? incomplete.text : "not analysed"};
     unsigned all = report_gaps(summary->report, add_gap, &gaps);
     if (all == 0)
         return;
@@ -280,20 +288,24 @@ static void no_line(void *data, const char *text)
 
 void report_summary(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    /* Banners, run, default stream, verdict, its pair, errors, what it costs, blocked, findings, folded, gaps, next. */
-    _Static_assert(1 + 2 + 1 + 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
+    /* Banners, run, gaps, default stream, verdict, its pair, errors, what it costs, blocked, findings, folded, next. */
+    _Static_assert(1 + 2 + 1 + 1 + 1 + 2 + 1 + 1 + 1 + 2 + 1 + 1 <= MOST_LINES, "the summary keeps to its lines");
     struct summary summary = {.report = report, .namer = namer, .sink = sink};
     const struct rule_sum *rules[RULES_MOST];
     size_t count = rules_shown(report, rules);
     struct line last = next(report);
     put_banners(&summary);
     put_run(&summary);
+    bool complete = report_outcome(report).complete;
+    if (!complete)
+        put_gaps(&summary); /* before anything is concluded from the rest */
     put_default_stream(&summary);
     put_opening(&summary, rules, count);
-    put_findings(&summary, rules, count,
-                 (report->sums.causes.count != 0) + (report_gaps(report, no_line, NULL) != 0) + (last.used != 0));
+    bool gaps_last = complete && report_gaps(report, no_line, NULL) != 0;
+    put_findings(&summary, rules, count, (report->sums.causes.count != 0) + gaps_last + (last.used != 0));
     put_folded(&summary);
-    put_gaps(&summary);
+    if (gaps_last)
+        put_gaps(&summary);
     if (last.used != 0)
         put(&summary, &last);
 }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How long a process is kept at its exit: no longer than the report may take, whatever there is to look at. On the
+ * simulated driver.
+ */
+#include <ctime>
+
+#include "tests/interpose/recorded.h"
+
+namespace ptds
+{
+namespace
+{
+
+struct Ended {
+    Outcome outcome;
+    long long after_main; /* ms */
+};
+
+/* Each thread's work on the default stream comes behind that of all other streams: 100,000 orders in 13,000 calls. */
+Ended ended(const Settings &more)
+{
+    Ended ended;
+    Settings settings = more;
+    settings.insert({"PTDS_REPORT", "summary"});
+    Command command = shimmed("load_child", {"crowd", "128", "100", "8"}, settings);
+    command.libraries = simulator();
+    ended.outcome = run(command);
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long long end = 0;
+    EXPECT_EQ(sscanf(ended.outcome.out.c_str(), "ready\nend %lld", &end), 1) << ended.outcome;
+    EXPECT_EQ(ended.outcome.exit, 0) << ended.outcome;
+    ended.after_main = now.tv_sec * 1000LL + now.tv_nsec / 1000000 - end;
+    return ended;
+}
+
+bool says(const Ended &ended, const std::string &text)
+{
+    return ended.outcome.err.find(text) != std::string::npos;
+}
+
+/* What is left out comes first, exact counts are as ever, and nothing is said of what was not seen. */
+TEST(Budget, WhatThereIsNoTimeForIsLeftOut)
+{
+    for (const char *policy : {"guarded", "observe"}) {
+        Ended found = ended({{"PTDS_POLICY", policy}, {"PTDS_REPORT_BUDGET", "20ms"}});
+        EXPECT_LT(found.after_main, 3000) << found.outcome;
+        EXPECT_TRUE(says(found, "129 threads, 1025 streams, 13 956 driver calls")) << found.outcome;
+        EXPECT_TRUE(says(found, " of 13 956 calls were not looked at: no time for ")) << found.outcome;
+        EXPECT_TRUE(says(found, "default stream: 1408 operations, ")) << found.outcome;
+        EXPECT_TRUE(says(found, "Right, as far as it was looked at: ")) << found.outcome;
+        EXPECT_FALSE(says(found, "No hazards found: ")) << found.outcome;
+        EXPECT_LT(found.outcome.err.find("not looked at"), found.outcome.err.find("default stream")) << found.outcome;
+    }
+}
+
+TEST(Budget, ByTheRunsOwnTime)
+{
+    Ended found = ended({{"PTDS_POLICY", "guarded"}});
+    EXPECT_LT(found.after_main, 3000) << found.outcome;
+    EXPECT_TRUE(says(found, " of 13 956 calls were not looked at: no time for ")) << found.outcome;
+}
+
+TEST(Budget, OfAFullReport)
+{
+    Folder folder;
+    Ended found = ended({{"PTDS_REPORT", folder / "report"}, {"PTDS_REPORT_BUDGET", "20ms"}});
+    EXPECT_LT(found.after_main, 3000) << found.outcome;
+    EXPECT_NE(read_file(folder / "report").find(" of 13 956 calls were not looked at"), std::string::npos);
+}
+
+TEST(Budget, AsMuchAsIsAskedFor)
+{
+    Ended found = ended({{"PTDS_POLICY", "observe"}, {"PTDS_REPORT_BUDGET", "5m"}});
+    EXPECT_FALSE(says(found, "not looked at")) << found.outcome;
+    EXPECT_TRUE(says(found, "Right: ")) << found.outcome;
+}
+
+} // namespace
+} // namespace ptds
