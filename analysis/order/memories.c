@@ -96,12 +96,12 @@ static void begin_anew(struct memory *memory, const struct memory *as)
     } else {
         free(old.list.items);
     }
-    if (old.examined_room > EXAMINED_LEAST) {
-        free(old.examined);
-    } else if (old.examined != NULL) {
-        memset(old.examined, 0, old.examined_room * sizeof *old.examined);
-        memory->examined = old.examined;
-        memory->examined_room = old.examined_room;
+    if (old.users_room > USERS_LEAST) {
+        free(old.users);
+    } else if (old.users != NULL) {
+        memset(old.users, 0, old.users_room * sizeof *old.users);
+        memory->users = old.users;
+        memory->users_room = old.users_room;
     }
 }
 
@@ -268,7 +268,7 @@ void memories_free(struct verdicts *v)
 {
     for (size_t i = 0; i < v->memories.count; i++) {
         free(v->memories.items[i].list.items);
-        free(v->memories.items[i].examined);
+        free(v->memories.items[i].users);
     }
     free(v->memories.items);
     free(v->free_memories.items);

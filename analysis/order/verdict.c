@@ -50,6 +50,7 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
     v->sink = sink;
     v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !order_promises(order_policy_of_run(&trace->defs));
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
+    v->few = FEW;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
     v->lost_at = trace->header.recycled != 0;
     v->lost_until = lost_until(trace);
@@ -67,6 +68,11 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
 void verdicts_sweep_always(struct verdicts *v)
 {
     v->sweep_at = v->sweep_least = 0;
+}
+
+void verdicts_look_at(struct verdicts *v, unsigned few)
+{
+    v->few = few;
 }
 
 void verdicts_begin_anew_after(struct verdicts *v, unsigned calls)
