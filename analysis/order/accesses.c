@@ -136,8 +136,10 @@ static bool nothing_new(const struct verdicts *v, const struct memory *memory, c
 /* Those that are worth another look, and so what is remembered of places of this memory. */
 static void note_open(struct verdicts *v, struct memory *memory, struct user *user, uint32_t lane)
 {
-    if (user->open == 0)
+    if (user->open == 0) {
         memory->turn = ++v->turns;
+        user->turn = 0;
+    }
     user->open |= UINT64_C(1) << lane % 64;
 }
 

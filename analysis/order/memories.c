@@ -111,7 +111,7 @@ void memories_remove(struct verdicts *v, struct memory *memory)
     if (memory->base >= UNNAMED && memory->base < ARRAYS)
         return; /* others may be parts of it */
     if (memory->of != 0)
-        memories_whole(v, memory)->turn = ++v->turns; /* its addresses may be somebody else's from now on */
+        users_begin_anew(v, memories_whole(v, memory)); /* its addresses may be somebody else's from now on */
     sorted_remove(&v->by_base, memory->base);
     if (memory->uid != 0)
         id_map_remove(&v->memory_by_uid, memory->uid);
@@ -163,7 +163,7 @@ static struct memory *insert(struct verdicts *v, const struct memory *memory)
     struct memory *made = &v->memories.items[at];
     begin_anew(made, memory);
     made->turn = ++v->turns;
-    memories_elsewhere(v)->turn = ++v->turns; /* what was seen at an address out of nowhere may be in here */
+    users_begin_anew(v, memories_elsewhere(v)); /* what was seen at an address out of nowhere may be in here */
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
         made->uid = 0;
     return made;

@@ -48,6 +48,7 @@ struct user {
     uint64_t upto[2];   /* by an access that reads, by any */
     uint64_t open_upto[2]; /* ... open-ended ones, by accesses that are not */
     uint64_t open;         /* a bit for each lane, modulo 64, of which one was met that another order may come to hold */
+    uint64_t turn;         /* its last turn; 0: what its places say of that is out of date */
     uint64_t clear;        /* up to here all others' accesses come before the lane's by explicit order */
     uint32_t lane;
 };
@@ -139,6 +140,11 @@ static inline struct user *users_of(struct verdicts *v, struct memory *memory, u
 }
 /* Another lane is about to use the memory: what the last one did is noted of it. */
 void users_leave(struct verdicts *v, struct memory *memory);
+/* The lane has found that nothing the others did since its last turn tells any of its accesses anything: that turn goes on,
+ * and so what its places say. */
+void users_go_on(struct verdicts *v, struct memory *memory, uint32_t lane);
+/* No turn goes on. */
+void users_begin_anew(struct verdicts *v, struct memory *memory);
 /* The lane uses the memory now. */
 void users_newest(struct verdicts *v, struct memory *memory, uint32_t lane, enum access access);
 /* Of which other lanes (a bit for each, modulo 64) an open-ended access after operation `since` may tell an access of

@@ -242,6 +242,8 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
     if (!clear)
         worst = look_into(v, by, place, memory, access);
     users_newest(v, memory, by->lane, access);
+    if (worst < OUTCOME_HELD_BY_HOST && access != ACCESS_READ)
+        users_go_on(v, memory, by->lane);
     clear = clear || is_clear(v, by, memory);
     if (place->turn != memory->turn || by->grown > place->seen) {
         place->turn = memory->turn;

@@ -52,6 +52,24 @@ void users_leave(struct verdicts *v, struct memory *memory)
     struct user *user = users_of(v, memory, memory->lane, lanes_at(v, memory->lane)->born);
     user->newest[0] = memory->last;
     user->newest[1] = larger(user->newest[1], memory->changed);
+    user->turn = memory->turn;
+}
+
+void users_go_on(struct verdicts *v, struct memory *memory, uint32_t lane)
+{
+    struct user *user = users_of(v, memory, lane, lanes_at(v, lane)->born);
+    if (user->turn == 0 || user->turn == memory->turn || user->open != 0 || user->upto[1] != v->now)
+        return;
+    memory->turn = user->turn;
+    memory->clear = 0;
+    memory->tried = 0;
+}
+
+void users_begin_anew(struct verdicts *v, struct memory *memory)
+{
+    memory->turn = ++v->turns;
+    for (uint64_t left = memory->used; left != 0; left &= left - 1)
+        memory->users[__builtin_ctzll(left)].turn = 0;
 }
 
 void users_newest(struct verdicts *v, struct memory *memory, uint32_t lane, enum access access)
