@@ -58,12 +58,18 @@ void accesses_forget(struct memory *memory, struct remembered *old)
     memory->live--;
 }
 
-static void be_newest(struct memory *memory, struct remembered *access, uint16_t position)
+/* Mostly it is the newest of all; behind exact ones that came while it was noted elsewhere (places.h) it is not. */
+static INLINE void enter_order(struct memory *memory, struct remembered *access, uint16_t position)
 {
-    access->earlier = memory->newest;
-    access->later = 0;
-    *(memory->newest != 0 ? &accesses_at(memory, memory->newest)->later : &memory->oldest) = position;
-    memory->newest = position;
+    uint16_t earlier = memory->newest, later = 0;
+    while (earlier != 0 && accesses_at(memory, earlier)->op > access->op) {
+        later = earlier;
+        earlier = accesses_at(memory, earlier)->earlier;
+    }
+    access->earlier = earlier;
+    access->later = later;
+    *(earlier != 0 ? &accesses_at(memory, earlier)->later : &memory->oldest) = position;
+    *(later != 0 ? &accesses_at(memory, later)->earlier : &memory->newest) = position;
 }
 
 void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
@@ -74,7 +80,7 @@ void accesses_again(struct memory *memory, struct remembered *access, uint16_t p
     if (memory->newest == position)
         return;
     leave_order(memory, access);
-    be_newest(memory, access, position);
+    enter_order(memory, access, position);
 }
 
 /* Drops what everybody comes after anyway. */
@@ -92,38 +98,11 @@ ASIDE void accesses_clean(struct verdicts *v, struct memory *memory)
     }
 }
 
-static bool give_room(struct memory *memory)
-{
-    uint32_t room = memory->examined_room != 0 ? memory->examined_room * 2 : EXAMINED_LEAST;
-    struct examined *grown = room <= EXAMINED_MOST ? calloc(room, sizeof *grown) : NULL;
-    if (grown == NULL)
-        return false;
-    for (uint32_t i = 0; i < memory->examined_room; i++)
-        if (memory->examined[i].born != 0)
-            grown[memory->examined[i].lane % room] = memory->examined[i];
-    free(memory->examined);
-    memory->examined = grown;
-    memory->examined_room = room;
-    return true;
-}
-
-/* Lanes whose places meet get more room, as long as there is any: who is forgotten has to look at everything again. */
-RARE struct examined *accesses_examined_more(struct verdicts *v, struct memory *memory, uint32_t lane)
-{
-    struct examined *found = memory->examined != NULL ? &memory->examined[lane % memory->examined_room] : NULL;
-    while ((found == NULL || found->born != 0) && give_room(memory))
-        found = &memory->examined[lane % memory->examined_room];
-    if (found == NULL)
-        found = &v->unexamined;
-    *found = (struct examined){.born = lanes_at(v, lane)->born, .lane = lane};
-    return found;
-}
-
 /* Has the lane learnt of one of those that are worth another look? */
-static bool learnt_of(const struct verdicts *v, const struct lane *lane, const struct examined *examined, uint64_t since)
+static bool learnt_of(const struct verdicts *v, const struct lane *lane, const struct user *user, uint64_t since)
 {
     const struct lane *host = lanes_at(v, HOST_LANE);
-    for (uint64_t open = examined->open; open != 0; open &= open - 1)
+    for (uint64_t open = user->open; open != 0; open &= open - 1)
         for (uint32_t about = (uint32_t)__builtin_ctzll(open); about < v->lanes.count; about += 64)
             if (larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about)) > since)
                 return true;
@@ -131,15 +110,10 @@ static bool learnt_of(const struct verdicts *v, const struct lane *lane, const s
 }
 
 /* The first of the remembered accesses that have not been examined yet. */
-static uint32_t first_new(const struct verdicts *v, const struct lane *lane, struct memory *memory,
-                          struct examined *examined, bool any)
+static uint32_t first_new(struct memory *memory, uint64_t since)
 {
     uint32_t fresh = 0;
-    if (examined->open != 0 && learnt_of(v, lane, examined, examined->upto[any])) {
-        examined->upto[0] = examined->upto[1] = 0;
-        examined->open = 0;
-    }
-    for (uint32_t at = memory->newest; at != 0 && accesses_at(memory, at)->op > examined->upto[any];) {
+    for (uint32_t at = memory->newest; at != 0 && accesses_at(memory, at)->op > since;) {
         fresh = at;
         at = accesses_at(memory, at)->earlier;
     }
@@ -151,32 +125,22 @@ static enum outcome worse(enum outcome a, enum outcome b)
     return a > b ? a : b;
 }
 
-/* Drops what the lane did there before, up to some operation, and the new access makes superfluous. */
-static INLINE void replace(const struct blame *by, struct memory *memory, uint64_t upto, const struct touch *touch,
-                           const struct remembered *keep)
+static bool nothing_new(const struct verdicts *v, const struct memory *memory, const struct user *user, uint32_t lane,
+                        bool any)
 {
-    for (uint32_t at = memory->bucket[bucket_of(by->lane, touch)], next; at != 0; at = next) {
-        struct remembered *old = accesses_at(memory, at);
-        next = old->chained;
-        if (old->lane == by->lane && old != keep && old->op <= upto && covers(memory, touch, &old->touch))
-            accesses_forget(memory, old);
-    }
-}
-
-static bool nothing_new(const struct verdicts *v, const struct memory *memory, const struct examined *examined,
-                        uint32_t lane, bool any)
-{
-    uint64_t since = examined->upto[any];
+    uint64_t since = user->upto[any];
     return (memory->lane == lane ? memory->other : memory->last) <= since &&
-           (examined->open == 0 || !learnt_of(v, lanes_at(v, lane), examined, since));
+           (user->open == 0 || !learnt_of(v, lanes_at(v, lane), user, since));
 }
 
 /* Those that are worth another look, and so what is remembered of places of this memory. */
-static void note_open(struct verdicts *v, struct memory *memory, struct examined *examined, uint32_t lane)
+static void note_open(struct verdicts *v, struct memory *memory, struct user *user, uint32_t lane)
 {
-    if (examined->open == 0)
+    if (user->open == 0) {
         memory->turn = ++v->turns;
-    examined->open |= UINT64_C(1) << lane % 64;
+        user->turn = 0;
+    }
+    user->open |= UINT64_C(1) << lane % 64;
 }
 
 /* What an operation's lane knows of another one. */
@@ -229,39 +193,84 @@ static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, s
     return conflicts_examine(v, by, memory, old, touch);
 }
 
-/* The lane's own first, then what is new. Where nothing is, the place knows what of its own is superfluous (places.c). */
-enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
-                           const struct remembered *keep)
+/* Those of some other lanes (a bit for each, modulo 64) that have not been examined yet. */
+static enum outcome look_at_all(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                const struct touch *touch, struct user *user, uint64_t since, uint64_t lanes)
 {
-    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
-    bool any = touch->access != ACCESS_READ;
-    if (nothing_new(v, memory, examined, by->lane, any)) {
-        examined->upto[0] = v->now;
-        examined->upto[1] = any ? v->now : examined->upto[1];
-        return examined->open != 0 ? OUTCOME_HELD_BY_HOST : OUTCOME_APART;
-    }
-    if (memory->live > 16)
-        accesses_clean(v, memory);
-    uint32_t fresh = first_new(v, lanes_at(v, by->lane), memory, examined, any);
     enum outcome worst = OUTCOME_APART;
     struct other other = {.lane = NO_LANE};
-    replace(by, memory, examined->upto[any], touch, keep);
-    for (uint32_t at = fresh, next; at != 0; at = next) {
+    places_write_back(v, memory);
+    if (memory->live > 16)
+        accesses_clean(v, memory);
+    for (uint32_t at = first_new(memory, since); at != 0; at = accesses_at(memory, at)->later) {
         struct remembered *old = accesses_at(memory, at);
-        next = old->later;
-        if (old->lane == by->lane) {
-            if (old != keep && covers(memory, touch, &old->touch))
-                accesses_forget(memory, old);
+        if (old->lane == by->lane || !(lanes >> old->lane % 64 & 1))
             continue;
-        }
         enum outcome outcome = look_at(v, by, memory, old, touch, &other, true);
         if (outcome >= OUTCOME_HELD_BY_HOST)
-            note_open(v, memory, examined, old->lane);
+            note_open(v, memory, user, old->lane);
         worst = worse(worst, outcome);
     }
-    examined->upto[0] = v->now;
-    examined->upto[1] = any ? v->now : examined->upto[1];
-    return examined->open != 0 ? worse(worst, OUTCOME_HELD_BY_HOST) : worst;
+    return worst;
+}
+
+/* The first access after operation `since` of one of these lanes that conflicts with such an access. */
+static bool first_of(struct verdicts *v, struct memory *memory, enum access access, uint64_t since, uint64_t lanes,
+                     struct remembered *first)
+{
+    bool any = access != ACCESS_READ, found = places_first(v, memory, lanes, any, since, first);
+    for (uint32_t at = first_new(memory, since); at != 0; at = accesses_at(memory, at)->later) {
+        const struct remembered *old = accesses_at(memory, at);
+        if (found && old->op > first->op)
+            break;
+        if ((lanes >> old->lane % 64 & 1) && (any || old->touch.access != ACCESS_READ) && !places_supersede(v, old, at)) {
+            *first = *old;
+            return true;
+        }
+    }
+    return found;
+}
+
+/* One by one, for mostly one is enough: it is blamed on the edge by which the lane has learnt of them all. Few are looked
+ * at in less time than it takes to find out whether they have to be. */
+enum { LOOKS_MOST = 4 };
+
+static enum outcome look_at_new(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                const struct touch *touch, struct user *user, uint64_t since)
+{
+    enum outcome worst = OUTCOME_APART;
+    if (memory->waiting_count < v->few)
+        return look_at_all(v, by, memory, touch, user, since, UINT64_MAX);
+    struct question question = users_in_question(v, by, memory, touch->access, since);
+    for (unsigned looks = 0; question.lanes != 0; looks++) {
+        struct remembered first;
+        since = question.since;
+        struct other other = {.lane = NO_LANE};
+        if (!question.held || looks == LOOKS_MOST)
+            return worse(worst, look_at_all(v, by, memory, touch, user, since, question.lanes));
+        if (!first_of(v, memory, touch->access, since, question.lanes & ~(UINT64_C(1) << by->lane % 64), &first))
+            break;
+        worst = worse(worst, look_at(v, by, memory, &first, touch, &other, true));
+        since = first.op;
+        question = users_in_question(v, by, memory, touch->access, since);
+    }
+    return worst;
+}
+
+/* What is superfluous of the lane's own, its place knows (places.c). */
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
+{
+    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    bool any = touch->access != ACCESS_READ;
+    enum outcome worst = OUTCOME_APART;
+    if (!nothing_new(v, memory, user, by->lane, any)) {
+        if (user->open != 0 && learnt_of(v, lanes_at(v, by->lane), user, user->upto[any]))
+            user->upto[0] = user->upto[1] = user->open = 0;
+        worst = look_at_new(v, by, memory, touch, user, user->upto[any]);
+    }
+    user->upto[0] = v->now;
+    user->upto[1] = any ? v->now : user->upto[1];
+    return user->open != 0 ? worse(worst, OUTCOME_HELD_BY_HOST) : worst;
 }
 
 /* What a free waits for, and copies from pinned memory that may overtake, tell more than a doubt. */
@@ -271,25 +280,84 @@ static bool doubts_settle(const struct verdicts *v, const struct blame *by, cons
     return by->cover == NULL && !overtakes;
 }
 
-/* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */
-void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
+/* Every access that is remembered, oldest first. Returns the worst that was found of open-ended ones. */
+static enum outcome touch_all(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
+                              uint64_t since, uint64_t in_question)
+{
+    struct other other = {.lane = NO_LANE};
+    enum outcome worst = OUTCOME_APART;
+    places_write_back(v, memory);
+    if (memory->live > 16)
+        accesses_clean(v, memory);
+    for (uint32_t at = memory->oldest, next; at != 0; at = next) {
+        struct remembered *old = accesses_at(memory, at);
+        next = old->later;
+        if (old->lane == by->lane) {
+            if (covers(memory, touch, &old->touch))
+                accesses_forget(memory, old);
+        } else if (old->touch.extent != EXTENT_FROM) {
+            look_at(v, by, memory, old, touch, &other, false);
+        } else if (old->op > since && (in_question >> old->lane % 64 & 1)) {
+            worst = worse(worst, look_at(v, by, memory, old, touch, &other, true));
+        }
+    }
+    return worst;
+}
+
+/* The same where doubts are not enough. */
+static void touch_unsettled(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
 {
     places_write_back(v, memory);
     if (memory->live > 16)
         accesses_clean(v, memory);
-    struct other other = {.lane = NO_LANE};
-    bool settle = doubts_settle(v, by, memory);
     for (uint32_t at = memory->oldest, next; at != 0; at = next) {
         struct remembered *old = accesses_at(memory, at);
         next = old->later;
-        if (old->lane != by->lane && !settle) {
-            if (blame_explicit(v, by, old->lane) < old->op)
-                conflicts_examine(v, by, memory, old, touch);
-        } else if (old->lane != by->lane) {
-            look_at(v, by, memory, old, touch, &other, touch->extent == EXTENT_FROM || old->touch.extent == EXTENT_FROM);
-        } else if (covers(memory, touch, &old->touch)) {
+        if (old->lane != by->lane && blame_explicit(v, by, old->lane) < old->op)
+            conflicts_examine(v, by, memory, old, touch);
+        else if (old->lane == by->lane && covers(memory, touch, &old->touch))
             accesses_forget(memory, old);
-        }
+    }
+}
+
+/* Those that are not open-ended alone: they are in a bucket of their own, the newest first. */
+static void touch_exact(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
+{
+    uint16_t exact[ACCESSES_MOST];
+    unsigned count = 0;
+    struct other other = {.lane = NO_LANE};
+    for (uint16_t at = memory->bucket[0]; at != 0; at = accesses_at(memory, at)->chained)
+        exact[count++] = at;
+    while (count-- > 0) {
+        struct remembered *old = accesses_at(memory, exact[count]);
+        if (old->lane != by->lane)
+            look_at(v, by, memory, old, touch, &other, false);
+        else if (covers(memory, touch, &old->touch))
+            accesses_forget(memory, old);
+    }
+}
+
+/* Looks at what is remembered of the memory, and drops of it what the new access of the same lane makes superfluous. */
+void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
+{
+    bool any = touch->access != ACCESS_READ, whole = touch->lo <= memory->base && touch->hi >= memory->end;
+    if (memory->lane != by->lane)
+        users_leave(v, memory);
+    if (!doubts_settle(v, by, memory)) {
+        touch_unsettled(v, by, memory, touch);
+        return;
+    }
+    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    uint64_t since = user->open == 0 ? larger(user->upto[any], user->open_upto[any]) : 0;
+    uint64_t in_question = users_in_question(v, by, memory, touch->access, since).lanes;
+    enum outcome worst = OUTCOME_APART;
+    if (in_question != 0 || whole)
+        worst = touch_all(v, by, memory, touch, since, in_question);
+    else
+        touch_exact(v, by, memory, touch);
+    if (worst < OUTCOME_HELD_BY_HOST) {
+        user->open_upto[0] = v->now;
+        user->open_upto[1] = any ? v->now : user->open_upto[1];
     }
 }
 
@@ -302,17 +370,6 @@ static uint16_t new_place(struct memory *memory)
     else if (TABLE_ADD(&memory->list))
         position = (uint16_t)memory->list.count;
     return position;
-}
-
-void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane)
-{
-    if (memory->lane != lane) {
-        memory->other = memory->last;
-        memory->turn = ++v->turns;
-        memory->tried = 0;
-    }
-    memory->lane = lane;
-    memory->last = v->now;
 }
 
 void accesses_find(struct memory *memory, uint32_t lane, uint64_t address, uint16_t positions[ACCESS_UNKNOWN])
@@ -342,7 +399,7 @@ uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *mem
         return 0;
     }
     *accesses_at(memory, at) = (struct remembered){.touch = *touch, .op = op, .lane = lane, .home = bucket, .end = *end};
-    be_newest(memory, accesses_at(memory, at), at);
+    enter_order(memory, accesses_at(memory, at), at);
     accesses_at(memory, at)->chained = memory->bucket[bucket];
     memory->bucket[bucket] = at;
     memory->live++;

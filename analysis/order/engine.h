@@ -43,6 +43,7 @@ enum {
     NEAR_BITS = 12, /* of memories lately found */
     PLACE_BITS = 12,
     ENDS = 1 << 14, /* of calls, kept in a row */
+    FEW = 8,        /* accesses that are looked at at once */
     TOUCHES_BITS = 6,
     TOUCHES_MOST = 1 << TOUCHES_BITS /* of one operation */
 };
@@ -192,14 +193,15 @@ struct verdicts {
     TABLE_OF(struct cover) covers; /* base/agenda.h */
     TABLE_OF(struct memory) memories;
     TABLE_OF(uint32_t) free_memories;
-    struct examined unexamined; /* where there is no room for what has been examined */
-    struct sorted by_base;      /* memories */
+    struct user no_user;   /* where there is no room for one */
+    struct sorted by_base; /* memories */
     TABLE_OF(struct signature) signatures;
     struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
     uint32_t near[1 << NEAR_BITS];                   /* memories lately found, by a hash of the address */
     struct place *places;                            /* 1 << PLACE_BITS */
     uint64_t places_waiting[(1 << PLACE_BITS) / 64]; /* a bit for each that waits, or did */
     void *place_room;
+    uint32_t few;
     struct edge_end
         *ends; /* of calls from `ends_from` on, by number modulo ENDS: written once a call, not once an access */
     uint64_t ends_from;

@@ -96,12 +96,12 @@ static void begin_anew(struct memory *memory, const struct memory *as)
     } else {
         free(old.list.items);
     }
-    if (old.examined_room > EXAMINED_LEAST) {
-        free(old.examined);
-    } else if (old.examined != NULL) {
-        memset(old.examined, 0, old.examined_room * sizeof *old.examined);
-        memory->examined = old.examined;
-        memory->examined_room = old.examined_room;
+    if (old.users_room > USERS_LEAST) {
+        free(old.users);
+    } else if (old.users != NULL) {
+        memset(old.users, 0, old.users_room * sizeof *old.users);
+        memory->users = old.users;
+        memory->users_room = old.users_room;
     }
 }
 
@@ -111,7 +111,7 @@ void memories_remove(struct verdicts *v, struct memory *memory)
     if (memory->base >= UNNAMED && memory->base < ARRAYS)
         return; /* others may be parts of it */
     if (memory->of != 0)
-        memories_whole(v, memory)->turn = ++v->turns; /* its addresses may be somebody else's from now on */
+        users_begin_anew(v, memories_whole(v, memory)); /* its addresses may be somebody else's from now on */
     sorted_remove(&v->by_base, memory->base);
     if (memory->uid != 0)
         id_map_remove(&v->memory_by_uid, memory->uid);
@@ -163,7 +163,7 @@ static struct memory *insert(struct verdicts *v, const struct memory *memory)
     struct memory *made = &v->memories.items[at];
     begin_anew(made, memory);
     made->turn = ++v->turns;
-    memories_elsewhere(v)->turn = ++v->turns; /* what was seen at an address out of nowhere may be in here */
+    users_begin_anew(v, memories_elsewhere(v)); /* what was seen at an address out of nowhere may be in here */
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
         made->uid = 0;
     return made;
@@ -268,7 +268,7 @@ void memories_free(struct verdicts *v)
 {
     for (size_t i = 0; i < v->memories.count; i++) {
         free(v->memories.items[i].list.items);
-        free(v->memories.items[i].examined);
+        free(v->memories.items[i].users);
     }
     free(v->memories.items);
     free(v->free_memories.items);

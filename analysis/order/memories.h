@@ -41,22 +41,26 @@ struct remembered {
     struct edge_end end;
 };
 
-/* What has been examined, by a lane's open-ended accesses of a memory: all accesses up to here. */
-struct examined {
-    uint64_t born;    /* of the lane; 0: nobody's */
-    uint64_t upto[2]; /* by an access that reads, by any */
-    uint64_t open;    /* a bit for each lane, modulo 64, of which one was met that another order may come to hold */
-    uint64_t clear;   /* up to here all others' accesses come before the lane's by explicit order */
+/* A lane that uses a memory. What has been examined by its open-ended accesses: all accesses up to here. */
+struct user {
+    uint64_t born;      /* of the lane; 0: nobody's */
+    uint64_t newest[2]; /* what it did last: anything, more than reading. Of the lane that uses the memory now see there */
+    uint64_t upto[2];   /* by an access that reads, by any */
+    uint64_t open_upto[2]; /* ... open-ended ones, by accesses that are not */
+    uint64_t open;         /* a bit for each lane, modulo 64, of which one was met that another order may come to hold */
+    uint64_t turn;         /* its last turn; 0: what its places say of that is out of date */
+    uint64_t clear;        /* up to here all others' accesses come before the lane's by explicit order */
     uint32_t lane;
 };
 
-/* Buckets of remembered accesses: 0 those that are not open-ended, the others by lane and first byte. EXAMINED_MOST: lanes
+/* Buckets of remembered accesses: 0 those that are not open-ended, the others by lane and first byte. USERS_MOST: lanes
  * of a memory; of two in one place only the last is known. */
-enum { BUCKETS = 64, EXAMINED_LEAST = 2, EXAMINED_MOST = 64 };
+enum { BUCKETS = 64, USERS_LEAST = 2, USERS_MOST = 64 };
 
 struct memory {
     uint64_t turn;    /* a lane's, at this memory: another number for each; 0: not in use */
     uint64_t last;    /* the newest */
+    uint64_t changed; /* the newest of `lane` that does more than read */
     uint32_t lane;    /* of the newest */
     unsigned classes; /* TOUCHES_ */
     uint64_t base, end;
@@ -66,8 +70,10 @@ struct memory {
     uint32_t waiting, waiting_count;     /* places to be written back: the last, plus one */
     uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
     uint16_t bucket[BUCKETS];
-    struct examined *examined; /* by lane, modulo `examined_room` */
-    uint32_t examined_room;
+    struct user *users; /* by lane, modulo `users_room` */
+    uint64_t used;      /* a bit for each of them */
+    uint32_t users_room;
+    bool crowded;     /* there are, or were, more than there is room for */
     uint64_t cleaned; /* when those went that everybody comes after */
     uint64_t tried;   /* in this turn: when it was last found not to be clear */
     uint32_t uid, context;
@@ -111,11 +117,9 @@ static inline struct remembered *accesses_at(struct memory *memory, uint32_t pos
     return &memory->list.items[position - 1];
 }
 void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
-/* An access from its first byte on. `keep`, which may be NULL: the lane's last such access, to become this one. Returns the
- * worst; APART or HELD: what others did so far stays without interest, whatever the lane learns, for the way on which it
- * learnt of something first stays the same. */
-enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch,
-                           const struct remembered *keep);
+/* An access from its first byte on. Returns the worst; APART or HELD: what others did so far stays without interest,
+ * whatever the lane learns, for the way on which it learnt of something first stays the same. */
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
 /* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */
 uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
                            const struct edge_end *end);
@@ -125,17 +129,36 @@ void accesses_forget(struct memory *memory, struct remembered *old);
 /* As forgetting and remembering it. */
 void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
                     const struct edge_end *end);
-/* What the lane has examined of the memory. */
-struct examined *accesses_examined_more(struct verdicts *v, struct memory *memory, uint32_t lane);
-static inline struct examined *accesses_examined(struct verdicts *v, struct memory *memory, uint32_t lane, uint64_t born)
+/* users.c: what a lane has done to a memory, and examined of it */
+struct user *users_more(struct verdicts *v, struct memory *memory, uint32_t lane);
+static inline struct user *users_of(struct verdicts *v, struct memory *memory, uint32_t lane, uint64_t born)
 {
-    uint32_t at = lane & (memory->examined_room - 1);
-    if (memory->examined != NULL && memory->examined[at].born == born)
-        return &memory->examined[at];
-    return accesses_examined_more(v, memory, lane);
+    uint32_t at = lane & (memory->users_room - 1);
+    if (memory->users != NULL && memory->users[at].born == born)
+        return &memory->users[at];
+    return users_more(v, memory, lane);
 }
+/* Another lane is about to use the memory: what the last one did is noted of it. */
+void users_leave(struct verdicts *v, struct memory *memory);
+/* The lane has found that nothing the others did since its last turn tells any of its accesses anything: that turn goes on,
+ * and so what its places say. */
+void users_go_on(struct verdicts *v, struct memory *memory, uint32_t lane);
+/* No turn goes on. */
+void users_begin_anew(struct verdicts *v, struct memory *memory);
 /* The lane uses the memory now. */
-void accesses_newest(struct verdicts *v, struct memory *memory, uint32_t lane);
+void users_newest(struct verdicts *v, struct memory *memory, uint32_t lane, enum access access);
+/* Of which other lanes (a bit for each, modulo 64) an open-ended access after operation `since` may tell an access of
+ * `by` anything. None: nobody need look. After users_leave. */
+struct question {
+    uint64_t lanes;
+    uint64_t since; /* nor do theirs up to here */
+    bool held;      /* the lane has learnt of all of them: what was blamed once need not be looked at again */
+};
+struct question users_in_question(const struct verdicts *v, const struct blame *by, const struct memory *memory,
+                                  enum access access, uint64_t since);
+/* Whether all others' accesses come before the lane's by explicit order, or did before operation `since`. After
+ * users_leave. */
+bool users_are_behind(const struct verdicts *v, uint32_t lane, const struct memory *memory, uint64_t since);
 void accesses_clean(struct verdicts *v, struct memory *memory);
 /* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
 static inline unsigned accesses_strength(enum access access)
@@ -143,7 +166,13 @@ static inline unsigned accesses_strength(enum access access)
     return access == ACCESS_WRITE ? 3 : access == ACCESS_UNKNOWN ? 2 : 1;
 }
 
-/* places.c: what is noted of a memory is remembered from then on; or forgotten with it */
+/* places.c: the first of what is noted of a memory after operation `since` and not written back, by some other lanes (a bit
+ * for each, modulo 64), only if `any` by accesses that read. False: none. */
+bool places_first(const struct verdicts *v, const struct memory *memory, uint64_t lanes, bool any, uint64_t since,
+                  struct remembered *out);
+/* Whether what is remembered there gives way to what is noted of the same place. */
+bool places_supersede(struct verdicts *v, const struct remembered *old, uint32_t position);
+/* What is noted of a memory is remembered from then on; or forgotten with it */
 void places_write_back(struct verdicts *v, struct memory *memory);
 void places_write_all_back(struct verdicts *v);
 void places_drop(struct verdicts *v, struct memory *memory);

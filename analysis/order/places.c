@@ -12,7 +12,7 @@ enum { LINE = 64, PLACES = 1 << PLACE_BITS };
 _Static_assert(sizeof(struct place) == LINE, "a line");
 
 /* Of one memory: so that writing back takes a bounded time and room. */
-enum { WAITING_MOST = 64 };
+enum { WAITING_MOST = 128 };
 
 struct noted {
     struct place *place;
@@ -34,14 +34,13 @@ void places_free(struct verdicts *v)
 }
 
 /* Where it is remembered, if it still is. */
-static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, uint32_t lane,
-                                               enum access access)
+static INLINE struct remembered *remembered_at(const struct place *place, struct memory *memory, enum access access)
 {
     uint32_t position = place->at[access - 1];
     if (position == 0 || position > memory->list.count)
         return NULL;
     struct remembered *found = accesses_at(memory, position);
-    bool same = found->lane == lane && found->touch.lo == place->address && found->touch.access == access &&
+    bool same = found->lane == place->by && found->touch.lo == place->address && found->touch.access == access &&
                 found->touch.extent == EXTENT_FROM;
     return same ? found : NULL;
 }
@@ -61,7 +60,7 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 static void forget(const struct place *place, struct memory *memory, unsigned kinds)
 {
     for (; kinds != 0; kinds &= kinds - 1) {
-        struct remembered *old = remembered_at(place, memory, memory->lane, (enum access)__builtin_ctz(kinds));
+        struct remembered *old = remembered_at(place, memory, (enum access)__builtin_ctz(kinds));
         if (old != NULL)
             accesses_forget(memory, old);
     }
@@ -89,15 +88,15 @@ static void write_back(struct verdicts *v, struct memory *memory, const struct n
     const struct edge_end *end = &v->ends[noted->order >> TOUCHES_BITS];
     uint64_t op = v->ends_from + (noted->order >> TOUCHES_BITS);
     uint16_t *at = &place->at[noted->access - 1];
-    struct remembered *old = remembered_at(place, memory, memory->lane, noted->access);
+    struct remembered *old = remembered_at(place, memory, noted->access);
     struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
     if (old != NULL)
         accesses_again(memory, old, *at, op, end);
     else
-        *at = accesses_remember(v, memory->lane, memory, &touch, op, end);
+        *at = accesses_remember(v, place->by, memory, &touch, op, end);
 }
 
-/* All that waits is of the lane that used the memory last. The list begins with what came last, so that is taken last. */
+/* The list begins with what came last, so that is taken last. */
 void places_write_back(struct verdicts *v, struct memory *memory)
 {
     struct noted noted[WAITING_MOST * ACCESS_UNKNOWN];
@@ -114,6 +113,40 @@ void places_write_back(struct verdicts *v, struct memory *memory)
     memory->waiting = memory->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
         write_back(v, memory, &noted[i]);
+}
+
+bool places_supersede(struct verdicts *v, const struct remembered *old, uint32_t position)
+{
+    struct toucher by = places_toucher(v, old->lane);
+    const struct place *place = places_at(v, &by, old->touch.lo);
+    return old->touch.extent == EXTENT_FROM && place->waiting && place->at[old->touch.access - 1] == position &&
+           place->lane == by.serial && place->address == old->touch.lo &&
+           ((place->noted >> PLACE_REPLACED | place->noted) & 1u << old->touch.access);
+}
+
+bool places_first(const struct verdicts *v, const struct memory *memory, uint64_t lanes, bool any, uint64_t since,
+                  struct remembered *out)
+{
+    const unsigned kinds =
+        any ? 1 << ACCESS_READ | 1 << ACCESS_UNKNOWN | 1 << ACCESS_WRITE : 1 << ACCESS_UNKNOWN | 1 << ACCESS_WRITE;
+    uint32_t least = since >= v->ends_from ? (uint32_t)(since - v->ends_from + 1) << TOUCHES_BITS : 0;
+    struct noted first = {.order = UINT32_MAX};
+    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next) {
+        struct place *place = &v->places[at - 1];
+        for (unsigned left = lanes >> place->by % 64 & 1 ? place->noted & kinds : 0; left != 0; left &= left - 1) {
+            enum access access = (enum access)__builtin_ctz(left);
+            uint32_t order = place->order[access - 1];
+            if (order >= least && order < first.order)
+                first = (struct noted){place, order, access};
+        }
+    }
+    if (first.place == NULL)
+        return false;
+    *out = (struct remembered){.touch = {first.place->address, memory->end, first.access, EXTENT_FROM},
+                               .op = v->ends_from + (first.order >> TOUCHES_BITS),
+                               .lane = first.place->by,
+                               .end = v->ends[first.order >> TOUCHES_BITS]};
+    return true;
 }
 
 void places_write_all_back(struct verdicts *v)
@@ -143,8 +176,11 @@ static void begin(struct verdicts *v, struct place *place, const struct toucher 
 {
     if (place->waiting)
         places_write_back(v, &v->memories.items[place->memory]);
-    *place = (struct place){
-        .address = address, .lane = by->serial, .memory = (uint32_t)(memory - v->memories.items), .seen = UINT64_MAX};
+    *place = (struct place){.address = address,
+                            .lane = by->serial,
+                            .by = by->lane,
+                            .memory = (uint32_t)(memory - v->memories.items),
+                            .seen = UINT64_MAX};
     accesses_find(memory, by->lane, address, place->at);
 }
 
@@ -152,21 +188,15 @@ static void begin(struct verdicts *v, struct place *place, const struct toucher 
  * long as they do not come back. */
 static INLINE bool is_clear(struct verdicts *v, const struct toucher *by, struct memory *memory)
 {
-    const struct lane *lane = lanes_at(v, by->lane), *host = lanes_at(v, HOST_LANE);
     if (memory->clear == memory->turn)
         return true;
     if (memory->tried != 0 && memory->tried >= v->learnt)
         return false;
     memory->tried = v->now;
-    struct examined *examined = accesses_examined(v, memory, by->lane, lane->born);
-    for (uint32_t at = memory->newest; at != 0; at = accesses_at(memory, at)->earlier) {
-        const struct remembered *old = accesses_at(memory, at);
-        if (old->op <= examined->clear)
-            break;
-        if (old->lane != by->lane && lanes_explicit(lane, host, old->lane) < old->op)
-            return false;
-    }
-    examined->clear = v->now;
+    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    if (!users_are_behind(v, by->lane, memory, user->clear))
+        return false;
+    user->clear = v->now;
     memory->clear = memory->turn;
     return true;
 }
@@ -181,11 +211,11 @@ static unsigned as_strong(enum access access)
 static INLINE bool has_looked(struct verdicts *v, const struct toucher *by, struct memory *memory, enum access access)
 {
     bool any = access != ACCESS_READ;
-    struct examined *examined = accesses_examined(v, memory, by->lane, lanes_at(v, by->lane)->born);
-    if (examined->open != 0 || (memory->lane == by->lane ? memory->other : memory->last) > examined->upto[any])
+    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    if (user->open != 0 || (memory->lane == by->lane ? memory->other : memory->last) > user->upto[any])
         return false;
-    examined->upto[0] = v->now;
-    examined->upto[1] = any ? v->now : examined->upto[1];
+    user->upto[0] = v->now;
+    user->upto[1] = any ? v->now : user->upto[1];
     return true;
 }
 
@@ -196,7 +226,7 @@ static enum outcome look_into(struct verdicts *v, const struct toucher *by, stru
         return OUTCOME_APART;
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
     struct blame blame = {.lane = by->lane};
-    return accesses_open(v, &blame, memory, &touch, remembered_at(place, memory, by->lane, access));
+    return accesses_open(v, &blame, memory, &touch);
 }
 
 struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
@@ -204,14 +234,16 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
 {
     struct place *place = places_at(v, by, address);
     if (memory->lane != by->lane)
-        places_write_back(v, memory);
+        users_leave(v, memory);
     if (place->address != address || place->lane != by->serial || &v->memories.items[place->memory] != memory)
         begin(v, place, by, memory, address);
     enum outcome worst = OUTCOME_APART;
     bool clear = memory->lane == by->lane && is_clear(v, by, memory);
     if (!clear)
         worst = look_into(v, by, place, memory, access);
-    accesses_newest(v, memory, by->lane);
+    users_newest(v, memory, by->lane, access);
+    if (worst < OUTCOME_HELD_BY_HOST && access != ACCESS_READ)
+        users_go_on(v, memory, by->lane);
     clear = clear || is_clear(v, by, memory);
     if (place->turn != memory->turn || by->grown > place->seen) {
         place->turn = memory->turn;

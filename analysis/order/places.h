@@ -2,7 +2,8 @@
  *
  * A cache of accesses, for speed alone. Nine of ten pointers of a launch are where the same lane used them before. So a
  * lane's last accesses from an address on are noted in a place, and written to what is remembered of the memory
- * (accesses.c) only when another lane wants to see that. For touches.c.
+ * (accesses.c) only when somebody has to see all of that: not when another lane uses the memory (users.c), so several
+ * lanes' places may wait at once. For touches.c.
  *
  * A place notes at most one access of each kind: read, unknown, write, from weak to strong. A new access makes those of its
  * own and of weaker kinds superfluous. Say a lane reads and then writes: whoever conflicts with the read conflicts with the
@@ -30,6 +31,7 @@ struct place {
                                     /* made superfluous since the last time. A kind can be in both: read, written, read */
     uint8_t kinds;                  /* for which conflicts were looked for and no race was found */
     bool waiting;                   /* it is in the memory's list of places to be written back */
+    uint32_t by;                    /* the lane's position */
 };
 #define PLACE_REPLACED 8
 
@@ -81,6 +83,7 @@ static inline void places_note(struct verdicts *v, uint32_t order, struct place 
     place->noted = (uint16_t)((place->noted & places_keeps[access]) | places_adds[access]);
     place->order[access - 1] = order;
     memory->last = v->now;
+    memory->changed = access != ACCESS_READ ? v->now : memory->changed;
     if (!place->waiting)
         places_enlist(v, place, memory);
 }

@@ -37,7 +37,7 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
         return;
     }
     accesses_touch(v, &operation->by, memory, touch);
-    accesses_newest(v, memory, operation->by.lane);
+    users_newest(v, memory, operation->by.lane, touch->access);
     accesses_remember(v, operation->by.lane, memory, touch, v->now, v->end);
 }
 

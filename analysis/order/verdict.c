@@ -50,6 +50,7 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
     v->sink = sink;
     v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !order_promises(order_policy_of_run(&trace->defs));
     v->sweep_at = v->sweep_least = SWEEP_LEAST;
+    v->few = FEW;
     /* Where these were, nobody can say. What threads gave up is placed by merge_in_gap. */
     v->lost_at = trace->header.recycled != 0;
     v->lost_until = lost_until(trace);
@@ -72,6 +73,12 @@ void verdicts_sweep_always(struct verdicts *v)
 void verdicts_tell_conflicts(struct verdicts *v, struct conflict_sink *sink)
 {
     v->conflicts = sink;
+    v->few = UINT32_MAX; /* each one is looked at, also where what is known of the lanes would do for a verdict */
+}
+
+void verdicts_look_at(struct verdicts *v, unsigned few)
+{
+    v->few = few;
 }
 
 void verdicts_begin_anew_after(struct verdicts *v, unsigned calls)

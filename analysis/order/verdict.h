@@ -83,6 +83,8 @@ bool verdicts_memory_complete(const struct verdicts *verdicts);
 
 /* For tests: forget what can be forgotten after every call, not only when much is open. */
 void verdicts_sweep_always(struct verdicts *verdicts);
+/* For tests: look at so many accesses at once, and find out of more which have to be looked at. */
+void verdicts_look_at(struct verdicts *verdicts, unsigned few);
 /* For tests, before the first call: what is kept of calls in a row of fixed length begins anew after so many. */
 void verdicts_begin_anew_after(struct verdicts *verdicts, unsigned calls);
 

@@ -453,12 +453,13 @@ TEST(VerdictAgainstReference, SmallRandomTraces)
         if (only != nullptr && seed != std::stoul(only))
             continue;
         Random trace(seed);
-        Judged judged(BuildTrace(trace.text), seed % 2 == 0, seed % 29);
+        unsigned few = seed % 4; /* at how many accesses to look at once, and not ask first */
+        Judged judged(BuildTrace(trace.text), seed % 2 == 0, seed % 29, few);
         Checked checked(trace, judged);
         checked.Orders();
         checked.Edges();
         ExpectOwnNames(judged);
-        EXPECT_EQ(Words(Judged(BuildTrace(trace.text), seed % 2 == 0, 1000)), Words(judged));
+        EXPECT_EQ(Words(Judged(BuildTrace(trace.text), seed % 2 == 0, 1000, 8)), Words(judged));
         for (const struct edge &edge : judged.edges)
             verdicts[edge.verdict]++;
         if (HasFailure()) {

@@ -383,6 +383,22 @@ SUITE(Values,
        "1@21 copy s=N1 src=B dst=H to=pinned bytes=64\n",
        "", 0});
 
+/* Threads that take turns at a memory: what one of them found out in its last turn must not hide what the other did since.
+ */
+SUITE(Turns,
+      {"a_read_does_not_look_for_a_write",
+       "1@1 launch s=L " W "A\n2@2 launch s=L " R "A\n1@3 launch s=L " R "A\n1@4 launch s=L " W "A\n",
+       "fifo 1>2 maybe needed(access); fifo 2>3 maybe needed(access)"},
+      {"each_turn_is_looked_at",
+       "1@1 launch s=L " W "A\n1@2 launch s=L " W "A+64\n2@3 launch s=L " W "A\n1@4 launch s=L " W "A\n1@5 launch s=L " W
+       "A+64\n2@6 launch s=L " R "A\n1@7 launch s=L " W "A+64\n1@8 launch s=L " W "A\n",
+       "fifo 2>3 maybe needed(access); fifo 3>4 maybe needed(access); fifo 5>6 maybe needed(access); "
+       "fifo 6>7 maybe needed(extent)"},
+      {"a_turn_of_reads_goes_unnoticed",
+       "1@1 launch s=L " R "A\n2@2 launch s=L " R "A\n1@3 launch s=L " R "A\n2@4 launch s=L " W "A\n1@5 launch s=L " R
+       "A\n",
+       "fifo 1>2 not needed; fifo 2>3 not needed; fifo 3>4 maybe needed(access); fifo 4>5 maybe needed(access)"});
+
 SUITE(Places, {"two_contexts", "1@1 memset s=B1 bytes=64 dst=A\n1@2 memset s=L ctx=2 bytes=64 dst=A\n", "", 1},
       {"a_free_waits_for_its_context_only",
        "1@1 memset s=N1 ctx=2 bytes=64 dst=B\n1@2+9 free m=A\n1@20 memset s=N2 bytes=64 dst=B\n", "", 1},

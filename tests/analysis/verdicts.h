@@ -21,7 +21,8 @@ namespace ptds
 class Judged : public edge_sink
 {
 public:
-    explicit Judged(const std::string &bytes, bool sweep_always = false, unsigned anew_after = 0) : memory_(bytes)
+    explicit Judged(const std::string &bytes, bool sweep_always = false, unsigned anew_after = 0, unsigned few = 8)
+        : memory_(bytes)
     {
         edge = [](edge_sink *sink, const struct edge *settled) { static_cast<Judged *>(sink)->edges.push_back(*settled); };
         struct trace trace;
@@ -33,6 +34,7 @@ public:
         verdicts *engine = verdicts_begin(&model, this);
         if (sweep_always)
             verdicts_sweep_always(engine);
+        verdicts_look_at(engine, few);
         verdicts_begin_anew_after(engine, anew_after);
         EXPECT_EQ(0, merge_begin(&merged, &trace));
         while (const call *next = merge_next(&merged)) {
