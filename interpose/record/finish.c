@@ -98,7 +98,7 @@ static int note_bypass(const struct elf_object *object, void *drivers)
  * destructors that still call CUDA either, which would wait for it. */
 static int is_locked_up(void)
 {
-    if (define_can_go_on() && store_can_go_on())
+    if (define_can_go_on() && store_can_go_on() && record_counts_can_finish())
         return 0;
     __atomic_store_n(&record_running, 2, __ATOMIC_RELEASE);
     if (env_get()->report.kind != ENV_OUTPUT_OFF)

@@ -52,6 +52,9 @@ void record_counts_start(void);
 /* At exit: so do those of threads that there was no room for. */
 void record_counts_finish(void);
 
+/* 0 where that would wait for ever: see lock_comes_free. */
+int record_counts_can_finish(void);
+
 /* At exit: the names that threads have by now. */
 void record_thread_names(void);
 

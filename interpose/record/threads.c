@@ -124,6 +124,11 @@ static void fold_counts(struct thread *thread)
         store_chunk_back((struct ptds_chunk *)base);
 }
 
+int record_counts_can_finish(void)
+{
+    return lock_comes_free(&all_lock);
+}
+
 /* What threads in memory count from now on is not in the trace. */
 void record_counts_finish(void)
 {
