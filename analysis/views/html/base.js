@@ -108,5 +108,6 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { units, tables, byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severityTag, frame, site, names, startTheme });
+  const ROW = 22, AXIS = 22; // heights on the timeline, in pixels
+  Object.assign(ptds, { ROW, AXIS, units, tables, byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severityTag, frame, site, names, startTheme });
 }

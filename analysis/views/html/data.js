@@ -16,9 +16,9 @@
     return new Response(stream).arrayBuffer();
   }
 
-  // {op: {enter: Uint32Array, ...}, run: {...}, edge: {...}}; "enter" comes as distances.
+  // {op: {enter: Uint32Array, ...}, run: {...}, region: {...}, edge: {...}}; "enter" comes as distances.
   function columns(tables, buffer) {
-    const out = { op: {}, run: {}, edge: {} }, counts = { op: tables.operations, run: tables.runs, edge: tables.edges };
+    const out = { op: {}, run: {}, region: {}, edge: {} }, counts = { op: tables.operations, run: tables.runs, region: tables.regions, edge: tables.edges };
     let offset = 0;
     for (const column of tables.columns) {
       const count = counts[column.of];
@@ -35,56 +35,75 @@
   // What operations are drawn as, by their number; the last class has those that no other names.
   const { op_classes: classes, flags } = ptds.tables, opClass = new Uint8Array(256).fill(classes.length - 1);
   classes.forEach(({ ops }, at) => ops.forEach((op) => (opClass[op] = at)));
-  const CHILDREN = 16;
+  const REGION = classes.length, CHILDREN = 16;
+  ptds.OTHERS = 65535; // the number of all names that a table has no room for
 
   // One level above `below`: CHILDREN of its items in one.
   function summarise(below) {
     const count = Math.ceil(below.count / CHILDREN);
-    const level = { count, start: new Uint32Array(count), end: new Uint32Array(count), lost: new Float64Array(count), kind: new Uint8Array(count), hit: new Uint8Array(count) };
-    const weight = new Float64Array(classes.length);
+    const level = { count, start: new Uint32Array(count), end: new Uint32Array(count), lost: new Float64Array(count), took: new Float64Array(count), kind: new Uint8Array(count), hit: new Uint8Array(count) };
+    const weight = new Float64Array(classes.length + 1);
     for (let i = 0; i < count; i++) {
       const last = Math.min(below.count, (i + 1) * CHILDREN);
-      let end = 0, lost = 0;
+      let end = 0, lost = 0, took = 0;
       weight.fill(0);
       for (let j = i * CHILDREN; j < last; j++) {
         const stop = below.endOf(j);
         if (stop > end) end = stop;
         lost += below.lostOf(j);
+        took += below.tookOf(j);
         weight[below.kindOf(j)] += 1 + stop - below.startOf(j);
       }
       level.start[i] = below.startOf(i * CHILDREN);
       level.end[i] = end;
       level.lost[i] = lost;
+      level.took[i] = took;
       level.kind[i] = weight.indexOf(Math.max(...weight));
     }
     level.startOf = (i) => level.start[i];
     level.endOf = (i) => level.end[i];
     level.lostOf = (i) => level.lost[i];
+    level.tookOf = (i) => level.took[i];
     level.kindOf = (i) => level.kind[i];
     return level;
   }
 
   // A row's operations, in order of time, and its levels, finest first.
-  function makeRow(op, row, indices, startOf, lengthOf, lostOf) {
+  function makeRow(row, indices, startOf, lengthOf, lostOf, kindOf) {
     const leaf = {
       count: indices.length,
       startOf: (i) => startOf(indices[i]),
       endOf: (i) => startOf(indices[i]) + lengthOf(indices[i]),
       lostOf: (i) => lostOf(indices[i]),
-      kindOf: (i) => opClass[op.op[indices[i]]],
+      tookOf: (i) => lengthOf(indices[i]),
+      kindOf: (i) => kindOf(indices[i]),
     };
     const levels = [leaf];
     while (levels[levels.length - 1].count > CHILDREN) levels.push(summarise(levels[levels.length - 1]));
     return { ...row, indices, levels };
   }
 
-  const callRow = ({ op }, row, indices) => makeRow(op, row, indices, (at) => op.enter[at], (at) => op.length[at], (at) => op.lost[at]);
+  const callRow = ({ op }, row, indices) => makeRow(row, indices, (at) => op.enter[at], (at) => op.length[at], (at) => op.lost[at], (at) => opClass[op.op[at]]);
 
   // The same operations from their start on the GPU to their end there. One thread's may overtake another's in a stream.
   function runRow({ op, run, runOf }, row, indices) {
     const startOf = (at) => run.start[runOf[at] - 1];
     if (indices.some((at, i) => i > 0 && startOf(at) < startOf(indices[i - 1]))) indices.sort((a, b) => startOf(a) - startOf(b));
-    return makeRow(op, row, indices, startOf, (at) => run.length[runOf[at] - 1], () => 0);
+    return makeRow(row, indices, startOf, (at) => run.length[runOf[at] - 1], () => 0, (at) => opClass[op.op[at]]);
+  }
+
+  // The lanes of a thread's regions, or of the process's ranges (0), outermost first.
+  function regionRows({ region }, thread, label) {
+    const lanes = [];
+    for (let i = 0; i < region.start.length; i++) if (region.thread[i] === thread) (lanes[region.lane[i]] = lanes[region.lane[i]] || []).push(i);
+    return lanes.map((indices, lane) => makeRow({ kind: "region", number: thread, label: lane ? "" : label }, Uint32Array.from(indices), (i) => region.start[i], (i) => region.length[i], () => 0, () => REGION));
+  }
+
+  // Below each thread the regions that it marked; those of the process have a group of their own.
+  function addRegions(data, groups) {
+    const threads = groups.find((one) => one.kind === "thread"), own = new Set(data.region.thread), ranges = regionRows(data, 0, "ranges");
+    if (threads) threads.rows = threads.rows.map((row) => (own.has(row.number) ? [row, ...regionRows(data, row.number, "regions")] : [row])).flat();
+    if (ranges.length) groups.unshift({ title: "Ranges that the program marks", kind: "region", rows: ranges });
   }
 
   // Positions by the small number in `column`, of the operations that `wanted` takes.
@@ -132,6 +151,7 @@
     data.moved = moved;
     data.ranOn = (at) => (moved && op.target[at]) || op.stream[at];
     if (tables.runs) addRuns(data, out[out.length - 1]);
+    addRegions(data, out);
     return out.filter((one) => one.rows.length);
   }
 
@@ -154,8 +174,9 @@
     data.count = tables.operations;
     data.end = 1;
     for (let i = 0; i < data.count; i++) data.end = Math.max(data.end, data.op.enter[i] + data.op.length[i]);
+    for (let i = 0; i < tables.regions; i++) data.end = Math.max(data.end, data.region.start[i] + data.region.length[i]);
     for (let i = 0; i < tables.runs; i++) data.end = Math.max(data.end, data.run.start[i] + data.run.length[i]);
     return data;
   };
-  Object.assign(ptds, { classes, opClass, flags, CHILDREN, markHits });
+  Object.assign(ptds, { REGION, classes, opClass, flags, CHILDREN, markHits });
 }

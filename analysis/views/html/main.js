@@ -11,6 +11,7 @@
         "The findings above are of all operations. Another stretch: ptds report --from T --to T.");
     }
     if (tables.edges_left_out) out.push(`${count(tables.edges_left_out)} implicit edges are counted above and not drawn, false ones before others.`);
+    if (tables.regions_left_out) out.push(`${count(tables.regions_left_out)} regions are not drawn: there are too many, or they are nested too deep.`);
     if (tables.out_of_memory) out.push("There was not enough memory for all operations of the timeline.");
     if (!tables.has_time) out.push("The trace's clock cannot be converted: operations are in order, their distances are ticks.");
     return out;
@@ -38,11 +39,14 @@
   function legend(report, tables) {
     const boxes = ptds.classes.map(({ name, text }) => el("span", {}, el("i", { style: `background:var(--c-${name})` }), text));
     boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
+    if (tables.regions) boxes.push(el("span", {}, el("i", { style: "background:var(--c-region);outline:1px solid var(--soft)" }), "regions that the program marks"));
     if (tables.runs) boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(var(--gpu) 34%,var(--c-kernel) 34%)" }), "measured on the GPU"));
     const edges = report.edges
-      ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", checked: "", onchange: (event) => ptds.setVerdict(at, event.target.checked) }), " ", line(at), name + " order"))
+      ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", id: "shows-" + ptds.verdictKeys[at], checked: "", onchange: (event) => ptds.timeline.setVerdict(at, event.target.checked) }), " ", line(at), name + " order"))
       : [el("span", {}, "implicit orders: not analysed")];
-    replace(byId("legend"), boxes, edges);
+    replace(byId("legend"), boxes);
+    replace(byId("kinds"), edges);
+    byId("arrows").disabled = !report.edges;
   }
 
   async function timeline(report, tables) {
@@ -56,7 +60,8 @@
     }
     const data = await ptds.loadData(tables);
     legend(report, tables);
-    ptds.startTimeline(data, report);
+    ptds.timeline.start(data, report);
+    ptds.startKeys();
     replace(byId("timeline-notes"), notes(tables, data).map((text) => el("p", {}, text)), el("div", { class: "note" }, deviceNote(tables, data)));
     byId("stage").dataset.operations = data.count;
   }
@@ -67,6 +72,7 @@
     (report.processes ? ptds.startProcesses : ptds.startSummary)(report);
     ptds.startFindings(report);
     await timeline(report, tables);
+    ptds.startLink();
     document.documentElement.dataset.ready = Math.round(performance.now());
   }
 
