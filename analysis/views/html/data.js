@@ -20,15 +20,13 @@
   function columns(tables, buffer) {
     const out = { op: {}, run: {}, region: {}, edge: {} }, counts = { op: tables.operations, run: tables.runs, region: tables.regions, edge: tables.edges };
     let offset = 0;
-    for (const column of tables.columns) {
+    for (const column of ptds.tables.columns) {
       const count = counts[column.of];
       out[column.of][column.name] = new types[column.bytes](buffer, offset, count);
       offset += Math.ceil((count * column.bytes) / 4) * 4;
     }
     const enter = out.op.enter;
     for (let i = 1; i < enter.length; i++) enter[i] += enter[i - 1];
-    out.runOf = new Uint32Array(tables.runs ? tables.operations : 0);
-    out.run.op.forEach((op, at) => (out.runOf[op] = at + 1));
     return out;
   }
 
@@ -92,66 +90,67 @@
     return makeRow(row, indices, startOf, (at) => run.length[runOf[at] - 1], () => 0, (at) => opClass[op.op[at]]);
   }
 
-  // The lanes of a thread's regions, or of the process's ranges (0), outermost first.
-  function regionRows({ region }, thread, label) {
-    const lanes = [];
-    for (let i = 0; i < region.start.length; i++) if (region.thread[i] === thread) (lanes[region.lane[i]] = lanes[region.lane[i]] || []).push(i);
-    return lanes.map((indices, lane) => makeRow({ kind: "region", number: thread, label: lane ? "" : label }, Uint32Array.from(indices), (i) => region.start[i], (i) => region.length[i], () => 0, () => REGION));
-  }
-
-  // Below each thread the regions that it marked; those of the process have a group of their own.
-  function addRegions(data, groups) {
-    const threads = groups.find((one) => one.kind === "thread"), own = new Set(data.region.thread), ranges = regionRows(data, 0, "ranges");
-    if (threads) threads.rows = threads.rows.map((row) => (own.has(row.number) ? [row, ...regionRows(data, row.number, "regions")] : [row])).flat();
-    if (ranges.length) groups.unshift({ title: "Ranges that the program marks", kind: "region", rows: ranges });
-  }
-
-  // Positions by the small number in `column`, of the operations that `wanted` takes.
-  function sortInto(column, numbers, wanted) {
-    const sizes = new Uint32Array(65536);
-    for (let i = 0; i < column.length; i++) if (wanted(i)) sizes[column[i]]++;
-    const lists = new Map();
-    for (const number of numbers) if (sizes[number]) lists.set(number, { list: new Uint32Array(sizes[number]), used: 0 });
-    for (let i = 0; i < column.length; i++) {
+  // Positions by the small number in `column`, of those in the range that `wanted` takes. numbers: [before the first, how many].
+  function sortInto(column, [from, to], [base, many], wanted) {
+    const sizes = new Uint32Array(many + 1), lists = new Map();
+    for (let i = from; i < to; i++) if (wanted(i)) sizes[column[i] - base]++;
+    for (let number = 1; number <= many; number++) if (sizes[number]) lists.set(base + number, { list: new Uint32Array(sizes[number]), used: 0 });
+    for (let i = from; i < to; i++) {
       const into = wanted(i) && lists.get(column[i]);
       if (into) into.list[into.used++] = i;
     }
     return lists;
   }
 
-  function group(data, title, kind, column, table, wanted, label) {
-    const numbers = [...table.map((_, at) => at + 1), 65535];
-    const lists = sortInto(column, numbers, wanted);
-    const rows = [];
-    for (const [number, { list }] of lists)
-      rows.push(callRow(data, { kind, number, label: number === 65535 ? "others" : label(table[number - 1]) }, list));
-    const id = ({ number }) => (number === 65535 ? Infinity : table[number - 1].id);
-    return { title, kind, rows: rows.sort((a, b) => id(a) - id(b)) };
+  // Number 0 is no row: what has no stream, or an unknown thread.
+  function group(data, part, title, kind, column, table, wanted, label) {
+    const lists = sortInto(column, part.op, kind === "thread" ? part.threads : part.streams, (i) => column[i] && wanted(i)), rows = [];
+    for (const [number, { list }] of lists) rows.push(callRow(data, { kind, number, label: table[number - 1] ? label(table[number - 1]) : "others" }, list));
+    const id = ({ number }) => (table[number - 1] ? table[number - 1].id : Infinity);
+    return { title: part.title ? `${part.title}: ${title[0].toLowerCase()}${title.slice(1)}` : title, kind, rows: rows.sort((a, b) => id(a) - id(b)) };
   }
 
   // Below each stream that work ran on, when it did.
-  function addRuns(data, { rows }) {
-    const { run } = data, streams = run.op.map((at) => data.ranOn(at));
-    const lists = sortInto(streams, rows.map((row) => row.number), () => true);
+  function addRuns(data, part, { rows, kind }) {
+    const { run, op, ranOn } = data;
+    for (let i = part.run[0]; i < part.run[1]; i++) ranOn[i] = (kind === "target" && op.target[run.op[i]]) || op.stream[run.op[i]];
+    const lists = sortInto(ranOn, part.run, part.streams, (i) => ranOn[i]);
     for (let at = rows.length - 1; at >= 0; at--) {
       const one = lists.get(rows[at].number);
       if (one) rows.splice(at + 1, 0, runRow(data, { kind: "run", number: rows[at].number, label: "on the GPU" }, one.list.map((i) => run.op[i])));
     }
   }
 
-  function groups(data, tables) {
-    const { op } = data, work = (i) => op.flags[i] & flags.WORK;
-    const moved = op.flags.some((one) => one & flags.REMAPPED);
-    const stream = (one) => one.name;
+  // The lanes of a thread's regions, outermost first.
+  function laneRows({ region }, number, label, list) {
+    const lanes = [];
+    for (const i of list) (lanes[region.lane[i]] = lanes[region.lane[i]] || []).push(i);
+    return lanes.map((indices, lane) => makeRow({ kind: "region", number, label: lane ? "" : label }, Uint32Array.from(indices), (i) => region.start[i], (i) => region.length[i], () => 0, () => REGION));
+  }
+
+  // Below each thread the regions that it marked; those of the process (thread 0) have a group of their own.
+  function addRegions(data, part, groups) {
+    const by = new Map(), thread = groups.find((one) => one.kind === "thread");
+    for (let i = part.region[0]; i < part.region[1]; i++) {
+      const number = data.region.thread[i];
+      if (!by.has(number)) by.set(number, []);
+      by.get(number).push(i);
+    }
+    thread.rows = thread.rows.map((row) => [row, ...laneRows(data, row.number, "regions", by.get(row.number) || [])]).flat();
+    if (by.has(0)) groups.unshift({ title: (part.title ? part.title + ": ranges" : "Ranges") + " that the program marks", kind: "region", rows: laneRows(data, 0, "ranges", by.get(0)) });
+  }
+
+  function groups(data, part) {
+    const { op, tables } = data, work = (i) => op.flags[i] & flags.WORK, stream = (one) => one.name;
+    let moved = false;
+    for (let i = part.op[0]; i < part.op[1] && !moved; i++) moved = (op.flags[i] & flags.REMAPPED) !== 0;
     const out = [
-      group(data, "Host threads", "thread", op.thread, tables.threads, () => true, (one) => "thread " + one.name),
-      group(data, moved ? "Streams, as the program named them" : "Streams", "stream", op.stream, tables.streams, work, stream),
+      group(data, part, "Host threads", "thread", op.thread, tables.threads, () => true, (one) => "thread " + one.name),
+      group(data, part, moved ? "Streams, as the program named them" : "Streams", "stream", op.stream, tables.streams, work, stream),
     ];
-    if (moved) out.push(group(data, "Streams, as the work was sent", "target", op.target, tables.streams, work, stream));
-    data.moved = moved;
-    data.ranOn = (at) => (moved && op.target[at]) || op.stream[at];
-    if (tables.runs) addRuns(data, out[out.length - 1]);
-    addRegions(data, out);
+    if (moved) out.push(group(data, part, "Streams, as the work was sent", "target", op.target, tables.streams, work, stream));
+    if (tables.runs) addRuns(data, part, out[out.length - 1]);
+    addRegions(data, part, out);
     return out.filter((one) => one.rows.length);
   }
 
@@ -164,18 +163,26 @@
     }
   }
 
-  ptds.loadData = async (tables) => {
-    const bytes = fromBase64(ptds.byId("data-columns").textContent.trim());
+  // One trace's rows are of all there is.
+  const whole = ({ op, region, run }) => ({ title: "", op: [0, op.enter.length], region: [0, region.start.length], run: [0, run.op.length], threads: [0, ptds.OTHERS], streams: [0, ptds.OTHERS] });
+
+  // titles: of the processes; null where the report is on one.
+  ptds.loadData = async (titles) => {
+    const texts = ptds.byId("data-columns").textContent.trim().split("\n"), parts = [];
     ptds.byId("data-columns").remove();
-    const data = columns(tables, await inflate(bytes));
-    data.tables = tables;
-    data.groups = groups(data, tables);
-    data.hits = null;
+    for (const [at, tables] of ptds.tables.parts.entries())
+      if (tables.operations) parts.push({ ...columns(tables, await inflate(fromBase64(texts[at]))), tables: { ...ptds.tables, ...tables }, title: titles ? titles[at] : "" });
+    const data = titles ? ptds.mergeParts(parts) : parts[0], { tables, op, run, region } = data;
+    data.apart = data.apart || null;
     data.count = tables.operations;
+    data.runOf = new Uint32Array(tables.runs ? data.count : 0);
+    run.op.forEach((one, at) => (data.runOf[one] = at + 1));
+    data.ranOn = new Uint32Array(run.op.length); // the stream of each run
+    data.groups = (data.apart || [whole(data)]).map((part) => groups(data, part)).flat();
+    data.hits = null;
     data.end = 1;
-    for (let i = 0; i < data.count; i++) data.end = Math.max(data.end, data.op.enter[i] + data.op.length[i]);
-    for (let i = 0; i < tables.regions; i++) data.end = Math.max(data.end, data.region.start[i] + data.region.length[i]);
-    for (let i = 0; i < tables.runs; i++) data.end = Math.max(data.end, data.run.start[i] + data.run.length[i]);
+    for (let i = 0; i < data.count; i++) data.end = Math.max(data.end, op.enter[i] + op.length[i]);
+    for (const one of [run, region]) for (let i = 0; i < one.start.length; i++) data.end = Math.max(data.end, one.start[i] + one.length[i]);
     return data;
   };
   Object.assign(ptds, { REGION, classes, opClass, flags, CHILDREN, markHits });

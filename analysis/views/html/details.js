@@ -2,7 +2,7 @@
 // What the timeline's things are, in words: for the tip under the pointer, and for the panel beside the timeline.
 {
   const { byId, el, replace, time, plural, flags } = ptds;
-  const names = (list, number) => (number === ptds.OTHERS ? "others" : number ? list[number - 1] : null);
+  const names = (list, number) => (number ? list[number - 1] ?? "others" : null);
   const since = (tables, units, digits) => time((tables.start_ns || 0) + units * tables.unit_ns, digits);
   const process = (thread) => (thread && thread.process ? thread.process + ", " : "");
 

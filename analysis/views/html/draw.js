@@ -20,14 +20,14 @@
     };
   }
 
-  // Where each row is, without the scroll; false rows are titles.
+  // Where each row is, without the scroll; places without one are titles. A closed group has its title only.
   function layout(data) {
     const places = [];
     let y = AXIS;
     for (const group of data.groups) {
-      places.push({ title: group.title, y, height: TITLE });
+      places.push({ title: (group.closed ? "\u25b8 " : "\u25be ") + group.title, group, y, height: TITLE });
       y += TITLE;
-      for (const row of group.rows) {
+      for (const row of group.closed ? [] : group.rows) {
         places.push({ row, y, height: ROW });
         row.y = y;
         y += ROW;
@@ -189,10 +189,10 @@
   function drawChosen(c, view, colors) {
     const at = view.chosen.op, { op, run, runOf, ranOn, region } = view.data, scale = view.plot / (view.to - view.from);
     if (view.chosen.region !== null) {
-      const i = view.chosen.region, { row } = view.places.find((one) => one.row && one.row.kind === "region" && one.row.indices.includes(i));
+      const i = view.chosen.region, row = ptds.timeline.extent(view.chosen)[2];
       c.strokeStyle = colors.focus;
       c.lineWidth = 2;
-      c.strokeRect(view.gutter + (region.start[i] - view.from) * scale - 1, row.y - view.scroll + 1, Math.max(4, region.length[i] * scale + 2), ROW - 2);
+      if (row) c.strokeRect(view.gutter + (region.start[i] - view.from) * scale - 1, row.y - view.scroll + 1, Math.max(4, region.length[i] * scale + 2), ROW - 2);
       c.lineWidth = 1;
     }
     if (at === null) return;
@@ -200,7 +200,7 @@
     c.strokeStyle = colors.focus;
     c.lineWidth = 2;
     const places = [["thread", op.thread[at], ...called], ["stream", op.stream[at], ...called], ["target", op.target[at], ...called]];
-    if (ran >= 0) places.push(["run", ranOn(at), run.start[ran], run.length[ran]]);
+    if (ran >= 0) places.push(["run", ranOn[ran], run.start[ran], run.length[ran]]);
     for (const [kind, number, start, length] of places) {
       const row = view.rowOf[kind].get(number);
       if (!row || (kind !== "thread" && !(op.flags[at] & flags.WORK))) continue;

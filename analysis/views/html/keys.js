@@ -33,6 +33,7 @@
     ["drag", "move"],
     ["Shift + drag, or drag on the axis", "measure a range: its length, and the calls in it"],
     ["click", "details of a box, an arrow or a region"],
+    ["click on a group's title", "close or open its rows; so does the list under Rows"],
     ["double click, with Shift", "zoom in, out"],
     ["Ctrl + wheel, or the wheel once the timeline has the focus", "zoom; with Shift, move"],
     ["the strip above", "drag the window or its edges; elsewhere, draw a new one"],

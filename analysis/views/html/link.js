@@ -18,6 +18,8 @@
     if (byId("search").value.trim()) out.set("search", byId("search").value.trim());
     if (timeline.finding) out.set("finding", timeline.finding);
     out.set("arrows", view.arrows);
+    const closed = view.data.groups.map(({ closed }, at) => (closed ? at : "")).filter((at) => at !== "");
+    if (closed.length) out.set("closed", closed.join("."));
     if (view.verdicts.includes(false)) out.set("hidden", view.verdicts.map((on, at) => (on ? null : ptds.verdictKeys[at])).filter(Boolean).join(","));
   }
 
@@ -36,6 +38,8 @@
     byId("search").value = state.get("search") || "";
     if (state.has("search")) timeline.search();
     if (within(state.get("finding"), timeline.report.findings.length + 1)) timeline.markFinding(+state.get("finding"));
+    const closed = (state.get("closed") || "").split(".");
+    data.groups.forEach((group, at) => Boolean(group.closed) !== closed.includes(String(at)) && timeline.toggle(group));
     const hidden = (state.get("hidden") || "").split(",");
     ptds.verdictKeys.forEach((key, at) => {
       view.verdicts[at] = !hidden.includes(key);

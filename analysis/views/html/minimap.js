@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole run in a strip above the timeline: how busy the threads were, how much of it was waiting, what is marked, and
+// The whole run in a strip above the timeline: how many threads were in calls, how many of these waited, what is marked, and
 // which stretch the timeline shows. Drawn anew only where the data's look changes; a move of the view copies the picture.
 {
   const { byId } = ptds;
-  const canvas = byId("minimap"), HEIGHT = 34, HANDLE = 6;
+  const canvas = byId("minimap"), HEIGHT = 34 /* as in page.css */, HANDLE = 6;
   let picture = null, drag = null;
 
-  // Of each pixel, the time that threads spent in calls and in waiting, as parts of all threads' time; and whether it has a mark.
+  // Of each pixel, the time that all threads spent in calls and in waiting, and whether it has a mark.
   function sums(view) {
     const { data, plot } = view, scale = plot / data.end, busy = new Float64Array(plot), lost = new Float64Array(plot), hit = new Uint8Array(plot);
-    let rows = 0;
-    for (const { row } of view.places) {
-      if (!row || row.kind !== "thread") continue;
-      rows++;
+    for (const row of data.groups.map(({ rows }) => rows).flat()) {
+      if (row.kind !== "thread") continue;
       const visit = (l, from, to) => {
         const level = row.levels[l];
         for (let i = from; i < to; i++) {
@@ -32,11 +30,11 @@
       };
       visit(row.levels.length - 1, 0, row.levels[row.levels.length - 1].count);
     }
-    return { busy, lost, hit, rows };
+    return { busy, lost, hit, most: busy.reduce((most, one) => Math.max(most, one), 0) };
   }
 
   function paint(view, ratio) {
-    const made = document.createElement("canvas"), colors = ptds.palette(), { busy, lost, hit, rows } = sums(view);
+    const made = document.createElement("canvas"), colors = ptds.palette(), { busy, lost, hit, most } = sums(view);
     made.width = canvas.width;
     made.height = canvas.height;
     const c = made.getContext("2d"), high = HEIGHT - 6;
@@ -45,7 +43,7 @@
     c.fillRect(0, 0, view.width, HEIGHT);
     for (let x = 0; x < view.plot; x++) {
       if (!busy[x]) continue;
-      const all = Math.max(1.5, Math.min(1, busy[x] / rows) * high), part = Math.min(1, lost[x] / rows) * high;
+      const all = Math.max(3.5, (busy[x] / most) * high), part = Math.min(1, lost[x] / most) * high;
       c.globalAlpha = view.data.hits && !hit[x] ? 0.3 : 1;
       c.fillStyle = colors.kinds[0];
       c.fillRect(view.gutter + x, HEIGHT - all, 1, all);
@@ -71,7 +69,6 @@
     if (forget || !picture) {
       canvas.width = Math.round(view.width * ratio);
       canvas.height = Math.round(HEIGHT * ratio);
-      canvas.style.height = HEIGHT + "px";
       picture = paint(view, ratio);
     }
     c.setTransform(1, 0, 0, 1, 0, 0);

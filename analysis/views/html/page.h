@@ -60,7 +60,7 @@ struct tables {
 
 void tables_begin(struct tables *tables, const struct report *report, const struct timeline *timeline);
 void tables_end(struct tables *tables);
-/* The page's own JSON: what the columns are and what their numbers mean. After columns_write. */
+/* Of one trace: what its columns are and what their numbers mean. After columns_write. */
 json_t *tables_json(const struct tables *tables, const struct report *report, const struct timeline *timeline,
                     struct site_namer *namer);
 

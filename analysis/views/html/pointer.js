@@ -70,7 +70,9 @@
       from = { ...from, x, y };
     });
     canvas.addEventListener("pointerup", ({ offsetX: x, offsetY: y }) => {
-      if (from && !moved && y >= AXIS) timeline.choose(under(view, x, y));
+      const title = x < view.gutter && view.places.find((one) => one.title && y + view.scroll >= one.y && y + view.scroll < one.y + one.height);
+      if (from && !moved && y >= AXIS && title) timeline.toggle(title.group);
+      else if (from && !moved && y >= AXIS) timeline.choose(under(view, x, y));
       else if (from && !moved) timeline.measure(null);
       from = null;
     });

@@ -4,6 +4,7 @@
   const { byId, el, replace, time, count, plural, percent } = ptds;
 
   const name = (one) => `${one.host}${one.rank === null ? "" : " rank " + one.rank} pid ${one.pid}`;
+  ptds.processName = name;
   const program = (one) => one.program.split("/").pop();
 
   function meta(report) {

@@ -6,7 +6,6 @@
 
 #include "analysis/views/html/page.h"
 #include "analysis/views/json/value.h"
-#include "analysis/views/opening.h"
 
 uint32_t names_number(struct names *names, uint32_t uid)
 {
@@ -143,7 +142,6 @@ json_t *tables_json(const struct tables *tables, const struct report *report, co
     json_object_set_new(out, "has_time", json_boolean(trace_has_time(&report->trace)));
     json_object_set_new(out, "unit_ns", json_real(tables->unit_ns));
     json_object_set_new(out, "start_ns", since_start(report, tables->first));
-    json_object_set_new(out, "columns", columns_json());
     json_object_set_new(out, "threads", ids(&tables->threads, report, FINDING_THREADS));
     json_object_set_new(out, "streams", streams(&tables->streams, report));
     json_object_set_new(out, "apis", apis(&tables->apis, report));
@@ -153,8 +151,5 @@ json_t *tables_json(const struct tables *tables, const struct report *report, co
     json_object_set_new(out, "regions_left_out", json_integer((json_int_t)tables->marks.dropped));
     json_object_set_new(out, "region_names", regions(&tables->regions, report));
     json_object_set_new(out, "pairs", json_incref(tables->pairs));
-    json_object_set_new(out, "startup", value_text(opening_startup(report).text));
-    json_object_set_new(out, "findings", shared_findings(report, namer));
-    shared_words(out);
     return out;
 }

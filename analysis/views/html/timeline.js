@@ -181,15 +181,34 @@
     redraw();
   }
 
-  function start(data, report) {
-    const { places, height } = ptds.layout(data), rowOf = { thread: new Map(), stream: new Map(), target: new Map(), run: new Map() };
+  // Where rows are, once groups have been opened or closed.
+  function place() {
+    const { places, height } = ptds.layout(view.data), rowOf = { thread: new Map(), stream: new Map(), target: new Map(), run: new Map() };
     for (const { row } of places) if (row && row.kind !== "region") rowOf[row.kind].set(row.number, row);
-    view = timeline.view = { data, places, rowOf, full: height, from: 0, to: 1, scroll: 0, verdicts: [true, true, true], chosen: { op: null, edge: null, region: null }, measured: null, drawMs: 0, edgesInView: 0, edgesHidden: 0 };
+    Object.assign(view, { places, rowOf, full: height, ends: null });
+    resize();
+  }
+
+  function toggle(group, closed = !group.closed) {
+    group.closed = closed;
+    group.box.checked = !closed;
+    place();
+  }
+
+  // The groups by name, for who has no pointer; and with many processes there are many.
+  function listGroups() {
+    const box = (group) => (group.box = ptds.el("input", { type: "checkbox", checked: "", onchange: () => toggle(group, !group.box.checked) }));
+    ptds.replace(byId("groups"), view.data.groups.map((group) => ptds.el("label", {}, box(group), " " + group.title)));
+  }
+
+  function start(data, report) {
+    view = timeline.view = { data, from: 0, to: 1, scroll: 0, verdicts: [true, true, true], chosen: { op: null, edge: null, region: null }, measured: null, drawMs: 0, edgesInView: 0, edgesHidden: 0 };
     timeline.report = report;
     view.measuredText = () => (data.tables.has_time ? time((view.measured[1] - view.measured[0]) * data.tables.unit_ns, 2) : count(Math.round(view.measured[1] - view.measured[0])) + " ticks");
+    listGroups();
+    place();
     setArrows(ptds.arrowsAtFirst(data));
     fit();
-    resize();
     ptds.startPointer(canvas, view);
     ptds.startMinimap(view);
     byId("search").addEventListener("input", search);
@@ -201,5 +220,5 @@
     ptds.showFinding = showFinding;
   }
   const setVerdict = (at, on) => { view.verdicts[at] = on; redraw(); };
-  Object.assign(timeline, { start, show, zoom, pan, fit, scroll, choose, measure, extent, reveal, focus, go, follow, search, markFinding, clear, setArrows, setVerdict, redraw, finding: 0 });
+  Object.assign(timeline, { start, show, zoom, pan, fit, scroll, choose, measure, extent, reveal, focus, go, follow, search, markFinding, clear, setArrows, setVerdict, toggle, redraw, finding: 0 });
 }
