@@ -13,7 +13,7 @@
 
 #define NEEDS_A_BROWSER() \
     if (Browser::Find().empty()) \
-    GTEST_SKIP() << "no browser here: install Debian's chromium (scripts/setup --check does)"
+    GTEST_SKIP() << "no browser here: install Debian's chromium (scripts/setup --browser does)"
 
 namespace ptds
 {

@@ -144,14 +144,46 @@ static void put_columns(struct page *page)
     tables_end(&tables);
 }
 
+/* What all views begin with, below the verdict. */
+static json_t *opening_lines(const struct page *page)
+{
+    json_t *out = json_array();
+    struct line lines[3];
+    if (page->traces != NULL) {
+        lines[0] = opening_default_streams(page->traces, &page->folds->runs);
+        lines[1] = opening_blocked_of_many(page->traces, &page->folds->runs);
+        lines[2] = opening_startup_of_many(&page->folds->runs);
+    } else {
+        lines[0] = opening_default_stream(page->report);
+        lines[1] = opening_blocked(page->report);
+        lines[2] = opening_startup(page->report);
+    }
+    for (unsigned i = 0; i < 3; i++)
+        if (lines[i].used != 0)
+            json_array_append_new(out, value_text(lines[i].text));
+    return out;
+}
+
+/* How many findings are worth a line. */
+static size_t findings_shown(const struct folds *folds)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < folds->list.count; i++)
+        shown += folds->list.items[i].shown;
+    return shown;
+}
+
 static void put_tables(struct page *page)
 {
     json_t *tables = json_object();
     shared_words(tables);
     json_object_set(tables, "parts", page->parts);
     json_object_set_new(tables, "columns", columns_json());
+    json_object_set_new(tables, "opening", opening_lines(page));
     if (page->traces == NULL)
-        json_object_set_new(tables, "startup", value_text(opening_startup(page->report).text));
+        json_object_set_new(tables, "lost", json_string(opening_lost(page->report).text));
+    else
+        json_object_set_new(tables, "findings_shown", json_integer((json_int_t)findings_shown(page->folds)));
     json_object_set_new(tables, "findings",
                         page->traces != NULL ? shared_findings_of_many(page->traces, page->folds, page->namer)
                                              : shared_findings(page->report, page->namer));
