@@ -258,7 +258,7 @@ TEST_F(PageView, RangesOfTheProcessAndRegionsThatReachOutOfTheTimeline)
     builder.Region(2, 50000, 0, 0, 7); /* ended in another thread, after the last call */
     builder.Region(1, 4000, 0, 0, 8);
     Open(builder.Bytes());
-    EXPECT_EQ("\"Ranges that the program marks\"", browser->Run("ptds.timeline.view.places[0].title"));
+    EXPECT_EQ("\"Ranges that the program marks\"", browser->Run("ptds.timeline.view.places[0].group.title"));
     EXPECT_EQ("2", browser->Run("ptds.timeline.view.data.region.start.length")) << "one lies after all that is drawn";
     std::string text =
         browser->Run("[0, 1].map((i) => ptds.lines(ptds.timeline.view.data, {region: i}).join('; ')).join('\\n')");
