@@ -130,7 +130,7 @@ TEST_F(PageView, ZoomsAtThePointer)
 TEST_F(PageView, TheQuestionMarkListsEveryKey)
 {
     Open(BuildTrace(Program()));
-    browser->Run("window.scrollTo(0, 0)");
+    CornerOf(browser.get(), "canvas");
     Key("?");
     EXPECT_EQ("true", browser->Run("document.getElementById('help').open"));
     std::string text = browser->Run("document.getElementById('help').innerText");
@@ -209,11 +209,14 @@ TEST_F(PageView, RegionsHaveLanes)
 {
     Open(BuildTrace("1@1 region step\n1@2 launch s=N1 k=a\n1@100 region forward\n1@101 launch s=N1 k=a\n"
                     "1@200 region-end\n1@300 region-end\n2@50 region load domain=data\n2@60 launch s=N2 k=b\n"
-                    "2@150 region-end domain=data\n2@400 region never\n1@1000 launch s=N1 k=a\n"));
+                    "2@150 region-end domain=data\n2@400 region never\n"
+                    "3@10 region a domain=d\n3@20 launch s=N2 k=b\n3@100 region b\n3@200 region-end domain=d\n3@300 "
+                    "region-end\n1@1000 launch s=N1 k=a\n"));
     std::string rows = browser->Run("JSON.stringify(ptds.timeline.view.places.filter((one) => one.row).map(({row}) => "
                                     "[row.kind, row.label, row.indices.length]))");
     for (const char *part : {"[\\\"region\\\",\\\"regions\\\",1],[\\\"region\\\",\\\"\\\",1],[\\\"thread\\\"",
-                             "[\\\"region\\\",\\\"regions\\\",2],[\\\"stream\\\""})
+                             "[\\\"region\\\",\\\"regions\\\",2],[\\\"thread\\\"",
+                             "[\\\"region\\\",\\\"regions\\\",1],[\\\"region\\\",\\\"\\\",1],[\\\"stream\\\""})
         EXPECT_TRUE(Has(rows, part)) << part << "\n" << rows;
     EXPECT_GT(Number(browser->Run(CountPixels("c-region"))), 1000);
     Corner corner = CornerOf(browser.get(), "canvas");
@@ -322,13 +325,18 @@ TEST_F(PageView, DetailsStandBesideAndStayInView)
     EXPECT_EQ("true", browser->Run(beside));
     browser->Run("[...document.querySelectorAll('#details button')].find((one) => one.textContent === 'Its end').click()");
     EXPECT_TRUE(Has(Text("details"), "cuLaunchKernel")) << Text("details");
-    browser->Resize(700, 800);
-    browser->Run(frames);
-    browser->Run("document.getElementById('canvas').scrollIntoView()");
-    EXPECT_EQ("true",
-              browser->Run("(() => { const p = document.getElementById('panel').getBoundingClientRect(); return p.top "
-                           ">= 0 && p.bottom <= innerHeight && p.height > 40; })()"))
-        << "below, where there is no room beside";
+    auto panel_in_view = [this] {
+        browser->Run(frames);
+        return browser->Run(
+            "(() => { const p = document.getElementById('panel').getBoundingClientRect(); return p.top >= 0 "
+            "&& p.top < innerHeight - 60 && p.height > 40; })()");
+    };
+    browser->Resize(1280, 420);
+    browser->Run("scrollBy(0, document.getElementById('stage').getBoundingClientRect().top + 50)");
+    EXPECT_EQ("true", panel_in_view()) << "it stays while the timeline does";
+    browser->Resize(700, 420);
+    browser->Run("scrollTo(0, 0); scrollBy(0, document.getElementById('stage').getBoundingClientRect().top - 120)");
+    EXPECT_EQ("true", panel_in_view()) << "at the bottom, where there is no room beside";
     EXPECT_EQ("true", browser->Run("document.documentElement.scrollWidth <= window.innerWidth"));
     browser->Picture("panel-narrow.png", false);
 }
