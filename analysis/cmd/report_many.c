@@ -20,7 +20,14 @@ static void say_trouble(void *verb, const char *line)
 struct taking {
     struct report_watch watch; /* first */
     struct progress progress;
+    struct report_watch *also; /* sees each call while traces are built; may be NULL */
 };
+
+static void on_call(struct report_watch *watch, const struct report *report, const struct call_view *view, uint32_t serial)
+{
+    struct report_watch *also = ((struct taking *)watch)->also;
+    also->call(also, report, view, serial);
+}
 
 static void on_progress(struct report_watch *watch, uint64_t done, uint64_t total)
 {
@@ -33,10 +40,18 @@ static void on_progress(struct report_watch *watch, uint64_t done, uint64_t tota
 
 bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
 {
+    return traces_take_watched(traces, verb, paths, count, progress, NULL);
+}
+
+bool traces_take_watched(struct traces *traces, char *verb, char **paths, int count, bool progress,
+                         struct report_watch *also)
+{
     static struct taking taking; /* later walks over these traces tell it, too */
     bool sound = true;
     *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch};
     taking.watch.progress = on_progress;
+    taking.watch.call = also != NULL ? on_call : NULL;
+    taking.also = also;
     progress_begin(&taking.progress, NULL, progress);
     for (int i = 0; i < count && sound; i++) {
         taking.progress.name = paths[i];
@@ -46,6 +61,7 @@ bool traces_take(struct traces *traces, char *verb, char **paths, int count, boo
     }
     progress_end(&taking.progress);
     traces->watch = NULL;
+    taking.watch.call = NULL;
     traces_order(traces);
     taking.progress.name = traces->list.count == 1 ? paths[0] : verb;
     for (size_t i = 0; i < traces->list.count; i++) {
@@ -82,11 +98,11 @@ bool is_many(char **paths, int count)
 }
 
 static int write_many(const struct report_options *options, const struct traces *traces, const struct folds *folds,
-                      struct site_namer *namer, struct text_sink *sink)
+                      struct timelines *timelines, struct site_namer *namer, struct text_sink *sink)
 {
     switch (options->form) {
     case FORM_JSON: return many_json(traces, folds, namer, sink);
-    case FORM_HTML: return report_html_many(traces, folds, namer, sink);
+    case FORM_HTML: timelines_decide(timelines); return report_html_many(traces, folds, timelines, namer, sink);
     default:
         if (options->all)
             many_text(traces, folds, namer, sink);
@@ -96,25 +112,41 @@ static int write_many(const struct report_options *options, const struct traces 
     }
 }
 
+/* How many traces there will be; some may turn out to be none. */
+static size_t expected(char **paths, int count)
+{
+    size_t all = 0;
+    for (int i = 0; i < count; i++)
+        all += traces_expected(paths[i]);
+    return all;
+}
+
 int report_many(const struct report_options *options, struct site_namer *namer, struct text_sink *sink)
 {
     char verb[] = "ptds report";
     struct traces traces;
     struct folds folds = {0};
+    struct timelines timelines;
+    bool page = options->form == FORM_HTML;
     int status = EXIT_UNREADABLE;
-    if (traces_take(&traces, verb, options->traces, options->count, options->progress) && traces.list.count != 0) {
+    timelines_begin(&timelines, expected(options->traces, options->count));
+    timelines.edges = edge_feed_of_build();
+    if (traces_take_watched(&traces, verb, options->traces, options->count, options->progress,
+                            page ? &timelines.watch : NULL) &&
+        traces.list.count != 0) {
         traces_weigh(&traces, options->floor);
         folds_make(&folds, &traces);
         status = EXIT_CLEAN;
         if (options->form == FORM_TEXT && options->all && options->pager)
             pager_begin();
-        if (write_many(options, &traces, &folds, namer, sink) != 0 || folds.out_of_memory) {
+        if (write_many(options, &traces, &folds, &timelines, namer, sink) != 0 || folds.out_of_memory) {
             fprintf(stderr, "%s: no memory for the report\n", verb);
             *options->spoilt = true;
         }
         if (*options->spoilt || traces.unreadable != 0 || any_damage(&traces))
             status = EXIT_UNREADABLE;
     }
+    timelines_end(&timelines);
     folds_free(&folds);
     traces_free(&traces);
     return status;

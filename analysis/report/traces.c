@@ -130,6 +130,20 @@ bool traces_add(struct traces *traces, const char *path)
     return added;
 }
 
+size_t traces_expected(const char *path)
+{
+    char file[PATH_MAX];
+    size_t count = 0;
+    DIR *folder = is_kind(path, S_IFDIR) ? opendir(path) : NULL;
+    if (folder == NULL)
+        return 1;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += snprintf(file, sizeof file, "%s/%s", path, entry->d_name) < (int)sizeof file && is_kind(file, S_IFREG) &&
+                 traces_is_trace(file);
+    closedir(folder);
+    return count;
+}
+
 static int order(const void *a, const void *b)
 {
     const struct traced *one = *(struct traced *const *)a, *two = *(struct traced *const *)b;

@@ -31,6 +31,8 @@ struct traces {
 /* Adds a trace, or the traces in a folder (not below it). What cannot be read is counted and told to `trouble`; so are
  * other files of a folder, which are passed over. False without memory. */
 bool traces_add(struct traces *traces, const char *path);
+/* How many traces traces_add would find there. */
+size_t traces_expected(const char *path);
 /* Whether a file is a trace, by its name or by how it begins. */
 bool traces_is_trace(const char *path);
 /* After the last traces_add: by host, rank, process, path. */

@@ -26,6 +26,10 @@ struct line opening_lost(const struct report *report);
 struct line opening_default_stream(const struct report *report);
 struct line opening_blocked(const struct report *report);
 struct line opening_startup(const struct report *report); /* before the first kernel; empty: nothing */
+/* The same three of several processes (opening_many.c). */
+struct line opening_default_streams(const struct traces *traces, const struct runs *runs);
+struct line opening_blocked_of_many(const struct traces *traces, const struct runs *runs);
+struct line opening_startup_of_many(const struct runs *runs);
 /* The rank from 1 of a finding. */
 size_t opening_number(const struct report *report, const struct finding *finding);
 

@@ -47,6 +47,14 @@ def collect(events):
     return {label: list(runs.values()) for label, runs in results.items()}, broken - set(results)
 
 
+def skip_reason(case):
+    """GoogleTest's message begins with the file and the line."""
+    skipped = case.find("skipped")
+    text = (skipped.get("message") or skipped.text or "") if skipped is not None else ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[1:] if len(lines) > 1 else lines)
+
+
 def cases_of(xml_path):
     """Yields (name, outcome, message), outcome being passed, failed or skipped."""
     try:
@@ -61,7 +69,7 @@ def cases_of(xml_path):
         if problem is not None:
             yield name, "failed", (problem.get("message") or problem.text or "").strip()
         elif case.find("skipped") is not None or case.get("result") in ("skipped", "suppressed"):
-            yield name, "skipped", ""
+            yield name, "skipped", skip_reason(case)
         elif case.get("status") != "notrun":
             yield name, "passed", ""
 
@@ -71,11 +79,21 @@ def one_line(text, width=90):
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
+def print_skipped(skipped):
+    """By reason, every one by its name: what nobody ran, nobody checked."""
+    for reason in sorted(skipped):
+        names = skipped[reason]
+        print("\nskipped, %d: %s" % (len(names), one_line(reason or "no reason given", 160)))
+        for label in sorted({label for label, _ in names}):
+            print("  %s: %s" % (label, ", ".join(name for of, name in names if of == label)))
+
+
 def main():
     events, status = sys.argv[1], int(sys.argv[2])
     results, broken = collect(read_events(events))
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     rows = [(label, "(did not build)", "") for label in sorted(broken)]
+    skipped = {}
     for label, runs in sorted(results.items()):
         for run_status, xml_path, log_path in runs:
             good = run_status in ("PASSED", "FLAKY")
@@ -87,6 +105,8 @@ def main():
                 cases.append(("(whole target)", "failed", "%s, see %s" % (run_status, log_path)))
             for name, outcome, message in cases:
                 counts[outcome] += 1
+                if outcome == "skipped":
+                    skipped.setdefault(message, []).append((label, name))
                 if outcome == "failed":
                     rows.append((label, name, one_line(message)))
     counts["failed"] += len(broken)
@@ -98,6 +118,7 @@ def main():
         print("\nfailed:")
         for target, name, message in rows:
             print("  %-*s  %-*s  %s" % (widths[0], target, widths[1], name, message))
+    print_skipped(skipped)
     if counts["skipped"]:
         print("%d skipped" % counts["skipped"])
     print("%(passed)d passed, %(failed)d failed" % counts)

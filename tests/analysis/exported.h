@@ -29,8 +29,9 @@ inline std::string WithHeader(std::string bytes, void (*change)(ptds_trace_heade
 class Opened
 {
 public:
-    explicit Opened(const std::vector<std::string> &all)
+    explicit Opened(const std::vector<std::string> &all, report_watch *watch = nullptr)
     {
+        traces.watch = watch;
         traces.trouble = [](void *data, const char *line) {
             *static_cast<std::string *>(data) += std::string(line) + "\n";
         };

@@ -5,6 +5,7 @@
 #ifndef PTDS_TESTS_ANALYSIS_PAGE_BROWSER_H
 #define PTDS_TESTS_ANALYSIS_PAGE_BROWSER_H
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/analysis/page_support.h"
@@ -12,7 +13,7 @@
 
 #define NEEDS_A_BROWSER() \
     if (Browser::Find().empty()) \
-    GTEST_SKIP() << "no browser here: install Debian's chromium (scripts/setup --check does)"
+    GTEST_SKIP() << "no browser here: install Debian's chromium (scripts/setup --browser does)"
 
 namespace ptds
 {
@@ -42,6 +43,25 @@ inline std::string CountPixels(const std::string &variable)
            "for (let i = 0; i < d.length; i += 4) if (Math.abs(d[i] - w[0]) + Math.abs(d[i + 1] - w[1]) + Math.abs(d[i + "
            "2] - w[2]) < 40) n++; "
            "return n; })()";
+}
+
+/* Where an element begins in the window, once it is in view. */
+struct Corner {
+    double x = 0, y = 0;
+};
+inline Corner CornerOf(Browser *browser, const std::string &id)
+{
+    Corner corner;
+    std::string text = browser->Run("(() => { const e = document.getElementById('" + id +
+                                    "'); e.scrollIntoView({block: 'nearest'}); const r = e.getBoundingClientRect(); "
+                                    "return [r.left, r.top]; })()");
+    EXPECT_EQ(2, sscanf(text.c_str(), "[%lf,%lf", &corner.x, &corner.y)) << text;
+    return corner;
+}
+
+inline std::string TextOfElement(Browser *browser, const std::string &id)
+{
+    return browser->Run("document.getElementById('" + id + "').textContent");
 }
 
 constexpr char frames[] = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))";

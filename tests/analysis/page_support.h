@@ -29,11 +29,14 @@ inline struct edge Edge(edge_kind kind, enum verdict verdict, uint64_t from_us, 
     return edge;
 }
 
-/* The page's text, and a file that holds it as long as this lives. Without `edges` nobody judged any. */
+/* The page's text, and a file that holds it as long as this lives. Without `edges` nobody judged any, but for `judged`:
+ * then the report's own counts stay. */
 class Page
 {
 public:
-    Page(const std::string &bytes, const std::vector<struct edge> *edges, uint32_t most = TIMELINE_MOST) : trace_(bytes)
+    Page(const std::string &bytes, const std::vector<struct edge> *edges, uint32_t most = TIMELINE_MOST,
+         bool judged = false)
+        : trace_(bytes)
     {
         char error[TRACE_ERROR_SIZE] = "";
         edge_list_begin(&edges_);
@@ -45,7 +48,7 @@ public:
         EXPECT_EQ(0, status == 0 ? residual_find(report_.get()) : 0);
         if (edges != nullptr)
             Judge(report_.get(), *edges);
-        else
+        else if (!judged)
             report_->edges.analysed = false;
         TextOf out;
         if (status == 0)
@@ -66,6 +69,11 @@ public:
     Page(const Page &) = delete;
 
     const struct report *operator->() const
+    {
+        return report_.get();
+    }
+
+    const struct report *get() const
     {
         return report_.get();
     }

@@ -104,7 +104,7 @@ TEST(Page, DrawsATimelineAndItsEdgesByVerdict)
     for (const char *variable : {"c-kernel", "c-copy", "blocked", "v-not_needed", "v-needed", "v-maybe_needed"})
         EXPECT_GT(Number(browser.Run(CountPixels(variable))), 30) << variable;
     EXPECT_GT(Number(browser.Run("document.getElementById('canvas').dataset.edges")), 30);
-    browser.Run("document.querySelectorAll('#legend input')[0].click()");
+    browser.Run("document.querySelectorAll('#kinds input')[0].click()");
     browser.Run(frames);
     EXPECT_LT(Number(browser.Run(CountPixels("v-not_needed"))), 30) << "a verdict that is switched off";
     EXPECT_EQ("", Errors(browser));

@@ -99,7 +99,7 @@ std::string JsonOf(const std::string &page)
 std::string InPage(Opened *opened)
 {
     TextOf page;
-    EXPECT_EQ(0, report_html_many(&opened->traces, &opened->folds, opened->namer, &page));
+    EXPECT_EQ(0, report_html_many(&opened->traces, &opened->folds, nullptr, opened->namer, &page));
     return InJson(JsonOf(page.text));
 }
 
@@ -183,7 +183,7 @@ TEST(Views, SayOneNumberForTheTimeThatWasWaited)
     EXPECT_NE(std::string::npos, built.Text().find("\nBlocked: 1.5 ms, ")) << built.Text();
     EXPECT_NE(std::string::npos, built.Summary().find("Blocked: 1.5 ms, ")) << built.Summary();
     Opened opened({BuildTrace(trace)});
-    EXPECT_EQ(0, report_html_many(&opened.traces, &opened.folds, opened.namer, &page));
+    EXPECT_EQ(0, report_html_many(&opened.traces, &opened.folds, nullptr, opened.namer, &page));
     EXPECT_EQ(1460000u, BlockedInJson(JsonOf(page.text)));
     uint64_t sum = 0;
     std::istringstream stacks(TakeFile(opened.Export("folded")));

@@ -205,7 +205,13 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
     struct folds folds;
     traces.trouble = [](void *data, const char *line) { *static_cast<std::string *>(data) += line; };
     traces.data = &whole.trouble;
+    edge_feed feed = {OneEdgeEach, nullptr};
+    struct timelines timelines;
+    timelines_begin(&timelines, 2);
+    timelines.edges = &feed;
+    traces.watch = &timelines.watch;
     traces_add(&traces, path);
+    timelines_decide(&timelines);
     traces_order(&traces);
     folds_make(&folds, &traces);
     whole.readable = traces.list.count == 1;
@@ -218,7 +224,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
             throw std::runtime_error("the JSON report could not be written");
         many_text(&traces, &folds, &namer, &many);
         many_json(&traces, &folds, &namer, &json);
-        if (report_html_many(&traces, &folds, &namer, &many) != 0)
+        if (report_html_many(&traces, &folds, &timelines, &namer, &many) != 0)
             throw std::runtime_error("the page of several could not be written");
         whole.text = text.text;
         whole.recorded = report->totals.recorded;
@@ -234,6 +240,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
         ReplayAll(&traces.list.items[0]->source);
         ShowPart(&traces.list.items[0]->source, &namer);
     }
+    timelines_end(&timelines);
     folds_free(&folds);
     traces_free(&traces);
     return whole;

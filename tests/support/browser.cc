@@ -190,12 +190,15 @@ std::string Browser::Run(const std::string &script)
     return out;
 }
 
-std::string Browser::Open(const std::string &path)
+std::string Browser::Open(const std::string &path, const std::string &fragment)
 {
     char real[4096] = "";
     if (realpath(path.c_str(), real) == nullptr)
         return "no such file";
-    json_decref(Call("Page.navigate", json_pack("{s:s}", "url", ("file://" + std::string(real)).c_str())));
+    /* To the same file with another fragment is no load, so another page comes between. */
+    json_decref(Call("Page.navigate", json_pack("{s:s}", "url", "about:blank")));
+    std::string url = "file://" + std::string(real) + (fragment.empty() ? "" : "#" + fragment);
+    json_decref(Call("Page.navigate", json_pack("{s:s}", "url", url.c_str())));
     return Run(
         "new Promise((done) => { const look = () => document.documentElement && document.documentElement.dataset.ready ? "
         "done(document.documentElement.dataset.ready) : setTimeout(look, 10); look(); })");
@@ -214,10 +217,12 @@ void Browser::Key(const std::string &key)
     }
 }
 
-void Browser::Mouse(const char *type, double x, double y, int clicks)
+void Browser::Mouse(const char *type, double x, double y, int clicks, bool shift)
 {
-    json_decref(Call("Input.dispatchMouseEvent", json_pack("{s:s, s:f, s:f, s:s, s:i}", "type", type, "x", x, "y", y,
-                                                           "button", clicks != 0 ? "left" : "none", "clickCount", clicks)));
+    const char *button = clicks != 0 ? "left" : "none";
+    json_decref(Call("Input.dispatchMouseEvent",
+                     json_pack("{s:s, s:f, s:f, s:s, s:i, s:i, s:i}", "type", type, "x", x, "y", y, "button", button,
+                               "buttons", clicks != 0, "clickCount", clicks, "modifiers", shift ? 8 : 0)));
 }
 
 void Browser::Move(double x, double y)
@@ -230,6 +235,15 @@ void Browser::Click(double x, double y)
     Mouse("mouseMoved", x, y, 0);
     Mouse("mousePressed", x, y, 1);
     Mouse("mouseReleased", x, y, 1);
+}
+
+void Browser::Drag(double x0, double y0, double x1, double y1, bool shift)
+{
+    Mouse("mouseMoved", x0, y0, 0);
+    Mouse("mousePressed", x0, y0, 1, shift);
+    Mouse("mouseMoved", (x0 + x1) / 2, (y0 + y1) / 2, 1, shift);
+    Mouse("mouseMoved", x1, y1, 1, shift);
+    Mouse("mouseReleased", x1, y1, 1, shift);
 }
 
 void Browser::Resize(int width, int height)

@@ -26,8 +26,8 @@ public:
     ~Browser();
     Browser(const Browser &) = delete;
 
-    /* Opens a file and waits until the page says that it is ready. Returns what it says. */
-    std::string Open(const std::string &path);
+    /* Opens a file and waits until the page says that it is ready. Returns what it says. fragment: what comes after # */
+    std::string Open(const std::string &path, const std::string &fragment = "");
 
     /* Runs a script; its value as JSON text, "undefined" if it has none; what it threw counts as an error of the page. */
     std::string Run(const std::string &script);
@@ -35,6 +35,8 @@ public:
     void Key(const std::string &key);
     void Click(double x, double y);
     void Move(double x, double y);
+    /* Pressed at the first place, moved, released at the second. */
+    void Drag(double x0, double y0, double x1, double y1, bool shift = false);
     void Resize(int width, int height);
     void Dark(bool dark);
     void Print(bool print);
@@ -53,7 +55,7 @@ private:
     json_t *Call(const std::string &method, json_t *params);
     json_t *Read();
     void Note(json_t *event);
-    void Mouse(const char *type, double x, double y, int clicks);
+    void Mouse(const char *type, double x, double y, int clicks, bool shift = false);
 
     pid_t pid_ = -1;
     int in_ = -1, out_ = -1, next_ = 0;

@@ -24,12 +24,18 @@ const ptds = {};
 
   const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 
+  // As C's printf has it, which the other views are written with: what lies just in the middle goes to the even digit.
+  function fixed(value, digits) {
+    const halves = value * 2 ** (digits + 1), scale = 10 ** digits, low = Math.floor(value * scale);
+    return digits > 0 && Number.isInteger(halves) && halves % 2 !== 0 && (value * scale) % 1 === 0.5 ? ((low + (low % 2)) / scale).toFixed(digits) : value.toFixed(digits);
+  }
+
   // Null is "unknown": what is missing never reads as 0. `digits` more than usual, to tell near times apart.
   function time(ns, digits) {
     if (ns === null || ns === undefined) return "unknown";
     for (const [unit, name] of units)
-      if (Math.abs(ns) >= unit) return (ns / unit).toFixed(unit === 1 ? 0 : (unit === 1e9 ? 2 : 1) + (digits || 0)) + " " + name;
-    return ns === 0 ? "0" : ns.toFixed(2) + " ns";
+      if (Math.abs(ns) >= unit) return fixed(ns / unit, unit === 1 ? 0 : (unit === 1e9 ? 2 : 1) + (digits || 0)) + " " + name;
+    return ns === 0 ? "0 ns" : ns.toFixed(2) + " ns";
   }
 
   function count(number) {
@@ -42,7 +48,7 @@ const ptds = {};
 
   // A little is not nothing.
   function percent(part, whole) {
-    const rounded = Math.round((part / whole) * 100);
+    const rounded = Math.floor((part * 100) / whole + 0.5);
     return whole > 0 ? (rounded === 0 && part > 0 ? "under 1 %" : rounded + " %") : "";
   }
 
@@ -108,5 +114,6 @@ const ptds = {};
     apply();
   }
 
-  Object.assign(ptds, { units, tables, byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severityTag, frame, site, names, startTheme });
+  const ROW = 22, AXIS = 22; // heights on the timeline, in pixels
+  Object.assign(ptds, { ROW, AXIS, units, tables, byId, el, replace, time, count, plural, percent, verdictKeys, verdictWords, reasonWords, needed, bare, brief, verdictTags, severityTag, frame, site, names, startTheme });
 }

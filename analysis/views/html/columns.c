@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packs operations, their times on the GPU and edges into columns of little-endian numbers, deflates them and writes them
- * as base64. Called by page.c. Streams: needs no memory for the packed form. The order of columns here is what columns_json
- * says.
+ * Packs operations, their times on the GPU, regions and edges into columns of numbers (packer.h). Called by page.c. The
+ * order of columns here is what columns_json says.
  */
 #include <string.h>
-#include <zlib.h>
 
+#include "analysis/views/html/packer.h"
 #include "analysis/views/html/page.h"
 #include "analysis/views/json/value.h"
 
@@ -125,6 +124,38 @@ static uint32_t run_length(struct packing *packing, uint64_t at)
     return units(packing, timeline_at(packing->timeline, run_op(packing, at))->ran_ns);
 }
 
+#define MARK packing->tables->marks.kept.items[at]
+
+static uint32_t region_start(struct packing *packing, uint64_t at)
+{
+    return when(packing, MARK.begin);
+}
+
+static uint32_t region_length(struct packing *packing, uint64_t at)
+{
+    return when(packing, MARK.end) - region_start(packing, at);
+}
+
+static uint32_t region_thread(struct packing *packing, uint64_t at)
+{
+    return names_number(&packing->tables->threads, MARK.thread);
+}
+
+static uint32_t region_name(struct packing *packing, uint64_t at)
+{
+    return names_number(&packing->tables->regions, MARK.name);
+}
+
+static uint32_t region_lane(struct packing *packing, uint64_t at)
+{
+    return MARK.lane;
+}
+
+static uint32_t region_flags(struct packing *packing, uint64_t at)
+{
+    return MARK.flags;
+}
+
 static uint32_t edge_kind(struct packing *packing, uint64_t at)
 {
     return (uint32_t)EDGE(kind);
@@ -214,6 +245,12 @@ static const struct column columns[] = {
     {"run", "op", 4, run_op},
     {"run", "start", 4, run_start},
     {"run", "length", 4, run_length},
+    {"region", "start", 4, region_start},
+    {"region", "length", 4, region_length},
+    {"region", "thread", 2, region_thread},
+    {"region", "name", 2, region_name},
+    {"region", "lane", 1, region_lane},
+    {"region", "flags", 1, region_flags},
     {"edge", "kind", 1, edge_kind},
     {"edge", "verdict", 1, edge_verdict},
     {"edge", "reason", 1, edge_reason},
@@ -236,62 +273,13 @@ json_t *columns_json(void)
     return out;
 }
 
-struct packer {
-    z_stream z;
-    struct text_sink *sink;
-    unsigned char in[1 << 14], out[3 << 12];
-    size_t used;
-};
-
-static void put_base64(struct packer *packer, const unsigned char *bytes, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char text[4 << 12];
-    size_t used = 0;
-    for (size_t i = 0; i < size; i += 3) {
-        unsigned left = size - i < 3 ? (unsigned)(size - i) : 3;
-        uint32_t three =
-            (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0);
-        text[used++] = digits[three >> 18];
-        text[used++] = digits[three >> 12 & 63];
-        text[used++] = left > 1 ? digits[three >> 6 & 63] : '=';
-        text[used++] = left > 2 ? digits[three & 63] : '=';
-    }
-    packer->sink->write(packer->sink, text, used);
-}
-
-/* The output buffer holds a multiple of three bytes, so that only the last piece has a filler. */
-static void deflate_some(struct packer *packer, int flush)
-{
-    packer->z.next_in = packer->in;
-    packer->z.avail_in = (uInt)packer->used;
-    int status;
-    do {
-        status = deflate(&packer->z, flush);
-        if (packer->z.avail_out == 0 || status == Z_STREAM_END) {
-            put_base64(packer, packer->out, sizeof packer->out - packer->z.avail_out);
-            packer->z.next_out = packer->out;
-            packer->z.avail_out = sizeof packer->out;
-        }
-    } while (flush == Z_FINISH ? status != Z_STREAM_END : packer->z.avail_in != 0);
-    packer->used = 0;
-}
-
-static void put_value(struct packer *packer, uint32_t value, unsigned bytes)
-{
-    if (packer->used + 4 > sizeof packer->in)
-        deflate_some(packer, Z_NO_FLUSH);
-    for (unsigned i = 0; i < bytes; i++)
-        packer->in[packer->used++] = (unsigned char)(value >> 8 * i);
-}
-
 /* Columns begin at multiples of 4 bytes. */
 static void put_column(struct packer *packer, const struct column *column, struct packing *packing, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        put_value(packer, column->value(packing, i), column->bytes);
+        packer_put(packer, column->value(packing, i), column->bytes);
     for (uint64_t i = count * column->bytes; i % 4 != 0; i++)
-        put_value(packer, 0, 1);
+        packer_put(packer, 0, 1);
 }
 
 /* Edges outside the stretch of the timeline have nothing to be drawn at. */
@@ -329,25 +317,41 @@ static bool pick_runs(struct tables *tables, const struct timeline *timeline)
 
 static uint64_t count_of(const struct packing *packing, const char *of)
 {
-    return strcmp(of, "op") == 0    ? timeline_count(packing->timeline)
-           : strcmp(of, "run") == 0 ? packing->tables->runs.count
-                                    : packing->edges->kept.count;
+    return strcmp(of, "op") == 0       ? timeline_count(packing->timeline)
+           : strcmp(of, "run") == 0    ? packing->tables->runs.count
+           : strcmp(of, "region") == 0 ? packing->tables->marks.kept.count
+                                       : packing->edges->kept.count;
+}
+
+/* From the first operation to where the last one ends. */
+static void find_marks(const struct packing *packing)
+{
+    const struct timeline *timeline = packing->timeline;
+    uint64_t count = timeline_count(timeline), last = 0;
+    if (count == 0)
+        return;
+    double rate =
+        trace_has_time(&packing->report->trace) ? (double)trace_ns(&packing->report->trace, 1u << 30) / (1u << 30) : 1;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct timeline_op *op = timeline_at(timeline, i);
+        uint64_t until = op->enter + (uint64_t)((double)op->ns / rate);
+        last = until > last ? until : last;
+    }
+    marks_find(&packing->tables->marks, packing->report, packing->tables->first, last);
 }
 
 int64_t columns_write(struct tables *tables, const struct report *report, const struct timeline *timeline,
                       const struct edge_list *edges, struct text_sink *sink)
 {
-    struct packer packer = {.sink = sink};
+    struct packer packer;
     struct edge_list picked;
     struct packing packing = {.tables = tables, .report = report, .timeline = timeline, .edges = &picked};
     int64_t count = -1;
-    if (pick_edges(&picked, edges, timeline) && pick_runs(tables, timeline) && deflateInit(&packer.z, 6) == Z_OK) {
-        packer.z.next_out = packer.out;
-        packer.z.avail_out = sizeof packer.out;
+    if (pick_edges(&picked, edges, timeline) && pick_runs(tables, timeline) && packer_begin(&packer, sink)) {
+        find_marks(&packing);
         for (unsigned i = 0; i < COLUMNS; i++)
             put_column(&packer, &columns[i], &packing, count_of(&packing, columns[i].of));
-        deflate_some(&packer, Z_FINISH);
-        deflateEnd(&packer.z);
+        packer_end(&packer);
         count = (int64_t)picked.kept.count;
     }
     edge_list_end(&picked);

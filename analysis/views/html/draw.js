@@ -3,8 +3,7 @@
 // gathered into columns of one pixel, from the coarsest summary that is that narrow.
 {
   const { classes, opClass, flags, CHILDREN } = ptds;
-  const ROW = 22, TITLE = 24, AXIS = 22, GAP = 3, RAN = 4, EDGES_MOST = 4000, EDGES_A_PATH = 100;
-  const dashes = [[], [], [4, 3]];
+  const { ROW, AXIS } = ptds, TITLE = 24, GAP = 3, RAN = 4;
 
   // Black or white, whichever can be read on a colour.
   function inkOn(color) {
@@ -14,21 +13,21 @@
 
   function palette() {
     const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue("--" + name).trim();
-    const kinds = classes.map(({ name }) => color("c-" + name));
+    const kinds = [...classes.map(({ name }) => color("c-" + name)), color("c-region")];
     return {
       ground: color("ground"), panel: color("panel"), line: color("line"), text: color("text"), soft: color("soft"), mark: color("mark"),
       blocked: color("blocked"), gpu: color("gpu"), halo: color("ground"), focus: color("focus"), kinds, inks: kinds.map(inkOn), verdicts: ptds.verdictKeys.map((key) => color("v-" + key)),
     };
   }
 
-  // Where each row is, without the scroll; false rows are titles.
+  // Where each row is, without the scroll; places without one are titles. A closed group has its title only.
   function layout(data) {
     const places = [];
     let y = AXIS;
     for (const group of data.groups) {
-      places.push({ title: group.title, y, height: TITLE });
+      places.push({ title: (group.closed ? "\u25b8 " : "\u25be ") + group.title, group, y, height: TITLE });
       y += TITLE;
-      for (const row of group.rows) {
+      for (const row of group.closed ? [] : group.rows) {
         places.push({ row, y, height: ROW });
         row.y = y;
         y += ROW;
@@ -93,10 +92,23 @@
     }
     if (x1 - x0 > 44 && !dim) {
       c.fillStyle = lost * 2 > op.length[at] ? inkOn(colors.blocked) : colors.inks[opClass[op.op[at]]];
-      const name = op.kernel[at] ? view.kernelName(op.kernel[at]) : view.apiName(op.api[at]);
+      const name = op.kernel[at] ? ptds.kernelName(view.data, at) : ptds.apiName(view.data, at);
       c.fillText(fit(c, name, x1 - x0 - 8), x0 + 4, y + height / 2 + (row.kind === "run" ? RAN / 2 : 0.5));
     }
     c.globalAlpha = 1;
+  }
+
+  // A region has an outline, which no call has, so that those that touch are told apart.
+  function drawRegion(c, view, colors, row, i, x0, x1) {
+    const y = row.y - view.scroll + GAP, height = ROW - 2 * GAP, wide = Math.max(1, x1 - x0 - 0.5);
+    c.fillStyle = colors.kinds[ptds.REGION];
+    c.fillRect(x0, y, wide, height);
+    c.strokeStyle = colors.soft;
+    if (wide > 3) c.strokeRect(x0 + 0.5, y + 0.5, wide - 1, height - 1);
+    if (wide <= 30) return;
+    const from = Math.max(x0, view.gutter), name = ptds.regionName(view.data, row.indices[i]);
+    c.fillStyle = colors.inks[ptds.REGION];
+    c.fillText(fit(c, name, x1 - from - 8), from + 4, y + height / 2 + 0.5);
   }
 
   // Measured on the GPU: a bar along the top, which no other box has.
@@ -125,13 +137,13 @@
         const x0 = (start - view.from) * scale, x1 = (end - view.from) * scale;
         if (x1 - x0 > 1.5) {
           if (l > 0) visit(l - 1, i * CHILDREN, Math.min(levels[l - 1].count, (i + 1) * CHILDREN));
-          else drawOp(c, view, colors, row, i, view.gutter + Math.max(x0, -4), view.gutter + Math.min(x1, view.plot + 4));
+          else (row.kind === "region" ? drawRegion : drawOp)(c, view, colors, row, i, view.gutter + Math.max(x0, -4), view.gutter + Math.min(x1, view.plot + 4));
           continue;
         }
         const x = Math.min(view.plot - 1, Math.max(0, x0 | 0));
         pixels.kind[x] = level.kindOf(i);
         pixels.lost[x] += level.lostOf(i);
-        if (hits && (l > 0 ? level.hit[i] : hits[row.indices[i]])) pixels.hit[x] = 1;
+        if (hits && (row.kind === "region" || (l > 0 ? level.hit[i] : hits[row.indices[i]]))) pixels.hit[x] = 1;
       }
     };
     const top = levels.length - 1;
@@ -160,88 +172,6 @@
     c.globalAlpha = 1;
   }
 
-  // Between the rows that an edge is about: fifo edges join threads, a host edge ends at one, the others join streams.
-  function edgeRows(view, i) {
-    const { edge } = view.data, rows = view.rowOf, kind = edge.kind[i];
-    const from = kind === 2 || !edge.fromStream[i] ? rows.thread.get(edge.fromThread[i]) : rows.stream.get(edge.fromStream[i]);
-    const to = kind >= 2 || !edge.toStream[i] ? rows.thread.get(edge.toThread[i]) : rows.stream.get(edge.toStream[i]);
-    return from && to ? [from, to] : null;
-  }
-
-  // The middles of the rows of every edge, which never move; 0: it has none.
-  function edgeEnds(view) {
-    const count = view.data.edge.kind.length, ends = { from: new Int32Array(count), to: new Int32Array(count) };
-    for (let i = 0; i < count; i++) {
-      const rows = edgeRows(view, i);
-      if (rows) [ends.from[i], ends.to[i]] = [rows[0].y + ROW / 2, rows[1].y + ROW / 2];
-    }
-    return ends;
-  }
-
-  // Edges that would draw the same pixels draw once; ends far outside of the view count as one.
-  function pickEdges(view) {
-    const { edge } = view.data, scale = view.plot / (view.to - view.from), picked = [], seen = new Set(), ends = (view.ends = view.ends || edgeEnds(view));
-    const wide = 3 * view.plot, near = (x) => Math.max(0, Math.min(wide - 1, x + view.plot)), high = Math.ceil(view.full / ROW), row = (y) => Math.floor(y / ROW);
-    view.edgesInView = 0;
-    for (let i = 0; i < edge.kind.length; i++) {
-      const from = edge.from[i], to = edge.to[i], verdict = edge.verdict[i];
-      if (!view.verdicts[verdict] || (from < view.from && to < view.from) || (from > view.to && to > view.to) || !ends.from[i]) continue;
-      view.edgesInView++;
-      if (picked.length >= EDGES_MOST) continue;
-      const x0 = Math.round((from - view.from) * scale), x1 = Math.round((to - view.from) * scale);
-      const key = (((near(x0) * wide + near(x1)) * high + row(ends.from[i])) * high + row(ends.to[i])) * 3 + verdict;
-      if (seen.has(key)) continue;
-      seen.add(key);
-      picked.push({ i, verdict, x0: view.gutter + x0, y0: ends.from[i] - view.scroll, x1: view.gutter + x1, y1: ends.to[i] - view.scroll });
-    }
-    return picked;
-  }
-
-  // Returns what was drawn, for the pointer.
-  function drawEdges(c, view, colors) {
-    const drawn = pickEdges(view);
-    c.strokeStyle = colors.halo;
-    c.lineWidth = 4;
-    c.globalAlpha = drawn.length > 400 ? 0 : 0.6;
-    c.beginPath();
-    for (const one of drawn) {
-      c.moveTo(one.x0, one.y0);
-      c.lineTo(one.x1, one.y1);
-    }
-    c.stroke();
-    for (let verdict = 0; verdict < ptds.verdictKeys.length; verdict++) {
-      c.strokeStyle = c.fillStyle = colors.verdicts[verdict];
-      c.setLineDash(dashes[verdict]);
-      c.globalAlpha = drawn.length > 400 ? 0.55 : 0.95;
-      const own = drawn.filter((one) => one.verdict === verdict);
-      for (let i = 0; i < own.length; i += EDGES_A_PATH) drawArrows(c, own.slice(i, i + EDGES_A_PATH), 1.4);
-      drawArrows(c, own.filter((one) => one.i === view.chosen.edge), 3);
-    }
-    c.setLineDash([]);
-    c.lineWidth = c.globalAlpha = 1;
-    return drawn;
-  }
-
-  // In one path: a path an edge takes ten times as long.
-  function drawArrows(c, edges, width) {
-    c.lineWidth = width;
-    c.beginPath();
-    for (const { x0, y0, x1, y1 } of edges) {
-      c.moveTo(x0, y0);
-      c.lineTo(x1, y1);
-    }
-    c.stroke();
-    c.beginPath();
-    for (const { x0, y0, x1, y1 } of edges) {
-      const length = Math.hypot(x1 - x0, y1 - y0) || 1, x = (6.4 * (x1 - x0)) / length, y = (6.4 * (y1 - y0)) / length;
-      c.moveTo(x1, y1);
-      c.lineTo(x1 - x + 0.42 * y, y1 - y - 0.42 * x);
-      c.lineTo(x1 - x - 0.42 * y, y1 - y + 0.42 * x);
-      c.closePath();
-    }
-    c.fill();
-  }
-
   function drawGutter(c, view, colors, places) {
     c.fillStyle = colors.ground;
     c.fillRect(0, AXIS, view.gutter, view.height);
@@ -250,26 +180,57 @@
       if (y < AXIS - ROW || y > view.height + ROW) continue;
       c.fillStyle = place.title ? colors.text : colors.soft;
       c.font = (place.title ? "bold " : "") + "12px system-ui, sans-serif";
-      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : place.row.kind === "run" ? 24 : 12, y);
+      c.fillText(fit(c, place.title || place.row.label, place.title ? view.width - 12 : view.gutter - 18), place.title ? 6 : /^(run|region)$/.test(place.row.kind) ? 24 : 12, y);
     }
     c.fillStyle = colors.panel;
     c.fillRect(0, 0, view.gutter, AXIS);
   }
 
   function drawChosen(c, view, colors) {
-    const at = view.chosen.op, { op, run, runOf, ranOn } = view.data;
+    const at = view.chosen.op, { op, run, runOf, ranOn, region } = view.data, scale = view.plot / (view.to - view.from);
+    if (view.chosen.region !== null) {
+      const i = view.chosen.region, row = ptds.timeline.extent(view.chosen)[2];
+      c.strokeStyle = colors.focus;
+      c.lineWidth = 2;
+      if (row) c.strokeRect(view.gutter + (region.start[i] - view.from) * scale - 1, row.y - view.scroll + 1, Math.max(4, region.length[i] * scale + 2), ROW - 2);
+      c.lineWidth = 1;
+    }
     if (at === null) return;
-    const scale = view.plot / (view.to - view.from), called = [op.enter[at], op.length[at]], ran = runOf[at] - 1;
+    const called = [op.enter[at], op.length[at]], ran = runOf[at] - 1;
     c.strokeStyle = colors.focus;
     c.lineWidth = 2;
     const places = [["thread", op.thread[at], ...called], ["stream", op.stream[at], ...called], ["target", op.target[at], ...called]];
-    if (ran >= 0) places.push(["run", ranOn(at), run.start[ran], run.length[ran]]);
+    if (ran >= 0) places.push(["run", ranOn[ran], run.start[ran], run.length[ran]]);
     for (const [kind, number, start, length] of places) {
       const row = view.rowOf[kind].get(number);
       if (!row || (kind !== "thread" && !(op.flags[at] & flags.WORK))) continue;
       c.strokeRect(view.gutter + (start - view.from) * scale - 2, row.y - view.scroll + 1, Math.max(4, length * scale + 3), ROW - 2);
     }
     c.lineWidth = 1;
+  }
+
+  // A measured range: a band with its length on the axis.
+  function drawMeasured(c, view, colors) {
+    if (!view.measured) return;
+    const scale = view.plot / (view.to - view.from), [x0, x1] = view.measured.map((at) => view.gutter + (at - view.from) * scale);
+    c.globalAlpha = 0.13;
+    c.fillStyle = colors.focus;
+    c.fillRect(x0, AXIS, x1 - x0, view.height);
+    c.globalAlpha = 1;
+    c.strokeStyle = colors.focus;
+    c.strokeRect(x0 + 0.5, -1, Math.max(1, x1 - x0), view.height + 2);
+  }
+
+  // Over the axis, at the middle of what shows of it.
+  function drawLength(c, view, colors) {
+    if (!view.measured) return;
+    const scale = view.plot / (view.to - view.from), [x0, x1] = view.measured.map((at) => Math.max(view.gutter, Math.min(view.width, view.gutter + (at - view.from) * scale)));
+    if (x0 === x1 && (x0 === view.gutter || x0 === view.width)) return;
+    const text = view.measuredText(), width = c.measureText(text).width + 12, x = Math.max(view.gutter, Math.min(view.width - width, (x0 + x1 - width) / 2));
+    c.fillStyle = colors.focus;
+    c.fillRect(x, 2, width, AXIS - 4);
+    c.fillStyle = inkOn(colors.focus);
+    c.fillText(text, x + 6, AXIS / 2);
   }
 
   ptds.drawTimeline = (canvas, view) => {
@@ -286,11 +247,14 @@
     const pixels = { kind: new Uint8Array(view.plot), lost: new Float64Array(view.plot), hit: new Uint8Array(view.plot) };
     for (const place of view.places)
       if (place.row && place.y - view.scroll > AXIS - ROW && place.y - view.scroll < view.height) drawRow(c, view, colors, place.row, pixels);
-    const drawn = drawEdges(c, view, colors);
+    const drawn = ptds.drawEdges(c, view, colors);
     drawChosen(c, view, colors);
+    drawMeasured(c, view, colors);
     c.restore();
     drawGutter(c, view, colors, view.places);
+    c.font = "bold 11px system-ui, sans-serif";
+    drawLength(c, view, colors);
     return drawn;
   };
-  Object.assign(ptds, { layout, ROW, AXIS, EDGES_MOST, dashes });
+  Object.assign(ptds, { layout, palette });
 }

@@ -110,6 +110,7 @@
     draw();
   }
 
+  ptds.drawFindings = () => draw();
   ptds.openFinding = (number) => {
     byId("filter").value = byId("class").value = byId("verdict").value = "";
     all = true;

@@ -5,12 +5,18 @@
 
   function notes(tables, data) {
     const out = [];
-    if (tables.operations < tables.operations_seen) {
+    const lone = data.apart ? data.apart.filter((part) => !part.comparable) : [];
+    if (tables.left_out) out.push(`${tables.left_out === 1 ? "1 process is" : count(tables.left_out) + " processes are"} not drawn: clocks that cannot be converted.`);
+    if (lone.length) out.push(`The clocks of ${lone.map((part) => part.title.split(",")[0]).join(", ")} cannot be compared with others: each begins at 0 here.`);
+    if (data.apart && tables.operations < tables.operations_seen)
+      out.push(`This timeline is an excerpt: ${count(tables.operations)} of ${count(tables.operations_seen)} operations, of each process the stretch that lost the most host time. The findings above are of all operations. A page of one process has more room.`);
+    else if (tables.operations < tables.operations_seen) {
       const from = time(tables.start_ns, 2), to = tables.start_ns === null ? "unknown" : time(tables.start_ns + data.end * tables.unit_ns, 2);
       out.push(`This timeline is an excerpt: ${count(tables.operations)} of ${count(tables.operations_seen)} operations, ${from} to ${to}, the stretch that lost the most host time. ` +
         "The findings above are of all operations. Another stretch: ptds report --from T --to T.");
     }
     if (tables.edges_left_out) out.push(`${count(tables.edges_left_out)} implicit edges are counted above and not drawn, false ones before others.`);
+    if (tables.regions_left_out) out.push(`${count(tables.regions_left_out)} regions are not drawn: there are too many, or they are nested too deep.`);
     if (tables.out_of_memory) out.push("There was not enough memory for all operations of the timeline.");
     if (!tables.has_time) out.push("The trace's clock cannot be converted: operations are in order, their distances are ticks.");
     return out;
@@ -35,38 +41,43 @@
     return svg;
   }
 
-  function legend(report, tables) {
+  function legend(judged, tables) {
     const boxes = ptds.classes.map(({ name, text }) => el("span", {}, el("i", { style: `background:var(--c-${name})` }), text));
     boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(transparent 33%,var(--blocked) 33%)" }), "the part that waited"));
+    if (tables.regions) boxes.push(el("span", {}, el("i", { style: "background:var(--c-region);outline:1px solid var(--soft)" }), "regions that the program marks"));
     if (tables.runs) boxes.push(el("span", {}, el("i", { style: "background:linear-gradient(var(--gpu) 34%,var(--c-kernel) 34%)" }), "measured on the GPU"));
-    const edges = report.edges
-      ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", checked: "", onchange: (event) => ptds.setVerdict(at, event.target.checked) }), " ", line(at), name + " order"))
+    const edges = judged
+      ? tables.verdicts.map((name, at) => el("label", {}, el("input", { type: "checkbox", id: "shows-" + ptds.verdictKeys[at], checked: "", onchange: (event) => ptds.timeline.setVerdict(at, event.target.checked) }), " ", line(at), name + " order"))
       : [el("span", {}, "implicit orders: not analysed")];
-    replace(byId("legend"), boxes, edges);
+    replace(byId("legend"), boxes);
+    replace(byId("kinds"), edges);
+    byId("arrows").disabled = !judged;
   }
 
-  async function timeline(report, tables) {
-    const why = report.processes ? "A timeline is of one process: ptds report --format html -o FILE TRACE, for each."
-      : tables.operations === 0 ? "There are no recorded operations to draw."
+  async function timeline(report) {
+    const operations = ptds.tables.parts.reduce((sum, part) => sum + part.operations, 0);
+    const why = operations === 0 ? "There are no recorded operations to draw."
       : typeof DecompressionStream === "undefined" ? "This browser cannot unpack the timeline's data (it lacks DecompressionStream); everything above is complete."
       : null;
     if (why) {
       byId("timeline").classList.add("no-timeline");
       return replace(byId("timeline-notes"), el("p", {}, why));
     }
-    const data = await ptds.loadData(tables);
-    legend(report, tables);
-    ptds.startTimeline(data, report);
+    const data = await ptds.loadData(report.processes ? report.processes.map((one, at) => `Process ${at}, ${ptds.processName(one)}`) : null), { tables } = data;
+    legend(ptds.tables.parts.some((part) => part.edges) || report.edges, tables);
+    ptds.timeline.start(data, report);
+    ptds.startKeys();
     replace(byId("timeline-notes"), notes(tables, data).map((text) => el("p", {}, text)), el("div", { class: "note" }, deviceNote(tables, data)));
     byId("stage").dataset.operations = data.count;
   }
 
   async function start() {
-    const report = JSON.parse(byId("data-report").textContent), { tables } = ptds;
+    const report = JSON.parse(byId("data-report").textContent);
     ptds.startTheme();
     (report.processes ? ptds.startProcesses : ptds.startSummary)(report);
     ptds.startFindings(report);
-    await timeline(report, tables);
+    await timeline(report);
+    ptds.startLink();
     document.documentElement.dataset.ready = Math.round(performance.now());
   }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the page's writer. columns.c packs numbers, tables.c gives them names, shared.c has what the scripts
- * have in common with other views, page.c puts the page together; the texts of page.html, page.css and the scripts are
- * embedded when this is built.
+ * The parts of the page's writer. columns.c and packer.c pack numbers, tables.c gives them names, marks.c finds regions,
+ * shared.c has what the scripts have in common with other views, page.c puts the page together; the texts of page.html,
+ * page.css and the scripts are embedded when this is built.
  */
 #ifndef PTDS_ANALYSIS_VIEWS_HTML_PAGE_H
 #define PTDS_ANALYSIS_VIEWS_HTML_PAGE_H
@@ -23,18 +23,44 @@ enum { NAMES_MOST = 65535 };
 uint32_t names_number(struct names *names, uint32_t uid);
 void names_free(struct names *names);
 
+/* A region that the program marked (ptds.h, NVTX), as far as it lies in what is drawn; ticks. */
+struct mark {
+    uint64_t begin, end;
+    uint32_t thread; /* 0: a range of the process */
+    uint32_t name, domain;
+    uint8_t lane, flags;
+};
+
+enum mark_flags {
+    MARK_OPEN = 1,    /* its end is not in the trace */
+    MARK_EARLIER = 2, /* began before what is drawn */
+    MARK_LATER = 4    /* ends after it */
+};
+
+enum { MARKS_KEPT = 100000, MARK_LANES = 12 };
+
+struct marks {
+    TABLE_OF(struct mark) kept; /* by thread and time */
+    uint64_t dropped;
+};
+
+/* Those between two moments (marks.c). End with marks_free. */
+void marks_find(struct marks *marks, const struct report *report, uint64_t from, uint64_t to);
+void marks_free(struct marks *marks);
+
 struct tables {
-    struct names threads, streams, apis, kernels, stacks;
+    struct names threads, streams, apis, kernels, stacks, regions;
     TABLE_OF(uint32_t) rank; /* by finding serial: its rank from 1, 0 none */
     TABLE_OF(uint32_t) runs; /* positions of the operations that have a time on the GPU */
     double unit_ns;          /* one unit of the time columns */
     uint64_t first;          /* ticks of the first operation: 0 of the time columns */
-    json_t *pairs;           /* the pairs that show why edges are needed, or may be, as texts */
+    struct marks marks;
+    json_t *pairs; /* the pairs that show why edges are needed, or may be, as texts */
 };
 
 void tables_begin(struct tables *tables, const struct report *report, const struct timeline *timeline);
 void tables_end(struct tables *tables);
-/* The page's own JSON: what the columns are and what their numbers mean. After columns_write. */
+/* Of one trace: what its columns are and what their numbers mean. After columns_write. */
 json_t *tables_json(const struct tables *tables, const struct report *report, const struct timeline *timeline,
                     struct site_namer *namer);
 

@@ -4,6 +4,7 @@
   const { byId, el, replace, time, count, plural, percent } = ptds;
 
   const name = (one) => `${one.host}${one.rank === null ? "" : " rank " + one.rank} pid ${one.pid}`;
+  ptds.processName = name;
   const program = (one) => one.program.split("/").pop();
 
   function meta(report) {
@@ -21,7 +22,7 @@
       byId("cards"),
       card(count(report.processes.length), "processes"),
       card(time(report.totals.blocked_ns), "blocked in calls, all threads of all processes"),
-      card(count(report.findings.length), report.findings.length === 1 ? "finding" : "findings"),
+      card(count(ptds.tables.findings_shown), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(report.totals.calls), "driver calls"),
       card(count(report.totals.default_stream), `default-stream operations: ${count(report.totals.remapped)} remapped`),
       timed ? card(count(timed), "operations with GPU times" + (unknown ? `; of ${plural(unknown, "other")} they are unknown` : "")) : null,
@@ -30,7 +31,7 @@
   }
 
   function opening(report) {
-    replace(byId("opening"), el("p", {}, el("b", {}, report.totals.outcomes.text)));
+    replace(byId("opening"), el("p", {}, el("b", {}, report.totals.outcomes.text)), ptds.tables.opening.map((line) => el("p", {}, line)));
   }
 
   function table(report) {

@@ -20,9 +20,9 @@ extern "C" {
 int report_html(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
                 struct site_namer *namer, struct text_sink *sink);
 
-/* The same of several processes, without a timeline. */
-int report_html_many(const struct traces *traces, const struct folds *folds, struct site_namer *namer,
-                     struct text_sink *sink);
+/* The same of several processes; `timelines` watched them being read and have decided. NULL: a page without a timeline. */
+int report_html_many(const struct traces *traces, const struct folds *folds, const struct timelines *timelines,
+                     struct site_namer *namer, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,11 @@ static const struct {
     {"WORK", TIMELINE_WORK},         {"GPU", TIMELINE_GPU},
 };
 
+static const struct {
+    const char *name;
+    int bit;
+} region_flags[] = {{"OPEN", MARK_OPEN}, {"EARLIER", MARK_EARLIER}, {"LATER", MARK_LATER}};
+
 static json_t *fold_list(void)
 {
     json_t *out = json_object();
@@ -65,6 +70,14 @@ static json_t *flag_bits(void)
     json_t *out = json_object();
     for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++)
         json_object_set_new(out, flags[i].name, json_integer(flags[i].bit));
+    return out;
+}
+
+static json_t *region_flag_bits(void)
+{
+    json_t *out = json_object();
+    for (unsigned i = 0; i < sizeof region_flags / sizeof region_flags[0]; i++)
+        json_object_set_new(out, region_flags[i].name, json_integer(region_flags[i].bit));
     return out;
 }
 
@@ -116,4 +129,5 @@ void shared_words(json_t *tables)
     json_object_set_new(tables, "folds", fold_list());
     json_object_set_new(tables, "op_classes", class_list());
     json_object_set_new(tables, "flags", flag_bits());
+    json_object_set_new(tables, "region_flags", region_flag_bits());
 }

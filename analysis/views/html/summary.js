@@ -34,7 +34,7 @@
     replace(
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
-      card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? "none" : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
+      card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? (c.untimed_waits ? "unknown" : "none") : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
       t.gpu_span_ns ? card(percent(t.gpu_busy_ns, t.gpu_span_ns), (unknown ? "GPU busy at least, of " : "GPU busy, of ") + time(t.gpu_span_ns) + " since its first operation") : null,
       card(count(report.floor.findings_above), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
@@ -47,17 +47,16 @@
   // Two operations that show what is said.
   const pair = (one) => el("span", {}, el("code", {}, one.text[0]), el("br"), el("code", {}, one.text[1]));
 
-  // The verdict, what the default stream costs, the start-up: before any table.
+  // The verdict, and the lines that all views begin with: before any table.
   function opening(report) {
     replace(
       byId("opening"),
       el("p", { class: report.outcome.verdict === "wrong" ? "s-error" : "" }, el("b", {}, report.outcome.text)),
       report.outcome.pair ? el("p", {}, pair(report.outcome.pair)) : null,
-      el("p", {}, report.default_stream.text),
+      ptds.tables.opening.map((line) => el("p", {}, line)),
       report.residual.length ? el("p", {}, "What still serialises, and which policy removes it:") : null,
       report.residual.length ? el("ul", {}, report.residual.map((one) => el("li", {}, one.text))) : null,
       el("p", {}, "Next: ", el("code", {}, report.next)),
-      ptds.tables.startup ? el("p", {}, ptds.tables.startup) : null,
     );
   }
 
@@ -97,7 +96,7 @@
     const reasons = Object.entries(edges.by_reason || {}).filter(([, number]) => number > 0);
     replace(
       byId("verdicts"),
-      el("p", {}, plural(edges.total, "implicit order") + ": ", verdictTags(edges.by_verdict)),
+      el("p", {}, plural(edges.total, "implicit order") + ": ", verdictTags(edges.by_verdict), ptds.tables.lost),
       el("p", { class: "note" }, "Needed: two operations on the same memory, one of which writes it, have no other order. Not needed: all that it orders is known, and nothing of it shares memory. Maybe needed: neither can be said, for these reasons."),
       el("ul", {}, examples(edges.groups || [])),
       reasons.length ? el("ul", {}, reasons.map(([reason, number]) => el("li", {}, `${count(number)} maybe needed: ${reasonWords[reason] || reason}`))) : null,

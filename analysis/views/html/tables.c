@@ -6,7 +6,6 @@
 
 #include "analysis/views/html/page.h"
 #include "analysis/views/json/value.h"
-#include "analysis/views/opening.h"
 
 uint32_t names_number(struct names *names, uint32_t uid)
 {
@@ -64,6 +63,8 @@ void tables_end(struct tables *tables)
     names_free(&tables->apis);
     names_free(&tables->kernels);
     names_free(&tables->stacks);
+    names_free(&tables->regions);
+    marks_free(&tables->marks);
     free(tables->rank.items);
     free(tables->runs.items);
     json_decref(tables->pairs);
@@ -111,6 +112,16 @@ static json_t *sites(const struct names *names, const struct report *report, str
     return out;
 }
 
+static json_t *regions(const struct names *names, const struct report *report)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < names->uids.count; i++) {
+        const char *name = definitions_string(&report->trace.defs, names->uids.items[i]);
+        json_array_append_new(out, value_text(name != NULL && name[0] != 0 ? name : "(unnamed region)"));
+    }
+    return out;
+}
+
 /* Since the start of the run; null where the clock cannot be converted. */
 static json_t *since_start(const struct report *report, uint64_t ticks)
 {
@@ -131,15 +142,14 @@ json_t *tables_json(const struct tables *tables, const struct report *report, co
     json_object_set_new(out, "has_time", json_boolean(trace_has_time(&report->trace)));
     json_object_set_new(out, "unit_ns", json_real(tables->unit_ns));
     json_object_set_new(out, "start_ns", since_start(report, tables->first));
-    json_object_set_new(out, "columns", columns_json());
     json_object_set_new(out, "threads", ids(&tables->threads, report, FINDING_THREADS));
     json_object_set_new(out, "streams", streams(&tables->streams, report));
     json_object_set_new(out, "apis", apis(&tables->apis, report));
     json_object_set_new(out, "kernels", ids(&tables->kernels, report, FINDING_KERNELS));
     json_object_set_new(out, "sites", sites(&tables->stacks, report, namer));
+    json_object_set_new(out, "regions", json_integer((json_int_t)tables->marks.kept.count));
+    json_object_set_new(out, "regions_left_out", json_integer((json_int_t)tables->marks.dropped));
+    json_object_set_new(out, "region_names", regions(&tables->regions, report));
     json_object_set_new(out, "pairs", json_incref(tables->pairs));
-    json_object_set_new(out, "startup", value_text(opening_startup(report).text));
-    json_object_set_new(out, "findings", shared_findings(report, namer));
-    shared_words(out);
     return out;
 }

@@ -1,44 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline's view: which stretch and rows show, what is chosen, what the search found; pointer and keys change it.
+// The timeline's view: which stretch and rows show, what is chosen, measured, marked. Pointer, keys and links change it
+// through what is put into ptds.timeline here; whatever changes it ends in redraw.
 {
-  const { byId, el, replace, time, count, plural, flags, ROW, AXIS } = ptds;
-  const canvas = byId("canvas"), tip = byId("tip");
-  let view = null, report = null, drawn = [], matches = [], asked = false;
-
-  const names = (list, number) => (number === 65535 ? "others" : number ? list[number - 1] : null);
+  const { byId, count, plural, time, ROW, AXIS } = ptds;
+  const canvas = byId("canvas");
+  const timeline = (ptds.timeline = { view: null, report: null, drawn: [], changed: () => {} });
+  let view = null, matches = [], asked = false, forget = true;
 
   function resize() {
     view.width = Math.max(240, byId("stage").clientWidth);
     view.gutter = view.width < 560 ? 96 : 190;
     view.plot = view.width - view.gutter;
     view.height = Math.max(120, Math.min(view.full, Math.round(window.innerHeight * 0.7)));
+    view.scroll = Math.max(0, Math.min(view.scroll, view.full - view.height));
     const ratio = window.devicePixelRatio || 1;
     canvas.width = Math.round(view.width * ratio);
     canvas.height = Math.round(view.height * ratio);
     canvas.style.height = view.height + "px";
-    redraw();
+    repaint();
   }
 
   function redraw() {
+    timeline.changed();
     if (asked || !view) return;
     asked = true;
     requestAnimationFrame(() => {
       asked = false;
       const began = performance.now();
-      drawn = ptds.drawTimeline(canvas, view);
+      timeline.drawn = ptds.drawTimeline(canvas, view);
+      ptds.drawMinimap(view, forget);
+      forget = false;
       view.drawMs = performance.now() - began;
       view.firstMs = view.firstMs || performance.now();
       say();
     });
   }
 
+  // As redraw, where marks, colours or the width have changed, too.
+  function repaint() {
+    forget = true;
+    redraw();
+  }
+
+  function edgesSaid({ arrows, edgesInView, edgesHidden }, drawn) {
+    if (arrows === "none") return edgesHidden ? ` ${plural(edgesHidden, "arrow")} in view are hidden.` : "";
+    if (edgesHidden && arrows === "chosen") return ` ${plural(edgesHidden, "arrow")} in view are not drawn: choose or mark calls to see theirs, or set Arrows to all.`;
+    return edgesInView > drawn ? ` ${count(drawn)} of ${count(edgesInView)} edges in view are drawn apart: zoom in for the others.` : "";
+  }
+
   // What the view is, in words: for readers of the screen, and for whoever drives the page.
   function say() {
-    const { tables } = view.data, at = (units) => time(Math.max(0, (tables.start_ns || 0) + units * tables.unit_ns), 2);
-    const edges = view.edgesInView > drawn.length ? ` ${count(drawn.length)} of ${count(view.edgesInView)} edges in view are drawn apart: zoom in for the others.` : "";
+    const { tables } = view.data, at = (units) => ptds.since(tables, Math.max(0, units), 2), { drawn } = timeline;
     const below = view.places.filter((place) => place.row && place.y + ROW / 2 > view.scroll + view.height).length;
     const rows = below ? ` ${plural(below, "row")} below: drag, or arrow keys.` : "";
-    byId("view").textContent = (tables.has_time ? `In view: ${at(view.from)} to ${at(view.to)} of the run.` : "") + rows + edges;
+    byId("view").textContent = (tables.has_time ? `In view: ${at(view.from)} to ${at(view.to)} of the run.` : "") + rows + edgesSaid(view, drawn.length);
     Object.assign(canvas.dataset, { from: view.from, to: view.to, scroll: view.scroll, edges: drawn.length, drawMs: view.drawMs.toFixed(1), firstMs: view.firstMs.toFixed() });
   }
 
@@ -51,7 +66,7 @@
   }
 
   const zoom = (factor, x) => {
-    const at = view.from + ((x === undefined ? view.plot / 2 : x - view.gutter) / view.plot) * (view.to - view.from);
+    const at = view.from + ((x === undefined || x === null ? view.plot / 2 : x - view.gutter) / view.plot) * (view.to - view.from);
     show(at - (at - view.from) * factor, at + (view.to - at) * factor);
   };
   const pan = (part) => show(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from));
@@ -62,130 +77,43 @@
     redraw();
   }
 
-  // The operation under the pointer: the last one of the row that began before it, or a narrow one close by.
-  function opAt(x, y) {
-    const place = view.places.find((one) => one.row && y + view.scroll >= one.y && y + view.scroll < one.y + ROW);
-    if (!place || x < view.gutter || y < AXIS) return null;
-    const { indices, levels: [leaf] } = place.row, per = (view.to - view.from) / view.plot, at = view.from + (x - view.gutter) * per;
-    let low = 0, high = indices.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (leaf.startOf(middle) <= at + 3 * per) low = middle + 1;
-      else high = middle;
-    }
-    for (let i = low - 1; i >= 0 && i > low - 64; i--) if (leaf.endOf(i) >= at - 3 * per) return indices[i];
-    return null;
-  }
-
-  function edgeAt(x, y) {
-    let best = null, least = 5;
-    for (const one of drawn) {
-      const dx = one.x1 - one.x0, dy = one.y1 - one.y0, length = dx * dx + dy * dy || 1;
-      const part = Math.max(0, Math.min(1, ((x - one.x0) * dx + (y - one.y0) * dy) / length));
-      const distance = Math.hypot(x - one.x0 - part * dx, y - one.y0 - part * dy);
-      if (distance < least) [best, least] = [one.i, distance];
-    }
-    return x < view.gutter ? null : best;
-  }
-
-  // When it ran on the GPU: nothing where no time of any operation is known, or where there is nothing to know.
-  function ranLine(at) {
-    const { op, run, runOf, tables } = view.data, ran = runOf[at] - 1, since = (units) => time((tables.start_ns || 0) + units * tables.unit_ns, 3);
-    if (ran >= 0) return `ran on the GPU from ${since(run.start[ran])} to ${since(run.start[ran] + run.length[ran])}, ${time(run.length[ran] * tables.unit_ns)}`;
-    return tables.runs && op.flags[at] & flags.GPU ? "when it ran on the GPU is unknown" : null;
-  }
-
-  function opLines(at) {
-    const { op, tables } = view.data, unit = tables.unit_ns, timed = op.flags[at] & flags.TIMED, has = (flag) => op.flags[at] & flag;
-    const thread = names(tables.threads, op.thread[at]), stream = names(tables.streams, op.stream[at]), target = names(tables.streams, op.target[at]);
-    const kernel = names(tables.kernels, op.kernel[at]), where = names(tables.sites, op.stack[at]);
-    return [
-      [view.apiName(op.api[at]) + (has(flags.TWIN) ? " (per-thread twin)" : ""), kernel && "kernel " + (kernel.name || kernel)].filter(Boolean).join(", "),
-      "thread " + (thread ? thread.name || thread : "unknown") + (stream ? `, stream ${stream.name || stream}` : "") +
-        (has(flags.REMAPPED) && target ? `, sent to ${target.name || target}` : "") + (has(flags.LEGACY) ? " (default stream)" : ""),
-      (tables.has_time ? `called ${time((tables.start_ns || 0) + op.enter[at] * unit, 3)} after the start, ` : "") +
-        (timed ? `took ${time(op.length[at] * unit)} on the host` + (op.lost[at] ? `, ${time(op.lost[at] * unit)} of it waiting` : "") : "its return was not timed"),
-      ranLine(at),
-      has(flags.FAILED) ? "failed" : null,
-      has(flags.CAPTURED) ? "recorded into a capture: ran nowhere" : null,
-      where && "at " + where,
-    ].filter(Boolean);
-  }
-
-  function edgeLines(i) {
-    const { edge, tables } = view.data, end = (time_, thread, stream) =>
-      `thread ${names(tables.threads, thread)?.name || "unknown"}, ` + (stream ? `stream ${names(tables.streams, stream)?.name || "unknown"}` : "the host") +
-      (tables.has_time ? ` at ${time((tables.start_ns || 0) + time_ * tables.unit_ns, 3)}` : "");
-    const verdict = edge.verdict[i];
-    return [
-      `Implicit edge (${tables.edge_kinds[edge.kind[i]]}): ${tables.verdicts[verdict]}`,
-      "from " + end(edge.from[i], edge.fromThread[i], edge.fromStream[i]),
-      "to " + end(edge.to[i], edge.toThread[i], edge.toStream[i]),
-      verdict === 2 ? tables.reasons[edge.reason[i]] : null,
-      edge.pair[i] ? tables.pairs[edge.pair[i] - 1] : null,
-    ].filter(Boolean);
-  }
-
   function choose(chosen) {
-    view.chosen = { op: null, edge: null, ...chosen };
-    const { op, edge } = view.chosen, lines = op !== null ? opLines(op) : edge !== null ? edgeLines(edge) : [];
-    const number = op !== null ? view.data.op.finding[op] : 0;
-    const link = number ? el("a", { href: "#finding-" + number, onclick: (event) => { event.preventDefault(); ptds.openFinding(number); } }, `Finding #${number}: ${report.findings[number - 1]?.rule}`) : null;
-    replace(byId("details"), lines.map((line, at) => el("p", {}, at === 0 ? el("b", {}, line) : line)), link && el("p", {}, link));
+    view.chosen = { op: null, edge: null, region: null, ...chosen };
+    ptds.showDetails(view);
     redraw();
   }
 
-  function hover(event) {
-    const { offsetX: x, offsetY: y } = event, edge = edgeAt(x, y), op = edge === null ? opAt(x, y) : null;
-    tip.hidden = edge === null && op === null;
-    if (tip.hidden) return;
-    replace(tip, (edge !== null ? edgeLines(edge) : opLines(op)).map((line) => el("div", {}, line)));
-    tip.style.left = Math.max(0, Math.min(x + 14, view.width - tip.offsetWidth - 4)) + "px";
-    tip.style.top = (y + 18 + tip.offsetHeight > view.height ? Math.max(0, y - tip.offsetHeight - 8) : y + 18) + "px";
+  // A range of time; null: none.
+  function measure(range) {
+    view.measured = range && [Math.max(0, Math.min(...range)), Math.min(view.data.end, Math.max(...range))];
+    ptds.showMeasured(view);
+    redraw();
   }
 
-  function pointer() {
-    let from = null, moved = false;
-    canvas.addEventListener("pointerdown", (event) => {
-      from = { x: event.offsetX, y: event.offsetY };
-      moved = false;
-      canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      if (!from) return hover(event);
-      moved = moved || Math.abs(event.offsetX - from.x) + Math.abs(event.offsetY - from.y) > 3;
-      if (!moved) return;
-      tip.hidden = true;
-      pan((from.x - event.offsetX) / view.plot);
-      scroll(from.y - event.offsetY);
-      from = { x: event.offsetX, y: event.offsetY };
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      const edge = edgeAt(event.offsetX, event.offsetY);
-      if (from && !moved) choose(edge !== null ? { edge } : { op: opAt(event.offsetX, event.offsetY) });
-      from = null;
-    });
-    canvas.addEventListener("dblclick", (event) => event.offsetX > view.gutter && zoom(event.shiftKey ? 3 : 1 / 3, event.offsetX));
-    canvas.addEventListener("pointerleave", () => (tip.hidden = true));
-    canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey && document.activeElement !== canvas) return;
-      event.preventDefault();
-      if (event.shiftKey) pan(event.deltaY / 1000);
-      else zoom(Math.exp(Math.max(-200, Math.min(200, event.deltaY)) / 400), event.offsetX);
-    }, { passive: false });
+  // From when to when something is, and the row that it is in.
+  function extent({ op = null, edge = null, region = null }) {
+    const { data } = view, of = (at, thread) => [data.op.enter[at], data.op.enter[at] + data.op.length[at], view.rowOf.thread.get(thread)];
+    if (op !== null) return of(op, data.op.thread[op]);
+    if (region !== null) return [data.region.start[region], data.region.start[region] + data.region.length[region], view.places.find((one) => one.row && one.row.kind === "region" && one.row.indices.includes(region))?.row];
+    if (edge === null) return null;
+    const { from, to } = data.edge;
+    return [Math.min(from[edge], to[edge]), Math.max(from[edge], to[edge]), view.rowOf.thread.get(data.edge.fromThread[edge])];
   }
 
-  function clear() {
-    byId("search").value = "";
-    mark(null);
-    choose({});
+  // Chooses it and brings it into view, no closer than needed.
+  function reveal(chosen) {
+    const { data } = view, [start, stop, row] = extent(chosen);
+    const span = Math.min(view.to - view.from, Math.max((stop - start) * 6, data.end / 200, 1000 / data.tables.unit_ns));
+    choose(chosen);
+    show((start + stop) / 2 - span / 2, (start + stop) / 2 + span / 2);
+    if (row && (row.y < view.scroll + AXIS || row.y + ROW > view.scroll + view.height)) scroll(row.y - view.scroll - AXIS - ROW);
   }
 
-  const keys = {
-    ArrowLeft: () => pan(-0.15), ArrowRight: () => pan(0.15), ArrowUp: () => scroll(-ROW), ArrowDown: () => scroll(ROW),
-    PageUp: () => scroll(-view.height), PageDown: () => scroll(view.height), Home: () => show(0, view.to - view.from), End: () => show(view.data.end - (view.to - view.from), view.data.end),
-    "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6), 0: fit, n: () => go(1), p: () => go(-1), Escape: clear,
-  };
+  // To the measured range, or to what is chosen.
+  function focus() {
+    const range = view.measured || extent(view.chosen);
+    if (range) show(range[0] - (range[1] - range[0]) * 0.1, range[1] + (range[1] - range[0]) * 0.1);
+  }
 
   // Matches are positions of operations. From the chosen one, or from the middle of the view.
   function go(by) {
@@ -194,13 +122,15 @@
     let at = view.chosen.op !== null ? matches.indexOf(view.chosen.op) : -1;
     if (at >= 0) at = (at + by + matches.length) % matches.length;
     else at = Math.max(0, matches.findIndex((one) => op.enter[one] >= middle));
-    const found = matches[at];
-    const span = Math.min(view.to - view.from, Math.max(op.length[found] * 6, view.data.end / 200, 1000 / view.data.tables.unit_ns));
-    choose({ op: found });
-    show(op.enter[found] + op.length[found] / 2 - span / 2, op.enter[found] + op.length[found] / 2 + span / 2);
-    const row = view.rowOf.thread.get(op.thread[found]);
-    if (row && (row.y < view.scroll + AXIS || row.y + ROW > view.scroll + view.height)) scroll(row.y - view.scroll - AXIS - ROW);
+    reveal({ op: matches[at] });
     byId("matches").textContent = `${count(at + 1)} of ${count(matches.length)}`;
+  }
+
+  // Along the arrows of the chosen call: to where the next one (1) goes, or the one before (-1) comes from.
+  function follow(by) {
+    const { op, edge } = view.chosen, ends = ptds.edgeOps(view.data), [here, there] = by > 0 ? [ends.from, ends.to] : [ends.to, ends.from];
+    const found = edge !== null ? edge : op !== null ? here.indexOf(op) : -1;
+    if (found >= 0 && there[found] >= 0) reveal({ op: there[found] });
   }
 
   // Marks what `takes` takes; null marks nothing and dims nothing.
@@ -209,51 +139,86 @@
     matches = [];
     data.hits = takes ? new Uint8Array(data.count) : null;
     for (let i = 0; takes && i < data.count; i++) if (takes(i)) { data.hits[i] = 1; matches.push(i); }
-    for (const group of data.groups) for (const row of group.rows) ptds.markHits(row, data.hits || new Uint8Array(0));
+    if (data.apart) matches.sort((a, b) => data.op.enter[a] - data.op.enter[b]);
+    for (const group of data.groups) for (const row of group.rows) if (row.kind !== "region") ptds.markHits(row, data.hits || new Uint8Array(0));
     byId("matches").textContent = takes ? (matches.length === 1 ? "1 match" : count(matches.length) + " matches") : "";
-    redraw();
+    repaint();
   }
 
   function search() {
     const text = byId("search").value.trim().toLowerCase(), { op, tables } = view.data;
     const having = (list, name) => Uint8Array.from([0, ...list.map((one) => +(name(one) || "").toLowerCase().includes(text))]);
+    timeline.finding = 0;
     if (!text) return mark(null);
     const api = having(tables.apis, (one) => one), kernel = having(tables.kernels, (one) => one.name), where = having(tables.sites, (one) => one);
     mark((i) => api[op.api[i]] || kernel[op.kernel[i]] || where[op.stack[i]]);
   }
 
-  function showFinding(number) {
-    mark((i) => view.data.op.finding[i] === number);
+  function markFinding(number) {
     byId("search").value = "";
-    byId("timeline").scrollIntoView();
-    canvas.focus();
+    timeline.finding = number;
+    mark((i) => view.data.op.finding[i] === number);
     if (matches.length === 0) byId("matches").textContent = `no operation of finding #${number} in this timeline`;
-    else go(0);
   }
 
-  function start(data, the_report) {
-    report = the_report;
-    const { places, height } = ptds.layout(data), rowOf = { thread: new Map(), stream: new Map(), target: new Map(), run: new Map() };
-    for (const { row } of places) if (row) rowOf[row.kind].set(row.number, row);
-    view = { data, places, rowOf, full: height, from: 0, to: 1, scroll: 0, verdicts: [true, true, true], chosen: { op: null, edge: null }, drawMs: 0, edgesInView: 0 };
-    view.kernelName = (number) => { const one = names(data.tables.kernels, number); return one?.name || one || ""; };
-    view.apiName = (number) => names(data.tables.apis, number) || "(unnamed call)";
-    fit();
+  function showFinding(number) {
+    markFinding(number);
+    byId("timeline").scrollIntoView();
+    canvas.focus();
+    go(0);
+  }
+
+  function clear() {
+    byId("search").value = "";
+    timeline.finding = 0;
+    mark(null);
+    measure(null);
+    choose({});
+  }
+
+  function setArrows(mode) {
+    view.arrows = byId("arrows").value = mode;
+    redraw();
+  }
+
+  // Where rows are, once groups have been opened or closed.
+  function place() {
+    const { places, height } = ptds.layout(view.data), rowOf = { thread: new Map(), stream: new Map(), target: new Map(), run: new Map() };
+    for (const { row } of places) if (row && row.kind !== "region") rowOf[row.kind].set(row.number, row);
+    Object.assign(view, { places, rowOf, full: height, ends: null });
     resize();
-    pointer();
-    canvas.addEventListener("keydown", (event) => {
-      const action = !event.ctrlKey && !event.metaKey && !event.altKey && keys[event.key];
-      if (action) event.preventDefault(), action();
-    });
-    const tools = { in: () => zoom(0.6), out: () => zoom(1 / 0.6), fit, next: () => go(1), previous: () => go(-1), clear };
-    byId("tools").addEventListener("click", (event) => tools[event.target.dataset.do]?.());
+  }
+
+  function toggle(group, closed = !group.closed) {
+    group.closed = closed;
+    group.box.checked = !closed;
+    place();
+  }
+
+  // The groups by name, for who has no pointer; and with many processes there are many.
+  function listGroups() {
+    const box = (group) => (group.box = ptds.el("input", { type: "checkbox", checked: "", onchange: () => toggle(group, !group.box.checked) }));
+    ptds.replace(byId("groups"), view.data.groups.map((group) => ptds.el("label", {}, box(group), " " + group.title)));
+  }
+
+  function start(data, report) {
+    view = timeline.view = { data, from: 0, to: 1, scroll: 0, verdicts: [true, true, true], chosen: { op: null, edge: null, region: null }, measured: null, drawMs: 0, edgesInView: 0, edgesHidden: 0 };
+    timeline.report = report;
+    view.measuredText = () => (data.tables.has_time ? time((view.measured[1] - view.measured[0]) * data.tables.unit_ns, 2) : count(Math.round(view.measured[1] - view.measured[0])) + " ticks");
+    listGroups();
+    place();
+    setArrows(ptds.arrowsAtFirst(data));
+    fit();
+    ptds.startPointer(canvas, view);
+    ptds.startMinimap(view);
     byId("search").addEventListener("input", search);
     byId("search").addEventListener("keydown", (event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1));
+    byId("arrows").addEventListener("change", () => setArrows(byId("arrows").value));
     addEventListener("resize", resize);
     addEventListener("beforeprint", redraw);
-    ptds.redraw = redraw;
+    ptds.redraw = repaint;
     ptds.showFinding = showFinding;
-    ptds.setVerdict = (at, on) => { view.verdicts[at] = on; redraw(); };
   }
-  ptds.startTimeline = start;
+  const setVerdict = (at, on) => { view.verdicts[at] = on; redraw(); };
+  Object.assign(timeline, { start, show, zoom, pan, fit, scroll, choose, measure, extent, reveal, focus, go, follow, search, markFinding, clear, setArrows, setVerdict, toggle, redraw, finding: 0 });
 }

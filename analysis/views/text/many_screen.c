@@ -58,23 +58,13 @@ static void put_doubts(struct screen *screen, const struct traces *traces)
 
 static void put_costs(struct screen *screen, const struct traces *traces, const struct runs *runs)
 {
-    struct line line = {0};
-    if (runs->gains == 0) {
-        line_add(&line, "Default stream: nothing to gain in any of them");
-    } else {
-        const struct report *report = &traces->list.items[runs->most]->report;
-        line_add(&line, "Default stream: may cost time in %zu, at most %s of %s (%.24s)", runs->gains,
-                 text_ns(runs->most_ns).text, text_ns(report->totals.run_ns).text, text_base(report->trace.header.program));
-    }
+    struct line line = opening_default_streams(traces, runs);
     screen_put(screen, &line);
-    struct report_totals gpu = traces_gpu_totals(traces);
-    line_add(&line, "Blocked: %s, %s of the threads' time; %s", text_ns(runs->blocked_ns).text,
-             text_share(runs->blocked_ns, runs->threads_ns).text, report_gpu_time(&gpu));
+    line = opening_blocked_of_many(traces, runs);
     screen_put(screen, &line);
-    if (runs->startup_ns != 0) {
-        line_add(&line, "Start-up: %s allocating, pinning and loading code, in all", text_ns(runs->startup_ns).text);
+    line = opening_startup_of_many(runs);
+    if (line.used != 0)
         screen_put(screen, &line);
-    }
 }
 
 static void put_finding(struct screen *screen, const struct traces *traces, const struct folded *folded, size_t number)

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page shows, in a real browser, against what the text says of the same traces: numbers as they are written, the
+// opening, every finding with its severity, cost and verdicts, causes, gaps. Without a browser these tests are skipped.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "analysis/views/text/many_text.h"
+#include "analysis/views/text/screen.h"
+#include "tests/analysis/exported.h"
+#include "tests/analysis/page_browser.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* Thousands are set apart by a space in text, by a narrow one on the page; all white space is one space. */
+std::string Plain(const std::string &text)
+{
+    std::string out;
+    for (size_t i = 0; i < text.size(); i++) {
+        bool narrow = text.compare(i, 3, "\u202f") == 0;
+        if (narrow)
+            i += 2;
+        bool space = narrow || text[i] == ' ' || text[i] == '\n' || text[i] == '\t';
+        if (!space)
+            out += text[i];
+        else if (!out.empty() && out.back() != ' ')
+            out += ' ';
+    }
+    return out;
+}
+
+/* What a script says, decoded. */
+std::string Said(Browser *browser, const std::string &script)
+{
+    json_error_t error;
+    json_t *value = json_loads(browser->Run(script).c_str(), JSON_DECODE_ANY, &error);
+    std::string text = json_is_string(value) ? json_string_value(value) : "(nothing was said)";
+    json_decref(value);
+    return text;
+}
+
+bool Has(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+const char two_kernels[] =
+    "setting policy=guarded\n1@0 launch s=L to=P1 k=a site=a\n1@10+400 copy s=L implicit from=device "
+    "to=pageable bytes=4 site=b target=P1\n2@20+12250 free ptr=0x1000 site=c\n1@13000+0 copy s=L "
+    "implicit from=device to=pageable bytes=4 site=b\n" GOES_ON;
+
+/* Traces by name: made up ones, and recordings of programs on the simulated driver. */
+std::string TraceNamed(const std::string &name)
+{
+    if (name == "nothing")
+        return BuildTrace("1@0 launch s=N1 k=a\n");
+    if (name == "made_up")
+        return BuildTrace(two_kernels);
+    if (name == "untimed")
+        return BuildTrace("1@0 launch s=L k=a site=a\n1@10 copy s=L implicit from=device to=pageable bytes=4 site=b\n"
+                          "1@50 sync s=L\n");
+    if (name == "killed")
+        return BuildTrace(std::string("killed\n") + two_kernels);
+    std::ifstream file("tests/analysis/recorded/" + name + ".ptds", std::ios::binary);
+    std::stringstream bytes;
+    bytes << file.rdbuf();
+    EXPECT_TRUE(file.good()) << name;
+    return bytes.str();
+}
+
+TEST(PageAgree, NumbersAreWrittenAsInText)
+{
+    NEEDS_A_BROWSER();
+    Page page(TraceNamed("made_up"), nullptr);
+    Browser browser(1280, 900);
+    ASSERT_NE("failed", browser.Open(page.path));
+    std::string asked, times, counts, shares;
+    uint64_t chance = 88172645463325252u;
+    std::vector<uint64_t> all = {0,     1,      999,    1000,    1049,      1050,      1250,       1350,       12250,
+                                 12750, 999949, 999950, 999999,  1000000,   1250000,   999950000,  1000000000, 1005000000,
+                                 99999, 10000,  9999,   1000000, 123456789, 125000000, 1125000000, 1375000000};
+    for (int i = 0; i < 2000; i++) {
+        chance ^= chance << 13;
+        chance ^= chance >> 7;
+        chance ^= chance << 17;
+        all.push_back((chance >> 20) % (uint64_t{1} << (chance % 40)) / 50 * 50);
+    }
+    for (uint64_t one : all) {
+        asked += (asked.empty() ? "" : ",") + std::to_string(one);
+        times += std::string(text_ns(one).text) + "\n";
+        counts += std::string(text_count(one).text) + "\n";
+        shares += std::string(text_share(one, 1000000).text) + "\n";
+    }
+    auto page_says = [&](const std::string &how) {
+        std::string said = Said(&browser, "[" + asked + "].map((one) => " + how + " + '\\n').join('')");
+        for (size_t at; (at = said.find("\u202f")) != std::string::npos;)
+            said.replace(at, 3, " ");
+        return said;
+    };
+    EXPECT_EQ(times, page_says("ptds.time(one)"));
+    EXPECT_EQ(counts, page_says("ptds.count(one)"));
+    EXPECT_EQ(shares, page_says("ptds.percent(one, 1000000)"));
+}
+
+class AgreeOn : public testing::TestWithParam<const char *>
+{
+protected:
+    static void SetUpTestSuite()
+    {
+        if (!Browser::Find().empty())
+            browser = std::make_unique<Browser>(1280, 900);
+    }
+    static void TearDownTestSuite()
+    {
+        browser.reset();
+    }
+    void SetUp() override
+    {
+        NEEDS_A_BROWSER();
+        page = std::make_unique<Page>(TraceNamed(GetParam()), nullptr, TIMELINE_MOST, true);
+        ASSERT_EQ(0, page->status);
+        ASSERT_NE("failed", browser->Open(page->path));
+        TextOf out;
+        report_text(page->get(), nullptr, &out);
+        text = out.text;
+    }
+
+    static std::unique_ptr<Browser> browser; /* one for all: starting it takes longest */
+    std::unique_ptr<Page> page;
+    std::string text;
+};
+std::unique_ptr<Browser> AgreeOn::browser;
+
+/* {"severity": "warning, class H3", ...} of the finding with this number: the lines below its title. */
+std::map<std::string, std::string> InText(const std::string &text, size_t number)
+{
+    std::map<std::string, std::string> said;
+    size_t from = text.find("\n#" + std::to_string(number) + " ");
+    if (from == std::string::npos)
+        return said;
+    std::istringstream lines(text.substr(from + 1));
+    std::string line, title;
+    std::getline(lines, title);
+    said["title"] = title;
+    while (std::getline(lines, line) && line.compare(0, 4, "    ") == 0)
+        if (line.size() > 26 && line[4] != ' ' && line[25] == ' ')
+            said[line.substr(4, line.find("  ", 4) - 4)] = line.substr(26);
+    return said;
+}
+
+TEST_P(AgreeOn, EveryFinding)
+{
+    size_t count = (*page)->findings.count;
+    EXPECT_EQ(std::to_string(count),
+              browser->Run("ptds.openFinding(1), document.querySelectorAll('#list tr.finding').length"));
+    for (size_t number = 1; number <= count; number++) {
+        auto said = InText(text, number);
+        ASSERT_NE("", said["title"]) << number << "\n" << text;
+        browser->Run("ptds.openFinding(" + std::to_string(number) + ")");
+        auto cell = [&](const std::string &which) {
+            return Plain(Said(browser.get(), "document.querySelector('#finding-" + std::to_string(number) + "')." + which));
+        };
+        auto detail = [&](const std::string &name) {
+            return Plain(Said(browser.get(), "(() => { const dt = [...document.querySelectorAll('#finding-" +
+                                                 std::to_string(number) +
+                                                 " + tr dt')].find((one) => one.textContent === '" + name +
+                                                 "'); return dt ? dt.nextSibling.textContent : ''; })()"));
+        };
+        std::string title = said["title"], rule = title.substr(title.find(' ') + 1);
+        EXPECT_EQ(rule.substr(0, rule.find(": ")), cell("cells[1].textContent")) << title;
+        EXPECT_EQ(rule.substr(rule.find(": ") + 2),
+                  Plain(Said(browser.get(),
+                             "document.querySelector('#finding-" + std::to_string(number) + " + tr strong').textContent")));
+        EXPECT_EQ(said["severity"], detail("severity")) << title;
+        EXPECT_EQ(said["severity"], cell("cells[2].textContent") + said["severity"].substr(said["severity"].find(',')));
+        EXPECT_EQ(Plain(said["saves at most"]), detail("saves at most")) << title;
+        EXPECT_EQ(0u, Plain(said["saves at most"]).find(cell("cells[3].textContent.split(' (')[0]"))) << title;
+        EXPECT_EQ(said["case"], detail("case")) << title;
+        EXPECT_EQ(said["id"], detail("id")) << title;
+        if (said.count("call") != 0) {
+            EXPECT_TRUE(Has(Plain(said["call"]), ", " + cell("cells[4].textContent") + " time")) << said["call"];
+        }
+        if (said.count("implicit orders here") != 0) {
+            for (const std::string &one : {std::string("needed"), std::string("maybe needed"), std::string("not needed")})
+                EXPECT_EQ(Has(said["implicit orders here"], " " + one), Has(detail("implicit orders here"), " " + one))
+                    << said["implicit orders here"] << " / " << detail("implicit orders here");
+        }
+    }
+    EXPECT_EQ("", Errors(*browser));
+}
+
+TEST_P(AgreeOn, OpeningTotalsAndGaps)
+{
+    std::string shown = Plain(Said(browser.get(), "document.getElementById('summary').innerText"));
+    TextOf screen;
+    report_screen(page->get(), nullptr, 100, &screen);
+    std::istringstream lines(screen.text);
+    std::string line;
+    size_t compared = 0;
+    for (bool causes = false; std::getline(lines, line);) {
+        bool opens = false;
+        for (const char *begin : {"Right: ", "May be wrong: ", "WRONG: ", "Default stream", "Blocked: ", "Start-up: "})
+            opens |= line.compare(0, strlen(begin), begin) == 0;
+        causes = causes ? !line.empty() : line.compare(0, 8, "The rest") == 0;
+        bool cause = causes && line.compare(0, 2, "  ") == 0;
+        if (!opens && !cause)
+            continue;
+        compared++;
+        EXPECT_TRUE(Has(shown, Plain(cause ? line.substr(2) : line))) << line << "\n" << shown;
+    }
+    EXPECT_LE(3u, compared) << screen.text;
+    const struct report_totals &totals = (*page)->totals;
+    std::string calls = text_count(totals.calls).text, stream = text_count(totals.default_stream).text;
+    EXPECT_TRUE(Has(Plain(text), "driver calls " + calls));
+    EXPECT_TRUE(Has(shown, calls + " driver calls")) << shown;
+    EXPECT_TRUE(Has(shown, stream + " default-stream operations: " + text_count(totals.remapped).text + " remapped"))
+        << shown;
+    size_t at = text.find("blocked in calls     ");
+    std::string blocked = text.substr(at + 21, text.find(';', at) - at - 21);
+    EXPECT_TRUE(Has(shown, " " + blocked + " blocked in calls")) << blocked << "\n" << shown;
+    at = text.find("\nWhat could not be analysed\n");
+    ASSERT_NE(std::string::npos, at);
+    std::istringstream gaps(text.substr(at + 28));
+    while (std::getline(gaps, line) && line.size() > 2 && line.compare(0, 2, "  ") == 0)
+        if (!Has(line, "nothing: ")) {
+            EXPECT_TRUE(Has(shown, Plain(line.substr(2)))) << line << "\n" << shown;
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, AgreeOn,
+                         testing::Values("nothing", "made_up", "untimed", "killed", "mixed_streams", "mixed_threads",
+                                         "overlap", "stream_handover"),
+                         [](const auto &param) { return std::string(param.param); });
+
+TEST(PageAgree, SeveralTracesAsOnTheScreen)
+{
+    NEEDS_A_BROWSER();
+    for (const std::vector<std::string> &names :
+         std::vector<std::vector<std::string>>{{"made_up", "killed"}, {"mixed_threads", "overlap", "stream_handover"}}) {
+        std::vector<std::string> bytes;
+        for (const std::string &name : names)
+            bytes.push_back(TraceNamed(name));
+        Opened opened(bytes);
+        TextOf html, screen;
+        ASSERT_EQ(0, report_html_many(&opened.traces, &opened.folds, nullptr, opened.namer, &html));
+        many_screen(&opened.traces, &opened.folds, opened.namer, 100, &screen);
+        std::string path = WriteTemporary(html.text), named = path + ".html";
+        ASSERT_EQ(0, rename(path.c_str(), named.c_str()));
+        Browser browser(1280, 900);
+        EXPECT_NE("failed", browser.Open(named));
+        std::string shown = Plain(Said(&browser, "document.body.innerText"));
+        std::istringstream lines(screen.text);
+        std::string line;
+        size_t compared = 0;
+        while (std::getline(lines, line)) {
+            for (const char *begin : {"Default stream", "Blocked: ", "Start-up: "})
+                if (line.compare(0, strlen(begin), begin) == 0 && ++compared != 0) {
+                    EXPECT_TRUE(Has(shown, Plain(line))) << line << "\n" << shown;
+                }
+            unsigned number = 0, processes = 0;
+            char rule[60], cost[20], unit[20], severity[20];
+            unsigned long long calls = 0;
+            if (sscanf(line.c_str(), "#%u %59s %19s %19s %llux %19[^,], %u", &number, rule, cost, unit, &calls, severity,
+                       &processes) != 7)
+                continue;
+            compared++;
+            std::string row =
+                Plain(Said(&browser, "document.querySelector('#finding-" + std::to_string(number) + "').innerText"));
+            for (const std::string &part : {std::string(rule), std::string(severity), std::string(cost) + " " + unit})
+                EXPECT_TRUE(Has(row, part)) << line << "\n" << row;
+        }
+        EXPECT_LE(2u, compared) << screen.text;
+        EXPECT_EQ("", Errors(browser));
+        unlink(named.c_str());
+    }
+}
+
+} // namespace
+} // namespace ptds
