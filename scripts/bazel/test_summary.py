@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts test cases from Bazel's build events: test_summary.py EVENTS.json BAZEL_STATUS
+"""Counts test cases from Bazel's build events: test_summary.py EVENTS.json BAZEL_STATUS [LIST OF SKIPS]
 
 Called by scripts/test. A target whose test.xml names no case counts as one case; a target that did not build,
-timed out or died outside its cases counts as one failure.
+timed out or died outside its cases counts as one failure. What was skipped is named: gtest says it in its test.xml, a script
+by a line of its output that begins with SKIP. With a list, one TARGET CASE a line, a skip that is not on it is a failure.
 """
 import json
+import re
 import sys
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
@@ -61,9 +63,27 @@ def cases_of(xml_path):
         if problem is not None:
             yield name, "failed", (problem.get("message") or problem.text or "").strip()
         elif case.find("skipped") is not None or case.get("result") in ("skipped", "suppressed"):
-            yield name, "skipped", ""
+            why = case.find("skipped")
+            yield name, "skipped", "" if why is None else (why.get("message") or why.text or "").strip()
         elif case.get("status") != "notrun":
             yield name, "passed", ""
+
+
+def said_skips(log_path):
+    """What a script says that it left out: lines that begin with SKIP or SKIPPED, and perhaps a name before a colon."""
+    try:
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            lines = [re.match(r"SKIP(?:PED)?\b:?\s*(?:(\S+):\s+)?(.*)", line) for line in log]
+    except (OSError, TypeError):
+        return
+    for line in filter(None, lines):
+        yield line.group(1) or "(part of it)", "skipped", line.group(2).strip()
+
+
+def read_list(path):
+    """The skips that are known, as (target, case); what follows a # is the reason."""
+    with open(path, encoding="utf-8") as known:
+        return {tuple(line.split(None, 1)) for line in (line.split(" #")[0].strip() for line in known) if line and line[0] != "#"}
 
 
 def one_line(text, width=90):
@@ -71,11 +91,22 @@ def one_line(text, width=90):
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
+def show(title, rows):
+    if not rows:
+        return
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    print("\n" + title)
+    for target, name, message in rows:
+        print(("  %-*s  %-*s  %s" % (widths[0], target, widths[1], name, message)).rstrip())
+
+
 def main():
     events, status = sys.argv[1], int(sys.argv[2])
+    known = read_list(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else None
     results, broken = collect(read_events(events))
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     rows = [(label, "(did not build)", "") for label in sorted(broken)]
+    skipped = []
     for label, runs in sorted(results.items()):
         for run_status, xml_path, log_path in runs:
             good = run_status in ("PASSED", "FLAKY")
@@ -85,21 +116,23 @@ def main():
                 cases = [(label, "passed", "")]
             if not good and not failures:
                 cases.append(("(whole target)", "failed", "%s, see %s" % (run_status, log_path)))
+            is_script = len(cases) == 1 and cases[0][0].split(".")[-1] == label[2:].replace(":", "/")
+            cases += said_skips(log_path) if is_script else []
             for name, outcome, message in cases:
                 counts[outcome] += 1
+                if outcome == "skipped":
+                    skipped.append((label, name, one_line(message)))
+                    if known is not None and (label, name) not in known:
+                        counts["failed"] += 1
+                        rows.append((label, name, "skipped, and not on the list of skips"))
                 if outcome == "failed":
                     rows.append((label, name, one_line(message)))
     counts["failed"] += len(broken)
     if status not in (0, NO_TESTS_FOUND) and counts["failed"] == 0:
         rows.append(("(build)", "bazel exit status %d" % status, "see above"))
         counts["failed"] = 1
-    if rows:
-        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-        print("\nfailed:")
-        for target, name, message in rows:
-            print("  %-*s  %-*s  %s" % (widths[0], target, widths[1], name, message))
-    if counts["skipped"]:
-        print("%d skipped" % counts["skipped"])
+    show("failed:", rows)
+    show("%d skipped:" % counts["skipped"], skipped)
     print("%(passed)d passed, %(failed)d failed" % counts)
     return 1 if counts["failed"] else 0
 
