@@ -6,6 +6,10 @@
 
 #include <thread>
 
+extern "C" {
+#include "interpose/state/hooks.h"
+}
+
 namespace
 {
 
@@ -160,6 +164,39 @@ TEST_F(Captures, APerThreadStreamIsItsThreads)
     end(CU_STREAM_PER_THREAD);
     EXPECT_FALSE(capture_has_per_thread(thread_get()));
     EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+/* Whoever marks streams hears of it before the capture begins; never of the legacy one, which can't be captured. */
+TEST_F(Captures, ThePolicyHearsOfItBefore)
+{
+    static std::vector<CUstream> heard;
+    state_hooks.stream_captures = [](struct stream *stream) {
+        EXPECT_FALSE(capture_any());
+        heard.push_back(stream ? stream->handle : CU_STREAM_PER_THREAD);
+    };
+    for (CUstream one : {kOrigin, CU_STREAM_PER_THREAD, CU_STREAM_LEGACY}) {
+        begin(one);
+        end(one);
+    }
+    state_hooks.stream_captures = nullptr;
+    EXPECT_EQ((std::vector<CUstream>{kOrigin, CU_STREAM_PER_THREAD}), heard);
+}
+
+TEST_F(Captures, AForkedChildHasNone)
+{
+    begin(kOrigin);
+    struct call call = after();
+    capture_event_recorded(&call, kEvent, kOrigin);
+    capture_after_fork();
+    EXPECT_FALSE(capture_any());
+    objects_after_fork();
+    EXPECT_EQ(std::vector<CUcontext>{}, alive());
+    t_current = kOne;
+    EXPECT_NE(one_, objects_context(kOne)) << "the parent's entries are the parent's";
+    create_stream(kOther);
+    begin(kOther);
+    EXPECT_FALSE(capture_has_event(kEvent));
+    end(kOther);
 }
 
 TEST_F(Captures, SixtyFourAtOnce)

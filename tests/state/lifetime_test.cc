@@ -7,6 +7,10 @@
 #include <set>
 #include <thread>
 
+extern "C" {
+#include "interpose/state/hooks.h"
+}
+
 namespace
 {
 
@@ -123,6 +127,40 @@ TEST_F(Lifetime, StreamsOfOtherContextsStay)
     t_current = kOne;
     EXPECT_EQ(first, stream(kStream)->uid);
     EXPECT_NE(second, stream(kOther)->uid);
+}
+
+/* A context is seen first wherever it turns up; what it is may be learnt later. */
+TEST_F(Lifetime, WhatAContextIsMayBeLearntLater)
+{
+    struct context *context = objects_context(kOne);
+    EXPECT_EQ(PTDS_CONTEXT_UNKNOWN, context->kind);
+    EXPECT_EQ(context, retain(kOne));
+    EXPECT_EQ(PTDS_CONTEXT_PRIMARY, context->kind);
+    context = objects_context(kTwo);
+    struct call call = after();
+    objects_context_green(&call, &kTwo);
+    EXPECT_EQ(context, call.context);
+    EXPECT_EQ(PTDS_CONTEXT_GREEN, context->kind);
+}
+
+TEST_F(Lifetime, ThePolicyHearsOfAContextThatBecomesCurrent)
+{
+    static std::vector<struct context *> heard;
+    state_hooks.context_current = [](struct call *, struct context *context) { heard.push_back(context); };
+    struct context *context = create(kOne);
+    struct call call = after();
+    objects_context_current(&call, kOne);
+    EXPECT_EQ(context, call.context);
+    objects_context_current(&call, nullptr);
+    call.result = CUDA_ERROR_UNKNOWN;
+    objects_context_current(&call, kOne);
+    create_stream(kStream);
+    begin(kStream);
+    call.result = CUDA_SUCCESS;
+    objects_context_current(&call, kOne); /* not the time to make streams */
+    end(kStream);
+    state_hooks.context_current = nullptr;
+    EXPECT_EQ((std::vector<struct context *>{context, context}), heard);
 }
 
 TEST_F(Lifetime, ManyContextsAtOnceAndOneAfterTheOther)
