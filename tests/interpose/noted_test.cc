@@ -146,6 +146,24 @@ TEST_F(Noted, Allocations)
     EXPECT_EQ((std::vector<std::string>{"cuMemAllocAsync pooled+0 500 5 (0 0)"}), noted(PTDS_OP_ALLOC_ASYNC));
 }
 
+/* The first 20 bytes of the program's build id, which has 24. */
+TEST_F(Noted, TheBuildIdAsFarAsThereIsRoom)
+{
+    unsigned found = 0;
+    for (const auto &[kind, bytes] : recorded_->trace.records) {
+        ptds_rec_OBJECT object;
+        if (kind != PTDS_REC_OBJECT ||
+            std::string(bytes.substr(sizeof object).c_str()).find("noted_child") == std::string::npos)
+            continue;
+        memcpy(&object, bytes.data(), sizeof object);
+        EXPECT_EQ(20u, object.build_id_size);
+        for (unsigned i = 0; i < 20; i++)
+            EXPECT_EQ(i, object.build_id[i]);
+        found++;
+    }
+    EXPECT_EQ(1u, found);
+}
+
 /* What frees a memory names the very one: no other has its uid. */
 TEST_F(Noted, FreesNameWhatWasAllocated)
 {
