@@ -83,7 +83,7 @@ static void fold_counts(struct ptds_chunk *chunk)
     lock_take(&ended_lock);
     if (!ended_counts) {
         ended_counts = chunk;
-        chunk->thread = 0;
+        __atomic_store_n(&chunk->thread, 0, __ATOMIC_RELAXED);
     } else {
         add_up((uint8_t *)ended_counts + COUNTS_AT, (uint8_t *)chunk + COUNTS_AT, NOW_AT - COUNTS_AT);
         add_up((uint8_t *)ended_counts + DEFAULTS_AT, (uint8_t *)chunk + DEFAULTS_AT, COUNTS_END - DEFAULTS_AT);
