@@ -226,6 +226,24 @@ static int object_known(uintptr_t address)
     return 0;
 }
 
+/* Its id; 0 where another thread has just been first. */
+static uint32_t remember_object(const struct elf_object *object)
+{
+    uint32_t id = 0;
+    lock_take(&lock);
+    if (!object_known(object->base)) {
+        uint32_t at = object_count;
+        if (at < OBJECTS) {
+            objects[at].base = object->base;
+            objects[at].end = object->end;
+        }
+        id = at + 1;
+        __atomic_store_n(&object_count, id, __ATOMIC_RELEASE);
+    }
+    lock_drop(&lock);
+    return id;
+}
+
 static void define_object(uintptr_t address)
 {
     struct elf_object object;
@@ -244,13 +262,8 @@ static void define_object(uintptr_t address)
     record.build_id_size = size > 20 ? 20 : size;
     if (id)
         memcpy(record.build_id, id, record.build_id_size);
-    uint32_t at = __atomic_load_n(&object_count, __ATOMIC_RELAXED);
-    if (at < OBJECTS) {
-        objects[at].base = object.base;
-        objects[at].end = object.end;
-    }
-    record.id = __atomic_add_fetch(&object_count, 1, __ATOMIC_RELEASE);
-    define(PTDS_REC_OBJECT, &record, sizeof record, path, strlen(path));
+    if ((record.id = remember_object(&object)) != 0)
+        define(PTDS_REC_OBJECT, &record, sizeof record, path, strlen(path));
 }
 
 uint32_t define_stack(void *const *frames, uint32_t count)

@@ -67,9 +67,14 @@ static void each_record(struct walk *walk, const struct ptds_chunk *chunk, visit
     }
 }
 
+static uint32_t kind_of(const struct ptds_chunk *chunk)
+{
+    return __atomic_load_n(&chunk->kind, __ATOMIC_ACQUIRE);
+}
+
 static int is_old(const struct walk *walk, const struct ptds_chunk *chunk)
 {
-    return chunk->kind == PTDS_CHUNK_DEFINITIONS && chunk->sequence < walk->sequence;
+    return kind_of(chunk) == PTDS_CHUNK_DEFINITIONS && __atomic_load_n(&chunk->sequence, __ATOMIC_RELAXED) < walk->sequence;
 }
 
 static void each_old_definition(struct walk *walk, visitor *visit)
@@ -215,10 +220,11 @@ static void use_of_all_records(struct walk *walk)
 {
     const struct ptds_chunk *chunk;
     for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
-        if (chunk->kind != PTDS_CHUNK_CALLS && chunk->kind != PTDS_CHUNK_COUNTS)
+        uint32_t kind = kind_of(chunk);
+        if (kind != PTDS_CHUNK_CALLS && kind != PTDS_CHUNK_COUNTS)
             continue;
-        use(walk, PTDS_REC_THREAD, chunk->thread);
-        if (chunk->kind == PTDS_CHUNK_CALLS)
+        use(walk, PTDS_REC_THREAD, __atomic_load_n(&chunk->thread, __ATOMIC_RELAXED));
+        if (kind == PTDS_CHUNK_CALLS)
             each_record(walk, chunk, use_of_record);
     }
 }
@@ -260,7 +266,7 @@ static void use_of_definitions(struct walk *walk)
 {
     const struct ptds_chunk *chunk;
     for (uint64_t i = 0; (chunk = store_chunk_at(i)); i++) {
-        if (chunk->kind == PTDS_CHUNK_DEFINITIONS)
+        if (kind_of(chunk) == PTDS_CHUNK_DEFINITIONS)
             each_record(walk, chunk, is_old(walk, chunk) ? use_of_those_that_stay : use_of_definition);
     }
 }

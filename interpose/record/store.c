@@ -249,12 +249,25 @@ static void let_go(const void *from, const struct ptds_chunk *chunk)
     errno = saved;
 }
 
+/* Whoever forgets definitions looks at chunks of other threads meanwhile: by their kind, which comes last. */
+static void begin_chunk(struct ptds_chunk *chunk, enum ptds_chunk_kind kind, uint32_t thread)
+{
+    __atomic_store_n(&chunk->kind, PTDS_CHUNK_FREE, __ATOMIC_RELAXED);
+    chunk->magic = PTDS_CHUNK_MAGIC;
+    __atomic_store_n(&chunk->thread, thread, __ATOMIC_RELAXED);
+    chunk->holds = chunk->now = chunk->defaults = 0;
+    __atomic_store_n(&chunk->sequence, ++store.sequence, __ATOMIC_RELAXED);
+    chunk->lost = 0;
+    memset(chunk->reserved, 0, sizeof chunk->reserved);
+    __atomic_store_n(&chunk->kind, kind, __ATOMIC_RELEASE);
+}
+
 /* Under the lock. */
 static void hand_out(struct ptds_chunk *chunk, uint64_t index, enum ptds_chunk_kind kind, uint32_t thread)
 {
     int fresh = index == store.handed;
     __atomic_store_n(&chunk->committed, 0, __ATOMIC_RELEASE);
-    *chunk = (struct ptds_chunk){.magic = PTDS_CHUNK_MAGIC, .kind = kind, .thread = thread, .sequence = ++store.sequence};
+    begin_chunk(chunk, kind, thread);
     store.states[index] = STATE_ACTIVE;
     store.counts += kind == PTDS_CHUNK_COUNTS;
     if (fresh) {
@@ -365,7 +378,7 @@ void store_chunk_back(struct ptds_chunk *chunk)
 {
     lock_take(&store.lock);
     store.counts -= chunk->kind == PTDS_CHUNK_COUNTS;
-    chunk->kind = PTDS_CHUNK_FREE;
+    __atomic_store_n(&chunk->kind, PTDS_CHUNK_FREE, __ATOMIC_RELEASE);
     let_go(chunk + 1, chunk);
     set_state(chunk, STATE_FREE);
     store.free++;

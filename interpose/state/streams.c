@@ -25,10 +25,16 @@ static struct stream **bucket_of(CUstream handle)
     return &buckets[((uintptr_t)handle >> 4) * 0x9e3779b97f4a7c15u >> 52];
 }
 
+/* Of an entry that a thread remembers and that may by now be becoming another thread's stream. */
+static CUstream handle_of(const struct stream *stream)
+{
+    return __atomic_load_n(&stream->handle, __ATOMIC_RELAXED);
+}
+
 static struct stream *find_stream(CUstream handle)
 {
     struct stream *stream = __atomic_load_n(bucket_of(handle), __ATOMIC_ACQUIRE);
-    while (stream && stream->handle != handle)
+    while (stream && handle_of(stream) != handle)
         stream = stream->next;
     return stream;
 }
@@ -80,9 +86,9 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
     lock_take(&streams_lock);
     struct stream *stream = find_stream(handle);
     if (!stream && (stream = take_entry())) {
-        stream->handle = handle;
+        __atomic_store_n(&stream->handle, handle, __ATOMIC_RELAXED);
         stream->next = *bucket_of(handle);
-        stream->gone = 1;
+        __atomic_store_n(&stream->gone, 1, __ATOMIC_RELAXED);
         __atomic_store_n(bucket_of(handle), stream, __ATOMIC_RELEASE);
     }
     if (stream) {
@@ -109,7 +115,7 @@ static uint32_t ask_kind(CUstream handle)
 
 static int is_alive(const struct stream *stream)
 {
-    return !stream->gone && !(stream->context && stream->context->gone);
+    return !__atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE) && !(stream->context && stream->context->gone);
 }
 
 static struct stream *first_sight(struct thread *thread, CUstream handle, struct stream *known)
@@ -137,7 +143,7 @@ static int is_settled(const struct stream *stream)
 struct stream *objects_stream(struct thread *thread, CUstream handle)
 {
     struct stream *last = thread->last_stream;
-    if (__builtin_expect(last && last->handle == handle && is_settled(last), 1))
+    if (__builtin_expect(last && handle_of(last) == handle && is_settled(last), 1))
         return last;
     struct stream *stream = find_stream(handle);
     if (!stream || !is_settled(stream))

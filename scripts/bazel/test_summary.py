@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts test cases from Bazel's build events: test_summary.py EVENTS.json BAZEL_STATUS
+"""Counts test cases from Bazel's build events: test_summary.py EVENTS.json BAZEL_STATUS [LIST OF SKIPS]
 
 Called by scripts/test. A target whose test.xml names no case counts as one case; a target that did not build,
-timed out or died outside its cases counts as one failure.
+timed out or died outside its cases counts as one failure. What was skipped is named: gtest says it in its test.xml, a script
+by a line of its output that begins with SKIP. With a list, one TARGET CASE a line (* for all of a target), a skip that is not on it is a failure.
 """
 import json
+import re
 import sys
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
@@ -74,6 +76,23 @@ def cases_of(xml_path):
             yield name, "passed", ""
 
 
+def said_skips(log_path):
+    """What a script says that it left out: lines that begin with SKIP or SKIPPED, and perhaps a name before a colon."""
+    try:
+        with open(log_path, encoding="utf-8", errors="replace") as log:
+            lines = [re.match(r"SKIP(?:PED)?\b:?\s*(?:(\S+):\s+)?(.*)", line) for line in log]
+    except (OSError, TypeError):
+        return
+    for line in filter(None, lines):
+        yield line.group(1) or "(part of it)", "skipped", line.group(2).strip()
+
+
+def read_list(path):
+    """The skips that are known, as (target, case); what follows a # is the reason."""
+    with open(path, encoding="utf-8") as known:
+        return {tuple(line.split(None, 1)) for line in (line.split(" #")[0].strip() for line in known) if line and line[0] != "#"}
+
+
 def one_line(text, width=90):
     text = " ".join(text.split())
     return text if len(text) <= width else text[: width - 3] + "..."
@@ -90,6 +109,7 @@ def print_skipped(skipped):
 
 def main():
     events, status = sys.argv[1], int(sys.argv[2])
+    known = read_list(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] else None
     results, broken = collect(read_events(events))
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     rows = [(label, "(did not build)", "") for label in sorted(broken)]
@@ -103,10 +123,15 @@ def main():
                 cases = [(label, "passed", "")]
             if not good and not failures:
                 cases.append(("(whole target)", "failed", "%s, see %s" % (run_status, log_path)))
+            is_script = len(cases) == 1 and cases[0][0].split(".")[-1] == label[2:].replace(":", "/")
+            cases += said_skips(log_path) if is_script else []
             for name, outcome, message in cases:
                 counts[outcome] += 1
                 if outcome == "skipped":
                     skipped.setdefault(message, []).append((label, name))
+                    if known is not None and not {(label, name), (label, "*")} & known:
+                        counts["failed"] += 1
+                        rows.append((label, name, "skipped, and not on the list of skips"))
                 if outcome == "failed":
                     rows.append((label, name, one_line(message)))
     counts["failed"] += len(broken)

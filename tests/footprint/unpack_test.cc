@@ -63,6 +63,20 @@ TEST(Lz4, Damaged)
         EXPECT_FALSE(unpack(unpack_lz4, packed, 4, &text));
 }
 
+/* However much a damaged block claims to hold: nothing is written past the place for it. */
+TEST(Lz4, KeepsToItsPlace)
+{
+    const Bytes literals = {0x30, 'a', 'b', 'c', 1, 0, 0x40, 'd', 'd', 'd', 'd'}; /* 3, a match of 4, 4 more */
+    const Bytes match = {0x30, 'a', 'b', 'c', 1, 0, 0x00, 1, 0, 0x10, 'e'};       /* 3, two matches of 4, 1 more */
+    for (const Bytes &packed : {literals, match}) {
+        for (size_t room = 0; room < 11; room++) {
+            Bytes place(32, 0xee);
+            EXPECT_EQ(0, unpack_lz4(place.data(), room, packed.data(), packed.size())) << room;
+            EXPECT_EQ(Bytes(32 - room, 0xee), Bytes(place.begin() + static_cast<long>(room), place.end())) << room;
+        }
+    }
+}
+
 std::vector<std::string> samples()
 {
     std::mt19937 random(7);

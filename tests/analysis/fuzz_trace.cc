@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For libFuzzer: bazel build --config=clang --config=asan --copt=-fsanitize=fuzzer-no-link --linkopt=-fsanitize=fuzzer
-// //tests/analysis:fuzz_entry, then run it on a folder of traces.
+// For libFuzzer, run by scripts/fuzz: a trace's bytes through everything that reads one.
+#include "tests/analysis/fuzz.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/analysis/whole.h"
-
-extern "C" __attribute__((visibility("default"))) int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

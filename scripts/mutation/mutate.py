@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mutation run: changes the code in small ways, one at a time, and counts which changes the tests notice.
+
+Called by scripts/mutate. Works in a scratch copy, keeps what is known in a state file, and so goes on where it was stopped.
+"""
+import argparse
+import collections
+import glob
+import hashlib
+import json
+import os
+import random
+import re
+import sys
+
+import project as projects
+import rules
+
+NOTICED = ("noticed", "timeout")
+WAVES = (4, 16)  # how many tests at first: most mutants are seen by the nearest
+
+
+def all_mutants(root, folders, only):
+    found = []
+    for folder in folders:
+        for ending in ("c", "h"):
+            for path in glob.glob(os.path.join(root, folder, "**", "*." + ending), recursive=True):
+                name = os.path.relpath(path, root)
+                if only and not re.search(only, name):
+                    continue
+                with open(path, encoding="utf-8") as file:
+                    found += rules.mutants(name, file.read())
+    return sorted(found)
+
+
+def key_of(mutant, text):
+    """Names a mutant, wherever its line has moved to: by the line, what it becomes, and how many like it stand before."""
+    before = text[:mutant.start].count(text[text.rfind("\n", 0, mutant.start) + 1:mutant.start + len(mutant.before)])
+    words = [mutant.file, mutant.rule, mutant.text, rules.changed_line(mutant, text), str(before)]
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+
+
+def read_equivalents(path):
+    """{(file, line, line as changed): reason}. Three lines each: "FILE: LINE", "-> LINE", and the reason, indented."""
+    known, current = {}, None
+    if not path or not os.path.exists(path):
+        return known
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.rstrip("\n")
+            if not line or line.startswith("#"):
+                continue
+            if line.startswith("-> ") and current and len(current) == 2:
+                current += (line[3:],)
+            elif line.startswith("    ") and current and len(current) == 3:
+                known[current] = (known.get(current, "") + " " + line.strip()).strip()
+            elif ": " in line and not line.startswith(" "):
+                current = tuple(line.split(": ", 1))
+            else:
+                raise SystemExit("%s:%d: what is this?" % (path, number))
+    return known
+
+
+class State:
+    """What is known of each mutant, a line each: written at once, so that a run may be stopped at any moment."""
+
+    def __init__(self, path, fresh):
+        self.path, self.known = path, {}
+        if fresh and os.path.exists(path):
+            os.unlink(path)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    if line.endswith("\n"):
+                        entry = json.loads(line)
+                        self.known[entry["key"]] = entry
+
+    def add(self, entry):
+        self.known[entry["key"]] = entry
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+def directory(path):
+    return "/".join(path.split("/")[:2]) if path.count("/") > 1 else path.split("/")[0]
+
+
+def ranked(tests, times, path, state):
+    """The likeliest to notice for their time first: who noticed mutants near by, and whose name is alike."""
+    near, tried = collections.Counter(), 1
+    for entry in state.known.values():
+        if directory(entry["file"]) == directory(path):
+            tried += 1
+            near[entry["by"]] += 5 if entry["file"] == path else 1
+    stem = os.path.splitext(os.path.basename(path))[0]
+    side = path.split("/")[0]
+
+    def cost(test):
+        hope = 0.02 + near[test] / tried + (0.5 if stem in test else 0)
+        hope += 0.1 if test.startswith(("//tests/interpose", "//tests/guard", "//tests/footprint")) == (side == "interpose") else 0
+        return (times[test] + 0.3) / hope, test
+
+    return sorted(tests, key=cost)
+
+
+def try_one(project, mutant, text, state):
+    """Returns (outcome, by)."""
+    tests = ranked(project.tests_of(mutant.file), project.times, mutant.file, state)
+    if not tests:
+        return "survived", "no test can see this file"
+    project.write(mutant.file, rules.applied(mutant, text), text)
+    try:
+        start = 0
+        for end in WAVES + (len(tests),):
+            if start < len(tests):
+                outcome, by = project.run(mutant.file, tests[start:end])
+                if outcome != "passed":
+                    return outcome, by
+            start = end
+    finally:
+        project.write(mutant.file, text, text)
+        project.sweep()
+    return "survived", ""
+
+
+def table(entries, equivalents):
+    """The lines of the table, and the survivors that nobody has explained."""
+    rows, survivors = collections.OrderedDict(), []
+    for entry in sorted(entries, key=lambda entry: (entry["file"], entry["line"])):
+        row = rows.setdefault(directory(entry["file"]), collections.Counter())
+        outcome = "noticed" if entry["outcome"] in NOTICED else entry["outcome"]
+        if outcome == "survived" and (entry["file"], entry["text"], entry["changed"]) in equivalents:
+            outcome = "equivalent"
+        elif outcome == "survived":
+            survivors.append(entry)
+        row[outcome] += 1
+        row["timeout"] += entry["outcome"] == "timeout"
+    total = collections.Counter()
+    for row in rows.values():
+        total.update(row)
+    lines = ["%-24s %8s %9s %11s %13s %8s" % ("", "noticed", "survived", "equivalent", "not compiled", "timeout")]
+    for name, row in list(rows.items()) + [("all", total)]:
+        lines.append("%-24s %8d %9d %11d %13d %8d" % (name, row["noticed"], row["survived"], row["equivalent"],
+                                                      row["not compiled"], row["timeout"]))
+    judged = total["noticed"] + total["survived"]
+    lines.append("%d of %d noticed%s (a timeout is noticed; what is equivalent or does not compile does not count)" % (
+        total["noticed"], judged, ", %.1f %%" % (100 * total["noticed"] / judged) if judged else ""))
+    return lines, survivors
+
+
+def report(entries, equivalents, project):
+    lines, survivors = table(entries, equivalents)
+    for test, why in sorted(project.left_out.items()):
+        print("left out: %s, %s" % (test, why))
+    for entry in survivors:
+        print("survived: %s:%d: %s%s\n    %s\n -> %s" % (entry["file"], entry["line"], entry["rule"],
+                                                        " (%s)" % entry["by"] if entry["by"] else "", entry["text"], entry["changed"]))
+    print("\n".join(lines))
+    return survivors
+
+
+def mutate(options, project, root):
+    """The run. Returns the survivors without an explanation."""
+    state = State(os.path.join(project.scratch, "state.jsonl"), options.fresh)
+    equivalents = read_equivalents(options.equivalents)
+    mutants = all_mutants(root, options.folder, options.only)
+    if 0 < options.sample < len(mutants):
+        mutants = random.Random(options.seed).sample(mutants, options.sample)
+    texts, mine, began = {}, [], project.now()
+    for number, mutant in enumerate(mutants, 1):
+        if mutant.file not in texts:
+            with open(os.path.join(root, mutant.file), encoding="utf-8") as file:
+                texts[mutant.file] = file.read()
+        text = texts[mutant.file]
+        entry = state.known.get(key_of(mutant, text))
+        if entry and not (options.again and entry["outcome"] == "survived"):
+            mine.append(dict(entry, line=mutant.line))
+            continue
+        if options.report or project.now() - began > options.budget * 60:
+            continue
+        start = project.now()
+        outcome, by = try_one(project, mutant, text, state)
+        entry = {"key": key_of(mutant, text), "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "outcome": outcome,
+                 "by": by, "text": mutant.text, "changed": rules.changed_line(mutant, text),
+                 "seconds": round(project.now() - start, 1)}
+        state.add(entry)
+        mine.append(entry)
+        print("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (number, len(mutants), outcome, entry["seconds"], mutant.file, mutant.line,
+                                                    mutant.rule, by), flush=True)
+    if len(mine) < len(mutants):
+        print("%d of %d were not tried: call it again, it goes on" % (len(mutants) - len(mine), len(mutants)))
+    return report(mine, equivalents, project)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="scripts/mutate", description="Which small changes of the code do the tests notice?")
+    parser.add_argument("--sample", type=int, default=200, help="how many mutants, 0: all (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="which ones (default %(default)s)")
+    parser.add_argument("--budget", type=float, default=60, help="minutes after which none is begun (default %(default)s)")
+    parser.add_argument("--only", default="", help="files whose path this regular expression finds")
+    parser.add_argument("--folder", nargs="*", default=["interpose", "analysis"])
+    parser.add_argument("--again", action="store_true", help="try survivors again: there are new tests")
+    parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
+    parser.add_argument("--report", action="store_true", help="only say what is known")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=int, default=60, help="seconds that a test may take (default %(default)s)")
+    parser.add_argument("--slowest", type=float, default=30, help="tests that take longer, unmutated, are left out (default %(default)s s)")
+    parser.add_argument("--without", default=r"^//tests/(bench|apps/speed|gate)[:/]|^//scripts|page_.*test$",
+                        help="tests to leave out: what measures time or needs a browser (default %(default)s)")
+    parser.add_argument("--equivalents", default="tests/mutants.equivalent")
+    parser.add_argument("--scratch", help="folder for the copy and the state (default below ~/.cache/ptds-mutate)")
+    return parser.parse_args(arguments)
+
+
+def main():
+    options = parse(sys.argv[1:])
+    root = os.getcwd()
+    scratch = options.scratch or os.path.join(os.path.expanduser("~/.cache/ptds-mutate"),
+                                              hashlib.sha256(root.encode()).hexdigest()[:12])
+    tree = os.path.join(scratch, "tree")
+    os.makedirs(tree, exist_ok=True)
+    projects.copy_tree(root, tree)
+    project = projects.Project(tree, scratch, options.jobs, options.timeout, options.without)
+    if not options.report:
+        project.baseline(lambda text: print(text, flush=True), options.slowest)
+    return 1 if mutate(options, project, tree) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

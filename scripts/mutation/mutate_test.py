@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutation run on a toy: a C file and tests that see some of it."""
+import argparse
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mutate  # noqa: E402
+import project as projects  # noqa: E402
+import rules  # noqa: E402
+
+TOY = """\
+/* a < b && c + 1 */
+#define LIMIT(x) ((x) < 3 + 1)
+#include <stdio.h>
+extern const int table[];
+const int table[] = {1, 2};
+int seen, unseen;
+
+int smaller(int left, int right)
+{
+    puts("1 < 2 && 3"); // left < right
+    return left < right;
+}
+
+static void note(int what, const char *name)
+{
+    unseen = what;
+    (void)name;
+}
+
+int sum(int count)
+{
+    int total = 0, i = 0;
+    const char *name = "sum";
+    while (i < count) {
+        total += i;
+        i += 1;
+    }
+    note(total, name);
+    return total;
+}
+"""
+
+TEST = """\
+int smaller(int, int), sum(int);
+int main(void) { return !(smaller(1, 2) == 1 && smaller(2, 2) == 0 && smaller(3, 2) == 0 && sum(4) == 6 && sum(1) == 0); }
+"""
+
+
+class Toy:
+    """What Project is, with cc in Bazel's place."""
+
+    def __init__(self, tree):
+        self.tree = self.scratch = tree
+        self.times, self.left_out, self.ran, self.swept = {"all": 0.1}, {}, [], 0
+
+    def tests_of(self, path):
+        return ["all"] if path == "toy/toy.c" else []
+
+    def write(self, path, text, original):
+        with open(os.path.join(self.tree, path), "w", encoding="utf-8") as file:
+            file.write(text if text == original else projects.QUIET + text)
+
+    def run(self, path, tests):
+        self.ran.append(tests)
+        built = subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", "toy_test", "toy_test.c", path], cwd=self.tree,
+                               stderr=subprocess.DEVNULL)
+        if built.returncode != 0:
+            return "not compiled", ""
+        try:
+            good = subprocess.run(["./toy_test"], cwd=self.tree, timeout=2, stdout=subprocess.DEVNULL).returncode == 0
+        except subprocess.TimeoutExpired:
+            return "timeout", "all"
+        return ("passed", "") if good else ("noticed", "all")
+
+    def sweep(self):
+        self.swept += 1
+
+    def now(self):
+        return time.monotonic()
+
+
+class Rules(unittest.TestCase):
+    def test_only_code_in_functions(self):
+        found = rules.mutants("toy.c", TOY)
+        lines = {mutant.line for mutant in found}
+        self.assertEqual({10, 11, 16, 22, 24, 25, 26, 28, 29}, lines)
+        self.assertEqual([("dropped", 'puts("1 < 2 && 3")')], [(m.rule, m.before) for m in found if m.line == 10])
+
+    def changes(self, statement):
+        text = "int f(int a, int b)\n{\n    int z;\n    %s\n}\n" % statement
+        return {rules.changed_line(mutant, text) for mutant in rules.mutants("x.c", text) if mutant.line == 4}
+
+    def test_each_rule(self):
+        self.assertEqual({"if (a <= b && z)", "if (a < b || z)"}, self.changes("if (a < b && z)"))
+        self.assertEqual({"while (0) a->b = z;"}, self.changes("a->b = z;"))
+        self.assertEqual({"while (0) f(b, a);", "f(a, b);"}, self.changes("f(b, a);"))
+        self.assertEqual({"return (a - b) ? 0 : 0;", "return a + b;"}, self.changes("return a - b;"))
+        self.assertEqual({"if (!a->b(z))"}, self.changes("if (a->b(z))"))
+        self.assertEqual({"break;"}, self.changes("continue;"))
+        self.assertEqual({"z = a >> 3;", "z = a << 4;", "while (0) z = a << 3;"}, self.changes("z = a << 3;"))
+        self.assertEqual({"z = a != b;", "while (0) z = a == b;"}, self.changes("z = a == b;"))
+        self.assertEqual({"a -= 7u;", "a += 8u;", "while (0) a += 7u;"}, self.changes("a += 7u;"))
+        self.assertEqual(set(), self.changes("char text[20];"))
+        self.assertEqual(set(), self.changes("return 0;") - {"return 1;"})
+
+    def test_nothing_that_could_hurt(self):
+        self.assertEqual(set(), self.changes("if (a < b) unlink(z);"))
+        self.assertEqual([], rules.mutants("x.c", "int f(int a)\n{\n    return a < 3;\n}\nint g(int b)\n{\n    return kill(b, 9);\n}\n"))
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        os.mkdir(os.path.join(self.folder.name, "toy"))
+        for name, text in (("toy/toy.c", TOY), ("toy_test.c", TEST)):
+            with open(os.path.join(self.folder.name, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_it(self, **changes):
+        options = dict(sample=0, seed=1, budget=60, only="", folder=["toy"], again=False, fresh=False, report=False,
+                       equivalents=os.path.join(self.folder.name, "equivalent"))
+        options.update(changes)
+        self.toy, said = Toy(self.folder.name), io.StringIO()
+        with contextlib.redirect_stdout(said):
+            survivors = mutate.mutate(argparse.Namespace(**options), self.toy, self.folder.name)
+        return survivors, said.getvalue()
+
+    def outcomes(self):
+        with open(os.path.join(self.folder.name, "state.jsonl"), encoding="utf-8") as file:
+            return {entry["changed"]: entry["outcome"] for entry in map(json.loads, file)}
+
+    def test_what_is_noticed_and_what_survives(self):
+        survivors, said = self.run_it()
+        known = self.outcomes()
+        self.assertEqual("noticed", known["return left <= right;"])
+        self.assertEqual("noticed", known["while (i <= count) {"])
+        self.assertEqual("noticed", known["while (0) total += i;"])
+        self.assertEqual("survived", known["while (0) note(total, name);"])
+        self.assertEqual("survived", known["while (0) unseen = what;"])
+        self.assertEqual("timeout", known["while (0) i += 1;"])
+        self.assertEqual("not compiled", known["note(name, total);"])
+        self.assertIn("survived: toy/toy.c:16: dropped\n    unseen = what;\n -> while (0) unseen = what;", said)
+        self.assertEqual(len(known), len(self.toy.ran))
+        self.assertEqual(len(known), self.toy.swept)
+        counts = [line.split() for line in said.splitlines() if line.startswith("all ")][0]
+        self.assertEqual(len(survivors), int(counts[2]))
+        self.assertEqual(sum(outcome == "timeout" for outcome in known.values()), int(counts[5]))
+        self.assertEqual(sum(outcome == "not compiled" for outcome in known.values()), int(counts[4]))
+        self.assertEqual(sum(outcome in ("noticed", "timeout") for outcome in known.values()), int(counts[1]))
+        with open(os.path.join(self.folder.name, "toy/toy.c"), encoding="utf-8") as file:
+            self.assertEqual(TOY, file.read(), "put right again")
+
+    def test_the_seed_decides_and_it_goes_on(self):
+        self.run_it(sample=5, budget=-1)
+        self.assertEqual([], self.toy.ran)
+        self.run_it(sample=5)
+        first = self.outcomes()
+        self.assertEqual(5, len(first))
+        _, said = self.run_it(sample=5)
+        self.assertEqual([], self.toy.ran, "all is known")
+        self.assertEqual(first, self.outcomes())
+        self.assertNotIn("were not tried", said)
+        self.run_it(sample=5, seed=2, fresh=True)
+        self.assertNotEqual(set(first), set(self.outcomes()))
+
+    def test_a_survivor_is_tried_again(self):
+        self.run_it()
+        with open(os.path.join(self.folder.name, "toy_test.c"), "a", encoding="utf-8") as file:
+            file.write("extern int unseen;\n__attribute__((destructor)) static void look(void) { if (unseen != 0) __builtin_trap(); }\n")
+        self.run_it(again=True)
+        self.assertLess(0, len(self.toy.ran))
+        self.assertGreater(10, len(self.toy.ran), "only survivors")
+
+    def test_equivalents_are_named_by_their_lines(self):
+        before, _ = self.run_it()
+        with open(os.path.join(self.folder.name, "equivalent"), "w", encoding="utf-8") as file:
+            file.write("# why\ntoy/toy.c: unseen = what;\n-> while (0) unseen = what;\n    nobody reads it\n")
+        after, said = self.run_it(report=True)
+        self.assertEqual(len(before) - 1, len(after))
+        self.assertEqual("1", [line.split() for line in said.splitlines() if line.startswith("all ")][0][3])
+
+    def test_what_no_test_sees_survives(self):
+        os.rename(os.path.join(self.folder.name, "toy/toy.c"), os.path.join(self.folder.name, "toy/other.c"))
+        survivors, said = self.run_it(sample=1)
+        self.assertEqual(1, len(survivors))
+        self.assertIn("(no test can see this file)", said)
+
+    def test_the_copy_follows_the_checkout(self):
+        root = os.path.join(self.folder.name, "root")
+        tree = os.path.join(self.folder.name, "tree")
+        os.mkdir(root)
+        os.mkdir(tree)
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        for place, name, text in ((root, "a", "new"), (tree, "a", "old"), (root, "b", "same"), (tree, "gone", "x")):
+            with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        projects.copy_tree(root, tree)
+        self.assertEqual(["a", "b"], sorted(os.listdir(tree)))
+        with open(os.path.join(tree, "a"), encoding="utf-8") as file:
+            self.assertEqual("new", file.read())
+
+
+if __name__ == "__main__":
+    unittest.main()

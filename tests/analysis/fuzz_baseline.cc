@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For libFuzzer, run by scripts/fuzz: a baseline's file. What can be read comes back the same when it is written and read
+// again, and differs from itself in nothing.
+#include "tests/analysis/fuzz.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "analysis/check/check.h"
+#include "analysis/check/results.h"
+#include "analysis/compare/compare.h"
+#include "analysis/compare/file.h"
+#include "analysis/views/check/check_views.h"
+#include "analysis/views/compare/diff_views.h"
+#include "tests/analysis/support.h"
+
+namespace
+{
+
+std::string Written(const history &known)
+{
+    char *text = nullptr;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (!baseline_write(&known, file))
+        abort();
+    fclose(file);
+    std::string written(text, size);
+    free(text);
+    return written;
+}
+
+/* The file that the name leads to, which every execution writes anew. */
+const char *Put(const uint8_t *bytes, size_t size)
+{
+    static int fd = memfd_create("baseline", MFD_CLOEXEC);
+    static const std::string path = "/proc/self/fd/" + std::to_string(fd);
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, bytes, size, 0) != static_cast<ssize_t>(size))
+        abort();
+    return path.c_str();
+}
+
+/* In all forms. True: something differs. */
+bool Compared(const history &before, const history &now)
+{
+    bool differs = false;
+    comparison comparison;
+    check_results results = {};
+    conditions any = {};
+    ptds::TextOf out;
+    any.any = any.differences[MORE_CALLS] = any.differences[SLOWER] = true;
+    compare(&comparison, &before, &now, TOLERANCE_DEFAULT);
+    for (size_t i = 0; i < comparison.list.count; i++)
+        differs |= comparison.list.items[i].change != CHANGE_NONE;
+    results_compare(&results, &any, &comparison);
+    for (check_writer *writer : {check_text, check_markdown, check_junit, check_json})
+        writer(&results, &out);
+    diff diff = {};
+    diff.comparison = &comparison;
+    diff.name[BEFORE] = diff.name[AFTER] = "";
+    diff.all = true;
+    for (diff_writer *writer : {diff_text, diff_markdown, diff_json})
+        writer(&diff, &out);
+    results_free(&results);
+    comparison_free(&comparison);
+    return differs;
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    char error[COMPARE_ERROR_SIZE];
+    history known = {}, again = {}, none = {};
+    bool is_read = baseline_read(&known, Put(bytes, size), error);
+    if (is_read) {
+        const std::string written = Written(known);
+        if (!baseline_read(&again, Put(reinterpret_cast<const uint8_t *>(written.data()), written.size()), error) ||
+            Written(again) != written || Compared(again, known))
+            abort();
+        Compared(none, known);
+        Compared(known, none);
+        history_free(&again);
+    }
+    history_free(&known);
+    return is_read ? 0 : -1; /* the corpus keeps what can be read, and the seeds */
+}

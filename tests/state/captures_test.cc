@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which captures are open, and whose legacy work must leave them alone, while streams and contexts go.
+ */
+#include "tests/state/driver.h"
+
+#include <thread>
+
+extern "C" {
+#include "interpose/state/hooks.h"
+}
+
+namespace
+{
+
+CUcontext const kOne = context_handle(1), kTwo = context_handle(2);
+CUstream const kOrigin = stream_handle(1), kMember = stream_handle(2), kOther = stream_handle(3);
+CUevent const kEvent = CUevent(0x77000);
+
+class Captures : public State
+{
+protected:
+    void SetUp() override
+    {
+        State::SetUp();
+        one_ = create(kOne);
+        create_stream(kOrigin);
+        create_stream(kMember);
+        two_ = create(kTwo);
+        create_stream(kOther);
+        t_current = kOne;
+    }
+    static void joins(CUstream member, CUstream origin)
+    {
+        struct call call = after();
+        capture_event_recorded(&call, kEvent, origin);
+        capture_event_awaited(&call, kEvent, member);
+    }
+    struct context *one_ = nullptr, *two_ = nullptr;
+};
+
+TEST_F(Captures, OpenFromBeginToEnd)
+{
+    EXPECT_FALSE(capture_any());
+    begin(kOrigin);
+    EXPECT_TRUE(capture_any());
+    EXPECT_EQ(1u, captures_open);
+    EXPECT_TRUE(capture_blocks_legacy(one_));
+    EXPECT_FALSE(capture_blocks_legacy(two_));
+    end(kOrigin);
+    EXPECT_FALSE(capture_any());
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+TEST_F(Captures, ABeginThatFailsOpensNone)
+{
+    struct call call = after(CUDA_ERROR_ILLEGAL_STATE);
+    capture_began(&call, kOrigin);
+    EXPECT_FALSE(capture_any());
+    struct call legacy = after();
+    capture_began(&legacy, CU_STREAM_LEGACY);
+    EXPECT_FALSE(capture_any()) << "the legacy stream can't be captured";
+}
+
+/* An end that fails has ended it all the same, unless the stream says that it goes on. */
+TEST_F(Captures, AnEndThatFails)
+{
+    begin(kOrigin);
+    g_status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    end(kOrigin, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+    EXPECT_TRUE(capture_any());
+    g_status = CU_STREAM_CAPTURE_STATUS_NONE;
+    end(kOrigin, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    EXPECT_FALSE(capture_any());
+}
+
+TEST_F(Captures, ANonBlockingOneIsNoMatterForLegacyWork)
+{
+    create_stream(stream_handle(4), CU_STREAM_NON_BLOCKING);
+    begin(stream_handle(4));
+    EXPECT_TRUE(capture_any());
+    EXPECT_FALSE(capture_blocks_legacy(one_));
+    joins(kMember, stream_handle(4)); /* a blocking stream comes in */
+    EXPECT_EQ(1u, one_->blocking_captures);
+    end(stream_handle(4));
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+TEST_F(Captures, EndWithTheirContext)
+{
+    begin(kOrigin);
+    joins(kMember, kOrigin);
+    EXPECT_EQ(2u, one_->blocking_captures);
+    t_current = kTwo;
+    begin(kOther);
+    destroy(kOne);
+    EXPECT_EQ(1u, captures_open) << "the other context's goes on";
+    EXPECT_TRUE(capture_blocks_legacy(two_));
+    end(kOther);
+    EXPECT_FALSE(capture_any());
+    EXPECT_EQ(0u, two_->blocking_captures);
+}
+
+TEST_F(Captures, EndWithTheStreamThatBeganThem)
+{
+    begin(kOrigin);
+    joins(kMember, kOrigin);
+    destroy_stream(kMember);
+    EXPECT_TRUE(capture_any()) << "it goes on without one that had joined";
+    EXPECT_EQ(1u, one_->blocking_captures);
+    destroy_stream(kOrigin);
+    EXPECT_FALSE(capture_any());
+    EXPECT_EQ(0u, one_->blocking_captures);
+    g_status = CU_STREAM_CAPTURE_STATUS_NONE;
+    EXPECT_EQ(0u, stream(kOrigin)->capturing) << "its handle is another stream's now";
+}
+
+TEST_F(Captures, NobodyIsAskedWhileOneIsOpen)
+{
+    begin(kOrigin);
+    const int asked = g_asked;
+    EXPECT_EQ(PTDS_STREAM_UNKNOWN, stream(stream_handle(50))->kind);
+    EXPECT_EQ(-1, objects_context(context_handle(50))->device);
+    EXPECT_EQ(asked, g_asked);
+    end(kOrigin);
+    g_flags = CU_STREAM_NON_BLOCKING;
+    EXPECT_EQ(PTDS_STREAM_NON_BLOCKING, stream(stream_handle(50))->kind) << "asked afterwards";
+}
+
+TEST_F(Captures, AnEventLeadsIntoItUntilItIsRecordedElsewhere)
+{
+    begin(kOrigin);
+    struct call call = after();
+    capture_event_recorded(&call, kEvent, kOrigin);
+    EXPECT_TRUE(capture_has_event(kEvent));
+    capture_event_recorded(&call, kEvent, kMember);
+    EXPECT_FALSE(capture_has_event(kEvent));
+    capture_event_awaited(&call, kEvent, kMember);
+    EXPECT_EQ(1u, one_->blocking_captures) << "waiting for it joins nothing now";
+    capture_event_recorded(&call, kEvent, kOrigin);
+    capture_event_recorded(&call, kEvent, CU_STREAM_LEGACY);
+    EXPECT_FALSE(capture_has_event(kEvent));
+    capture_event_recorded(&call, kEvent, kOrigin);
+    end(kOrigin);
+    begin(kMember);
+    EXPECT_FALSE(capture_has_event(kEvent)) << "of a capture that is over";
+    end(kMember);
+}
+
+/* 0x2 is another stream in every thread. */
+TEST_F(Captures, APerThreadStreamIsItsThreads)
+{
+    begin(CU_STREAM_PER_THREAD);
+    EXPECT_TRUE(capture_has_per_thread(thread_get()));
+    EXPECT_TRUE(capture_blocks_legacy(one_));
+    int elsewhere = -1;
+    std::thread([&] {
+        t_current = kOne;
+        elsewhere = capture_has_per_thread(thread_get());
+        end(CU_STREAM_PER_THREAD); /* not its own */
+    }).join();
+    EXPECT_EQ(0, elsewhere);
+    EXPECT_TRUE(capture_any());
+    end(CU_STREAM_PER_THREAD);
+    EXPECT_FALSE(capture_has_per_thread(thread_get()));
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+/* Whoever marks streams hears of it before the capture begins; never of the legacy one, which can't be captured. */
+TEST_F(Captures, ThePolicyHearsOfItBefore)
+{
+    static std::vector<CUstream> heard;
+    state_hooks.stream_captures = [](struct stream *stream) {
+        EXPECT_FALSE(capture_any());
+        heard.push_back(stream ? stream->handle : CU_STREAM_PER_THREAD);
+    };
+    for (CUstream one : {kOrigin, CU_STREAM_PER_THREAD, CU_STREAM_LEGACY}) {
+        begin(one);
+        end(one);
+    }
+    state_hooks.stream_captures = nullptr;
+    EXPECT_EQ((std::vector<CUstream>{kOrigin, CU_STREAM_PER_THREAD}), heard);
+}
+
+TEST_F(Captures, AForkedChildHasNone)
+{
+    begin(kOrigin);
+    struct call call = after();
+    capture_event_recorded(&call, kEvent, kOrigin);
+    capture_after_fork();
+    EXPECT_FALSE(capture_any());
+    objects_after_fork();
+    EXPECT_EQ(std::vector<CUcontext>{}, alive());
+    t_current = kOne;
+    EXPECT_NE(one_, objects_context(kOne)) << "the parent's entries are the parent's";
+    create_stream(kOther);
+    begin(kOther);
+    EXPECT_FALSE(capture_has_event(kEvent));
+    end(kOther);
+}
+
+TEST_F(Captures, SixtyFourAtOnce)
+{
+    for (unsigned i = 0; i < 65; i++) {
+        create_stream(stream_handle(100 + i));
+        begin(stream_handle(100 + i));
+    }
+    EXPECT_EQ(64u, captures_open) << "the last is not minded, and that is said";
+    EXPECT_EQ(64u, one_->blocking_captures);
+    end(stream_handle(100 + 64));
+    EXPECT_EQ(64u, captures_open);
+    for (unsigned i = 0; i < 64; i++)
+        end(stream_handle(100 + i));
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+} // namespace
