@@ -19,7 +19,7 @@ static const char manual[] =
     "Writes traces in the forms of other tools; several traces, and folders of them, go side by side into one file.\v"
     "Forms:\n"
     "  perfetto  for ui.perfetto.dev: host threads, streams as named and as sent to, flows, counters\n"
-    "  sqlite    a database; tables as nsys names them where they mean the same\n"
+    "  sqlite    a database with the tables of nsys' export: queries for that run on it\n"
     "  folded    stacks weighted by host time lost in ns, for flame graphs\n"
     "  sarif     SARIF 2.1.0 of the findings that have a source line, for code scanning\n"
     "\n"

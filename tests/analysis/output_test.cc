@@ -396,7 +396,8 @@ TEST(Progress, OfWhatIsWrittenIsShownOnATerminal)
         auto began = std::chrono::steady_clock::now();
         Outcome quiet = run({{"/bin/sh", "-c", line}});
         took = std::chrono::steady_clock::now() - began;
-        EXPECT_EQ("ptds export: wrote " + trace + ".sqlite\n", quiet.err) << "no terminal, no line";
+        EXPECT_EQ("ptds export: wrote " + trace + ".sqlite", lines_of(quiet.err).back());
+        EXPECT_EQ(std::string::npos, quiet.err.find('\r')) << "no terminal, no line";
     }
     Outcome shown = run({{"/bin/sh", "-c", "script -qec '" + line + "' /dev/null </dev/null"}});
     EXPECT_EQ(0, shown.exit);
