@@ -39,7 +39,7 @@ const Form forms[] = {{"text", {"report"}, "sync-copy"},
                       {"all", {"report", "--all"}, "Implicit orders"},
                       {"json", {"report", "--format", "json"}, "\"ptds_report_version\": 1"},
                       {"html", {"report", "--format", "html"}, "</html>"},
-                      {"perfetto", {"export", "--to", "perfetto"}, "cuMemcpyDtoH_v2"},
+                      {"perfetto", {"export", "--to", "perfetto"}, "\x92\x03"}, /* compressed_packets */
                       {"sqlite", {"export", "--to", "sqlite"}, "SQLite format 3"},
                       {"folded", {"export", "--to", "folded"}, ";cuMemcpyDtoH_v2 "},
                       {"sarif", {"export", "--to", "sarif"}, "\"2.1.0\""}};

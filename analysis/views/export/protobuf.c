@@ -9,7 +9,7 @@
 
 #include "analysis/base/table.h"
 
-enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, LENGTH_BYTES = 4 };
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, VARINT_MOST = 10 };
 
 static unsigned char *reserve(struct protobuf *to, size_t size)
 {
@@ -23,13 +23,19 @@ static unsigned char *reserve(struct protobuf *to, size_t size)
     return bytes + to->used - size;
 }
 
-static void varint(struct protobuf *to, uint64_t value)
+static size_t encode(uint64_t value, unsigned char *bytes)
 {
-    unsigned char bytes[10];
     size_t size = 0;
     for (; value >= 128; value >>= 7)
         bytes[size++] = (unsigned char)(value | 128);
     bytes[size++] = (unsigned char)value;
+    return size;
+}
+
+static void varint(struct protobuf *to, uint64_t value)
+{
+    unsigned char bytes[VARINT_MOST];
+    size_t size = encode(value, bytes);
     unsigned char *at = reserve(to, size);
     if (at != NULL)
         memcpy(at, bytes, size);
@@ -68,23 +74,25 @@ void protobuf_text(struct protobuf *to, uint32_t field, const char *text)
     protobuf_bytes(to, field, text, strlen(text));
 }
 
-/* The length takes a fixed number of bytes, the first ones with a continuation bit, so that it can be filled in later. */
+/* Room for a length of one byte, which nearly all have. */
 size_t protobuf_begin(struct protobuf *to, uint32_t field)
 {
     key(to, field, LENGTH);
-    reserve(to, LENGTH_BYTES);
+    reserve(to, 1);
     return to->used;
 }
 
 void protobuf_end(struct protobuf *to, size_t begun)
 {
-    size_t size = to->used - begun;
-    if (to->failed || size >= 1u << 7 * LENGTH_BYTES) {
-        to->failed = true;
+    unsigned char length[VARINT_MOST];
+    size_t size = to->used - begun, bytes = encode(size, length);
+    if (bytes > 1)
+        reserve(to, bytes - 1);
+    if (to->failed)
         return;
-    }
-    for (unsigned i = 0; i < LENGTH_BYTES; i++)
-        to->bytes[begun - LENGTH_BYTES + i] = (unsigned char)((size >> 7 * i & 127) | (i + 1 < LENGTH_BYTES ? 128 : 0));
+    if (bytes > 1)
+        memmove(to->bytes + begun - 1 + bytes, to->bytes + begun, size);
+    memcpy(to->bytes + begun - 1, length, bytes);
 }
 
 void protobuf_clear(struct protobuf *to)
