@@ -40,6 +40,26 @@ TEST(Folded, IsEmptyWhereNothingWaited)
     EXPECT_EQ("", TakeFile(opened.Export("folded")));
 }
 
+/* What the shim records; stacks that have a frame of its library are in identity_test.cc. */
+TEST(Folded, RecordedStacksHaveNoFrameOfTheShim)
+{
+    for (const char *name : {"overlap", "mixed_threads", "mixed_streams", "stream_handover"}) {
+        Opened opened({read_file(data_file(std::string("tests/analysis/recorded/") + name + ".ptds"))});
+        std::vector<std::string> lines = lines_of(TakeFile(opened.Export("folded")));
+        uint64_t blocked = 0;
+        EXPECT_FALSE(lines.empty()) << name;
+        for (const std::string &line : lines) {
+            for (const char *ours : {"libptds", ";ptds_", "wrap_", ";begin;"})
+                EXPECT_EQ(std::string::npos, line.find(ours)) << line;
+            size_t call = line.find(";cu");
+            ASSERT_NE(std::string::npos, call) << line;
+            EXPECT_LT(line.find(';'), call) << "a call from somewhere: " << line;
+            blocked += std::stoull(line.substr(line.rfind(' ')));
+        }
+        EXPECT_EQ(opened.traces.list.items[0]->report.totals.blocked_ns, blocked) << name << ": as the report has it";
+    }
+}
+
 /* A namer for a program whose sources are known. */
 struct Sources : site_namer {
     Sources()
