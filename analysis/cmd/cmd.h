@@ -45,6 +45,8 @@ bool library_preload(const char *path, char *error);
 /* Opens what a verb was given; troubles go to stderr under the verb's name, which must stay alive. False without memory.
  * traces_free in either case. progress: a line of it, on a terminal. */
 bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress);
+/* The same, but the traces are only read: traced_make is still to come. */
+bool traces_take_unmade(struct traces *traces, char *verb, char **paths, int count, bool progress);
 
 /* Says damage in a trace's body, on stderr: traces_take has done it for its own. A verb that shows what is left of such a
  * trace ends with EXIT_UNREADABLE. */

@@ -131,7 +131,8 @@ static int export_traces(const struct arguments *arguments, char *name, struct o
     struct traces traces;
     int status = EXIT_UNREADABLE;
     struct site_namer *namer = symbols_begin();
-    bool opened = traces_take(&traces, name, arguments->traces, arguments->count, true);
+    bool opened = (arguments->format->needs_reports ? traces_take : traces_take_unmade)(&traces, name, arguments->traces,
+                                                                                        arguments->count, true);
     bool any = opened && namer != NULL && traces.list.count != 0;
     if (any)
         status = write_all(arguments, &traces, namer, output);

@@ -31,11 +31,11 @@ static void on_progress(struct report_watch *watch, uint64_t done, uint64_t tota
         progress_end(progress);
 }
 
-bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
+static bool take(struct traces *traces, char *verb, char **paths, int count, bool progress, bool later)
 {
     static struct taking taking; /* later walks over these traces tell it, too */
     bool sound = true;
-    *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch};
+    *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch, .later = later};
     taking.watch.progress = on_progress;
     progress_begin(&taking.progress, NULL, progress);
     for (int i = 0; i < count && sound; i++) {
@@ -53,6 +53,16 @@ bool traces_take(struct traces *traces, char *verb, char **paths, int count, boo
         say_damage(verb, &traces->list.items[i]->report.trace);
     }
     return sound;
+}
+
+bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
+{
+    return take(traces, verb, paths, count, progress, false);
+}
+
+bool traces_take_unmade(struct traces *traces, char *verb, char **paths, int count, bool progress)
+{
+    return take(traces, verb, paths, count, progress, true);
 }
 
 void say_damage(const char *verb, const struct trace *trace)

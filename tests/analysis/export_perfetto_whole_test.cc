@@ -61,7 +61,7 @@ std::string Recorded(const char *name)
 TEST(Perfetto, RecordedTracesAreWhole)
 {
     for (const char *name : {"overlap", "mixed_threads", "mixed_streams", "stream_handover"}) {
-        Opened opened({Recorded(name)});
+        Opened opened({Recorded(name)}, true);
         edge_feed *edges = edge_feed_of_build();
         Trace trace(TakeFile(opened.Export("perfetto", edges)));
         size_t calls = 0, drawn = 0;
@@ -72,6 +72,15 @@ TEST(Perfetto, RecordedTracesAreWhole)
         EXPECT_EQ(opened.traces.list.items[0]->report.totals.recorded, calls) << name;
         EXPECT_GT(drawn, 0u) << name;
         CheckWhole(trace);
+        Trace again(TakeFile(opened.Export("perfetto", edges))); /* now of a report that is made */
+        auto said = [](const Trace &one) {
+            std::multiset<std::string> events;
+            for (const Event &event : one.events)
+                events.insert(std::to_string(event.time) + one.tracks.at(event.track) + event.name + event.category +
+                              std::to_string(event.type) + std::to_string(event.counter));
+            return events;
+        };
+        EXPECT_TRUE(said(trace) == said(again)) << name << ": one pass and two";
     }
 }
 

@@ -9,6 +9,8 @@
 
 #include <sqlite3.h>
 
+#include "tests/support/run_child.h"
+
 namespace ptds
 {
 namespace
@@ -382,6 +384,29 @@ TEST(Sqlite, HasDeviceTimesWhereThereAre)
               database.Ask("SELECT n.value, k.start, k.\"end\", k.deviceId FROM CUPTI_ACTIVITY_KIND_KERNEL k"
                            " JOIN StringIds n ON n.id = k.demangledName"))
         << "on which GPU is not known: the context was not recorded";
+}
+
+/* `ptds export` goes through a trace once, while its report is made; others export what has been reported on. */
+TEST(Sqlite, OnePassGivesWhatTwoGive)
+{
+    for (const char *name : {"overlap", "mixed_threads", "mixed_streams", "stream_handover"}) {
+        std::string bytes = read_file(data_file(std::string("tests/analysis/recorded/") + name + ".ptds"));
+        Opened made({bytes}), unmade({bytes}, true);
+        EXPECT_FALSE(unmade.traces.list.items[0]->report.made);
+        Database two(made.Export("sqlite", edge_feed_of_build())), one(unmade.Export("sqlite", edge_feed_of_build()));
+        for (const char *table : {"PTDS_CALL", "PTDS_FINDING", "PTDS_EDGE", "PTDS_FRAME", "CUPTI_ACTIVITY_KIND_RUNTIME"}) {
+            auto rows = [&](Database *database) {
+                std::vector<std::string> all = lines_of(database->Ask("SELECT * FROM " + std::string(table)));
+                return std::multiset<std::string>(all.begin(), all.end());
+            };
+            EXPECT_TRUE(!rows(&two).empty() || table == std::string("PTDS_FINDING")) << name << " " << table;
+            EXPECT_TRUE(rows(&two) == rows(&one)) << name << " " << table;
+        }
+        for (const char *query : {"SELECT run_ns, calls, blocked_ns, threads_ns, outcome FROM PTDS_PROCESS",
+                                  "SELECT value FROM PTDS_META WHERE value NOT LIKE 'policy%' ORDER BY 1"})
+            EXPECT_EQ(two.Ask(query), one.Ask(query)) << name;
+        EXPECT_EQ(TakeFile(made.Export("folded")), TakeFile(Opened({bytes}, true).Export("folded"))) << name;
+    }
 }
 
 TEST(Sqlite, TakesEdgesFromAFeed)

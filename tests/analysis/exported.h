@@ -29,8 +29,10 @@ inline std::string WithHeader(std::string bytes, void (*change)(ptds_trace_heade
 class Opened
 {
 public:
-    explicit Opened(const std::vector<std::string> &all)
+    /* later: only read, as `ptds export` opens them; an export then makes their reports. */
+    explicit Opened(const std::vector<std::string> &all, bool later = false)
     {
+        traces.later = later;
         traces.trouble = [](void *data, const char *line) {
             *static_cast<std::string *>(data) += std::string(line) + "\n";
         };

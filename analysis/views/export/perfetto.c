@@ -11,7 +11,6 @@
 
 #include "analysis/views/export/perfetto_writer.h"
 #include "analysis/symbols/symbols.h"
-#include "analysis/report/walk.h"
 
 /* Counted up, so that they are short. */
 uint64_t writer_uuid(struct writer *writer, enum track_kind kind, uint32_t id)
@@ -259,22 +258,19 @@ static void put_process(struct writer *writer)
         packet_track(&writer->packets, &track);
     }
     put_origin(writer);
-    export_notes(writer->job, writer->traced, put_note, writer);
 }
 
 static int write_process(struct writer *writer)
 {
     struct walker walker = {.call = put_call, .after = after_call, .data = writer};
     struct edge_writer edges = {.sink = {.edge = put_edge}, .writer = writer};
-    struct edge_feed *feed = writer->job->edges;
     packets_begin(&writer->packets, writer->job->out, (uint32_t)writer->process);
     put_process(writer);
     device_times_begin(&writer->device, &writer->report->trace);
     regions_begin(writer);
-    int status = report_walk(writer->report, &walker);
+    int status = export_walk(writer->job, writer->traced, &walker, &edges.sink);
     regions_end(writer);
-    if (status == 0 && feed != NULL)
-        status = feed->run(feed, writer->report, &edges.sink);
+    export_notes(writer->job, writer->traced, put_note, writer);
     packets_end(&writer->packets);
     bool broken = writer->packets.broken || writer->device.out_of_memory;
     id_map_free(&writer->uuids);
@@ -293,7 +289,7 @@ int export_perfetto(struct export_job *job)
     uint32_t uuids = 0;
     int status = 0;
     for (size_t i = 0; status == 0 && i < job->traces->list.count; i++) {
-        const struct traced *traced = job->traces->list.items[i];
+        struct traced *traced = job->traces->list.items[i];
         struct writer writer = {
             .job = job, .traced = traced, .report = &traced->report, .base = base, .process = i + 1, .uuids_used = uuids};
         uint32_t other;

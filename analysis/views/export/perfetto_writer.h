@@ -60,7 +60,7 @@ struct region_slices {
 struct writer {
     struct packets packets;
     struct export_job *job;
-    const struct traced *traced;
+    struct traced *traced;
     const struct report *report;
     uint64_t base;                       /* CLOCK_REALTIME of time 0 */
     uint64_t process;                    /* from 1 */

@@ -9,26 +9,36 @@
 
 #include "analysis/views/export/sqlite_writer.h"
 #include "analysis/symbols/symbols.h"
-#include "analysis/report/walk.h"
+
+/* What the call put on a stream. Kernels' names take long to be found, so each is looked up once. */
+static const char *work_of(struct database *database, const struct call_view *view, char *out, size_t room)
+{
+    uint64_t number;
+    if (view->call->r.op == PTDS_OP_LAUNCH && string_known(database, STRING_WORK, view->call->r.object, &number))
+        return string_text(database, number);
+    export_work_name(&database->traced->report, view, out, room);
+    if (view->call->r.op == PTDS_OP_LAUNCH)
+        string_keep(database, STRING_WORK, view->call->r.object, out);
+    return out;
+}
 
 static void add_call(struct walker *walker, struct model *model, const struct call_view *view)
 {
     struct database *database = walker->data;
     const struct ptds_rec_CALL *call = &view->call->r;
-    char work[300] = "";
+    char work[300];
     (void)model;
     const struct device_run *run = device_times_of(&database->device, view->call);
     database->correlation++;
     activity_call(database, view, run);
-    if (view->submits)
-        export_work_name(&database->traced->report, view, work, sizeof work);
     uint64_t bytes = export_bytes(view->call);
+    const char *name = view->submits ? work_of(database, view, work, sizeof work) : NULL;
     row_begin(database, TABLE_CALL);
     row_number(database, database->process);
     row_number(database, database->correlation);
     row_number(database, view->call->thread);
     row_number(database, call->op);
-    row_text(database, view->submits ? work : NULL);
+    row_text(database, name);
     row_number(database, call->context);
     row_number_if(database, call->stream != 0, call->stream);
     row_number_if(database, call->target != 0, call->target);
@@ -176,12 +186,16 @@ static void add_edge(struct edge_sink *sink, const struct edge *edge)
 
 static void add_definitions(struct database *database)
 {
-    const struct report *report = &database->traced->report;
-    symbols_of(database->job->namer, &report->trace);
-    add_process(database);
+    symbols_of(database->job->namer, &database->traced->report.trace);
     add_names(database);
     targets_write(database);
     nvtx_write(database);
+}
+
+static void add_report(struct database *database)
+{
+    const struct report *report = &database->traced->report;
+    add_process(database);
     for (size_t i = 0; i < report->trace.defs.stacks.count; i++)
         add_stack(database, &report->trace.defs.stacks.items[i]);
     for (size_t i = 0; i < report->findings.count; i++)
@@ -190,15 +204,13 @@ static void add_definitions(struct database *database)
 
 static int write_process(struct database *database)
 {
-    const struct report *report = &database->traced->report;
     struct walker walker = {.call = add_call, .data = database};
-    struct edge_feed *feed = database->job->edges;
     add_definitions(database);
-    device_times_begin(&database->device, &report->trace);
-    int status = database->device.out_of_memory ? -1 : report_walk(report, &walker);
+    device_times_begin(&database->device, &database->traced->report.trace);
+    int status =
+        database->device.out_of_memory ? -1 : export_walk(database->job, database->traced, &walker, &database->sink);
+    add_report(database);
     activity_end(database);
-    if (status == 0 && feed != NULL)
-        status = feed->run(feed, report, &database->sink);
     id_map_free(&database->names);
     id_map_free(&database->domains);
     device_times_end(&database->device);

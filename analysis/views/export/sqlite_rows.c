@@ -119,6 +119,11 @@ uint64_t string_keep(struct database *database, unsigned kind, uint32_t id, cons
     return number;
 }
 
+const char *string_text(const struct database *database, uint64_t number)
+{
+    return number != 0 ? database->strings.items[number - 1].text : "";
+}
+
 uint64_t sqlite_time(struct database *database, uint64_t ticks)
 {
     return traced_time(database->traced, database->base, ticks);
@@ -139,7 +144,8 @@ uint64_t sqlite_thread(const struct database *database, uint32_t uid)
 
 int sqlite_begin(struct database *database, const char *path)
 {
-    int status = sqlite3_open_v2(path, &database->file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX; /* one thread */
+    int status = sqlite3_open_v2(path, &database->file, flags, NULL);
     if (status == SQLITE_OK)
         status = sqlite3_exec(database->file, sqlite_schema, NULL, NULL, NULL);
     for (int i = 0; i < SQLITE_TABLES && status == SQLITE_OK; i++)

@@ -40,7 +40,7 @@ enum sqlite_table {
 };
 
 /* What a StringIds' number is remembered by, with an id of the process's trace. */
-enum { STRING_API = 1, STRING_KERNEL, STRING_KERNEL_SHORT, STRING_KERNEL_MANGLED };
+enum { STRING_API = 1, STRING_KERNEL, STRING_KERNEL_SHORT, STRING_KERNEL_MANGLED, STRING_WORK };
 
 /* What of a process is in no table, because nobody recorded when it ran. */
 enum left_kind { LEFT_KERNELS, LEFT_COPIES, LEFT_MEMSETS, LEFT_GRAPHS, LEFT_SYNCHRONISATIONS, LEFT_KINDS };
@@ -66,7 +66,7 @@ struct database {
     int error; /* the first, SQLITE_OK so far */
     bool out_of_memory;
     struct export_job *job;
-    const struct traced *traced;
+    struct traced *traced;
     size_t process;
     uint64_t base; /* of all times: nsys' begin at 0 */
     uint64_t last; /* the latest end in any table */
@@ -101,9 +101,11 @@ void row_meta(struct database *database, const char *name, const char *text);
 
 /* The number of a text in StringIds. */
 uint64_t string_of(struct database *database, const char *text);
-/* The same, asked for by what it is the name of; text is called for the first time only. */
+/* The same, asked for by what it is the name of. */
 bool string_known(struct database *database, unsigned kind, uint32_t id, uint64_t *number);
 uint64_t string_keep(struct database *database, unsigned kind, uint32_t id, const char *text);
+
+const char *string_text(const struct database *database, uint64_t number);
 
 uint64_t sqlite_time(struct database *database, uint64_t ticks);
 /* As nsys packs them. */
