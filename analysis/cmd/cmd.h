@@ -48,6 +48,8 @@ bool traces_take(struct traces *traces, char *verb, char **paths, int count, boo
 /* The same; `also` sees each call while they are read. */
 bool traces_take_watched(struct traces *traces, char *verb, char **paths, int count, bool progress,
                          struct report_watch *also);
+/* The same, but the traces are only read: traced_make is still to come. */
+bool traces_take_unmade(struct traces *traces, char *verb, char **paths, int count, bool progress);
 
 /* Says damage in a trace's body, on stderr: traces_take has done it for its own. A verb that shows what is left of such a
  * trace ends with EXIT_UNREADABLE. */

@@ -19,7 +19,7 @@ static const char manual[] =
     "Writes traces in the forms of other tools; several traces, and folders of them, go side by side into one file.\v"
     "Forms:\n"
     "  perfetto  for ui.perfetto.dev: host threads, streams as named and as sent to, flows, counters\n"
-    "  sqlite    a database; tables as nsys names them where they mean the same\n"
+    "  sqlite    a database with the tables of nsys' export: queries for that run on it\n"
     "  folded    stacks weighted by host time lost in ns, for flame graphs\n"
     "  sarif     SARIF 2.1.0 of the findings that have a source line, for code scanning\n"
     "\n"
@@ -131,7 +131,8 @@ static int export_traces(const struct arguments *arguments, char *name, struct o
     struct traces traces;
     int status = EXIT_UNREADABLE;
     struct site_namer *namer = symbols_begin();
-    bool opened = traces_take(&traces, name, arguments->traces, arguments->count, true);
+    bool opened = (arguments->format->needs_reports ? traces_take : traces_take_unmade)(&traces, name, arguments->traces,
+                                                                                        arguments->count, true);
     bool any = opened && namer != NULL && traces.list.count != 0;
     if (any)
         status = write_all(arguments, &traces, namer, output);

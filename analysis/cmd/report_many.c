@@ -38,17 +38,12 @@ static void on_progress(struct report_watch *watch, uint64_t done, uint64_t tota
         progress_end(progress);
 }
 
-bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
-{
-    return traces_take_watched(traces, verb, paths, count, progress, NULL);
-}
-
-bool traces_take_watched(struct traces *traces, char *verb, char **paths, int count, bool progress,
-                         struct report_watch *also)
+static bool take(struct traces *traces, char *verb, char **paths, int count, bool progress, bool later,
+                 struct report_watch *also)
 {
     static struct taking taking; /* later walks over these traces tell it, too */
     bool sound = true;
-    *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch};
+    *traces = (struct traces){.trouble = say_trouble, .data = verb, .watch = &taking.watch, .later = later};
     taking.watch.progress = on_progress;
     taking.watch.call = also != NULL ? on_call : NULL;
     taking.also = also;
@@ -69,6 +64,22 @@ bool traces_take_watched(struct traces *traces, char *verb, char **paths, int co
         say_damage(verb, &traces->list.items[i]->report.trace);
     }
     return sound;
+}
+
+bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress)
+{
+    return take(traces, verb, paths, count, progress, false, NULL);
+}
+
+bool traces_take_watched(struct traces *traces, char *verb, char **paths, int count, bool progress,
+                         struct report_watch *also)
+{
+    return take(traces, verb, paths, count, progress, false, also);
+}
+
+bool traces_take_unmade(struct traces *traces, char *verb, char **paths, int count, bool progress)
+{
+    return take(traces, verb, paths, count, progress, true, NULL);
 }
 
 void say_damage(const char *verb, const struct trace *trace)

@@ -19,8 +19,16 @@ struct life {
     uint64_t first, last;
 };
 
+/* Edges go to the report's table, and to whoever else asked. */
+struct tee {
+    struct edge_sink sink; /* first */
+    struct edge_sink *table, *other;
+};
+
 struct pass {
     struct report *report;
+    struct walker *walker; /* NULL: none */
+    struct tee tee;
     struct shapes shapes;
     struct report_watch *watch;
     struct selected selected;
@@ -258,6 +266,35 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
         pass->watch->call(pass->watch, report, view, serial);
 }
 
+static void give_edge(struct edge_sink *sink, const struct edge *edge)
+{
+    struct tee *tee = (struct tee *)sink;
+    tee->table->edge(tee->table, edge);
+    tee->other->edge(tee->other, edge);
+}
+
+/* Where verdicts send their edges. */
+static struct edge_sink *edges_of(struct pass *pass)
+{
+    struct edge_sink *table = &pass->report->edges.sink;
+    if (pass->walker == NULL || pass->walker->edges == NULL)
+        return table;
+    pass->tee = (struct tee){.sink = {.edge = give_edge}, .table = table, .other = pass->walker->edges};
+    return &pass->tee.sink;
+}
+
+static ASIDE void walk_in(struct pass *pass, const struct call_view *view, bool gap)
+{
+    pass->walker->gap = gap;
+    pass->walker->call(pass->walker, &pass->model, view);
+}
+
+static ASIDE void walk_out(struct pass *pass, const struct call_view *view)
+{
+    if (pass->walker->after != NULL)
+        pass->walker->after(pass->walker, &pass->model, view);
+}
+
 static void run_calls(struct pass *pass, struct merge *merge)
 {
     struct report *report = pass->report;
@@ -276,7 +313,11 @@ static void run_calls(struct pass *pass, struct merge *merge)
             continue;
         }
         take_call(pass, &view, merge_in_gap(merge));
+        if (pass->walker != NULL)
+            walk_in(pass, &view, merge_in_gap(merge));
         model_leave(&pass->model, &view);
+        if (pass->walker != NULL)
+            walk_out(pass, &view);
     }
 }
 
@@ -286,10 +327,12 @@ static void begin(struct pass *pass)
     model_begin(&pass->model, &report->trace);
     report->edges.selected = &pass->selected;
     pass->savings.trace = &report->trace;
-    pass->verdicts = verdicts_begin(&pass->model, &report->edges.sink);
+    pass->verdicts = verdicts_begin(&pass->model, edges_of(pass));
     report->edges.analysed = pass->verdicts != NULL;
     device_times_begin(&pass->device, &report->trace);
     report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
+    if (pass->walker != NULL && pass->walker->begin != NULL)
+        report->out_of_memory |= !pass->walker->begin(pass->walker, &pass->model);
     aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, judged, report);
     begin_rules(pass);
     sort_rules(report);
@@ -321,6 +364,8 @@ static void end_rule(struct report *report, struct rule_run *run)
 static void end(struct pass *pass)
 {
     struct report *report = pass->report;
+    if (pass->walker != NULL && pass->walker->end != NULL)
+        pass->walker->end(pass->walker);
     aftermath_end(&pass->aftermath);
     verdicts_end(pass->verdicts, &report->edges.totals);
     edge_table_finish(&report->edges);
@@ -336,9 +381,9 @@ static void end(struct pass *pass)
     device_times_end(&pass->device);
 }
 
-int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, char *error)
+int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, struct walker *walker, char *error)
 {
-    struct pass pass = {.report = report, .watch = watch};
+    struct pass pass = {.report = report, .watch = watch, .walker = walker};
     int status = selected_begin(&pass.selected, &report->selection, &report->trace, report->start, error);
     if (status == 0) {
         begin(&pass);

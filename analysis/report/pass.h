@@ -5,10 +5,10 @@
 #ifndef PTDS_ANALYSIS_REPORT_PASS_H
 #define PTDS_ANALYSIS_REPORT_PASS_H
 
-#include "analysis/report/report.h"
+#include "analysis/report/walk.h"
 
-/* Fills totals, edges and findings, not yet ranked. `watch` may be NULL. 0, or -1 with a message in `error`
+/* Fills totals, edges and findings, not yet ranked. `watch` and `walker` may be NULL. 0, or -1 with a message in `error`
  * (TRACE_ERROR_SIZE): the trace has no such part as was selected. */
-int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, char *error);
+int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, struct walker *walker, char *error);
 
 #endif

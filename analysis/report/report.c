@@ -86,17 +86,21 @@ static void find_run_time(struct report *report, const struct merge *merge)
         report->totals.run_ns = trace_ns(trace, last - first);
 }
 
-int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
-                         struct report_watch *watch, char *error)
+int report_read(struct report *report, const struct trace_source *source, char *error)
 {
-    *report = (struct report){.selection = selection != NULL ? *selection : (struct selection){0}};
+    *report = (struct report){0};
     edge_table_begin(&report->edges);
-    if (trace_read(&report->trace, source, error) != 0)
-        return -1;
+    return trace_read(&report->trace, source, error);
+}
+
+int report_make(struct report *report, const struct selection *selection, struct report_watch *watch, struct walker *walker,
+                char *error)
+{
     struct merge merge;
+    report->selection = selection != NULL ? *selection : (struct selection){0};
     report->out_of_memory |= merge_begin(&merge, &report->trace) != 0;
     find_run_time(report, &merge);
-    int status = report_pass(report, &merge, watch, error);
+    int status = report_pass(report, &merge, watch, walker, error);
     merge_end(&merge);
     if (status != 0)
         return status;
@@ -107,7 +111,15 @@ int report_build_watched(struct report *report, const struct trace_source *sourc
         report->totals.kept_all += report->totals.kept[i];
     report_weigh(report, FLOOR_DEFAULT);
     report->out_of_memory |= report->trace.out_of_memory;
+    report->made = true;
     return 0;
+}
+
+int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
+                         struct report_watch *watch, char *error)
+{
+    int status = report_read(report, source, error);
+    return status == 0 ? report_make(report, selection, watch, NULL, error) : status;
 }
 
 int report_build(struct report *report, const struct trace_source *source, char *error)

@@ -68,6 +68,7 @@ struct sequence {
 };
 
 struct report_watch;
+struct walker;
 
 struct report {
     struct trace trace;
@@ -92,6 +93,7 @@ struct report {
     uint64_t left_out; /* recorded calls that there was no time to look at */
     bool has_counts;
     bool out_of_memory;
+    bool made;                  /* else only the trace is read, and all else is empty */
     struct report_watch *walks; /* told how far each report_walk is; may be NULL */
     /* Sets of rules, a bit for each of `runs`: that want an operation, by enum ptds_op; all of them; a case; all cases now.
      */
@@ -115,6 +117,11 @@ int report_build(struct report *report, const struct trace_source *source, char 
 /* The same for a part of the trace, watched. selection and watch may be NULL; -1 also if the trace has no such part. */
 int report_build_watched(struct report *report, const struct trace_source *source, const struct selection *selection,
                          struct report_watch *watch, char *error);
+/* The same in two steps: what the trace says of itself; then all calls. walker (walk.h), which may be NULL, sees each call,
+ * of a selection that is all. */
+int report_read(struct report *report, const struct trace_source *source, char *error);
+int report_make(struct report *report, const struct selection *selection, struct report_watch *watch, struct walker *walker,
+                char *error);
 void report_end(struct report *report);
 
 /* How many findings, from the top, hold at least `percent` of all host time lost; 0 if none is known to be lost. */

@@ -48,6 +48,12 @@ static void drop(struct traced *traced)
     free(traced);
 }
 
+static int build(const struct traces *traces, struct traced *traced, char *error)
+{
+    return traces->later ? report_read(&traced->report, &traced->source, error)
+                         : report_build_watched(&traced->report, &traced->source, NULL, traces->watch, error);
+}
+
 static bool add_file(struct traces *traces, const char *path)
 {
     char error[TRACE_ERROR_SIZE];
@@ -59,8 +65,7 @@ static bool add_file(struct traces *traces, const char *path)
         free(traced);
         return false;
     }
-    if (trace_source_open(&traced->source, traced->path, error) == 0 &&
-        report_build_watched(&traced->report, &traced->source, NULL, traces->watch, error) == 0) {
+    if (trace_source_open(&traced->source, traced->path, error) == 0 && build(traces, traced, error) == 0) {
         if (keep(traces, traced))
             return true;
         drop(traced);
@@ -142,6 +147,16 @@ size_t traces_expected(const char *path)
                  traces_is_trace(file);
     closedir(folder);
     return count;
+}
+
+int traced_make(struct traced *traced, struct walker *walker)
+{
+    char error[TRACE_ERROR_SIZE];
+    struct report *report = &traced->report;
+    int status = report_make(report, NULL, report->walks, walker, error);
+    if (report->walks != NULL && report->walks->progress != NULL)
+        report->walks->progress(report->walks, report->trace.calls, report->trace.calls);
+    return status != 0 || report->out_of_memory ? -1 : 0;
 }
 
 static int order(const void *a, const void *b)

@@ -26,6 +26,7 @@ struct traces {
     void (*trouble)(void *data, const char *line);
     void *data;
     struct report_watch *watch; /* looks on while each is built; may be NULL */
+    bool later;                 /* traces_add only reads them; traced_make is still to come */
 };
 
 /* Adds a trace, or the traces in a folder (not below it). What cannot be read is counted and told to `trouble`; so are
@@ -35,6 +36,9 @@ bool traces_add(struct traces *traces, const char *path);
 size_t traces_expected(const char *path);
 /* Whether a file is a trace, by its name or by how it begins. */
 bool traces_is_trace(const char *path);
+/* Makes the report of a trace that was only read (traces->later). walker (walk.h) sees each call; may be NULL. 0, or -1
+ * without memory for all of it. */
+int traced_make(struct traced *traced, struct walker *walker);
 /* After the last traces_add: by host, rank, process, path. */
 void traces_order(struct traces *traces);
 /* Weighs the findings of all by another floor than the usual one (worth.h). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * All calls of a report's trace once more, through the model: for writers that show calls one by one.
+ * All calls of a report's trace, through the model, for whoever shows them one by one: once more, or while the report is
+ * made (report_make).
  */
 #ifndef PTDS_ANALYSIS_REPORT_WALK_H
 #define PTDS_ANALYSIS_REPORT_WALK_H
@@ -18,6 +19,7 @@ struct walker {
     /* At the call's entry; then at its return. `after` may be NULL. */
     void (*call)(struct walker *walker, struct model *model, const struct call_view *view);
     void (*after)(struct walker *walker, struct model *model, const struct call_view *view);
+    struct edge_sink *edges; /* report_make: gets each implicit edge, too; else unused. NULL: nobody asks */
     void *data;
     bool gap; /* of the call at hand: records are missing before it or a later one (merge_in_gap) */
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SQLite, folded stacks and SARIF: what is known is there, what is not is NULL or left out and said.
+// Folded stacks and SARIF: what is known is there, what is not is left out and said.
 #include "tests/analysis/exported.h"
 
 #include <sys/wait.h>
@@ -9,7 +9,6 @@
 #include <set>
 
 #include <jansson.h>
-#include <sqlite3.h>
 
 #include "tests/support/run_child.h"
 
@@ -25,104 +24,6 @@ const char text[] = "tsc\n"
                     "1@6100 launch s=N1 k=next\n"
                     "1@12000+3 sync s=N1\n";
 
-class Database
-{
-public:
-    explicit Database(const std::string &path) : path_(path)
-    {
-        EXPECT_EQ(SQLITE_OK, sqlite3_open(path.c_str(), &file_));
-    }
-    ~Database()
-    {
-        sqlite3_close(file_);
-        unlink(path_.c_str());
-    }
-    Database(const Database &) = delete;
-
-    /* Rows as "a|b|c\n"; NULL as "-". */
-    std::string Ask(const std::string &query)
-    {
-        std::string rows;
-        char *error = nullptr;
-        auto row = [](void *data, int count, char **values, char **) {
-            auto *out = static_cast<std::string *>(data);
-            for (int i = 0; i < count; i++)
-                *out += std::string(i != 0 ? "|" : "") + (values[i] != nullptr ? values[i] : "-");
-            *out += "\n";
-            return 0;
-        };
-        EXPECT_EQ(SQLITE_OK, sqlite3_exec(file_, query.c_str(), row, &rows, &error)) << error;
-        return rows;
-    }
-
-private:
-    std::string path_;
-    sqlite3 *file_ = nullptr;
-};
-
-TEST(Sqlite, AnswersQueriesWrittenForNsys)
-{
-    Opened opened({BuildTrace(text)});
-    Database database(opened.Export("sqlite"));
-    EXPECT_EQ(
-        "cuLaunchKernel|3\ncuMemcpyDtoH_v2|1\ncuStreamSynchronize|1\n",
-        database.Ask("SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId "
-                     "GROUP BY 1 ORDER BY 1"));
-    EXPECT_EQ("4242|5000000\n4242|3000\n",
-              database.Ask("SELECT (globalTid >> 24) & 0xFFFFFF, \"end\" - start FROM CUPTI_ACTIVITY_KIND_RUNTIME"
-                           " WHERE \"end\" IS NOT NULL"));
-    EXPECT_EQ("3\n", database.Ask("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE \"end\" IS NULL"))
-        << "calls that were not timed have no end";
-    EXPECT_EQ("0\n", database.Ask("SELECT count(*) FROM sqlite_master WHERE name LIKE 'CUPTI_ACTIVITY_KIND_KERNEL'"))
-        << "nobody recorded GPU activity";
-}
-
-TEST(Sqlite, HasCallsFindingsAndNotes)
-{
-    Opened opened({BuildTrace(text)});
-    Database database(opened.Export("sqlite"));
-    EXPECT_EQ("spin(float*)|-|0\nmemcpy device to pageable|4096|1\nthird|-|0\nnext|-|0\n-|-|0\n",
-              database.Ask("SELECT work, bytes, ifnull(blocked, 0) FROM PTDS_CALL ORDER BY correlationId"));
-    EXPECT_EQ("sync-copy|H3|warning|cuMemcpyDtoH_v2|1|under-the-floor\n",
-              database.Ask("SELECT rule, class, severity, api, count, folded FROM PTDS_FINDING"));
-    EXPECT_EQ("right|1\n",
-              database.Ask("SELECT outcome, blocked_ns > 4900000 AND blocked_ns <= threads_ns FROM PTDS_PROCESS"));
-    EXPECT_EQ(std::string(opened.folds.list.items[0].id.text) + "\n", database.Ask("SELECT id FROM PTDS_FINDING"));
-    EXPECT_EQ("1\n", database.Ask("SELECT count(*) FROM PTDS_META WHERE value LIKE 'GPU time is not recorded: work%'"));
-    EXPECT_EQ("prog|32\n",
-              database.Ask("SELECT replace(f.object, '/opt/app/', ''), offset FROM PTDS_FRAME f JOIN PTDS_FINDING d"
-                           " ON f.stack = d.stack WHERE depth = 0"));
-    EXPECT_EQ("0\n", database.Ask("SELECT count(*) FROM PTDS_EDGE"));
-    EXPECT_EQ("-\n", database.Ask("SELECT rank FROM PTDS_PROCESS"));
-}
-
-TEST(Sqlite, HasDeviceTimesWhereThereAre)
-{
-    Opened opened({BuildTrace("1@0 launch s=L k=a\n1@10 launch s=L k=b\n1@20 launch s=L k=c\ndevice-run 1@10 30+400\n")});
-    Database database(opened.Export("sqlite"));
-    EXPECT_EQ("-|-\n30000|400000\n-|-\n",
-              database.Ask("SELECT device_start - (SELECT min(start) FROM CUPTI_ACTIVITY_KIND_RUNTIME), device_end - "
-                           "device_start FROM PTDS_CALL ORDER BY correlationId"));
-}
-
-TEST(Sqlite, TakesEdgesFromAFeed)
-{
-    Opened opened({BuildTrace(text)});
-    edge_feed feed = {};
-    feed.run = [](edge_feed *, const struct report *, edge_sink *sink) {
-        edge edge = {};
-        edge.kind = EDGE_FIFO;
-        edge.verdict = VERDICT_NOT_NEEDED;
-        edge.from.thread = 1;
-        edge.to.thread = 2;
-        sink->edge(sink, &edge);
-        return 0;
-    };
-    Database database(opened.Export("sqlite", &feed));
-    EXPECT_EQ("fifo|not_needed|-|1|2|-\n",
-              database.Ask("SELECT kind, verdict, reason, from_thread, to_thread, address FROM PTDS_EDGE"));
-}
-
 TEST(Folded, WeighsStacksByLostHostTime)
 {
     Opened opened({BuildTrace(text)});
@@ -137,6 +38,26 @@ TEST(Folded, IsEmptyWhereNothingWaited)
 {
     Opened opened({BuildTrace("1@0 launch s=N1 k=a\n")});
     EXPECT_EQ("", TakeFile(opened.Export("folded")));
+}
+
+/* What the shim records; stacks that have a frame of its library are in identity_test.cc. */
+TEST(Folded, RecordedStacksHaveNoFrameOfTheShim)
+{
+    for (const char *name : {"overlap", "mixed_threads", "mixed_streams", "stream_handover"}) {
+        Opened opened({read_file(data_file(std::string("tests/analysis/recorded/") + name + ".ptds"))});
+        std::vector<std::string> lines = lines_of(TakeFile(opened.Export("folded")));
+        uint64_t blocked = 0;
+        EXPECT_FALSE(lines.empty()) << name;
+        for (const std::string &line : lines) {
+            for (const char *ours : {"libptds", ";ptds_", "wrap_", ";begin;"})
+                EXPECT_EQ(std::string::npos, line.find(ours)) << line;
+            size_t call = line.find(";cu");
+            ASSERT_NE(std::string::npos, call) << line;
+            EXPECT_LT(line.find(';'), call) << "a call from somewhere: " << line;
+            blocked += std::stoull(line.substr(line.rfind(' ')));
+        }
+        EXPECT_EQ(opened.traces.list.items[0]->report.totals.blocked_ns, blocked) << name << ": as the report has it";
+    }
 }
 
 /* A namer for a program whose sources are known. */

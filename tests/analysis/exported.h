@@ -29,9 +29,11 @@ inline std::string WithHeader(std::string bytes, void (*change)(ptds_trace_heade
 class Opened
 {
 public:
-    explicit Opened(const std::vector<std::string> &all, report_watch *watch = nullptr)
+    /* later: only read, as `ptds export` opens them; an export then makes their reports. */
+    explicit Opened(const std::vector<std::string> &all, report_watch *watch = nullptr, bool later = false)
     {
         traces.watch = watch;
+        traces.later = later;
         traces.trouble = [](void *data, const char *line) {
             *static_cast<std::string *>(data) += std::string(line) + "\n";
         };

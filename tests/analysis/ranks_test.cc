@@ -113,9 +113,10 @@ TEST(Ranks, AreCheckedAndExportedTogether)
     ASSERT_EQ(0, exported.exit) << exported;
     std::string path = folder.path() + ".perfetto-trace";
     std::set<uint64_t> pids;
-    for (const WireField &packet : Wire(read_file(path)).fields)
-        if (Wire track = Wire(packet.bytes).Message(60); track.Has(3))
-            pids.insert(track.Message(3).Value(1));
+    for (const std::string &block : PerfettoBlocks(read_file(path)))
+        for (const WireField &packet : Wire(block).fields)
+            if (Wire track = Wire(packet.bytes).Message(60); track.Has(3))
+                pids.insert(track.Message(3).Value(1));
     EXPECT_EQ(4u, pids.size());
     unlink(path.c_str());
 }
@@ -128,7 +129,9 @@ TEST(Export, WritesWhereItIsTold)
         "1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4\n" GOES_ON);
     Outcome ran = Ptds({"export", trace, "--to", "sqlite"});
     EXPECT_EQ(0, ran.exit) << ran;
-    EXPECT_EQ("ptds export: wrote " + trace + ".sqlite\n", ran.err);
+    ASSERT_EQ(2u, lines_of(ran.err).size()) << ran;
+    EXPECT_EQ(0u, ran.err.find("ptds export: " + trace + ": not in the GPU tables: 2 of 2 kernels, 1 of 1 copies")) << ran;
+    EXPECT_EQ("ptds export: wrote " + trace + ".sqlite", lines_of(ran.err)[1]);
     EXPECT_EQ(0u, read_file(trace + ".sqlite").find("SQLite format 3"));
     ran = Ptds({"export", trace, "--to", "folded"});
     EXPECT_NE(std::string::npos, ran.out.find(";cuMemcpyDtoH_v2 ")) << ran;

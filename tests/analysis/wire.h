@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Takes protobuf messages apart for tests: independent of the writer under test, and strict.
+ * Takes protobuf messages apart for tests, and Perfetto's compressed packets: independent of the writer under test, and
+ * strict.
  */
 #ifndef PTDS_TESTS_ANALYSIS_WIRE_H
 #define PTDS_TESTS_ANALYSIS_WIRE_H
@@ -10,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <zlib.h>
 
 namespace ptds
 {
@@ -102,6 +105,29 @@ private:
     std::string bytes_;
     size_t at_ = 0;
 };
+
+/* What the packets of a Perfetto file hold, one after the other: again a trace, with nothing compressed. Packets of a file
+ * of ours are blocks and nothing else. */
+inline std::vector<std::string> PerfettoBlocks(const std::string &file)
+{
+    enum { PACKET = 1, COMPRESSED = 50, MOST = 4 << 20 };
+    std::vector<std::string> blocks;
+    Wire whole(file);
+    for (const WireField &packet : whole.fields) {
+        Wire block(packet.bytes);
+        if (packet.number != PACKET || block.fields.size() != 1 || block.fields[0].number != COMPRESSED)
+            throw std::runtime_error("a packet that is no block");
+        const std::string &bytes = block.fields[0].bytes;
+        std::string plain(MOST, 0);
+        uLongf size = MOST;
+        if (uncompress(reinterpret_cast<Bytef *>(&plain[0]), &size, reinterpret_cast<const Bytef *>(bytes.data()),
+                       bytes.size()) != Z_OK)
+            throw std::runtime_error("a block that is not compressed as zlib does");
+        plain.resize(size);
+        blocks.push_back(plain);
+    }
+    return blocks;
+}
 
 } // namespace ptds
 

@@ -63,8 +63,8 @@
  * When an operation ran on its device, from tick 0 on:
  *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
- * Other lines: "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end), "recycled" (old detail is
- * gone), "monotonic" (default) or "tsc" (3 ticks a nanosecond).
+ * Other lines: "context N" (on device 0), "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end),
+ * "recycled" (old detail is gone), "monotonic" (default) or "tsc" (3 ticks a nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
 #define PTDS_TESTS_SUPPORT_TRACE_BUILDER_H

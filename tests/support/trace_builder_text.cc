@@ -285,6 +285,9 @@ private:
             words >> rest;
             size_t at = rest.find('@');
             trace_.StreamGone(StreamId(rest.substr(0, at), 1), Ticks(rest.substr(at + 1)));
+        } else if (first == "context") {
+            words >> rest;
+            trace_.Context(static_cast<uint32_t>(std::stoul(rest)));
         } else if (first == "recycled") {
             trace_.header.recycled = 1;
         } else if (first == "killed") {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "analysis/report/edge_feed.h"
+#include "analysis/report/walk.h"
 #include "analysis/report/fold.h"
 #include "analysis/views/words.h"
 
@@ -21,7 +22,7 @@ struct export_job {
     const struct traces *traces;
     const struct folds *folds;
     struct site_namer *namer; /* not NULL */
-    struct edge_feed *edges;  /* may be NULL */
+    struct edge_feed *edges;  /* may be NULL: no edges. The build's own, of traces that are only read */
     const char *source_root;  /* taken off the front of source files' names; may be NULL */
     bool all;                 /* findings too that reports tell in one line with others */
     FILE *out;                /* NULL for formats that need a path */
@@ -34,13 +35,17 @@ struct export_format {
     const char *name, *what;
     const char *suffix; /* of the default file's name; NULL: goes to stdout by default */
     bool needs_path;
+    bool needs_reports; /* made before; else traces that are only read will do, and are gone through once */
     int (*write)(struct export_job *job); /* 0, or -1 with job->error */
 };
 
 extern const struct export_format export_formats[];
 extern const size_t export_formats_count;
 
-/* For the writers. A message into job->error; returns -1. */
+/* For the writers. All calls of a trace, and its edges, if any are to be had: while its report is made, if it is not yet.
+ * What stands in the report is there when it returns. 0, or -1 if not all of them could be had. */
+int export_walk(const struct export_job *job, struct traced *traced, struct walker *walker, struct edge_sink *edges);
+/* A message into job->error; returns -1. */
 int export_failed(struct export_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A call's bytes if it is a copy or memset of known width, else 0. */
 uint64_t export_bytes(const struct call *call);

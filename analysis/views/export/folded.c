@@ -9,7 +9,6 @@
 
 #include "analysis/views/export/export.h"
 #include "analysis/symbols/symbols.h"
-#include "analysis/report/walk.h"
 #include "analysis/views/words.h"
 
 enum { FRAMES_MOST = 128, PLACES_MOST = 8 };
@@ -97,11 +96,11 @@ static int by_weight(const void *a, const void *b)
     return one->stack != two->stack ? (one->stack < two->stack ? -1 : 1) : (one->api > two->api) - (one->api < two->api);
 }
 
-static int fold_process(struct export_job *job, const struct traced *traced)
+static int fold_process(struct export_job *job, struct traced *traced)
 {
     struct weights weights = {.out_of_memory = false};
     struct walker walker = {.call = weigh, .data = &weights};
-    int status = report_walk(&traced->report, &walker);
+    int status = export_walk(job, traced, &walker, NULL);
     symbols_of(job->namer, &traced->report.trace);
     if (weights.list.count != 0)
         qsort(weights.list.items, weights.list.count, sizeof *weights.list.items, by_weight);

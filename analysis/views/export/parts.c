@@ -16,6 +16,18 @@ int export_failed(struct export_job *job, const char *format, ...)
     return -1;
 }
 
+int export_walk(const struct export_job *job, struct traced *traced, struct walker *walker, struct edge_sink *edges)
+{
+    if (!traced->report.made) {
+        walker->edges = job->edges != NULL ? edges : NULL;
+        return traced_make(traced, walker);
+    }
+    int status = report_walk(&traced->report, walker);
+    if (status == 0 && job->edges != NULL && edges != NULL)
+        status = job->edges->run(job->edges, &traced->report, edges);
+    return status;
+}
+
 uint64_t export_bytes(const struct call *call)
 {
     bool copy = call->r.op == PTDS_OP_COPY;

@@ -11,12 +11,16 @@
 
 #include "analysis/views/export/perfetto_writer.h"
 #include "analysis/symbols/symbols.h"
-#include "analysis/report/walk.h"
 
-/* Process and track of it, unlike any other. */
-uint64_t writer_uuid(const struct writer *writer, enum track_kind kind, uint32_t id)
+/* Counted up, so that they are short. */
+uint64_t writer_uuid(struct writer *writer, enum track_kind kind, uint32_t id)
 {
-    return writer->process << 40 | (uint64_t)kind << 32 | id;
+    uint32_t number = 0;
+    if (!id_map_get(&writer->uuids, key_of(kind, id), &number)) {
+        number = ++writer->uuids_used;
+        writer->packets.broken |= !id_map_put(&writer->uuids, key_of(kind, id), number);
+    }
+    return number;
 }
 
 uint64_t writer_time(const struct writer *writer, uint64_t ticks)
@@ -254,24 +258,22 @@ static void put_process(struct writer *writer)
         packet_track(&writer->packets, &track);
     }
     put_origin(writer);
-    export_notes(writer->job, writer->traced, put_note, writer);
 }
 
 static int write_process(struct writer *writer)
 {
     struct walker walker = {.call = put_call, .after = after_call, .data = writer};
     struct edge_writer edges = {.sink = {.edge = put_edge}, .writer = writer};
-    struct edge_feed *feed = writer->job->edges;
     packets_begin(&writer->packets, writer->job->out, (uint32_t)writer->process);
     put_process(writer);
     device_times_begin(&writer->device, &writer->report->trace);
     regions_begin(writer);
-    int status = report_walk(writer->report, &walker);
+    int status = export_walk(writer->job, writer->traced, &walker, &edges.sink);
     regions_end(writer);
-    if (status == 0 && feed != NULL)
-        status = feed->run(feed, writer->report, &edges.sink);
-    bool broken = writer->packets.broken || writer->device.out_of_memory;
+    export_notes(writer->job, writer->traced, put_note, writer);
     packets_end(&writer->packets);
+    bool broken = writer->packets.broken || writer->device.out_of_memory;
+    id_map_free(&writer->uuids);
     id_map_free(&writer->tracks);
     id_map_free(&writer->tids);
     id_map_free(&writer->pending);
@@ -284,16 +286,19 @@ int export_perfetto(struct export_job *job)
 {
     struct id_map pids = {0};
     uint64_t base = traces_origin(job->traces);
+    uint32_t uuids = 0;
     int status = 0;
     for (size_t i = 0; status == 0 && i < job->traces->list.count; i++) {
-        const struct traced *traced = job->traces->list.items[i];
-        struct writer writer = {.job = job, .traced = traced, .report = &traced->report, .base = base, .process = i + 1};
+        struct traced *traced = job->traces->list.items[i];
+        struct writer writer = {
+            .job = job, .traced = traced, .report = &traced->report, .base = base, .process = i + 1, .uuids_used = uuids};
         uint32_t other;
         writer.own_pid =
             traced->report.trace.header.pid != 0 && !id_map_get(&pids, traced->report.trace.header.pid, &other);
         id_map_put(&pids, traced->report.trace.header.pid, 1);
         symbols_of(job->namer, &writer.report->trace);
         status = write_process(&writer);
+        uuids = writer.uuids_used;
     }
     id_map_free(&pids);
     return status;

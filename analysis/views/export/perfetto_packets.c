@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Encodes Perfetto's TracePacket, TrackDescriptor, TrackEvent and InternedData. Called by perfetto.c. The numbers are those
- * of Perfetto's public protocol, which never change there.
+ * of Perfetto's public protocol, which never change there. Packets are written many at a time, compressed.
  */
 #include "analysis/views/export/perfetto_packets.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "analysis/base/text.h"
 
@@ -16,8 +18,11 @@ enum {
     PACKET_EVENT = 11,
     PACKET_INTERNED = 12,
     PACKET_FLAGS = 13,
+    PACKET_COMPRESSED = 50,
     PACKET_TRACK = 60
 };
+/* Readers take a block apart in memory. More of a level costs more time than it saves. */
+enum { BLOCK_BYTES = 256 << 10, BLOCK_LEVEL = 3 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 enum {
     EVENT_FIELD_CATEGORY = 3,
@@ -29,7 +34,7 @@ enum {
     EVENT_FIELD_FLOW = 47,
     EVENT_FIELD_LAST_FLOW = 48
 };
-enum { ANNOTATION_NAME = 1, ANNOTATION_UINT = 3, ANNOTATION_STRING = 6, ANNOTATION_STRING_NUMBER = 17 };
+enum { ANNOTATION_NAME = 1, ANNOTATION_UINT = 3, ANNOTATION_STRING_NUMBER = 17 };
 enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
 enum { COUNTER_UNIT = 3, UNIT_COUNT = 2, INTERNED_NUMBER = 1, INTERNED_TEXT = 2 };
@@ -42,11 +47,32 @@ void packets_begin(struct packets *packets, FILE *out, uint32_t sequence)
     *packets = (struct packets){.out = out, .sequence = sequence};
 }
 
+/* The packets so far, as one that holds them. */
+static void write_block(struct packets *packets)
+{
+    struct protobuf outer = {0}, whole = {0};
+    uLongf size = compressBound(packets->block.used);
+    unsigned char *bytes = packets->block.failed ? NULL : malloc(size);
+    if (packets->block.used != 0) {
+        packets->broken |=
+            bytes == NULL || compress2(bytes, &size, packets->block.bytes, packets->block.used, BLOCK_LEVEL) != Z_OK;
+        protobuf_bytes(&outer, PACKET_COMPRESSED, bytes, bytes != NULL ? size : 0);
+        protobuf_bytes(&whole, TRACE_PACKET, outer.bytes, outer.used);
+        packets->broken |= outer.failed || whole.failed || fwrite(whole.bytes, 1, whole.used, packets->out) != whole.used;
+    }
+    free(bytes);
+    protobuf_free(&outer);
+    protobuf_free(&whole);
+    protobuf_clear(&packets->block);
+}
+
 void packets_end(struct packets *packets)
 {
+    write_block(packets);
     for (unsigned i = 0; i < NAMES_KINDS; i++)
         id_map_free(&packets->names[i]);
     protobuf_free(&packets->packet);
+    protobuf_free(&packets->block);
     protobuf_free(&packets->event);
     protobuf_free(&packets->interned);
 }
@@ -61,12 +87,11 @@ static void clean_text(struct protobuf *to, uint32_t field, const char *text)
 /* As an element of the trace, which is itself a message. */
 static void write_packet(struct packets *packets)
 {
-    struct protobuf whole = {0};
-    protobuf_bytes(&whole, TRACE_PACKET, packets->packet.bytes, packets->packet.used);
-    packets->broken |=
-        whole.failed || packets->packet.failed || fwrite(whole.bytes, 1, whole.used, packets->out) != whole.used;
-    protobuf_free(&whole);
+    protobuf_bytes(&packets->block, TRACE_PACKET, packets->packet.bytes, packets->packet.used);
+    packets->broken |= packets->block.failed || packets->packet.failed;
     protobuf_clear(&packets->packet);
+    if (packets->block.used >= BLOCK_BYTES)
+        write_block(packets);
 }
 
 static void begin_packet(struct packets *packets)
@@ -184,9 +209,7 @@ void event_text(struct packets *packets, const char *key, uint32_t number)
 
 void event_words(struct packets *packets, const char *key, const char *text)
 {
-    size_t body = begin_annotation(packets, key);
-    clean_text(&packets->event, ANNOTATION_STRING, text);
-    protobuf_end(&packets->event, body);
+    event_text(packets, key, literal(packets, NAMES_VALUE, text));
 }
 
 void event_end(struct packets *packets)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Packets of a Perfetto trace: track descriptors, and track events with names and texts that are written once and numbered.
- * One packet sequence a process. Events may be written in any order of time.
+ * One packet sequence a process. Events may be written in any order of time. What was written is in the file when
+ * packets_end returns.
  */
 #ifndef PTDS_ANALYSIS_VIEWS_EXPORT_PERFETTO_PACKETS_H
 #define PTDS_ANALYSIS_VIEWS_EXPORT_PERFETTO_PACKETS_H
@@ -24,11 +25,12 @@ struct packets {
     struct id_map names[NAMES_KINDS];
     uint32_t counts[NAMES_KINDS];
     struct protobuf packet, event, interned;
+    struct protobuf block; /* packets that are not written yet */
     uint64_t time;
 };
 
 void packets_begin(struct packets *packets, FILE *out, uint32_t sequence);
-void packets_end(struct packets *packets);
+void packets_end(struct packets *packets); /* look at `broken` after it */
 
 /* One track; pid, tid 0: not a process's or thread's own; parent 0: none. */
 struct packet_track {
@@ -52,7 +54,7 @@ void event_counter(struct packets *packets, uint64_t value);
 void event_flow(struct packets *packets, uint64_t flow, bool last);
 void event_number(struct packets *packets, const char *key, uint64_t value);  /* key: a literal */
 void event_text(struct packets *packets, const char *key, uint32_t number);   /* a NAMES_VALUE */
-void event_words(struct packets *packets, const char *key, const char *text); /* not worth numbering */
+void event_words(struct packets *packets, const char *key, const char *text); /* both literals */
 void event_end(struct packets *packets);
 
 #endif

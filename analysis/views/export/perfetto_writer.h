@@ -60,11 +60,13 @@ struct region_slices {
 struct writer {
     struct packets packets;
     struct export_job *job;
-    const struct traced *traced;
+    struct traced *traced;
     const struct report *report;
     uint64_t base;                       /* CLOCK_REALTIME of time 0 */
     uint64_t process;                    /* from 1 */
     bool own_pid;                        /* no other process here has this pid */
+    struct id_map uuids;                 /* of tracks, by key_of(kind, id) */
+    uint32_t uuids_used;                 /* in the whole file */
     struct id_map tracks, tids, pending; /* described; taken; the counters' last values */
     uint64_t flows;
     struct device_times device;
@@ -76,7 +78,8 @@ static inline uint64_t key_of(unsigned kind, uint32_t id)
     return (uint64_t)kind << 32 | id;
 }
 
-uint64_t writer_uuid(const struct writer *writer, enum track_kind kind, uint32_t id);
+/* A track, unlike any other of the file. */
+uint64_t writer_uuid(struct writer *writer, enum track_kind kind, uint32_t id);
 /* The same of a track that is described when it is first asked for. */
 uint64_t writer_track(struct writer *writer, enum track_kind kind, uint32_t id);
 uint64_t writer_time(const struct writer *writer, uint64_t ticks);

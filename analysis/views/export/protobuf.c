@@ -9,58 +9,65 @@
 
 #include "analysis/base/table.h"
 
-enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, LENGTH_BYTES = 4 };
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, VARINT_MOST = 10 };
 
-static unsigned char *reserve(struct protobuf *to, size_t size)
+/* Room for `size` more bytes behind what is used; NULL without memory. */
+static inline unsigned char *room_for(struct protobuf *to, size_t size)
 {
-    unsigned char *bytes = to->failed ? NULL : table_grow(to->bytes, &to->room, to->used + size, 1);
-    if (bytes == NULL) {
-        to->failed = true;
-        return NULL;
+    if (to->bytes == NULL || to->room - to->used < size) {
+        unsigned char *bytes = to->failed ? NULL : table_grow(to->bytes, &to->room, to->used + size, 1);
+        to->failed |= bytes == NULL;
+        if (to->failed)
+            return NULL;
+        to->bytes = bytes;
     }
-    to->bytes = bytes;
-    to->used += size;
-    return bytes + to->used - size;
+    return to->bytes + to->used;
 }
 
-static void varint(struct protobuf *to, uint64_t value)
+static inline size_t encode(uint64_t value, unsigned char *bytes)
 {
-    unsigned char bytes[10];
     size_t size = 0;
     for (; value >= 128; value >>= 7)
         bytes[size++] = (unsigned char)(value | 128);
     bytes[size++] = (unsigned char)value;
-    unsigned char *at = reserve(to, size);
-    if (at != NULL)
-        memcpy(at, bytes, size);
+    return size;
 }
 
-static void key(struct protobuf *to, uint32_t field, unsigned type)
+static inline size_t encode_key(uint32_t field, unsigned type, unsigned char *bytes)
 {
-    varint(to, (uint64_t)field << 3 | type);
+    return encode((uint64_t)field << 3 | type, bytes);
 }
 
 void protobuf_uint(struct protobuf *to, uint32_t field, uint64_t value)
 {
-    key(to, field, VARINT);
-    varint(to, value);
+    unsigned char *at = room_for(to, 2 * VARINT_MOST);
+    if (at == NULL)
+        return;
+    size_t size = encode_key(field, VARINT, at);
+    to->used += size + encode(value, at + size);
 }
 
 void protobuf_fixed64(struct protobuf *to, uint32_t field, uint64_t value)
 {
-    key(to, field, FIXED64);
-    unsigned char *at = reserve(to, 8);
-    for (unsigned i = 0; at != NULL && i < 8; i++)
-        at[i] = (unsigned char)(value >> 8 * i);
+    unsigned char *at = room_for(to, VARINT_MOST + 8);
+    if (at == NULL)
+        return;
+    size_t size = encode_key(field, FIXED64, at);
+    for (unsigned i = 0; i < 8; i++)
+        at[size + i] = (unsigned char)(value >> 8 * i);
+    to->used += size + 8;
 }
 
 void protobuf_bytes(struct protobuf *to, uint32_t field, const void *bytes, size_t size)
 {
-    key(to, field, LENGTH);
-    varint(to, size);
-    unsigned char *at = size != 0 ? reserve(to, size) : NULL;
-    if (at != NULL)
-        memcpy(at, bytes, size);
+    unsigned char *at = room_for(to, 2 * VARINT_MOST + size);
+    if (at == NULL)
+        return;
+    size_t head = encode_key(field, LENGTH, at);
+    head += encode(size, at + head);
+    if (size != 0)
+        memcpy(at + head, bytes, size);
+    to->used += head + size;
 }
 
 void protobuf_text(struct protobuf *to, uint32_t field, const char *text)
@@ -68,23 +75,25 @@ void protobuf_text(struct protobuf *to, uint32_t field, const char *text)
     protobuf_bytes(to, field, text, strlen(text));
 }
 
-/* The length takes a fixed number of bytes, the first ones with a continuation bit, so that it can be filled in later. */
+/* Room for a length of one byte, which nearly all have. */
 size_t protobuf_begin(struct protobuf *to, uint32_t field)
 {
-    key(to, field, LENGTH);
-    reserve(to, LENGTH_BYTES);
+    unsigned char *at = room_for(to, VARINT_MOST + 1);
+    if (at != NULL)
+        to->used += encode_key(field, LENGTH, at) + 1;
     return to->used;
 }
 
 void protobuf_end(struct protobuf *to, size_t begun)
 {
-    size_t size = to->used - begun;
-    if (to->failed || size >= 1u << 7 * LENGTH_BYTES) {
-        to->failed = true;
+    unsigned char length[VARINT_MOST];
+    size_t size = to->used - begun, bytes = encode(size, length);
+    if (to->failed || room_for(to, bytes) == NULL)
         return;
-    }
-    for (unsigned i = 0; i < LENGTH_BYTES; i++)
-        to->bytes[begun - LENGTH_BYTES + i] = (unsigned char)((size >> 7 * i & 127) | (i + 1 < LENGTH_BYTES ? 128 : 0));
+    if (bytes > 1)
+        memmove(to->bytes + begun - 1 + bytes, to->bytes + begun, size);
+    memcpy(to->bytes + begun - 1, length, bytes);
+    to->used += bytes - 1;
 }
 
 void protobuf_clear(struct protobuf *to)

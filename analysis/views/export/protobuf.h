@@ -24,7 +24,7 @@ void protobuf_fixed64(struct protobuf *to, uint32_t field, uint64_t value);
 void protobuf_bytes(struct protobuf *to, uint32_t field, const void *bytes, size_t size);
 void protobuf_text(struct protobuf *to, uint32_t field, const char *text);
 
-/* Everything until the end belongs to the message in this field. Returns what protobuf_end wants. At most 256 MiB. */
+/* Everything until the end belongs to the message in this field. Returns what protobuf_end wants. */
 size_t protobuf_begin(struct protobuf *to, uint32_t field);
 void protobuf_end(struct protobuf *to, size_t begun);
 
