@@ -136,7 +136,7 @@ struct question users_in_question(const struct verdicts *v, const struct blame *
         if (newest <= since || other->lane == by->lane)
             continue;
         done = larger(since, lanes_explicit(lane, host, other->lane));
-        if (done < newest)
+        if (done < newest && v->conflicts == NULL) /* who is told each conflict is told of those, too */
             done = doubted_upto(v, by, other->lane, done, newest);
         if (done >= newest)
             continue;

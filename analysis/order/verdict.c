@@ -73,7 +73,6 @@ void verdicts_sweep_always(struct verdicts *v)
 void verdicts_tell_conflicts(struct verdicts *v, struct conflict_sink *sink)
 {
     v->conflicts = sink;
-    v->few = UINT32_MAX; /* each one is looked at, also where what is known of the lanes would do for a verdict */
 }
 
 void verdicts_look_at(struct verdicts *v, unsigned few)

@@ -45,14 +45,19 @@ class Summary(unittest.TestCase):
     def test_skips_by_name_in_the_last_lines(self):
         status, lines = self.summary()
         self.assertEqual(0, status)
-        self.assertEqual(["3 skipped:", "//a:cases_test Suite.Left no browser here", "//a:script_test part no mpirun",
-                          "//a:script_test (part of it) no yaml", "2 passed, 0 failed"], lines[-5:])
+        self.assertEqual(["skipped, 1: no browser here", "//a:cases_test: Suite.Left", "", "skipped, 1: no mpirun",
+                          "//a:script_test: part", "", "skipped, 1: no yaml", "//a:script_test: (part of it)", "3 skipped",
+                          "2 passed, 0 failed"], lines[-10:])
 
     def test_a_skip_that_is_not_listed_fails(self):
         status, lines = self.summary("# known\n//a:cases_test Suite.Left # why\n//a:script_test part\n")
         self.assertEqual(1, status)
         self.assertEqual("2 passed, 1 failed", lines[-1])
         self.assertIn("//a:script_test (part of it) skipped, and not on the list of skips", lines)
+
+    def test_all_of_a_target_listed(self):
+        status, lines = self.summary("//a:cases_test *\n//a:script_test * # why\n")
+        self.assertEqual((0, "2 passed, 0 failed"), (status, lines[-1]))
 
     def test_all_listed(self):
         status, lines = self.summary("//a:cases_test Suite.Left\n//a:script_test part\n//a:script_test (part of it) # why\n")

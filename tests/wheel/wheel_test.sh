@@ -12,11 +12,11 @@ wrong() {
     status=1
 }
 
-make_wheel() { mkdir -p "$1" && /usr/bin/python3 python/make_wheel.py "$1" 1.2.3 "$command" "$shim" "$cupti"; }
+make_wheel() { mkdir -p "$1" && /usr/bin/python3 scripts/python/make_wheel.py "$1" 1.2.3 "$command" "$shim" "$cupti"; }
 wheel=$(make_wheel "$work/one")
 # Of other dates and modes:
 again=$(umask 077 && cp -L "$shim" "$work/libptds.so" && cp -L "$cupti" "$work/libptds_cupti.so" &&
-    mkdir "$work/two" && /usr/bin/python3 python/make_wheel.py "$work/two" 1.2.3 "$command" "$work/libptds.so" "$work/libptds_cupti.so")
+    mkdir "$work/two" && /usr/bin/python3 scripts/python/make_wheel.py "$work/two" 1.2.3 "$command" "$work/libptds.so" "$work/libptds_cupti.so")
 [[ $(basename "$wheel") == ptds-1.2.3-py3-none-manylinux_2_17_x86_64.whl ]] || wrong "its name is $wheel"
 cmp "$wheel" "$again" || wrong "two wheels of the same files differ"
 
