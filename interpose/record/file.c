@@ -24,6 +24,7 @@
 
 #define NAMES_MOST 100u
 #define PATH_MOST 2048u
+#define NAME_TRIES 8 /* others come and go at the same name */
 
 /* Opening a FIFO or a terminal that way neither waits nor becomes anything to this process. */
 #define CAREFULLY (O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
@@ -85,15 +86,27 @@ static enum verdict look_at(int descriptor, int is_path, uint32_t *pid, const ch
 {
     struct ptds_trace_header header = {.pid = 0};
     struct stat status;
+    int taken = is_taken(descriptor, is_path); /* first: its writer may be done by the time that the header is read */
     int is_trace = pread(descriptor, &header, sizeof header, 0) == (ssize_t)sizeof header &&
                    memcmp(header.magic, PTDS_TRACE_MAGIC, sizeof header.magic) == 0;
-    *why = status_of(descriptor, &status) != 0 ? strerror(errno) : unfit(&status, is_trace);
+    *why = status_of(descriptor, &status) != 0
+               ? strerror(errno)
+               : unfit(&status, is_trace || taken); /* one that is being begun has no header yet */
     if (*why)
         return UNFIT;
-    if (is_taken(descriptor, is_path) || (is_trace && is_kept(&header)))
+    if (taken || (is_trace && is_kept(&header)))
         return TAKEN;
     *pid = header.pid;
     return is_trace ? FINISHED : OURS;
+}
+
+/* Whether it is still the file at the path. Another process may have moved it away and begun its own there. */
+static int is_at_path(int descriptor)
+{
+    struct stat status, there;
+    return status_of(descriptor, &status) == 0 &&
+           syscall(SYS_newfstatat, AT_FDCWD, file.path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           status.st_dev == there.st_dev && status.st_ino == there.st_ino;
 }
 
 /* A finished trace of another run goes out of the way: `ptds run` has been told to write this file, so it is removed.
@@ -126,7 +139,7 @@ static int move_away(uint32_t pid)
 static int open_name(int is_path, const char **why)
 {
     uint32_t pid = 0;
-    for (int tries = 0; tries < 4; tries++) {
+    for (int tries = 0; tries < NAME_TRIES; tries++) {
         int made = open(file.path, CAREFULLY | O_CREAT | O_EXCL, 0600);
         if (made >= 0) {
             file.made = 1;
@@ -136,12 +149,16 @@ static int open_name(int is_path, const char **why)
             return -1;
         }
         int there = errno == EEXIST ? open(file.path, CAREFULLY) : -1;
-        if (there < 0 && errno == ENOENT && tries < 3)
+        if (there < 0 && errno == ENOENT && tries < NAME_TRIES - 1)
             continue;
         *why = there >= 0 ? NULL : errno == ELOOP ? "is a symbolic link, which is not followed" : strerror(errno);
         if (there < 0)
             return -1;
         enum verdict verdict = look_at(there, is_path, &pid, why);
+        if ((verdict == OURS || verdict == FINISHED) && !is_at_path(there)) {
+            close(there);
+            continue;
+        }
         if (verdict == OURS)
             return there;
         if (verdict == FINISHED && !move_away(pid))
