@@ -31,8 +31,8 @@ static inline void lock_drop(struct lock *lock)
         lock_wake(lock);
 }
 
-/* 1 if it is free, or somebody else gives it back within about a second. At the end of a process its holder may be this very
- * thread, in a signal handler that came in between. */
+/* 1 if it is free, or somebody else gives it back within about a second. At the end of a process its holder may be this
+ * very thread, in a signal handler that came in between. */
 int lock_comes_free(struct lock *lock);
 
 /* Waits until the word is `wanted`; whoever changes it says so with word_set. */

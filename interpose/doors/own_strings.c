@@ -5,8 +5,8 @@
  * sanitizer's. Those are not ready while the loader starts, know nothing of the shim's locks (a race, says TSan), and
  * of memory that code without instrumentation wrote they say that nobody did (MSan ends the program for it).
  *
- * Must not call anything else. Compiled without the knowledge of what these names mean, or the compiler would make a call of
- * memcpy out of its own loop. None of them is called where speed counts: short copies of known size are no calls.
+ * Must not call anything else. Compiled without the knowledge of what these names mean, or the compiler would make a call
+ * of memcpy out of its own loop. None of them is called where speed counts: short copies of known size are no calls.
  */
 #include <stdint.h>
 #include <string.h>
