@@ -123,16 +123,6 @@ int elf_containing(const void *address, struct elf_object *out)
     return elf_each(contains, &wanted);
 }
 
-/* strcmp may be a sanitizer's, which looks the real one up by the very dlsym that waits for this. */
-static int same(const char *a, const char *b)
-{
-    while (*a && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
-
 /* Whether the object's version number `wanted`, of a symbol, is that name; numbers 0 and 1 are no version. */
 static int is_version(const struct elf_object *object, unsigned wanted, const char *name)
 {
@@ -143,7 +133,7 @@ static int is_version(const struct elf_object *object, unsigned wanted, const ch
         const ElfW(Verdef) *definition = (const void *)at;
         const ElfW(Verdaux) *its_name = (const void *)(at + definition->vd_aux);
         if (definition->vd_ndx == wanted)
-            return same(object->strings + its_name->vda_name, name);
+            return strcmp(object->strings + its_name->vda_name, name) == 0;
         at = definition->vd_next ? at + definition->vd_next : NULL;
     }
     return 0;
@@ -159,7 +149,7 @@ static void *defined(const struct elf_object *object, const ElfW(Sym) * symbol, 
     unsigned type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_OBJECT && type != STT_NOTYPE))
         return NULL;
-    if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || !same(object->strings + symbol->st_name, wanted->name))
+    if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || strcmp(object->strings + symbol->st_name, wanted->name) != 0)
         return NULL;
     if (wanted->version && object->versions &&
         !is_version(object, object->versions[symbol - object->symbols] & 0x7fff, wanted->version))

@@ -51,7 +51,8 @@ void *elf_symbol_version(const struct elf_object *object, const char *name, cons
 void *elf_symbol_behind(const void *address, const char *name, const char *version);
 
 /* The same from the object with that dynamic section on, by the loader's own list: no function of anybody's is called, so
- * this works before any constructor has run and where somebody else's dl_iterate_phdr or strcmp is not ready yet. For
+ * this works before any constructor has run and where somebody else's dl_iterate_phdr is not ready yet (strcmp is the
+ * library's own, own_strings.c). For
  * objects that the program started with only, since the list is read without a lock. */
 void *elf_symbol_after(const ElfW(Dyn) * dynamic, const char *name);
 

@@ -191,6 +191,7 @@ static int parse_size(const char *value, uint64_t *out)
     return 1;
 }
 
+/* Whole numbers: the program's locale has a say in what strtod takes, which the command's durations are read by. */
 static int parse_time(const char *value, uint64_t *out)
 {
     *out = 0;

@@ -67,15 +67,21 @@ static void await_over(unsigned lane, uint32_t ticket)
 
 /* ---- waits ---- */
 
-CUresult rails_host_wait(CUstream stream)
+/* For a stream, or where `event` is not NULL for that: while a capture is open, this thread has to say that it knows. */
+static CUresult host_waits(CUstream stream, CUevent event)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     int exchanged = capture_any() && REAL(cuThreadExchangeStreamCaptureMode) &&
                     REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
-    CUresult result = REAL(cuStreamSynchronize)(stream);
+    CUresult result = event ? REAL(cuEventSynchronize)(event) : REAL(cuStreamSynchronize)(stream);
     if (exchanged)
         REAL(cuThreadExchangeStreamCaptureMode)(&mode);
     return result;
+}
+
+CUresult rails_host_wait(CUstream stream)
+{
+    return host_waits(stream, NULL);
 }
 
 static void refused(void)
@@ -131,7 +137,7 @@ static int waits_in_turn(unsigned lane, uint32_t ticket)
     if (!of->gone && !(stream && stream->capturing))
         result = rails_host_wait(recorded_on(lane));
     else if (mark)
-        result = REAL(cuEventSynchronize)(mark);
+        result = host_waits(NULL, mark);
     rails_served(lane, ticket);
     return result == CUDA_SUCCESS;
 }

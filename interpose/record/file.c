@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "interpose/base/diag.h"
@@ -42,12 +41,6 @@ static struct {
 const char *file_path(void)
 {
     return file.is_open ? file.path : NULL;
-}
-
-/* libc's own are of glibc 2.33. */
-static int status_of(int descriptor, struct stat *status)
-{
-    return (int)syscall(SYS_fstat, descriptor, status);
 }
 
 /* ---- what lies at a path ---- */
@@ -89,7 +82,7 @@ static enum verdict look_at(int descriptor, int is_path, uint32_t *pid, const ch
     int taken = is_taken(descriptor, is_path); /* first: its writer may be done by the time that the header is read */
     int is_trace = pread(descriptor, &header, sizeof header, 0) == (ssize_t)sizeof header &&
                    memcmp(header.magic, PTDS_TRACE_MAGIC, sizeof header.magic) == 0;
-    *why = status_of(descriptor, &status) != 0
+    *why = fstat(descriptor, &status) != 0
                ? strerror(errno)
                : unfit(&status, is_trace || taken); /* one that is being begun has no header yet */
     if (*why)
@@ -104,9 +97,8 @@ static enum verdict look_at(int descriptor, int is_path, uint32_t *pid, const ch
 static int is_at_path(int descriptor)
 {
     struct stat status, there;
-    return status_of(descriptor, &status) == 0 &&
-           syscall(SYS_newfstatat, AT_FDCWD, file.path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-           status.st_dev == there.st_dev && status.st_ino == there.st_ino;
+    return fstat(descriptor, &status) == 0 && lstat(file.path, &there) == 0 && status.st_dev == there.st_dev &&
+           status.st_ino == there.st_ino;
 }
 
 /* A finished trace of another run goes out of the way: `ptds run` has been told to write this file, so it is removed.
@@ -207,7 +199,7 @@ int file_open(const char *pattern)
     struct stat status;
     make_absolute(pattern);
     file.lock = open_some(&why);
-    if (file.lock < 0 || status_of(file.lock, &status) != 0) {
+    if (file.lock < 0 || fstat(file.lock, &status) != 0) {
         diag_once(DIAG_ERROR, "PTDS_TRACE: cannot write ", file.path, ": ", why ? why : strerror(errno),
                   "; recording in memory only");
         return 0;
@@ -262,8 +254,7 @@ static int reserve(int descriptor, off_t offset, size_t size)
 static int open_again(struct stat *status)
 {
     int descriptor = open(file.path, CAREFULLY);
-    if (descriptor >= 0 && status_of(descriptor, status) == 0 && status->st_dev == file.device &&
-        status->st_ino == file.inode)
+    if (descriptor >= 0 && fstat(descriptor, status) == 0 && status->st_dev == file.device && status->st_ino == file.inode)
         return descriptor;
     if (descriptor >= 0)
         close(descriptor);
@@ -286,8 +277,8 @@ void *file_map(off_t offset, size_t size)
 int file_is_cut(off_t size)
 {
     struct stat status;
-    return file.is_open && syscall(SYS_newfstatat, AT_FDCWD, file.path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           status.st_dev == file.device && status.st_ino == file.inode && status.st_size < size;
+    return file.is_open && lstat(file.path, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode &&
+           status.st_size < size;
 }
 
 void file_after_fork(void)

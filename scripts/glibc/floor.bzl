@@ -29,7 +29,10 @@ _FILES = _wrapped([
 # The shim refers to no thread and no function of the loader. It goes with //scripts/glibc:files.
 FLOOR_OF_LIBRARY = _FILES
 
-# Where old systems have them, by version. A name is looked up by its version, whichever library it was found in here: what is in
+# 64-bit Arm has had every function from one version on.
+_FIRST_ON_ARM = "GLIBC_2.17"
+
+# Where old systems have them, by version, on x86-64. A name is looked up by its version, whichever library it was found in here: what is in
 # libc or libm is in the first list only so that it has the old one.
 OLD_THREADS = {
     "GLIBC_2.2.5": [
@@ -77,17 +80,21 @@ def old_library(name, versions):
 
     Args:
       name: its file name and its SONAME.
-      versions: functions by version.
+      versions: functions by version, on x86-64.
     """
     source = name + ".c"
     script = name + ".lds"
+    functions = [function for names in versions.values() for function in names]
     native.genrule(
         name = name + "_files",
         outs = [source, script],
         cmd = "\n".join(
+            ["case $$($(CC) -dumpmachine) in aarch64*) echo '%s { global: %s; };' >$(location %s) ;; *)" % (_FIRST_ON_ARM, "; ".join(functions), script)] +
             ["echo '%s { global: %s; };' >>$(location %s)" % (version, "; ".join(names), script) for version, names in versions.items()] +
-            ["echo 'void %s(void); void %s(void) {}' >>$(location %s)" % (function, function, source) for names in versions.values() for function in names],
+            ["esac"] +
+            ["echo 'void %s(void); void %s(void) {}' >>$(location %s)" % (function, function, source) for function in functions],
         ),
+        toolchains = ["@bazel_tools//tools/cpp:current_cc_toolchain"],
     )
     native.cc_binary(
         name = name,

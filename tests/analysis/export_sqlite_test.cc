@@ -16,13 +16,6 @@ namespace ptds
 namespace
 {
 
-const char text[] = "tsc\n"
-                    "1@0 launch s=L k=_Z4spinPf site=a\n"
-                    "1@10+5000 copy s=L implicit from=device to=pageable bytes=4096 site=b\n"
-                    "2@6000 launch s=N1 k=third\n"
-                    "1@6100 launch s=N1 k=next\n"
-                    "1@12000+3 sync s=N1\n";
-
 /* Times on the GPU of all but one kernel, one copy and one memset. */
 const char timed[] = "context 1\n"
                      "setting device.0.name=GPU\n"
@@ -106,7 +99,7 @@ private:
 
 TEST(Sqlite, CallsByFunction)
 {
-    Opened opened({BuildTrace(text)});
+    Opened opened({BuildTrace(simple_trace)});
     Database database(opened.Export("sqlite"));
     EXPECT_EQ("cuLaunchKernel|3|-\ncuMemcpyDtoH_v2|1|5000000\ncuStreamSynchronize|1|3000\n",
               database.Ask("SELECT s.value, count(*), sum(r.\"end\" - r.start) FROM CUPTI_ACTIVITY_KIND_RUNTIME r"
@@ -123,7 +116,7 @@ TEST(Sqlite, CallsByFunction)
 /* As with nsys: where nothing was recorded there is no table, and its reports say so. */
 TEST(Sqlite, WhatNobodyRecordedHasNoTable)
 {
-    Opened opened({BuildTrace(text)});
+    Opened opened({BuildTrace(simple_trace)});
     testing::internal::CaptureStderr();
     Database database(opened.Export("sqlite"));
     std::string said = testing::internal::GetCapturedStderr();
@@ -355,7 +348,7 @@ TEST(Sqlite, ContextsAndStreams)
 
 TEST(Sqlite, HasCallsFindingsAndNotes)
 {
-    Opened opened({BuildTrace(text)});
+    Opened opened({BuildTrace(simple_trace)});
     Database database(opened.Export("sqlite"));
     EXPECT_EQ("spin(float*)|-|0\nmemcpy device to pageable|4096|1\nthird|-|0\nnext|-|0\n-|-|0\n",
               database.Ask("SELECT work, bytes, ifnull(blocked, 0) FROM PTDS_CALL ORDER BY correlationId"));
@@ -411,7 +404,7 @@ TEST(Sqlite, OnePassGivesWhatTwoGive)
 
 TEST(Sqlite, TakesEdgesFromAFeed)
 {
-    Opened opened({BuildTrace(text)});
+    Opened opened({BuildTrace(simple_trace)});
     edge_feed feed = {};
     feed.run = [](edge_feed *, const struct report *, edge_sink *sink) {
         edge edge = {};

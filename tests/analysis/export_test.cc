@@ -17,16 +17,9 @@ namespace ptds
 namespace
 {
 
-const char text[] = "tsc\n"
-                    "1@0 launch s=L k=_Z4spinPf site=a\n"
-                    "1@10+5000 copy s=L implicit from=device to=pageable bytes=4096 site=b\n"
-                    "2@6000 launch s=N1 k=third\n"
-                    "1@6100 launch s=N1 k=next\n"
-                    "1@12000+3 sync s=N1\n";
-
 TEST(Folded, WeighsStacksByLostHostTime)
 {
-    Opened opened({BuildTrace(text)});
+    Opened opened({BuildTrace(simple_trace)});
     std::string folded = TakeFile(opened.Export("folded"));
     size_t space = folded.rfind(' ');
     ASSERT_NE(std::string::npos, space) << folded;
@@ -125,7 +118,7 @@ std::string At(const json_t *object, const char *key)
 TEST(Sarif, PlacesFindingsBelowTheSourceRoot)
 {
     for (const char *source_root : {"/src/app", "/src/app/"}) {
-        Sarif sarif(BuildTrace(text), source_root);
+        Sarif sarif(BuildTrace(simple_trace), source_root);
         EXPECT_EQ("2.1.0", At(sarif.root, "version"));
         ASSERT_EQ(1u, json_array_size(sarif.Results())) << sarif.text;
         json_t *result = json_array_get(sarif.Results(), 0),
@@ -170,7 +163,7 @@ TEST(Sarif, RelativeNamesAreBelowTheRootIfTheyAreThere)
     std::string root = folder.path();
     auto first = [&](const char *name) {
         Sources::relative = name;
-        Sarif sarif(BuildTrace(text), root.c_str());
+        Sarif sarif(BuildTrace(simple_trace), root.c_str());
         Sources::relative = nullptr;
         if (json_array_size(sarif.Results()) == 0)
             return std::string("no result");
@@ -187,8 +180,8 @@ TEST(Sarif, RelativeNamesAreBelowTheRootIfTheyAreThere)
 
 TEST(Sarif, LeavesOutWhatHasNoSourceHere)
 {
-    EXPECT_EQ(0u, json_array_size(Sarif(BuildTrace(text), "/nowhere").Results()));
-    EXPECT_EQ(0u, json_array_size(Sarif(BuildTrace(text), nullptr).Results())) << "/src/app is no folder here";
+    EXPECT_EQ(0u, json_array_size(Sarif(BuildTrace(simple_trace), "/nowhere").Results()));
+    EXPECT_EQ(0u, json_array_size(Sarif(BuildTrace(simple_trace), nullptr).Results())) << "/src/app is no folder here";
 }
 
 /* Two copies of one function: other ids, the same place. */
@@ -213,7 +206,7 @@ TEST(Sarif, ResultsAreToldApartUploadAfterUpload)
 /* What GitHub's code scanning asks of a file: docs.github.com, "SARIF support for code scanning". */
 TEST(Sarif, HasWhatCodeScanningAsksFor)
 {
-    Sarif sarif(BuildTrace(text), "/src/app");
+    Sarif sarif(BuildTrace(simple_trace), "/src/app");
     EXPECT_EQ("https://json.schemastore.org/sarif-2.1.0.json", At(sarif.root, "$schema"));
     EXPECT_EQ("ptds", At(json_object_get(json_object_get(sarif.run, "tool"), "driver"), "name"));
     EXPECT_EQ("ptds/", At(json_object_get(sarif.run, "automationDetails"), "id"));
@@ -258,10 +251,10 @@ TEST(Sarif, KeepsToThePublishedSchema)
         unlink(path.c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     };
-    Sarif sarif(BuildTrace(text), "/src/app");
+    Sarif sarif(BuildTrace(simple_trace), "/src/app");
     EXPECT_EQ(0, validate(sarif.text));
-    EXPECT_EQ(0, validate(Sarif(BuildTrace(text + std::string("killed\n")), "/src/app").text)) << "incomplete";
-    EXPECT_EQ(0, validate(Sarif(BuildTrace(text), nullptr).text)) << "no results, no root";
+    EXPECT_EQ(0, validate(Sarif(BuildTrace(simple_trace + std::string("killed\n")), "/src/app").text)) << "incomplete";
+    EXPECT_EQ(0, validate(Sarif(BuildTrace(simple_trace), nullptr).text)) << "no results, no root";
     EXPECT_EQ(1, validate(sarif.text.replace(sarif.text.find("\"ruleId\""), 8, "\"ruleIq\""))) << "it looks";
 }
 

@@ -20,6 +20,14 @@
 namespace ptds
 {
 
+/* What most exports are tried on. */
+inline const char simple_trace[] = "tsc\n"
+                                   "1@0 launch s=L k=_Z4spinPf site=a\n"
+                                   "1@10+5000 copy s=L implicit from=device to=pageable bytes=4096 site=b\n"
+                                   "2@6000 launch s=N1 k=third\n"
+                                   "1@6100 launch s=N1 k=next\n"
+                                   "1@12000+3 sync s=N1\n";
+
 inline std::string WithHeader(std::string bytes, void (*change)(ptds_trace_header *header))
 {
     change(reinterpret_cast<ptds_trace_header *>(&bytes[0]));

@@ -211,7 +211,7 @@ static json_t *repair_places(const struct report *report, struct site_namer *nam
     LIST_OF(repair->places.count, repair_place_json(report, namer, &repair->places.items[i]));
 }
 
-static void add_text(void *list, const char *line)
+static void add_line(void *list, const char *line)
 {
     json_array_append_new(list, value_text(line));
 }
@@ -219,7 +219,7 @@ static void add_text(void *list, const char *line)
 static json_t *repair_lines(const struct report *report, struct site_namer *namer, const struct repair_place *place)
 {
     json_t *out = json_array();
-    repair_words(report, namer, place, add_text, out);
+    repair_words(report, namer, place, add_line, out);
     return out;
 }
 
@@ -246,11 +246,6 @@ static json_t *setting_list(const struct definitions *defs)
 static json_t *selection_or_null(const struct selection *selection)
 {
     return selection_is_all(selection) ? json_null() : selection_json(selection);
-}
-
-static void add_line(void *list, const char *line)
-{
-    json_array_append_new(list, value_text(line));
 }
 
 static json_t *gap_list(const struct report *report)
