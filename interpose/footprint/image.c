@@ -2,9 +2,6 @@
  *
  * Reads images of device code for the names of their variables. Called once a module, after the driver has taken the image.
  * Never looks beyond what the image's own headers say is there, and never beyond the size where one is given.
- *
- * What compilers put there for themselves (tables of mathematical functions, texts, vtables, empty objects of the standard
- * library) is never written and does not count.
  */
 #include "interpose/footprint/image.h"
 
@@ -20,100 +17,6 @@
 #include "interpose/footprint/unpack.h"
 
 enum { EM_OF_CUDA = 190, FATBIN_MAGIC = (int)0xba55ed50, WRAPPER_MAGIC = 0x466243b1 };
-
-static int is_the_compilers(const char *name, size_t size)
-{
-    static const char *const starts[] = {"__cudart_",          "$str", "_$_str", ".str", "_ZTV", "_ZTI", "_ZTS", "__func__",
-                                         "__PRETTY_FUNCTION__"};
-    static const char *const parts[] = {"4cuda3std", "6thrust", "$str"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        size_t length = strlen(starts[i]);
-        if (size >= length && memcmp(name, starts[i], length) == 0)
-            return 1;
-    }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (memmem(name, size, parts[i], strlen(parts[i])))
-            return 1;
-    }
-    return 0;
-}
-
-/* PTX: the directives outside of functions and of parameter lists. */
-struct text {
-    const char *at, *end;
-};
-
-static int is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%' ||
-           c == '.';
-}
-
-/* Past a comment or a quoted text; 0 if there is none here. */
-static int skip_aside(struct text *text)
-{
-    const char *from = text->at, *stop = NULL;
-    size_t left = (size_t)(text->end - from);
-    if (left >= 2 && from[0] == '/' && from[1] == '/')
-        stop = memchr(from, '\n', left);
-    else if (left >= 4 && from[0] == '/' && from[1] == '*')
-        stop = (stop = memmem(from + 2, left - 2, "*/", 2)) ? stop + 1 : NULL;
-    else if (left >= 2 && from[0] == '"')
-        stop = memchr(from + 1, '"', left - 1);
-    else
-        return 0;
-    text->at = stop ? stop + 1 : text->end;
-    return 1;
-}
-
-/* The variable's name is the last word before `[`, `=`, `;` or `,`. */
-static int is_variable(struct text text)
-{
-    const char *name = text.at;
-    size_t size = 0;
-    while (text.at < text.end && !strchr("[=;,", *text.at)) {
-        const char *from = text.at;
-        while (text.at < text.end && is_word(*text.at))
-            text.at++;
-        if (text.at > from) {
-            name = from;
-            size = (size_t)(text.at - from);
-        } else {
-            text.at++;
-        }
-    }
-    return !is_the_compilers(name, size);
-}
-
-static int is_directive(const struct text *text, const char *word)
-{
-    size_t size = strlen(word), left = (size_t)(text->end - text->at);
-    return left > size && memcmp(text->at, word, size) == 0 && !is_word(text->at[size]);
-}
-
-static unsigned of_ptx(const char *image, size_t size)
-{
-    struct text text = {image, image + size};
-    unsigned found = memmem(image, strnlen(image, size), "malloc", 6) ? IMAGE_HEAP : 0;
-    int depth = 0, fresh = 1; /* fresh: a word begins here */
-    while (text.at < text.end && *text.at) {
-        if (skip_aside(&text))
-            continue;
-        char c = *text.at;
-        depth += (c == '{' || c == '(') - (c == '}' || c == ')');
-        if (c == '.' && fresh && depth == 0) {
-            unsigned what = is_directive(&text, ".global")  ? IMAGE_GLOBALS
-                            : is_directive(&text, ".const") ? IMAGE_CONSTANTS
-                                                            : 0;
-            struct text rest = {text.at + 1, text.end};
-            if (what && !(found & what) && is_variable(rest))
-                found |= what;
-        }
-        fresh = !is_word(c);
-        text.at++;
-    }
-    return found;
-}
 
 /* A cubin. */
 struct cubin {
@@ -148,13 +51,30 @@ static unsigned kind_of_section(const struct cubin *cubin, uint32_t index)
     return strncmp(name, ".nv.constant3", 13) == 0 ? IMAGE_CONSTANTS : 0;
 }
 
+/* Bytes of which only the last is 0. */
+static int is_text(const struct cubin *cubin, const Elf64_Sym *symbol)
+{
+    const Elf64_Shdr *section = &cubin->sections[symbol->st_shndx];
+    if (section->sh_type != SHT_PROGBITS || symbol->st_value > section->sh_size || !symbol->st_size ||
+        symbol->st_size > section->sh_size - symbol->st_value)
+        return 0;
+    const char *bytes = inside(cubin, section->sh_offset + symbol->st_value, symbol->st_size);
+    return bytes && memchr(bytes, 0, symbol->st_size) == bytes + symbol->st_size - 1;
+}
+
+static int is_the_compilers(const struct cubin *cubin, const Elf64_Sym *symbol, const char *name)
+{
+    return name &&
+           (image_is_the_compilers(name, strlen(name)) || (image_is_unnamed(name, strlen(name)) && is_text(cubin, symbol)));
+}
+
 /* `named`: the kinds of sections in which symbols name something. */
 static unsigned of_symbols(const struct cubin *cubin, const Elf64_Shdr *table, unsigned *named)
 {
     const Elf64_Sym *symbols = inside(cubin, table->sh_offset, table->sh_size);
     unsigned found = 0;
     if (!symbols || table->sh_link >= cubin->header->e_shnum)
-        return IMAGE_GLOBALS;
+        return IMAGE_GLOBALS | IMAGE_POINTERS;
     for (size_t i = 1; i < table->sh_size / sizeof *symbols; i++) {
         Elf64_Sym symbol;
         memcpy(&symbol, &symbols[i], sizeof symbol);
@@ -165,8 +85,9 @@ static unsigned of_symbols(const struct cubin *cubin, const Elf64_Shdr *table, u
             continue;
         unsigned kind = kind_of_section(cubin, symbol.st_shndx);
         *named |= kind;
-        if (kind && !(name && is_the_compilers(name, strlen(name))))
-            found |= kind;
+        if (!kind || is_the_compilers(cubin, &symbol, name))
+            continue;
+        found |= kind | (kind == IMAGE_GLOBALS && symbol.st_size >= sizeof(uint64_t) ? IMAGE_POINTERS : 0);
     }
     return found;
 }
@@ -187,14 +108,15 @@ static unsigned of_cubin(const void *image, size_t size)
         if (cubin.sections[i].sh_type == SHT_SYMTAB)
             found |= of_symbols(&cubin, &cubin.sections[i], &named);
     }
-    return found | (there & ~named); /* bytes that no symbol names are anybody's */
+    there &= ~named; /* bytes that no symbol names are anybody's */
+    return found | there | (there & IMAGE_GLOBALS ? IMAGE_POINTERS : 0);
 }
 
 static unsigned of_plain(const void *image, size_t size)
 {
     if (size >= 4 && memcmp(image, ELFMAG, 4) == 0)
         return of_cubin(image, size);
-    return memmem(image, strnlen(image, size), ".version", 8) ? of_ptx(image, size) : IMAGE_UNREAD;
+    return memmem(image, strnlen(image, size), ".version", 8) ? image_of_ptx(image, size) : IMAGE_UNREAD;
 }
 
 /* An entry of a container, as it lies there. */

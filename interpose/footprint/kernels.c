@@ -128,7 +128,7 @@ static void add_flag(struct kernel *kernel, unsigned flag)
 static void list_words(struct kernel *kernel)
 {
     kernel->words = kernel->plain = 0;
-    if (kernel->params == UINT32_MAX)
+    if (kernel->params == UINT32_MAX || (kernel->module && kernel->module->points))
         return;
     for (uint32_t i = 0; i < kernel->params; i++) {
         uint32_t offset = kernel->layout[i] >> 16, size = kernel->layout[i] & 0xffffu;
@@ -143,7 +143,7 @@ static void list_words(struct kernel *kernel)
 
 static int gets_classes(const struct kernel *kernel)
 {
-    unsigned flags = 0;
+    unsigned flags = kernel->module && kernel->module->points ? SIGNATURE_POINTS : 0;
     for (uint32_t i = 0; kernel->params != UINT32_MAX && i < kernel->params; i++)
         flags |= kernel->flags[i];
     return (flags & SIGNATURE_POINTS) != 0;

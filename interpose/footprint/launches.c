@@ -191,6 +191,8 @@ static inline void touch_module(struct touched *touched, const struct kernel *ke
         touch_opaque(touched, module ? OPAQUE_TEXTURE : OPAQUE_OTHER);
     else if (module->memory) {
         touch_whole(touched, module->memory, (int)module->writes);
+        if (module->points && !tables_known_variables(module->memory))
+            touch_opaque(touched, OPAQUE_POINTERS);
         if (__builtin_expect(module->memory->host, 0)) /* managed variables: the host stores what it likes there */
             touch_opaque(touched, OPAQUE_POINTERS);
     }

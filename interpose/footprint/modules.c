@@ -11,6 +11,7 @@
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/image.h"
 #include "interpose/footprint/memories.h"
+#include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
 #include "interpose/state/map.h"
@@ -75,9 +76,12 @@ static void loaded(uint64_t handle, unsigned variables)
         diag_once(DIAG_DEBUG,
                   "an image of device code could not be read; its kernels count as using variables of their own");
     module->writes = (variables & (IMAGE_GLOBALS | IMAGE_UNREAD)) != 0;
+    module->points = (variables & (IMAGE_POINTERS | IMAGE_UNREAD)) != 0;
     module->heap = (variables & (IMAGE_HEAP | IMAGE_UNREAD)) != 0;
     if (variables & ~(unsigned)IMAGE_HEAP)
         module->memory = memories_new(PTDS_MEMORY_GLOBAL, 0, 0);
+    if (module->memory)
+        tables_made(module->memory);
     map_set(&modules, handle, (uint64_t)module);
 }
 
@@ -220,8 +224,10 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
     footprint_record_part(C, memory->uid, 0);
     if (!of)
         memories_drop(memory); /* its range holds it */
-    else if (!of->memory)
-        of->memory = memory, of->writes = 1; /* its image did not tell */
+    else if (!of->memory) {
+        tables_made(memory);
+        of->memory = memory, of->writes = of->points = 1; /* its image did not tell */
+    }
 }
 
 void modules_after_fork(void)

@@ -11,6 +11,7 @@ struct module {
     uint64_t handle;       /* CUmodule or CUlibrary */
     struct memory *memory; /* NULL: it has no variables */
     uint32_t writes;       /* kernels may write them */
+    uint32_t points;       /* and leave pointers there for each other */
     uint32_t heap;         /* they may allocate memory, whose address nobody else has */
     uint32_t textures; /* it has texture or surface references, which are bound to memory past its kernels' parameters */
     struct module *next_free;

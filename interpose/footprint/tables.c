@@ -320,6 +320,12 @@ int tables_known(struct memory *memory, int heap)
     return filled(memory) || (known_all(memory) && can_note(memory));
 }
 
+/* Others write there only by an address that they got from the program, as into any memory. */
+int tables_known_variables(struct memory *memory)
+{
+    return known_some(memory) && !LOAD(*memories_unseen(memory)) && (known_table(memory) || can_note(memory));
+}
+
 int tables_seen(struct memory *memory)
 {
     return !filled(memory) || !LOAD(*memories_unseen(memory));
@@ -375,7 +381,8 @@ void tables_written(const struct touched *touched)
         struct memory *memory = touched->at[i].memory;
         if (!known_table(memory))
             known_no_more(memory);
-        else if (!touched->at[i].writes || !(filled(memory) || known_all(memory)))
+        else if (!touched->at[i].writes ||
+                 !(filled(memory) || known_all(memory) || LOAD(memory->kind) == PTDS_MEMORY_GLOBAL))
             continue;
         else if (touched->opaque)
             tables_filled_unseen(memory);

@@ -61,6 +61,9 @@ void tables_unknown_work(void);
  * else has. */
 int tables_known(struct memory *memory, int heap);
 
+/* The same of a module's variables, where its kernels leave pointers for each other without one to the variables. */
+int tables_known_variables(struct memory *memory);
+
 /* Of a kernel whose parameters have no types: what pointers the memory has is known, or looked for now. later: it is the
  * content of a later time that counts. */
 int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later);

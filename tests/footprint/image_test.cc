@@ -40,6 +40,38 @@ TEST(Ptx, TheCompilersOwnDoNotCount)
     EXPECT_EQ(of_text(".global .align 1 .b8 $str[2] = {120};\n.global .align 8 .u64 _ZTV4Node[3];\n"), 0u);
     EXPECT_EQ(of_text(".global .align 1 .b8 _ZN34_INTERNAL_aa_4_k_cu_124cuda3std3__48in_placeE[1];\n"), 0u);
     EXPECT_EQ(of_text(".global .align 1 .b8 $str[2] = {120};\n.global .u32 mine;\n"), unsigned{IMAGE_GLOBALS});
+    EXPECT_EQ(of_text(".global .align 1 .b8 _ZN34_INTERNAL_aa_4_k_cu_124cute7productE[1];\n"), 0u);
+    EXPECT_EQ(of_text(".global .align 4 .b8 mrg32k3aM1Seq[2304] = {130, 232};\n"), 0u);
+    EXPECT_EQ(of_text(".global .align 4 .b8 mrg32k3aM1Sequel[4] = {130, 232};\n"), unsigned{IMAGE_GLOBALS});
+}
+
+/* __func__ and __PRETTY_FUNCTION__. */
+TEST(Ptx, TextsWithoutAName)
+{
+    EXPECT_EQ(of_text(".global .align 1 .b8 __unnamed_1[12] = {118, 111, 105, 100, 32, 83, 10, 20, 30};\n"), 0u);
+    for (const char *text :
+         {".global .align 1 .b8 __unnamed_1[4] = {118, 0, 105};\n", ".global .align 1 .b8 __unnamed_1[4] = {0};\n",
+          ".global .align 1 .b8 __unnamed_1[4];\n.const .b8 other[1] = {1};\n",
+          ".global .align 2 .b16 __unnamed_1[2] = {118, 111};\n", ".global .align 1 .b8 my__unnamed_1[4] = {118, 111};\n"})
+        EXPECT_TRUE(of_text(text) & IMAGE_GLOBALS) << text;
+}
+
+TEST(Ptx, VariablesWithRoomForAPointer)
+{
+    const unsigned room = IMAGE_GLOBALS | IMAGE_POINTERS;
+    for (const char *text :
+         {".global .align 8 .u64 kept;\n", ".global .b64 kept;\n", ".global .align 8 .b8 node[16];\n",
+          ".global .align 8 .f64 sums[4];\n", ".global .align 1 .b8 packed[8];\n", ".global .align 8 .b8 of[2][4];\n",
+          ".extern .global .align 8 .b8 unknown[];\n", ".global .b8 few[4], many[16];\n", ".global .b8 first, many[16];\n",
+          ".global .u32 counter;\n.global .u64 kept;\n", ".visible .global .align 8 .b8 node[16] = {1, 2};\n"})
+        EXPECT_EQ(of_text(text), room) << text;
+    for (const char *text :
+         {".global .align 4 .u32 counters[256];\n", ".global .f32 x;\n", ".global .align 2 .b16 halves[64];\n",
+          ".global .align 1 .b8 flags[7];\n", ".global .align 1 .b8 flag;\n", ".global .align 16 .v4 .f32 points[8];\n",
+          ".global .u8 flag = 1;\n"})
+        EXPECT_EQ(of_text(text), unsigned{IMAGE_GLOBALS}) << text;
+    EXPECT_EQ(of_text(".const .align 8 .u64 table[4];\n"), unsigned{IMAGE_CONSTANTS}) << "no kernel writes there";
+    EXPECT_EQ(of_text(".global .align 8 .u64 _ZTV4Node[3];\n.global .u32 mine;\n"), unsigned{IMAGE_GLOBALS});
 }
 
 TEST(Image, NothingThatIsKnown)
@@ -55,6 +87,7 @@ TEST(Image, NothingThatIsKnown)
 struct Symbol {
     const char *name;
     int type, section;
+    size_t size = 4;
 };
 
 std::string cubin(const std::string &section, size_t size, const std::vector<Symbol> &symbols)
@@ -66,7 +99,7 @@ std::string cubin(const std::string &section, size_t size, const std::vector<Sym
         made.st_name = static_cast<Elf64_Word>(names.size());
         made.st_info = static_cast<unsigned char>(ELF64_ST_INFO(STB_GLOBAL, symbol.type));
         made.st_shndx = static_cast<Elf64_Half>(symbol.section);
-        made.st_size = 4;
+        made.st_size = symbol.size;
         names += std::string(symbol.name) + '\0';
         table.push_back(made);
     }
@@ -104,9 +137,37 @@ TEST(Cubin, SymbolsOfItsVariables)
     EXPECT_EQ(of(cubin(".nv.constant3", 4, {{"table", STT_OBJECT, 1}})), unsigned{IMAGE_CONSTANTS});
     EXPECT_EQ(of(cubin(".nv.global.init", 4, {{"$str", STT_OBJECT, 1}, {"__cudart_i2opi_f", STT_OBJECT, 1}})), 0u);
     EXPECT_EQ(of(cubin(".nv.global.init", 4, {{"$str", STT_OBJECT, 1}, {"mine", STT_OBJECT, 1}})), unsigned{IMAGE_GLOBALS});
-    EXPECT_EQ(of(cubin(".nv.global", 4, {})), unsigned{IMAGE_GLOBALS}) << "bytes without a name";
+    EXPECT_EQ(of(cubin(".nv.global", 4, {})), unsigned{IMAGE_GLOBALS | IMAGE_POINTERS}) << "bytes without a name";
+    EXPECT_EQ(of(cubin(".nv.global", 8, {{"kept", STT_OBJECT, 1, 8}})), unsigned{IMAGE_GLOBALS | IMAGE_POINTERS});
+    EXPECT_EQ(of(cubin(".nv.global", 8, {{"some", STT_OBJECT, 1, 7}})), unsigned{IMAGE_GLOBALS});
+    EXPECT_EQ(of(cubin(".nv.constant3", 8, {{"table", STT_OBJECT, 1, 8}})), unsigned{IMAGE_CONSTANTS});
     EXPECT_EQ(of(cubin(".text.f", 4, {{"f", STT_FUNC, 1}, {".nv.reservedSmem.offset0", STT_OBJECT, 0}})), 0u);
     EXPECT_EQ(of(cubin(".nv.constant0.f", 4, {})), 0u);
+}
+
+/* A cubin whose variables are initialised: with that. */
+std::string with_bytes(const std::string &bytes, const std::string &name)
+{
+    std::string image = cubin(".nv.global.init", bytes.size(), {{name.c_str(), STT_OBJECT, 1, bytes.size()}});
+    Elf64_Shdr section;
+    const size_t at = sizeof(Elf64_Ehdr) + sizeof section;
+    memcpy(&section, &image[at], sizeof section);
+    section.sh_type = SHT_PROGBITS;
+    section.sh_offset = image.size();
+    memcpy(&image[at], &section, sizeof section);
+    return image + bytes;
+}
+
+TEST(Cubin, TextsWithoutAName)
+{
+    EXPECT_EQ(of(with_bytes(std::string("operator()\0", 11), "__unnamed_1")), 0u);
+    EXPECT_EQ(of(with_bytes(std::string("oper\0or()\0", 10), "__unnamed_1")), unsigned{IMAGE_GLOBALS | IMAGE_POINTERS});
+    EXPECT_EQ(of(with_bytes("operator()", "__unnamed_1")), unsigned{IMAGE_GLOBALS | IMAGE_POINTERS});
+    EXPECT_EQ(of(with_bytes(std::string("operator()\0", 11), "greeting")), unsigned{IMAGE_GLOBALS | IMAGE_POINTERS});
+    EXPECT_EQ(of(cubin(".nv.global", 4, {{"__unnamed_1", STT_OBJECT, 1}})), unsigned{IMAGE_GLOBALS})
+        << "no bytes of its own";
+    std::string cut = with_bytes(std::string("operator()\0", 11), "__unnamed_1");
+    EXPECT_TRUE(of(cut.substr(0, cut.size() - 4)) & IMAGE_GLOBALS) << "they are not all there";
 }
 
 /* As nvcc 13 leaves it: a function that the driver brings. */

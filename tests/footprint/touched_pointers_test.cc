@@ -7,6 +7,7 @@
 
 #include "tests/footprint/touched.h"
 #include "tests/conformance/tables.ptx.h"
+#include "tests/conformance/variables.ptx.h"
 #include "tests/kit/kernels.ptx.h"
 
 namespace
@@ -76,6 +77,35 @@ TEST_F(Touched, PointersThatAKernelWrites)
     std::vector<CUdeviceptr> all(4096 / 8, a);
     CU(cuMemcpyHtoD(table, all.data(), 4096));
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+}
+
+/* Its module's variables have room for them: another kernel finds them there, and nothing names them. */
+TEST_F(Touched, PointersThatAKernelLeavesInAVariable)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    CUmodule module;
+    CUfunction set, add, get;
+    CU(cuModuleLoadData(&module, ptds_kept_ptx));
+    modules.push_back(module);
+    CU(cuModuleGetFunction(&set, module, "kept_set"));
+    CU(cuModuleGetFunction(&add, module, "kept_add"));
+    CU(cuModuleGetFunction(&get, module, "kept_get"));
+    EXPECT_EQ(launch(add, 0u), "w ?") << "its image has no pointers";
+    EXPECT_EQ(launch(set, a), "w a w ?");
+    EXPECT_EQ(launch(add, 4u), "w ? w a");
+    EXPECT_EQ(launch(set, b), "w b w ? w a");
+    EXPECT_EQ(launch(get, c, 4u), "w c w ? w a w b");
+    EXPECT_EQ(launch(add, 4u), "w ? w a w b w c") << "or get has left its own there";
+    /* The kernels of others have nothing to do with it. */
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), a, b, 0u), "w a r b");
+    /* One that had pointers that nobody saw may have left those. */
+    CUdeviceptr table = device("table");
+    launch(kernel(ptds_test_ptx, "fill"), table, 0u, 0u);
+    EXPECT_EQ(launch(kernel(ptds_tables_ptx, PTDS_GATHER), c, table, 0u, 0u), "!POINTERS") << "not of this module";
+    EXPECT_EQ(launch(add, 4u), "w ? w a w b w c");
+    void *buffer[] = {CU_LAUNCH_PARAM_END};
+    EXPECT_NE(cuLaunchKernel(set, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, buffer), CUDA_SUCCESS);
+    EXPECT_EQ(launch(add, 4u), "!POINTERS") << "parameters that nobody understood";
 }
 
 /* Kernels of a class of which only the name is known. */

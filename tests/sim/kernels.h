@@ -44,6 +44,9 @@ static inline uint32_t reader_word(struct reader *r)
 void kernel_var_set(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_var_add(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_var_get(const struct kernel_work *k, const unsigned char *parameters);
+void kernel_kept_set(const struct kernel_work *k, const unsigned char *parameters);
+void kernel_kept_add(const struct kernel_work *k, const unsigned char *parameters);
+void kernel_kept_get(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_gather(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_scatter(const struct kernel_work *k, const unsigned char *parameters);
 void kernel_deep_add(const struct kernel_work *k, const unsigned char *parameters);

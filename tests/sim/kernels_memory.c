@@ -10,13 +10,23 @@
 
 enum { VARIABLE_WORDS = 256 };
 
-/* ptds_var of the module that the kernel is of. One without it cannot have such a kernel: its text names the variable. */
-static uint32_t *variable(const struct kernel_work *k)
+/* Of the module that the kernel is of. One without it cannot have such a kernel: its text names the variable. */
+static void *named(const struct kernel_work *k, const char *name)
 {
     CUdeviceptr address;
-    if (module_variable(k->function->module, "ptds_var", &address, NULL) != CUDA_SUCCESS)
+    if (module_variable(k->function->module, name, &address, NULL) != CUDA_SUCCESS)
         abort();
     return memory_bytes(address);
+}
+
+static uint32_t *variable(const struct kernel_work *k)
+{
+    return named(k, "ptds_var");
+}
+
+static uint32_t *kept(const struct kernel_work *k)
+{
+    return memory_bytes(*(const uint64_t *)named(k, "ptds_kept"));
 }
 
 KERNEL(, var_set)
@@ -38,6 +48,26 @@ KERNEL(, var_get)
     const uint32_t *words = variable(k);
     uint32_t *dst = reader_pointer(&r), n = reader_word(&r);
     for (uint32_t i = 0; i < n && i < VARIABLE_WORDS; i++)
+        dst[i] = words[i];
+}
+
+KERNEL(, kept_set)
+{
+    *(uint64_t *)named(k, "ptds_kept") = reader_next(&r, 8);
+}
+
+KERNEL(, kept_add)
+{
+    uint32_t *words = kept(k), n = reader_word(&r);
+    for (uint32_t i = 0; i < n; i++)
+        words[i]++;
+}
+
+KERNEL(, kept_get)
+{
+    const uint32_t *words = kept(k);
+    uint32_t *dst = reader_pointer(&r), n = reader_word(&r);
+    for (uint32_t i = 0; i < n; i++)
         dst[i] = words[i];
 }
 

@@ -121,6 +121,54 @@ static int variable_overwritten_by_memset(struct promise *p)
     return variable_overwritten(p, overwrite_variable);
 }
 
+// ---- a pointer that a kernel left in a variable ----
+
+static struct {
+    CUfunction add, get;
+} kept;
+
+static void get_kept(struct promise *p)
+{
+    uint32_t count = WORDS;
+    launch(kept.get, NULL, (void *[]){&p->seen, &count});
+}
+
+static void copy_words(struct promise *p)
+{
+    CU(cuMemcpyDtoDAsync(p->seen, p->words, BYTES, NULL));
+}
+
+static void make_kept(struct promise *p)
+{
+    CUmodule module = load(ptds_kept_ptx);
+    uint32_t none = 0;
+    kept.add = kernel(module, "kept_add");
+    kept.get = kernel(module, "kept_get");
+    launch(kernel(module, "kept_set"), NULL, (void *[]){&p->words});
+    launch(kept.add, NULL, (void *[]){&none});
+    get_kept(p);
+    CU(cuMemsetD32Async(p->seen, 0, WORDS, NULL));
+    CU(cuCtxSynchronize());
+}
+
+static int kept_pointer_read(struct promise *p)
+{
+    make_kept(p);
+    slow_add(p, NULL);
+    elsewhere(p, get_kept);
+    return device_are(p->seen, NEW + 1, WORDS);
+}
+
+static int kept_pointer_written(struct promise *p)
+{
+    uint32_t count = WORDS;
+    make_kept(p);
+    shut(p, NULL);
+    launch(kept.add, NULL, (void *[]){&count});
+    elsewhere(p, copy_words);
+    return device_are(p->seen, NEW + 1, WORDS);
+}
+
 // ---- tables of pointers ----
 
 static struct {
@@ -393,6 +441,8 @@ const struct named_case cases_memory[] = {
     {"variable-by-copy", variable_by_copy, 0},
     {"variable-overwritten-by-kernel", variable_overwritten_by_kernel, 0},
     {"variable-overwritten-by-memset", variable_overwritten_by_memset, 0},
+    {"kept-pointer-read", kept_pointer_read, 0},
+    {"kept-pointer-written", kept_pointer_written, 0},
     {"table-gather", table_gather, 0},
     {"table-scatter", table_scatter, 0},
     {"table-gather-plain", plain_table_gather, 0},
