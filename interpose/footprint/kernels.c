@@ -5,6 +5,7 @@
  * the walk over a graph's nodes.
  */
 #include "interpose/footprint/kernels.h"
+#include "interpose/footprint/pageable.h"
 
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
@@ -87,19 +88,6 @@ static void ask_params(struct kernel *kernel, CUfunction function)
     kernel->params = count;
 }
 
-/* Some devices can read all of the process's memory. Of the device that is current when the first kernels come. */
-uint32_t kernels_read_pageable;
-
-static void ask_device(void)
-{
-    CUdevice device;
-    int can = 0;
-    if (!kernels_read_pageable && driver.cuCtxGetDevice && driver.cuDeviceGetAttribute &&
-        driver.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
-        driver.cuDeviceGetAttribute(&can, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device) == CUDA_SUCCESS && can)
-        __atomic_store_n(&kernels_read_pageable, 1, __ATOMIC_RELAXED);
-}
-
 static struct kernel *new_kernel(void)
 {
     lock_take(&lock);
@@ -175,7 +163,7 @@ static const struct kernel *learn(CUfunction function)
     if (!kernel)
         return NULL;
     const char *name = name_of(function);
-    ask_device();
+    pageable_ask();
     kernel->handle = (uint64_t)function;
     kernel->uid = objects_uid(OBJECT_KERNEL);
     kernel->module = modules_of(function);

@@ -60,9 +60,6 @@ static inline const struct kernel *kernels_find(struct thread *thread, CUfunctio
     return __builtin_expect(kernel != NULL, 1) ? kernel : kernels_find_anew(thread, function);
 }
 
-/* 1: a device can read memory that no call has told the driver of. */
-extern uint32_t kernels_read_pageable;
-
 /* 1: kernels may launch graphs, or change their nodes: nobody sees what those touch. */
 extern uint32_t kernels_launch_graphs;
 void kernels_may_launch_graphs(void);

@@ -4,21 +4,12 @@
  * wrappers before the call, on the hottest path there is.
  */
 #include "interpose/footprint/kernels.h"
+#include "interpose/footprint/pageable.h"
 #include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-
-/* Addresses that a kernel gives a program that does not ask for more: half of them on x86-64. */
-#if defined(__x86_64__)
-enum { PAGEABLE_BITS = 47 };
-#else
-enum { PAGEABLE_BITS = 48 };
-#endif
 
 /* The word, for the record: there is room for so many. */
 static void keep_word(struct call *C, uint64_t word, size_t offset)
@@ -29,36 +20,11 @@ static void keep_word(struct call *C, uint64_t word, size_t offset)
         C->word[C->words++] = word | (uint64_t)(offset / 8) << PTDS_LAUNCH_ADDRESS_BITS;
 }
 
-/* Whether the program may have memory there. The kernel knows; of an answer other than "nothing is mapped" (a filter may
- * refuse the question) nothing can be concluded. Below are pages that no program gets (mmap_min_addr), above is the
- * kernel's half. */
-static int is_pageable(uint64_t word)
-{
-    static uint64_t page;
-    unsigned char resident;
-    int saved = errno;
-#if defined(__aarch64__)
-    word &= UINT64_MAX >> 8; /* the highest byte may be a tag */
-#endif
-    if (word < 1u << 16 || word >> PAGEABLE_BITS)
-        return 0;
-    if (!page)
-        page = getauxval(AT_PAGESZ);
-    int mapped = mincore((void *)(word & -page), 1, &resident) == 0 || errno != ENOMEM;
-    errno = saved;
-    return mapped;
-}
-
 /* A word that lies in no memory that is known. */
 static __attribute__((noinline)) void touch_unknown(struct call *C, uint64_t word)
 {
-    if (is_pageable(word))
+    if (pageable_is(word))
         touch_opaque(&C->touched, OPAQUE_OTHER);
-}
-
-static inline int reads_pageable(void)
-{
-    return __builtin_expect(__atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) != 0, 0);
 }
 
 /* Kernels that run from ends downwards: where another memory begins, it may be the end of the one before. */
@@ -103,7 +69,7 @@ static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsi
     struct memory *memory = memories_memory(C->thread, word, offset / 8);
     if (__builtin_expect(!memory, 0)) {
         memory = near_word(C, word);
-        if (reads_pageable())
+        if (pageable_is_read())
             touch_unknown(C, word);
         if (!memory)
             return;
@@ -124,7 +90,7 @@ static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t si
             textures_touch(&C->touched, word);
         }
         if (!memories_in_span(word)) {
-            if (reads_pageable())
+            if (pageable_is_read())
                 touch_unknown(C, word);
             continue;
         }

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "interpose/footprint/pageable.h"
 #include "interpose/footprint/tables.h"
 
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
@@ -45,5 +46,5 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
     for (size_t next = tables_next(thread, at, -base % 8, bytes, &found); next != SIZE_MAX;
          next = tables_next(thread, at, next + 8, bytes, &found))
         touch_whole(touched, found.memory, (int)found.writes);
-    return 1;
+    return !pageable_is_read() || !pageable_among(thread, at, -base % 8, bytes);
 }

@@ -12,11 +12,17 @@
 
 struct table;
 
+/* Pointers in it that its table has not. */
+enum memory_unseen {
+    UNSEEN_SOME = 1,    /* some may have come that nobody looked at */
+    UNSEEN_PAGEABLE = 2 /* to memory that no call told the driver of */
+};
+
 /* The memory, and what is remembered with it. */
 struct memory_object {
     struct memory memory;
     uint32_t held;
-    uint8_t unseen;             /* pointers may have come into it that nobody looked at */
+    uint8_t unseen;             /* enum memory_unseen */
     uint8_t classes;            /* a kernel got it by a pointer to what may hold pointers */
     uint32_t known_since;       /* since then (tables.c) all pointers that lie in it are in the table; 0 not known */
     struct table *table;        /* of the pointers that lie in it; NULL none */

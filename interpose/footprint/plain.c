@@ -5,6 +5,7 @@
  * that is not as simple as that it gives up.
  */
 #include "interpose/footprint/kernels.h"
+#include "interpose/footprint/pageable.h"
 #include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
@@ -100,7 +101,7 @@ static inline int add_variables(const struct module *module, struct touched *tou
 
 static inline int is_plain(const struct kernel *kernel, void *const *params)
 {
-    return kernel->plain && (params || !kernel->params) && !__atomic_load_n(&kernels_read_pageable, __ATOMIC_RELAXED) &&
+    return kernel->plain && (params || !kernel->params) && !pageable_is_read() &&
            !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
 }
 

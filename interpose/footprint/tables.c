@@ -10,6 +10,7 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/footprint/known.h"
+#include "interpose/footprint/pageable.h"
 #include "interpose/footprint/textures.h"
 
 static struct table *free_tables;
@@ -128,6 +129,16 @@ size_t tables_next(struct thread *thread, const uint8_t *bytes, size_t at, size_
     return SIZE_MAX;
 }
 
+/* What is worse stays until all of it is known again. */
+static void unseen(struct memory *memory, enum memory_unseen what)
+{
+    if (what > LOAD(*memories_unseen(memory)))
+        STORE(*memories_unseen(memory), (uint8_t)what);
+    known_no_more(memory);
+    if (what == UNSEEN_PAGEABLE)
+        tables_begin();
+}
+
 /* Nobody knows anything else of what lies in it. */
 static void filled_all(struct memory *memory)
 {
@@ -143,7 +154,7 @@ static int is_all(const struct memory *memory, uint64_t begin, uint64_t end)
 }
 
 /* Words lie where their own address, not the copy's, is a multiple of eight. */
-void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size)
+static void note_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size)
 {
     struct pointed found = {0, 0, NULL, 0, 0};
     size_t at = tables_next(thread, bytes, -begin % 8, size, &found);
@@ -172,10 +183,16 @@ void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin,
         filled_all(memory);
 }
 
+void tables_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size)
+{
+    note_filled(thread, memory, begin, bytes, size);
+    if (pageable_is_read() && pageable_among(thread, bytes, -begin % 8, size))
+        unseen(memory, UNSEEN_PAGEABLE);
+}
+
 void tables_filled_unseen(struct memory *memory)
 {
-    STORE(*memories_unseen(memory), 1);
-    known_no_more(memory);
+    unseen(memory, UNSEEN_SOME);
 }
 
 static void cleared(struct memory *memory, uint64_t begin, uint64_t end)
@@ -237,7 +254,7 @@ static void copy_table(struct memory *to, uint64_t to_begin, struct memory *from
 void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size, int flat)
 {
     if (LOAD(*memories_unseen(from)))
-        tables_filled_unseen(to);
+        unseen(to, LOAD(*memories_unseen(from)));
     if (!known_all(from))
         known_no_more(to);
     if (known_table(from))
@@ -268,12 +285,19 @@ static int follow(struct touched *touched, const struct table *table)
     return before % 2 == 0 && LOAD(table->changes) == before;
 }
 
+static int has_pageable(struct memory *memory)
+{
+    return LOAD(*memories_unseen(memory)) == UNSEEN_PAGEABLE;
+}
+
 int tables_expand_some(struct touched *touched)
 {
     int some = 0;
     for (unsigned i = 0; i < touched->count && !touched->opaque; i++) {
         const struct table *table = __atomic_load_n(memories_table(touched->at[i].memory), __ATOMIC_ACQUIRE);
         some |= table || known_some(touched->at[i].memory);
+        if (has_pageable(touched->at[i].memory))
+            touch_opaque(touched, OPAQUE_POINTERS);
         if (!table)
             continue;
         int tries = 64;
@@ -289,7 +313,7 @@ int tables_among_some(const struct touched *touched)
 {
     for (unsigned i = 0; i < touched->count; i++) {
         struct memory *memory = touched->at[i].memory;
-        if (__atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE) || known_some(memory))
+        if (__atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE) || known_some(memory) || has_pageable(memory))
             return 1;
     }
     return 0;

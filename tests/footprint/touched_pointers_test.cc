@@ -3,6 +3,7 @@
  * What kernels that find pointers in memory touch.
  */
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "tests/footprint/touched.h"
@@ -280,6 +281,58 @@ TEST_F(Touched, PointersThatNobodyLookedAt)
 }
 
 /* The memory that it pointed at has gone, another one lies there. */
+/* To memory of malloc's, which some devices read. */
+TEST_F(Touched, PointersToPageableMemory)
+{
+    static unsigned own[4];
+    CUdeviceptr table = device("table"), more = device("more"), a = device("a"), c = device("c"), words[512] = {};
+    CUfunction plain = kernel(ptds_tables_ptx, "gather"), mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    const auto address = reinterpret_cast<CUdeviceptr>(own);
+    words[0] = a;
+    words[1] = address;
+    CU(cuMemcpyHtoD(table, words, 16));
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a") << "this device does not read it";
+    watch_pageable(1);
+    CU(cuMemcpyHtoD(table, words, 8));
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+    CU(cuMemcpyHtoD(table + 8, words + 1, 8));
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
+    CU(cuMemcpyDtoD(more, table, 16));
+    EXPECT_EQ(launch(plain, c, more, 0u, 0u), "!POINTERS");
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "!POINTERS");
+    words[1] = 0x7000;
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a") << "all of it is known again";
+    /* Without another pointer there is no table. */
+    words[0] = address;
+    CU(cuMemcpyHtoD(more, words, sizeof words));
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), c, more, 0u), "!POINTERS");
+    EXPECT_FALSE(short_way);
+    /* More pages than are asked about. */
+    for (CUdeviceptr i = 0; i < 300; i++)
+        words[i] = (i + 16) << 32 | 0x800;
+    CU(cuMemcpyHtoD(more, words, 200 * 8));
+    CU(cuMemsetD8(more + 1600, 0, 4096 - 1600));
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), c, more, 0u), "!POINTERS") << "it was not filled at once";
+    CU(cuMemsetD8(more, 0, 4096));
+    CU(cuMemcpyHtoD(more, words, 200 * 8));
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), c, more, 0u), "w c r more");
+    CU(cuMemcpyHtoD(more, words, 300 * 8));
+    EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), c, more, 0u), "!POINTERS");
+    /* In memory that the host fills. */
+    void *pinned;
+    CU(cuMemAllocHost(&pinned, 4096));
+    name("pinned", reinterpret_cast<CUdeviceptr>(pinned));
+    memset(pinned, 0, 4096);
+    EXPECT_EQ(launch(plain, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "w c w pinned");
+    memcpy(pinned, &address, 8);
+    EXPECT_EQ(launch(plain, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "!POINTERS");
+    watch_pageable(0);
+    CU(cuMemFreeHost(pinned));
+}
+
 TEST_F(Touched, PointersToMemoryThatIsGone)
 {
     CUdeviceptr table = device("table"), c = device("c"), gone;

@@ -7,6 +7,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/kernels.h"
+#include "interpose/footprint/pageable.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/policy/policy.h"
 
@@ -84,7 +85,7 @@ void watch_node(int type, uint64_t address)
 
 void watch_pageable(int reads)
 {
-    kernels_read_pageable = (uint32_t)reads;
+    pageable_read = (uint32_t)reads;
 }
 
 int watch_plainly(void *function, void *const *params, struct touched *touched)
