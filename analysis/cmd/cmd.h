@@ -60,6 +60,6 @@ bool any_damage(const struct traces *traces);
 bool is_many(char **paths, int count);
 
 /* In the child that doctor starts: looks at the driver and the doors from inside, and writes what it saw to stdout. */
-int doctor_probe(void);
+int doctor_probe(bool with_gpus);
 
 #endif

@@ -22,7 +22,7 @@ static const char manual[] =
     "Example:\n"
     "  ptds doctor";
 
-enum { MOST_LINES = 256, LINE_SIZE = 1024, PROBE_KEY = 256 };
+enum { MOST_LINES = 256, LINE_SIZE = 1024, PROBE_KEY = 256, GPUS_KEY };
 
 /* What a child wrote. */
 struct answer {
@@ -31,22 +31,27 @@ struct answer {
     bool ended_well;
 };
 
+/* It is one of the children. */
+struct asked {
+    bool probe, gpus;
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    bool *probe = state->input;
-    if (key == ARGP_KEY_ARG)
-        argp_error(state, "no argument \"%s\" is known", arg);
-    if (key != PROBE_KEY)
-        return ARGP_ERR_UNKNOWN;
-    *probe = true;
-    return 0;
+    struct asked *asked = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG: argp_error(state, "no argument \"%s\" is known", arg); return 0;
+    case PROBE_KEY: asked->probe = true; return 0;
+    case GPUS_KEY: asked->gpus = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
 }
 
 /* Between fork and exec: only what may be called there, but for setenv, which is safe in a process of one thread. */
 static void become_probe(int out, const char *library)
 {
-    char self[] = "/proc/self/exe", doctor[] = "doctor", probe[] = "--probe", error[LIBRARY_ERROR_SIZE];
-    char *const argv[] = {self, doctor, probe, NULL};
+    char self[] = "/proc/self/exe", doctor[] = "doctor", probe[] = "--probe", gpus[] = "--gpus", error[LIBRARY_ERROR_SIZE];
+    char *const argv[] = {self, doctor, probe, library == NULL ? gpus : NULL, NULL};
     dup2(out, STDOUT_FILENO);
     setenv("PTDS_POLICY", "observe", 1);
     setenv("PTDS_REPORT", "off", 1);
@@ -149,6 +154,24 @@ static void say_driver(const struct answer *plain)
     check(true, "driver", text);
 }
 
+static void say_gpus(const struct answer *plain)
+{
+    char what[64];
+    const char *none = value_of(plain, "no-gpu ");
+    if (none != NULL)
+        note("GPU", none);
+    for (size_t i = 0; i < plain->count; i++) {
+        const char *line = plain->lines[i], *name = strncmp(line, "gpu ", 4) == 0 ? strchr(line + 4, ' ') : NULL;
+        if (name != NULL) {
+            snprintf(what, sizeof what, "GPU %.*s", (int)(name - line - 4), line + 4);
+            check(true, what, name + 1);
+        } else if (strncmp(line, "pageable ", 9) == 0) {
+            snprintf(what, sizeof what, "GPU %.32s", line + 9);
+            note(what, "reads memory of malloc; kernels with pointers to such keep the whole legacy order under guarded");
+        }
+    }
+}
+
 /* A door works if what it hands out without the shim is the driver's, and with it is the shim's. The ELF door is closed in
  * the child without the shim unless something loaded the driver for all; only the shim's answer counts there. */
 static bool check_door(const struct answer *plain, const struct answer *shimmed, const char *name, const char *library)
@@ -209,22 +232,24 @@ static bool examine(void)
     check(loads, "a child with the shim",
           loads ? "loaded, started and ended" : "the shim was not loaded, or the child died");
     say_driver(&plain);
+    say_gpus(&plain);
     bool doors = loads && check_doors(&plain, &shimmed, library);
     say_others(&shimmed, library);
     return loads && doors;
 }
 
-static const struct argp_option options[] = {{"probe", PROBE_KEY, NULL, OPTION_HIDDEN, NULL, 0}, {0}};
+static const struct argp_option options[] = {
+    {"probe", PROBE_KEY, NULL, OPTION_HIDDEN, NULL, 0}, {"gpus", GPUS_KEY, NULL, OPTION_HIDDEN, NULL, 0}, {0}};
 const struct argp doctor_argp = {.options = options, .parser = parse, .doc = manual};
 
 int cmd_doctor(int argc, char **argv)
 {
     char name[] = "ptds doctor";
-    bool probe = false;
+    struct asked asked = {0};
     argv[0] = name;
-    argp_parse(&doctor_argp, argc, argv, 0, NULL, &probe);
-    if (probe)
-        return doctor_probe();
+    argp_parse(&doctor_argp, argc, argv, 0, NULL, &asked);
+    if (asked.probe)
+        return doctor_probe(asked.gpus);
     bool usable = examine();
     printf(usable ? "usable\n" : "NOT usable: see what failed above\n");
     return usable ? EXIT_CLEAN : EXIT_FINDINGS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The child of `ptds doctor`: loads the driver and asks for one function through every door, once with the shim preloaded
- * and once without. Writes "KEY VALUE" lines to stdout for doctor.c. Never initialises the driver: it may run on a machine
- * without a GPU, and must not disturb one.
+ * and once without; in the latter it also asks which GPUs there are. Writes "KEY VALUE" lines to stdout for doctor.c. Makes
+ * no context: it may run on a machine without a GPU, and must not disturb one.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -52,6 +52,46 @@ static void try_doors(void *driver)
     door("cuGetProcAddress_v2", found);
 }
 
+/* Words of the driver's API that are asked for here. */
+enum { PAGEABLE_MEMORY_ACCESS = 88, NAME_SIZE = 128 };
+
+struct gpus {
+    int (*init)(unsigned flags);
+    int (*count)(int *count);
+    int (*name)(char *name, int size, int device);
+    int (*attribute)(int *value, int attribute, int device);
+};
+
+/* Devices are numbers from 0 on (cuDeviceGet, measured and in every CUDA so far). */
+static void name_gpus(const struct gpus *gpus)
+{
+    int count = 0, error = gpus->init(0);
+    if (error == 0)
+        error = gpus->count(&count);
+    if (error != 0)
+        printf("no-gpu error %d\n", error);
+    for (int device = 0; device < count; device++) {
+        char name[NAME_SIZE] = "without a name";
+        int pageable = 0;
+        gpus->name(name, sizeof name, device);
+        gpus->attribute(&pageable, PAGEABLE_MEMORY_ACCESS, device);
+        printf("gpu %d %s\n", device, name);
+        if (pageable != 0)
+            printf("pageable %d\n", device);
+    }
+}
+
+static void ask_gpus(void *driver)
+{
+    struct gpus gpus;
+    *(void **)&gpus.init = dlsym(driver, "cuInit");
+    *(void **)&gpus.count = dlsym(driver, "cuDeviceGetCount");
+    *(void **)&gpus.name = dlsym(driver, "cuDeviceGetName");
+    *(void **)&gpus.attribute = dlsym(driver, "cuDeviceGetAttribute");
+    if (gpus.init != NULL && gpus.count != NULL && gpus.name != NULL && gpus.attribute != NULL)
+        name_gpus(&gpus);
+}
+
 /* Names each loaded object, and those that export a dlsym of their own. */
 static int each_object(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -70,7 +110,7 @@ static int each_object(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-int doctor_probe(void)
+int doctor_probe(bool with_gpus)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_GLOBAL);
     if (driver == NULL) {
@@ -84,6 +124,8 @@ int doctor_probe(void)
         if (get != NULL && get(&version) == 0)
             printf("version %d\n", version);
         try_doors(driver);
+        if (with_gpus)
+            ask_gpus(driver);
     }
     dl_iterate_phdr(each_object, NULL);
     return fflush(stdout) == 0 ? EXIT_CLEAN : EXIT_FINDINGS;

@@ -439,6 +439,22 @@ TEST(Doctor, TriesTheDoorsOfADriver)
         EXPECT_TRUE(Has(ran, std::string("ok     door ") + door)) << ran.out;
 }
 
+TEST(Doctor, NamesTheGpusAndWhatTheyRead)
+{
+    NEEDS_A_PLAIN_SHIM();
+    const std::string simulated = "LD_LIBRARY_PATH=$PWD/tests/sim ";
+    Ran ran = Ptds("doctor", simulated + "SIM_DEVICES=2");
+    EXPECT_EQ(0, ran.status) << ran.out;
+    EXPECT_TRUE(Has(ran, "ok     GPU 0 ")) << ran.out;
+    EXPECT_TRUE(Has(ran, "ok     GPU 1                        Simulated CUDA device\n")) << ran.out;
+    EXPECT_FALSE(Has(ran, "malloc")) << ran.out;
+    ran = Ptds("doctor", simulated + "SIM_DEVICES=1 SIM_PAGEABLE=1");
+    EXPECT_TRUE(Has(ran, "note   GPU 0                        reads memory of malloc")) << ran.out;
+    ran = Ptds("doctor", simulated + "SIM_DEVICES=0");
+    EXPECT_EQ(0, ran.status) << ran.out;
+    EXPECT_TRUE(Has(ran, "note   GPU                          error 100\n")) << ran.out;
+}
+
 TEST(Doctor, TellsALibraryThatDoesNotLoad)
 {
     /* A program is no library: the loader says so and goes on without it. */

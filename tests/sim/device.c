@@ -81,7 +81,9 @@ CUresult impl_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice 
         return CUDA_ERROR_INVALID_VALUE;
     if (!is_device(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    *pi = attrib == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID ? dev + 1 : 0;
+    *pi = attrib == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID               ? dev + 1
+          : attrib == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS ? knob_pageable()
+                                                                 : 0;
     for (size_t i = 0; i < COUNT_OF(attributes); i++)
         if (attributes[i].attribute == attrib)
             *pi = attributes[i].value;

@@ -19,7 +19,7 @@
 static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
-    bool load_holds, overtake, thread_end_hangs;
+    bool load_holds, overtake, thread_end_hangs, pageable;
 } knob = {.driver_version = 13000, .devices = 2, .log = -1};
 
 int knob_driver_version(void)
@@ -29,6 +29,10 @@ int knob_driver_version(void)
 int knob_devices(void)
 {
     return knob.devices;
+}
+bool knob_pageable(void)
+{
+    return knob.pageable;
 }
 uint64_t knob_launch_ns(void)
 {
@@ -122,6 +126,7 @@ static void load(void)
     knob.devices = (int)number("SIM_DEVICES", 2);
     if (knob.devices < 0 || knob.devices > MAX_DEVICES)
         fprintf(stderr, "sim: SIM_DEVICES is 0 to %d\n", MAX_DEVICES), abort();
+    knob.pageable = number("SIM_PAGEABLE", 0) != 0;
     knob.launch_ns = (uint64_t)number("SIM_LAUNCH_NS", 0);
     knob.load_holds = number("SIM_LOAD_HOLDS", 0) != 0;
     knob.overtake = is_word("SIM_SMALL_COPIES", "overtake");

@@ -358,6 +358,7 @@ CUresult call_enter(int entry, bool twin, uintptr_t stream);
 void knobs_load(void);
 int knob_driver_version(void);
 int knob_devices(void);
+bool knob_pageable(void);
 uint64_t knob_launch_ns(void);
 bool knob_load_holds(void);
 bool knob_small_copies_overtake(void);
