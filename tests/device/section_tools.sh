@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# scripts/gpu tools: compute-sanitizer and ncu run the remapped program. Both resolve functions of the driver before any
-# constructor has run, which is what a hook of dlsym must stand.
+# scripts/gpu tools: tools for CUDA programs run the remapped program. compute-sanitizer and ncu resolve functions of the
+# driver before any constructor has run, which is what a hook of dlsym must stand; cuda-gdb stops in a kernel; CUPTI is loaded
+# by the driver (CUDA_INJECTION64_PATH), and by PyTorch's profiler.
 # shellcheck shell=bash
 
 # tool_row NAME STATUS_OF_CHECK: the program's own word counts, the tool's, and a report as the sign that the shim was there.
@@ -29,16 +30,51 @@ tool_ncu() {
     tool_row "$name" "$status" ", $profiled kernels profiled"
 }
 
+tool_cuda_gdb() {
+    local policy=$1 name=cuda-gdb.$1 status=0 stops
+    run_as 120 "$name" "$policy" "PTDS_REPORT=$WORK/$name.report" cuda-gdb -batch -ex 'set breakpoint pending on' \
+        -ex 'break add_one' -ex run -ex 'info cuda kernels' -ex delete -ex continue --args "$PROGRAM" 2 5 20000
+    stops=$(cat "$WORK/$name.out" "$WORK/$name.err" | grep -c "CUDA thread hit" || true)
+    [[ $stops -gt 0 ]] || status=1
+    tool_row "$name" "$status" ", stopped in a kernel $stops times"
+}
+
+# Activity records of calls and kernels, into a library that the driver loads.
+tool_cupti() {
+    local policy=$1 name=cupti.$1 status=0 peer count=none
+    peer=$(find_program bench/libbench_cupti.so) || return 0
+    run_as 120 "$name" "$policy" "PTDS_REPORT=$WORK/$name.report" "CUDA_INJECTION64_PATH=$peer" BENCH_CUPTI=activity \
+        "BENCH_CUPTI_LOG=$WORK/$name.log" "$PROGRAM" 2 10 20000
+    read -r count _ <"$WORK/$name.log" || status=1
+    [[ ${count:-0} -gt 0 ]] || status=1
+    tool_row "$name" "$status" ", CUPTI delivered ${count:-nothing}"
+}
+
+# As many kernels as without the shim.
+tool_profiler() {
+    local policy=$1 name=torch-profiler.$1 status=0
+    run_as 120 torch-profiler.bare bare python3 tests/device/torch_profiled.py
+    [[ -z $(said_skip torch-profiler.bare) ]] || { note "     torch-profiler: skipped, $(said_skip torch-profiler.bare)"; return 0; }
+    run_as 120 "$name" "$policy" "PTDS_REPORT=$WORK/$name.report" python3 tests/device/torch_profiled.py
+    [[ $(checksum "$name") == "$(checksum torch-profiler.bare)" ]] || status=1
+    tool_row "$name" "$status" ", $(sed -n 's/^kernels //p' "$WORK/$name.out") kernels profiled"
+}
+
 section_tools() {
-    local tool policy
+    local tool tool_function policy
     PROGRAM=$(find_program apps/overlap_cudart) || PROGRAM=$(find_program apps/overlap) || { fail "no program to run"; return 0; }
-    for tool in compute-sanitizer ncu; do
+    for policy in per-thread guarded; do
+        tool_cupti "$policy"
+        tool_profiler "$policy"
+    done
+    for tool in compute-sanitizer ncu cuda-gdb; do
         if ! command -v "$tool" >/dev/null; then
             note "     no $tool here"
             continue
         fi
         for policy in per-thread guarded; do
-            "tool_${tool#compute-}" "$policy"
+            tool_function=${tool#compute-}
+            "tool_${tool_function//-/_}" "$policy"
         done
     done
 }
