@@ -5,6 +5,7 @@
  * training and inference loops make them. For scripts/bench analysis (README.md); knows nothing of libptds.
  *   train    one thread: a caching allocator's blocks, launches on the default stream, copies and events on a second one
  *   pool     THREADS threads that each launch on the default stream and on a stream of their own
+ *   crowd    THREADS threads that each launch on the default stream and on eight blocking streams of their own, in turns
  *   async    stream-ordered allocations: each launch makes its result's and frees the one before
  *   events   an event recorded behind each launch, waited for by the next one, which is on another stream
  *   graphs   train, and now and then a graph is launched
@@ -12,6 +13,7 @@
  *   live     30,000 allocations alive at once, one freed and one made for every few launches
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,9 @@ enum {
     STEP_CALLS = 200,
     SYNC_EVERY = 1024,
     STREAMS = 4,
-    LIVE = 30000
+    LIVE = 30000,
+    CROWD_STREAMS = 8,
+    CROWD_BLOCKS = 4
 };
 
 /* The simulator knows the kernels by name; a GPU would run these, which do nothing. */
@@ -142,12 +146,34 @@ static void *pool_thread(void *data)
     return NULL;
 }
 
-static void pool(struct program *p)
+/* As on a machine with a processor for each thread, they take turns by calls. Each has memory of its own. */
+static void *crowd_thread(void *data)
+{
+    struct program own = *(const struct program *)data, *p = &own;
+    CUstream streams[CROWD_STREAMS + 1] = {NULL};
+    CU(cuCtxSetCurrent(p->context));
+    for (unsigned i = 0; i < BLOCKS; i++)
+        if (i < CROWD_BLOCKS)
+            CU(cuMemAlloc(&p->block[i], BLOCK));
+        else
+            p->block[i] = p->block[i % CROWD_BLOCKS];
+    for (unsigned i = 1; i <= CROWD_STREAMS; i++)
+        CU(cuStreamCreate(&streams[i], CU_STREAM_DEFAULT));
+    for (unsigned i = 1; i <= p->calls / p->threads; i++) {
+        layer(p, streams[i % (CROWD_STREAMS + 1)], i + 1);
+        if (i % SYNC_EVERY == 0)
+            CU(cuStreamSynchronize(NULL));
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void in_threads(struct program *p, void *(*run)(void *))
 {
     pthread_t thread[256];
     p->threads = p->threads < 256 ? p->threads : 256;
     for (unsigned i = 0; i < p->threads; i++)
-        pthread_create(&thread[i], NULL, pool_thread, p);
+        pthread_create(&thread[i], NULL, run, p);
     for (unsigned i = 0; i < p->threads; i++)
         pthread_join(thread[i], NULL);
 }
@@ -238,7 +264,9 @@ int main(int argc, char **argv)
     else if (strcmp(what, "tables") == 0)
         train(&p, TABLES);
     else if (strcmp(what, "pool") == 0)
-        pool(&p);
+        in_threads(&p, pool_thread);
+    else if (strcmp(what, "crowd") == 0)
+        in_threads(&p, crowd_thread);
     else if (strcmp(what, "async") == 0)
         async(&p);
     else if (strcmp(what, "events") == 0)
