@@ -7,7 +7,7 @@
  */
 #include "analysis/order/engine.h"
 
-enum { STEPS_MOST = 256 };
+enum { STEPS_MOST = 256, FORGOTTEN_MOST = 64 };
 
 /* An operation, and those that would take the same way as it: after < op <= upto. */
 struct traced {
@@ -19,23 +19,24 @@ static const struct known *arrival(const struct lane *lane, uint32_t about, stru
 {
     if (about >= lane->brought_room)
         return NULL;
-    const struct known_list *list = &lane->brought[about];
+    struct known_list *list = &lane->brought[about];
+    const struct known *items = known_items(list);
     uint32_t low = 0, high = list->count;
-    if (high > 1 && list->items[high - 2].op < traced->op) /* mostly it is the last, or newer */
+    if (high > 1 && items[high - 2].op < traced->op) /* mostly it is the last, or newer */
         low = high - 1;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (list->items[middle].op < traced->op)
+        if (items[middle].op < traced->op)
             low = middle + 1;
         else
             high = middle;
     }
     if (low != 0)
-        traced->after = larger(traced->after, list->items[low - 1].op);
+        traced->after = larger(traced->after, items[low - 1].op);
     if (low == list->count)
         return NULL;
-    traced->upto = list->items[low].op < traced->upto ? list->items[low].op : traced->upto;
-    return list->items[low].at <= latest ? &list->items[low] : NULL;
+    traced->upto = items[low].op < traced->upto ? items[low].op : traced->upto;
+    return items[low].at <= latest ? &items[low] : NULL;
 }
 
 static const struct known *first_step(const struct verdicts *v, const struct blame *what, uint32_t about,
@@ -164,9 +165,10 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
         const struct lane *lane = lanes_at(v, lanes[k]);
         if (about >= lane->brought_room)
             continue;
-        const struct known_list *list = &lane->brought[about];
-        for (uint32_t i = list->count; i-- > 0 && list->items[i].op > explicitly;)
-            blame(v, &what, about, list->items[i].op);
+        struct known_list *list = &lane->brought[about];
+        const struct known *items = known_items(list);
+        for (uint32_t i = list->count; i-- > 0 && items[i].op > explicitly;)
+            blame(v, &what, about, items[i].op);
     }
     if (by->cover != NULL && about < by->cover->room && by->cover->full[about].op > explicitly)
         blame(v, &what, about, by->cover->full[about].op);
@@ -175,28 +177,51 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
         blamed->older = v->now;
 }
 
-/* Whatever came to the lane not before operation `op`. What an earlier call came to has been dealt with by that one. */
-static void limit(struct verdicts *v, struct known_list *list, uint64_t op)
+/* From the newest on: of what was forgotten when an entry was there already, the first is the oldest. */
+void blame_limit(struct verdicts *v, struct known_list *list, uint32_t about)
 {
-    uint32_t k = list->count;
-    while (k > 0 && list->items[k - 1].op >= op) {
-        if (k <= list->limited && op >= list->limited_op)
-            break;
-        if (list->items[--k].edge != NO_EDGE)
-            v->edges.items[list->items[k].edge].limited = true;
+    const struct lane *subject = lanes_at(v, about);
+    size_t count = list->count != 0 ? subject->forgotten.count : 0, next = count;
+    for (uint32_t k = list->count; count != 0 && k-- > 0;) {
+        const struct known *known = &known_items(list)[k];
+        while (next != 0 && subject->forgotten.items[next - 1].at >= known->at)
+            next--;
+        if (next == count)
+            continue;
+        if (subject->forgotten.items[next].op > known->op) {
+            if (next == 0)
+                break;
+        } else if (known->edge != NO_EDGE) {
+            v->edges.items[known->edge].limited = true;
+        }
     }
-    bool none_new = list->limited != 0 && list->limited == list->count;
-    list->limited_op = none_new && list->limited_op < op ? list->limited_op : op;
-    list->limited = list->count;
 }
 
-/* An operation that touches memory is remembered no longer: whatever it came over can no longer be called "not needed". */
+void blame_limit_all(struct verdicts *v, uint32_t about)
+{
+    for (uint32_t i = 0; i < v->lanes.count && lanes_at(v, about)->forgotten.count != 0; i++)
+        if (about < lanes_at(v, i)->brought_room)
+            blame_limit(v, &lanes_at(v, i)->brought[about], about);
+    lanes_at(v, about)->forgotten.count = 0;
+}
+
+/* An operation that touches memory is remembered no longer: whatever it came over can no longer be called "not needed".
+ * Who has learnt of it, there is seldom time to look up each time. */
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op)
 {
     struct lane *subject = lanes_at(v, about);
+    size_t count = subject->forgotten.count;
     subject->dropped = larger(subject->dropped, op);
     v->totals.dropped++;
-    for (uint32_t i = 0; i < v->lanes.count; i++)
-        if (about < lanes_at(v, i)->brought_room)
-            limit(v, &lanes_at(v, i)->brought[about], op);
+    while (count != 0 && subject->forgotten.items[count - 1].op >= op)
+        count--;
+    subject->forgotten.count = count;
+    if (count != 0 && TABLE_LAST(&subject->forgotten)->at == v->now)
+        return;
+    if (TABLE_ADD(&subject->forgotten))
+        *TABLE_LAST(&subject->forgotten) = (struct forgotten){.at = v->now, .op = op};
+    else
+        v->limited = true;
+    if (subject->forgotten.count > FORGOTTEN_MOST)
+        blame_limit_all(v, about);
 }

@@ -60,17 +60,30 @@ struct known {
     uint32_t from, edge;
 };
 
+/* Rising in op and at. With many lanes most hold one, which stands where it is looked for. */
 struct known_list {
-    struct known *items; /* rising in op and at */
+    union {
+        struct known one;   /* room 1 */
+        struct known *many; /* more */
+    };
     uint32_t count, room;
-    uint32_t limited; /* the edges of the first so many, from operation `limited_op` on, are limited (blame_forgotten) */
-    uint64_t limited_op;
+};
+static INLINE struct known *known_items(struct known_list *list)
+{
+    return list->room > 1 ? list->many : &list->one;
+}
+
+/* At call `at`, an operation of the lane was forgotten for lack of room: edges are limited that had brought it by then, or
+ * a later one. */
+struct forgotten {
+    uint64_t at, op;
 };
 
 /* An operation that touches memory. Of those in a row that no other lane learnt of in between, only the last is a mark. */
 struct mark {
     uint64_t op;
     struct edge_end end; /* set when it is about to go from the verdicts' `ends` */
+    bool last_known;     /* for sweep.c */
 };
 struct marks {
     struct mark *items;
@@ -91,33 +104,46 @@ struct blamed {
 
 struct lane {
     struct vclock expl, full;
-    struct vclock grown;        /* by lane: the call at which `full` last grew */
-    struct known_list *brought; /* by lane: how `full` grew */
-    size_t brought_room;
-    struct blamed *blamed; /* by lane */
+    struct vclock grown;                /* by lane: the call at which `full` last grew */
+    struct known_list *brought;         /* by lane: how `full` grew */
+    size_t brought_room, brought_count; /* count: entries, in all */
+    struct blamed *blamed;              /* by lane */
     size_t blamed_room;
     struct marks access[CLASSES], opaque[CLASSES];
-    struct mark newest;  /* the newest call on it: `last`, or the one at hand */
-    uint64_t last, born; /* call numbers */
-    uint64_t grown_at;   /* when `full` last grew */
-    uint64_t snapped;    /* when another lane, an event or the host last learnt of its operations */
-    uint64_t foreign_at; /* when `full` last grew about lanes that have no implicit order with this one */
-    uint64_t dropped;    /* an access of this lane, up to here, was forgotten for lack of room */
-    uint64_t ended;      /* ticks */
-    uint64_t met_at;     /* when conflicts with the others' marks were last looked for, and for which classes */
+    struct mark newest;                   /* the newest call on it: `last`, or the one at hand */
+    uint64_t last, born;                  /* call numbers */
+    uint64_t grown_at;                    /* when `full` last grew */
+    uint64_t snapped;                     /* when another lane, an event or the host last learnt of its operations */
+    uint64_t foreign_at;                  /* when `full` last grew about lanes that have no implicit order with this one */
+    uint64_t dropped;                     /* an access of this lane, up to here, was forgotten for lack of room */
+    TABLE_OF(struct forgotten) forgotten; /* what no list about this lane says yet; both rise (blame_forgotten) */
+    uint64_t ended;                       /* ticks */
+    uint64_t met_at; /* when conflicts with the others' marks were last looked for, and for which classes */
     uint8_t met, met_opaque;
     bool is_opaque; /* among `opaque_lanes` */
     uint64_t key;
     uint32_t stream, context, serial;
     enum order_role role;
-    uint8_t after;   /* model/under.h: after which roles' work its operations come by legacy order */
-    bool open, sure; /* sure: its kind is known */
+    uint8_t after;         /* model/under.h: after which roles' work its operations come by legacy order */
+    bool open, sure;       /* sure: its kind is known */
+    uint32_t rank;         /* in its context's list of its role */
+    uint32_t newer, older; /* of that list, by the last operation; NO_LANE: none */
+    uint64_t joined;       /* of a blocking stream: the last legacy operation that it has joined */
+};
+
+/* Lanes of one role, in the order in which they were opened, but for those in the places of closed ones; and by their last
+ * operation. */
+struct lane_list {
+    uint32_t *items;
+    size_t count, room;
+    uint32_t newest; /* NO_LANE: none */
 };
 
 struct context {
-    TABLE_OF(uint32_t) legacy, blocking, all; /* lanes */
-    uint64_t blocking_at;                     /* the last operation of any blocking lane */
-    uint32_t queue;                           /* the lane of the last legacy operation, NO_LANE none */
+    struct lane_list legacy, blocking;
+    TABLE_OF(uint32_t) all; /* lanes */
+    uint64_t blocking_at;   /* the last operation of any blocking lane */
+    uint32_t queue;         /* the lane of the last legacy operation, NO_LANE none */
     uint64_t clean; /* a wait for all of it that began here has returned: nothing of what is not in the trace is pending */
     uint32_t uid;
 };
@@ -259,6 +285,17 @@ uint32_t lanes_context(struct verdicts *v, uint32_t uid);
 bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
 void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
 bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
+/* The lane's operation is the newest of its list. */
+void lanes_be_newest(struct verdicts *v, struct lane_list *list, uint32_t at);
+/* Those of the list that did something after operation `since`, in the list's order, and perhaps some more. */
+enum { RECENT_MOST = 64 };
+struct recent {
+    const uint32_t *items;
+    size_t count;
+    uint32_t few[RECENT_MOST];
+};
+void lanes_recent(const struct verdicts *v, const struct lane_list *list, uint64_t since, struct recent *out);
+void lanes_forget(struct known_list *list, uint32_t kept); /* all but the first so many; their edges are dropped already */
 void lanes_free(struct verdicts *v);
 void lanes_keep_ends(struct verdicts *v); /* before the calls' `ends` begin anew */
 const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark);
@@ -351,14 +388,14 @@ static INLINE bool blame_came_doubted(const struct verdicts *v, const struct lan
 {
     if (about >= lane->brought_room || lane->brought[about].count == 0)
         return false;
-    const struct known *known = &lane->brought[about].items[lane->brought[about].count - 1];
-    const struct known *first = lane->brought[about].items;
-    first = known - first < LATELY ? first : known - LATELY;
+    const struct known *oldest = known_items(&lane->brought[about]);
+    const struct known *known = oldest + lane->brought[about].count - 1;
+    const struct known *first = known - oldest < LATELY ? oldest : known - LATELY;
     if (op > known->op)
         return false;
     while (known > first && known[-1].op >= op)
         known--;
-    return (known > first || known == lane->brought[about].items) && known->from == about && known->edge != NO_EDGE &&
+    return (known > first || known == oldest) && known->from == about && known->edge != NO_EDGE &&
            blame_is_doubted(&v->edges.items[known->edge]);
 }
 /* Whether that changes nothing, because it was blamed before. */
@@ -373,6 +410,10 @@ static INLINE bool blame_all_settled(const struct verdicts *v, const struct blam
     return older != 0 && older >= larger(vclock_get(&lane->grown, about), vclock_get(&host->grown, about));
 }
 void blame_forgotten(struct verdicts *v, uint32_t about, uint64_t op);
+/* Before anything is dropped from a list about this lane: what was forgotten of the lane limits the list's edges. */
+void blame_limit(struct verdicts *v, struct known_list *list, uint32_t about);
+/* All lists about the lane. */
+void blame_limit_all(struct verdicts *v, uint32_t about);
 
 /* signatures.c */
 const struct signature *signatures_look_up(struct verdicts *v, uint32_t kernel);

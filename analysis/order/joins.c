@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a new operation comes after: by implicit order, as edges, and by the events that its stream was told to wait for.
- * Called once an operation; looks at other lanes only if they did something since this one's last. Whom it comes after says
- * model/under.h. A fan-in is an edge for each blocking stream that has something new; a fan-out and a FIFO edge are one for
- * all legacy work that is new.
+ * Called once an operation; looks at other lanes only if they did something since this one's last (but for a few more).
+ * Whom it comes after says model/under.h. A fan-in is an edge for each blocking stream that has something new; a fan-out
+ * and a FIFO edge are one for all legacy work that is new.
  */
 #include "analysis/order/engine.h"
 
@@ -22,12 +22,14 @@ static INLINE bool is_new(const struct verdicts *v, uint32_t at, uint32_t about)
     return about != at && lanes_at(v, about)->last > lanes_full(lanes_at(v, at), lanes_at(v, HOST_LANE), about);
 }
 
-/* All legacy work that is new to the lane, as one edge, and what its last operation knew of other streams. */
-static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t at, enum edge_kind kind)
+/* All legacy work that is new to the lane, which has joined all up to operation `since`, as one edge. */
+static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t at, enum edge_kind kind, uint64_t since)
 {
+    struct recent recent;
     uint32_t edge = NO_EDGE;
-    for (size_t i = 0; i < context->legacy.count; i++) {
-        uint32_t other = context->legacy.items[i];
+    lanes_recent(v, &context->legacy, since, &recent);
+    for (size_t i = 0; i < recent.count; i++) {
+        uint32_t other = recent.items[i];
         if (!is_new(v, at, other))
             continue;
         if (edge == NO_EDGE)
@@ -41,11 +43,13 @@ static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint3
 {
     uint64_t before = lanes_at(v, at)->last;
     uint32_t queue = context->queue, fifo = NO_EDGE;
+    struct recent recent;
     bool behind = queue != NO_LANE && queue != at && lanes_at(v, queue)->last > before;
     if (behind)
-        fifo = join_queue(v, context, at, EDGE_FIFO);
-    for (size_t i = 0; context->blocking_at > before && i < context->blocking.count; i++) {
-        uint32_t other = context->blocking.items[i], edge = NO_EDGE;
+        fifo = join_queue(v, context, at, EDGE_FIFO, before);
+    lanes_recent(v, &context->blocking, before, &recent);
+    for (size_t i = 0; i < recent.count; i++) {
+        uint32_t other = recent.items[i], edge = NO_EDGE;
         if (is_new(v, at, other)) {
             edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest));
             learn_directly(v, at, other, edge);
@@ -57,21 +61,25 @@ static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint3
         lanes_take_over(v, at, queue, fifo, true);
 }
 
-/* Behind the last legacy operation lie all blocking streams' operations before it, too. */
+/* Behind the last legacy operation lie all blocking streams' operations before it, too. Behind the last one that the lane
+ * has joined lay all that others did by then. */
 static ASIDE void join_blocking(struct verdicts *v, struct context *context, uint32_t at)
 {
-    uint64_t before = lanes_at(v, at)->last;
-    uint32_t queue = context->queue, edge = join_queue(v, context, at, EDGE_FAN_OUT);
-    for (size_t i = 0; i < context->blocking.count; i++) {
-        uint32_t other = context->blocking.items[i];
-        const struct lane *source = lanes_at(v, queue);
-        uint64_t op = vclock_get(&source->full, other);
-        if (other != at && op != 0)
-            lanes_learn(v, at, other,
-                        &(struct known){.op = op, .via = source->last, .at = v->now, .from = queue, .edge = edge});
+    struct lane *lane = lanes_at(v, at);
+    uint32_t queue = context->queue, edge = join_queue(v, context, at, EDGE_FAN_OUT, lane->joined);
+    const struct lane *source = lanes_at(v, queue), *host = lanes_at(v, HOST_LANE);
+    struct known known = {.via = source->last, .at = v->now, .from = queue, .edge = edge};
+    struct recent recent;
+    lanes_recent(v, &context->blocking, lane->joined, &recent);
+    for (size_t i = 0; i < recent.count; i++) {
+        uint32_t other = recent.items[i];
+        known.op = vclock_get(&source->full, other);
+        if (other != at && known.op > lanes_full(lane, host, other))
+            lanes_learn(v, at, other, &known);
     }
-    if (lanes_at(v, queue)->foreign_at > before)
+    if (source->foreign_at > lane->last)
         lanes_take_over(v, at, queue, edge, true);
+    lane->joined = source->last;
 }
 
 /* The legacy stream's lanes come after blocking streams, and those after its lanes only. */
@@ -83,10 +91,12 @@ void joins_implicit(struct verdicts *v, uint32_t at)
     if (lane->after & ORDER_OF(ORDER_ROLE_BLOCKING)) {
         if (context->blocking_at > lane->last || queued > lane->last)
             join_legacy(v, context, at);
+        lanes_be_newest(v, &context->legacy, at);
         context->queue = at;
     } else if (lane->after & ORDER_OF(ORDER_ROLE_LEGACY)) {
         if (context->queue != NO_LANE && queued >= lane->last)
             join_blocking(v, context, at);
+        lanes_be_newest(v, &context->blocking, at);
         context->blocking_at = v->now;
     }
 }

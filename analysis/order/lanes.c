@@ -16,7 +16,8 @@ uint32_t lanes_context(struct verdicts *v, uint32_t uid)
     if (!TABLE_ADD(&v->contexts))
         return NO_LANE;
     at = (uint32_t)v->contexts.count - 1;
-    v->contexts.items[at] = (struct context){.uid = uid, .queue = NO_LANE};
+    v->contexts.items[at] =
+        (struct context){.uid = uid, .queue = NO_LANE, .legacy.newest = NO_LANE, .blocking.newest = NO_LANE};
     if (!id_map_put(&v->context_by_uid, uid, at)) {
         v->contexts.count--;
         return NO_LANE;
@@ -31,12 +32,90 @@ uint32_t lanes_context(struct verdicts *v, uint32_t uid)
                 (list)->items[i_--] = (list)->items[--(list)->count]; \
     } while (0)
 
+static void unlink_lane(struct verdicts *v, struct lane_list *list, const struct lane *lane)
+{
+    *(lane->newer != NO_LANE ? &lanes_at(v, lane->newer)->older : &list->newest) = lane->older;
+    if (lane->older != NO_LANE)
+        lanes_at(v, lane->older)->newer = lane->newer;
+}
+
+static void link_newest(struct verdicts *v, struct lane_list *list, uint32_t at)
+{
+    struct lane *lane = lanes_at(v, at);
+    lane->newer = NO_LANE;
+    lane->older = list->newest;
+    if (list->newest != NO_LANE)
+        lanes_at(v, list->newest)->newer = at;
+    list->newest = at;
+}
+
+static bool is_in(const struct lane_list *list, const struct lane *lane, uint32_t at)
+{
+    return lane->rank < list->count && list->items[lane->rank] == at;
+}
+
+void lanes_be_newest(struct verdicts *v, struct lane_list *list, uint32_t at)
+{
+    const struct lane *lane = lanes_at(v, at);
+    if (list->newest == at || !is_in(list, lane, at))
+        return;
+    unlink_lane(v, list, lane);
+    link_newest(v, list, at);
+}
+
+void lanes_recent(const struct verdicts *v, const struct lane_list *list, uint64_t since, struct recent *out)
+{
+    const struct lane *lane;
+    size_t count = 0;
+    out->items = list->items;
+    out->count = list->count;
+    for (uint32_t at = list->newest; at != NO_LANE; at = lane->older) {
+        lane = lanes_at(v, at);
+        if (lane->last == 0)
+            continue; /* it is new, and this is its first operation */
+        if (lane->last <= since)
+            break;
+        if (count == RECENT_MOST)
+            return;
+        size_t place = count++;
+        for (; place != 0 && out->few[place - 1] > lane->rank; place--)
+            out->few[place] = out->few[place - 1];
+        out->few[place] = lane->rank;
+    }
+    for (size_t i = 0; i < count; i++)
+        out->few[i] = list->items[out->few[i]];
+    out->items = out->few;
+    out->count = count;
+}
+
+static void leave_list(struct verdicts *v, struct lane_list *list, uint32_t at)
+{
+    const struct lane *lane = lanes_at(v, at);
+    if (!is_in(list, lane, at))
+        return;
+    unlink_lane(v, list, lane);
+    list->items[lane->rank] = list->items[--list->count];
+    lanes_at(v, list->items[lane->rank])->rank = lane->rank;
+}
+
+static bool join_list(struct verdicts *v, struct lane_list *list, uint32_t at)
+{
+    if (!TABLE_ADD(list))
+        return false;
+    lanes_at(v, at)->rank = (uint32_t)list->count - 1;
+    *TABLE_LAST(list) = at;
+    link_newest(v, list, at);
+    return true;
+}
+
 static void free_lane(struct verdicts *v, struct lane *lane)
 {
-    for (size_t about = 0; about < lane->brought_room; about++) {
+    for (uint32_t about = 0; about < lane->brought_room; about++) {
+        blame_limit(v, &lane->brought[about], about);
         for (uint32_t i = 0; i < lane->brought[about].count; i++)
-            edges_drop(v, lane->brought[about].items[i].edge);
-        free(lane->brought[about].items);
+            edges_drop(v, known_items(&lane->brought[about])[i].edge);
+        if (lane->brought[about].room > 1)
+            free(lane->brought[about].many);
     }
     for (unsigned i = 0; i < CLASSES; i++) {
         free(lane->access[i].items);
@@ -44,6 +123,7 @@ static void free_lane(struct verdicts *v, struct lane *lane)
     }
     free(lane->brought);
     free(lane->blamed);
+    free(lane->forgotten.items);
     vclock_free(&lane->expl);
     vclock_free(&lane->full);
     vclock_free(&lane->grown);
@@ -56,14 +136,15 @@ static void close_lane(struct verdicts *v, uint32_t at)
     struct context *context = &v->contexts.items[lane->context];
     places_write_all_back(v);
     LIST_DROP(&context->all, at);
-    LIST_DROP(&context->legacy, at);
-    LIST_DROP(&context->blocking, at);
+    leave_list(v, &context->legacy, at);
+    leave_list(v, &context->blocking, at);
     if (lane->is_opaque)
         conflicts_close(v, at);
     if (context->queue == at)
         context->queue = NO_LANE;
     id_map_remove(&v->lane_by_key, lane->key);
     memset(v->alike, 0, sizeof v->alike);
+    blame_limit_all(v, at);
     free_lane(v, lane);
 }
 
@@ -71,8 +152,8 @@ static bool remembers(const struct verdicts *v, const struct lane *lane)
 {
     const struct lane *host = lanes_at(v, HOST_LANE);
     for (uint32_t about = 0; about < lane->brought_room; about++) {
-        const struct known_list *list = &lane->brought[about];
-        if (list->count != 0 && list->items[list->count - 1].op > vclock_get(&host->expl, about))
+        struct known_list *list = &lane->brought[about];
+        if (list->count != 0 && known_items(list)[list->count - 1].op > vclock_get(&host->expl, about))
             return true;
     }
     return false;
@@ -100,18 +181,16 @@ static uint32_t free_place(struct verdicts *v, uint64_t ticks)
     return v->lanes.count < LANES_MOST && TABLE_ADD(&v->lanes) ? (uint32_t)v->lanes.count - 1 : NO_LANE;
 }
 
-static bool enlist(struct context *context, enum order_role role, uint32_t at)
+static bool enlist(struct verdicts *v, struct context *context, enum order_role role, uint32_t at)
 {
     if (!TABLE_ADD(&context->all))
         return false;
     *TABLE_LAST(&context->all) = at;
-    if (role == ORDER_ROLE_LEGACY && TABLE_ADD(&context->legacy))
-        *TABLE_LAST(&context->legacy) = at;
-    else if (role == ORDER_ROLE_BLOCKING && TABLE_ADD(&context->blocking))
-        *TABLE_LAST(&context->blocking) = at;
-    else
-        return role == ORDER_ROLE_NONE;
-    return true;
+    if (role == ORDER_ROLE_LEGACY)
+        return join_list(v, &context->legacy, at);
+    if (role == ORDER_ROLE_BLOCKING)
+        return join_list(v, &context->blocking, at);
+    return role == ORDER_ROLE_NONE;
 }
 
 static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t key, uint32_t stream,
@@ -132,7 +211,7 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
         const struct thread_def *thread = definitions_thread(&v->trace->defs, call->thread);
         lane->ended = thread != NULL && thread->ended < lane->ended ? thread->ended : lane->ended;
     }
-    if (!enlist(&v->contexts.items[context], role, at))
+    if (!enlist(v, &v->contexts.items[context], role, at))
         v->limited = true;
     return at;
 }
@@ -180,16 +259,50 @@ bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b)
 }
 
 /* Drops what everybody comes after anyway. */
-static void trim(struct verdicts *v, struct known_list *list, uint64_t done)
+static void trim(struct verdicts *v, struct lane *lane, struct known_list *list, uint32_t about, uint64_t done)
 {
+    struct known *items = known_items(list);
     uint32_t dead = 0;
-    while (dead < list->count && list->items[dead].op <= done)
-        edges_drop(v, list->items[dead++].edge);
-    if (dead == 0)
+    if (list->count == 0 || items[0].op > done)
         return;
+    blame_limit(v, list, about);
+    while (dead < list->count && items[dead].op <= done)
+        edges_drop(v, items[dead++].edge);
     list->count -= dead;
-    list->limited -= dead < list->limited ? dead : list->limited;
-    memmove(list->items, list->items + dead, list->count * sizeof *list->items);
+    lane->brought_count -= dead;
+    memmove(items, items + dead, list->count * sizeof *items);
+}
+
+enum { MANY_LEAST = 8 };
+
+static bool give_room(struct known_list *list)
+{
+    struct known *items = list->room > 1 ? list->many : NULL;
+    size_t room = list->room > 1 ? list->room : 0;
+    if (list->room == 0) {
+        list->room = 1;
+        return true;
+    }
+    struct known *grown = table_grow(items, &room, room != 0 ? room + 1 : MANY_LEAST, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    if (list->room == 1)
+        grown[0] = list->one;
+    list->many = grown;
+    list->room = (uint32_t)room;
+    return true;
+}
+
+void lanes_forget(struct known_list *list, uint32_t kept)
+{
+    list->count = kept;
+    if (list->room != MANY_LEAST || kept > 1)
+        return;
+    struct known *items = list->many;
+    list->room = kept;
+    if (kept != 0)
+        list->one = items[0];
+    free(items);
 }
 
 static struct known_list *list_of(struct lane *lane, uint32_t about)
@@ -209,18 +322,14 @@ static INLINE void note_arrival(struct verdicts *v, struct lane *lane, uint32_t 
         return;
     const struct lane *subject = lanes_at(v, about);
     struct known_list *list = list_of(lane, about);
-    if (list != NULL && list->count == list->room) {
-        size_t room = list->room;
-        trim(v, list, done);
-        void *grown = table_grow(list->items, &room, (size_t)list->count + 1, sizeof *list->items);
-        list->items = grown != NULL ? grown : list->items;
-        list->room = (uint32_t)room;
-    }
-    if (list == NULL || list->count == list->room) {
+    if (list != NULL && list->count == list->room && list->room > 1)
+        trim(v, lane, list, about, done);
+    if (list == NULL || (list->count == list->room && !give_room(list))) {
         v->limited = true;
         return;
     }
-    list->items[list->count++] = *known;
+    known_items(list)[list->count++] = *known;
+    lane->brought_count++;
     if (known->edge == NO_EDGE)
         return;
     struct open_edge *edge = &v->edges.items[known->edge];
@@ -286,6 +395,8 @@ void lanes_keep_ends(struct verdicts *v)
 
 void lanes_free(struct verdicts *v)
 {
+    for (uint32_t i = 0; i < v->lanes.count; i++)
+        blame_limit_all(v, i);
     for (size_t i = 0; i < v->lanes.count; i++)
         free_lane(v, &v->lanes.items[i]);
     for (size_t i = 0; i < v->contexts.count; i++) {

@@ -18,8 +18,17 @@ struct numbers {
     size_t count, room;
 };
 
+/* Of a lane. Whoever knows of its operation `asked` was there last; of those from `least` to before `most` it matters who
+ * does, for its marks. */
+struct swept {
+    uint64_t least, most, asked;
+    uint64_t first; /* remembered operation that not everybody comes after, and its place; UINT64_MAX: none */
+    size_t next;
+    struct numbers ops; /* remembered operations */
+};
+
 struct sweeping {
-    struct numbers *ops; /* remembered operations, by lane */
+    struct swept *lane;
     size_t lanes;
     bool failed;
 };
@@ -54,13 +63,6 @@ static size_t up_to(const struct numbers *numbers, uint64_t most)
     return low;
 }
 
-/* Is there one in from < x <= to? */
-static bool any_between(const struct numbers *numbers, uint64_t from, uint64_t to)
-{
-    size_t next = up_to(numbers, from);
-    return next < numbers->count && numbers->items[next] <= to;
-}
-
 static void collect_accesses(struct verdicts *v, struct sweeping *s)
 {
     places_write_all_back(v);
@@ -70,73 +72,150 @@ static void collect_accesses(struct verdicts *v, struct sweeping *s)
             continue;
         accesses_clean(v, memory);
         for (uint32_t at = memory->oldest; at != 0; at = accesses_at(memory, at)->later)
-            push(s, &s->ops[accesses_at(memory, at)->lane], accesses_at(memory, at)->op);
+            push(s, &s->lane[accesses_at(memory, at)->lane].ops, accesses_at(memory, at)->op);
     }
 }
 
-/* All that anybody knows of the lane: what somebody can still learn is one of these, or newer than all. */
-static void collect_knowledge(struct verdicts *v, struct sweeping *s, uint32_t about, struct numbers *out)
+/* The last one up to an operation is the last that whoever knows this operation knows of. */
+static void know_mark(struct marks *marks, uint64_t op)
 {
-    out->count = 0;
+    size_t low = 0, high = marks->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (marks->items[middle].op <= op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low != 0)
+        marks->items[low - 1].last_known = true;
+}
+
+static void know(struct verdicts *v, const struct sweeping *s, uint32_t about, uint64_t op)
+{
+    struct lane *lane = lanes_at(v, about);
+    struct swept *swept = &s->lane[about];
+    if (op < swept->least || op >= swept->most || op == swept->asked)
+        return;
+    swept->asked = op;
+    for (unsigned k = 0; k < CLASSES; k++) {
+        know_mark(&lane->access[k], op);
+        know_mark(&lane->opaque[k], op);
+    }
+}
+
+static void know_clock(struct verdicts *v, const struct sweeping *s, const struct vclock *clock)
+{
+    for (uint32_t about = 1; about < clock->room && about < s->lanes; about++)
+        know(v, s, about, clock->at[about]);
+}
+
+/* All that anybody knows: what somebody can still learn is one of these, or newer than all. */
+static void collect_knowledge(struct verdicts *v, const struct sweeping *s)
+{
     for (size_t i = 0; i < v->lanes.count; i++)
-        push(s, out, vclock_get(&v->lanes.items[i].full, about));
+        know_clock(v, s, &v->lanes.items[i].full);
     for (size_t i = 0; i < v->events.count; i++) {
-        if (!v->events.items[i].used)
+        const struct event *event = &v->events.items[i];
+        if (!event->used)
             continue;
-        push(s, out, vclock_get(&v->events.items[i].full, about));
-        if (v->events.items[i].lane == about)
-            push(s, out, v->events.items[i].op);
+        know_clock(v, s, &event->full);
+        know(v, s, event->lane, event->op);
     }
     for (size_t i = 0; i < v->covers.count; i++)
-        if (about < v->covers.items[i].room)
-            push(s, out, v->covers.items[i].full[about].op);
-    if (out->count != 0)
-        qsort(out->items, out->count, sizeof *out->items, by_value);
+        for (uint32_t about = 1; about < v->covers.items[i].room && about < s->lanes; about++)
+            know(v, s, about, v->covers.items[i].full[about].op);
+}
+
+/* All but the last stay only if somebody knows. */
+static void ask_for_marks(struct swept *swept, struct marks *marks, uint64_t done)
+{
+    size_t first = marks->count;
+    while (first != 0 && marks->items[first - 1].op > done)
+        marks->items[--first].last_known = false;
+    if (marks->count - first < 2)
+        return;
+    swept->least = marks->items[first].op < swept->least ? marks->items[first].op : swept->least;
+    swept->most = larger(swept->most, TABLE_LAST(marks)->op);
 }
 
 /* Of the marks, those which would be the last that somebody knows. */
-static void sweep_marks(struct verdicts *v, struct sweeping *s, uint32_t about, struct marks *marks,
-                        const struct numbers *knowledge)
+static void sweep_marks(struct verdicts *v, struct sweeping *s, uint32_t about, struct marks *marks)
 {
     uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, about);
     size_t kept = 0;
     for (size_t i = 0; i < marks->count; i++) {
-        uint64_t op = marks->items[i].op;
         bool last = i + 1 == marks->count;
-        if (op <= done || (!last && !any_between(knowledge, op - 1, marks->items[i + 1].op - 1)))
+        if (marks->items[i].op <= done || (!last && !marks->items[i].last_known))
             continue;
-        push(s, &s->ops[about], op);
+        push(s, &s->lane[about].ops, marks->items[i].op);
         marks->items[kept++] = marks->items[i];
     }
     marks->count = kept;
 }
 
-/* Both rise, so the numbers are gone through once. */
-static void sweep_list(struct verdicts *v, struct known_list *list, const struct numbers *ops, uint64_t done)
+static void sweep_all_marks(struct verdicts *v, struct sweeping *s)
 {
-    uint64_t before = done;
+    for (uint32_t i = 1; i < s->lanes; i++) {
+        uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, i);
+        s->lane[i].least = UINT64_MAX;
+        for (unsigned k = 0; k < CLASSES; k++) {
+            ask_for_marks(&s->lane[i], &lanes_at(v, i)->access[k], done);
+            ask_for_marks(&s->lane[i], &lanes_at(v, i)->opaque[k], done);
+        }
+    }
+    collect_knowledge(v, s);
+    for (uint32_t i = 1; i < s->lanes; i++) {
+        struct numbers *ops = &s->lane[i].ops;
+        for (unsigned k = 0; k < CLASSES; k++) {
+            sweep_marks(v, s, i, &lanes_at(v, i)->access[k]);
+            sweep_marks(v, s, i, &lanes_at(v, i)->opaque[k]);
+        }
+        if (ops->count != 0)
+            qsort(ops->items, ops->count, sizeof *ops->items, by_value);
+        s->lane[i].next = up_to(ops, vclock_get(&lanes_at(v, HOST_LANE)->expl, i));
+        s->lane[i].first = s->lane[i].next < ops->count ? ops->items[s->lane[i].next] : UINT64_MAX;
+    }
+}
+
+/* Both rise, so the numbers are gone through once. */
+static void sweep_list(struct verdicts *v, struct known_list *list, const struct swept *swept)
+{
+    const struct numbers *ops = &swept->ops;
+    struct known *items = known_items(list);
     uint32_t kept = 0;
-    size_t next = list->count != 0 ? up_to(ops, done) : 0;
+    size_t next = swept->next;
     for (uint32_t i = 0; i < list->count; i++) {
-        struct known known = list->items[i];
-        if (next < ops->count && known.op > before && ops->items[next] <= known.op)
-            list->items[kept++] = known;
-        else
-            edges_drop(v, known.edge);
-        before = larger(before, known.op);
-        while (next < ops->count && ops->items[next] <= before)
+        const struct known *known = &items[i];
+        uint64_t op = known->op;
+        if (next >= ops->count || ops->items[next] > op) {
+            edges_drop(v, known->edge);
+            continue;
+        }
+        if (kept != i)
+            items[kept] = *known;
+        kept++;
+        while (next < ops->count && ops->items[next] <= op)
             next++;
     }
-    list->count = kept;
-    list->limited = 0;
+    lanes_forget(list, kept);
 }
 
 static void sweep_lists(struct verdicts *v, const struct sweeping *s)
 {
     for (size_t i = 0; i < v->lanes.count; i++) {
         struct lane *lane = &v->lanes.items[i];
-        for (uint32_t about = 0; about < lane->brought_room && about < s->lanes; about++)
-            sweep_list(v, &lane->brought[about], &s->ops[about], vclock_get(&lanes_at(v, HOST_LANE)->expl, about));
+        size_t left = lane->brought_count;
+        for (uint32_t about = 0; left != 0 && about < s->lanes; about++) {
+            struct known_list *list = &lane->brought[about];
+            left -= list->count;
+            if (list->count == 0 || (list->count == 1 && known_items(list)->op >= s->lane[about].first))
+                continue;
+            lane->brought_count -= list->count;
+            blame_limit(v, list, about);
+            sweep_list(v, list, &s->lane[about]);
+            lane->brought_count += list->count;
+        }
     }
 }
 
@@ -149,39 +228,32 @@ static void give_up(struct verdicts *v)
         lanes_at(v, i)->dropped = larger(lanes_at(v, i)->dropped, v->now);
     for (size_t i = 0; i < v->lanes.count; i++) {
         struct lane *lane = &v->lanes.items[i];
-        for (uint32_t about = 0; about < lane->brought_room; about++) {
+        for (uint32_t about = 0; lane->brought_count != 0 && about < lane->brought_room; about++) {
+            lane->brought_count -= lane->brought[about].count;
             for (uint32_t k = 0; k < lane->brought[about].count; k++)
-                edges_drop(v, lane->brought[about].items[k].edge);
-            lane->brought[about].count = lane->brought[about].limited = 0;
+                edges_drop(v, known_items(&lane->brought[about])[k].edge);
+            lanes_forget(&lane->brought[about], 0);
         }
     }
+    for (uint32_t i = 0; i < v->lanes.count; i++)
+        lanes_at(v, i)->forgotten.count = 0;
     v->forgotten = v->now;
     v->totals.dropped++;
 }
 
 void sweep(struct verdicts *v)
 {
-    struct sweeping s = {.ops = calloc(v->lanes.count, sizeof *s.ops), .lanes = v->lanes.count};
-    struct numbers knowledge = {0};
-    if (s.ops != NULL) {
+    struct sweeping s = {.lane = calloc(v->lanes.count, sizeof *s.lane), .lanes = v->lanes.count};
+    if (s.lane != NULL) {
         collect_accesses(v, &s);
-        for (uint32_t i = 1; i < s.lanes; i++) {
-            collect_knowledge(v, &s, i, &knowledge);
-            for (unsigned k = 0; k < CLASSES; k++) {
-                sweep_marks(v, &s, i, &lanes_at(v, i)->access[k], &knowledge);
-                sweep_marks(v, &s, i, &lanes_at(v, i)->opaque[k], &knowledge);
-            }
-            if (s.ops[i].count != 0)
-                qsort(s.ops[i].items, s.ops[i].count, sizeof *s.ops[i].items, by_value);
-        }
+        sweep_all_marks(v, &s);
         if (!s.failed)
             sweep_lists(v, &s);
     }
     if (v->open > OPEN_MOST)
         give_up(v);
-    for (size_t i = 0; s.ops != NULL && i < s.lanes; i++)
-        free(s.ops[i].items);
-    free(s.ops);
-    free(knowledge.items);
-    v->sweep_at = v->sweep_least == 0 ? 0 : larger(v->sweep_least, larger(v->open * 2, v->lanes.count * EDGES_A_LANE));
+    for (size_t i = 0; s.lane != NULL && i < s.lanes; i++)
+        free(s.lane[i].ops.items);
+    free(s.lane);
+    v->sweep_at = v->sweep_least == 0 ? 0 : larger(larger(v->sweep_least, v->open * 2), s.lanes * EDGES_A_LANE);
 }

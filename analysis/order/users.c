@@ -95,7 +95,7 @@ static bool came_doubted(const struct verdicts *v, const struct lane *lane, uint
 {
     if (about >= lane->brought_room || lane->brought[about].count == 0)
         return false;
-    const struct known *oldest = lane->brought[about].items, *known = oldest + lane->brought[about].count - 1;
+    const struct known *oldest = known_items(&lane->brought[about]), *known = oldest + lane->brought[about].count - 1;
     if (upto > known->op)
         return false;
     for (unsigned steps = 0; steps < LATELY; steps++, known--) {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdict engine where there are hundreds of lanes, and more accesses than it remembers: what it looks up late, or not
+// at all because nothing has changed, must not change what it says.
+#include "tests/analysis/verdicts.h"
+
+namespace ptds
+{
+namespace
+{
+
+enum { CROWD = 290 };
+
+class Text
+{
+public:
+    /* The next call, a microsecond later. */
+    Text &Call(int thread, const std::string &what)
+    {
+        text_ += std::to_string(thread) + "@" + std::to_string(++now_) + " " + what + "\n";
+        return *this;
+    }
+    Text &Launches(const char *stream, int count)
+    {
+        for (int i = 1; i <= count; i++)
+            Call(1, std::string("launch k=_Z5emptyv s=") + stream + std::to_string(i));
+        return *this;
+    }
+    std::string Bytes() const
+    {
+        return BuildTrace(text_);
+    }
+
+private:
+    std::string text_;
+    int now_ = 0;
+};
+
+/* Each thread's work on the legacy stream comes behind all blocking streams', and behind the threads' before it. */
+Text crowd()
+{
+    Text text;
+    text.Launches("B", CROWD);
+    for (int thread = 1; thread <= CROWD; thread++)
+        text.Call(thread, "launch k=_Z5emptyv s=L");
+    return text;
+}
+
+size_t count_of(const Judged &judged, edge_kind kind, enum verdict verdict)
+{
+    return static_cast<size_t>(std::count_if(judged.edges.begin(), judged.edges.end(), [=](const struct edge &edge) {
+        return edge.kind == kind && edge.verdict == verdict;
+    }));
+}
+
+/* They are more than are kept open, but nothing can conflict over them any more. */
+TEST(Crowd, EdgesThatNobodyNeedsAreSettled)
+{
+    Judged judged(crowd().Bytes());
+    EXPECT_EQ(size_t{CROWD} * CROWD, count_of(judged, EDGE_FAN_IN, VERDICT_NOT_NEEDED));
+    EXPECT_EQ(size_t{CROWD} - 1, count_of(judged, EDGE_FIFO, VERDICT_NOT_NEEDED));
+    EXPECT_EQ(size_t{CROWD} * CROWD + CROWD - 1, judged.edges.size());
+}
+
+/* Only what is new to a lane makes an edge, whether few lanes did something since, or many, or a lane is new itself. */
+TEST(Crowd, OnlyWhatIsNewMakesAnEdge)
+{
+    size_t before = Judged(crowd().Bytes()).edges.size();
+    Text text = crowd();
+    text.Call(1, "launch k=_Z5emptyv s=B200")
+        .Call(1, "launch k=_Z5emptyv s=B7");        /* two behind all legacy work: a fan-out each */
+    text.Call(CROWD, "launch k=_Z5emptyv s=L");     /* two fan-ins */
+    text.Call(1, "launch k=_Z5emptyv s=B7");        /* a fan-out */
+    text.Call(CROWD + 1, "launch k=_Z5emptyv s=L"); /* a new lane: all streams, and the threads' work as one */
+    text.Call(1, "launch k=_Z5emptyv s=B201");      /* a fan-out */
+    Judged judged(text.Bytes());
+    EXPECT_EQ(before + 2 + 2 + 1 + CROWD + 1 + 1, judged.edges.size());
+    EXPECT_EQ(judged.edges.size(), count_of(judged, EDGE_FAN_IN, VERDICT_NOT_NEEDED) +
+                                       count_of(judged, EDGE_FAN_OUT, VERDICT_NOT_NEEDED) +
+                                       count_of(judged, EDGE_FIFO, VERDICT_NOT_NEEDED));
+}
+
+/* A stream comes behind what others did before the legacy work between, though that was joined by another thread. */
+TEST(Crowd, AnOrderIsFoundAmongMany)
+{
+    Text text;
+    text.Call(1, "alloc m=A ptr=0x10000 bytes=4096").Launches("B", CROWD);
+    text.Call(1, "memset s=B150 bytes=64 dst=A").Call(2, "launch k=_Z5emptyv s=L").Launches("B", 100);
+    text.Call(3, "copy s=B99 bytes=64 src=A");
+    Judged judged(text.Bytes());
+    EXPECT_EQ(1u, count_of(judged, EDGE_FAN_IN, VERDICT_NEEDED));
+    EXPECT_EQ(1u, count_of(judged, EDGE_FAN_OUT, VERDICT_NEEDED));
+    EXPECT_EQ(0u, judged.totals.races);
+}
+
+/* The edge brought an access that is forgotten later: what it was needed for nobody will find out. Those that brought
+ * nothing that is forgotten are not concerned. */
+TEST(Crowd, EdgesOfWhatIsForgottenAreLimited)
+{
+    Text text;
+    text.Call(1, "alloc m=A ptr=0x10000 bytes=4096");
+    text.Call(1, "launch k=_Z5emptyv s=B1").Call(1, "launch k=_Z5emptyv s=L");
+    text.Call(1, "memset s=B1 bytes=4 dst=A").Call(1, "launch k=_Z5emptyv s=L");
+    for (int i = 1; i <= 200; i++)
+        text.Call(1, "memset s=N1 bytes=4 dst=A+" + std::to_string(i * 8));
+    Judged judged(text.Bytes());
+    EXPECT_NE(0u, judged.totals.dropped);
+    EXPECT_EQ("fan-in 2>3 not needed; fan-in 4>5 maybe needed(limit); fan-out 3>4 not needed", judged.Text());
+}
+
+/* What was forgotten last may be the older. */
+TEST(Crowd, WhatIsForgottenLaterMayBeOlder)
+{
+    Text text;
+    text.Call(1, "alloc m=A ptr=0x10000 bytes=4096").Call(1, "alloc m=B ptr=0x20000 bytes=4096");
+    for (const char *memory : {"A", "B"})
+        text.Call(1, std::string("memset s=B1 bytes=4 dst=") + memory).Call(1, "launch k=_Z5emptyv s=L");
+    for (const char *memory : {"B", "A"})
+        for (int i = 1; i <= 200; i++)
+            text.Call(1, std::string("memset s=N1 bytes=4 dst=") + memory + "+" + std::to_string(i * 8));
+    EXPECT_EQ("fan-in 3>4 maybe needed(limit); fan-in 5>6 maybe needed(limit); fan-out 4>5 not needed",
+              Judged(text.Bytes()).Text());
+}
+
+} // namespace
+} // namespace ptds
