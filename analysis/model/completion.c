@@ -21,14 +21,17 @@ void completions_add(struct completions *completions, uint64_t ticks, struct vcl
     agenda_add(completions->items, completions->count, sizeof *completions->items);
 }
 
-void completions_until(struct completions *completions, uint64_t now, struct vclock *done)
+bool completions_until(struct completions *completions, uint64_t now, struct vclock *done)
 {
+    bool any = false;
     while (completions->count != 0 && completions->items[0].ticks <= now) {
         agenda_take(completions->items, completions->count, sizeof *completions->items);
         struct completion *first = &completions->items[--completions->count];
         vclock_join(done, &first->clock);
         vclock_free(&first->clock);
+        any = true;
     }
+    return any;
 }
 
 void completions_free(struct completions *completions)

@@ -26,8 +26,8 @@ struct completions {
  */
 void completions_add(struct completions *completions, uint64_t ticks, struct vclock *clock);
 
-/* Joins into `done` what is complete by `now`. */
-void completions_until(struct completions *completions, uint64_t now, struct vclock *done);
+/* Joins into `done` what is complete by `now`. Whether there was anything. */
+bool completions_until(struct completions *completions, uint64_t now, struct vclock *done);
 
 void completions_free(struct completions *completions);
 

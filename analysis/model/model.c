@@ -39,11 +39,31 @@ void model_pending(struct model *model, uint32_t context, unsigned roles, uint32
         struct model_stream *stream = &model->streams.items[slot];
         if (!model_is_pending(model, slot)) {
             stream->busy = false;
+            in->busy_of[order_role_of(stream->kind)]--;
             in->busy.items[i] = in->busy.items[--in->busy.count];
             continue;
         }
         add_pending(out, slot, (slot != except) & ((ORDER_OF(order_role_of(stream->kind)) & roles) != 0));
         i++;
+    }
+    in->looked_at = model->op;
+}
+
+/* Who was pending when nobody was known to be done that is not now, still is. */
+void model_pending_few(struct model *model, uint32_t context, unsigned roles, struct pending *out)
+{
+    struct model_context *in = context < model->contexts.count ? &model->contexts.items[context] : NULL;
+    uint32_t most = 0;
+    if (in == NULL || in->looked_at < model->done_at) {
+        model_pending(model, context, roles, MODEL_NO_SLOT, out);
+        return;
+    }
+    for (unsigned role = 0; role < ORDER_ROLES; role++)
+        most += ORDER_OF(role) & roles ? in->busy_of[role] : 0;
+    *out = (struct pending){0};
+    for (size_t i = 0; i < in->busy.count && out->count < most && out->count < PENDING_KEPT; i++) {
+        uint32_t slot = in->busy.items[i];
+        add_pending(out, slot, (ORDER_OF(order_role_of(model->streams.items[slot].kind)) & roles) != 0);
     }
 }
 
@@ -179,8 +199,8 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
 bool model_enter(struct model *model, const struct call *call, struct call_view *view)
 {
     model->op++;
-    if (model->completions.count != 0)
-        completions_until(&model->completions, call->r.enter, &model->done);
+    if (model->completions.count != 0 && completions_until(&model->completions, call->r.enter, &model->done))
+        model->done_at = model->op;
     if (model->more)
         model_enter_more(model, call);
     bool known = look_at(model, call, view);
@@ -194,6 +214,7 @@ static RARE void be_busy(struct model_context *context, struct model_stream *str
     if (!TABLE_ADD(&context->busy))
         return;
     *TABLE_LAST(&context->busy) = slot;
+    context->busy_of[order_role_of(stream->kind)]++;
     stream->busy = true;
 }
 

@@ -41,7 +41,9 @@ struct model_stream {
 };
 
 struct model_context {
-    TABLE_OF(uint32_t) busy; /* slots that may have work pending */
+    TABLE_OF(uint32_t) busy;       /* slots that may have work pending */
+    uint32_t busy_of[ORDER_ROLES]; /* of them, by role */
+    uint64_t looked_at;            /* the call at which all of them had */
     uint32_t uid;
     uint64_t legacy_work; /* operations that really reached its legacy stream */
 };
@@ -117,6 +119,7 @@ struct model {
     struct model_alike alike[1 << MODEL_ALIKE_BITS];
     uint32_t alikes;
     struct vclock done;             /* known to be complete by now */
+    uint64_t done_at;               /* the call at which that last grew */
     struct completions completions; /* of calls in flight */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
@@ -151,6 +154,8 @@ void model_leave(struct model *model, const struct call_view *view);
 
 /* The streams of a context that have work pending now, of these roles (ORDER_OF), but for slot `except`. */
 void model_pending(struct model *model, uint32_t context, unsigned roles, uint32_t except, struct pending *out);
+/* The same, but at most as many as are kept: how many there are it does not say. */
+void model_pending_few(struct model *model, uint32_t context, unsigned roles, struct pending *out);
 
 /* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
 void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);

@@ -79,8 +79,9 @@ static uint32_t free_slot(struct model *model, uint64_t now)
     return !full && TABLE_ADD(&model->streams) ? (uint32_t)model->streams.count - 1 : MODEL_NO_SLOT;
 }
 
-static void drop_busy(struct model_context *context, uint32_t slot)
+static void drop_busy(struct model_context *context, const struct model_stream *stream, uint32_t slot)
 {
+    context->busy_of[order_role_of(stream->kind)]--;
     for (size_t i = 0; i < context->busy.count; i++)
         if (context->busy.items[i] == slot)
             context->busy.items[i] = context->busy.items[--context->busy.count];
@@ -105,7 +106,7 @@ uint32_t model_open_slot_in(struct model *model, const struct model_stream *open
         return MODEL_NO_SLOT;
     struct model_stream *stream = &model->streams.items[slot];
     if (stream->busy)
-        drop_busy(&model->contexts.items[stream->context], slot);
+        drop_busy(&model->contexts.items[stream->context], stream, slot);
     *stream = *opened;
     stream->open =
         id_map_put(&model->slot_by_uid, stream->key, slot) && open_in_orders(model, only, slot, stream->context, role);
