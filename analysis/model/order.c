@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The order of order.h as vector clocks. Driven by model.c, one or two calls an operation. The cost of an implicit edge is
- * paid only when something new lies behind it: streams with nothing new since the last legacy operation are not looked at.
+ * paid only when something new lies behind it: streams with nothing new since the last legacy operation are not looked at,
+ * nor, where few have, is what the legacy stream knows of the others. Whatever changes a stream's clock in another way says
+ * so (come_after).
  */
 #include "analysis/model/order.h"
 
@@ -30,6 +32,42 @@ static struct order_context *context_of(struct order *order, uint32_t context)
     return &order->contexts.items[context];
 }
 
+/* Nobody has joined this one, nor has it joined anybody. */
+static void become_legacy(struct order *order, struct order_context *context, uint32_t slot)
+{
+    context->legacy = slot + 1;
+    context->news_count += ORDER_NEWS + 1;
+    for (size_t i = 0; i < context->slots.count; i++)
+        order->streams.items[context->slots.items[i]].knows = true;
+}
+
+static void tell(struct order_context *context, uint32_t slot)
+{
+    context->news[context->news_count++ % ORDER_NEWS] = slot;
+}
+
+static void learn_all(struct order_context *context, struct order_stream *legacy, const struct vclock *clock)
+{
+    for (uint32_t slot = 0; slot < clock->room; slot++)
+        if (clock->at[slot] > vclock_get(&legacy->clock, slot))
+            tell(context, slot);
+    vclock_join(&legacy->clock, clock);
+}
+
+/* Joins what is no operation of the stream's own, nor came by implicit order. */
+static void come_after(struct order *order, uint32_t slot, const struct vclock *clock)
+{
+    struct order_stream *stream = &order->streams.items[slot];
+    struct order_context *context = &order->contexts.items[stream->context];
+    if (clock->room == 0)
+        return;
+    stream->knows = true;
+    if (context->legacy == slot + 1)
+        learn_all(context, stream, clock);
+    else
+        vclock_join(&stream->clock, clock);
+}
+
 bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order_role role)
 {
     void *grown = table_grow(order->streams.items, &order->streams.room, (size_t)slot + 1, sizeof *order->streams.items);
@@ -49,7 +87,7 @@ bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order
     call.act = ORDER_WAITS;
     stream->waits = (uint8_t)order_under(order->policy, &call).after;
     if (role == ORDER_ROLE_LEGACY)
-        in->legacy = slot + 1;
+        become_legacy(order, in, slot);
     return true;
 }
 
@@ -77,20 +115,57 @@ static void join_dirty(const struct order *order, const struct order_context *co
         vclock_join(into, &order->streams.items[context->dirty.items[i]].clock);
 }
 
-static void enter_legacy(struct order *order, struct order_context *context, struct order_stream *legacy)
+/* `joined` knows nothing that the legacy stream does not, but for its own operations. */
+static void join_stream(struct order_context *context, struct order_stream *legacy, struct order_stream *joined,
+                        uint32_t slot)
 {
-    join_dirty(order, context, &legacy->clock);
-    for (size_t i = 0; i < context->dirty.count; i++)
-        order->streams.items[context->dirty.items[i]].dirty = false;
+    if (joined->knows || legacy->clock.room < joined->clock.room) {
+        learn_all(context, legacy, &joined->clock);
+    } else {
+        vclock_raise(&legacy->clock, slot, joined->last);
+        tell(context, slot);
+    }
+    joined->knows = false;
+}
+
+static void enter_legacy(struct order *order, struct order_context *context, struct order_stream *stream, uint32_t slot)
+{
+    bool known = context->legacy == slot + 1; /* else there are two, and the other one tells all */
+    for (size_t i = 0; i < context->dirty.count; i++) {
+        struct order_stream *dirty = &order->streams.items[context->dirty.items[i]];
+        if (known) {
+            join_stream(context, stream, dirty, context->dirty.items[i]);
+        } else {
+            vclock_join(&stream->clock, &dirty->clock);
+            dirty->knows = true;
+        }
+        dirty->dirty = false;
+    }
     context->dirty.count = 0;
+}
+
+static void join_legacy(const struct order_context *context, const struct order_stream *legacy, struct order_stream *stream)
+{
+    uint64_t news = context->news_count - stream->joined_news;
+    if (news > ORDER_NEWS || stream->clock.room < legacy->clock.room) {
+        vclock_join(&stream->clock, &legacy->clock);
+        return;
+    }
+    for (uint64_t i = stream->joined_news; i < context->news_count; i++) {
+        uint32_t slot = context->news[i % ORDER_NEWS];
+        vclock_raise(&stream->clock, slot, vclock_get(&legacy->clock, slot));
+    }
+    vclock_raise(&stream->clock, context->legacy - 1, legacy->last);
 }
 
 static void enter_blocking(struct order *order, struct order_context *context, struct order_stream *stream, uint32_t slot)
 {
     if (context->legacy != 0) {
         const struct order_stream *legacy = &order->streams.items[context->legacy - 1];
-        if (legacy->last > stream->joined_legacy)
-            vclock_join(&stream->clock, &legacy->clock);
+        if (legacy->last > stream->joined_legacy) {
+            join_legacy(context, legacy, stream);
+            stream->joined_news = context->news_count;
+        }
         stream->joined_legacy = legacy->last;
     }
     if (!stream->dirty && TABLE_ADD(&context->dirty)) {
@@ -105,12 +180,12 @@ void order_join(struct order *order, uint32_t slot, uint32_t thread)
     struct order_context *context = &order->contexts.items[stream->context];
     const struct order_host *host = host_of(order, thread);
     if (host != NULL && (stream->host_thread != thread || stream->host_version != host->version)) {
-        vclock_join(&stream->clock, &host->clock);
+        come_after(order, slot, &host->clock);
         stream->host_thread = thread;
         stream->host_version = host->version;
     }
     if (stream->joins & ORDER_OF(ORDER_ROLE_BLOCKING))
-        enter_legacy(order, context, stream);
+        enter_legacy(order, context, stream, slot);
     else if (stream->joins & ORDER_OF(ORDER_ROLE_LEGACY))
         enter_blocking(order, context, stream, slot);
 }
@@ -161,18 +236,24 @@ bool order_cover_event(const struct order *order, uint32_t event, uint32_t gener
 
 void order_wait(struct order *order, uint32_t slot, uint32_t event, uint32_t generation)
 {
-    if (!order_cover_event(order, event, generation, &order->streams.items[slot].clock))
+    const struct vclock *clock = order_event_clock(order, event, generation);
+    if (clock != NULL)
+        come_after(order, slot, clock);
+    else if (generation != 0)
         order->unknown_generations++;
 }
 
 void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uint64_t upto)
 {
-    struct vclock *clock = &order->streams.items[waits].clock, covered = {0};
+    struct vclock covered = {0};
     order_cover_stream(order, behind, ORDER_WAITS, &covered);
     if (order->streams.items[behind].last <= upto) {
-        vclock_join(clock, &covered);
+        come_after(order, waits, &covered);
     } else {
-        vclock_raise(clock, behind, upto);
+        struct vclock known = {0};
+        vclock_raise(&known, behind, upto);
+        come_after(order, waits, &known);
+        vclock_free(&known);
         covered.at[behind] = 0;
         vclock_join(&order->doubted, &covered);
     }
@@ -181,7 +262,7 @@ void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uin
 
 void order_come_after(struct order *order, uint32_t slot, const struct vclock *clock)
 {
-    vclock_join(&order->streams.items[slot].clock, clock);
+    come_after(order, slot, clock);
 }
 
 void order_doubt_all(struct order *order)

@@ -22,6 +22,7 @@ struct order_stream {
     struct vclock clock;    /* of its last operation */
     uint64_t last;          /* that operation */
     uint64_t joined_legacy; /* the legacy operation that is already in `clock` */
+    uint64_t joined_news;   /* ... and how much of the context's news by then */
     uint64_t host_version;
     uint32_t host_thread; /* whose knowledge, at host_version, is already in `clock` */
     uint32_t context;
@@ -29,9 +30,15 @@ struct order_stream {
     uint8_t joins, waits; /* under.h: after which roles its operations come, and a wait for it returns */
     bool open;
     bool dirty; /* has operations that the legacy stream has not joined */
+    bool knows; /* ... comes after more than these and what the legacy stream comes after */
 };
 
+/* Streams that the legacy stream lately came to know more of: who has joined all but these need not look at the others. */
+enum { ORDER_NEWS = 64 };
+
 struct order_context {
+    uint32_t news[ORDER_NEWS]; /* slots; the last is at news_count - 1, modulo */
+    uint64_t news_count;
     TABLE_OF(uint32_t) dirty; /* slots */
     TABLE_OF(uint32_t) slots; /* all ever used in this context */
     uint32_t legacy;          /* slot + 1 of the legacy stream, 0: none yet */

@@ -4,8 +4,13 @@
 // generations, what is pending when, and that memory goes with live streams.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <list>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
 
 #include "tests/analysis/support.h"
 
@@ -136,6 +141,81 @@ TEST(Orders, AFailedOrCapturedOperationOrdersNothing)
                        "1@3 launch s=N1 capturing\n"));
     EXPECT_FALSE(fed.Before(Fed::LEGACY, 0, 2));
     EXPECT_EQ(2u, fed.model.works);
+}
+
+/* What comes before each stream's last operation under legacy order, by the rule alone: all that is before what it comes
+ * right behind. */
+class Rule
+{
+public:
+    using Set = std::vector<bool>;
+
+    /* The operation of the stream `on`: "L", "B..." or "N...". */
+    void Take(const std::string &on)
+    {
+        Set before = last_[on];
+        if (on == "L")
+            for (const auto &[stream, set] : last_)
+                Join(before, stream[0] == 'B' ? set : Set());
+        if (on[0] == 'B')
+            Join(before, last_["L"]);
+        before.resize(count_ + 1);
+        before[count_++] = true;
+        last_[on] = before;
+    }
+    void Record(const std::string &on)
+    {
+        event_ = last_[on];
+    }
+    void Wait(const std::string &on)
+    {
+        Join(last_[on], event_);
+    }
+    bool Before(size_t first, const std::string &on) const
+    {
+        const Set &set = last_.at(on);
+        return first < set.size() && set[first];
+    }
+
+private:
+    static void Join(Set &into, const Set &from)
+    {
+        into.resize(std::max(into.size(), from.size()));
+        for (size_t i = 0; i < from.size(); i++)
+            into[i] = into[i] || from[i];
+    }
+
+    std::map<std::string, Set> last_;
+    Set event_;
+    size_t count_ = 0;
+};
+
+/* Few and many streams between two operations of the legacy stream; events that bring work of others. */
+TEST(Orders, OfManyStreamsAreAsTheRuleSays)
+{
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        std::mt19937 random(seed);
+        std::map<std::string, size_t> last;
+        std::string text;
+        Rule rule;
+        for (unsigned i = 0, few = 3; i < 500; i++) {
+            few = random() % 40 == 0 ? (random() % 2 != 0 ? 3 : 100) : few;
+            unsigned kind = random() % 16, which = random() % few;
+            std::string on = kind < 2 ? "L" : kind == 2 ? "N1" : "B" + std::to_string(which + 1);
+            const char *act = kind == 3 || (kind == 2 && which == 0) ? "record" : kind == 4 ? "wait" : "launch";
+            if (act == std::string("wait"))
+                rule.Wait(on);
+            rule.Take(on);
+            if (act == std::string("record"))
+                rule.Record(on);
+            last[on] = i;
+            text += "1@" + std::to_string(i) + " " + act + " s=" + on + (act[0] == 'l' ? "" : " e=E") + "\n";
+        }
+        Fed fed(BuildTrace(text));
+        for (const auto &[stream, at] : last)
+            for (size_t first = 0; first < fed.views.size(); first++)
+                ASSERT_EQ(rule.Before(first, stream), fed.Before(Fed::LEGACY, first, at)) << seed << " " << first << stream;
+    }
 }
 
 /* As many as it takes for some to meet in the same place of what was looked at lately. */
