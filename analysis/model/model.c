@@ -57,16 +57,16 @@ static void pending_behind(struct model *model, uint32_t context, const struct v
     }
 }
 
-static RARE void find_waits(struct model *model, struct call_view *view)
+static ASIDE void find_waits(struct model *model, struct call_view *view)
 {
-    struct vclock covered = {0};
     if (view->scope == WAIT_CONTEXT) {
         model_pending(model, view->context, ORDER_OF_ALL, MODEL_NO_SLOT, &view->waits);
         return;
     }
-    model_cover(model, &model->real, view, &covered);
-    pending_behind(model, view->context, &covered, &view->waits);
-    vclock_free(&covered);
+    vclock_clear(&model->covered);
+    model_cover(model, &model->real, view, &model->covered);
+    model->covered_by = view->number;
+    pending_behind(model, view->context, &model->covered, &view->waits);
 }
 
 /* Whose call it is, and where. */
@@ -104,8 +104,8 @@ static bool look_at_class(struct model *model, const struct call *call, struct c
         view->context = model->streams.items[view->target].context;
     }
     model_classify(view);
-    view->plain = call->r.op == PTDS_OP_LAUNCH && view->work && view->asked != MODEL_NO_SLOT &&
-                  view->scope == WAIT_NONE && !(call->r.flags & PTDS_CALL_TIMED);
+    view->plain = call->r.op == PTDS_OP_LAUNCH && view->work && view->asked != MODEL_NO_SLOT && view->scope == WAIT_NONE &&
+                  !(call->r.flags & PTDS_CALL_TIMED);
     return true;
 }
 
@@ -301,5 +301,6 @@ void model_end(struct model *model)
     id_map_free(&model->context_by_uid);
     id_map_free(&model->thread_by_uid);
     vclock_free(&model->done);
+    vclock_free(&model->covered);
     *model = (struct model){0};
 }

@@ -119,6 +119,8 @@ struct model {
     struct model_class classes[1 << MODEL_CLASS_BITS];
     uint32_t alikes, era;           /* a slot that changes hands ends an era, and all classes with it */
     struct vclock done;             /* known to be complete by now */
+    struct vclock covered;          /* what is complete when a call has returned: of the one with this number */
+    uint64_t covered_by;            /* 0 none */
     struct completions completions; /* of calls in flight */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */

@@ -5,7 +5,6 @@
  */
 #include "analysis/model/model.h"
 
-
 static bool position(struct id_map *map, uint32_t id, uint32_t next, uint32_t *at)
 {
     if (id_map_get(map, id, at))
