@@ -133,7 +133,7 @@ static inline struct model_class *class_of(struct model *model, const struct cla
 static inline void view_of_class(const struct model *model, struct call_view *view, const struct model_class *of,
                                  const struct call *call)
 {
-    memcpy(view, &of->view, offsetof(struct call_view, waits));
+    memcpy(view, of->view, offsetof(struct call_view, waits));
     memset(&view->timed, 0, sizeof *view - offsetof(struct call_view, timed));
     view->waits.count = 0;
     view->call = call;
@@ -150,7 +150,7 @@ static bool is_of_class(const struct call_view *view)
 }
 
 /* The first of its class, or the first for some time. */
-static RARE bool look_at_new(struct model *model, const struct call *call, struct call_view *view)
+static ASIDE bool look_at_new(struct model *model, const struct call *call, struct call_view *view)
 {
     if (!look_at_class(model, call, view))
         return false;
@@ -159,7 +159,8 @@ static RARE bool look_at_new(struct model *model, const struct call *call, struc
     struct class_key key = key_of(model, call);
     struct model_class *made = class_of(model, &key);
     view->alike = ++model->alikes;
-    *made = (struct model_class){key, *view};
+    made->key = key;
+    memcpy(made->view, view, offsetof(struct call_view, waits));
     return true;
 }
 

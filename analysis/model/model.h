@@ -18,6 +18,8 @@
 #include "analysis/model/order.h"
 #include "analysis/trace/reader.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -94,7 +96,7 @@ struct model_class {
         uint64_t thread;                    /* and above it the era; 0: nobody's */
         uint64_t how, what_where, on_which; /* of the record: api to flags, op to context, stream and target */
     } key;
-    struct call_view view; /* up to `waits` */
+    uint64_t view[offsetof(struct call_view, waits) / sizeof(uint64_t) + 1]; /* as far as that */
 };
 
 /* The same calls under another policy than the one that they were recorded under. */
