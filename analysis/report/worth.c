@@ -269,6 +269,6 @@ struct default_stream report_default_stream(const struct report *report)
         out.cost = DEFAULT_NEEDED;
     if (out.cost != DEFAULT_UP_TO)
         out.most_ns = 0;
-    out.but_launches = report->gain.among_threads && (out.cost == DEFAULT_UP_TO || out.cost == DEFAULT_NO_WAIT);
+    out.or_more = report->gain.among_threads && (out.cost == DEFAULT_UP_TO || out.cost == DEFAULT_NO_WAIT);
     return out;
 }

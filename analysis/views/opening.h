@@ -23,8 +23,6 @@ bool opening_pair(const struct report *report, const struct edge_pair *pair, str
 struct line opening_outcomes(const struct runs *runs); /* of several: "Right: 98; May be wrong: 1; WRONG: 1" */
 /* What the policy did with the implicit orders: "; guarded keeps them", "; gone: 33 needed"; empty: it moved nothing. */
 struct line opening_lost(const struct report *report);
-/* After what the default stream costs: launches are not timed, and where several threads share it they may have waited. */
-#define BUT_LAUNCHES ", not counting launches"
 struct line opening_default_stream(const struct report *report);
 struct line opening_blocked(const struct report *report);
 struct line opening_startup(const struct report *report); /* before the first kernel; empty: nothing */
