@@ -52,6 +52,12 @@ bool vclock_copy(struct vclock *into, const struct vclock *from)
     return true;
 }
 
+void vclock_clear(struct vclock *clock)
+{
+    if (clock->room != 0)
+        memset(clock->at, 0, clock->room * sizeof *clock->at);
+}
+
 void vclock_free(struct vclock *clock)
 {
     free(clock->at);

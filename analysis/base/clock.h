@@ -37,6 +37,8 @@ static inline bool vclock_raise(struct vclock *clock, uint32_t slot, uint64_t op
 bool vclock_join(struct vclock *into, const struct vclock *from);
 /* Knows what `from` knows, and nothing else. */
 bool vclock_copy(struct vclock *into, const struct vclock *from);
+/* Knows nothing. */
+void vclock_clear(struct vclock *clock);
 void vclock_free(struct vclock *clock);
 
 #ifdef __cplusplus

@@ -48,7 +48,7 @@ static bool is_device(uint32_t kind)
 /* What the stream's pending work uses, as allocations. An address in none that is known may be anybody's. */
 static void take_memories(const struct aftermath *aftermath, struct watched *watched)
 {
-    const struct track *track = tracks_of(&aftermath->tracks, watched->slot);
+    const struct track *track = tracks_of(&aftermath->tracks, aftermath->model, watched->slot);
     if (track == NULL || track->uid != watched->judged.uid || track->blind) {
         watched->blind = true;
         return;

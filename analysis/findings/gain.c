@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Adds up what gain.h says. Called by the rules about implicit order and by the report's pass for calls that blocked. Takes
- * memory by streams and threads.
+ * memory by streams and threads, and must never say less than could be gained.
  */
 #include "analysis/findings/gain.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ROOM_FOR(list, at) \
     ({ \
@@ -18,17 +19,54 @@
         grown_ != NULL; \
     })
 
-void gain_joins(struct gain *gain, const struct model *model, uint32_t slot)
+void gain_joins(struct gain *gain, const struct model *model, uint32_t slot, bool among_threads)
 {
     gain->joins++;
+    gain->among_threads |= among_threads;
     if (slot != MODEL_NO_SLOT && ROOM_FOR(&gain->joined, slot))
         gain->joined.items[slot] = model->op; /* the number of the operation */
 }
 
-static void add(struct gain *gain, uint32_t thread, uint64_t ns)
+/* The oldest span will not be touched any more: what is said of the time before its end from now on counts in full. */
+static void settle_oldest(struct gain *gain)
 {
-    if (ROOM_FOR(&gain->blocked, thread))
-        gain->blocked.items[thread] += ns;
+    gain->settled_ns += gain->span[0].end - gain->span[0].begin;
+    gain->settled_until = gain->span[0].end;
+    gain->spans--;
+    for (uint32_t i = 0; i < gain->spans; i++)
+        gain->span[i] = gain->span[i + 1];
+}
+
+/* Into the spans, which are in order and apart. */
+static void add_span(struct gain *gain, struct gain_span span)
+{
+    uint32_t at = gain->spans, kept;
+    while (at > 0 && gain->span[at - 1].end >= span.begin)
+        at--;
+    for (kept = at; kept < gain->spans && gain->span[kept].begin <= span.end; kept++) {
+        span.begin = gain->span[kept].begin < span.begin ? gain->span[kept].begin : span.begin;
+        span.end = gain->span[kept].end > span.end ? gain->span[kept].end : span.end;
+    }
+    uint32_t left = gain->spans - kept;
+    memmove(&gain->span[at + 1], &gain->span[kept], left * sizeof span);
+    gain->span[at] = span;
+    gain->spans = at + 1 + left;
+}
+
+/* The last `ns` before a moment. */
+static void add(struct gain *gain, const struct trace *trace, uint64_t ticks, uint64_t ns)
+{
+    struct gain_span span = {.end = trace_ns(trace, ticks > gain->start ? ticks - gain->start : 0)};
+    span.begin = span.end > ns ? span.end - ns : 0;
+    if (gain->spans == GAIN_SPANS)
+        settle_oldest(gain);
+    if (span.begin < gain->settled_until) {
+        uint64_t until = span.end < gain->settled_until ? span.end : gain->settled_until;
+        gain->settled_ns += until - span.begin;
+        span.begin = until;
+    }
+    if (span.begin < span.end)
+        add_span(gain, span);
 }
 
 /* What the call waits for: work that implicit order had put behind other work, and work of other threads. */
@@ -46,12 +84,15 @@ static void look_at(const struct gain *gain, const struct model *model, const st
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view)
 {
     bool behind, others;
+    if (!gain->begun)
+        gain->start = view->call->r.enter;
+    gain->begun = true;
     if (view->scope == WAIT_CONTEXT && !view->completes) /* it may only have loaded, whatever stream work is on */
         return;
     bool itself = view->target < gain->joined.count && gain->joined.items[view->target] == view->number;
     look_at(gain, model, view, &behind, &others);
     if (behind || (itself && others)) {
-        add(gain, view->thread, view->lost_ns);
+        add(gain, model->trace, view->call->r.leave, view->lost_ns);
     } else if (itself && ROOM_FOR(&gain->own, view->thread)) {
         gain->open += !gain->own.items[view->thread].open;
         saving_begin(&gain->own.items[view->thread], view);
@@ -67,21 +108,20 @@ void gain_look_now(struct gain *gain, const struct model *model, const struct ca
     if (own->open)
         return;
     gain->open--;
-    add(gain, view->thread, own->saved_ns);
+    add(gain, model->trace, own->leave, own->saved_ns);
 }
 
 uint64_t gain_most(const struct gain *gain)
 {
-    uint64_t most = 0;
-    for (size_t i = 0; i < gain->blocked.count; i++)
-        most = gain->blocked.items[i] > most ? gain->blocked.items[i] : most;
+    uint64_t most = gain->settled_ns;
+    for (uint32_t i = 0; i < gain->spans; i++)
+        most += gain->span[i].end - gain->span[i].begin;
     return most;
 }
 
 void gain_free(struct gain *gain)
 {
     free(gain->joined.items);
-    free(gain->blocked.items);
     free(gain->own.items);
     *gain = (struct gain){0};
 }

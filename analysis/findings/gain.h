@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The most that another place for default-stream work could gain: the time that threads were blocked in calls that waited
- * for work which the legacy stream's implicit order had put behind other work. What of it would really be gained no trace
- * without times on the GPU can tell, so the least is nothing. Threads gain side by side: of the whole run, as much as the
- * thread that lost most.
+ * The most that another place for default-stream work could gain: the time in which some thread was blocked in a call that
+ * waited for work which the legacy stream's implicit order had put behind other work. Threads that wait side by side gain
+ * side by side, so such time counts once; threads that take turns gain one after the other. While no thread waits so,
+ * nothing is gained. That is of the calls that are timed: what a launch waited inside the driver, because several threads
+ * work around the legacy stream, nobody sees. What of it all would really be gained no trace without times on the GPU can
+ * tell, so the least is nothing.
  */
 #ifndef PTDS_ANALYSIS_GAIN_H
 #define PTDS_ANALYSIS_GAIN_H
@@ -16,18 +18,28 @@
 extern "C" {
 #endif
 
+enum { GAIN_SPANS = 64 };
+struct gain_span {
+    uint64_t begin, end; /* ns */
+};
+
 /* The wait of a thread for nothing but its own work, that only the call itself came behind: what it saves is known at the
  * thread's next wait (saving.h). */
 struct gain {
     TABLE_OF(struct saving) own; /* by thread */
     uint32_t open;
     TABLE_OF(uint64_t) joined; /* by slot: its last operation that implicit order put behind other pending work, plus one */
-    TABLE_OF(uint64_t) blocked; /* ns by thread */
+    struct gain_span span[GAIN_SPANS + 1]; /* time in which some thread was blocked; the newest */
+    uint32_t spans;
+    uint64_t settled_ns, settled_until; /* of the older ones; as in span */
+    uint64_t start;                     /* ticks: where spans count from, once it has begun */
+    bool begun;
     uint64_t joins;
+    bool among_threads; /* some of them put one thread's work behind another's: launches may have waited unseen */
 };
 
 /* For the rules that see it: what the stream gets now comes after other pending work, by implicit order alone. */
-void gain_joins(struct gain *gain, const struct model *model, uint32_t slot);
+void gain_joins(struct gain *gain, const struct model *model, uint32_t slot, bool among_threads);
 /* A call that blocked. */
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view);
 void gain_look_now(struct gain *gain, const struct model *model, const struct call_view *view);
@@ -37,7 +49,7 @@ static inline void gain_look(struct gain *gain, const struct model *model, const
     if (gain->open != 0)
         gain_look_now(gain, model, view);
 }
-/* ns, of the thread that it kept longest. */
+/* ns. */
 uint64_t gain_most(const struct gain *gain);
 void gain_free(struct gain *gain);
 

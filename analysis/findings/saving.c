@@ -75,6 +75,12 @@ void savings_watch(struct savings *savings, enum saving_kind kind, struct findin
     add(savings, kind, finding, view);
 }
 
+/* Whether the call can change anything about it. */
+static inline bool is_concerned(const struct open_saving *open, const struct call_view *view)
+{
+    return open->kind == SAVE_ALL_IF_MORE ? view->work : open->saving.thread == view->call->thread;
+}
+
 /* Whether it is settled. */
 static bool settle(struct open_saving *open, const struct trace *trace, const struct call_view *view)
 {
@@ -100,10 +106,13 @@ void savings_look_now(struct savings *savings, const struct call_view *view)
     savings->if_more = false;
     savings->threads = 0;
     for (uint32_t i = 0; i < savings->count; i++) {
-        if (settle(&savings->open[i], savings->trace, view))
+        struct open_saving *open = &savings->open[i];
+        if (is_concerned(open, view) && settle(open, savings->trace, view))
             continue;
-        be_open(savings, &savings->open[i]);
-        savings->open[kept++] = savings->open[i];
+        be_open(savings, open);
+        if (kept != i)
+            savings->open[kept] = *open;
+        kept++;
     }
     savings->count = kept;
 }

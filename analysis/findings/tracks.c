@@ -6,6 +6,7 @@
 #include "analysis/findings/tracks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/order/touch.h"
 
@@ -40,38 +41,70 @@ static struct track *track_to_note(struct tracks *tracks, uint32_t slot)
     return *track;
 }
 
-static bool kernel_hides(const struct model *model, struct track *track, const struct ptds_rec_CALL *call)
+static INLINE void look_into(struct track *track, const struct model *model, const struct track_note *note,
+                             struct call *call)
 {
-    if (call->op != PTDS_OP_LAUNCH || call->object == track->kernel)
-        return false;
-    const struct kernel_def *kernel = definitions_kernel(&model->trace->defs, call->object);
-    bool known = kernel != NULL && kernel->params != UINT32_MAX;
-    if (known)
-        track->kernel = call->object;
-    return !known;
+    struct touch touch[TOUCH_MOST];
+    bool all;
+    call->words = note->words;
+    call->word = note->word;
+    call->r.op = note->op;
+    call->r.kinds = note->kinds;
+    call->r.flags = note->flags;
+    unsigned count = touch_of(call, touch, &all);
+    track->blind |= !all || (note->op == PTDS_OP_LAUNCH && definitions_kernel_hides(&model->trace->defs, note->object));
+    track->host |= note->op == PTDS_OP_COPY && model_is_host(note->kinds & 15);
+    for (unsigned i = 0; i < count && !track->blind; i++)
+        if (touch[i].address != 0)
+            note_address(track, touch[i].address);
+}
+
+static ASIDE void look_into_all(struct track *track, const struct model *model)
+{
+    struct call call; /* what touch_of looks at, filled in for each */
+    track->some = true;
+    for (uint32_t i = 0; i < track->notes && !track->blind; i++)
+        look_into(track, model, &track->note[i], &call);
+    track->notes = 0;
+}
+
+static void begin_anew(struct track *track, uint32_t uid)
+{
+    track->uid = uid;
+    track->notes = 0;
+    track->blind = track->host = false;
+    track->any = true;
+    if (track->some)
+        memset(track->address, 0, sizeof track->address);
+    track->some = false;
 }
 
 void tracks_note(struct tracks *tracks, const struct model *model, const struct call_view *view)
 {
-    const struct ptds_rec_CALL *call = &view->call->r;
+    const struct call *call = view->call;
     struct track *track = track_to_note(tracks, view->target);
     uint32_t uid = model->streams.items[view->target].uid;
-    struct touch touch[TOUCH_MOST];
-    bool all;
     if (track == NULL)
         return;
-    if (track->any && (track->uid != uid || !model_is_pending(model, view->target)))
-        *track = (struct track){.kernel = track->kernel};
-    track->uid = uid;
-    track->any = true;
-    if (track->blind)
-        return;
-    unsigned count = touch_of(view->call, touch, &all);
-    track->blind |= !all || kernel_hides(model, track, call);
-    track->host |= call->op == PTDS_OP_COPY && model_is_host(call->kinds & 15);
-    for (unsigned i = 0; i < count && !track->blind; i++)
-        if (touch[i].address != 0)
-            note_address(track, touch[i].address);
+    if (!track->any || track->uid != uid || !model_is_pending(model, view->target))
+        begin_anew(track, uid);
+    if (track->notes == TRACK_CALLS)
+        look_into_all(track, model);
+    if (!track->blind)
+        track->note[track->notes++] = (struct track_note){.word = call->word,
+                                                          .words = call->words,
+                                                          .object = call->r.object,
+                                                          .flags = call->r.flags,
+                                                          .op = call->r.op,
+                                                          .kinds = call->r.kinds};
+}
+
+const struct track *tracks_of(const struct tracks *tracks, const struct model *model, uint32_t slot)
+{
+    struct track *track = slot < tracks->list.count ? tracks->list.items[slot] : NULL;
+    if (track != NULL && track->notes != 0)
+        look_into_all(track, model);
+    return track;
 }
 
 void tracks_end(struct tracks *tracks)

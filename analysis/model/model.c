@@ -12,8 +12,7 @@
 
 void model_begin(struct model *model, const struct trace *trace)
 {
-    *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN}};
-    memset(model->alike, UINT8_MAX, sizeof model->alike);
+    *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN}, .era = 1};
     model->more = (trace->flags & PTDS_CALL_SHIM_EDGE) != 0;
     if (model->more)
         model->entered = calloc(MODEL_ENTERED, sizeof *model->entered);
@@ -78,16 +77,16 @@ static void pending_behind(struct model *model, uint32_t context, const struct v
     }
 }
 
-static RARE void find_waits(struct model *model, struct call_view *view)
+static ASIDE void find_waits(struct model *model, struct call_view *view)
 {
-    struct vclock covered = {0};
     if (view->scope == WAIT_CONTEXT) {
         model_pending(model, view->context, ORDER_OF_ALL, MODEL_NO_SLOT, &view->waits);
         return;
     }
-    model_cover(model, &model->real, view, &covered);
-    pending_behind(model, view->context, &covered, &view->waits);
-    vclock_free(&covered);
+    vclock_clear(&model->covered);
+    model_cover(model, &model->real, view, &model->covered);
+    model->covered_by = view->number;
+    pending_behind(model, view->context, &model->covered, &view->waits);
 }
 
 /* Whose call it is, and where. */
@@ -107,10 +106,11 @@ static inline void begin_view(const struct model *model, struct call_view *view,
     view->number = model->op;
 }
 
-static bool look_at_call(struct model *model, const struct call *call, struct call_view *view)
+/* All of a view that calls of one class have in common. */
+static bool look_at_class(struct model *model, const struct call *call, struct call_view *view)
 {
-    begin_view(model, view, call);
     uint32_t target = call->r.target != 0 || (call->r.flags & PTDS_CALL_REMAPPED) ? call->r.target : call->r.stream;
+    begin_view(model, view, call);
     if (!place_call(model, call, view))
         return false;
     view->api = definitions_api(&model->trace->defs, call->r.api);
@@ -124,17 +124,9 @@ static bool look_at_call(struct model *model, const struct call *call, struct ca
         view->context = model->streams.items[view->target].context;
     }
     model_classify(view);
-    if (view->scope != WAIT_NONE)
-        find_waits(model, view);
-    if (view->scope != WAIT_NONE || (call->r.flags & PTDS_CALL_TIMED))
-        model_cost(model, view);
+    view->plain = call->r.op == PTDS_OP_LAUNCH && view->work && view->asked != MODEL_NO_SLOT && view->scope == WAIT_NONE &&
+                  !(call->r.flags & PTDS_CALL_TIMED);
     return true;
-}
-
-/* Most calls are launches without a time, of which nothing but this is looked at. */
-static inline bool may_be_alike(const struct ptds_rec_CALL *call)
-{
-    return call->op == PTDS_OP_LAUNCH && call->result == 0 && !(call->flags & PTDS_CALL_TIMED);
 }
 
 _Static_assert(offsetof(struct ptds_rec_CALL, flags) == offsetof(struct ptds_rec_CALL, api) + 4 &&
@@ -142,9 +134,9 @@ _Static_assert(offsetof(struct ptds_rec_CALL, flags) == offsetof(struct ptds_rec
                    offsetof(struct ptds_rec_CALL, target) == offsetof(struct ptds_rec_CALL, stream) + 4,
                "eight bytes that are read as one");
 
-static inline struct alike_key key_of(const struct call *call)
+static inline struct class_key key_of(const struct model *model, const struct call *call)
 {
-    struct alike_key key = {.thread = call->thread};
+    struct class_key key = {.thread = call->thread | (uint64_t)model->era << 32};
     const unsigned char *record = (const unsigned char *)&call->r;
     memcpy(&key.how, record + offsetof(struct ptds_rec_CALL, api), sizeof key.how);
     memcpy(&key.what_where, record + offsetof(struct ptds_rec_CALL, op), sizeof key.what_where);
@@ -152,47 +144,66 @@ static inline struct alike_key key_of(const struct call *call)
     return key;
 }
 
-static inline struct model_alike *alike_of(struct model *model, const struct alike_key *key)
+static inline struct model_class *class_of(struct model *model, const struct class_key *key)
 {
-    uint64_t mixed = (key->thread << 32 ^ key->on_which ^ key->how) * UINT64_C(0x9e3779b97f4a7c15);
-    return &model->alike[mixed >> (64 - MODEL_ALIKE_BITS)];
+    uint64_t mixed = (key->thread << 32 ^ key->on_which ^ key->how ^ key->what_where << 24) * UINT64_C(0x9e3779b97f4a7c15);
+    return &model->classes[mixed >> (64 - MODEL_CLASS_BITS)];
 }
 
-static inline void view_alike(const struct model *model, struct call_view *view, const struct model_alike *alike,
-                              const struct call *call)
+static inline void view_of_class(const struct model *model, struct call_view *view, const struct model_class *of,
+                                 const struct call *call)
 {
-    const struct call_view *from = &alike->view;
-    memcpy(view, from, offsetof(struct call_view, waits));
-    memcpy(&view->timed, &from->timed, sizeof *view - offsetof(struct call_view, timed));
+    memcpy(view, of->view, offsetof(struct call_view, waits));
+    memset(&view->timed, 0, sizeof *view - offsetof(struct call_view, timed));
     view->waits.count = 0;
     view->call = call;
     view->number = model->op;
 }
 
-/* A call of its own, or the first of those that will be like it. */
+/* Whether what such a call is depends on nothing but its class: not on a word, and not on a stream that cannot be followed.
+ * Calls that make something or end it are seldom alike. */
+static bool is_of_class(const struct call_view *view)
+{
+    const struct ptds_rec_CALL *call = &view->call->r;
+    return call->op < PTDS_OP_CTX_EVENT_RECORD && (call->stream == 0 || view->asked != MODEL_NO_SLOT) &&
+           (call->target == 0 || view->target != MODEL_NO_SLOT);
+}
+
+/* The first of its class, or the first for some time. */
 static ASIDE bool look_at_new(struct model *model, const struct call *call, struct call_view *view)
 {
-    if (!look_at_call(model, call, view))
+    if (!look_at_class(model, call, view))
         return false;
-    if (!may_be_alike(&call->r) || !view->submits || view->scope != WAIT_NONE || view->asked == MODEL_NO_SLOT ||
-        view->target == MODEL_NO_SLOT)
+    if (!is_of_class(view))
         return true;
-    struct alike_key key = key_of(call);
-    struct model_alike *alike = alike_of(model, &key);
+    struct class_key key = key_of(model, call);
+    struct model_class *made = class_of(model, &key);
     view->alike = ++model->alikes;
-    alike->key = key;
-    alike->view = *view;
+    made->key = key;
+    memcpy(made->view, view, offsetof(struct call_view, waits));
     return true;
+}
+
+/* What depends on the moment. */
+static ASIDE void look_at_moment(struct model *model, struct call_view *view)
+{
+    if (view->scope != WAIT_NONE)
+        find_waits(model, view);
+    if (view->scope != WAIT_NONE || (view->call->r.flags & PTDS_CALL_TIMED))
+        model_cost(model, view);
 }
 
 static inline bool look_at(struct model *model, const struct call *call, struct call_view *view)
 {
-    struct alike_key key = key_of(call);
-    const struct model_alike *alike = alike_of(model, &key);
-    if (((alike->key.thread ^ key.thread) | (alike->key.how ^ key.how) | (alike->key.what_where ^ key.what_where) |
-         (alike->key.on_which ^ key.on_which)) != 0)
-        return look_at_new(model, call, view);
-    view_alike(model, view, alike, call);
+    struct class_key key = key_of(model, call);
+    const struct model_class *of = class_of(model, &key);
+    if (((of->key.thread ^ key.thread) | (of->key.how ^ key.how) | (of->key.what_where ^ key.what_where) |
+         (of->key.on_which ^ key.on_which)) == 0)
+        view_of_class(model, view, of, call);
+    else if (!look_at_new(model, call, view))
+        return false;
+    if (!view->plain)
+        look_at_moment(model, view);
     return true;
 }
 
@@ -289,7 +300,7 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
 
 void model_leave(struct model *model, const struct call_view *view)
 {
-    if (view->alike != 0)
+    if (view->plain)
         submit(model, view); /* it waits for nothing and is not timed */
     else
         leave_call(model, view);
@@ -312,5 +323,6 @@ void model_end(struct model *model)
     id_map_free(&model->context_by_uid);
     id_map_free(&model->thread_by_uid);
     vclock_free(&model->done);
+    vclock_free(&model->covered);
     *model = (struct model){0};
 }

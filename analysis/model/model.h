@@ -18,6 +18,8 @@
 #include "analysis/model/order.h"
 #include "analysis/trace/reader.h"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -28,7 +30,7 @@ struct edge_pair;
 #define MODEL_NO_SLOT UINT32_MAX
 
 /* Streams at a time; clocks take the square of it, and a damaged trace may name any number. */
-enum { MODEL_MOST_STREAMS = 4096, MODEL_ALIKE_BITS = 7 };
+enum { MODEL_MOST_STREAMS = 4096, MODEL_CLASS_BITS = 8 };
 
 struct model_stream {
     uint64_t key;                                  /* in slot_by_uid: the uid; of another policy's streams model_slots.c */
@@ -66,7 +68,8 @@ struct call_view {
     uint32_t context;                 /* position */
     uint32_t asked, target;           /* slots, MODEL_NO_SLOT where the call names no stream */
     uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
-    uint32_t alike;                   /* launches of one number differ in time, kernel, stack and words only; 0: any call */
+    uint32_t alike;                   /* calls of one number differ in times, object, stack and words only; 0: any call */
+    bool plain;                       /* a launch that waits for nothing and is not timed */
     bool succeeded;
     bool work;             /* it put work on a stream that really runs (not into a capture) */
     bool submits;          /* work, or an event operation on a stream */
@@ -88,13 +91,14 @@ struct call_view {
     const struct edge_end *given_up;   /* what the call came after, and under this policy does not any more; likewise */
 };
 
-/* What was made of a call that waits for nothing and is not timed, for the next one that is like it. */
-struct model_alike {
-    struct alike_key {
-        uint64_t thread;                    /* UINT64_MAX: nobody's */
+/* Calls are interned: what those have in common that differ in times, object, stack and words only is worked out once, and
+ * whoever works out more for a class finds it again by the number (call_view.alike). */
+struct model_class {
+    struct class_key {
+        uint64_t thread;                    /* and above it the era; 0: nobody's */
         uint64_t how, what_where, on_which; /* of the record: api to flags, op to context, stream and target */
     } key;
-    struct call_view view;
+    uint64_t view[offsetof(struct call_view, waits) / sizeof(uint64_t) + 1]; /* as far as that */
 };
 
 /* The same calls under another policy than the one that they were recorded under. */
@@ -116,10 +120,12 @@ struct model {
     TABLE_OF(struct model_context) contexts;
     TABLE_OF(uint32_t) threads; /* uids */
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
-    struct model_alike alike[1 << MODEL_ALIKE_BITS];
-    uint32_t alikes;
+    struct model_class classes[1 << MODEL_CLASS_BITS];
+    uint32_t alikes, era;           /* a slot that changes hands ends an era, and all classes with it */
     struct vclock done;             /* known to be complete by now */
     uint64_t done_at;               /* the call at which that last grew */
+    struct vclock covered;          /* what is complete when a call has returned: of the one with this number */
+    uint64_t covered_by;            /* 0 none */
     struct completions completions; /* of calls in flight */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */

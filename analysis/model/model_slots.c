@@ -5,8 +5,6 @@
  */
 #include "analysis/model/model.h"
 
-#include <string.h>
-
 static bool position(struct id_map *map, uint32_t id, uint32_t next, uint32_t *at)
 {
     if (id_map_get(map, id, at))
@@ -63,7 +61,7 @@ static void close_slot(struct model *model, uint32_t slot)
     for (size_t i = 0; i < model->replays.count; i++)
         order_close(&model->replays.items[i].order, slot);
     id_map_remove(&model->slot_by_uid, stream->key);
-    memset(model->alike, UINT8_MAX, sizeof model->alike);
+    model->era++;
     stream->open = false;
 }
 

@@ -206,16 +206,29 @@ void model_enter_more(struct model *model, const struct call *call)
     }
 }
 
+/* Of the run itself it has been worked out when the call was entered. */
+static struct vclock take_covered(struct model *model, const struct order *order, const struct call_view *view)
+{
+    struct vclock covered = {0};
+    if (order == &model->real && model->covered_by == view->number) {
+        covered = model->covered;
+        model->covered = (struct vclock){0};
+        model->covered_by = 0;
+    } else {
+        model_cover(model, order, view, &covered);
+    }
+    return covered;
+}
+
 /* `completions` may be NULL. */
 static void learn_in(struct model *model, struct order *order, struct completions *completions,
                      const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    struct vclock covered = {0};
+    struct vclock covered = take_covered(model, order, view);
     if (view->scope == WAIT_EVENT && call->generation != 0 &&
         order_event_clock(order, call->object, call->generation) == NULL)
         order->unknown_generations++;
-    model_cover(model, order, view, &covered);
     order_host_knows(order, view->thread, &covered);
     if (completions != NULL)
         completions_add(completions, model_returned_at(view->call), &covered);

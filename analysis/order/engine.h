@@ -41,6 +41,7 @@ enum {
     OPEN_MOST = 1 << 16, /* edges */
     SWEEP_LEAST = 2048,
     NEAR_BITS = 12, /* of memories lately found */
+    ALIKE = 128,    /* classes of calls */
     PLACE_BITS = 12,
     ENDS = 1 << 14, /* of calls, kept in a row */
     FEW = 8,        /* accesses that are looked at at once */
@@ -258,7 +259,7 @@ struct verdicts {
         uint32_t number; /* as the model counts them; 0 none */
         uint32_t lane;
         struct edge_end end;  /* but for time, kernel and stack */
-    } alike[64];              /* what is the same for all launches that are alike to the model */
+    } alike[ALIKE];           /* what is the same for all calls of a class (model/model.h) */
     struct kept *kept;        /* NULL: the policy keeps all that anybody needs */
     struct edge_end given_up; /* of the call at hand: what it no longer comes after */
     bool gives_up;

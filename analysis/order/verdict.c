@@ -105,20 +105,20 @@ static ASIDE uint32_t begin_new(struct verdicts *v, const struct call_view *view
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
     *v->end = verdicts_end_of(view);
     if (view->alike != 0 && lane != NO_LANE)
-        v->alike[view->alike % 64] = (struct alike){view->alike, lane, *v->end};
+        v->alike[view->alike % ALIKE] = (struct alike){view->alike, lane, *v->end};
     return lane;
 }
 
 static inline uint32_t begin_call(struct verdicts *v, const struct call_view *view)
 {
-    const struct alike *alike = &v->alike[view->alike % 64];
+    const struct alike *alike = &v->alike[view->alike % ALIKE];
     v->end = &v->ends[v->now % ENDS];
     if (view->alike == 0 || alike->number != view->alike)
         return begin_new(v, view);
     *v->end = alike->end;
     v->end->ticks = view->call->r.enter;
     v->end->stack = view->call->r.stack;
-    v->end->object = view->call->r.object;
+    v->end->object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
     return alike->lane;
 }
 
@@ -237,7 +237,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         begin_ends_anew(v);
     if (gap || view->call->r.enter < v->lost_until)
         v->lost_at = v->now;
-    if (view->alike == 0 && !concerns(view))
+    if (!view->plain && !concerns(view))
         return NULL;
     v->raced = v->may_race = false;
     if (v->covers.count != 0)
@@ -250,7 +250,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         v->kept->view = view;
     if (view->submits && lane != NO_LANE)
         lanes_at(v, lane)->newest.op = v->now;
-    if (view->alike != 0 && lane != NO_LANE) { /* a launch and nothing else */
+    if (view->plain && lane != NO_LANE) {
         put_on_lane(v, lane);
         touches_of_launch(v, view->call, lane);
     } else {

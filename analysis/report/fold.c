@@ -78,6 +78,7 @@ static int by_weight(const void *a, const void *b)
 static void add_cost(struct runs *runs, const struct report *report, size_t process)
 {
     struct default_stream cost = report_default_stream(report);
+    runs->or_more |= cost.or_more;
     if (cost.most_ns < floor_ns(report->floor, report->totals.run_ns) || cost.most_ns == 0)
         return;
     runs->gains++;

@@ -33,6 +33,7 @@ struct folded {
 struct runs {
     size_t outcomes[DOUBTS], incomplete; /* processes */
     size_t gains, most; /* whose default stream may cost time; of these the one where it may cost the most, most_ns */
+    bool or_more;       /* in some of them launches, which are not timed, may have waited besides */
     uint64_t most_ns, shortest_ns, longest_ns;
     uint64_t calls, default_stream, remapped, threads_ns, blocked_ns, startup_ns;
     bool has_time; /* of some process times are known */

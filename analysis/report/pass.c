@@ -39,10 +39,6 @@ struct pass {
     struct busy busy;
     struct savings savings;
     TABLE_OF(struct life) lives; /* by thread */
-    struct {
-        uint32_t uid;
-        bool opaque;
-    } kernels[64]; /* seen lately */
 };
 
 static void begin_rules(struct pass *pass)
@@ -157,20 +153,6 @@ static void judged(void *data, const struct judged *wait)
             report->runs[i].rule->on_judged(&report->runs[i], wait);
 }
 
-static RARE bool look_up_kernel(struct pass *pass, uint32_t uid)
-{
-    const struct kernel_def *kernel = definitions_kernel(&pass->report->trace.defs, uid);
-    pass->kernels[uid % 64].uid = uid;
-    return pass->kernels[uid % 64].opaque = kernel == NULL || kernel->params == UINT32_MAX;
-}
-
-/* Whether the kernel may touch memory unseen. */
-static inline bool kernel_is_opaque(struct pass *pass, uint32_t uid)
-{
-    bool lately = uid != 0 && pass->kernels[uid % 64].uid == uid;
-    return lately ? pass->kernels[uid % 64].opaque : look_up_kernel(pass, uid);
-}
-
 static ASIDE void be_born(struct pass *pass, const struct call_view *view)
 {
     uint64_t now = view->call->r.enter;
@@ -254,7 +236,7 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
     uint32_t serial = finding != NULL ? finding->serial : 0;
     shape->count++;
     if (shape->of_kernel)
-        report->totals.opaque += kernel_is_opaque(pass, view->call->r.object);
+        report->totals.opaque += definitions_kernel_hides(&report->trace.defs, view->call->r.object);
     if (pass->device.runs.count != 0) {
         view->ran = device_times_of(&pass->device, view->call);
         if (shape->gpu_work && view->ran != NULL)

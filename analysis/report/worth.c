@@ -255,7 +255,7 @@ static bool is_alone(const struct report *report)
 struct default_stream report_default_stream(const struct report *report)
 {
     uint64_t most = gain_most(&report->gain);
-    struct default_stream out = {DEFAULT_UP_TO, most < report->totals.run_ns ? most : report->totals.run_ns};
+    struct default_stream out = {.most_ns = most < report->totals.run_ns ? most : report->totals.run_ns};
     if (report->totals.default_stream == 0)
         out.cost = DEFAULT_UNUSED;
     else if (!trace_has_time(&report->trace))
@@ -269,5 +269,6 @@ struct default_stream report_default_stream(const struct report *report)
         out.cost = DEFAULT_NEEDED;
     if (out.cost != DEFAULT_UP_TO)
         out.most_ns = 0;
+    out.or_more = report->gain.among_threads && (out.cost == DEFAULT_UP_TO || out.cost == DEFAULT_NO_WAIT);
     return out;
 }

@@ -59,6 +59,7 @@ enum default_cost {
 struct default_stream {
     enum default_cost cost;
     uint64_t most_ns;
+    bool or_more; /* several threads share it: what launches waited, which are not timed, comes on top */
 };
 struct default_stream report_default_stream(const struct report *report);
 extern const char *const default_cost_names[DEFAULT_COSTS]; /* of JSON */

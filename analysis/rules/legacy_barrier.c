@@ -45,7 +45,7 @@ static void flag(struct rule_run *run, const struct call_view *view, uint32_t de
         savings_watch(run->savings, others ? SAVE_ALL_IF_MORE : SAVE_UNTIL_NEXT_WAIT, finding, view);
     else
         finding_cost_unknown(finding);
-    gain_joins(run->gain, run->model, view->target);
+    gain_joins(run->gain, run->model, view->target, others);
 }
 
 static void on_call(struct rule_run *run, const struct call_view *view)

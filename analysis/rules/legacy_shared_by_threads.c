@@ -17,7 +17,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     if (stream->last_object != 0)
         finding_add(finding, FINDING_WAITS_FOR_KERNELS, stream->last_object);
     finding_cost_unknown(finding);
-    gain_joins(run->gain, run->model, view->target);
+    gain_joins(run->gain, run->model, view->target, true);
 }
 
 static const struct rule rule = {

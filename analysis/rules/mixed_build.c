@@ -21,22 +21,18 @@ struct seen {
 struct state {
     struct id_map by_stack;
     TABLE_OF(struct seen) stacks;
-    uint32_t last; /* the stack of the call before, where it is in the table */
     uint64_t calls[SIDES];
 };
 
 static struct seen *seen_of(struct state *state, uint32_t stack)
 {
-    uint32_t at = state->last;
-    if (at < state->stacks.count && state->stacks.items[at].stack == stack)
-        return &state->stacks.items[at];
+    uint32_t at;
     if (!id_map_get(&state->by_stack, stack, &at)) {
         at = (uint32_t)state->stacks.count;
         if (at == MOST_STACKS || !TABLE_ADD(&state->stacks) || !id_map_put(&state->by_stack, stack, at))
             return NULL;
         state->stacks.items[at] = (struct seen){.stack = stack};
     }
-    state->last = at;
     return &state->stacks.items[at];
 }
 

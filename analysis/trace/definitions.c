@@ -313,11 +313,6 @@ const struct stream_def *definitions_stream(const struct definitions *defs, uint
     return FIND(defs, streams, PTDS_REC_STREAM, uid);
 }
 
-const struct kernel_def *definitions_kernel(const struct definitions *defs, uint32_t uid)
-{
-    return FIND(defs, kernels, PTDS_REC_KERNEL, uid);
-}
-
 const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id)
 {
     return FIND(defs, device_bases, PTDS_REC_DEVICE_BASE, id);

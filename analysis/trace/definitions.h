@@ -126,7 +126,17 @@ const struct thread_def *definitions_thread(const struct definitions *defs, uint
 const struct stack_def *definitions_stack(const struct definitions *defs, uint32_t id);
 const struct context_def *definitions_context(const struct definitions *defs, uint32_t uid);
 const struct stream_def *definitions_stream(const struct definitions *defs, uint32_t uid);
-const struct kernel_def *definitions_kernel(const struct definitions *defs, uint32_t uid);
+static inline const struct kernel_def *definitions_kernel(const struct definitions *defs, uint32_t uid)
+{
+    uint32_t at;
+    return id_map_get(&defs->by_id[PTDS_REC_KERNEL], uid, &at) ? &defs->kernels.items[at] : NULL;
+}
+/* Whether a kernel may touch memory that no argument of its names. */
+static inline bool definitions_kernel_hides(const struct definitions *defs, uint32_t uid)
+{
+    const struct kernel_def *kernel = definitions_kernel(defs, uid);
+    return kernel == NULL || kernel->params == UINT32_MAX;
+}
 
 const struct device_base_def *definitions_device_base(const struct definitions *defs, uint32_t id);
 

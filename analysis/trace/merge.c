@@ -54,17 +54,20 @@ static void take_edge(struct merge_cursor *cursor, const struct ptds_rec_EDGE *r
 static inline void take_call(const struct trace *trace, struct merge_cursor *cursor, const unsigned char *record,
                              uint32_t size)
 {
-    const struct chunk_ref *chunk = &trace->chunks.items[cursor->chunk];
     struct call *call = &cursor->call;
     uint32_t fixed = decode_fixed(trace, record, size, &call->r);
     call->word = record + fixed;
     call->words = (size - fixed) / 8;
     call->edges = cursor->edges;
-    call->thread = chunk->thread;
-    call->regions = &cursor->regions;
     cursor->edges = 0;
-    cursor->gap = chunk->lost > cursor->lost;
-    cursor->lost = chunk->lost > cursor->lost ? chunk->lost : cursor->lost;
+}
+
+/* What the thread had given up before a chunk, it gave up before the chunk's first call. */
+static void note_gap(const struct trace *trace, struct merge_cursor *cursor)
+{
+    uint64_t lost = trace->chunks.items[cursor->chunk].lost;
+    cursor->gap = lost > cursor->lost;
+    cursor->lost = lost > cursor->lost ? lost : cursor->lost;
 }
 
 static RARE void take_other(const struct trace *trace, struct merge_cursor *cursor, const struct ptds_record *record,
@@ -83,13 +86,15 @@ static ASIDE bool advance_far(const struct trace *trace, struct merge_cursor *cu
     for (; cursor->chunk < cursor->last_chunk; cursor->chunk++, cursor->offset = 0, cursor->records = NULL) {
         const struct chunk_ref *chunk = &trace->chunks.items[cursor->chunk];
         struct ptds_record record;
+        cursor->bytes = chunk->bytes;
         if (cursor->records == NULL)
             cursor->records = chunk_records(trace, chunk);
-        while (cursor->records != NULL && record_at(cursor->records, chunk->bytes, cursor->offset, &record) > 0) {
+        while (cursor->records != NULL && record_at(cursor->records, cursor->bytes, cursor->offset, &record) > 0) {
             const unsigned char *at = cursor->records + cursor->offset;
             cursor->offset += record.size;
             if (record.kind == PTDS_REC_CALL) {
                 take_call(trace, cursor, at, record.size);
+                note_gap(trace, cursor);
                 return true;
             }
             take_other(trace, cursor, &record, at);
@@ -103,8 +108,7 @@ static INLINE bool advance(const struct trace *trace, struct merge_cursor *curso
 {
     struct ptds_record record;
     const unsigned char *records = cursor->records;
-    if (records == NULL || record_at(records, trace->chunks.items[cursor->chunk].bytes, cursor->offset, &record) <= 0 ||
-        record.kind != PTDS_REC_CALL)
+    if (records == NULL || record_at(records, cursor->bytes, cursor->offset, &record) <= 0 || record.kind != PTDS_REC_CALL)
         return advance_far(trace, cursor);
     record_soon(records + cursor->offset);
     take_call(trace, cursor, records + cursor->offset, record.size);
@@ -160,6 +164,8 @@ int merge_begin(struct merge *merge, const struct trace *trace)
             i++;
         cursor->last_chunk = i;
         cursor->offset = 0;
+        cursor->call.thread = trace->chunks.items[cursor->chunk].thread;
+        cursor->call.regions = &cursor->regions;
         if (advance(trace, cursor)) {
             merge->heap[merge->count++] = next_of(merge, used);
             merge->gaps += cursor->gap;

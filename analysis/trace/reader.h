@@ -136,7 +136,7 @@ void trace_each_record(const struct trace *trace, uint32_t kinds, trace_record_f
 /* All calls, by time of entry, ties by thread. Memory: one cursor a thread. */
 struct merge_cursor {
     uint32_t chunk, last_chunk;   /* positions in trace->chunks: now, and one past this thread's last */
-    uint32_t offset;              /* in the chunk's records */
+    uint32_t offset, bytes;       /* in the chunk's records; and how many there are */
     const unsigned char *records; /* of the chunk, NULL: not asked for yet */
     uint64_t lost;                /* the thread had given up so many records before the call */
     bool gap;                     /* some of them since the call before */

@@ -134,8 +134,10 @@ struct line opening_default_stream(const struct report *report)
              : report->left_out != 0 ? ", as looked at"
                                      : ", as recorded");
     if (found.cost == DEFAULT_UP_TO)
-        line_add(&line, "it costs 0 to %s of %s (%s)", text_ns(found.most_ns).text, text_ns(report->totals.run_ns).text,
-                 text_share(found.most_ns, report->totals.run_ns).text);
+        line_add(&line, "it costs 0 to %s%s of %s (%s)", text_ns(found.most_ns).text, found.or_more ? " or more" : "",
+                 text_ns(report->totals.run_ns).text, text_share(found.most_ns, report->totals.run_ns).text);
+    else if (found.cost == DEFAULT_NO_WAIT && found.or_more)
+        line_add(&line, "no timed call waited longer because of it");
     else
         line_add(&line, "%s", words[found.cost]);
     return line;

@@ -9,12 +9,13 @@ struct line opening_default_streams(const struct traces *traces, const struct ru
 {
     struct line line = {0};
     if (runs->gains == 0) {
-        line_add(&line, "Default stream: nothing to gain in any of them");
+        line_add(&line, "Default stream: nothing to gain in %sany of them", runs->or_more ? "timed calls of " : "");
         return line;
     }
     const struct report *report = &traces->list.items[runs->most]->report;
-    line_add(&line, "Default stream: may cost time in %zu, at most %s of %s (%.24s)", runs->gains,
-             text_ns(runs->most_ns).text, text_ns(report->totals.run_ns).text, text_base(report->trace.header.program));
+    line_add(&line, "Default stream: may cost time in %zu, %s%s%s of %s (%.24s)", runs->gains,
+             runs->or_more ? "" : "at most ", text_ns(runs->most_ns).text, runs->or_more ? " or more" : "",
+             text_ns(report->totals.run_ns).text, text_base(report->trace.header.program));
     return line;
 }
 

@@ -73,6 +73,24 @@ TEST(OverWideSync, AStreamWhoseMemoryIsUsedAfterwardsWasNeeded)
     }
 }
 
+/* However much is pending, and wherever among it the use is. */
+TEST(OverWideSync, MuchPendingWorkIsAllLookedInto)
+{
+    std::string before = "1@0+5 alloc ptr=0x10000 bytes=4096\n1@10+5 alloc ptr=0x20000 bytes=4096\n"
+                         "1@15+3 alloc ptr=0x30000 bytes=4096\n1@20 launch s=N1 k=mine args=0x10000\n",
+                it = "2@25 launch s=N2 k=theirs args=0x20000\n", other = "2@25 launch s=N2 k=theirs args=0x30000\n",
+                then =
+                    "1@30+5000 ctx-sync\n1@5100 launch s=N3 k=next args=0x20010\n2@5200+3 sync s=N2\n1@5300+3 sync s=N1\n";
+    for (unsigned many : {0u, 1u, 62u, 63u, 64u, 65u, 127u, 200u})
+        for (const std::string &pending : {it + Repeat(other, many), Repeat(other, many) + it}) {
+            Built report(BuildTrace(before + pending + then));
+            auto findings = report.Of("over-wide-sync");
+            ASSERT_EQ(1u, findings.size()) << many;
+            EXPECT_TRUE(HasId(findings[0], FINDING_WAITS_FOR, 1)) << many;
+            EXPECT_FALSE(HasId(findings[0], FINDING_WAITS_FOR, 2)) << many;
+        }
+}
+
 TEST(OverWideSync, WhatCannotBeKnownIsNotSaid)
 {
     for (const char *unknown : {"", /* the trace ends */

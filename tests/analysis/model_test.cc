@@ -420,6 +420,84 @@ TEST(Memory, WhatIsLikeAnEarlierLaunchDoesNotOutliveItsStream)
     EXPECT_EQ(fed.views[0].alike, fed.views[1].alike);
 }
 
+// Two classes that differ in one thing only must not be one: whatever the second call is taken for, alone it is the same.
+TEST(Classes, ACallIsToTheModelWhatItWouldBeAlone)
+{
+    struct {
+        unsigned op;
+        uint32_t stream, target, flags, result, kinds;
+        uint64_t word;
+    } calls[] = {
+        {PTDS_OP_LAUNCH, 1, 1, 0, 0, 0, 0},
+        {PTDS_OP_LAUNCH, 1, 1, 0, 1, 0, 0}, /* failed */
+        {PTDS_OP_LAUNCH, 1, 1, PTDS_CALL_CAPTURING, 0, 0, 0},
+        {PTDS_OP_LAUNCH, 1, 2, PTDS_CALL_REMAPPED, 0, 0, 0},
+        {PTDS_OP_LAUNCH, 2, 2, 0, 0, 0, 0},
+        {PTDS_OP_COPY, 1, 1, PTDS_CALL_IMPLICIT, 0, PTDS_MEMORY_PAGEABLE, 4},
+        {PTDS_OP_COPY, 1, 1, PTDS_CALL_IMPLICIT, 0, PTDS_MEMORY_DEVICE | PTDS_MEMORY_DEVICE << 4, 4},
+        {PTDS_OP_COPY, 1, 1, PTDS_CALL_IMPLICIT | PTDS_CALL_TWIN, 0, PTDS_MEMORY_DEVICE | PTDS_MEMORY_PAGEABLE << 4, 4},
+        {PTDS_OP_COPY, 2, 2, PTDS_CALL_TIMED, 0, PTDS_MEMORY_PAGEABLE, 4},
+        {PTDS_OP_EVENT_RECORD, 1, 1, 0, 0, 0, 0},
+        {PTDS_OP_EVENT_WAIT, 2, 2, 0, 0, 0, 0},
+        {PTDS_OP_EVENT_SYNC, 0, 0, PTDS_CALL_TIMED, 0, 0, 0},
+        {PTDS_OP_STREAM_QUERY, 2, 2, 0, 0, 0, 0},
+        {PTDS_OP_STREAM_QUERY, 2, 2, 0, 600, 0, 0}, /* not ready */
+        {PTDS_OP_STREAM_SYNC, 2, 2, PTDS_CALL_TIMED, 0, 0, 0},
+        {PTDS_OP_CTX_SYNC, 0, 0, PTDS_CALL_TIMED, 0, 0, 0},
+        {PTDS_OP_FREE, 0, 0, PTDS_CALL_TIMED, 0, 0, 0}, /* of NULL: it waits for nothing */
+        {PTDS_OP_FREE, 0, 0, PTDS_CALL_TIMED, 0, 0, 4096},
+    };
+    TraceBuilder builder;
+    builder.Clock(0, 0);
+    builder.Clock(1000000, 1000000);
+    builder.Stream(1, PTDS_STREAM_LEGACY);
+    builder.Stream(2, PTDS_STREAM_BLOCKING);
+    uint64_t now = 0;
+    for (unsigned turn = 0; turn < 3; turn++)
+        for (const auto &one : calls) {
+            CallSpec made;
+            made.thread = 1 + turn % 2;
+            made.enter = now += 1000;
+            made.leave = now + 10 + 100 * turn;
+            made.op = static_cast<uint8_t>(one.op);
+            made.stream = one.stream;
+            made.target = one.target;
+            made.flags = one.flags;
+            made.result = static_cast<uint16_t>(one.result);
+            made.kinds = static_cast<uint8_t>(one.kinds);
+            made.object = one.op >= PTDS_OP_EVENT_RECORD && one.op <= PTDS_OP_EVENT_SYNC ? 7 : 0;
+            made.generation = made.object != 0 ? turn + 1 : 0;
+            made.words = {one.word};
+            builder.Call(made);
+        }
+    Fed fed(builder.Bytes());
+    Fed alone(builder.Bytes(), [](struct model *model, const call_view &) { model->era++; });
+    ASSERT_EQ(3 * std::size(calls), fed.views.size());
+    for (size_t i = 0; i < fed.views.size(); i++) {
+        const call_view &one = fed.views[i], &other = alone.views[i];
+        SCOPED_TRACE("turn " + std::to_string(i / std::size(calls)) + ", call " + std::to_string(i % std::size(calls)));
+        EXPECT_EQ(other.number, one.number);
+        EXPECT_EQ(other.thread, one.thread);
+        EXPECT_EQ(other.asked, one.asked);
+        EXPECT_EQ(other.target, one.target);
+        EXPECT_EQ(other.succeeded, one.succeeded);
+        EXPECT_EQ(other.plain, one.plain);
+        EXPECT_EQ(other.work, one.work);
+        EXPECT_EQ(other.submits, one.submits);
+        EXPECT_EQ(other.scope, one.scope);
+        EXPECT_EQ(other.completes, one.completes);
+        EXPECT_EQ(other.own_only, one.own_only);
+        EXPECT_EQ(other.staged, one.staged);
+        EXPECT_EQ(other.waits.count, one.waits.count);
+        EXPECT_EQ(other.timed, one.timed);
+        EXPECT_EQ(other.ns, one.ns);
+        EXPECT_EQ(other.blocked, one.blocked);
+        if (i < std::size(calls) || i % std::size(calls) >= std::size(calls) - 2)
+            continue;
+        EXPECT_EQ(i >= 2 * std::size(calls), one.alike == fed.views[i % std::size(calls)].alike) << "thread by thread";
+    }
+}
+
 // Each would be larger than the other after its turn, and the memory gone after some thirty turns.
 TEST(Clock, ClocksThatJoinEachOtherInTurnStopGrowing)
 {
