@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <fstream>
+#include <map>
+#include <random>
 
 #include "tests/sim/driver_fixture.h"
 
@@ -127,6 +129,62 @@ TEST_F(Lifetimes, ManyLiveHandles)
     }
     for (CUevent e : events)
         EXPECT_EQ(CUDA_SUCCESS, cuEventDestroy_v2(e));
+}
+
+// Where memory is free is known at once, however many allocations there are.
+TEST_F(Lifetimes, ManyAllocations)
+{
+    constexpr size_t kSome = 2000;
+    std::vector<CUdeviceptr> all(60000);
+    auto seconds = [&](size_t from) {
+        auto start = std::chrono::steady_clock::now();
+        for (size_t i = from; i < from + kSome; i++)
+            EXPECT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&all[i], i % 3 == 0 ? 512 : i % 3 == 1 ? 1536 : 4000));
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    double few = seconds(0), many = 0;
+    for (size_t from = kSome; from < all.size(); from += kSome)
+        many = seconds(from);
+    if (!kSanitized) {
+        EXPECT_LT(many, few + kSome * 10e-6); /* a walk over 58,000 takes ten times that */
+    }
+    for (CUdeviceptr pointer : all)
+        EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(pointer));
+}
+
+// The lowest gap that is large enough, as it always was.
+TEST_F(Lifetimes, AllocationsTakeTheFirstGapThatFits)
+{
+    std::map<CUdeviceptr, size_t> held; /* base -> size, rounded */
+    std::mt19937 random(20261122);
+    CUdeviceptr first;
+    ASSERT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&first, 1));
+    held[first] = 512;
+    for (int i = 0; i < 20000; i++) {
+        if (held.size() > 1 && random() % 5 < 2) {
+            auto one = std::next(held.begin(), 1 + static_cast<long>(random() % (held.size() - 1)));
+            ASSERT_EQ(CUDA_SUCCESS, cuMemFree_v2(one->first));
+            held.erase(one);
+            continue;
+        }
+        size_t size = (1 + random() % 40) * 512;
+        CUdeviceptr expected = first, found;
+        for (auto [base, bytes] : held) {
+            if (base - expected >= size)
+                break;
+            expected = base + bytes;
+        }
+        ASSERT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&found, size - random() % 512));
+        ASSERT_EQ(expected, found) << i;
+        held[found] = size;
+        if (held.size() > 200 && random() % 400 == 0)
+            while (held.size() > 20) {
+                ASSERT_EQ(CUDA_SUCCESS, cuMemFree_v2(held.rbegin()->first));
+                held.erase(std::prev(held.end()));
+            }
+    }
+    for (auto [base, bytes] : held)
+        EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(base));
 }
 
 // Legacy work asks those streams that have work, not all there are.
