@@ -9,12 +9,9 @@
 #include <string>
 
 #include "analysis/check/check.h"
-#include "analysis/check/results.h"
 #include "analysis/compare/file.h"
 #include "analysis/compare/observe.h"
 #include "analysis/views/repair/repair_words.h"
-#include "analysis/views/check/check_views.h"
-#include "analysis/views/compare/diff_views.h"
 #include "analysis/views/export/export.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
@@ -22,6 +19,7 @@
 #include "analysis/views/json/whatif_json.h"
 #include "analysis/views/text/screen.h"
 #include "analysis/views/text/whatif.h"
+#include "tests/analysis/compared.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -165,34 +163,15 @@ inline void CompareAll(const struct traces *traces, site_namer *namer, const cha
 {
     char error[COMPARE_ERROR_SIZE];
     history now = {}, none = {}, again = {};
-    conditions any = {};
-    any.any = any.differences[MORE_CALLS] = any.differences[SLOWER] = true;
     if (!history_observe(&now, traces, namer))
         throw std::runtime_error("the runs could not be read");
     FILE *file = fopen(scratch, "w");
     bool written = baseline_write(&now, file);
     if (fclose(file) != 0 || !written || !baseline_read(&again, scratch, error))
         throw std::runtime_error(std::string("the baseline does not come back: ") + error);
-    for (const history *before : {&again, &none}) {
-        comparison comparison;
-        check_results results = {};
-        TextOf out;
-        compare(&comparison, before, &now, TOLERANCE_DEFAULT);
-        for (size_t i = 0; before == &again && i < comparison.list.count; i++)
-            if (comparison.list.items[i].change != CHANGE_NONE)
-                throw std::runtime_error("a run differs from itself");
-        results_compare(&results, &any, &comparison);
-        for (check_writer *writer : {check_text, check_markdown, check_junit, check_json})
-            writer(&results, &out);
-        diff diff = {};
-        diff.comparison = &comparison;
-        diff.name[BEFORE] = diff.name[AFTER] = "";
-        diff.all = true;
-        for (diff_writer *writer : {diff_text, diff_markdown, diff_json})
-            writer(&diff, &out);
-        results_free(&results);
-        comparison_free(&comparison);
-    }
+    if (Compared(again, now))
+        throw std::runtime_error("a run differs from itself");
+    Compared(none, now);
     history_free(&now);
     history_free(&again);
 }
