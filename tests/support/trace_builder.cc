@@ -342,6 +342,11 @@ void TraceBuilder::Lost(uint32_t thread, uint64_t records)
     calls_[thread];
 }
 
+void TraceBuilder::Gap(uint32_t thread, uint64_t records)
+{
+    gaps_[thread].push_back({calls_[thread].size(), records});
+}
+
 std::string TraceBuilder::Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const
 {
     ptds_chunk chunk;
@@ -377,15 +382,29 @@ void TraceBuilder::Split(std::string *out, uint32_t kind, uint32_t thread, const
     *out += Chunk(kind, thread, records.substr(from), lost);
 }
 
+// A chunk says how much was lost before it.
+void TraceBuilder::SplitAtGaps(std::string *out, uint32_t thread, const std::string &records) const
+{
+    auto first = lost_.find(thread);
+    auto gaps = gaps_.find(thread);
+    uint64_t lost = first != lost_.end() ? first->second : 0;
+    size_t from = 0;
+    for (size_t i = 0; gaps != gaps_.end() && i < gaps->second.size(); i++) {
+        if (gaps->second[i].first != from)
+            Split(out, PTDS_CHUNK_CALLS, thread, records.substr(from, gaps->second[i].first - from), lost);
+        from = gaps->second[i].first;
+        lost += gaps->second[i].second;
+    }
+    Split(out, PTDS_CHUNK_CALLS, thread, records.substr(from), lost);
+}
+
 std::string TraceBuilder::Bytes() const
 {
     std::string chunks;
     sequence_ = 0;
     Split(&chunks, PTDS_CHUNK_DEFINITIONS, 0, definitions_, 0);
-    for (const auto &thread : calls_) {
-        auto lost = lost_.find(thread.first);
-        Split(&chunks, PTDS_CHUNK_CALLS, thread.first, thread.second, lost != lost_.end() ? lost->second : 0);
-    }
+    for (const auto &thread : calls_)
+        SplitAtGaps(&chunks, thread.first, thread.second);
     for (const auto &thread : counts_)
         chunks += Counts(thread.first, thread.second);
     ptds_trace_header filled = header;
