@@ -55,7 +55,9 @@ struct chunk_ref {
     uint32_t thread;
     uint32_t bytes; /* of valid records */
     uint64_t sequence, index;
-    uint64_t lost; /* records that the thread had given up before this chunk */
+    uint64_t lost;    /* records that the thread had given up before this chunk, and one more for each place where chunks of
+                         its    were overwritten */
+    uint64_t ordinal; /* the how manyth of its thread; 0 unknown */
 };
 
 struct trace {

@@ -126,7 +126,10 @@ public:
     void Edge(uint32_t thread, uint32_t waits, uint32_t behind, uint64_t until);
     void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
-    void Gap(uint32_t thread, uint64_t records); /* missing between the thread's calls so far and those to come */
+    /* Missing between the thread's calls so far and those to come: they had no room, or, where the header says that chunks
+     * were recycled, were overwritten. */
+    void Gap(uint32_t thread, uint64_t records);
+    bool tells_ordinals = true; /* of chunks; older traces do not */
     /* device: -1, the trace does not say. */
     void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns, int32_t device = -1);
     /* STRING ids; no name: an end. range: one of the process, by its number. */
@@ -137,8 +140,11 @@ public:
     std::string Bytes() const;
 
 private:
-    std::string Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
-    void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
+    struct Place {
+        uint64_t lost = 0, ordinal = 0;
+    };
+    std::string Chunk(uint32_t kind, uint32_t thread, const std::string &records, const Place &place) const;
+    void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, Place *place) const;
     void SplitAtGaps(std::string *out, uint32_t thread, const std::string &records) const;
     std::string definitions_;
     std::map<uint32_t, std::string> calls_;
