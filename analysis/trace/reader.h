@@ -95,6 +95,12 @@ static inline uint64_t trace_not_kept(const struct trace *trace)
     return trace->lost > trace->header.refused ? trace->lost : trace->header.refused;
 }
 
+/* Whether calls that were made may have no record here. */
+static inline bool trace_has_gaps(const struct trace *trace)
+{
+    return trace_not_kept(trace) != 0 || trace->header.recycled != 0 || trace->damaged != 0 || trace->lost_chunks != 0;
+}
+
 /* Threads whose calls nobody has counted. */
 static inline uint64_t trace_uncounted(const struct trace *trace)
 {

@@ -405,6 +405,23 @@ TEST(DeadlockRisk, ACallThatNeverReturned)
         << "two milliseconds are no hang";
 }
 
+/* A kernel that never ends is no error where the record of its end may be missing, unless the call hangs for long. */
+TEST(DeadlockRisk, ACallThatNeverReturnedAcrossAGap)
+{
+    const std::string hung = "1@0 launch s=N1 k=persistent\nkilled\nin-flight 1@10 free site=stuck\n";
+    auto worst = [&](const std::string &more) {
+        Built report(BuildTrace(hung + more));
+        auto findings = report.Of("deadlock-risk");
+        EXPECT_EQ(1u, findings.size()) << report.Text();
+        return findings.empty() ? SEVERITY_NOTE : findings[0]->severity;
+    };
+    EXPECT_EQ(SEVERITY_ERROR, worst("2@2000 none\n"));
+    for (const char *gap : {"recycled\n", "refused\n", "lost 2@1 sync s=N1\n"}) {
+        EXPECT_EQ(SEVERITY_WARNING, worst(std::string(gap) + "2@2000 none\n")) << gap;
+        EXPECT_EQ(SEVERITY_ERROR, worst(std::string(gap) + "2@2000000 none\n")) << gap;
+    }
+}
+
 TEST(EventMisuse, ThreeCases)
 {
     Built report(BuildTrace("1@0 event-create e=E flags=2\n"
