@@ -56,6 +56,9 @@ bool traces_take_unmade(struct traces *traces, char *verb, char **paths, int cou
 void say_damage(const char *verb, const struct trace *trace);
 bool any_damage(const struct traces *traces);
 
+/* From here on a trace that is cut while the verb reads it ends the command, with a line. */
+void cut_listen(const char *verb);
+
 /* Whether these are to be reported as several: more than one, or a folder. */
 bool is_many(char **paths, int count);
 

@@ -96,5 +96,6 @@ int main(int argc, char **argv)
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
     colours_begin();
+    cut_listen(choice.verb->name);
     return choice.verb->run(argc - choice.first, argv + choice.first);
 }

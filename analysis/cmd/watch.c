@@ -49,6 +49,7 @@ struct watcher {
     uint64_t told; /* which overdue calls the last report was about; 0 none */
     bool found;    /* any */
     bool warned;
+    bool cut; /* the file ends before what was written to it */
 };
 
 uint64_t watch_age(const struct watch_view *view, const struct ptds_now *now)
@@ -112,6 +113,19 @@ static void pause_watching(pid_t pid, uint64_t after_ns)
         close(end.fd);
 }
 
+/* The program makes its file larger before it says that it did, and never smaller. */
+static bool was_cut(const struct trace_source *source)
+{
+    const struct ptds_trace_header *header = source->header;
+    uint64_t chunks = __atomic_load_n(&header->chunks, __ATOMIC_ACQUIRE);
+    uint64_t least = (uint64_t)header->header_size + sizeof(struct ptds_chunk), size;
+    struct stat status;
+    if (chunks == 0 || header->chunk_size == 0 || stat(source->file, &status) != 0)
+        return false;
+    size = (uint64_t)status.st_size;
+    return size < least || (size - least) / header->chunk_size < chunks - 1;
+}
+
 /* One look; whether the process was alive before it. -1: unreadable, with a message in `error`. */
 static int look_at_file(struct watcher *watcher, const char *path, pid_t *pid, char *error)
 {
@@ -126,11 +140,19 @@ static int look_at_file(struct watcher *watcher, const char *path, pid_t *pid, c
     }
     bool alive = live_process(header);
     *pid = (pid_t)header->pid;
+    watcher->cut |= was_cut(&source);
+    if (watcher->cut && alive) { /* nothing new comes */
+        snprintf(error, TRACE_ERROR_SIZE, "%s: the file was cut while it was written; what hangs cannot be seen", path);
+        trace_source_close(&source);
+        return -1;
+    }
     if (!alive) { /* what it wrote between the look and its end */
         trace_source_close(&source);
         if (trace_source_open(&source, path, error) != 0)
             return -1;
     }
+    if (watcher->cut)
+        fprintf(stderr, "ptds watch: %s: the file was cut; calls may be missing\n", path);
     look(watcher, &source, !alive);
     trace_source_close(&source);
     return alive;
@@ -139,7 +161,7 @@ static int look_at_file(struct watcher *watcher, const char *path, pid_t *pid, c
 static int finish(struct watcher *watcher)
 {
     flights_free(&watcher->flights);
-    return watcher->found ? EXIT_FINDINGS : EXIT_CLEAN;
+    return watcher->found ? EXIT_FINDINGS : watcher->cut ? EXIT_UNREADABLE : EXIT_CLEAN;
 }
 
 int watch_trace(const char *path, uint64_t after_ns)
@@ -173,7 +195,10 @@ int watch_process(pid_t pid, uint64_t after_ns)
         if (live_trace_of(pid, now))
             memcpy(path, now, sizeof path);
         pid_t its_own = pid;
-        if (path[0] != 0 && look_at_file(&watcher, path, &its_own, error) == 0)
+        int alive = path[0] != 0 ? look_at_file(&watcher, path, &its_own, error) : 1;
+        if (watcher.cut && alive != 0)
+            fprintf(stderr, "ptds: watch: %s\n", error);
+        if (watcher.cut || alive == 0)
             return finish(&watcher);
         pause_watching(pid, after_ns);
     }

@@ -198,7 +198,8 @@ void model_enter_more(struct model *model, const struct call *call)
         model->entered[model->op % MODEL_ENTERED] = call->r.enter;
     if (call->edges != 0)
         join_edges(model, &model->real, call);
-    for (struct replay *replay = model->replays.items; replay < model->replays.items + model->replays.count; replay++) {
+    for (size_t i = 0; i < model->replays.count; i++) {
+        struct replay *replay = &model->replays.items[i];
         if (replay->completions.count != 0)
             completions_until(&replay->completions, call->r.enter, &replay->done);
         if (call->edges != 0 && replay->as_run)

@@ -114,6 +114,13 @@ static bool awaits_value(struct verdicts *v, const struct blame *by)
     return awaits;
 }
 
+/* Whether what the program did between the operation and the call at hand is not all known: it may have put them in order,
+ * by an event or by a wait. */
+static bool is_across_a_gap(const struct verdicts *v, uint64_t op)
+{
+    return v->all_lost || op <= v->lost_at || op <= v->unseen_order;
+}
+
 /* Of a stream's accesses only the last is remembered. Where that one is unordered, an earlier one may still have been held
  * by the edges that brought older knowledge of its lane: they are no longer "not needed". */
 static void race(struct verdicts *v, const struct blame *by, const struct memory *memory, const struct remembered *first,
@@ -122,7 +129,7 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     struct edge_pair pair;
     struct blame what = *by;
     bool behind = awaits_value(v, by) || awaits_value(v, &(struct blame){.lane = first->lane});
-    bool seen = !behind && first->op > v->unsure_wait && first->op > v->unseen_order &&
+    bool seen = !behind && first->op > v->unsure_wait && !is_across_a_gap(v, first->op) &&
                 first->op > vclock_get(&v->host_function_done, first->lane) && lanes_at(v, first->lane)->sure &&
                 (by->cover != NULL || lanes_at(v, by->lane)->sure);
     bool definite = seen && by->verdict == VERDICT_NEEDED;
@@ -155,6 +162,7 @@ static ASIDE void overtake(struct verdicts *v, const struct memory *memory, cons
         (v->overtakes && v->overtaken.definite))
         return;
     conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &v->overtaken);
+    v->overtaken.definite &= !is_across_a_gap(v, first->op);
     v->overtakes = true;
 }
 
@@ -165,7 +173,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_NOT_NEEDED)
         return OUTCOME_APART;
-    if (what.verdict == VERDICT_NEEDED && (awaits_value(v, by) || first->op <= v->unseen_order)) {
+    if (what.verdict == VERDICT_NEEDED && (awaits_value(v, by) || is_across_a_gap(v, first->op))) {
         what.verdict = VERDICT_MAYBE_NEEDED;
         what.reason = REASON_LOST;
     }

@@ -222,14 +222,9 @@ const struct edge_pair *report_pair(const struct report *report, const struct fi
     return finding->has_pair ? &finding->pair : finding->doubt != DOUBT_NONE ? pair_at(report, finding) : NULL;
 }
 
-static bool is_complete(const struct trace *trace)
-{
-    return trace_not_kept(trace) == 0 && trace->header.recycled == 0 && trace->damaged == 0 && trace->lost_chunks == 0;
-}
-
 struct outcome report_outcome(const struct report *report)
 {
-    struct outcome outcome = {.complete = is_complete(&report->trace) && report->left_out == 0};
+    struct outcome outcome = {.complete = !trace_has_gaps(&report->trace) && report->left_out == 0};
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
         if (finding->doubt <= outcome.doubt)

@@ -19,12 +19,6 @@ static const char *const details[] = {
     "nothing used the results before the stream was waited for again",
 };
 
-static bool has_gaps(const struct trace *trace)
-{
-    return trace->lost != 0 || trace->header.recycled != 0 || trace->header.refused != 0 || trace->damaged != 0 ||
-           trace->lost_chunks != 0;
-}
-
 /* What the call covers, and what of it is work that its thread has not waited for. *any: it covers work at all. */
 static bool covers_new(struct model *model, const struct call_view *view, bool *any)
 {
@@ -92,7 +86,7 @@ static bool had_nothing(struct rule_run *run, const struct call_view *view)
     bool any = false;
     if (view->waits.count != 0 || !view->completes || view->held_by != NULL || (view->timed && view->ns > LONG_NS))
         return false;
-    if (startup_has(run->startup, view->call) || view->call->edges != 0 || has_gaps(run->trace) ||
+    if (startup_has(run->startup, view->call) || view->call->edges != 0 || trace_has_gaps(run->trace) ||
         run->model->unplaced != 0)
         return false;
     return !covers_new(run->model, view, &any) && any &&
@@ -110,7 +104,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static void on_judged(struct rule_run *run, const struct judged *judged)
 {
-    if (judged->all != 1 || judged->stream[0].need != NOT_NEEDED || has_gaps(run->trace))
+    if (judged->all != 1 || judged->stream[0].need != NOT_NEEDED || trace_has_gaps(run->trace))
         return;
     if (judged->batch || judged->saved_ns == 0 || startup_has(run->startup, judged->view->call))
         return;

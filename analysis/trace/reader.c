@@ -188,8 +188,12 @@ static void keep_chunk(struct trace *trace, uint64_t index, const struct ptds_ch
         trace->out_of_memory = true;
         return;
     }
-    *TABLE_LAST(&trace->chunks) = (struct chunk_ref){
-        .thread = chunk->thread, .bytes = bytes, .sequence = chunk->sequence, .index = index, .lost = chunk->lost};
+    *TABLE_LAST(&trace->chunks) = (struct chunk_ref){.thread = chunk->thread,
+                                                     .bytes = bytes,
+                                                     .sequence = chunk->sequence,
+                                                     .index = index,
+                                                     .lost = chunk->lost,
+                                                     .ordinal = chunk->ordinal};
 }
 
 /* The records' bytes as far as they are there. */
@@ -263,6 +267,22 @@ static int by_thread_and_sequence(const void *a, const void *b)
     return one->index < two->index ? -1 : one->index > two->index;
 }
 
+/* Chunks in order: where some of their thread's are missing, which were overwritten. Of a thread that does not tell, its
+ * first ones may be. */
+static void place_gaps(struct trace *trace)
+{
+    uint64_t gaps = 0, expected = 1;
+    for (size_t i = 0; i < trace->chunks.count; i++) {
+        struct chunk_ref *chunk = &trace->chunks.items[i];
+        bool first = i == 0 || chunk->thread != chunk[-1].thread;
+        gaps = first ? 0 : gaps;
+        expected = first ? 1 : expected;
+        gaps += chunk->ordinal != 0 ? chunk->ordinal != expected : first && trace->header.recycled != 0;
+        expected = chunk->ordinal != 0 ? chunk->ordinal + 1 : expected;
+        chunk->lost += gaps;
+    }
+}
+
 static void read_chunks(struct trace *trace)
 {
     struct lost lost = {0};
@@ -276,6 +296,7 @@ static void read_chunks(struct trace *trace)
     id_map_free(&lost.threads);
     if (trace->chunks.count != 0)
         qsort(trace->chunks.items, trace->chunks.count, sizeof *trace->chunks.items, by_thread_and_sequence);
+    place_gaps(trace);
     for (size_t i = 0; i < trace->defs.threads.count; i++)
         trace->threads += !trace->defs.threads.items[i].drivers;
     for (size_t i = 0; i < trace->chunks.count; i++)

@@ -55,7 +55,9 @@ struct chunk_ref {
     uint32_t thread;
     uint32_t bytes; /* of valid records */
     uint64_t sequence, index;
-    uint64_t lost; /* records that the thread had given up before this chunk */
+    uint64_t lost;    /* records that the thread had given up before this chunk, and one more for each place where chunks of
+                         its    were overwritten */
+    uint64_t ordinal; /* the how manyth of its thread; 0 unknown */
 };
 
 struct trace {
@@ -91,6 +93,12 @@ void trace_close(struct trace *trace);
 static inline uint64_t trace_not_kept(const struct trace *trace)
 {
     return trace->lost > trace->header.refused ? trace->lost : trace->header.refused;
+}
+
+/* Whether calls that were made may have no record here. */
+static inline bool trace_has_gaps(const struct trace *trace)
+{
+    return trace_not_kept(trace) != 0 || trace->header.recycled != 0 || trace->damaged != 0 || trace->lost_chunks != 0;
 }
 
 /* Threads whose calls nobody has counted. */

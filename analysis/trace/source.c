@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -53,6 +54,43 @@ static uint64_t chunks_in(const void *data, size_t bytes)
     return rest / header->chunk_size + (rest % header->chunk_size >= sizeof(struct ptds_chunk));
 }
 
+/* Files that are mapped, for trace_source_at. One that there was no memory to note is mapped all the same. */
+static struct mapped {
+    const char *path, *data;
+    size_t bytes;
+    struct mapped *next;
+} * mapped;
+
+static void note_mapped(const char *path, const char *data, size_t bytes)
+{
+    struct mapped *one = malloc(sizeof *one);
+    if (one == NULL)
+        return;
+    *one = (struct mapped){path, data, bytes, mapped};
+    mapped = one;
+}
+
+static void forget_mapped(const char *data)
+{
+    struct mapped **link = &mapped, *one;
+    while (*link != NULL && (*link)->data != data)
+        link = &(*link)->next;
+    if ((one = *link) != NULL) {
+        *link = one->next;
+        free(one);
+    }
+}
+
+const char *trace_source_at(const void *address, uint64_t *offset)
+{
+    for (const struct mapped *one = mapped; one != NULL; one = one->next) {
+        *offset = (uintptr_t)address - (uintptr_t)one->data;
+        if (*offset < one->bytes)
+            return one->path;
+    }
+    return NULL;
+}
+
 static int map_file(struct trace_source *source, int fd, const char *path, char *error)
 {
     /* lseek rather than fstat, whose symbol is newer than the oldest glibc that the shim loads on. */
@@ -71,6 +109,7 @@ static int map_file(struct trace_source *source, int fd, const char *path, char 
         snprintf(error, TRACE_ERROR_SIZE, "%s: cannot be mapped: %s", path, strerror(errno));
         return -1;
     }
+    note_mapped(path, data, (size_t)size); /* before the first look at it */
     *source = (struct trace_source){.name = path,
                                     .file = path,
                                     .header = data,
@@ -97,7 +136,9 @@ int trace_source_open(struct trace_source *source, const char *path, char *error
 
 void trace_source_close(struct trace_source *source)
 {
-    if (source->chunk == file_chunk)
+    if (source->chunk == file_chunk) {
+        forget_mapped(source->data);
         munmap((void *)source->data, source->data_bytes);
+    }
     *source = (struct trace_source){0};
 }

@@ -40,6 +40,10 @@ enum { TRACE_ERROR_SIZE = 512 };
 int trace_source_open(struct trace_source *source, const char *path, char *error);
 void trace_source_close(struct trace_source *source);
 
+/* The path of the mapped file that the address lies in, and where in it; NULL none. May be asked in a signal handler of the
+ * thread that opens and closes. */
+const char *trace_source_at(const void *address, uint64_t *offset);
+
 #ifdef __cplusplus
 }
 #endif

@@ -133,6 +133,7 @@ int append_next_chunk(struct thread *thread)
     if (!thread->chunk)
         return lose_record(thread);
     thread->chunk->lost = thread->lost;
+    thread->chunk->ordinal = ++thread->chunks;
     thread->chunk->holds = thread->allocates;
     thread->allocates = 0;
     return 1;

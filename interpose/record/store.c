@@ -258,7 +258,7 @@ static void begin_chunk(struct ptds_chunk *chunk, enum ptds_chunk_kind kind, uin
     chunk->holds = chunk->now = chunk->defaults = 0;
     __atomic_store_n(&chunk->sequence, ++store.sequence, __ATOMIC_RELAXED);
     chunk->lost = 0;
-    memset(chunk->reserved, 0, sizeof chunk->reserved);
+    chunk->ordinal = chunk->reserved = 0;
     __atomic_store_n(&chunk->kind, kind, __ATOMIC_RELEASE);
 }
 

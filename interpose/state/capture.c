@@ -76,10 +76,16 @@ static struct capture *with_member(const struct member *member)
     return NULL;
 }
 
-static void count(const struct member *member, int step)
+/* In the context whose legacy work minds the member; NULL where none does. */
+static void count(struct context *context, int step)
 {
-    if (member->blocking && member->context)
-        __atomic_add_fetch(&member->context->blocking_captures, step > 0 ? 1u : UINT32_MAX, __ATOMIC_RELAXED);
+    if (context)
+        __atomic_add_fetch(&context->blocking_captures, step > 0 ? 1u : UINT32_MAX, __ATOMIC_RELAXED);
+}
+
+static struct context *minded_in(const struct member *member)
+{
+    return member->blocking ? member->context : NULL;
 }
 
 static void join(struct capture *capture, const struct member *member)
@@ -89,6 +95,7 @@ static void join(struct capture *capture, const struct member *member)
     if (member->stream) {
         member->stream->next_captured = capture->streams;
         capture->streams = member->stream;
+        member->stream->minded_in = minded_in(member);
         __atomic_store_n(&member->stream->capturing, capture->serial, __ATOMIC_RELAXED);
     } else if (capture->thread_count < THREADS) {
         capture->thread[capture->thread_count++] = *member;
@@ -96,7 +103,7 @@ static void join(struct capture *capture, const struct member *member)
         diag_once(DIAG_ERROR, "more than 64 threads' 0x2 in one capture: later ones are taken for idle");
         return;
     }
-    count(member, 1);
+    count(minded_in(member), 1);
 }
 
 void capture_beginning(struct call *C, CUstream stream)
@@ -128,14 +135,13 @@ void capture_began(struct call *C, CUstream stream)
 static void close_capture(struct capture *capture)
 {
     for (struct stream *stream = capture->streams; stream; stream = stream->next_captured) {
-        struct member member = {0, stream->context, stream->kind != PTDS_STREAM_NON_BLOCKING, stream};
         if (stream->capturing != capture->serial)
             continue;
         __atomic_store_n(&stream->capturing, 0, __ATOMIC_RELAXED);
-        count(&member, -1);
+        count(stream->minded_in, -1);
     }
     for (uint32_t i = 0; i < capture->thread_count; i++)
-        count(&capture->thread[i], -1);
+        count(minded_in(&capture->thread[i]), -1);
     capture->open = 0;
     if (__atomic_sub_fetch(&captures_open, 1, __ATOMIC_RELAXED) == 0)
         map_clear(&events);
@@ -158,9 +164,8 @@ void capture_stream_gone(const struct stream *stream)
     lock_take(&lock);
     for (int i = 0; i < CAPTURES; i++) {
         if (captures[i].open && captures[i].serial == stream->capturing && captures[i].origin.stream != stream) {
-            struct member member = {0, stream->context, stream->kind != PTDS_STREAM_NON_BLOCKING, NULL};
             unlink_stream(&captures[i], stream);
-            count(&member, -1);
+            count(stream->minded_in, -1);
         }
         if (captures[i].open && captures[i].origin.stream == stream)
             close_capture(&captures[i]);

@@ -114,14 +114,6 @@ void objects_each_context(void (*each)(struct context *, void *), void *argument
     }
 }
 
-static void forget_context(struct context *context)
-{
-    if (!context)
-        return;
-    STATE_TELL(context_seen, context, PTDS_LIFE_GONE);
-    __atomic_store_n(&context->gone, 1, __ATOMIC_RELEASE);
-}
-
 /* The context is current here and no capture is open: what a policy wants to make early. */
 static void offer_context(struct call *C, struct context *context)
 {
@@ -160,14 +152,18 @@ void objects_context_gone(struct call *C, CUcontext handle)
 {
     C->context = handle ? find_context(handle) : NULL;
     objects_functions_going();
-    capture_context_gone(C->context);
-    forget_context(C->context);
+    if (C->context)
+        __atomic_store_n(&C->context->gone, 1, __ATOMIC_RELEASE);
 }
 
-static void bury_with_streams(struct context *context)
+/* It is gone for certain, and what was in it. */
+static void forget_context(struct context *context)
 {
-    if (!context || !context->gone)
+    if (!context)
         return;
+    capture_context_gone(context);
+    STATE_TELL(context_seen, context, PTDS_LIFE_GONE);
+    __atomic_store_n(&context->gone, 1, __ATOMIC_RELEASE);
     streams_go_with(context);
     bury_context(context);
 }
@@ -175,10 +171,10 @@ static void bury_with_streams(struct context *context)
 /* After it: whether it did go. */
 void objects_context_kept(struct call *C)
 {
-    if (C->result != CUDA_SUCCESS && C->context)
+    if (C->result == CUDA_SUCCESS)
+        forget_context(C->context);
+    else if (C->context)
         __atomic_store_n(&C->context->gone, 0, __ATOMIC_RELEASE);
-    else
-        bury_with_streams(C->context);
 }
 
 void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
@@ -215,9 +211,7 @@ void objects_primary_leaving(struct call *C, CUdevice device)
 static void primary_ended(struct context *context)
 {
     objects_functions_going();
-    capture_context_gone(context);
     forget_context(context);
-    bury_with_streams(context);
 }
 
 /* A release only ends the context with the last reference; then its handle may come back for a new one. */

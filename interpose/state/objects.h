@@ -41,7 +41,8 @@ struct stream {
     uint32_t gone;
     uint32_t capturing; /* the capture that it takes part in; 0 none */
     struct stream *next_captured;
-    uint32_t lane; /* the guard's, + 1; 0 none */
+    struct context *minded_in; /* whose legacy work minds that, as it was counted; NULL none */
+    uint32_t lane;             /* the guard's, + 1; 0 none */
     struct context *context;
     struct stream *next; /* in its hash chain */
     struct retired retired;

@@ -59,7 +59,7 @@ struct thread {
     uint8_t *chunk_at, *chunk_end;
     struct ptds_chunk *chunk;
     uint32_t allocates; /* the next chunk may hold an allocation's record */
-    uint64_t lost;
+    uint64_t lost, chunks;
     uint32_t regions[THREAD_REGIONS], region_domains[THREAD_REGIONS];
     uint32_t region_depth;
     uint32_t early_depth; /* regions begun before recording was */

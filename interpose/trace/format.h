@@ -63,7 +63,8 @@ struct ptds_chunk {
     uint64_t lost;      /* records of this thread that were overwritten or refused before this chunk */
     uint32_t now;       /* COUNTS: where struct ptds_now lies, bytes from the chunk's start; 0: the trace has none */
     uint32_t defaults;  /* COUNTS: where the array of struct ptds_default_count lies, likewise */
-    uint64_t reserved[2];
+    uint64_t ordinal;   /* CALLS: the how manyth of its thread, from 1, so that overwritten ones are missed; 0: not told */
+    uint64_t reserved;
 };
 
 /* A COUNTS chunk is an array of these after the header, index = api * 2 + (1 for the twin entry). Exact at any moment.

@@ -10,13 +10,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "analysis/check/check.h"
-#include "analysis/check/results.h"
-#include "analysis/compare/compare.h"
 #include "analysis/compare/file.h"
-#include "analysis/views/check/check_views.h"
-#include "analysis/views/compare/diff_views.h"
-#include "tests/analysis/support.h"
+#include "tests/analysis/compared.h"
 
 namespace
 {
@@ -44,32 +39,6 @@ const char *Put(const uint8_t *bytes, size_t size)
     return path.c_str();
 }
 
-/* In all forms. True: something differs. */
-bool Compared(const history &before, const history &now)
-{
-    bool differs = false;
-    comparison comparison;
-    check_results results = {};
-    conditions any = {};
-    ptds::TextOf out;
-    any.any = any.differences[MORE_CALLS] = any.differences[SLOWER] = true;
-    compare(&comparison, &before, &now, TOLERANCE_DEFAULT);
-    for (size_t i = 0; i < comparison.list.count; i++)
-        differs |= comparison.list.items[i].change != CHANGE_NONE;
-    results_compare(&results, &any, &comparison);
-    for (check_writer *writer : {check_text, check_markdown, check_junit, check_json})
-        writer(&results, &out);
-    diff diff = {};
-    diff.comparison = &comparison;
-    diff.name[BEFORE] = diff.name[AFTER] = "";
-    diff.all = true;
-    for (diff_writer *writer : {diff_text, diff_markdown, diff_json})
-        writer(&diff, &out);
-    results_free(&results);
-    comparison_free(&comparison);
-    return differs;
-}
-
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -80,10 +49,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (is_read) {
         const std::string written = Written(known);
         if (!baseline_read(&again, Put(reinterpret_cast<const uint8_t *>(written.data()), written.size()), error) ||
-            Written(again) != written || Compared(again, known))
+            Written(again) != written || ptds::Compared(again, known))
             abort();
-        Compared(none, known);
-        Compared(known, none);
+        ptds::Compared(none, known);
+        ptds::Compared(known, none);
         history_free(&again);
     }
     history_free(&known);

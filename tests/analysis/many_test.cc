@@ -158,9 +158,10 @@ TEST(Many, FoldsFindingsOverRanks)
     spread spread = folded_spread(&first);
     EXPECT_EQ(4u, spread.processes);
     EXPECT_EQ(4u, spread.most_process);
-    EXPECT_NEAR(1e6, static_cast<double>(spread.least), 30000);
-    EXPECT_NEAR(9e6, static_cast<double>(spread.median), 90000) << "1, 4, 9, 16 ms: the upper of the middle two";
-    EXPECT_NEAR(16e6, static_cast<double>(spread.most), 200000);
+    EXPECT_EQ(980000u, spread.least) << "each of its calls, less the 20 us that a quick one may take";
+    EXPECT_EQ(3 * 2980000u, spread.median) << "1, 4, 9, 16 ms: the upper of the middle two";
+    EXPECT_EQ(4 * 3980000u, spread.most);
+    EXPECT_EQ(980000u + 2 * 1980000u + 3 * 2980000u + 4 * 3980000u, first.host_ns);
     EXPECT_EQ(1u, opened.folds.list.items[1].shares.count);
 }
 

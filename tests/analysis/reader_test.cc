@@ -294,6 +294,44 @@ TEST(Reader, LostRecordsAddUpOverThreads)
     EXPECT_EQ(15u, read.trace.lost);
 }
 
+/* The calls before which some of their thread's are missing, by time of entry; merge_in_gap until then. */
+std::vector<uint64_t> Gaps(const TraceBuilder &builder)
+{
+    Read read(builder.Bytes());
+    merge merged;
+    std::vector<uint64_t> gaps;
+    EXPECT_EQ(0, merge_begin(&merged, &read.trace));
+    while (const call *next = merge_next(&merged))
+        if (merge_in_gap(&merged))
+            gaps.push_back(next->r.enter);
+    merge_end(&merged);
+    return gaps;
+}
+
+/* Three threads, each with calls at 10, 20, ... of which the second lost what came before the third. */
+TEST(Reader, WhereChunksWereOverwrittenIsAGap)
+{
+    for (bool tells : {true, false})
+        for (uint64_t recycled : {0, 1}) {
+            TraceBuilder builder;
+            builder.header.recycled = recycled;
+            builder.tells_ordinals = tells;
+            CallSpec call;
+            for (uint64_t at : {10, 20, 30, 40})
+                for (uint32_t thread : {1, 2, 3}) {
+                    call.enter = call.leave = at + thread;
+                    call.thread = thread;
+                    if (thread == 2 && at == 30)
+                        builder.Gap(2, 4);
+                    if (thread != 2 || at != 20)
+                        builder.Call(call);
+                }
+            const std::vector<uint64_t> second = {13, 21, 23, 31, 32}, firsts = {11, 12, 13};
+            /* A trace that does not tell may have lost the beginning of each thread, and says nothing of the rest. */
+            EXPECT_EQ(tells || recycled == 0 ? second : firsts, Gaps(builder)) << tells << recycled;
+        }
+}
+
 TEST(Reader, DamageNamesItsOffsetAndWhatFollowsInOtherChunksIsRead)
 {
     std::string bytes = Small();

@@ -217,7 +217,7 @@ TEST(Selection, OfAThread)
     ASSERT_EQ(0, report.status);
     std::string details = report.Details();
     EXPECT_TRUE(Has(details, "Selected: thread 1; 4 of 8 recorded calls")) << details;
-    EXPECT_NEAR(3e6, static_cast<double>(report.report->totals.host_ns), 3e4);
+    EXPECT_EQ(2980000u, report.report->totals.host_ns);
     EXPECT_FALSE(Has(details, "5.0 ms")) << details;
     selection.thread = "9";
     Selected none(BuildTrace(two_threads), selection);
@@ -260,7 +260,7 @@ TEST(Selection, OfAStreamAndATime)
     selection.from_ns = 5000000;
     Selected late(BuildTrace(two_threads), selection);
     EXPECT_EQ(5u, late.report->totals.recorded);
-    EXPECT_NEAR(5e6, static_cast<double>(late.report->totals.host_ns), 3e4);
+    EXPECT_EQ(4980000u, late.report->totals.host_ns);
     selection.has_to = true;
     selection.to_ns = 10001000;
     Selected between(BuildTrace(two_threads), selection);

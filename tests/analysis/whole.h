@@ -9,12 +9,9 @@
 #include <string>
 
 #include "analysis/check/check.h"
-#include "analysis/check/results.h"
 #include "analysis/compare/file.h"
 #include "analysis/compare/observe.h"
 #include "analysis/views/repair/repair_words.h"
-#include "analysis/views/check/check_views.h"
-#include "analysis/views/compare/diff_views.h"
 #include "analysis/views/export/export.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
@@ -22,6 +19,7 @@
 #include "analysis/views/json/whatif_json.h"
 #include "analysis/views/text/screen.h"
 #include "analysis/views/text/whatif.h"
+#include "tests/analysis/compared.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -165,39 +163,35 @@ inline void CompareAll(const struct traces *traces, site_namer *namer, const cha
 {
     char error[COMPARE_ERROR_SIZE];
     history now = {}, none = {}, again = {};
-    conditions any = {};
-    any.any = any.differences[MORE_CALLS] = any.differences[SLOWER] = true;
     if (!history_observe(&now, traces, namer))
         throw std::runtime_error("the runs could not be read");
     FILE *file = fopen(scratch, "w");
     bool written = baseline_write(&now, file);
     if (fclose(file) != 0 || !written || !baseline_read(&again, scratch, error))
         throw std::runtime_error(std::string("the baseline does not come back: ") + error);
-    for (const history *before : {&again, &none}) {
-        comparison comparison;
-        check_results results = {};
-        TextOf out;
-        compare(&comparison, before, &now, TOLERANCE_DEFAULT);
-        for (size_t i = 0; before == &again && i < comparison.list.count; i++)
-            if (comparison.list.items[i].change != CHANGE_NONE)
-                throw std::runtime_error("a run differs from itself");
-        results_compare(&results, &any, &comparison);
-        for (check_writer *writer : {check_text, check_markdown, check_junit, check_json})
-            writer(&results, &out);
-        diff diff = {};
-        diff.comparison = &comparison;
-        diff.name[BEFORE] = diff.name[AFTER] = "";
-        diff.all = true;
-        for (diff_writer *writer : {diff_text, diff_markdown, diff_json})
-            writer(&diff, &out);
-        results_free(&results);
-        comparison_free(&comparison);
-    }
+    if (Compared(again, now))
+        throw std::runtime_error("a run differs from itself");
+    Compared(none, now);
     history_free(&now);
     history_free(&again);
 }
 
-inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
+/* What is made of a trace beside its report. */
+enum WholeParts { PART_FORMS = 1, PART_PAGES = 2, PART_EXPORTS = 4, PART_REPAIR = 8, PART_REPLAY = 16, PARTS = 5 };
+
+inline void ShowForms(const struct traces *traces, const struct folds *folds, site_namer *namer)
+{
+    const struct report *report = &traces->list.items[0]->report;
+    TextOf json, many, summary;
+    report_summary(report, namer, &summary);
+    if (report_json(report, namer, &json) != 0)
+        throw std::runtime_error("the JSON report could not be written");
+    many_text(traces, folds, namer, &many);
+    many_json(traces, folds, namer, &json);
+    CheckAll(traces);
+}
+
+inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch, unsigned parts = (1 << PARTS) - 1)
 {
     Whole whole;
     site_namer namer = NoNames();
@@ -209,7 +203,8 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
     struct timelines timelines;
     timelines_begin(&timelines, 2);
     timelines.edges = &feed;
-    traces.watch = &timelines.watch;
+    if (parts & PART_PAGES)
+        traces.watch = &timelines.watch;
     traces_add(&traces, path);
     timelines_decide(&timelines);
     traces_order(&traces);
@@ -217,14 +212,11 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
     whole.readable = traces.list.count == 1;
     if (whole.readable) {
         const struct report *report = &traces.list.items[0]->report;
-        TextOf text, json, many, summary;
+        TextOf text, page;
         report_text(report, &namer, &text);
-        report_summary(report, &namer, &summary);
-        if (report_json(report, &namer, &json) != 0)
-            throw std::runtime_error("the JSON report could not be written");
-        many_text(&traces, &folds, &namer, &many);
-        many_json(&traces, &folds, &namer, &json);
-        if (report_html_many(&traces, &folds, &timelines, &namer, &many) != 0)
+        if (parts & PART_FORMS)
+            ShowForms(&traces, &folds, &namer);
+        if ((parts & PART_PAGES) && report_html_many(&traces, &folds, &timelines, &namer, &page) != 0)
             throw std::runtime_error("the page of several could not be written");
         whole.text = text.text;
         whole.recorded = report->totals.recorded;
@@ -232,13 +224,16 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
         whole.lost_chunks = report->trace.lost_chunks;
         for (size_t i = 0; i < folds.list.count; i++)
             whole.ids.push_back(folds.list.items[i].id.text);
-        ExportAll(&traces, &folds, &namer, sqlite, scratch);
-        CheckAll(&traces);
+        if (parts & PART_EXPORTS)
+            ExportAll(&traces, &folds, &namer, sqlite, scratch);
         if (sqlite)
             CompareAll(&traces, &namer, scratch);
-        RepairAll(report, &namer);
-        ReplayAll(&traces.list.items[0]->source);
-        ShowPart(&traces.list.items[0]->source, &namer);
+        if (parts & PART_REPAIR)
+            RepairAll(report, &namer);
+        if (parts & PART_REPLAY)
+            ReplayAll(&traces.list.items[0]->source);
+        if (parts & PART_PAGES)
+            ShowPart(&traces.list.items[0]->source, &namer);
     }
     timelines_end(&timelines);
     folds_free(&folds);

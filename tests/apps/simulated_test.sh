@@ -21,6 +21,7 @@ test_bare() {
     apps_right own_allocator ''
     apps_same mixed_streams ''
     apps_same capture ''
+    apps_same errors ''
 }
 
 test_policies() {
@@ -37,6 +38,7 @@ test_policies() {
     apps_kept random_order thread_handover stream_handover
     apps_apart
     apps_same capture "none observe guarded stream"
+    apps_same errors "none observe guarded stream"
     refused_events
 }
 

@@ -200,6 +200,7 @@ section_apps() {
     apps_kept random_order thread_handover stream_handover
     apps_apart
     apps_same capture "none observe guarded stream" "per-thread"
+    apps_same errors "none observe guarded stream" "per-thread"
     apps_simulated mixed_streams
     apps_simulated capture
 }

@@ -4,8 +4,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <fstream>
+#include <map>
+#include <random>
 
 #include "tests/sim/driver_fixture.h"
 
@@ -127,6 +131,69 @@ TEST_F(Lifetimes, ManyLiveHandles)
     }
     for (CUevent e : events)
         EXPECT_EQ(CUDA_SUCCESS, cuEventDestroy_v2(e));
+}
+
+// Where memory is free is known at once, however many allocations there are. In the thread's own time, of the quickest of
+// some rounds: others use the machine, too.
+TEST_F(Lifetimes, ManyAllocations)
+{
+    constexpr size_t kSome = 2000, kRounds = 5;
+    std::vector<CUdeviceptr> all(60000);
+    auto seconds = [&](size_t from) {
+        timespec before, after;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+        for (size_t i = from; i < from + kSome; i++)
+            EXPECT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&all[i], i % 3 == 0 ? 512 : i % 3 == 1 ? 1536 : 4000));
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+        return static_cast<double>(after.tv_sec - before.tv_sec) +
+               1e-9 * static_cast<double>(after.tv_nsec - before.tv_nsec);
+    };
+    double few = 1e9, many = 1e9;
+    for (size_t from = 0; from < all.size(); from += kSome) {
+        const double took = seconds(from);
+        few = from < kRounds * kSome ? std::min(few, took) : few;
+        many = from >= all.size() - kRounds * kSome ? std::min(many, took) : many;
+    }
+    if (!kSanitized) {
+        EXPECT_LT(many, few + kSome * 50e-6); /* a walk over 50,000 takes several hundred microseconds */
+    }
+    for (CUdeviceptr pointer : all)
+        EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(pointer));
+}
+
+// The lowest gap that is large enough, as it always was.
+TEST_F(Lifetimes, AllocationsTakeTheFirstGapThatFits)
+{
+    std::map<CUdeviceptr, size_t> held; /* base -> size, rounded */
+    std::mt19937 random(20261122);
+    CUdeviceptr first;
+    ASSERT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&first, 1));
+    held[first] = 512;
+    for (int i = 0; i < 20000; i++) {
+        if (held.size() > 1 && random() % 5 < 2) {
+            auto one = std::next(held.begin(), 1 + static_cast<long>(random() % (held.size() - 1)));
+            ASSERT_EQ(CUDA_SUCCESS, cuMemFree_v2(one->first));
+            held.erase(one);
+            continue;
+        }
+        size_t size = (1 + random() % 40) * 512;
+        CUdeviceptr expected = first, found;
+        for (auto [base, bytes] : held) {
+            if (base - expected >= size)
+                break;
+            expected = base + bytes;
+        }
+        ASSERT_EQ(CUDA_SUCCESS, cuMemAlloc_v2(&found, size - random() % 512));
+        ASSERT_EQ(expected, found) << i;
+        held[found] = size;
+        if (held.size() > 200 && random() % 400 == 0)
+            while (held.size() > 20) {
+                ASSERT_EQ(CUDA_SUCCESS, cuMemFree_v2(held.rbegin()->first));
+                held.erase(std::prev(held.end()));
+            }
+    }
+    for (auto [base, bytes] : held)
+        EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(base));
 }
 
 // Legacy work asks those streams that have work, not all there are.

@@ -17,16 +17,18 @@
 
 #define WINDOW_BYTES (16ull << 30)
 #define GRANULE 512u
+#define CLASSES 36 /* powers of two */
 
 struct window {
     uint64_t base; /* what the program sees */
     char *bytes;
     int fd;
     size_t used;
+    uint64_t full_below[CLASSES]; /* no gap of 2^class bytes lies before this address */
 };
 
 static struct window windows[MAX_DEVICES];
-static struct allocation *table; /* sorted by base */
+static struct allocation **table; /* sorted by base */
 static size_t table_count, table_capacity;
 static uint64_t next_id = 1;
 
@@ -43,6 +45,8 @@ static struct window *window_open(int device)
     if (bytes == MAP_FAILED || base == MAP_FAILED)
         abort();
     w->base = (uint64_t)(uintptr_t)base;
+    for (unsigned i = 0; i < CLASSES; i++)
+        w->full_below[i] = w->base;
     __atomic_store_n(&w->bytes, bytes, __ATOMIC_RELEASE);
     return w;
 }
@@ -71,7 +75,7 @@ static size_t above(uint64_t address)
     size_t low = 0, high = table_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (table[middle].base <= address)
+        if (table[middle]->base <= address)
             low = middle + 1;
         else
             high = middle;
@@ -82,29 +86,32 @@ static size_t above(uint64_t address)
 struct allocation *memory_find(uint64_t address)
 {
     size_t i = above(address);
-    return i && address - table[i - 1].base < table[i - 1].size ? &table[i - 1] : NULL;
+    return i && address - table[i - 1]->base < table[i - 1]->size ? table[i - 1] : NULL;
 }
 
 struct allocation *memory_insert(struct allocation a)
 {
+    struct allocation *kept = malloc(sizeof *kept);
     if (table_count == table_capacity) {
         table_capacity = table_capacity ? table_capacity * 2 : 256;
-        table = realloc(table, table_capacity * sizeof *table);
-        if (!table)
-            abort();
+        table = realloc(table, table_capacity * sizeof(struct allocation *));
     }
+    if (!table || !kept)
+        abort();
     size_t i = above(a.base);
-    memmove(&table[i + 1], &table[i], (table_count - i) * sizeof *table);
+    memmove(&table[i + 1], &table[i], (table_count - i) * sizeof(struct allocation *));
     a.id = next_id++;
-    table[i] = a;
+    *kept = a;
+    table[i] = kept;
     table_count++;
-    return &table[i];
+    return kept;
 }
 
 void memory_remove(uint64_t base)
 {
     size_t i = above(base);
-    memmove(&table[i - 1], &table[i], (table_count - i) * sizeof *table);
+    free(table[i - 1]);
+    memmove(&table[i - 1], &table[i], (table_count - i) * sizeof(struct allocation *));
     table_count--;
 }
 
@@ -113,17 +120,44 @@ size_t memory_rounded(size_t size)
     return (size + GRANULE - 1) / GRANULE * GRANULE;
 }
 
-/* First fit between what the window holds. */
-static bool place(const struct window *w, size_t size, uint64_t *base)
+static unsigned class_of(size_t size)
 {
-    uint64_t at = w->base;
-    for (size_t i = above(w->base - 1); i < table_count && table[i].base < w->base + WINDOW_BYTES; i++) {
-        if (table[i].base - at >= size)
+    unsigned class = 63u - (unsigned)__builtin_clzll(size);
+    return class < CLASSES ? class : CLASSES - 1;
+}
+
+/* First fit between what the window holds, from where a gap of such a class was found last or first may be. */
+static bool place(struct window *w, size_t size, uint64_t *base)
+{
+    unsigned class = class_of(size);
+    uint64_t at = w->full_below[class], first = 0;
+    for (size_t i = above(at - 1); i < table_count && table[i]->base < w->base + WINDOW_BYTES; i++) {
+        size_t gap = (size_t)(table[i]->base - at);
+        if (gap >> class != 0 && !first)
+            first = at;
+        if (gap >= size)
             break;
-        at = table[i].base + memory_rounded(table[i].size);
+        at = table[i]->base + memory_rounded(table[i]->size);
     }
     *base = at;
-    return at + size <= w->base + WINDOW_BYTES;
+    if (at + size > w->base + WINDOW_BYTES)
+        return false;
+    w->full_below[class] = first ? first : at;
+    for (class = class + 1; class < CLASSES; class ++)
+        w->full_below[class] = w->full_below[class] > at ? w->full_below[class] : at;
+    return true;
+}
+
+/* What was at the address goes: the gap there begins where the one before it ends. */
+static void make_room(struct window *w, uint64_t base)
+{
+    size_t i = above(base);
+    uint64_t from = w->base;
+    if (i > 1 && table[i - 2]->base >= w->base)
+        from = table[i - 2]->base + memory_rounded(table[i - 2]->size);
+    for (unsigned class = 0; class < CLASSES; class ++)
+        if (w->full_below[class] > from)
+            w->full_below[class] = from;
 }
 
 size_t memory_count(void)
@@ -133,7 +167,7 @@ size_t memory_count(void)
 
 struct allocation *memory_at(size_t i)
 {
-    return &table[i];
+    return table[i];
 }
 
 void memory_renew(struct allocation *a, size_t size)
@@ -177,7 +211,7 @@ CUresult memory_register(struct context *ctx, void *p, size_t size, unsigned int
     if (!p || !size)
         return CUDA_ERROR_INVALID_VALUE;
     size_t next = above(base);
-    if (memory_find(base) || (next < table_count && table[next].base < base + size))
+    if (memory_find(base) || (next < table_count && table[next]->base < base + size))
         return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     memory_insert((struct allocation){
         .base = base, .size = size, .kind = MEMORY_REGISTERED, .device = ctx->device, .flags = flags, .ctx = ctx});
@@ -193,9 +227,11 @@ bool memory_is(uint64_t address, enum memory_kind kind)
 void memory_free(uint64_t base)
 {
     size_t i = above(base);
-    if (!i || table[i - 1].base != base)
+    if (!i || table[i - 1]->base != base)
         return;
-    struct allocation a = table[i - 1];
+    struct allocation a = *table[i - 1];
+    if (memory_in_window(a.kind))
+        make_room(&windows[a.device], base);
     memory_remove(base);
     op_release(a.freed_by);
     if (memory_in_window(a.kind)) {
@@ -214,8 +250,8 @@ void memory_free(uint64_t base)
 void memory_free_context(struct context *ctx)
 {
     for (size_t i = table_count; i-- > 0;)
-        if (table[i].ctx == ctx)
-            memory_free(table[i].base);
+        if (table[i]->ctx == ctx)
+            memory_free(table[i]->base);
 }
 
 enum memory_kind memory_kind_of(uint64_t address)

@@ -86,6 +86,57 @@ TEST_F(Captures, ANonBlockingOneIsNoMatterForLegacyWork)
     EXPECT_EQ(0u, one_->blocking_captures);
 }
 
+/* Streams that the shim made for the program are in captures, too, and leave them as they came. */
+TEST_F(Captures, TheShimsOwnNonBlockingOneIsNoMatterEither)
+{
+    const CUstream origin = stream_handle(4), shims = stream_handle(5);
+    create_stream(origin, CU_STREAM_NON_BLOCKING);
+    objects_own_stream(one_, shims, 1, 0);
+    for (bool goes : {false, true}) {
+        begin(origin);
+        joins(shims, origin);
+        joins(kMember, origin);
+        EXPECT_EQ(1u, one_->blocking_captures) << "the program's blocking one";
+        if (goes)
+            destroy_stream(shims);
+        EXPECT_EQ(1u, one_->blocking_captures);
+        end(origin);
+        EXPECT_EQ(0u, one_->blocking_captures);
+    }
+}
+
+/* What is learnt of a stream while it takes part does not change what was counted when it came. */
+TEST_F(Captures, AreLeftAsTheyWereJoined)
+{
+    begin(kOrigin);
+    struct stream *unknown = stream(stream_handle(50));
+    joins(unknown->handle, kOrigin);
+    EXPECT_EQ(2u, one_->blocking_captures) << "assumed to be blocking";
+    unknown->kind = PTDS_STREAM_NON_BLOCKING;
+    unknown->context = two_;
+    end(kOrigin);
+    EXPECT_EQ(0u, one_->blocking_captures);
+    EXPECT_EQ(0u, two_->blocking_captures);
+}
+
+TEST_F(Captures, GoOnWhereTheirContextsDestroyFails)
+{
+    static std::vector<enum ptds_life> heard;
+    begin(kOrigin);
+    begin(CU_STREAM_PER_THREAD);
+    state_hooks.context_seen = [](const struct context *, enum ptds_life life) { heard.push_back(life); };
+    destroy(kOne, CUDA_ERROR_INVALID_CONTEXT);
+    EXPECT_EQ(std::vector<enum ptds_life>{}, heard) << "nor is the record told that it went";
+    EXPECT_EQ(2u, captures_open);
+    EXPECT_TRUE(capture_blocks_legacy(one_));
+    EXPECT_TRUE(capture_has_per_thread(thread_get()));
+    destroy(kOne);
+    state_hooks.context_seen = nullptr;
+    EXPECT_EQ(std::vector<enum ptds_life>{PTDS_LIFE_GONE}, heard);
+    EXPECT_FALSE(capture_any());
+    EXPECT_FALSE(capture_has_per_thread(thread_get()));
+}
+
 TEST_F(Captures, EndWithTheirContext)
 {
     begin(kOrigin);

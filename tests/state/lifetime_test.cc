@@ -5,9 +5,15 @@
 #include "tests/state/driver.h"
 
 #include <set>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
 
 extern "C" {
+#include "interpose/base/memory.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/kernels.h"
+#include "interpose/record/stacks.h"
 #include "interpose/state/hooks.h"
 }
 
@@ -218,6 +224,37 @@ TEST_F(Lifetime, AThreadsHeirIsAnotherThread)
     EXPECT_NE(uids[0], uids[1]);
     EXPECT_NE(per_thread[0], per_thread[1]);
     EXPECT_NE(thread_get(), states[1]);
+}
+
+/* What an ended thread knew of stacks and kernels is nothing to its heir, and the system has the memory back. */
+TEST_F(Lifetime, AThreadsCachesAreEmptyAndTheirPagesGoBack)
+{
+    const size_t page = getpagesize(), stacks = STACKS_PLACES * sizeof(struct stack_entry),
+                 kernels = KERNELS_MET * sizeof(struct kernel_entry);
+    footprint_listen();
+    struct thread *state = nullptr;
+    std::thread([&] {
+        state = thread_get();
+        if (state->stacks == nullptr)
+            state->stacks = static_cast<struct stack_entry *>(memory_keep(stacks));
+        if (state->kernels == nullptr)
+            state->kernels = static_cast<struct kernel_entry *>(memory_keep(kernels));
+        memset(static_cast<void *>(state->stacks), 0x55, stacks);
+        memset(static_cast<void *>(state->kernels), 0x55, kernels);
+    }).join();
+    state_hooks.thread_over = nullptr;
+    ASSERT_NE(nullptr, state->stacks);
+    const uintptr_t first = (reinterpret_cast<uintptr_t>(state->stacks) + page - 1) / page * page,
+                    last = (reinterpret_cast<uintptr_t>(state->stacks) + stacks) / page * page;
+    ASSERT_LT(first, last);
+    std::vector<unsigned char> there((last - first) / page, 0xff);
+    ASSERT_EQ(0, mincore(reinterpret_cast<void *>(first), last - first, there.data()));
+    EXPECT_EQ(std::vector<unsigned char>(there.size(), 0), there) << "not in memory";
+    const std::vector<char> none(stacks, 0);
+    EXPECT_EQ(0, memcmp(state->stacks, none.data(), stacks));
+    EXPECT_EQ(0, memcmp(state->kernels, none.data(), kernels));
+    thread_get()->kernels = nullptr; /* of this thread, none: nothing to clear */
+    footprint_kernels_forget_cache(thread_get());
 }
 
 TEST_F(Lifetime, AThreadsEntryOfAContextThatIsGoneIsForgotten)

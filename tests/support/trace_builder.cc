@@ -291,7 +291,7 @@ std::string TraceBuilder::Counts(uint32_t thread, const std::vector<ptds_count> 
 {
     size_t bytes = counts.size() * sizeof counts[0];
     std::string chunk =
-        Chunk(PTDS_CHUNK_COUNTS, thread, std::string(reinterpret_cast<const char *>(counts.data()), bytes), 0);
+        Chunk(PTDS_CHUNK_COUNTS, thread, std::string(reinterpret_cast<const char *>(counts.data()), bytes), {});
     auto head = reinterpret_cast<ptds_chunk *>(&chunk[0]);
     size_t at = sizeof(ptds_chunk) + bytes;
     auto now = now_.find(thread);
@@ -342,7 +342,12 @@ void TraceBuilder::Lost(uint32_t thread, uint64_t records)
     calls_[thread];
 }
 
-std::string TraceBuilder::Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const
+void TraceBuilder::Gap(uint32_t thread, uint64_t records)
+{
+    gaps_[thread].push_back({calls_[thread].size(), records});
+}
+
+std::string TraceBuilder::Chunk(uint32_t kind, uint32_t thread, const std::string &records, const Place &place) const
 {
     ptds_chunk chunk;
     memset(&chunk, 0, sizeof chunk);
@@ -351,7 +356,8 @@ std::string TraceBuilder::Chunk(uint32_t kind, uint32_t thread, const std::strin
     chunk.thread = thread;
     chunk.sequence = ++sequence_;
     chunk.committed = records.size();
-    chunk.lost = lost;
+    chunk.lost = place.lost;
+    chunk.ordinal = kind == PTDS_CHUNK_CALLS && tells_ordinals ? place.ordinal : 0;
     std::string bytes(reinterpret_cast<const char *>(&chunk), sizeof chunk);
     bytes += records;
     if (bytes.size() > chunk_size)
@@ -361,7 +367,7 @@ std::string TraceBuilder::Chunk(uint32_t kind, uint32_t thread, const std::strin
 }
 
 // As many whole records a chunk as fit.
-void TraceBuilder::Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const
+void TraceBuilder::Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, Place *place) const
 {
     size_t from = 0, at = 0;
     while (at + sizeof(ptds_record) <= records.size()) {
@@ -369,23 +375,41 @@ void TraceBuilder::Split(std::string *out, uint32_t kind, uint32_t thread, const
         memcpy(&record, &records[at], sizeof record);
         size_t size = record.size != 0 ? record.size : records.size() - at;
         if (at + size - from > chunk_size - sizeof(ptds_chunk)) {
-            *out += Chunk(kind, thread, records.substr(from, at - from), lost);
+            place->ordinal++;
+            *out += Chunk(kind, thread, records.substr(from, at - from), *place);
             from = at;
         }
         at += size;
     }
-    *out += Chunk(kind, thread, records.substr(from), lost);
+    place->ordinal++;
+    *out += Chunk(kind, thread, records.substr(from), *place);
+}
+
+// A chunk says how much was lost before it.
+void TraceBuilder::SplitAtGaps(std::string *out, uint32_t thread, const std::string &records) const
+{
+    auto first = lost_.find(thread);
+    auto gaps = gaps_.find(thread);
+    Place place;
+    place.lost = first != lost_.end() ? first->second : 0;
+    size_t from = 0;
+    for (size_t i = 0; gaps != gaps_.end() && i < gaps->second.size(); i++) {
+        if (gaps->second[i].first != from)
+            Split(out, PTDS_CHUNK_CALLS, thread, records.substr(from, gaps->second[i].first - from), &place);
+        from = gaps->second[i].first;
+        (header.recycled != 0 ? place.ordinal : place.lost) += gaps->second[i].second;
+    }
+    Split(out, PTDS_CHUNK_CALLS, thread, records.substr(from), &place);
 }
 
 std::string TraceBuilder::Bytes() const
 {
     std::string chunks;
     sequence_ = 0;
-    Split(&chunks, PTDS_CHUNK_DEFINITIONS, 0, definitions_, 0);
-    for (const auto &thread : calls_) {
-        auto lost = lost_.find(thread.first);
-        Split(&chunks, PTDS_CHUNK_CALLS, thread.first, thread.second, lost != lost_.end() ? lost->second : 0);
-    }
+    Place definitions;
+    Split(&chunks, PTDS_CHUNK_DEFINITIONS, 0, definitions_, &definitions);
+    for (const auto &thread : calls_)
+        SplitAtGaps(&chunks, thread.first, thread.second);
     for (const auto &thread : counts_)
         chunks += Counts(thread.first, thread.second);
     ptds_trace_header filled = header;

@@ -58,13 +58,16 @@
  *
  * "thread-end THREAD@MICROSECONDS", "stream-gone STREAM@MICROSECONDS": it ended.
  *
+ * "lost 1@0 launch ...": the program made the call, and its record is not in the trace.
+ *
  * "left 1@0 alloc ...": the allocation's call is not in the trace any more, and a MEMORY record stands for it.
  *
  * When an operation ran on its device, from tick 0 on:
  *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
  * Other lines: "context N" (on device 0), "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end),
- * "recycled" (old detail is gone), "monotonic" (default) or "tsc" (3 ticks a nanosecond).
+ * "recycled" (old detail is gone),
+ * "refused" (records could not be kept), "monotonic" (default) or "tsc" (3 ticks a nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
 #define PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
@@ -123,6 +126,10 @@ public:
     void Edge(uint32_t thread, uint32_t waits, uint32_t behind, uint64_t until);
     void HostRun(uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, uint32_t stream, uint32_t tid);
     void Lost(uint32_t thread, uint64_t records);
+    /* Missing between the thread's calls so far and those to come: they had no room, or, where the header says that chunks
+     * were recycled, were overwritten. */
+    void Gap(uint32_t thread, uint64_t records);
+    bool tells_ordinals = true; /* of chunks; older traces do not */
     /* device: -1, the trace does not say. */
     void DeviceRun(uint32_t thread, uint64_t enter, uint64_t start_ns, uint64_t end_ns, int32_t device = -1);
     /* STRING ids; no name: an end. range: one of the process, by its number. */
@@ -133,8 +140,12 @@ public:
     std::string Bytes() const;
 
 private:
-    std::string Chunk(uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
-    void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, uint64_t lost) const;
+    struct Place {
+        uint64_t lost = 0, ordinal = 0;
+    };
+    std::string Chunk(uint32_t kind, uint32_t thread, const std::string &records, const Place &place) const;
+    void Split(std::string *out, uint32_t kind, uint32_t thread, const std::string &records, Place *place) const;
+    void SplitAtGaps(std::string *out, uint32_t thread, const std::string &records) const;
     std::string definitions_;
     std::map<uint32_t, std::string> calls_;
     std::string Counts(uint32_t thread, const std::vector<ptds_count> &counts) const;
@@ -142,6 +153,8 @@ private:
     std::map<uint32_t, std::vector<ptds_default_count>> defaults_;
     std::map<uint32_t, ptds_now> now_;
     std::map<uint32_t, uint64_t> lost_;
+    std::map<uint32_t, std::vector<std::pair<size_t, uint64_t>>>
+        gaps_; /* after so many bytes of records, so many records */
     mutable uint64_t sequence_ = 0;
 };
 

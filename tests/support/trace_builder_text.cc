@@ -290,6 +290,11 @@ private:
             trace_.Context(static_cast<uint32_t>(std::stoul(rest)));
         } else if (first == "recycled") {
             trace_.header.recycled = 1;
+        } else if (first == "refused") {
+            trace_.header.refused = 1;
+        } else if (first == "lost") {
+            words >> first;
+            trace_.Gap(Parse(first, &words, line).thread, 1);
         } else if (first == "killed") {
             trace_.header.clean_end = 0;
         } else if (first == "host-run") {
