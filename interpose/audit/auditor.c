@@ -76,6 +76,13 @@ unsigned la_objopen(struct link_map *map, Lmid_t name_space, uintptr_t *cookie)
     return LA_FLG_BINDFROM;
 }
 
+/* Not another object whose description lies where that of an unloaded one lay. */
+static int is_still(const struct audited_object *place, const struct link_map *map)
+{
+    return !__atomic_load_n(&place->named, __ATOMIC_ACQUIRE) ||
+           strncmp(place->name, map->l_name, sizeof place->name - 1) == 0;
+}
+
 /* A place is an object's as soon as its map is there, and is never given back. */
 static struct audited_object *place_of(const struct link_map *map)
 {
@@ -88,7 +95,7 @@ static struct audited_object *place_of(const struct link_map *map)
             __atomic_store_n(&place->named, 1, __ATOMIC_RELEASE);
             return place;
         }
-        if (nobody == map)
+        if (nobody == map && is_still(place, map))
             return place;
     }
     return NULL;

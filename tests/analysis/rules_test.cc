@@ -439,6 +439,7 @@ TEST(HalfRemapped, WhatWentPastTheShim)
     std::string text = report.Text();
     EXPECT_NE(std::string::npos, text.find("libcalls.so")) << text;
     EXPECT_NE(std::string::npos, text.find("Run it by ptds run --audit.")) << text;
+    EXPECT_EQ(std::string::npos, text.find("nothing: the records are complete")) << text;
     for (const char *line :
          {"/space/libcuda.so.1: the driver of a dlmopen namespace", "/space/libplugin.so: uses the driver of",
           "/deep/libcalls.so: opened by name with RTLD_DEEPBIND, calls",

@@ -306,8 +306,10 @@ void report_gaps_text(const struct report *report, struct text_sink *sink)
 {
     const struct trace *trace = &report->trace;
     sink_printf(sink, "\nWhat could not be analysed\n");
+    bool past = trace->defs.untabled.count != 0 || trace->defs.bypasses.count != 0;
     if (report_gaps(report, put_gap, sink) == 0)
-        sink_printf(sink, "  nothing: the records are complete (%s)\n", report_gpu_times(&report->totals).text);
+        sink_printf(sink, "  %sthe records are complete (%s)\n",
+                    past ? "of what the shim saw, " : "nothing: ", report_gpu_times(&report->totals).text);
     for (size_t i = 0; i < trace->damages.count; i++)
         sink_printf(sink, "  offset %" PRIu64 ": %s\n", trace->damages.items[i].offset, trace->damages.items[i].text);
     for (size_t i = 0; i < trace->defs.untabled.count; i++)
