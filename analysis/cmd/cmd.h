@@ -42,6 +42,13 @@ bool library_find(char *path, char *error);
  * `error` (LIBRARY_ERROR_SIZE) if the path cannot be written into LD_PRELOAD. */
 bool library_preload(const char *path, char *error);
 
+/* The auditor beside the library, into `auditor` (PATH_MAX). False with a message, also where this machine's glibc would
+ * make every program pay for it. */
+bool library_auditor(const char *library, char *auditor, char *error);
+
+/* Puts it last into LD_AUDIT. False with a message. */
+bool library_audit(const char *library, char *error);
+
 /* Opens what a verb was given; troubles go to stderr under the verb's name, which must stay alive. False without memory.
  * traces_free in either case. progress: a line of it, on a terminal. */
 bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress);

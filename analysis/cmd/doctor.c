@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Between fork and exec: only what may be called there, but for setenv, which is safe in a process of one thread. */
-static void become_probe(int out, const char *library)
+static void become_probe(int out, const char *library, bool audited)
 {
     char self[] = "/proc/self/exe", doctor[] = "doctor", probe[] = "--probe", gpus[] = "--gpus", error[LIBRARY_ERROR_SIZE];
     char *const argv[] = {self, doctor, probe, library == NULL ? gpus : NULL, NULL};
@@ -61,6 +61,8 @@ static void become_probe(int out, const char *library)
     unsetenv("PTDS_EXCLUDE");
     unsetenv("PTDS_INCLUDE");
     if (library != NULL && !library_preload(library, error))
+        _exit(EXIT_FINDINGS);
+    if (audited && !library_audit(library, error))
         _exit(EXIT_FINDINGS);
     execv(self, argv);
     _exit(EXIT_NOT_EXECUTABLE);
@@ -76,7 +78,7 @@ static void read_answer(FILE *from, struct answer *answer)
     }
 }
 
-static bool ask(struct answer *answer, const char *library)
+static bool ask(struct answer *answer, const char *library, bool audited)
 {
     int ends[2], status = 0;
     *answer = (struct answer){0};
@@ -86,7 +88,7 @@ static bool ask(struct answer *answer, const char *library)
     pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        become_probe(ends[1], library);
+        become_probe(ends[1], library, audited);
     }
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
@@ -219,6 +221,19 @@ static void say_others(const struct answer *shimmed, const char *library)
     note("permissions", "no root, ptrace or raised limits are needed");
 }
 
+/* Not needed for anything but `ptds run --audit`. */
+static void say_auditor(const char *library)
+{
+    static struct answer audited;
+    char auditor[PATH_MAX], error[LIBRARY_ERROR_SIZE];
+    if (!library_auditor(library, auditor, error))
+        note("auditor", error);
+    else if (ask(&audited, library, true) && value_of(&audited, "audited ") != NULL)
+        check(true, "auditor", "for ptds run --audit: started, and found the shim");
+    else
+        note("auditor", "ptds run --audit would do nothing: the loader did not take it");
+}
+
 static bool examine(void)
 {
     static struct answer plain, shimmed;
@@ -226,14 +241,16 @@ static bool examine(void)
     printf("ptds doctor, libptds %s\n", PTDS_VERSION);
     if (!check_library(library))
         return false;
-    if (!check(ask(&plain, NULL), "a child without the shim", "started and ended"))
+    if (!check(ask(&plain, NULL, false), "a child without the shim", "started and ended"))
         return false;
-    bool loads = ask(&shimmed, library) && is_loaded(&shimmed, library);
+    bool loads = ask(&shimmed, library, false) && is_loaded(&shimmed, library);
     check(loads, "a child with the shim",
           loads ? "loaded, started and ended" : "the shim was not loaded, or the child died");
     say_driver(&plain);
     say_gpus(&plain);
     bool doors = loads && check_doors(&plain, &shimmed, library);
+    if (loads)
+        say_auditor(library);
     say_others(&shimmed, library);
     return loads && doors;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/cmd/cmd.h"
+#include "interpose/base/audited.h"
 
 typedef int (*driver_version)(int *version);
 typedef int (*proc_address)(const char *name, void **address, int version, uint64_t flags);
@@ -127,6 +128,9 @@ int doctor_probe(bool with_gpus)
         if (with_gpus)
             ask_gpus(driver);
     }
+    const struct ptds_audited *audited = dlsym(RTLD_DEFAULT, "ptds_audited");
+    if (audited != NULL && audited->version == AUDITED_VERSION && audited->present != 0)
+        printf("audited yes\n");
     dl_iterate_phdr(each_object, NULL);
     return fflush(stdout) == 0 ? EXIT_CLEAN : EXIT_FINDINGS;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where libptds.so is, and how it gets into LD_PRELOAD. For `ptds run` and `ptds doctor`; must not start anything.
+ * Where libptds.so and its auditor are, and how they get into LD_PRELOAD and LD_AUDIT. For `ptds run` and `ptds doctor`;
+ * must not start anything.
  */
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,23 +60,67 @@ bool library_find(char *path, char *error)
     return false;
 }
 
+/* Sets a variable to one list after the other, with a colon between. */
+static bool set_list(const char *name, const char *first, const char *then, char *error)
+{
+    char *both = NULL;
+    if (asprintf(&both, "%s%s%s", first, then[0] != 0 && first[0] != 0 ? ":" : "", then) < 0) {
+        snprintf(error, LIBRARY_ERROR_SIZE, "no memory");
+        return false;
+    }
+    bool set = setenv(name, both, 1) == 0;
+    if (!set)
+        snprintf(error, LIBRARY_ERROR_SIZE, "%s: %s", name, strerror(errno));
+    free(both);
+    return set;
+}
+
+static const char *value_of(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL ? value : "";
+}
+
 bool library_preload(const char *path, char *error)
 {
-    const char *there = getenv("LD_PRELOAD");
     if (strpbrk(path, " :") != NULL) {
         snprintf(error, LIBRARY_ERROR_SIZE, "%s: LD_PRELOAD cannot hold a path with a space or a colon", path);
         return false;
     }
-    if (there == NULL || there[0] == 0)
-        return setenv("LD_PRELOAD", path, 1) == 0;
-    size_t size = strlen(path) + strlen(there) + 2;
-    char *both = malloc(size);
-    if (both == NULL) {
-        snprintf(error, LIBRARY_ERROR_SIZE, "no memory");
+    return set_list("LD_PRELOAD", path, value_of("LD_PRELOAD"), error);
+}
+
+/* Before 2.35 the loader stays in the way of every call between objects once there is an auditor. The auditor itself steps
+ * aside there; here it is said. */
+static bool loader_is_fit(void)
+{
+    unsigned major = 0, minor = 0;
+    return sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor) == 2 && (major > 2 || (major == 2 && minor >= 35));
+}
+
+bool library_auditor(const char *library, char *auditor, char *error)
+{
+    static const char name[] = "libptds_audit.so";
+    const char *slash = strrchr(library, '/');
+    size_t folder = slash != NULL ? (size_t)(slash + 1 - library) : 0;
+    if (folder + sizeof name > PATH_MAX) {
+        snprintf(error, LIBRARY_ERROR_SIZE, "%s: the path is too long", name);
         return false;
     }
-    snprintf(both, size, "%s:%s", path, there);
-    bool set = setenv("LD_PRELOAD", both, 1) == 0;
-    free(both);
-    return set;
+    memcpy(auditor, library, folder);
+    strcpy(auditor + folder, name);
+    if (access(auditor, R_OK) != 0)
+        snprintf(error, LIBRARY_ERROR_SIZE, "%s, which --audit needs: %s", auditor, strerror(errno));
+    else if (!loader_is_fit())
+        snprintf(error, LIBRARY_ERROR_SIZE, "--audit needs glibc 2.35 or later, and this is %s", gnu_get_libc_version());
+    else
+        return true;
+    return false;
+}
+
+/* Last: what other auditors see is what they would see without it. */
+bool library_audit(const char *library, char *error)
+{
+    char auditor[PATH_MAX];
+    return library_auditor(library, auditor, error) && set_list("LD_AUDIT", value_of("LD_AUDIT"), auditor, error);
 }

@@ -22,7 +22,8 @@
 
 static const char manual[] =
     "Runs a program under libptds.so. The exit status is the program's.\v"
-    "Each option sets one environment variable of libptds.so; what the environment has already stays otherwise. The "
+    "Each option but --audit and --watchdog sets one environment variable of libptds.so; what the environment has already "
+    "stays otherwise. The "
     "program's NVTX ranges become regions of the trace (NVTX_INJECTION64_PATH), unless that is set.\n"
     "\n"
     "Example:\n"
@@ -36,7 +37,7 @@ static const char policy_words[] =
     ;
 
 /* An option's key is the index of its variable, plus FIRST_KEY. */
-enum { FIRST_KEY = 256, WATCHDOG_KEY = 512 };
+enum { FIRST_KEY = 256, WATCHDOG_KEY = 512, AUDIT_KEY };
 static const char *const variables[] = {
     "PTDS_POLICY",  "PTDS_TRACE",   "PTDS_REPORT",      "PTDS_LOG",  "PTDS_STREAM",       "PTDS_EXPLICIT_LEGACY",
     "PTDS_EXCLUDE", "PTDS_INCLUDE", "PTDS_TRACE_LIMIT", "PTDS_DIAG", "PTDS_DEVICE_TIMES", "PTDS_LANES"};
@@ -54,6 +55,11 @@ static const struct argp_option options[] = {
     {"diag", FIRST_KEY + 9, "HOW", 0, "the shim's own messages: errors, quiet or debug", 0},
     {"device-times", FIRST_KEY + 10, "HOW", 0, "device times of the work: off, sampled or cupti", 0},
     {"lanes", FIRST_KEY + 11, "N", 0, "for policy guarded: lanes that one thread's work may spread over, 1 to 32", 0},
+    {"audit", AUDIT_KEY, NULL, 0,
+     "also reach what libraries opened with RTLD_DEEPBIND look up in constructors or after they were opened by a bare "
+     "name, and name "
+     "who uses the driver of a dlmopen namespace (LD_AUDIT; glibc 2.35 or later)",
+     0},
     {"watchdog", WATCHDOG_KEY, "DURATION", 0, "say who waits for whom when a call takes longer (ptds watch)", 0},
     {0},
 };
@@ -80,6 +86,7 @@ static void set_variable(const struct argp_state *state, int key, char *value)
 struct arguments {
     char **program;
     uint64_t watchdog_ns; /* 0 none */
+    bool audit;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -92,6 +99,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     if (key == WATCHDOG_KEY) {
         if (!watch_duration(arg, &arguments->watchdog_ns))
             argp_error(state, "--watchdog %s: a duration such as 500ms, 10s or 2m, at least 1ms", arg);
+        return 0;
+    }
+    if (key == AUDIT_KEY) {
+        arguments->audit = true;
         return 0;
     }
     if (key == ARGP_KEY_ARG) {
@@ -193,7 +204,8 @@ static bool prepare(const struct arguments *arguments)
         fprintf(stderr, "ptds run: %s\n", error);
         return false;
     }
-    if (!library_find(path, library_error) || !library_preload(path, library_error)) {
+    if (!library_find(path, library_error) || !library_preload(path, library_error) ||
+        (arguments->audit && !library_audit(path, library_error))) {
         fprintf(stderr, "ptds run: %s\n", library_error);
         return false;
     }

@@ -7,7 +7,7 @@
  */
 #include "analysis/findings/rule.h"
 
-enum { CAPTURE, REFUSED, EXCLUDED, NO_WAY, EXPLICIT, UNSAID, UNTABLED, BYPASS };
+enum { CAPTURE, REFUSED, EXCLUDED, NO_WAY, EXPLICIT, UNSAID, UNTABLED, BYPASS, DEEPBIND };
 
 static const char *const details[] = {
     "kept: a capture was open",
@@ -18,12 +18,13 @@ static const char *const details[] = {
     "reached the legacy stream for no recorded reason",
     "a driver function that the shim does not know",
     "an object that reaches the driver past the shim",
+    "a library opened with RTLD_DEEPBIND that calls the driver past the shim",
 };
 
 static const char *const remedies[] = {
     [EXCLUDED] = "Take the object out of PTDS_EXCLUDE (or into PTDS_INCLUDE).",
     [EXPLICIT] = "Run with PTDS_EXPLICIT_LEGACY=remap: the object names the legacy stream wherever it uses a stream.",
-    [BYPASS] = NULL,
+    [DEEPBIND] = "Run it by ptds run --audit.",
 };
 
 struct state {
@@ -84,6 +85,17 @@ static bool applies(const struct trace *trace)
     return (trace->flags & PTDS_CALL_REMAPPED) || counted_remapped(trace);
 }
 
+/* -1: its work waits for nothing here, as that of another driver in another namespace, or nobody knows of any. */
+static int detail_of(uint32_t bypass)
+{
+    switch (bypass) {
+    case PTDS_BYPASS_DRIVER_COPY:
+    case PTDS_BYPASS_OTHER_HOOK: return BYPASS;
+    case PTDS_BYPASS_DEEPBIND: return DEEPBIND;
+    default: return -1;
+    }
+}
+
 static void end(struct rule_run *run)
 {
     const struct state *state = run->state;
@@ -100,9 +112,11 @@ static void end(struct rule_run *run)
     for (size_t i = 0; i < defs->untabled.count; i++)
         if (defs->untabled.items[i].handed == 0)
             finding_cost_unknown(finding_about(&run->findings, run->rule, UNTABLED, defs->untabled.items[i].text));
-    for (size_t i = 0; i < defs->bypasses.count; i++)
-        if (defs->bypasses.items[i].what != PTDS_BYPASS_EXPORT_TABLE)
-            finding_cost_unknown(finding_about(&run->findings, run->rule, BYPASS, defs->bypasses.items[i].text));
+    for (size_t i = 0; i < defs->bypasses.count; i++) {
+        int detail = detail_of(defs->bypasses.items[i].what);
+        if (detail >= 0)
+            finding_cost_unknown(finding_about(&run->findings, run->rule, (uint32_t)detail, defs->bypasses.items[i].text));
+    }
 }
 
 static const struct rule rule = {

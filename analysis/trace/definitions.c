@@ -251,6 +251,7 @@ static void add_bypass(struct definitions *defs, const struct ptds_rec_BYPASS *i
         return;
     }
     TABLE_LAST(&defs->bypasses)->what = in->what;
+    TABLE_LAST(&defs->bypasses)->functions = in->functions;
     set_text(defs, &TABLE_LAST(&defs->bypasses)->text, tail, bytes);
 }
 

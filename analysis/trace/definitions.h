@@ -92,7 +92,7 @@ struct untabled_def {
 };
 
 struct bypass_def {
-    uint32_t what;
+    uint32_t what, functions;
     char *text;
 };
 

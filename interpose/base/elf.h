@@ -31,8 +31,19 @@ struct elf_object {
  */
 int elf_each(int (*visit)(const struct elf_object *, void *), void *context);
 
+/* The same for the objects of the other namespaces that dlmopen has made, where the loader tells of them (glibc 2.35 on).
+ * Of an object there only what its dynamic section says is known (elf_of_map). */
+int elf_each_elsewhere(int (*visit)(const struct elf_object *, void *), void *context);
+
 /* The object that contains the address; 0 if none does. */
 int elf_containing(const void *address, struct elf_object *out);
+
+/* Of an object that the loader describes so: what its dynamic section says, and as its base the lowest address that it was
+ * linked for. No end, no segments. */
+void elf_of_map(const struct link_map *map, struct elf_object *out);
+
+/* Fills in what the dynamic section says of an object whose base and bias are known. */
+void elf_read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic);
 
 /* The GNU build id; returns its size, 0 if there is none. */
 uint32_t elf_build_id(const struct elf_object *object, const uint8_t **id);

@@ -11,6 +11,7 @@
 #include "interpose/doors/answer.h"
 #include "interpose/doors/deep.h"
 #include "interpose/doors/doors.h"
+#include "interpose/record/bypass.h"
 
 typedef void *dlopen_function(const char *, int);
 
@@ -30,15 +31,19 @@ static int find_real(void)
 /* No search path of the caller's has a say in it. */
 static int is_plain_path(const char *file)
 {
-    return file && strchr(file, '/') && !strchr(file, '$');
+    return strchr(file, '/') && !strchr(file, '$');
 }
 
 struct answer ptds_dlopen_decide(const char *file, int mode)
 {
     if (!find_real())
         return (struct answer){1, NULL};
-    if (!(mode & RTLD_DEEPBIND) || !is_plain_path(file) || door_inert())
+    if (!(mode & RTLD_DEEPBIND) || !file || door_inert())
         return (struct answer){0, NULL};
+    if (!is_plain_path(file)) {
+        bypass_opened_deep(file);
+        return (struct answer){0, NULL};
+    }
     struct deep_before before;
     deep_begin(&before);
     void *handle = ptds_real_dlopen(file, mode);

@@ -10,9 +10,9 @@
 
 #include "analysis/at_exit.h"
 #include "interpose/base/diag.h"
-#include "interpose/base/elf.h"
 #include "interpose/base/output.h"
 #include "interpose/env/env.h"
+#include "interpose/record/bypass.h"
 #include "interpose/record/definitions.h"
 #include "interpose/record/log.h"
 #include "interpose/record/path.h"
@@ -80,20 +80,6 @@ static void print_to_file(const char *pattern)
     output_close(&file);
 }
 
-/* What may have reached the driver past the doors, as far as the loaded objects show it. */
-static int note_bypass(const struct elf_object *object, void *drivers)
-{
-    const char *slash = strrchr(object->path, '/');
-    const char *file = slash ? slash + 1 : object->path;
-    if (strncmp(file, "libcuda.so", 10) == 0 && ++*(int *)drivers > 1)
-        record_bypass(PTDS_BYPASS_DRIVER_COPY, object->path);
-    int is_libc =
-        object->soname && (strncmp(object->soname, "libc.so", 7) == 0 || strncmp(object->soname, "libdl.so", 8) == 0);
-    if (!is_libc && object->soname && strcmp(object->soname, "libptds.so") != 0 && elf_symbol(object, "dlsym"))
-        record_bypass(PTDS_BYPASS_OTHER_HOOK, object->path);
-    return 0;
-}
-
 /* A signal handler that exits may have come while its thread held a lock of the record's: then nothing more is recorded, by
  * destructors that still call CUDA either, which would wait for it. */
 static int is_locked_up(void)
@@ -109,10 +95,9 @@ static int is_locked_up(void)
 
 void record_finish(void)
 {
-    int drivers = 0;
     if (!record_on() || is_locked_up())
         return;
-    elf_each(note_bypass, &drivers);
+    bypass_record();
     record_thread_names();
     record_process(PTDS_PROCESS_EXIT, (uint32_t)getpid());
     define_clocks();

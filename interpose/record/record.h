@@ -78,7 +78,7 @@ struct kernel;
 void record_kernel(uint64_t handle, uint32_t uid, uint32_t params, const uint32_t *layout, uint32_t variables,
                    const char *name);
 void record_untabled(const char *name, int handed_twin, int cuda_version);
-void record_bypass(enum ptds_bypass what, const char *object);
+void record_bypass(enum ptds_bypass what, const char *object, uint32_t functions);
 void record_process(enum ptds_process what, uint32_t pid);
 
 /* Regions of a thread, and ranges of the process, which may end in another thread. domain: of NVTX; NULL the default one

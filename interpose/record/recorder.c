@@ -331,9 +331,9 @@ void record_untabled(const char *name, int handed_twin, int cuda_version)
         define(PTDS_REC_UNTABLED, &record, sizeof record, name, strlen(name));
 }
 
-void record_bypass(enum ptds_bypass what, const char *object)
+void record_bypass(enum ptds_bypass what, const char *object, uint32_t functions)
 {
-    struct ptds_rec_BYPASS record = {.what = what};
+    struct ptds_rec_BYPASS record = {.what = what, .functions = functions};
     if (record_on())
         define(PTDS_REC_BYPASS, &record, sizeof record, object, strlen(object));
 }

@@ -13,6 +13,7 @@
 
 #include "interpose/base/diag.h"
 #include "interpose/env/env.h"
+#include "interpose/record/bypass.h"
 
 uint64_t run_id(void)
 {
@@ -57,6 +58,8 @@ void run_say_nothing_seen(void)
     if (env->disable || env->policy == ENV_POLICY_none || (env->report.kind == ENV_OUTPUT_OFF && !env->trace) ||
         !stderr_takes(file))
         return;
-    diag_line(DIAG_ERROR, "no CUDA call of this program was seen, so nothing was remapped or recorded",
+    const char *why =
+        bypass_in_a_namespace() ? ": it uses a driver in a dlmopen namespace, which libptds leaves alone" : "";
+    diag_line(DIAG_ERROR, "no CUDA call of this program was seen, so nothing was remapped or recorded", why,
               has_had_children() ? " (of it alone: a process that it started speaks for itself)" : "", NULL);
 }

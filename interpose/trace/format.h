@@ -174,7 +174,15 @@ enum ptds_stream_kind {
 
 enum ptds_process { PTDS_PROCESS_FORK = 1, PTDS_PROCESS_EXIT = 2, PTDS_PROCESS_FORKED = 3 };
 
-enum ptds_bypass { PTDS_BYPASS_DRIVER_COPY = 1, PTDS_BYPASS_OTHER_HOOK = 2, PTDS_BYPASS_EXPORT_TABLE = 3 };
+enum ptds_bypass {
+    PTDS_BYPASS_DRIVER_COPY = 1,
+    PTDS_BYPASS_OTHER_HOOK = 2,
+    PTDS_BYPASS_EXPORT_TABLE = 3,
+    PTDS_BYPASS_NAMESPACE = 4,      /* the driver of a dlmopen namespace */
+    PTDS_BYPASS_NAMESPACE_USER = 5, /* an object that uses such a driver */
+    PTDS_BYPASS_DEEPBIND = 6,       /* opened with RTLD_DEEPBIND: calls the driver's own functions */
+    PTDS_BYPASS_DEEPBIND_LOOKUP = 7 /* the same: calls libc's dlsym */
+};
 
 enum ptds_class {
 /* clang-format off */

@@ -3,6 +3,7 @@
 // The command as its users meet it: exit statuses, what goes to which stream, and what `ptds run` hands to the program.
 #include <gtest/gtest.h>
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -405,6 +406,41 @@ TEST(RunVerb, LanesAndPoliciesAreTheShimsVariables)
     EXPECT_NE(0, Ptds("run --openmp true").status);
 }
 
+/* Whether `ptds run --audit` is to be had here. */
+bool LoaderTakesAuditors()
+{
+    unsigned minor = 0;
+    return sscanf(gnu_get_libc_version(), "2.%u", &minor) == 1 && minor >= 35;
+}
+
+TEST(RunVerb, AuditIsSaidLastInItsVariable)
+{
+    NEEDS_A_PLAIN_SHIM();
+    std::string auditor = Library();
+    auditor.replace(auditor.rfind('/') + 1, std::string::npos, "libptds_audit.so");
+    if (!LoaderTakesAuditors()) {
+        EXPECT_TRUE(Has(Ptds("run --audit true"), "--audit needs glibc 2.35 or later"));
+        return;
+    }
+    EXPECT_TRUE(Has(Ptds("run --audit sh -c 'echo is $LD_AUDIT'"), "is " + auditor + "\n"));
+    Ran ran = Ptds("run --audit sh -c 'echo is $LD_AUDIT'", "LD_AUDIT=/nowhere/libother.so");
+    EXPECT_TRUE(Has(ran, "is /nowhere/libother.so:" + auditor + "\n")) << ran.out;
+    EXPECT_TRUE(Has(Ptds("run sh -c 'echo is $LD_AUDIT'"), "is\n")) << "only where it is asked for";
+}
+
+TEST(RunVerb, AuditNeedsTheAuditorBesideTheLibrary)
+{
+    NEEDS_A_PLAIN_SHIM();
+    std::string alone = testing::TempDir() + "libptds.so";
+    std::ofstream(alone, std::ios::binary) << std::ifstream(Library(), std::ios::binary).rdbuf();
+    Ran ran = Ptds("run --audit true", "PTDS_LIBRARY=" + alone);
+    EXPECT_EQ(2, ran.status);
+    EXPECT_TRUE(Has(ran, "libptds_audit.so, which --audit needs: No such file")) << ran.out;
+    Ran doctor = Ptds("doctor", "PTDS_LIBRARY=" + alone);
+    EXPECT_EQ(0, doctor.status) << doctor.out;
+    EXPECT_TRUE(Has(doctor, "note   auditor ")) << doctor.out;
+}
+
 TEST(RunVerb, FailsLoudly)
 {
     EXPECT_EQ(2, Ptds("run true", "PTDS_LIBRARY=/nowhere/libptds.so").status);
@@ -427,6 +463,7 @@ TEST(Doctor, WorksWithoutADriver)
     Ran ran = Ptds("doctor");
     EXPECT_EQ(0, ran.status) << ran.out;
     EXPECT_TRUE(Has(ran, "none here, so the doors were not tried")) << ran.out;
+    EXPECT_EQ(LoaderTakesAuditors(), Has(ran, "ok     auditor ")) << ran.out;
 }
 
 TEST(Doctor, TriesTheDoorsOfADriver)

@@ -426,6 +426,27 @@ TEST(HalfRemapped, NamesEachReason)
     EXPECT_NE(std::string::npos, report.Text().find("cuNewThingAsync"));
 }
 
+/* What waits for nothing here is no half of anything, and of what may be nothing is concluded. */
+TEST(HalfRemapped, WhatWentPastTheShim)
+{
+    Built report(BuildTrace("bypass 4:/space/libcuda.so.1\n"
+                            "bypass 5:/space/libplugin.so\n"
+                            "bypass 6:/deep/libcalls.so\n"
+                            "bypass 7:/deep/libasks.so\n"
+                            "1@0 launch s=L to=P1 k=a\n"));
+    auto findings = report.Of("half-remapped");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    std::string text = report.Text();
+    EXPECT_NE(std::string::npos, text.find("libcalls.so")) << text;
+    EXPECT_NE(std::string::npos, text.find("Run it by ptds run --audit.")) << text;
+    EXPECT_EQ(std::string::npos, text.find("nothing: the records are complete")) << text;
+    for (const char *line :
+         {"/space/libcuda.so.1: the driver of a dlmopen namespace", "/space/libplugin.so: uses the driver of",
+          "/deep/libcalls.so: opened by name with RTLD_DEEPBIND, calls",
+          "/deep/libasks.so: opened by name with RTLD_DEEPBIND, may look"})
+        EXPECT_NE(std::string::npos, text.find(line)) << text;
+}
+
 TEST(HalfRemapped, ObservingIsNotHalfRemapping)
 {
     Built report(BuildTrace("setting policy=observe\n"

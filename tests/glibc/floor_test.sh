@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# floor_test.sh SHIM CUPTI COMMAND CHILD PLAIN: what leaves this machine needs no glibc newer than 2.17, and works here. PLAIN is a
+# floor_test.sh SHIM CUPTI AUDITOR COMMAND CHILD PLAIN: what leaves this machine needs no glibc newer than 2.17, and works here. PLAIN is a
 # program that is not built so: the check must see that. Run by Bazel.
 set -euo pipefail
-shim=$1 cupti=$2 command=$3 child=$4 plain=$5
+shim=$1 cupti=$2 auditor=$3 command=$4 child=$5 plain=$6
 status=0
 wrong() {
     echo "$*"
@@ -16,7 +16,7 @@ if readelf -d "$command" "$shim" | grep -q 'NEEDED.*lib[a-z]*san\.'; then
     exit 0
 fi
 
-newer=$(scripts/glibc/newer "$shim" "$cupti" "$command" "$child") || wrong "newer than 2.17:"$'\n'"$newer"
+newer=$(scripts/glibc/newer "$shim" "$cupti" "$auditor" "$command" "$child") || wrong "newer than 2.17:"$'\n'"$newer"
 # On a machine with an old glibc, a plain program is fine, too.
 if [[ $(getconf GNU_LIBC_VERSION) > "glibc 2.34" ]]; then
     newer=$(scripts/glibc/newer "$plain") && wrong "nothing is said of a program that is not built for old systems"

@@ -190,11 +190,11 @@ TEST(DeepLibrary, ErrorsAreTheLoadersOwn)
     }
 }
 
-/* What cannot be reached: a constructor runs before anybody knows of the library. What follows is as always. */
+/* What only the auditor reaches: a constructor runs before anybody else knows of the library. What follows is as always. */
 TEST(DeepLibrary, ConstructorsComeTooEarly)
 {
     auto found = answers(deep(steps({{"now", "early"}})));
-    EXPECT_EQ(found["found early"], DRIVER);
+    EXPECT_EQ(found["found early"], getenv("PTDS_TEST_AUDITED") && auditor_works() ? SHIM : DRIVER);
     EXPECT_EQ(found["found by dlsym"], SHIM);
     EXPECT_EQ(answers(deep(steps({{"plain", "early"}})))["found early"], SHIM);
 }

@@ -140,8 +140,9 @@ TEST(Table, NamesWhatTheDriverExports)
 TEST(Library, ExportsTheTableAndLittleElse)
 {
     Names expected = table(false), seen;
-    for (const char *name : {"dlopen", "dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread",
-                             "ptds_api_region_push", "ptds_api_region_pop", "ptds_api_flush", "InitializeInjectionNvtx2"})
+    for (const char *name :
+         {"dlopen", "dlsym", "dlvsym", "ptds_api_use_stream", "ptds_api_use_stream_in_thread", "ptds_api_region_push",
+          "ptds_api_region_pop", "ptds_api_flush", "ptds_audited", "ptds_audit_answer", "InitializeInjectionNvtx2"})
         expected.insert(name);
     const Names linkers = {"__bss_start", "_edata", "_end"};
     for (const Symbol &symbol : dynamic_symbols(shim())) {

@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fstream>
+#include <gnu/libc-version.h>
 #include <sstream>
 #include <stdexcept>
 #include <sys/stat.h>
@@ -45,6 +46,9 @@ std::vector<std::string> environment_of(const Command &command)
         all["LD_PRELOAD"] = join(command.preload);
     if (!command.libraries.empty())
         all["LD_LIBRARY_PATH"] = join(command.libraries);
+    bool audited = getenv("PTDS_TEST_AUDITED") && std::count(command.preload.begin(), command.preload.end(), shim());
+    if (!command.audit.empty() || audited)
+        all["LD_AUDIT"] = command.audit.empty() ? auditor() : join(command.audit);
     std::vector<std::string> lines;
     for (const auto &[name, value] : all)
         lines.push_back(name + "=" + value);
@@ -181,6 +185,17 @@ std::string data_file(const std::string &path)
 std::string shim()
 {
     return data_file("interpose/libptds.so");
+}
+
+std::string auditor()
+{
+    return data_file("interpose/libptds_audit.so");
+}
+
+bool auditor_works()
+{
+    unsigned minor = 0;
+    return sscanf(gnu_get_libc_version(), "2.%u", &minor) == 1 && minor >= 35;
 }
 
 std::string fake_driver(const std::string &version)

@@ -20,6 +20,7 @@ struct Command {
     std::map<std::string, std::string> env = {};
     std::vector<std::string> preload = {};   /* LD_PRELOAD, first to last */
     std::vector<std::string> libraries = {}; /* LD_LIBRARY_PATH */
+    std::vector<std::string> audit = {}; /* LD_AUDIT; the shim's auditor where PTDS_TEST_AUDITED and the shim are there */
     int seconds = 60;
     /* Runs in the child before the program does: limits, closed descriptors. Must be async-signal-safe. */
     std::function<void()> before = {};
@@ -66,8 +67,11 @@ std::ostream &operator<<(std::ostream &stream, const Outcome &outcome);
 /* A file that the test's target names in its data, by its path from the top of the repository. */
 std::string data_file(const std::string &path);
 
-/* The shim, and the folder of the fake driver (empty, "cuda12" or "cuda11"). */
+/* The shim, its auditor, and the folder of the fake driver (empty, "cuda12" or "cuda11"). */
 std::string shim();
+std::string auditor();
+/* Whether this machine's loader is one that the auditor works in: glibc's, from 2.35 on. */
+bool auditor_works();
 std::string fake_driver(const std::string &version = "");
 
 /* A folder of the test's own, gone with it. */

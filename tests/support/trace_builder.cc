@@ -194,10 +194,10 @@ void TraceBuilder::Untabled(const std::string &name)
     Definition(PTDS_REC_UNTABLED, &record, sizeof record, name);
 }
 
-void TraceBuilder::Bypass(const std::string &object)
+void TraceBuilder::Bypass(const std::string &object, uint32_t what)
 {
     auto record = Blank<ptds_rec_BYPASS>(PTDS_REC_BYPASS);
-    record.what = PTDS_BYPASS_DRIVER_COPY;
+    record.what = what;
     Definition(PTDS_REC_BYPASS, &record, sizeof record, object);
 }
 

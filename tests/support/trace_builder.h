@@ -65,8 +65,8 @@
  * When an operation ran on its device, from tick 0 on:
  *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
- * Other lines: "context N" (on device 0), "setting NAME=VALUE", "untabled NAME", "bypass OBJECT", "killed" (no clean end),
- * "recycled" (old detail is gone),
+ * Other lines: "context N" (on device 0), "setting NAME=VALUE", "untabled NAME", "bypass OBJECT" (a copy of the driver) or
+ * "bypass WHAT:OBJECT" (a number of enum ptds_bypass), "killed" (no clean end), "recycled" (old detail is gone),
  * "refused" (records could not be kept), "monotonic" (default) or "tsc" (3 ticks a nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
@@ -117,7 +117,7 @@ public:
                 uint32_t variables = PTDS_NO_VARIABLES);
     void Memory(const CallSpec &allocation);
     void Untabled(const std::string &name);
-    void Bypass(const std::string &object);
+    void Bypass(const std::string &object, uint32_t what = PTDS_BYPASS_DRIVER_COPY);
     void Call(const CallSpec &call);
     void Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count);
     /* Only of a thread that has counts. */

@@ -266,6 +266,15 @@ private:
         return 0x300000 + object * size;
     }
 
+    void Bypass(const std::string &what)
+    {
+        size_t colon = what.find(':');
+        if (colon == std::string::npos)
+            trace_.Bypass(what);
+        else
+            trace_.Bypass(what.substr(colon + 1), static_cast<uint32_t>(std::stoul(what)));
+    }
+
     void Line(const std::string &line)
     {
         std::istringstream words(line);
@@ -275,7 +284,7 @@ private:
         std::string rest;
         if (first == "setting" || first == "untabled" || first == "bypass") {
             words >> rest;
-            first == "setting" ? trace_.Setting(rest) : first == "bypass" ? trace_.Bypass(rest) : trace_.Untabled(rest);
+            first == "setting" ? trace_.Setting(rest) : first == "bypass" ? Bypass(rest) : trace_.Untabled(rest);
         } else if (first == "tsc" || first == "monotonic") {
             tsc_ = first == "tsc";
         } else if (first == "thread-end") {

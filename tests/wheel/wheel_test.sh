@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# wheel_test.sh COMMAND SHIM CUPTI: the wheel is the same each time it is made, installs without a network, and `python -m ptds` runs
+# wheel_test.sh COMMAND SHIM CUPTI AUDITOR: the wheel is the same each time it is made, installs without a network, and `python -m ptds` runs
 # a script of this Python under the shim, on the simulated driver. Run by Bazel.
 set -euo pipefail
-command=$1 shim=$2 cupti=$3
+command=$1 shim=$2 cupti=$3 auditor=$4
 source=$PWD work=$TEST_TMPDIR
 export LD_LIBRARY_PATH=$PWD/tests/sim HOME=$work PIP_DISABLE_PIP_VERSION_CHECK=1
 status=0
@@ -12,11 +12,11 @@ wrong() {
     status=1
 }
 
-make_wheel() { mkdir -p "$1" && /usr/bin/python3 scripts/python/make_wheel.py "$1" 1.2.3 "$command" "$shim" "$cupti"; }
+make_wheel() { mkdir -p "$1" && /usr/bin/python3 scripts/python/make_wheel.py "$1" 1.2.3 "$command" "$shim" "$cupti" "$auditor"; }
 wheel=$(make_wheel "$work/one")
 # Of other dates and modes:
-again=$(umask 077 && cp -L "$shim" "$work/libptds.so" && cp -L "$cupti" "$work/libptds_cupti.so" &&
-    mkdir "$work/two" && /usr/bin/python3 scripts/python/make_wheel.py "$work/two" 1.2.3 "$command" "$work/libptds.so" "$work/libptds_cupti.so")
+again=$(umask 077 && cp -L "$shim" "$work/libptds.so" && cp -L "$cupti" "$work/libptds_cupti.so" && cp -L "$auditor" "$work/libptds_audit.so" &&
+    mkdir "$work/two" && /usr/bin/python3 scripts/python/make_wheel.py "$work/two" 1.2.3 "$command" "$work/libptds.so" "$work/libptds_cupti.so" "$work/libptds_audit.so")
 [[ $(basename "$wheel") == ptds-1.2.3-py3-none-manylinux_2_17_x86_64.whl ]] || wrong "its name is $wheel"
 cmp "$wheel" "$again" || wrong "two wheels of the same files differ"
 
@@ -63,6 +63,9 @@ runs "run -- -m" "copied __main__ ['$work/scripts/script.py'] scripts 0 False" \
     env PYTHONPATH="$work/scripts" "$python" -m ptds run -- -c "import os, runpy, sys; os.chdir('scripts'); sys.path[0] = os.getcwd()
 runpy.run_module('script', run_name='__main__', alter_sys=True)"
 runs "the console's" "$expected" "$work/env/bin/ptds" run -- "$python" -O scripts/script.py --steps 3
+if [[ $(getconf GNU_LIBC_VERSION) > "glibc 2.34" ]]; then
+    runs "run --audit" "$expected" "$python" -O -m ptds run --audit -- scripts/script.py --steps 3
+fi
 "$python" -m ptds report run.ptds >report.txt
 grep -q 'python' report.txt && grep -q 'Right' report.txt || wrong "report: $(<report.txt)"
 "$python" -m ptds run -- /bin/echo not a script | grep -qx 'not a script' || wrong "run -- program"
