@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Called where somebody else's pointers are followed: host memory of the program, frames of an interpreter. Must never
+ * fault, allocate or lose errno.
+ */
+#include "interpose/base/peek.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int peek(uint64_t address, void *into, size_t bytes)
+{
+    return peek_places(&address, 1, into, bytes);
+}
+
+int peek_places(const uint64_t *address, int count, void *into, size_t bytes)
+{
+    struct iovec local = {into, bytes * (size_t)count}, there[PEEK_PLACES];
+    int saved = errno;
+    for (int i = 0; i < count; i++)
+        there[i] = (struct iovec){(void *)(uintptr_t)address[i], bytes};
+    ssize_t got = process_vm_readv(getpid(), &local, 1, there, (unsigned long)count, 0);
+    errno = saved;
+    return got == (ssize_t)(bytes * (size_t)count);
+}
