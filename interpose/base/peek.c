@@ -24,3 +24,13 @@ int peek_places(const uint64_t *address, int count, void *into, size_t bytes)
     errno = saved;
     return got == (ssize_t)(bytes * (size_t)count);
 }
+
+int peek_word_and(uint64_t address, uint64_t *word, uint64_t block, void *into, size_t bytes)
+{
+    struct iovec local[] = {{word, sizeof *word}, {into, bytes}};
+    struct iovec there[] = {{(void *)(uintptr_t)address, sizeof *word}, {(void *)(uintptr_t)block, bytes}};
+    int saved = errno;
+    ssize_t got = process_vm_readv(getpid(), local, 2, there, 2, 0);
+    errno = saved;
+    return (got >= (ssize_t)sizeof *word) + (got == (ssize_t)(sizeof *word + bytes));
+}

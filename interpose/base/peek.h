@@ -16,4 +16,7 @@ int peek(uint64_t address, void *into, size_t bytes);
 enum { PEEK_PLACES = 16 };
 int peek_places(const uint64_t *address, int count, void *into, size_t bytes);
 
+/* A word and, in the same system call, a block elsewhere. How many of the two are there: the block may be missing. */
+int peek_word_and(uint64_t address, uint64_t *word, uint64_t block, void *into, size_t bytes);
+
 #endif

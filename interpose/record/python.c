@@ -104,11 +104,17 @@ static int step_at(const struct python_layout *layout, struct python_thread *own
     return 1;
 }
 
-/* The thread's innermost frame; 0: none, or not to be had. Its state may be gone. */
-static uint64_t innermost(const struct python_layout *layout, uint64_t thread)
+/* The thread's innermost frame; 0: none, or not to be had. Its state may be gone. The page that was read last time, whose
+ * frames have changed since, is read along with it: most often it is the one wanted. */
+static uint64_t innermost(const struct python_layout *layout, struct python_thread *own, uint64_t thread)
 {
-    uint64_t at = 0;
-    if (!is_address(thread) || !peek(thread + layout->current, &at, sizeof at))
+    uint64_t at = 0, page = own->page;
+    if (!is_address(thread))
+        return 0;
+    int got = page ? peek_word_and(thread + layout->current, &at, page, own->bytes, sizeof own->bytes) :
+                     peek(thread + layout->current, &at, sizeof at);
+    own->page = got == 2 ? page : 0;
+    if (!got)
         return 0;
     if (layout->through && (!is_address(at) || !peek(at, &at, sizeof at)))
         return 0;
@@ -158,8 +164,7 @@ static uint64_t key_by_peek(const struct python_layout *layout, struct python_th
     int told = 0;
     struct step step;
     struct sum sum = {0};
-    own->page = 0; /* what is there has changed since */
-    uint64_t frame = innermost(layout, thread);
+    uint64_t frame = innermost(layout, own, thread);
     for (int steps = 0; told < PYTHON_TOLD_APART && steps < 2 * PYTHON_TOLD_APART && step_at(layout, own, frame, &step);
          steps++, frame = step.previous) {
         if (step.owner >= OWNER_C)
@@ -222,8 +227,7 @@ int python_frames(struct thread *thread, struct python_frame *out, int most)
     struct step step;
     if (!layout || !python_of(thread))
         return 0;
-    thread->python->page = 0;
-    uint64_t state = python_find_thread_state(layout), frame = state ? innermost(layout, state) : 0;
+    uint64_t state = python_find_thread_state(layout), frame = state ? innermost(layout, thread->python, state) : 0;
     for (; good && frame && count < most && steps < STEPS_MOST; frame = step.previous) {
         good = !is_again(seen, steps, frame) && step_at(layout, thread->python, frame, &step) &&
                take(layout, &step, frame, out, &count);
