@@ -131,7 +131,8 @@ static void add_stack(struct database *database, const struct stack_def *stack)
         row_number(database, stack->id);
         row_number(database, i);
         row_text(database, object != NULL ? object->text : NULL);
-        row_number(database, object != NULL ? stack->pc[i] - object->bias : stack->pc[i]);
+        row_number_if(database, definitions_source(&report->trace.defs, stack->pc[i]) == NULL,
+                      object != NULL ? stack->pc[i] - object->bias : stack->pc[i]);
         row_text(database, named ? symbol : NULL);
         row_end(database);
     }
