@@ -57,6 +57,11 @@ int python_may_call(void *const *frames, int count, int whole)
     return python_layout() != NULL;
 }
 
+int python_is_here(void)
+{
+    return python_layout() != NULL;
+}
+
 struct python_thread *python_of(struct thread *thread)
 {
     if (!thread->python)

@@ -38,6 +38,9 @@ struct python_thread *python_of(struct thread *thread);
  * the thread's start. Looks for the interpreter. */
 int python_may_call(void *const *frames, int count, int whole);
 
+/* An interpreter was found. */
+int python_is_here(void);
+
 /* What tells the thread's Python functions from others: a number that is never 0; 1: there are none to be read. */
 uint64_t python_key(const struct thread *thread);
 

@@ -193,7 +193,13 @@ static int number_at(const uint8_t *object, uint16_t at)
     return number;
 }
 
-/* Code that the interpreter made for itself has no table of lines. */
+/* Code that the interpreter made for itself has no table of lines in 3.12, later no first line and one name for all. */
+static int is_its_own(const struct python_layout *layout, const uint8_t *object, uint64_t lines)
+{
+    return !lines || (number_at(object, layout->first) <= 0 &&
+                      word_at(object, layout->file) == word_at(object, layout->function));
+}
+
 static uint64_t look_at(const struct python_layout *layout, const uint8_t *object, uint64_t offset)
 {
     char file[FILE_ROOM], function[FUNCTION_ROOM];
@@ -201,7 +207,7 @@ static uint64_t look_at(const struct python_layout *layout, const uint8_t *objec
     int first = number_at(object, layout->first);
     if (!is_of_type(lines, layout->bytes_type) || !peek(lines + layout->bytes_length, &bytes, sizeof bytes))
         return 0;
-    if (!bytes)
+    if (is_its_own(layout, object, bytes))
         return UINT64_MAX;
     if (!python_text(layout, word_at(object, layout->file), file, sizeof file) ||
         !python_text(layout, word_at(object, layout->function), function, sizeof function))

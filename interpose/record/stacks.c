@@ -18,7 +18,8 @@
 
 #define FRAMES 48
 #define FIRST_USES 48u        /* unwinds granted to a call site that never blocks */
-#define PYTHON_USES 1024u     /* likewise, where it may stand for many of Python's */
+#define PYTHON_WAYS 1024u     /* likewise, where many ways of Python's may lead through it */
+#define PYTHON_USES 65536u    /* likewise, where frames of Python alone are read, which costs a few microseconds */
 #define SCAN_WORDS 2048       /* how far up the stack one frame's return address is looked for */
 #define MAIN_STACK (1u << 20) /* of the main thread's stack, so much below its start is taken to be its own */
 #define REFUSED 256u          /* calls that a refusal holds for */
@@ -102,12 +103,12 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
     }
 }
 
-static int granted(const struct call *C)
+static int granted(uint64_t key, uint32_t most)
 {
-    uint64_t key = (uint64_t)C->caller, used = map_add(&uses, key, 1);
+    uint64_t used = map_add(&uses, key, 1);
     if (!used)
         map_set(&uses, key, 1);
-    return used < (C->thread->python ? PYTHON_USES : FIRST_USES) || (used & (used - 1)) == 0;
+    return used < most || (used & (used - 1)) == 0;
 }
 
 /* ---- functions of Python ---- */
@@ -153,7 +154,7 @@ static uint32_t id_with_python(const struct stack_entry *entry, const struct cal
     struct python_place *place = place_of(C->thread, key);
     if (place->key == key && (!place->refused || (!worth && --place->refused)))
         return place->id;
-    if (worth || granted(C))
+    if (worth || granted(~(uint64_t)C->caller, PYTHON_USES))
         return with_python(way, C->thread);
     way->id = way->id ? way->id : id_of(way->pc, (int)way->count);
     *place = (struct python_place){.key = key, .id = way->id, .refused = REFUSED};
@@ -204,7 +205,7 @@ uint32_t stacks_known(const struct call *C)
 
 static uint32_t find(struct stack_entry *entry, const struct call *C, int worth)
 {
-    if (!C->thread->unwinding && (worth || granted(C)))
+    if (!C->thread->unwinding && (worth || granted((uint64_t)C->caller, python_is_here() ? PYTHON_WAYS : FIRST_USES)))
         return unwind(entry, C);
     void *caller = (void *)(uintptr_t)C->caller;
     *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame, .id = id_of(&caller, 1), .refused = REFUSED};

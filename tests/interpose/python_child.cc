@@ -16,6 +16,7 @@ namespace
 {
 
 CUevent event;
+int minor;
 
 __attribute__((noinline)) void call_cuda()
 {
@@ -116,7 +117,8 @@ void texts(char *thread)
 void shims(char *thread)
 {
     Function inner("inner"), own("own"), outer("outer");
-    own.code = fake::code(fake::text("own"), fake::text("own"), 0, fake::bytes(""));
+    char *name = fake::text("own");
+    own.code = minor == 12 ? fake::code(name, name, 1, fake::bytes("")) : fake::code(name, name, 0);
     fake::enter([&](const char *entry) {
         inner.stands(0, own.frame);
         own.stands(0, outer.frame);
@@ -235,7 +237,7 @@ void situation(const std::string &what, char *thread, const std::string &how)
 
 int main(int argc, char **argv)
 {
-    int minor = atoi(argv[1]);
+    minor = atoi(argv[1]);
     std::string what = argv[2], how = argc > 3 ? argv[3] : "";
     fake::Version which = fake::versions[minor >= 12 && minor <= 14 ? minor - 12 : 2];
     which.number = (which.number & 0xff00ffff) | static_cast<unsigned>(minor) << 16;

@@ -2,64 +2,24 @@
  *
  * Functions of Python in recorded call sites: what the shim makes of an interpreter's memory, whole and damaged.
  */
-#include <algorithm>
-
-#include "tests/interpose/recorded.h"
+#include "tests/interpose/sources.h"
 
 namespace ptds
 {
 namespace
 {
 
-struct Stack {
-    std::string python; /* "inner:10 outer:500", innermost first */
-    std::vector<uint64_t> pc;
-};
-
 struct Seen {
     std::vector<Stack> calls; /* of event records, in the order of the calls */
     std::vector<uint32_t> ids;
-    Outcome outcome;
 };
-
-std::string source(const Recorded &recorded, uint32_t id)
-{
-    for (const ptds_rec_SOURCE &one : recorded.all<ptds_rec_SOURCE>(PTDS_REC_SOURCE))
-        if (one.id == id)
-            return recorded.string(one.function) + ":" + std::to_string(one.line);
-    return "undefined";
-}
-
-Stack stack_of(const Recorded &recorded, uint32_t id)
-{
-    Stack found;
-    for (const auto &[kind, bytes] : recorded.trace.records) {
-        ptds_rec_STACK stack;
-        if (kind != PTDS_REC_STACK)
-            continue;
-        memcpy(&stack, bytes.data(), sizeof stack);
-        if (stack.id != id)
-            continue;
-        found.pc.resize(stack.count);
-        memcpy(found.pc.data(), bytes.data() + sizeof stack, stack.count * 8);
-        for (uint64_t pc : found.pc)
-            if (pc & PTDS_PC_SOURCE)
-                found.python += (found.python.empty() ? "" : " ") + source(recorded, static_cast<uint32_t>(pc));
-    }
-    return found;
-}
 
 Seen see(const std::vector<std::string> &mode, const std::string &child = "python_child", const Settings &more = {})
 {
-    Recorded recorded = record_of(child, mode, "observe", more);
     Seen seen;
-    seen.outcome = recorded.outcome;
-    std::vector<ptds_rec_CALL> calls = recorded.calls(PTDS_OP_EVENT_RECORD);
-    std::sort(calls.begin(), calls.end(), [](auto &a, auto &b) { return a.enter < b.enter; });
-    for (const ptds_rec_CALL &call : calls) {
-        seen.ids.push_back(call.stack);
-        seen.calls.push_back(stack_of(recorded, call.stack));
-    }
+    seen.calls = stacks_of(record_of(child, mode, "observe", more), PTDS_OP_EVENT_RECORD);
+    for (const Stack &stack : seen.calls)
+        seen.ids.push_back(stack.id);
     return seen;
 }
 
