@@ -27,7 +27,7 @@ std::string TraceOf(const std::string &site)
                       "1@12000+3 sync s=N1\n");
 }
 
-const char python[] = "b<Net.forward:/src/app/net.py:41<main:/src/app/train.py:7";
+const char python[] = "b<-Net.forward:/src/app/net.py:41<-main:/src/app/train.py:7";
 
 TEST(Source, EveryTextShowsThePlace)
 {
@@ -146,14 +146,14 @@ TEST(Source, TellsFindingsApart)
 {
     std::string id = IdOf(python);
     EXPECT_NE(id, IdOf("b"));
-    EXPECT_NE(id, IdOf("b<Net.forward:/src/app/net.py:42<main:/src/app/train.py:7")) << "another line";
-    EXPECT_NE(id, IdOf("b<Net.forward:/src/app/net.py:41<main:/src/app/train.py:8")) << "of the caller";
-    EXPECT_EQ(id, IdOf("b<Net.forward:/home/me/net.py:41<main:/home/me/train.py:7")) << "the same program elsewhere";
+    EXPECT_NE(id, IdOf("b<-Net.forward:/src/app/net.py:42<-main:/src/app/train.py:7")) << "another line";
+    EXPECT_NE(id, IdOf("b<-Net.forward:/src/app/net.py:41<-main:/src/app/train.py:8")) << "of the caller";
+    EXPECT_EQ(id, IdOf("b<-Net.forward:/home/me/net.py:41<-main:/home/me/train.py:7")) << "the same program elsewhere";
     std::string place = PlaceOf(python);
     EXPECT_EQ(16u, place.size());
-    EXPECT_EQ(place, PlaceOf("b<Net.forward:/src/app/net.py:99<other:/src/app/train.py:1")) << "it lasts while lines move";
-    EXPECT_NE(place, PlaceOf("b<Other.forward:/src/app/net.py:41<main:/src/app/train.py:7"));
-    EXPECT_NE(place, PlaceOf("b<Net.forward:/src/app/other.py:41<main:/src/app/train.py:7"));
+    EXPECT_EQ(place, PlaceOf("b<-Net.forward:/src/app/net.py:99<-other:/src/app/train.py:1")) << "it lasts while lines move";
+    EXPECT_NE(place, PlaceOf("b<-Other.forward:/src/app/net.py:41<-main:/src/app/train.py:7"));
+    EXPECT_NE(place, PlaceOf("b<-Net.forward:/src/app/other.py:41<-main:/src/app/train.py:7"));
 }
 
 /* A damaged trace may name what is not in it. */

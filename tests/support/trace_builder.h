@@ -42,7 +42,7 @@
  *
  *   flags=N result=N    ctx=N
  *
- *   site=NAME   a call stack of its own, in /opt/app/prog; NAME@OBJECT in /opt/app/OBJECT; NAME<f:/a.py:41<g:/b.py:7 with
+ *   site=NAME   a call stack of its own, in /opt/app/prog; NAME@OBJECT in /opt/app/OBJECT; NAME<-f:/a.py:41<-g:/b.py:7 with
  *               functions of Python on the way, the innermost first
  *   api=NAME    the driver function, instead of the operation's usual one
  * Words:

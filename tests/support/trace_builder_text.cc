@@ -265,15 +265,17 @@ private:
 
     uint32_t StackId(const std::string &name)
     {
-        std::istringstream parts(name);
-        std::string site, part;
-        std::getline(parts, site, '<');
+        size_t next = name.find("<-");
+        std::string site = name.substr(0, next);
         size_t at = site.find('@');
         uint64_t base = ObjectBase(at == std::string::npos ? "prog" : site.substr(at + 1));
         return Id(&stacks_, name, [&](uint32_t id) {
             std::vector<uint64_t> pc = {base + id * 0x10u};
-            while (std::getline(parts, part, '<'))
-                pc.push_back(SourcePc(part));
+            while (next != std::string::npos) {
+                size_t from = next + 2;
+                next = name.find("<-", from);
+                pc.push_back(SourcePc(name.substr(from, next - from)));
+            }
             pc.push_back(base + 0x8000);
             trace_.Stack(id, pc);
         });
