@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of frames. Called by all who write one. Frames in an interpreter's source have theirs in the trace, so they are known
- * on any machine, and to the shim at its end; those of code the namer is asked for.
+ * Names of frames. Called by all who write one. Frames in an interpreter's source have theirs in the trace, so they are
+ * known on any machine, and to the shim at its end; those of code the namer is asked for.
  */
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Walks the chain of frames of the thread that it runs on. Called by stacks.c: for what tells two call sites apart with every
- * recorded call that functions of Python are on the way to, for the frames themselves where a stack is defined. Must never
- * fault: memory of Python's goes away under a thread that holds no lock of the interpreter's when another thread ends the
- * interpreter, so it is read directly only where the thread's state is the interpreter's own first one, and such a walk has
- * been made before by way of the kernel.
+ * Walks the chain of frames of the thread that it runs on. Called by stacks.c: for what tells two call sites apart with
+ * every recorded call that functions of Python are on the way to, for the frames themselves where a stack is defined. Must
+ * never fault: memory of Python's goes away under a thread that holds no lock of the interpreter's when another thread ends
+ * the interpreter, so it is read directly only where the thread's state is the interpreter's own first one, and such a walk
+ * has been made before by way of the kernel.
  */
 #include "interpose/record/python.h"
 
@@ -116,8 +116,8 @@ static uint64_t innermost(const struct python_layout *layout, struct python_thre
     uint64_t at = 0, page = own->page;
     if (!is_address(thread))
         return 0;
-    int got = page ? peek_word_and(thread + layout->current, &at, page, own->bytes, sizeof own->bytes) :
-                     peek(thread + layout->current, &at, sizeof at);
+    int got = page ? peek_word_and(thread + layout->current, &at, page, own->bytes, sizeof own->bytes)
+                   : peek(thread + layout->current, &at, sizeof at);
     own->page = got == 2 ? page : 0;
     if (!got)
         return 0;
@@ -200,7 +200,8 @@ uint64_t python_key(const struct thread *thread)
 /* ---- the frames ---- */
 
 /* What is not a function's frame, or no frame at all, ends the walk: 0. */
-static int take(const struct python_layout *layout, const struct step *step, uint64_t at, struct python_frame *out, int *count)
+static int take(const struct python_layout *layout, const struct step *step, uint64_t at, struct python_frame *out,
+                int *count)
 {
     struct python_frame frame = {0, at};
     if (step->owner < OWNER_C) {

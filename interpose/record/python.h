@@ -34,8 +34,8 @@ struct python_thread {
 /* The thread's; NULL without memory. */
 struct python_thread *python_of(struct thread *thread);
 
-/* Whether functions of Python may be among these frames' callers: one of them is an interpreter's, or they do not reach up to
- * the thread's start. Looks for the interpreter. */
+/* Whether functions of Python may be among these frames' callers: one of them is an interpreter's, or they do not reach up
+ * to the thread's start. Looks for the interpreter. */
 int python_may_call(void *const *frames, int count, int whole);
 
 /* An interpreter was found. */

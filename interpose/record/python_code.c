@@ -196,8 +196,8 @@ static int number_at(const uint8_t *object, uint16_t at)
 /* Code that the interpreter made for itself has no table of lines in 3.12, later no first line and one name for all. */
 static int is_its_own(const struct python_layout *layout, const uint8_t *object, uint64_t lines)
 {
-    return !lines || (number_at(object, layout->first) <= 0 &&
-                      word_at(object, layout->file) == word_at(object, layout->function));
+    return !lines ||
+           (number_at(object, layout->first) <= 0 && word_at(object, layout->file) == word_at(object, layout->function));
 }
 
 static uint64_t look_at(const struct python_layout *layout, const uint8_t *object, uint64_t offset)

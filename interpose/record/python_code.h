@@ -7,8 +7,8 @@
 
 #include "interpose/record/python_layout.h"
 
-/* The SOURCE of a place in a function, as the pc of a stack; 0: what lies there is no function's code, UINT64_MAX: it is code
- * that the interpreter made for itself. Defines it the first time. Reads nothing but by peek(). */
+/* The SOURCE of a place in a function, as the pc of a stack; 0: what lies there is no function's code, UINT64_MAX: it is
+ * code that the interpreter made for itself. Defines it the first time. Reads nothing but by peek(). */
 uint64_t python_source(const struct python_layout *layout, uint64_t code, uint64_t instr);
 
 /* The line of the instruction `offset` bytes after the first one, by the function's own table; 0: it does not say. */

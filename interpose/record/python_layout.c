@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Knows which interpreters can be read, and where each keeps what is read of it. From 3.13 on the interpreter says so
- * itself, for debuggers; of 3.12 there is a table. Called when a stack is taken. What is not known for certain is not read: a
- * version of another number or not released, an interpreter without its lock, one built for debugging.
+ * itself, for debuggers; of 3.12 there is a table. Called when a stack is taken. What is not known for certain is not read:
+ * a version of another number or not released, an interpreter without its lock, one built for debugging.
  */
 #include "interpose/record/python_layout.h"
 

@@ -15,13 +15,13 @@
 enum { PYTHON_FRAME_BYTES = 80, PYTHON_CODE_MOST = 256 };
 
 struct python_layout {
-    uintptr_t runtime, runtime_end;               /* _PyRuntime, with the main interpreter and its first thread in it */
-    uintptr_t code_type, text_type, bytes_type;   /* what an object of the kind names as its type */
-    uint16_t finalizing;                          /* of _PyRuntime */
-    uint16_t current, through;                    /* of a thread: its frame; `through`: at `current` lies a pointer to that */
-    uint16_t thread_id;                           /* of a thread: pthread_self() */
-    uint16_t previous, executable, instr, owner;  /* of a frame */
-    uint16_t file, function, lines, first, version, start; /* of a code object; start: of its instructions */
+    uintptr_t runtime, runtime_end;             /* _PyRuntime, with the main interpreter and its first thread in it */
+    uintptr_t code_type, text_type, bytes_type; /* what an object of the kind names as its type */
+    uint16_t finalizing;                        /* of _PyRuntime */
+    uint16_t current, through;                  /* of a thread: its frame; `through`: at `current` lies a pointer to that */
+    uint16_t thread_id;                         /* of a thread: pthread_self() */
+    uint16_t previous, executable, instr, owner;              /* of a frame */
+    uint16_t file, function, lines, first, version, start;    /* of a code object; start: of its instructions */
     uint16_t text_length, text_state, text_ascii, text_other; /* of a string; where its characters begin */
     uint16_t bytes_length, bytes_start;
 };

@@ -163,7 +163,6 @@ static uint32_t id_with_python(const struct stack_entry *entry, const struct cal
 
 /* ---- */
 
-
 static uint32_t unwind(struct stack_entry *entry, const struct call *C)
 {
     void *frames[FRAMES];
@@ -181,7 +180,8 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
     /* Otherwise the last frames are the thread's start, below which the stack may end: nothing is looked for there. */
     int generated = ends_in_generated_code(frames + first, count - first);
     find_slots(entry, C, frames + first, count - first - (generated ? 0 : 2), generated);
-    int python = entry->caller && python_may_call(frames + first, count - first, whole && !generated) && python_of(C->thread);
+    int python =
+        entry->caller && python_may_call(frames + first, count - first, whole && !generated) && python_of(C->thread);
     if (python) {
         entry->refused = STACKS_PYTHON;
         ways_keep(way_of(C->thread, entry), frames + first, count - first, hash(frames + first, count - first));

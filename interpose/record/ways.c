@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Puts frames of C and of Python together. Called by stacks.c, when a stack is defined. The interpreter notes each entry from
- * C in a frame of its own, which lies on the C stack, so it is known which C frame stands for which functions of Python. Must
- * load nothing: the unwinder is the one that backtrace() has loaded.
+ * Puts frames of C and of Python together. Called by stacks.c, when a stack is defined. The interpreter notes each entry
+ * from C in a frame of its own, which lies on the C stack, so it is known which C frame stands for which functions of
+ * Python. Must load nothing: the unwinder is the one that backtrace() has loaded.
  */
 #include "interpose/record/ways.h"
 

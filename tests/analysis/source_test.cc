@@ -83,13 +83,13 @@ TEST(Source, SarifPointsToIt)
     const char *uri = nullptr;
     int line = 0, size = 0;
     ASSERT_EQ(0, json_unpack(root, "{s:[{s:[o]}]}", "runs", "results", &result)) << text;
-    EXPECT_EQ(0, json_unpack(result, "{s:[{s:{s:{s:s},s:{s:i}}}]}", "locations", "physicalLocation", "artifactLocation", "uri",
-                             &uri, "region", "startLine", &line))
+    EXPECT_EQ(0, json_unpack(result, "{s:[{s:{s:{s:s},s:{s:i}}}]}", "locations", "physicalLocation", "artifactLocation",
+                             "uri", &uri, "region", "startLine", &line))
         << text;
     EXPECT_STREQ("net.py", uri);
     EXPECT_EQ(41, line);
-    size = static_cast<int>(
-        json_array_size(json_object_get(json_array_get(json_object_get(result, "stacks"), 0), "frames")));
+    size =
+        static_cast<int>(json_array_size(json_object_get(json_array_get(json_object_get(result, "stacks"), 0), "frames")));
     EXPECT_EQ(2, size) << text;
     json_decref(root);
 }
@@ -103,8 +103,8 @@ TEST(Source, JsonHasThePlace)
     json_t *frame = json_array_get(json_object_get(json_array_get(json_object_get(root, "findings"), 0), "callsite"), 1);
     const char *symbol = nullptr, *function = nullptr, *file = nullptr;
     int line = 0;
-    EXPECT_EQ(0, json_unpack(frame, "{s:n,s:s,s:[{s:s,s:s,s:i}]}", "object", "symbol", &symbol, "places", "function", &function,
-                             "file", &file, "line", &line))
+    EXPECT_EQ(0, json_unpack(frame, "{s:n,s:s,s:[{s:s,s:s,s:i}]}", "object", "symbol", &symbol, "places", "function",
+                             &function, "file", &file, "line", &line))
         << out.text;
     EXPECT_STREQ("Net.forward (net.py:41)", symbol);
     EXPECT_STREQ("Net.forward", function);
@@ -123,8 +123,8 @@ TEST(Source, SqliteHasIt)
         *static_cast<std::string *>(out) += std::string(values[0]) + ";";
         return 0;
     };
-    sqlite3_exec(database, "SELECT symbol FROM PTDS_FRAME WHERE object IS NULL AND offset IS NULL ORDER BY depth", add, &found,
-                 nullptr);
+    sqlite3_exec(database, "SELECT symbol FROM PTDS_FRAME WHERE object IS NULL AND offset IS NULL ORDER BY depth", add,
+                 &found, nullptr);
     sqlite3_close(database);
     unlink(path.c_str());
     EXPECT_EQ("Net.forward (net.py:41);main (train.py:7);", found);
@@ -151,7 +151,8 @@ TEST(Source, TellsFindingsApart)
     EXPECT_EQ(id, IdOf("b<-Net.forward:/home/me/net.py:41<-main:/home/me/train.py:7")) << "the same program elsewhere";
     std::string place = PlaceOf(python);
     EXPECT_EQ(16u, place.size());
-    EXPECT_EQ(place, PlaceOf("b<-Net.forward:/src/app/net.py:99<-other:/src/app/train.py:1")) << "it lasts while lines move";
+    EXPECT_EQ(place, PlaceOf("b<-Net.forward:/src/app/net.py:99<-other:/src/app/train.py:1"))
+        << "it lasts while lines move";
     EXPECT_NE(place, PlaceOf("b<-Other.forward:/src/app/net.py:41<-main:/src/app/train.py:7"));
     EXPECT_NE(place, PlaceOf("b<-Net.forward:/src/app/other.py:41<-main:/src/app/train.py:7"));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a CPython has in memory, made by hand: a runtime that says where things lie, thread states, frames, code objects and
- * text, each laid out as its version does. Written down again here from the versions' own headers, so that the shim's tables
- * are not their own witness. The program that includes this is the interpreter: it must export its symbols.
+ * text, each laid out as its version does. Written down again here from the versions' own headers, so that the shim's
+ * tables are not their own witness. The program that includes this is the interpreter: it must export its symbols.
  */
 #ifndef PTDS_TESTS_FAKE_PYTHON_H
 #define PTDS_TESTS_FAKE_PYTHON_H
@@ -21,7 +21,9 @@ unsigned long Py_Version;
 uint64_t _PyRuntime[8192], PyCode_Type[8], PyUnicode_Type[8], PyBytes_Type[8];
 #ifdef FAKE_DEBUG_BUILD
 EXPORTED void _Py_NegativeRefcount();
-void _Py_NegativeRefcount() {}
+void _Py_NegativeRefcount()
+{
+}
 #endif
 }
 
@@ -148,13 +150,13 @@ inline char *bytes(const std::string &content)
 }
 
 /* Of instructions 0 to 7 the lines are first, +1, +101, +101, none, +51, +51, +51 and, in a longer table, so on. */
-inline const std::string lines("\xd0\x01\x02"             /* one line in columns 1 to 2, the same line */
-                               "\xd8\x01\x02"             /* the next line */
-                               "\xe9\x48\x03"             /* no columns, two instructions, 100 lines on */
-                               "\xf8"                     /* none */
-                               "\xe8\x65\x01"             /* no columns, 50 lines back */
-                               "\xf1\x00\x02\x03\x04"     /* all told, two instructions, the same line */
-                               "\x87\x11",                /* short, eight instructions */
+inline const std::string lines("\xd0\x01\x02"         /* one line in columns 1 to 2, the same line */
+                               "\xd8\x01\x02"         /* the next line */
+                               "\xe9\x48\x03"         /* no columns, two instructions, 100 lines on */
+                               "\xf8"                 /* none */
+                               "\xe8\x65\x01"         /* no columns, 50 lines back */
+                               "\xf1\x00\x02\x03\x04" /* all told, two instructions, the same line */
+                               "\x87\x11",            /* short, eight instructions */
                                20);
 
 inline uint32_t code_version = 100;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Takes itself for a CPython and calls the simulated driver out of functions of Python that it makes up in memory. argv[1] is
- * the version, 12 to 14 or another, argv[2] the situation. Each event record is a call to look at; knows nothing of the shim.
+ * Takes itself for a CPython and calls the simulated driver out of functions of Python that it makes up in memory. argv[1]
+ * is the version, 12 to 14 or another, argv[2] the situation. Each event record is a call to look at; knows nothing of the
+ * shim.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -100,8 +101,8 @@ void texts(char *thread)
 {
     const char16_t wide[] = u"\u00e4\u65e5";
     const char32_t wider[] = {U'f', 0x1f600, 0xdcff};
-    char *names[] = {fake::text_of("\xe4", 1, 1, false), fake::text_of(wide, 2, 2, false), fake::text_of(wider, 3, 4, false),
-                     fake::text(std::string(5000, 'x'))};
+    char *names[] = {fake::text_of("\xe4", 1, 1, false), fake::text_of(wide, 2, 2, false),
+                     fake::text_of(wider, 3, 4, false), fake::text(std::string(5000, 'x'))};
     fake::enter([&](const char *entry) {
         for (char *name : names) {
             Function one("");

@@ -38,7 +38,8 @@ class Python : public testing::TestWithParam<std::string>
 };
 INSTANTIATE_TEST_SUITE_P(Versions, Python, testing::Values("12", "13", "14"));
 
-const Names four = {"Class.inner:10 outer:500", "Class.inner:11 outer:500", "Class.inner:10 outer:601", "Class.inner:11 outer:601"};
+const Names four = {"Class.inner:10 outer:500", "Class.inner:11 outer:500", "Class.inner:10 outer:601",
+                    "Class.inner:11 outer:601"};
 
 Names times(int count, const Names &names)
 {
@@ -72,7 +73,8 @@ TEST_P(Python, NothingOfAStranger)
 
 TEST_P(Python, StandInPlaceOfTheInterpretersFrames)
 {
-    Seen with = see({GetParam(), "nested"}), without = see({GetParam(), "nested"}, "python_child", {{"PTDS_PYTHON_FRAMES", "off"}});
+    Seen with = see({GetParam(), "nested"}),
+         without = see({GetParam(), "nested"}, "python_child", {{"PTDS_PYTHON_FRAMES", "off"}});
     ASSERT_EQ(with.calls.size(), 1u);
     ASSERT_EQ(without.calls.size(), 1u);
     EXPECT_EQ(with.calls[0].python, "inner:11 outer:500");

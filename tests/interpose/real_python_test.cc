@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions of a real Python in recorded call sites, as that Python itself says they are. Skipped, by version, where there is
- * none.
+ * Functions of a real Python in recorded call sites, as that Python itself says they are. Skipped, by version, where there
+ * is none.
  */
 #include <algorithm>
 #include <glob.h>

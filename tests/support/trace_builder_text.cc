@@ -550,7 +550,8 @@ private:
     bool tsc_ = false;
     uint32_t memory_uids_ = 0;
     std::map<std::string, Memory> memories_;
-    std::map<std::string, uint32_t> texts_, sources_, streams_, kernels_, apis_, stacks_, objects_, events_, generations_, regions_, unseen_;
+    std::map<std::string, uint32_t> texts_, sources_, streams_, kernels_, apis_, stacks_, objects_, events_, generations_,
+        regions_, unseen_;
 };
 
 } // namespace

@@ -122,8 +122,7 @@ static void name_frame(struct frame *frame)
     struct site_namer *namer = frame->namer;
     bool detailed = namer != NULL && namer->places != NULL;
     frame->trouble = detailed ? namer->trouble(namer, frame->object) : NULL;
-    frame->named =
-        frame->trouble == NULL && site_name(namer, frame->defs, frame->pc, frame->symbol, sizeof frame->symbol);
+    frame->named = frame->trouble == NULL && site_name(namer, frame->defs, frame->pc, frame->symbol, sizeof frame->symbol);
 }
 
 static json_t *frame_list(const struct report *report, struct site_namer *namer, const struct finding *finding)
@@ -131,9 +130,10 @@ static json_t *frame_list(const struct report *report, struct site_namer *namer,
     const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
     json_t *out = json_array();
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
-        struct frame frame = {
-            .namer = namer, .defs = &report->trace.defs, .object = definitions_object_at(&report->trace.defs, stack->pc[i]),
-            .pc = stack->pc[i]};
+        struct frame frame = {.namer = namer,
+                              .defs = &report->trace.defs,
+                              .object = definitions_object_at(&report->trace.defs, stack->pc[i]),
+                              .pc = stack->pc[i]};
         name_frame(&frame);
         json_array_append_new(out, frame_json(&frame));
     }
