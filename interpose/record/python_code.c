@@ -12,7 +12,7 @@
 #include "interpose/record/python.h"
 #include "interpose/state/map.h"
 
-enum { FILE_ROOM = 1024, FUNCTION_ROOM = 256, TABLE_MOST = 1 << 20, REMEMBERED = 1 << 16 };
+enum { FILE_ROOM = 1024, FUNCTION_ROOM = 256, TABLE_MOST = 1 << 20, REMEMBERED = 1 << 16, SOURCES_MOST = 1 << 15 };
 
 static struct map by_place;   /* hash of a code object's version and place -> id */
 static struct map by_content; /* hash of the names' ids and the line -> id */
@@ -164,6 +164,7 @@ static uint64_t mixed(uint64_t a, uint64_t b, uint64_t c)
     return (h ^ h >> 31) | 1;
 }
 
+/* 0: there are so many already that more would take the room of calls. */
 static uint32_t define_source(const char *file, const char *function, int line, int first)
 {
     struct ptds_rec_SOURCE record = {.line = (uint32_t)line, .first = first > 0 ? (uint32_t)first : 0};
@@ -173,6 +174,8 @@ static uint32_t define_source(const char *file, const char *function, int line, 
     uint32_t id = (uint32_t)map_get(&by_content, key);
     if (id)
         return id;
+    if (__atomic_load_n(&ids, __ATOMIC_RELAXED) >= SOURCES_MOST)
+        return 0;
     record.id = id = __atomic_add_fetch(&ids, 1, __ATOMIC_RELAXED);
     define(PTDS_REC_SOURCE, &record, sizeof record, NULL, 0);
     map_set(&by_content, key, id);
@@ -213,7 +216,8 @@ static uint64_t look_at(const struct python_layout *layout, const uint8_t *objec
         !python_text(layout, word_at(object, layout->function), function, sizeof function))
         return 0;
     int line = python_line(lines + layout->bytes_start, bytes, first, offset);
-    return PTDS_PC_SOURCE | define_source(file, function, line, first);
+    uint32_t id = define_source(file, function, line, first);
+    return id ? PTDS_PC_SOURCE | id : 0;
 }
 
 /* A program may make code without end; what was seen of it is forgotten then and read again. */
