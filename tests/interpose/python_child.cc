@@ -89,11 +89,13 @@ void recycled(char *thread)
     fake::enter([&](const char *entry) {
         fake::set_current(thread, inner.frame);
         inner.stands(0, entry);
-        call_cuda();
-        call_cuda();
-        fake::put<uint64_t>(inner.code, 128, fake::address(fake::text("second")));
-        fake::put<uint32_t>(inner.code, 92, fake::code_version++);
-        call_cuda();
+        for (int i = 0; i < 3; i++) {
+            if (i == 2) {
+                fake::put<uint64_t>(inner.code, 128, fake::address(fake::text("second")));
+                fake::put<uint32_t>(inner.code, 92, fake::code_version++);
+            }
+            call_cuda();
+        }
     });
 }
 
@@ -179,8 +181,8 @@ void damaged(char *thread, const std::string &how)
         else if (how == "thread")
             pthread_setspecific(fake::key, gone);
         fake::set_current(thread, how == "current" ? gone : inner.frame);
-        call_cuda();
-        call_cuda();
+        for (int i = 0; i < 2; i++)
+            call_cuda();
     });
 }
 
@@ -193,10 +195,11 @@ void taken_away(char *thread)
     fake::enter([&](const char *entry) {
         inner.stands(0, entry);
         fake::set_current(thread, inner.frame);
-        call_cuda();
-        call_cuda();
-        munmap(page, 4096);
-        call_cuda();
+        for (int i = 0; i < 3; i++) {
+            if (i == 2)
+                munmap(page, 4096);
+            call_cuda();
+        }
     });
 }
 

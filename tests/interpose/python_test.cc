@@ -100,6 +100,7 @@ TEST_P(Python, LinesAreTheTables)
 TEST_P(Python, AnAddressThatComesAgainIsAnotherFunction)
 {
     EXPECT_EQ(functions(see({GetParam(), "recycled"})), (Names{"first:10", "first:10", "second:10"}));
+    EXPECT_EQ(functions(see({GetParam(), "recycled", "worker"})), (Names{"first:10", "first:10", "second:10"}));
 }
 
 TEST_P(Python, TextOfEveryWidth)
