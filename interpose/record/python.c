@@ -109,11 +109,11 @@ static int step_at(const struct python_layout *layout, struct python_thread *own
     return 1;
 }
 
-/* The thread's innermost frame; 0: none, or not to be had. Its state may be gone. The page that was read last time, whose
- * frames have changed since, is read along with it: most often it is the one wanted. */
+/* The thread's innermost frame; 0: none, or not to be had. Its state may be gone. The page that it was in last time is
+ * read along with it: most often it is in there again. */
 static uint64_t innermost(const struct python_layout *layout, struct python_thread *own, uint64_t thread)
 {
-    uint64_t at = 0, page = own->page;
+    uint64_t at = 0, page = own->first;
     if (!is_address(thread))
         return 0;
     int got = page ? peek_word_and(thread + layout->current, &at, page, own->bytes, sizeof own->bytes)
@@ -123,6 +123,7 @@ static uint64_t innermost(const struct python_layout *layout, struct python_thre
         return 0;
     if (layout->through && (!is_address(at) || !peek(at, &at, sizeof at)))
         return 0;
+    own->first = at & ~(uint64_t)(sizeof own->bytes - 1);
     return at;
 }
 

@@ -23,7 +23,8 @@ struct python_place {
     uint32_t refused; /* as in struct stack_entry */
 };
 struct python_thread {
-    uint64_t page; /* address of what `bytes` holds a copy of; 0 none */
+    uint64_t page;  /* address of what `bytes` holds a copy of; 0 none */
+    uint64_t first; /* the page that the innermost frame was in last time */
     uint32_t proven;
     uint32_t unused;
     uint8_t bytes[4096];
