@@ -51,9 +51,9 @@ static void put_stack(const struct telling *telling, const struct ptds_now *now)
         fprintf(stderr, "ptds:     at %s\n", frame);
         return;
     }
-    for (uint32_t i = 0; i < stack->count && i < FRAMES_SHOWN; i++) {
+    for (uint32_t n = 0, i; (i = definitions_nth_shown(stack, n, FRAMES_SHOWN)) < stack->count; n++) {
         report_frame(telling->report, telling->namer, stack->pc[i], frame, sizeof frame);
-        fprintf(stderr, "ptds:     %s %.*s\n", i == 0 ? "at" : "by", FRAME_COLUMNS, frame);
+        fprintf(stderr, "ptds:     %s %.*s\n", n == 0 ? "at" : "by", FRAME_COLUMNS, frame);
     }
 }
 

@@ -10,6 +10,19 @@
 
 #include "analysis/base/text.h"
 
+/* In an interpreter's source the function is named with its file: many are called "main" or "<module>". */
+static bool in_source(const struct definitions *defs, const struct stack_def *frames, struct caller *out)
+{
+    struct site_place place;
+    uint32_t at = definitions_shown(frames, frames->count);
+    if (at == frames->count || definitions_source(defs, frames->pc[at]) == NULL)
+        return false;
+    site_places(NULL, defs, frames->pc[at], &place, 1);
+    snprintf(out->name, sizeof out->name, "%.180s (%.60s)", place.function, text_base(place.file));
+    out->known = CALLER_NAMED;
+    return true;
+}
+
 /* How the runtime's own functions begin, where it is a part of the program's object. */
 static bool is_runtime(const char *function)
 {
@@ -50,6 +63,8 @@ struct caller caller_of(const struct definitions *defs, struct site_namer *namer
     struct caller caller = {.known = CALLER_UNKNOWN};
     const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
     if (frames == NULL || frames->count == 0)
+        return caller;
+    if (in_source(defs, frames, &caller))
         return caller;
     /* The runtime's frames are never the caller, even where nothing else is known. */
     for (uint32_t i = 0; i < frames->count; i++)

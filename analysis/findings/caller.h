@@ -23,7 +23,8 @@ struct caller {
     char name[256];
 };
 
-/* The first function of the stack that is not CUDA's runtime or driver, linked statically or not. namer may be NULL. */
+/* The innermost function of an interpreter's; else the first function of the stack that is not CUDA's runtime or driver,
+ * linked statically or not. namer may be NULL. */
 struct caller caller_of(const struct definitions *defs, struct site_namer *namer, uint32_t stack);
 
 #ifdef __cplusplus

@@ -69,12 +69,26 @@ static const struct stack_def *stack_of(const struct trace *trace, const struct 
     return finding->stack != 0 ? definitions_stack(&trace->defs, finding->stack) : NULL;
 }
 
+/* Not the folder: the same program may lie elsewhere. */
+static void mix_source(struct hash *hash, const struct definitions *defs, uint64_t pc)
+{
+    struct site_place place;
+    site_places(NULL, defs, pc, &place, 1);
+    mix_text(hash, place.function);
+    mix_text(hash, text_base(place.file));
+    mix_number(hash, (uint64_t)place.line);
+}
+
 struct finding_id identity_of(const struct trace *trace, const struct finding *finding)
 {
     const struct stack_def *stack = stack_of(trace, finding);
     struct hash hash = begin(trace, finding);
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
         const struct object_def *object = definitions_object_at(&trace->defs, stack->pc[i]);
+        if (definitions_source(&trace->defs, stack->pc[i]) != NULL) {
+            mix_source(&hash, &trace->defs, stack->pc[i]);
+            continue;
+        }
         if (object == NULL) {
             mix_text(&hash, "?");
             continue;

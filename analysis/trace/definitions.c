@@ -156,6 +156,13 @@ static void add_stack(struct definitions *defs, const struct ptds_rec_STACK *in,
         memcpy(pc, tail, count * sizeof *pc);
 }
 
+static void add_source(struct definitions *defs, const struct ptds_rec_SOURCE *in)
+{
+    struct source_def *out = ITEM(defs, &defs->sources, PTDS_REC_SOURCE, in->id);
+    if (out != NULL)
+        *out = (struct source_def){in->id, in->file, in->function, in->line <= INT32_MAX ? in->line : 0, in->first};
+}
+
 static void add_context(struct definitions *defs, const struct ptds_rec_CONTEXT *in)
 {
     struct context_def *out = ITEM(defs, &defs->contexts, PTDS_REC_CONTEXT, in->uid);
@@ -265,6 +272,7 @@ bool definitions_add(struct definitions *defs, uint16_t kind, const void *fixed,
     case PTDS_REC_THREAD: add_thread(defs, fixed, tail, bytes); return true;
     case PTDS_REC_OBJECT: add_object(defs, fixed, tail, bytes); return true;
     case PTDS_REC_STACK: add_stack(defs, fixed, tail, bytes); return true;
+    case PTDS_REC_SOURCE: add_source(defs, fixed); return true;
     case PTDS_REC_CONTEXT: add_context(defs, fixed); return true;
     case PTDS_REC_STREAM: add_stream(defs, fixed); return true;
     case PTDS_REC_KERNEL: add_kernel(defs, fixed, tail, bytes); return true;
@@ -302,6 +310,12 @@ const struct thread_def *definitions_thread(const struct definitions *defs, uint
 const struct stack_def *definitions_stack(const struct definitions *defs, uint32_t id)
 {
     return FIND(defs, stacks, PTDS_REC_STACK, id);
+}
+
+const struct source_def *definitions_source(const struct definitions *defs, uint64_t pc)
+{
+    uint64_t id = pc & ~PTDS_PC_SOURCE;
+    return (pc & PTDS_PC_SOURCE) != 0 && id <= UINT32_MAX ? FIND(defs, sources, PTDS_REC_SOURCE, (uint32_t)id) : NULL;
 }
 
 const struct context_def *definitions_context(const struct definitions *defs, uint32_t uid)
@@ -368,6 +382,7 @@ void definitions_free(struct definitions *defs)
     free(defs->untabled.items);
     free(defs->bypasses.items);
     free(defs->stacks.items);
+    free(defs->sources.items);
     free(defs->clocks.items);
     free(defs->contexts.items);
     free(defs->streams.items);

@@ -51,6 +51,11 @@ struct stack_def {
     uint64_t *pc;
 };
 
+/* A place in an interpreter's source. */
+struct source_def {
+    uint32_t id, file, function, line, first;
+};
+
 struct context_def {
     uint64_t handle;
     uint32_t uid, kind;
@@ -104,6 +109,7 @@ struct definitions {
     TABLE_OF(struct thread_def) threads;
     TABLE_OF(struct object_def) objects;
     TABLE_OF(struct stack_def) stacks;
+    TABLE_OF(struct source_def) sources;
     TABLE_OF(struct context_def) contexts;
     TABLE_OF(struct stream_def) streams;
     TABLE_OF(struct kernel_def) kernels;
@@ -148,6 +154,16 @@ bool definitions_is_cuda(const struct object_def *object);
 
 /* The frame of a stack that called CUDA: the first one outside the objects of CUDA's runtime and driver. */
 uint32_t definitions_caller(const struct definitions *defs, const struct stack_def *stack);
+
+/* The frame that a call site is shown by: the innermost one in an interpreter's source, else the caller. */
+uint32_t definitions_shown(const struct stack_def *stack, uint32_t caller);
+
+/* Which frame is the n-th one where no more than `most` are shown: half of them at the call, the others from the innermost
+ * one in an interpreter's source on, if that is further up. Past the stack's count: no more. */
+uint32_t definitions_nth_shown(const struct stack_def *stack, uint32_t n, uint32_t most);
+
+/* The place in an interpreter's source that a frame is; NULL: it is code. */
+const struct source_def *definitions_source(const struct definitions *defs, uint64_t pc);
 
 /* The object that it is in; NULL: no stack, or not recorded. stack: an id, 0 none. */
 const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack);

@@ -29,6 +29,29 @@ uint32_t definitions_caller(const struct definitions *defs, const struct stack_d
     return at;
 }
 
+/* The stack's count: there is none. */
+static uint32_t innermost_source(const struct stack_def *stack)
+{
+    uint32_t at = 0;
+    while (at < stack->count && (stack->pc[at] & PTDS_PC_SOURCE) == 0)
+        at++;
+    return at;
+}
+
+uint32_t definitions_shown(const struct stack_def *stack, uint32_t caller)
+{
+    uint32_t source = innermost_source(stack);
+    return source < stack->count ? source : caller;
+}
+
+uint32_t definitions_nth_shown(const struct stack_def *stack, uint32_t n, uint32_t most)
+{
+    uint32_t source = innermost_source(stack), first = most / 2;
+    if (n >= most)
+        return stack->count;
+    return n < first || source == stack->count || source < first ? n : source + (n - first);
+}
+
 const struct object_def *definitions_calling_object(const struct definitions *defs, uint32_t stack)
 {
     const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;

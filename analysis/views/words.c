@@ -104,15 +104,18 @@ void report_frame(const struct report *report, struct site_namer *namer, uint64_
 {
     const struct object_def *object = definitions_object_at(&report->trace.defs, pc);
     char symbol[240];
+    bool named = site_name(namer, &report->trace.defs, pc, symbol, sizeof symbol);
     if (object == NULL) {
-        if (namer != NULL && namer->places != NULL && namer->name(namer, NULL, pc, symbol, sizeof symbol))
+        if (named && definitions_source(&report->trace.defs, pc) != NULL)
+            snprintf(out, room, "%s", symbol);
+        else if (named)
             snprintf(out, room, "0x%" PRIx64 " %s", pc, symbol);
         else
             snprintf(out, room, "0x%" PRIx64, pc);
         return;
     }
     const char *path = object->text != NULL ? text_base(object->text) : "?";
-    if (namer != NULL && namer->name(namer, object, pc, symbol, sizeof symbol))
+    if (named)
         snprintf(out, room, "%.80s+0x%" PRIx64 " %s", path, pc - object->bias, symbol);
     else
         snprintf(out, room, "%.80s+0x%" PRIx64, path, pc - object->bias);
@@ -123,7 +126,8 @@ bool report_site(const struct report *report, struct site_namer *namer, uint32_t
     const struct stack_def *frames = stack != 0 ? definitions_stack(&report->trace.defs, stack) : NULL;
     if (frames == NULL || frames->count == 0)
         return false;
-    report_frame(report, namer, frames->pc[definitions_caller(&report->trace.defs, frames)], out, room);
+    uint32_t caller = definitions_caller(&report->trace.defs, frames);
+    report_frame(report, namer, frames->pc[definitions_shown(frames, caller)], out, room);
     return true;
 }
 

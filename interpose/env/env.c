@@ -216,6 +216,12 @@ static int parse_flag(const char *value, int *out)
     return *out || !*value;
 }
 
+static int parse_on_off(const char *value, int *out)
+{
+    static const char *const words[] = {"off", "on"};
+    return choose(value, words, 2, out);
+}
+
 static void complain(const char *name, const char *value, const char *allowed)
 {
     diag_line(DIAG_ERROR, name, "=", value, " is not allowed (", allowed, "); libptds does nothing in this process", NULL);

@@ -51,6 +51,7 @@ struct env {
     uint64_t trace_limit, memory_limit; /* in a file, and where there is none */
     uint64_t report_budget;             /* ns; 0: by the run's own time */
     enum env_device_times device_times;
+    int python_frames;
     int disable;
     enum env_diag diag;
     int recording; /* anything wants records: report, log or trace, under a policy other than none */

@@ -3,10 +3,7 @@
  * Looks for pointers in memory that the host fills without a call. Called by launches, seldom: for kernels whose parameters
  * have no types.
  */
-#include <errno.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
+#include "interpose/base/peek.h"
 #include "interpose/footprint/pageable.h"
 #include "interpose/footprint/tables.h"
 
@@ -21,17 +18,6 @@ int tables_is_hosts(const struct memory *memory)
 /* So much of the host's memory is looked through at a launch; more is opaque. */
 enum { LOOK_AT_MOST = 4096 };
 
-/* By way of the kernel, since another thread may be freeing the memory at this moment: then this fails, and nothing faults.
- */
-static int read_hosts(uint64_t base, uint8_t *into, size_t bytes)
-{
-    struct iovec local = {into, bytes}, there = {(void *)base, bytes};
-    int saved = errno;
-    ssize_t got = process_vm_readv(getpid(), &local, 1, &there, 1, 0);
-    errno = saved;
-    return got == (ssize_t)bytes;
-}
-
 /* Managed memory is not read here: its pages would move to the host. */
 int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later)
 {
@@ -40,7 +26,7 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
     uint64_t base = LOAD(memory->base), bytes = LOAD(memory->bytes);
     uint8_t at[LOOK_AT_MOST];
     if (later || LOAD(*memories_unseen(memory)) || bytes > sizeof at || memory->kind == PTDS_MEMORY_MANAGED ||
-        memory->kind == PTDS_MEMORY_GLOBAL || !read_hosts(base, at, bytes))
+        memory->kind == PTDS_MEMORY_GLOBAL || !peek(base, at, bytes))
         return 0;
     struct pointed found = {0, 0, NULL, 0, 0};
     for (size_t next = tables_next(thread, at, -base % 8, bytes, &found); next != SIZE_MAX;

@@ -23,11 +23,11 @@ static inline struct ptds_rec_CALL *record_quick_begin(struct thread *thread, co
                              !append_has_room(thread, sizeof *record + CALL_WORDS * sizeof record->word[0]),
                          0))
         return NULL;
-    const struct stack_entry *way = stacks_usual(thread, caller, frame);
-    if (__builtin_expect(!way, 0))
+    uint32_t stack = stacks_usual(thread, caller, frame);
+    if (__builtin_expect(!stack, 0))
         return NULL;
     record->enter = clock_ticks();
-    record->stack = way->id;
+    record->stack = stack;
     return record;
 }
 

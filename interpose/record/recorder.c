@@ -257,13 +257,13 @@ void record_call(struct call *C)
         record_any(C);
         return;
     }
-    const struct stack_entry *way = stacks_usual(thread, C->caller, C->frame);
-    if (__builtin_expect(!way || !append_has_room(thread, record_size(C)), 0)) {
+    uint32_t stack = stacks_usual(thread, C->caller, C->frame);
+    if (__builtin_expect(!stack || !append_has_room(thread, record_size(C)), 0)) {
         record_any(C);
         return;
     }
     count(C, 0);
-    write_record(append_here(C->thread, PTDS_REC_CALL, record_size(C)), C, 0, way->id);
+    write_record(append_here(C->thread, PTDS_REC_CALL, record_size(C)), C, 0, stack);
 }
 
 void record_edge(struct call *C, uint32_t waits, uint32_t behind, uint64_t until)

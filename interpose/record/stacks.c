@@ -13,10 +13,13 @@
 #include "interpose/base/elf.h"
 #include "interpose/base/memory.h"
 #include "interpose/record/definitions.h"
+#include "interpose/record/python.h"
 #include "interpose/state/map.h"
 
 #define FRAMES 48
 #define FIRST_USES 48u        /* unwinds granted to a call site that never blocks */
+#define PYTHON_WAYS 1024u     /* likewise, where many ways of Python's may lead through it */
+#define PYTHON_USES 65536u    /* likewise, where frames of Python alone are read, which costs a few microseconds */
 #define SCAN_WORDS 2048       /* how far up the stack one frame's return address is looked for */
 #define MAIN_STACK (1u << 20) /* of the main thread's stack, so much below its start is taken to be its own */
 #define REFUSED 256u          /* calls that a refusal holds for */
@@ -100,22 +103,72 @@ static void find_slots(struct stack_entry *entry, const struct call *C, void *co
     }
 }
 
-static int granted(const struct call *C)
+static int granted(uint64_t key, uint32_t most)
 {
-    uint64_t key = (uint64_t)C->caller, used = map_add(&uses, key, 1);
+    uint64_t used = map_add(&uses, key, 1);
     if (!used)
         map_set(&uses, key, 1);
-    return used < FIRST_USES || (used & (used - 1)) == 0;
+    return used < most || (used & (used - 1)) == 0;
 }
+
+/* ---- functions of Python ---- */
+
+static uint64_t key_with_python(const struct thread *thread, const struct way *way)
+{
+    return (way->hash ^ python_key(thread)) | 1;
+}
+
+static struct way *way_of(const struct thread *thread, const struct stack_entry *entry)
+{
+    return &thread->python->ways[entry - thread->stacks];
+}
+
+static struct python_place *place_of(const struct thread *thread, uint64_t key)
+{
+    return &thread->python->places[(key >> 1) % PYTHON_PLACES];
+}
+
+uint32_t stacks_usual_of_python(const struct thread *thread, const struct stack_entry *entry)
+{
+    uint64_t key = key_with_python(thread, way_of(thread, entry));
+    const struct python_place *place = place_of(thread, key);
+    return place->key == key && !place->refused ? place->id : 0;
+}
+
+/* The place is the frames' as they are, which the interpreter is found by. */
+static uint32_t with_python(struct way *way, struct thread *thread)
+{
+    struct python_frame python[2 * PYTHON_FRAMES];
+    void *frames[FRAMES + PYTHON_FRAMES];
+    int count = ways_merge(way, python, python_frames(thread, python, 2 * PYTHON_FRAMES), frames, FRAMES + PYTHON_FRAMES);
+    uint32_t id = id_of(frames, count);
+    uint64_t key = key_with_python(thread, way);
+    *place_of(thread, key) = (struct python_place){.key = key, .id = id};
+    return id;
+}
+
+static uint32_t id_with_python(const struct stack_entry *entry, const struct call *C, int worth)
+{
+    struct way *way = way_of(C->thread, entry);
+    uint64_t key = key_with_python(C->thread, way);
+    struct python_place *place = place_of(C->thread, key);
+    if (place->key == key && (!place->refused || (!worth && --place->refused)))
+        return place->id;
+    if (worth || granted(~(uint64_t)C->caller, PYTHON_USES))
+        return with_python(way, C->thread);
+    way->id = way->id ? way->id : id_of(way->pc, (int)way->count);
+    *place = (struct python_place){.key = key, .id = way->id, .refused = REFUSED};
+    return way->id;
+}
+
+/* ---- */
 
 static uint32_t unwind(struct stack_entry *entry, const struct call *C)
 {
     void *frames[FRAMES];
     int saved = errno, first = 0;
     C->thread->unwinding = 1; /* backtrace may allocate, and somebody's malloc may call CUDA */
-    int count = backtrace(frames, FRAMES);
-    C->thread->unwinding = 0;
-    errno = saved;
+    int count = backtrace(frames, FRAMES), whole = count < FRAMES;
     while (first < count && frames[first] != C->caller)
         first++;
     if (first == count) {
@@ -127,7 +180,15 @@ static uint32_t unwind(struct stack_entry *entry, const struct call *C)
     /* Otherwise the last frames are the thread's start, below which the stack may end: nothing is looked for there. */
     int generated = ends_in_generated_code(frames + first, count - first);
     find_slots(entry, C, frames + first, count - first - (generated ? 0 : 2), generated);
-    entry->id = id_of(frames + first, count - first);
+    int python =
+        entry->caller && python_may_call(frames + first, count - first, whole && !generated) && python_of(C->thread);
+    if (python) {
+        entry->refused = STACKS_PYTHON;
+        ways_keep(way_of(C->thread, entry), frames + first, count - first, hash(frames + first, count - first));
+    }
+    C->thread->unwinding = 0;
+    errno = saved;
+    entry->id = python ? with_python(way_of(C->thread, entry), C->thread) : id_of(frames + first, count - first);
     return entry->id;
 }
 
@@ -136,13 +197,15 @@ uint32_t stacks_known(const struct call *C)
     struct stack_entry *entry = C->thread->stacks ? stacks_entry(C->thread, C->caller, C->frame) : NULL;
     if (!entry || !stacks_match(entry, C->caller, C->frame) || entry->refused == 1)
         return 0;
+    if (entry->refused == STACKS_PYTHON)
+        return stacks_usual_of_python(C->thread, entry);
     entry->refused -= entry->refused != 0;
     return entry->id;
 }
 
 static uint32_t find(struct stack_entry *entry, const struct call *C, int worth)
 {
-    if (!C->thread->unwinding && (worth || granted(C)))
+    if (!C->thread->unwinding && (worth || granted((uint64_t)C->caller, python_is_here() ? PYTHON_WAYS : FIRST_USES)))
         return unwind(entry, C);
     void *caller = (void *)(uintptr_t)C->caller;
     *entry = (struct stack_entry){.caller = C->caller, .frame = C->frame, .id = id_of(&caller, 1), .refused = REFUSED};
@@ -154,7 +217,10 @@ uint32_t stacks_id(struct call *C, int worth)
     if (!C->thread->stacks && !(C->thread->stacks = memory_keep(STACKS_PLACES * sizeof *C->thread->stacks)))
         return 0;
     struct stack_entry *entry = stacks_entry(C->thread, C->caller, C->frame);
-    if (stacks_match(entry, C->caller, C->frame) && (!entry->refused || (!worth && --entry->refused)))
+    int same = stacks_match(entry, C->caller, C->frame);
+    if (same && entry->refused == STACKS_PYTHON)
+        return id_with_python(entry, C, worth);
+    if (same && (!entry->refused || (!worth && --entry->refused)))
         return entry->id;
     return find(entry, C, worth);
 }
@@ -163,6 +229,7 @@ void stacks_forget(struct thread *thread)
 {
     if (thread->stacks)
         memory_clear(thread->stacks, STACKS_PLACES * sizeof *thread->stacks);
+    python_forget(thread);
 }
 
 void stacks_warm_up(void)
@@ -175,4 +242,5 @@ void stacks_after_fork(void)
 {
     map_reset(&by_content);
     map_reset(&uses);
+    python_after_fork();
 }

@@ -8,14 +8,15 @@
 #include "interpose/state/call.h"
 
 /* Outer return addresses that are compared on every use, and the thread's places. */
-enum { STACKS_CHECKED = 6, STACKS_PLACES = 512 };
+enum { STACKS_CHECKED = 6, STACKS_PLACES = 512, STACKS_PYTHON = UINT16_MAX };
 
 struct stack_entry {
     const void *caller;
     const void *const *frame;
     uint32_t id;
     uint16_t checked;
-    uint16_t refused; /* uses until this place is asked about again, at 1; its id is a stack of one frame. 0: not refused */
+    uint16_t refused; /* uses until this place is asked about again, at 1; its id is a stack of one frame. 0: not refused;
+                       * STACKS_PYTHON: the id depends on the functions of Python that are on the way */
     struct {
         const void *const *slot;
         const void *value;
@@ -45,12 +46,18 @@ static inline int stacks_match(const struct stack_entry *entry, const void *call
  * call site still has some of its first uses left; else the id is that of the return address alone. */
 uint32_t stacks_id(struct call *C, int worth);
 
-/* The way that the call came, where stacks_id has nothing to find or to count; else NULL. */
-static inline const struct stack_entry *stacks_usual(const struct thread *thread, const void *caller,
-                                                     const void *const *frame)
+/* The same as stacks_usual where functions of Python are on the way. */
+uint32_t stacks_usual_of_python(const struct thread *thread, const struct stack_entry *entry);
+
+/* The id of the way that the call came, where stacks_id has nothing to find or to count; else 0. */
+static inline uint32_t stacks_usual(const struct thread *thread, const void *caller, const void *const *frame)
 {
     const struct stack_entry *entry = thread->stacks ? stacks_entry(thread, caller, frame) : NULL;
-    return entry && !entry->refused && stacks_match(entry, caller, frame) ? entry : NULL;
+    if (!entry || !stacks_match(entry, caller, frame))
+        return 0;
+    if (__builtin_expect(!entry->refused, 1))
+        return entry->id;
+    return entry->refused == STACKS_PYTHON ? stacks_usual_of_python(thread, entry) : 0;
 }
 
 /* The id that the thread remembers for the call's place; 0 if stacks_id has to find it, or to ask again. */

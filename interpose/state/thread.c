@@ -98,6 +98,7 @@ static struct thread *take_ended(void)
         struct thread kept = *thread;
         *thread = (struct thread){.next_all = kept.next_all,
                                   .stacks = kept.stacks,
+                                  .python = kept.python,
                                   .kernels = kept.kernels,
                                   .memories = kept.memories,
                                   .early = kept.early};

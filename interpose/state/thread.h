@@ -31,6 +31,7 @@ struct thread_context {
 };
 
 struct stack_entry;
+struct python_thread;
 struct kernel_entry;
 struct memory_cache;
 struct early_region;
@@ -68,6 +69,7 @@ struct thread {
     uint32_t drivers; /* a thread of the driver's, seen running a host function */
     char name[64];
     struct stack_entry *stacks;
+    struct python_thread *python; /* NULL: no function of Python's was seen on the way to a call */
     struct kernel_entry *kernels;
     struct memory_cache *memories; /* found last */
     struct ptds_chunk *ahead;      /* recording: the next chunk; NULL not had yet */

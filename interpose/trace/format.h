@@ -128,7 +128,10 @@ enum ptds_record_kind {
 #include "interpose/trace/records.def"
 };
 
-enum ptds_role { PTDS_ROLE_KERNEL = 1, PTDS_ROLE_REGION = 2, PTDS_ROLE_DOMAIN = 3 };
+enum ptds_role { PTDS_ROLE_KERNEL = 1, PTDS_ROLE_REGION = 2, PTDS_ROLE_DOMAIN = 3, PTDS_ROLE_SOURCE = 4 };
+
+/* In the pc of a STACK: the rest is the id of a SOURCE. No code of a process lies there. */
+#define PTDS_PC_SOURCE (UINT64_C(1) << 63)
 
 enum ptds_setting { PTDS_SETTING_SHIM = 1, PTDS_SETTING_ENVIRONMENT = 2, PTDS_SETTING_PROCESS = 3 };
 

@@ -133,6 +133,16 @@ void TraceBuilder::Stack(uint32_t id, const std::vector<uint64_t> &pc)
                std::string(reinterpret_cast<const char *>(pc.data()), pc.size() * sizeof(uint64_t)));
 }
 
+void TraceBuilder::Source(uint32_t id, uint32_t file, uint32_t function, uint32_t line)
+{
+    auto record = Blank<ptds_rec_SOURCE>(PTDS_REC_SOURCE);
+    record.id = id;
+    record.file = file;
+    record.function = function;
+    record.line = line;
+    Definition(PTDS_REC_SOURCE, &record, sizeof record);
+}
+
 void TraceBuilder::Context(uint32_t uid)
 {
     auto record = Blank<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT);

@@ -42,7 +42,8 @@
  *
  *   flags=N result=N    ctx=N
  *
- *   site=NAME   a call stack of its own, in /opt/app/prog; NAME@OBJECT in /opt/app/OBJECT
+ *   site=NAME   a call stack of its own, in /opt/app/prog; NAME@OBJECT in /opt/app/OBJECT; NAME<-f:/a.py:41<-g:/b.py:7 with
+ *               functions of Python on the way, the innermost first
  *   api=NAME    the driver function, instead of the operation's usual one
  * Words:
  *   implicit twin explicit capturing capture-open kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait
@@ -110,6 +111,7 @@ public:
     void ThreadGone(uint32_t id, uint64_t ticks);
     void Object(uint32_t id, const std::string &path, uint64_t base, uint64_t end, const std::string &build_id = "");
     void Stack(uint32_t id, const std::vector<uint64_t> &pc);
+    void Source(uint32_t id, uint32_t file, uint32_t function, uint32_t line);
     void Context(uint32_t uid);
     void Stream(uint32_t uid, uint32_t kind, uint32_t context = 1, uint32_t thread = 0);
     void StreamGone(uint32_t uid, uint64_t ticks);

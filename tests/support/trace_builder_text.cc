@@ -250,11 +250,35 @@ private:
         return Id(&apis_, name, [&](uint32_t id) { trace_.Api(id, name); });
     }
 
+    /* "function:/file.py:41". */
+    uint64_t SourcePc(const std::string &place)
+    {
+        size_t function = place.find(':'), line = place.rfind(':');
+        auto text = [&](const std::string &of) {
+            return 2000000 + Id(&texts_, of, [&](uint32_t id) { trace_.String(2000000 + id, of, PTDS_ROLE_SOURCE); });
+        };
+        return PTDS_PC_SOURCE | Id(&sources_, place, [&](uint32_t id) {
+                   trace_.Source(id, text(place.substr(function + 1, line - function - 1)), text(place.substr(0, function)),
+                                 static_cast<uint32_t>(std::stoul(place.substr(line + 1))));
+               });
+    }
+
     uint32_t StackId(const std::string &name)
     {
-        size_t at = name.find('@');
-        uint64_t base = ObjectBase(at == std::string::npos ? "prog" : name.substr(at + 1));
-        return Id(&stacks_, name, [&](uint32_t id) { trace_.Stack(id, {base + id * 0x10u, base + 0x8000}); });
+        size_t next = name.find("<-");
+        std::string site = name.substr(0, next);
+        size_t at = site.find('@');
+        uint64_t base = ObjectBase(at == std::string::npos ? "prog" : site.substr(at + 1));
+        return Id(&stacks_, name, [&](uint32_t id) {
+            std::vector<uint64_t> pc = {base + id * 0x10u};
+            while (next != std::string::npos) {
+                size_t from = next + 2;
+                next = name.find("<-", from);
+                pc.push_back(SourcePc(name.substr(from, next - from)));
+            }
+            pc.push_back(base + 0x8000);
+            trace_.Stack(id, pc);
+        });
     }
 
     uint64_t ObjectBase(const std::string &name)
@@ -540,7 +564,8 @@ private:
     bool tsc_ = false;
     uint32_t memory_uids_ = 0;
     std::map<std::string, Memory> memories_;
-    std::map<std::string, uint32_t> streams_, kernels_, apis_, stacks_, objects_, events_, generations_, regions_, unseen_;
+    std::map<std::string, uint32_t> texts_, sources_, streams_, kernels_, apis_, stacks_, objects_, events_, generations_,
+        regions_, unseen_;
 };
 
 } // namespace

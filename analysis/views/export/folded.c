@@ -56,10 +56,9 @@ static void put_frame(FILE *out, const char *text)
 
 static void put_code(const struct export_job *job, const struct report *report, uint64_t pc)
 {
-    const struct object_def *object = definitions_object_at(&report->trace.defs, pc);
     struct site_place places[PLACES_MOST];
     char text[120];
-    size_t count = job->namer->places(job->namer, object, pc, places, PLACES_MOST);
+    size_t count = site_places(job->namer, &report->trace.defs, pc, places, PLACES_MOST);
     for (size_t i = count; i-- > 0;) {
         fputc(';', job->out);
         put_frame(job->out, places[i].function[0] != 0 ? places[i].function : "?");

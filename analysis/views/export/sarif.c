@@ -120,8 +120,7 @@ static json_t *locations(const struct export_job *job, const struct report *repo
     *own = -1;
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
         struct site_place places[PLACES_MOST];
-        const struct object_def *object = definitions_object_at(&report->trace.defs, stack->pc[i]);
-        size_t count = job->namer->places(job->namer, object, stack->pc[i], places, PLACES_MOST);
+        size_t count = site_places(job->namer, &report->trace.defs, stack->pc[i], places, PLACES_MOST);
         for (size_t j = 0; j < count; j++) {
             if (places[j].file[0] == 0 || places[j].line <= 0)
                 continue;

@@ -125,13 +125,14 @@ static void add_stack(struct database *database, const struct stack_def *stack)
     char symbol[300];
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct object_def *object = definitions_object_at(&report->trace.defs, stack->pc[i]);
-        bool named = namer->name(namer, object, stack->pc[i], symbol, sizeof symbol);
+        bool named = site_name(namer, &report->trace.defs, stack->pc[i], symbol, sizeof symbol);
         row_begin(database, TABLE_FRAME);
         row_number(database, database->process);
         row_number(database, stack->id);
         row_number(database, i);
         row_text(database, object != NULL ? object->text : NULL);
-        row_number(database, object != NULL ? stack->pc[i] - object->bias : stack->pc[i]);
+        row_number_if(database, definitions_source(&report->trace.defs, stack->pc[i]) == NULL,
+                      object != NULL ? stack->pc[i] - object->bias : stack->pc[i]);
         row_text(database, named ? symbol : NULL);
         row_end(database);
     }

@@ -19,6 +19,7 @@
 /* A frame of a call site, with what the namer knows of it. */
 struct frame {
     struct site_namer *namer;
+    const struct definitions *defs;
     const struct object_def *object;
     const char *trouble;
     uint64_t pc;
@@ -110,8 +111,7 @@ static json_t *place_list(const struct frame *frame)
 {
     struct site_place places[8];
     json_t *out = json_array();
-    bool detailed = frame->namer != NULL && frame->namer->places != NULL;
-    size_t count = detailed ? frame->namer->places(frame->namer, frame->object, frame->pc, places, 8) : 0;
+    size_t count = site_places(frame->namer, frame->defs, frame->pc, places, 8);
     for (size_t i = 0; i < count; i++)
         json_array_append_new(out, place_json(&places[i]));
     return out;
@@ -122,8 +122,7 @@ static void name_frame(struct frame *frame)
     struct site_namer *namer = frame->namer;
     bool detailed = namer != NULL && namer->places != NULL;
     frame->trouble = detailed ? namer->trouble(namer, frame->object) : NULL;
-    frame->named = namer != NULL && frame->trouble == NULL && (frame->object != NULL || detailed) &&
-                   namer->name(namer, frame->object, frame->pc, frame->symbol, sizeof frame->symbol);
+    frame->named = frame->trouble == NULL && site_name(namer, frame->defs, frame->pc, frame->symbol, sizeof frame->symbol);
 }
 
 static json_t *frame_list(const struct report *report, struct site_namer *namer, const struct finding *finding)
@@ -131,8 +130,10 @@ static json_t *frame_list(const struct report *report, struct site_namer *namer,
     const struct stack_def *stack = finding->stack != 0 ? definitions_stack(&report->trace.defs, finding->stack) : NULL;
     json_t *out = json_array();
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
-        struct frame frame = {
-            .namer = namer, .object = definitions_object_at(&report->trace.defs, stack->pc[i]), .pc = stack->pc[i]};
+        struct frame frame = {.namer = namer,
+                              .defs = &report->trace.defs,
+                              .object = definitions_object_at(&report->trace.defs, stack->pc[i]),
+                              .pc = stack->pc[i]};
         name_frame(&frame);
         json_array_append_new(out, frame_json(&frame));
     }

@@ -156,9 +156,11 @@ void report_stack_text(const struct report *report, struct site_namer *namer, co
             sink_printf(sink, "    %-22snot recorded\n", "call site");
         return;
     }
-    for (uint32_t i = 0; i < stack->count && i < most; i++) {
-        report_frame(report, namer, stack->pc[i], text, sizeof text);
-        sink_printf(sink, "    %-22s%s\n", i == 0 ? "call site" : "", text);
+    for (uint32_t n = 0, i = 0, next; (next = definitions_nth_shown(stack, n, most)) < stack->count; n++, i = next + 1) {
+        report_frame(report, namer, stack->pc[next], text, sizeof text);
+        if (next != i)
+            sink_printf(sink, "    %-22s...\n", "");
+        sink_printf(sink, "    %-22s%s\n", n == 0 ? "call site" : "", text);
     }
 }
 

@@ -42,7 +42,8 @@ def words_of(arguments):
 
 def take_frames(arguments, environment):
     """Without --python-frames, which is for this file alone: a Python of 3.12 or later then gives each of its functions code of
-    its own, which stacks show and /tmp/perf-PID.map names. Not by itself, since it makes recursion's limit smaller."""
+    its own, which stacks show and /tmp/perf-PID.map names. For those whose frames the shim can't read itself; not by itself, since
+    it makes recursion's limit smaller."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     if FRAMES not in arguments[:end]:
         return arguments
