@@ -24,6 +24,7 @@ struct watch {
     struct watched stream[PENDING_KEPT];
     uint32_t count, all, open;
     bool wide, batch;
+    struct goes_set goes;
     struct saving saving;
     struct call_view view;
     struct call call;
@@ -76,6 +77,7 @@ static void judge(struct aftermath *aftermath, struct watch *watch)
                             .batch = watch->batch,
                             .more = watch->saving.more,
                             .saved_ns = watch->saving.saved_ns,
+                            .goes = watch->goes,
                             .view = &watch->view};
     for (uint32_t i = 0; i < watch->count; i++)
         judged.stream[i] = watch->stream[i].judged;
@@ -148,6 +150,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     watch->view = *view;
     watch->view.call = &watch->call;
     watch->wide = view->waits.count > 1;
+    watch->goes = goes_of_call(GOES_WITH_WAIT, aftermath->model, view);
     watch->batch = ends_batch(aftermath, view);
     saving_begin(&watch->saving, view);
     watch->all = view->waits.count;

@@ -14,6 +14,7 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
 
+#include "analysis/findings/goes.h"
 #include "analysis/findings/saving.h"
 #include "analysis/findings/tracks.h"
 #include "analysis/model/model.h"
@@ -36,9 +37,10 @@ struct judged {
     bool wide;           /* the call waits for more than one stream by what it is */
     uint32_t count, all; /* streams judged, streams that it waited for */
     struct judged_stream stream[PENDING_KEPT];
-    bool batch;        /* it ended a batch: the program had submitted several operations since the thread's last wait */
-    bool more;         /* the thread gave the GPU more to do before it waited again */
-    uint64_t saved_ns; /* what leaving it out would have saved (saving.h) */
+    bool batch;           /* it ended a batch: the program had submitted several operations since the thread's last wait */
+    bool more;            /* the thread gave the GPU more to do before it waited again */
+    uint64_t saved_ns;    /* what leaving it out would have saved (saving.h) */
+    struct goes_set goes; /* by which policies it would go */
     const struct call_view *view; /* of the wait: only call, thread's uid and costs are as they were */
 };
 

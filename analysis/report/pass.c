@@ -119,6 +119,16 @@ static bool is_costlier(const struct finding *one, const struct finding *other)
     return one->host_ns != other->host_ns ? one->host_ns > other->host_ns : one->unknown == 0 && other->unknown != 0;
 }
 
+/* By which policies what the rule found in this call would go. Most findings have both answers soon, or need none. */
+static void note_goes(struct rule_run *run, struct finding *flagged, const struct call_view *view)
+{
+    enum goes_by by = run->rule->goes;
+    if (by < GOES_WITH_WAIT || by > GOES_WITH_MOVE)
+        return;
+    struct goes_set goes = goes_of_call(by, run->model, view);
+    finding_goes_as(flagged, &goes);
+}
+
 /* The rule's turn; the costlier of the finding so far and of the one that the call went to. */
 static INLINE struct finding *run_rule(struct rule_run *run,
                                        void (*turn)(struct rule_run *run, const struct call_view *view),
@@ -127,6 +137,8 @@ static INLINE struct finding *run_rule(struct rule_run *run,
     run->findings.flagged = NULL;
     turn(run, view);
     struct finding *flagged = run->findings.flagged_call == view->call ? run->findings.flagged : NULL;
+    if (flagged != NULL && turn == run->rule->on_call)
+        note_goes(run, flagged, view);
     return flagged != NULL && (costliest == NULL || is_costlier(flagged, costliest)) ? flagged : costliest;
 }
 
@@ -152,9 +164,14 @@ static INLINE struct finding *run_rules(struct pass *pass, const struct shape *s
 static void judged(void *data, const struct judged *wait)
 {
     struct report *report = data;
-    for (size_t i = 0; i < report->rules; i++)
-        if (report->runs[i].rule != NULL && report->runs[i].rule->on_judged != NULL)
-            report->runs[i].rule->on_judged(&report->runs[i], wait);
+    for (size_t i = 0; i < report->rules; i++) {
+        struct rule_run *run = &report->runs[i];
+        if (run->rule == NULL || run->rule->on_judged == NULL)
+            continue;
+        run->findings.flagged = NULL;
+        run->rule->on_judged(run, wait);
+        finding_goes_as(run->findings.flagged, &wait->goes);
+    }
 }
 
 static RARE bool look_up_kernel(struct pass *pass, uint32_t uid)

@@ -11,6 +11,7 @@
 #include "analysis/findings/identity.h"
 #include "analysis/symbols/symbols.h"
 #include "analysis/views/json/keys.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/repair/repair_words.h"

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "analysis/symbols/symbols.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/text/report_text.h"
 
@@ -100,6 +101,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
                     finding->twin ? " (per-thread twin)" : "", text_count(folded->count).text,
                     folded->count == 1 ? "" : "s");
     put_shares(traces, folded, sink);
+    sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
     if (opening_pair(report, report_pair(report, finding), &one, &two))
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", one.text, "", two.text);
     symbols_of(namer, &report->trace);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/findings/identity.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/residual_words.h"
 #include "analysis/views/text/report_text.h"
@@ -233,6 +234,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
+    sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
     put_verdicts(report, finding, sink);
     put_pair(report, finding, sink);
     put_sequence(report, finding, sink);
