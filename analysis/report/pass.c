@@ -203,6 +203,8 @@ static RARE void count_gpu(struct pass *pass, const struct call_view *view)
     device_run_times(trace, view->ran, &after, &ns);
     struct busy_run run = {.begin = add_capped(enter, after), .device = view->ran->device};
     run.end = add_capped(run.begin, ns);
+    if (view->call->r.flags & PTDS_CALL_LEGACY)
+        pass->report->totals.gpu_default_ns = add_capped(pass->report->totals.gpu_default_ns, ns);
     if (!busy_add(&pass->busy, run))
         pass->report->out_of_memory = true;
 }

@@ -46,6 +46,7 @@ struct report_totals {
     uint64_t gpu_timed;       /* of them, those whose time on the GPU is in the trace */
     uint64_t gpu_busy_ns;     /* of gpu_span_ns: while at least one of these ran; over all GPUs */
     uint64_t gpu_span_ns;     /* from a GPU's first operation to the end; 0: unknown */
+    uint64_t gpu_default_ns;  /* how long those ran that named the default stream, added up */
     uint64_t gpus;            /* that these ran on */
     uint64_t untimed_waits;   /* calls that may have waited and were not timed */
     uint64_t unknown_streams; /* recorded work on streams of unknown kind */
