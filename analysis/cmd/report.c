@@ -86,21 +86,9 @@ static void recorded_progress(struct report_watch *watch, uint64_t done, uint64_
     progress_calls(&((struct making *)((char *)watch - offsetof(struct making, recorded)))->progress, done, total);
 }
 
-/* Where it would be no guess; a guess is not worth reading the trace again. */
-static struct line what_if_line(const struct report *report)
-{
-    struct line line = {0};
-    if (order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
-        !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed))
-        return line;
-    struct whatif whatif = whatif_of_source(&report->trace.source);
-    return whatif_line(&whatif);
-}
-
 static void put_screen(const struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
-    struct line what_if = what_if_line(&making->report);
-    report_screen_with(&making->report, namer, making->options->rows, what_if.used != 0 ? &what_if : NULL, sink);
+    report_screen(&making->report, namer, making->options->rows, sink);
 }
 
 static int put_text(const struct making *making, struct site_namer *namer, struct text_sink *sink)
@@ -175,8 +163,8 @@ static int put_report(struct making *making, struct site_namer *namer, struct te
     return status;
 }
 
-/* It takes another pass over the trace. */
-static bool shows_residual(const struct report_options *options)
+/* Parts of it take another pass over the trace. */
+static bool shows_opening(const struct report_options *options)
 {
     return !options->what_if && !options->repair && !options->summary && options->finding == NULL;
 }
@@ -202,8 +190,11 @@ static int build(struct making *making, const struct trace_source *source)
         fprintf(stderr, "ptds report: %s\n", error);
     else
         report_weigh(&making->report, making->options->floor);
-    if (status == 0 && shows_residual(making->options))
+    if (status == 0 && shows_opening(making->options)) {
         residual_find(&making->report);
+        if (selection_is_all(&making->options->selection))
+            making->report.what_if = whatif_opening(&making->report);
+    }
     if (status == 0)
         say_damage("ptds report", &making->report.trace);
     return status;

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_REPORT_REPORT_H
 #define PTDS_ANALYSIS_REPORT_REPORT_H
 
+#include "analysis/base/text.h"
 #include "analysis/findings/sequence.h"
 #include "analysis/trace/reader.h"
 #include "analysis/report/edges.h"
@@ -87,6 +88,7 @@ struct report {
     struct startup startup;
     struct gain gain;
     struct residual residual; /* by residual_find, which report_build does not call */
+    struct line what_if;      /* what a replay says of policy guarded, for the opening; by the command. Empty: not known */
     struct floor floor;
     struct sequence_search search;
     uint32_t serials;

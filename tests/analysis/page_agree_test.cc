@@ -10,6 +10,7 @@
 
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/text/screen.h"
+#include "analysis/views/text/whatif.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_browser.h"
 
@@ -62,6 +63,12 @@ std::string TraceNamed(const std::string &name)
         return BuildTrace("1@0 launch s=N1 k=a\n");
     if (name == "made_up")
         return BuildTrace(two_kernels);
+    if (name == "on_gpu")
+        return BuildTrace(
+            "setting policy=observe\n1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+            "1@100+2 launch s=L k=_Z1aPf args=A\n2@101+2 launch s=L k=_Z1bPf args=B\n"
+            "1@110+10000 sync s=L\n2@111+20000 sync s=L\n"
+            "device-run 1@100 105+10000\ndevice-run 2@101 10106+10000\n");
     if (name == "untimed")
         return BuildTrace("1@0 launch s=L k=a site=a\n1@10 copy s=L implicit from=device to=pageable bytes=4 site=b\n"
                           "1@50 sync s=L\n");
@@ -108,6 +115,12 @@ TEST(PageAgree, NumbersAreWrittenAsInText)
     EXPECT_EQ(shares, page_says("ptds.percent(one, 1000000)"));
 }
 
+/* What the command does for text and page alike. */
+void Replay(struct report *report)
+{
+    report->what_if = whatif_opening(report);
+}
+
 class AgreeOn : public testing::TestWithParam<const char *>
 {
 protected:
@@ -123,7 +136,7 @@ protected:
     void SetUp() override
     {
         NEEDS_A_BROWSER();
-        page = std::make_unique<Page>(TraceNamed(GetParam()), nullptr, TIMELINE_MOST, true);
+        page = std::make_unique<Page>(TraceNamed(GetParam()), nullptr, TIMELINE_MOST, true, Replay);
         ASSERT_EQ(0, page->status);
         ASSERT_NE("failed", browser->Open(page->path));
         TextOf out;
@@ -182,6 +195,7 @@ TEST_P(AgreeOn, EveryFinding)
         EXPECT_EQ(Plain(said["saves at most"]), detail("saves at most")) << title;
         EXPECT_EQ(0u, Plain(said["saves at most"]).find(cell("cells[3].textContent.split(' (')[0]"))) << title;
         EXPECT_EQ(said["case"], detail("case")) << title;
+        EXPECT_EQ(said["by policy"], detail("by policy")) << title;
         EXPECT_EQ(said["id"], detail("id")) << title;
         if (said.count("call") != 0) {
             EXPECT_TRUE(Has(Plain(said["call"]), ", " + cell("cells[4].textContent") + " time")) << said["call"];
@@ -205,7 +219,8 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
     size_t compared = 0;
     for (bool causes = false; std::getline(lines, line);) {
         bool opens = false;
-        for (const char *begin : {"Right: ", "May be wrong: ", "WRONG: ", "Default stream", "Blocked: ", "Start-up: "})
+        for (const char *begin :
+             {"Right: ", "May be wrong: ", "WRONG: ", "Default stream", "Under guarded: ", "Blocked: ", "Start-up: "})
             opens |= line.compare(0, strlen(begin), begin) == 0;
         causes = causes ? !line.empty() : line.compare(0, 8, "The rest") == 0;
         bool cause = causes && line.compare(0, 2, "  ") == 0;
@@ -215,6 +230,7 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
         EXPECT_TRUE(Has(shown, Plain(cause ? line.substr(2) : line))) << line << "\n" << shown;
     }
     EXPECT_LE(3u, compared) << screen.text;
+    EXPECT_EQ(std::string(GetParam()) == "on_gpu", Has(screen.text, "\nUnder guarded: 2.00x to 2.00x faster, by a replay"));
     const struct report_totals &totals = (*page)->totals;
     std::string calls = text_count(totals.calls).text, stream = text_count(totals.default_stream).text;
     EXPECT_TRUE(Has(Plain(text), "driver calls " + calls));
@@ -234,8 +250,8 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, AgreeOn,
-                         testing::Values("nothing", "made_up", "untimed", "killed", "mixed_streams", "mixed_threads",
-                                         "overlap", "stream_handover"),
+                         testing::Values("nothing", "made_up", "on_gpu", "untimed", "killed", "mixed_streams",
+                                         "mixed_threads", "overlap", "stream_handover"),
                          [](const auto &param) { return std::string(param.param); });
 
 TEST(PageAgree, SeveralTracesAsOnTheScreen)

@@ -148,17 +148,18 @@ static void put_columns(struct page *page)
 static json_t *opening_lines(const struct page *page)
 {
     json_t *out = json_array();
-    struct line lines[3];
+    struct line lines[4] = {{.used = 0}};
     if (page->traces != NULL) {
         lines[0] = opening_default_streams(page->traces, &page->folds->runs);
         lines[1] = opening_blocked_of_many(page->traces, &page->folds->runs);
         lines[2] = opening_startup_of_many(&page->folds->runs);
     } else {
         lines[0] = opening_default_stream(page->report);
-        lines[1] = opening_blocked(page->report);
-        lines[2] = opening_startup(page->report);
+        lines[1] = page->report->what_if;
+        lines[2] = opening_blocked(page->report);
+        lines[3] = opening_startup(page->report);
     }
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 4; i++)
         if (lines[i].used != 0)
             json_array_append_new(out, value_text(lines[i].text));
     return out;

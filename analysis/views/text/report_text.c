@@ -332,7 +332,10 @@ static void put_opening(const struct report *report, struct site_namer *namer, s
     sink_printf(sink, "\n%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", opening_outcome(report).text);
     if (opening_pair(report, report_outcome(report).pair, &first, &second))
         sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
-    sink_printf(sink, "%s\n%s\n", opening_default_stream(report).text, opening_blocked(report).text);
+    sink_printf(sink, "%s\n", opening_default_stream(report).text);
+    if (report->what_if.used != 0)
+        sink_printf(sink, "%s\n", report->what_if.text);
+    sink_printf(sink, "%s\n", opening_blocked(report).text);
     put_residual(report, namer, sink);
     if (startup.used != 0)
         sink_printf(sink, "%s\n", startup.text);
