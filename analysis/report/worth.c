@@ -230,6 +230,11 @@ static bool is_complete(const struct trace *trace)
 struct outcome report_outcome(const struct report *report)
 {
     struct outcome outcome = {.complete = is_complete(&report->trace) && report->left_out == 0};
+    outcome.seen = report->trace.calls - report->left_out;
+    outcome.calls = report->has_counts ? report->totals.calls : outcome.complete ? outcome.seen : 0;
+    if (report->left_out != 0 && outcome.calls < report->trace.calls)
+        outcome.calls = report->trace.calls;
+    outcome.little = !outcome.complete && outcome.seen < outcome.calls - outcome.calls / 2;
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
         if (finding->doubt <= outcome.doubt)

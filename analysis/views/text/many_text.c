@@ -51,7 +51,7 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
         sink_printf(sink, " %12s %12s %9zu %12s  %-12s  %s, %s, policy %s\n",
                     time_lost(report->totals.run_ns != 0, report->totals.run_ns).text,
                     text_count(report->totals.calls).text, report->findings.count, report_host_time(report).text,
-                    outcome_words[report_outcome(report).doubt], name, text_base(report->trace.header.program),
+                    outcome_word(report_outcome(report)), name, text_base(report->trace.header.program),
                     report_policy(report));
         struct line banner = report_banner(report);
         if (banner.used != 0)
