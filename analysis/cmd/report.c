@@ -21,8 +21,6 @@
 #include "analysis/views/text/report_text.h"
 #include "analysis/views/text/whatif.h"
 
-enum { SCREEN_REPAIRS = 10 };
-
 /* One trace's report being made. `stats` and `timeline` look on, as the form needs them. */
 struct making {
     const struct report_options *options;
@@ -117,7 +115,12 @@ static int put_page(struct making *making, struct site_namer *namer, struct text
     timeline_decide(&making->timeline);
     if (feed != NULL && feed->run(feed, &making->report, &making->edges.sink) != 0)
         return -1;
-    return report_html(&making->report, &making->timeline, &making->edges, namer, sink);
+    struct repair repair;
+    int status = repair_of(&repair, &making->report, ORDER_PER_THREAD);
+    if (status == 0)
+        status = report_html_repaired(&making->report, &making->timeline, &making->edges, &repair, namer, sink);
+    repair_end(&repair);
+    return status;
 }
 
 static int put_what_if(struct making *making, struct text_sink *sink)
@@ -152,7 +155,7 @@ static int put_report(struct making *making, struct site_namer *namer, struct te
     symbols_of(namer, &making->report.trace);
     if (making->options->form == FORM_TEXT && !making->options->repair)
         return put_text(making, namer, sink);
-    if (making->options->repair)
+    if (making->options->repair && making->options->form != FORM_HTML)
         status = put_repair(making, namer, sink);
     else if (making->options->form == FORM_JSON)
         status = report_json(&making->report, namer, sink);
@@ -166,7 +169,8 @@ static int put_report(struct making *making, struct site_namer *namer, struct te
 /* Parts of it take another pass over the trace. */
 static bool shows_opening(const struct report_options *options)
 {
-    return !options->what_if && !options->repair && !options->summary && options->finding == NULL;
+    bool repair = options->repair && options->form != FORM_HTML;
+    return !options->what_if && !repair && !options->summary && options->finding == NULL;
 }
 
 static int build(struct making *making, const struct trace_source *source)

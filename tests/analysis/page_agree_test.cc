@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/views/repair/repair_words.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/text/screen.h"
 #include "analysis/views/text/whatif.h"
@@ -253,6 +254,98 @@ INSTANTIATE_TEST_SUITE_P(Traces, AgreeOn,
                          testing::Values("nothing", "made_up", "on_gpu", "untimed", "killed", "mixed_streams",
                                          "mixed_threads", "overlap", "stream_handover"),
                          [](const auto &param) { return std::string(param.param); });
+
+/* All of a repair's text is in the page's table, place by place. */
+void ExpectRepair(Browser *browser, const std::string &text)
+{
+    browser->Run("document.getElementById('all-repairs').click()");
+    std::istringstream lines(text);
+    std::string line, row, shown = Plain(Said(browser, "document.getElementById('repair').innerText"));
+    EXPECT_EQ("false", browser->Run("document.getElementById('repair').hidden"));
+    size_t compared = 0;
+    for (unsigned number = 0; std::getline(lines, line);) {
+        if (line.empty())
+            continue;
+        compared++;
+        if (line[0] == '#') {
+            number++;
+            row = Plain(Said(browser, "document.querySelectorAll('#repairs > tbody > tr')[" + std::to_string(number - 1) +
+                                          "].innerText"));
+            EXPECT_TRUE(Has(row, Plain(std::to_string(number) + " " + line.substr(line.find(' ') + 1)))) << line << "\n"
+                                                                                                         << row;
+        } else if (number != 0) {
+            EXPECT_TRUE(Has(row, Plain(line.substr(28)))) << line << "\n" << row;
+            EXPECT_TRUE(Has(row, Plain(line.substr(4, 24).substr(0, line.substr(4, 24).find_last_not_of(' ') + 1))))
+                << line;
+        } else {
+            EXPECT_TRUE(Has(shown, Plain(line[0] == ' ' ? line.substr(2) : line))) << line << "\n" << shown;
+        }
+    }
+    EXPECT_LE(10u, compared) << text;
+    EXPECT_EQ("", Errors(*browser));
+}
+
+std::string HandedOver(int sites)
+{
+    std::string text = "setting policy=observe\n1@0+1 alloc ptr=0x100000 bytes=4096 m=A site=make\n";
+    for (int i = 0; i < sites; i++)
+        text += std::to_string(1 + i % 2) + "@" + std::to_string(10 + i * 10) + " memset s=L dst=A bytes=64 site=s" +
+                std::to_string(i) + "\n";
+    return BuildTrace(text);
+}
+
+std::string AsPage(const std::string &html)
+{
+    std::string path = WriteTemporary(html), named = path + ".html";
+    EXPECT_EQ(0, rename(path.c_str(), named.c_str()));
+    return named;
+}
+
+TEST(PageAgree, TheRepairOfOneTrace)
+{
+    NEEDS_A_BROWSER();
+    Built report(HandedOver(14));
+    struct repair repair;
+    TextOf text, html;
+    ASSERT_EQ(0, repair_of(&repair, report.get(), ORDER_PER_THREAD));
+    repair_text(report.get(), &repair, nullptr, SIZE_MAX, &text);
+    static const struct timeline nothing = {};
+    static const struct edge_list no_edges = {};
+    ASSERT_EQ(0, report_html_repaired(report.get(), &nothing, &no_edges, &repair, nullptr, &html));
+    repair_end(&repair);
+    std::string path = AsPage(html.text);
+    Browser browser(1280, 900);
+    ASSERT_NE("failed", browser.Open(path));
+    EXPECT_EQ("5", browser.Run("document.querySelectorAll('#repairs > tbody > tr').length"));
+    ExpectRepair(&browser, text.text);
+    EXPECT_EQ("13", browser.Run("document.querySelectorAll('#repairs > tbody > tr').length"));
+    EXPECT_TRUE(browser.Picture("repair.png", true));
+    unlink(path.c_str());
+    html.text.clear();
+    ASSERT_EQ(0, report_html(report.get(), &nothing, &no_edges, nullptr, &html));
+    path = AsPage(html.text);
+    ASSERT_NE("failed", browser.Open(path));
+    EXPECT_EQ("true", browser.Run("document.getElementById('repair').hidden")) << "none was made";
+    unlink(path.c_str());
+}
+
+TEST(PageAgree, TheRepairOfSeveralTraces)
+{
+    NEEDS_A_BROWSER();
+    Opened opened({HandedOver(14), HandedOver(5)});
+    struct repairs repairs;
+    TextOf text, html;
+    ASSERT_EQ(0, repairs_of(&repairs, &opened.traces, ORDER_PER_THREAD));
+    repairs_text(&repairs, &opened.traces, opened.namer, SIZE_MAX, &text);
+    EXPECT_TRUE(Has(text.text, "in 2 of 2 traces") && Has(text.text, "in 1 of 2 traces")) << text.text;
+    ASSERT_EQ(0, report_html_many_repaired(&opened.traces, &opened.folds, nullptr, &repairs, opened.namer, &html));
+    repairs_end(&repairs);
+    std::string path = AsPage(html.text);
+    Browser browser(1280, 900);
+    ASSERT_NE("failed", browser.Open(path));
+    ExpectRepair(&browser, text.text);
+    unlink(path.c_str());
+}
 
 TEST(PageAgree, SeveralTracesAsOnTheScreen)
 {

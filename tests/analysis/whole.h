@@ -223,7 +223,13 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch)
         if (report_json(report, &namer, &json) != 0)
             throw std::runtime_error("the JSON report could not be written");
         many_text(&traces, &folds, &namer, &many);
-        many_json(&traces, &folds, &namer, &json);
+        struct repairs repairs;
+        if (repairs_of(&repairs, &traces, ORDER_PER_THREAD) != 0)
+            throw std::runtime_error("there is no repair of several");
+        repairs_text(&repairs, &traces, &namer, SIZE_MAX, &many);
+        if (many_json_repaired(&traces, &folds, &repairs, &namer, &json) != 0)
+            throw std::runtime_error("the repair of several could not be written");
+        repairs_end(&repairs);
         if (report_html_many(&traces, &folds, &timelines, &namer, &many) != 0)
             throw std::runtime_error("the page of several could not be written");
         whole.text = text.text;
