@@ -31,9 +31,9 @@ struct watch {
 };
 
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
-                     void (*judge)(void *data, const struct judged *judged), void *data)
+                     const struct goes_policies *goes, void (*judge)(void *data, const struct judged *judged), void *data)
 {
-    *aftermath = (struct aftermath){.model = model, .verdicts = verdicts, .judge = judge, .data = data};
+    *aftermath = (struct aftermath){.model = model, .verdicts = verdicts, .goes = goes, .judge = judge, .data = data};
 }
 
 static uint64_t bit_of(uint64_t base)
@@ -150,7 +150,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     watch->view = *view;
     watch->view.call = &watch->call;
     watch->wide = view->waits.count > 1;
-    watch->goes = goes_of_call(GOES_WITH_WAIT, aftermath->model, view);
+    watch->goes = goes_of_call(GOES_WITH_WAIT, aftermath->goes, aftermath->model, view);
     watch->batch = ends_batch(aftermath, view);
     saving_begin(&watch->saving, view);
     watch->all = view->waits.count;

@@ -59,6 +59,7 @@ struct use {
 struct aftermath {
     struct model *model;
     struct verdicts *verdicts; /* knows the allocations; NULL: none is known */
+    const struct goes_policies *goes;
     void (*judge)(void *data, const struct judged *judged);
     void *data;
     struct use use; /* of the call at hand */
@@ -72,7 +73,7 @@ struct aftermath {
 
 /* `judge` is called once for each wait that blocked, some time after it. */
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
-                     void (*judge)(void *data, const struct judged *judged), void *data);
+                     const struct goes_policies *goes, void (*judge)(void *data, const struct judged *judged), void *data);
 /* Each call before verdicts_take: what it frees is still known then. */
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_look(struct aftermath *aftermath, const struct call_view *view)

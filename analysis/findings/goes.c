@@ -141,14 +141,21 @@ static enum goes call_goes(enum goes_by by, const struct asked *asked)
     }
 }
 
-struct goes_set goes_of_call(enum goes_by by, struct model *model, const struct call_view *view)
+struct goes_policies goes_policies_of(const struct definitions *defs)
+{
+    struct goes_policies policies;
+    for (unsigned i = 0; i < GOES_POLICIES; i++)
+        policies.of[i] = policy_of(defs, (enum goes_policy)i);
+    return policies;
+}
+
+struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *policies, struct model *model,
+                             const struct call_view *view)
 {
     struct goes_set set = {{0}};
+    struct asked asked = {.model = model, .view = view, .call = model_order_call(view)};
     for (unsigned i = 0; i < GOES_POLICIES; i++) {
-        const struct asked asked = {.policy = policy_of(&model->trace->defs, (enum goes_policy)i),
-                                    .model = model,
-                                    .view = view,
-                                    .call = model_order_call(view)};
+        asked.policy = policies->of[i];
         set.under[i] = (unsigned char)call_goes(by, &asked);
     }
     return set;

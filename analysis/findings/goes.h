@@ -49,8 +49,15 @@ extern const char *const goes_policy_names[GOES_POLICIES]; /* "guarded", ... */
 extern const char *const goes_policy_keys[GOES_POLICIES];  /* of JSON: "guarded", "per_thread", ... */
 extern const char *const goes_keys[GOES_ANSWERS];          /* "no", "maybe", "yes" */
 
+/* The orders that are asked about, by enum goes_policy: enum order_policy, of a run of these settings. */
+struct goes_policies {
+    unsigned of[GOES_POLICIES];
+};
+struct goes_policies goes_policies_of(const struct definitions *defs);
+
 /* The answers for a call that is flagged, between model_enter and model_leave. */
-struct goes_set goes_of_call(enum goes_by by, struct model *model, const struct call_view *view);
+struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *policies, struct model *model,
+                             const struct call_view *view);
 
 /* Adds a call's answers to the finding's. finding may be NULL. */
 void finding_goes_as(struct finding *finding, const struct goes_set *call);

@@ -28,6 +28,7 @@ struct rule_run {
     struct savings *savings;           /* costs that are known only later */
     const struct startup *startup;     /* whether the program has begun */
     struct gain *gain;                 /* what waits behind implicit order */
+    const struct goes_policies *goes;  /* whose orders are asked about */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
     bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */

@@ -38,6 +38,7 @@ struct pass {
     struct device_times device;
     struct busy busy;
     struct savings savings;
+    struct goes_policies goes;
     TABLE_OF(struct life) lives; /* by thread */
     struct {
         uint32_t uid;
@@ -58,7 +59,8 @@ static void begin_rules(struct pass *pass)
                                  .aftermath = &pass->aftermath,
                                  .savings = &pass->savings,
                                  .startup = &report->startup,
-                                 .gain = &report->gain};
+                                 .gain = &report->gain,
+                                 .goes = &pass->goes};
         run->findings.selected = &pass->selected;
         if (rules[i]->state != 0)
             run->state = calloc(1, rules[i]->state);
@@ -125,7 +127,7 @@ static void note_goes(struct rule_run *run, struct finding *flagged, const struc
     enum goes_by by = run->rule->goes;
     if (by < GOES_WITH_WAIT || by > GOES_WITH_MOVE)
         return;
-    struct goes_set goes = goes_of_call(by, run->model, view);
+    struct goes_set goes = goes_of_call(by, run->goes, run->model, view);
     finding_goes_as(flagged, &goes);
 }
 
@@ -352,7 +354,8 @@ static void begin(struct pass *pass)
     report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
     if (pass->walker != NULL && pass->walker->begin != NULL)
         report->out_of_memory |= !pass->walker->begin(pass->walker, &pass->model);
-    aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, judged, report);
+    pass->goes = goes_policies_of(&report->trace.defs);
+    aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, &pass->goes, judged, report);
     begin_rules(pass);
     sort_rules(report);
 }
@@ -361,6 +364,7 @@ static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
     run->savings = NULL;
+    run->goes = NULL;
     if (run->rule != NULL && run->rule->end != NULL)
         run->rule->end(run);
     run->model = NULL;
