@@ -78,6 +78,15 @@ TEST(GpuGate, DefaultStreamWorkThatRunsLongerFails)
     EXPECT_EQ(0, gate.Against(json, {{10000}, {21000}, {10500}}, slower).exit) << "one of three";
 }
 
+TEST(GpuGate, OneRunFailsNothing)
+{
+    Gate gate;
+    Outcome ran = gate.Against(gate.Of({{10000}, {10000}, {10000}}), {{90000}}, slower);
+    EXPECT_FALSE(Has(ran.out, "FAIL")) << ran;
+    ran = gate.Against(gate.Of({{10000}}), {{90000}, {90000}, {90000}}, slower);
+    EXPECT_FALSE(Has(ran.out, "FAIL")) << ran;
+}
+
 TEST(GpuGate, BelowTheFloorItIsNothing)
 {
     Gate gate;
