@@ -19,6 +19,8 @@ enum { CHECK_ERROR_SIZE = 512 };
 enum difference {
     MORE_CALLS, /* "more-calls" */
     SLOWER,     /* "slower" */
+    GPU_SLOWER, /* "gpu-slower": work of the default stream runs longer on the GPU */
+    GPU_IDLER,  /* "gpu-idle": the GPU has nothing to run for a larger share of its time */
     DIFFERENCES
 };
 extern const char *const difference_names[DIFFERENCES];
@@ -32,8 +34,8 @@ struct conditions {
     uint64_t cost_above;    /* ns, of one finding over all processes of a run */
 };
 
-/* Adds a comma list: rule ids, "any", "error", "warning", "note", "cost>DURATION", "verdict=NAME", "more-calls", "slower".
- * False with a message. */
+/* Adds a comma list: rule ids, "any", "error", "warning", "note", "cost>DURATION", "verdict=NAME", and names of
+ * differences. False with a message. */
 bool conditions_add(struct conditions *conditions, const char *list, char *error);
 /* Adds a comma list of rule ids and differences to what does not fail. */
 bool conditions_ignore(struct conditions *conditions, const char *list, char *error);

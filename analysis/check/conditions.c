@@ -12,7 +12,7 @@
 #include "analysis/base/duration.h"
 #include "analysis/views/words.h"
 
-const char *const difference_names[DIFFERENCES] = {"more-calls", "slower"};
+const char *const difference_names[DIFFERENCES] = {"more-calls", "slower", "gpu-slower", "gpu-idle"};
 
 static const struct rule *find_rule(const char *id)
 {
@@ -89,7 +89,9 @@ static bool add_one(struct conditions *conditions, const char *word, char *error
         return false;
     }
     if (rule == NULL)
-        return no_rule(word, "any, error, warning, note, cost>DURATION, verdict=NAME, more-calls, slower", error);
+        return no_rule(word,
+                       "any, error, warning, note, cost>DURATION, verdict=NAME, more-calls, slower, gpu-slower, gpu-idle",
+                       error);
     if (TABLE_ADD(&conditions->rules)) {
         *TABLE_LAST(&conditions->rules) = rule;
         return true;
@@ -104,7 +106,7 @@ static bool ignore_one(struct conditions *conditions, const char *word, char *er
     if (find_difference(word, conditions->ignored_differences))
         return true;
     if (rule == NULL)
-        return no_rule(word, "more-calls, slower", error);
+        return no_rule(word, "more-calls, slower, gpu-slower, gpu-idle", error);
     if (TABLE_ADD(&conditions->ignored)) {
         *TABLE_LAST(&conditions->ignored) = rule;
         return true;

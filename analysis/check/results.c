@@ -4,6 +4,7 @@
  */
 #include "analysis/check/results.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,19 @@ void results_incomplete(struct check_results *results, const char *line)
     *TABLE_LAST(&results->incomplete) = copy;
 }
 
+void results_note(struct check_results *results, const char *format, ...)
+{
+    size_t used = strlen(results->note), room = sizeof results->note - used;
+    va_list values;
+    if (used != 0 && room > 1) {
+        results->note[used++] = ' ';
+        room--;
+    }
+    va_start(values, format);
+    vsnprintf(results->note + used, room, format, values);
+    va_end(values);
+}
+
 size_t results_failures(const struct check_results *results)
 {
     size_t failures = 0;
@@ -64,6 +78,9 @@ struct line results_sum(const struct check_results *results)
         line_add(&line, ", more calls at %s", text_plural(more, "place").text);
     if (slower != 0)
         line_add(&line, ", slower at %s", text_plural(slower, "place").text);
+    for (unsigned i = GPU_SLOWER; i <= GPU_IDLER; i++)
+        if (count_what(results, difference_names[i]) != 0)
+            line_add(&line, ", %s", difference_names[i]);
     if (results->wants_regions)
         line_add(&line, ", %zu places block in regions", results->regions);
     if (results->wants_orders)
@@ -154,6 +171,33 @@ static void look_at_calls(struct check_results *results, const struct conditions
         snprintf(item->more, sizeof item->more, "%s", changed_per_call_words(changed).text);
 }
 
+/* What the GPU did, where both sides have its times. */
+static void look_at_gpu(struct check_results *results, const struct conditions *conditions,
+                        const struct comparison *comparison)
+{
+    static const enum difference differences[GPU_MEASURES] = {[GPU_DEFAULT_STREAM] = GPU_SLOWER, [GPU_IDLE] = GPU_IDLER};
+    char text[200];
+    for (unsigned i = 0; i < GPU_MEASURES; i++) {
+        if (!conditions_want(conditions, differences[i]))
+            continue;
+        snprintf(text, sizeof text,
+                 "--fail-on %s needs 3 runs or more with GPU times (PTDS_DEVICE_TIMES), here and in the baseline",
+                 difference_names[differences[i]]);
+        if (!comparison_has_gpu_spread(comparison))
+            results_incomplete(results, text);
+        struct check_item *item = comparison->gpu_worse[i] ? results_add(results, difference_names[differences[i]]) : NULL;
+        if (item == NULL)
+            continue;
+        item->severity = SEVERITY_WARNING;
+        item->state = STATE_GROWN;
+        snprintf(item->text, sizeof item->text, "%s", gpu_words(comparison, (enum gpu_measure)i).text);
+    }
+    if (comparison_has_gpu(comparison, BEFORE) != comparison_has_gpu(comparison, AFTER))
+        results_note(results, "%s no GPU times (PTDS_DEVICE_TIMES): what the GPU did is not compared.",
+                     comparison_has_gpu(comparison, BEFORE) ? "The baseline has GPU times, these traces have"
+                                                            : "These traces have GPU times, the baseline has");
+}
+
 void results_compare(struct check_results *results, const struct conditions *conditions,
                      const struct comparison *comparison)
 {
@@ -167,6 +211,7 @@ void results_compare(struct check_results *results, const struct conditions *con
     for (size_t i = 0; i < comparison->list.count; i++)
         if (changed_row(&comparison->list.items[i])->key.kind == ROW_CALLS)
             look_at_calls(results, conditions, comparison, &comparison->list.items[i]);
+    look_at_gpu(results, conditions, comparison);
     if (conditions_want(conditions, SLOWER) && !comparison_has_spread(comparison))
         results_incomplete(results, "--fail-on slower needs 3 runs or more, here and in the baseline");
     results->out_of_memory |= comparison->out_of_memory;

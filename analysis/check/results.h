@@ -19,7 +19,7 @@ extern const char *const state_names[STATES]; /* of STATE_THERE: "found" */
 
 struct check_item {
     bool fails;    /* else it is told as what one run does not prove */
-    char what[64]; /* a rule, "more-calls", "slower", "region", "implicit-order" */
+    char what[64]; /* a rule, a difference's name, "region", "implicit-order" */
     char id[17];   /* of a finding; empty: none */
     enum severity severity;
     enum state state;
@@ -36,12 +36,14 @@ struct check_results {
     size_t regions, orders;
     bool has_baseline, wants_regions, wants_orders, out_of_memory;
     const char *baseline; /* its path */
-    char note[300];       /* what should be known of the baseline, or empty */
+    char note[400];       /* what should be known of the baseline, or empty */
 };
 
 /* A new item, empty; NULL without memory. */
 struct check_item *results_add(struct check_results *results, const char *what);
 void results_incomplete(struct check_results *results, const char *line);
+/* Adds a sentence to the note. */
+void results_note(struct check_results *results, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t results_failures(const struct check_results *results);
 /* "1 of 2 findings fail (0 new, 1 grown; 1 in the baseline of 5 runs); 1 process" */
 struct line results_sum(const struct check_results *results);

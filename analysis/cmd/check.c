@@ -24,7 +24,9 @@ static const char manual[] =
     "above "
     "--floor), rule ids, cost>DURATION (of one finding in a run), verdict=needed, verdict=maybe_needed, verdict=not_needed "
     "(of implicit orders); with a baseline also more-calls (a function calls the driver more often, or a new one does) and "
-    "slower (calls wait longer; 3 runs at least on both sides). Without any: any, and with a baseline more-calls.\n"
+    "slower (calls wait longer; 3 runs at least on both sides); of runs with PTDS_DEVICE_TIMES gpu-slower (the default "
+    "stream's work runs longer on the GPU) and gpu-idle (the GPU is idle for a larger share), likewise. Without any: any, "
+    "and with a baseline more-calls.\n"
     "\n"
     "With a baseline only what is new or has grown fails, if it is beyond what runs differ by. How long calls wait differs "
     "much from run to run, so a finding that comes with time alone fails where 3 runs or more show it.\n"
@@ -40,7 +42,7 @@ static const char manual[] =
 enum { KEY_ALLOW = 256, KEY_GROWTH, KEY_FLOOR, KEY_UPDATE, KEY_IGNORE, KEY_JUNIT, KEY_MARKDOWN, KEY_JSON };
 static const struct argp_option options[] = {
     {"fail-on", 'f', "LIST", 0, "what fails", 0},
-    {"ignore", KEY_IGNORE, "LIST", 0, "rules, more-calls or slower, that never fail; may be repeated", 0},
+    {"ignore", KEY_IGNORE, "LIST", 0, "rules, and names of differences as more-calls, that never fail; may be repeated", 0},
     {"baseline", 'b', "FILE", 0, "earlier runs: only what is new or has grown fails", 0},
     {"update", KEY_UPDATE, NULL, 0, "add these runs to the baseline, which is made if it is not there; checks nothing", 0},
     {"floor", KEY_FLOOR, "FLOOR", 0, "findings that save less are no \"any\": 1%,100us (default), 2ms, 0", 0},
@@ -93,9 +95,9 @@ static void parse_end(struct check *check, struct argp_state *state)
     if (check->baseline_path == NULL && (check->update || check->has_growth))
         argp_failure(state, EXIT_USAGE, 0, "--%s is of a --baseline, which is not given",
                      check->update ? "update" : "growth");
-    if (check->baseline_path == NULL && (conditions->differences[MORE_CALLS] || conditions->differences[SLOWER]))
-        argp_failure(state, EXIT_USAGE, 0, "--fail-on %s is of a --baseline, which is not given",
-                     difference_names[conditions->differences[MORE_CALLS] ? MORE_CALLS : SLOWER]);
+    for (unsigned i = 0; i < DIFFERENCES && check->baseline_path == NULL; i++)
+        if (conditions->differences[i])
+            argp_failure(state, EXIT_USAGE, 0, "--fail-on %s is of a --baseline, which is not given", difference_names[i]);
     if (check->baseline_path != NULL)
         read_baseline(check, state);
     if (!check->has_conditions && check->regions.rules.count == 0)

@@ -153,8 +153,7 @@ static void look_at_programs(struct check *check)
         snprintf(text, sizeof text, "the baseline is of %.150s, and this is %.150s", then->program, now->program);
         results_incomplete(&check->results, text);
     } else if (strcmp(then->policy, now->policy) != 0) {
-        snprintf(check->results.note, sizeof check->results.note, "The baseline is of policy %.60s, this is %.60s.",
-                 then->policy, now->policy);
+        results_note(&check->results, "The baseline is of policy %.60s, this is %.60s.", then->policy, now->policy);
     }
 }
 

@@ -21,8 +21,6 @@
 #include "analysis/views/text/report_text.h"
 #include "analysis/views/text/whatif.h"
 
-enum { SCREEN_REPAIRS = 10 };
-
 /* One trace's report being made. `stats` and `timeline` look on, as the form needs them. */
 struct making {
     const struct report_options *options;
@@ -86,21 +84,9 @@ static void recorded_progress(struct report_watch *watch, uint64_t done, uint64_
     progress_calls(&((struct making *)((char *)watch - offsetof(struct making, recorded)))->progress, done, total);
 }
 
-/* Where it would be no guess; a guess is not worth reading the trace again. */
-static struct line what_if_line(const struct report *report)
-{
-    struct line line = {0};
-    if (order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
-        !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed))
-        return line;
-    struct whatif whatif = whatif_of_source(&report->trace.source);
-    return whatif_line(&whatif);
-}
-
 static void put_screen(const struct making *making, struct site_namer *namer, struct text_sink *sink)
 {
-    struct line what_if = what_if_line(&making->report);
-    report_screen_with(&making->report, namer, making->options->rows, what_if.used != 0 ? &what_if : NULL, sink);
+    report_screen(&making->report, namer, making->options->rows, sink);
 }
 
 static int put_text(const struct making *making, struct site_namer *namer, struct text_sink *sink)
@@ -129,7 +115,12 @@ static int put_page(struct making *making, struct site_namer *namer, struct text
     timeline_decide(&making->timeline);
     if (feed != NULL && feed->run(feed, &making->report, &making->edges.sink) != 0)
         return -1;
-    return report_html(&making->report, &making->timeline, &making->edges, namer, sink);
+    struct repair repair;
+    int status = repair_of(&repair, &making->report, ORDER_PER_THREAD);
+    if (status == 0)
+        status = report_html_repaired(&making->report, &making->timeline, &making->edges, &repair, namer, sink);
+    repair_end(&repair);
+    return status;
 }
 
 static int put_what_if(struct making *making, struct text_sink *sink)
@@ -164,7 +155,7 @@ static int put_report(struct making *making, struct site_namer *namer, struct te
     symbols_of(namer, &making->report.trace);
     if (making->options->form == FORM_TEXT && !making->options->repair)
         return put_text(making, namer, sink);
-    if (making->options->repair)
+    if (making->options->repair && making->options->form != FORM_HTML)
         status = put_repair(making, namer, sink);
     else if (making->options->form == FORM_JSON)
         status = report_json(&making->report, namer, sink);
@@ -175,10 +166,11 @@ static int put_report(struct making *making, struct site_namer *namer, struct te
     return status;
 }
 
-/* It takes another pass over the trace. */
-static bool shows_residual(const struct report_options *options)
+/* Parts of it take another pass over the trace. */
+static bool shows_opening(const struct report_options *options)
 {
-    return !options->what_if && !options->repair && !options->summary && options->finding == NULL;
+    bool repair = options->repair && options->form != FORM_HTML;
+    return !options->what_if && !repair && !options->summary && options->finding == NULL;
 }
 
 static int build(struct making *making, const struct trace_source *source)
@@ -202,8 +194,11 @@ static int build(struct making *making, const struct trace_source *source)
         fprintf(stderr, "ptds report: %s\n", error);
     else
         report_weigh(&making->report, making->options->floor);
-    if (status == 0 && shows_residual(making->options))
+    if (status == 0 && shows_opening(making->options)) {
         residual_find(&making->report);
+        if (selection_is_all(&making->options->selection))
+            making->report.what_if = whatif_opening(&making->report);
+    }
     if (status == 0)
         say_damage("ptds report", &making->report.trace);
     return status;

@@ -11,6 +11,7 @@
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/json/report_json.h"
+#include "analysis/views/repair/repair_words.h"
 
 static void say_trouble(void *verb, const char *line)
 {
@@ -109,18 +110,39 @@ bool is_many(char **paths, int count)
 }
 
 static int write_many(const struct report_options *options, const struct traces *traces, const struct folds *folds,
-                      struct timelines *timelines, struct site_namer *namer, struct text_sink *sink)
+                      struct timelines *timelines, const struct repairs *repairs, struct site_namer *namer,
+                      struct text_sink *sink)
 {
     switch (options->form) {
-    case FORM_JSON: return many_json(traces, folds, namer, sink);
-    case FORM_HTML: timelines_decide(timelines); return report_html_many(traces, folds, timelines, namer, sink);
+    case FORM_JSON: return many_json_repaired(traces, folds, repairs, namer, sink);
+    case FORM_HTML:
+        timelines_decide(timelines);
+        return report_html_many_repaired(traces, folds, timelines, repairs, namer, sink);
     default:
+        if (repairs != NULL) {
+            repairs_text(repairs, traces, namer, options->all ? SIZE_MAX : SCREEN_REPAIRS, sink);
+            return 0;
+        }
         if (options->all)
             many_text(traces, folds, namer, sink);
         else
             many_screen(traces, folds, namer, options->rows, sink);
         return 0;
     }
+}
+
+/* The page has the repair, the other forms where it was asked for. */
+static int write_repaired(const struct report_options *options, const struct traces *traces, const struct folds *folds,
+                          struct timelines *timelines, struct site_namer *namer, struct text_sink *sink)
+{
+    struct repairs repairs;
+    if (!options->repair && options->form != FORM_HTML)
+        return write_many(options, traces, folds, timelines, NULL, namer, sink);
+    int status = repairs_of(&repairs, traces, ORDER_PER_THREAD);
+    if (status == 0)
+        status = write_many(options, traces, folds, timelines, &repairs, namer, sink);
+    repairs_end(&repairs);
+    return status;
 }
 
 /* How many traces there will be; some may turn out to be none. */
@@ -148,9 +170,9 @@ int report_many(const struct report_options *options, struct site_namer *namer, 
         traces_weigh(&traces, options->floor);
         folds_make(&folds, &traces);
         status = EXIT_CLEAN;
-        if (options->form == FORM_TEXT && options->all && options->pager)
+        if (options->form == FORM_TEXT && (options->all || options->repair) && options->pager)
             pager_begin();
-        if (write_many(options, &traces, &folds, &timelines, namer, sink) != 0 || folds.out_of_memory) {
+        if (write_repaired(options, &traces, &folds, &timelines, namer, sink) != 0 || folds.out_of_memory) {
             fprintf(stderr, "%s: no memory for the report\n", verb);
             *options->spoilt = true;
         }

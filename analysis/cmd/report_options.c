@@ -112,8 +112,8 @@ static void check(const struct report_options *out, struct argp_state *state)
         argp_error(state, "--summary, --all, --finding: one of them");
     if (out->what_if && (selects || many || out->form == FORM_HTML || out->summary || out->all || out->finding != NULL))
         argp_error(state, "--what-if is of one whole trace, as text or JSON");
-    if (out->repair && (selects || many || out->what_if || out->form == FORM_HTML || out->summary || out->finding != NULL))
-        argp_error(state, "--repair is of one whole trace, as text or JSON");
+    if (out->repair && (selects || out->what_if || out->summary || out->finding != NULL))
+        argp_error(state, "--repair is of whole traces, by itself");
     if (out->schema && out->count != 0)
         argp_error(state, "--schema is of no trace");
     if (out->summary && selects)

@@ -9,6 +9,9 @@
 
 enum report_form { FORM_TEXT, FORM_JSON, FORM_HTML };
 
+/* Pairs of call sites that --repair shows first. */
+enum { SCREEN_REPAIRS = 10 };
+
 struct report_options {
     enum report_form form;
     bool summary, all, what_if, repair, schema, pager, progress;

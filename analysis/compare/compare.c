@@ -11,7 +11,7 @@
 
 const char *const change_names[CHANGES] = {"new", "more", "slower", "gone", "less", "faster", "same"};
 
-enum { TIME_LEAST_NS = 1000000, FEW_CALLS = 2 };
+enum { TIME_LEAST_NS = 1000000, FEW_CALLS = 2, IDLE_LEAST = 50000000 };
 
 static const struct row *find(const struct history *history, const struct row_key *key)
 {
@@ -262,6 +262,20 @@ static int by_weight(const void *one, const void *two)
     return row_key_order(first, second);
 }
 
+/* Idle shares differ by some hundredths whatever the program does. */
+static void compare_gpu(struct comparison *comparison)
+{
+    const double least[GPU_MEASURES] = {[GPU_DEFAULT_STREAM] = least_time(comparison), [GPU_IDLE] = IDLE_LEAST};
+    for (unsigned i = 0; i < GPU_MEASURES; i++) {
+        struct level *sides = comparison->gpu[i];
+        for (int side = 0; side < SIDES; side++)
+            sides[side] = level_of_gpu(&comparison->sides[side], (enum gpu_measure)i, comparison->per_process);
+        comparison->gpu_worse[i] = level_times_above(&sides[BEFORE], &sides[AFTER], comparison->tolerance.growth, least[i]);
+    }
+    for (unsigned i = 0; i < GPU_MEASURES; i++)
+        comparison->gpu_worse[i] &= comparison_has_gpu_spread(comparison);
+}
+
 void compare(struct comparison *comparison, const struct history *before, const struct history *after,
              struct tolerance tolerance)
 {
@@ -274,6 +288,7 @@ void compare(struct comparison *comparison, const struct history *before, const 
         comparison->run_ns[side] = level_of_runs(&comparison->sides[side]);
         comparison->out_of_memory |= comparison->sides[side].out_of_memory;
     }
+    compare_gpu(comparison);
     for (size_t i = 0; i < comparison->sides[AFTER].rows.count; i++) {
         const struct row *row = &comparison->sides[AFTER].rows.items[i];
         add_changed(comparison, find(&comparison->sides[BEFORE], &row->key), row);

@@ -38,6 +38,10 @@ struct level {
 
 enum { BEFORE, AFTER, SIDES };
 
+/* What the GPU did, where its times are recorded: how long work of the default stream ran, in ns a run, or a process if
+ * per_process; for which share of its time no work ran, in billionths. */
+enum gpu_measure { GPU_DEFAULT_STREAM, GPU_IDLE, GPU_MEASURES };
+
 struct changed {
     enum change change;
     bool sure;
@@ -59,6 +63,8 @@ struct comparison {
     TABLE_OF(struct changed) list;
     size_t sure[CHANGES], unsure[CHANGES];
     struct level run_ns[SIDES];
+    struct level gpu[GPU_MEASURES][SIDES]; /* known: runs that have the times */
+    bool gpu_worse[GPU_MEASURES];          /* more of it, beyond floor, growth and spread; never with fewer than 3 runs */
     struct tolerance tolerance;
     bool nameless[SIDES]; /* functions of this side have no names, and those of the other have */
     bool per_process;     /* the runs have not all the same number of processes */
@@ -73,6 +79,17 @@ void comparison_free(struct comparison *comparison);
 static inline const struct row *changed_row(const struct changed *changed)
 {
     return changed->row[AFTER] != NULL ? changed->row[AFTER] : changed->row[BEFORE];
+}
+
+/* Whether some runs of a side have GPU times. */
+static inline bool comparison_has_gpu(const struct comparison *comparison, int side)
+{
+    return comparison->gpu[GPU_IDLE][side].known != 0;
+}
+static inline bool comparison_has_gpu_spread(const struct comparison *comparison)
+{
+    return comparison->gpu[GPU_IDLE][BEFORE].known >= COMPARE_RUNS_FOR_SPREAD &&
+           comparison->gpu[GPU_IDLE][AFTER].known >= COMPARE_RUNS_FOR_SPREAD;
 }
 
 /* Both sides have so many runs that their spread is known. */

@@ -80,6 +80,11 @@ static json_t *run_json(const struct run_facts *run)
     json_object_set_new(out, "run_ns", run->has_time ? value_number(run->run_ns) : json_null());
     json_object_set_new(out, "threads_ns", value_number(run->threads_ns));
     json_object_set_new(out, "blocked_ns", value_number(run->blocked_ns));
+    if (!run->has_gpu)
+        return out;
+    json_object_set_new(out, "gpu_busy_ns", value_number(run->gpu_busy_ns));
+    json_object_set_new(out, "gpu_span_ns", value_number(run->gpu_span_ns));
+    json_object_set_new(out, "gpu_default_stream_ns", value_number(run->gpu_default_ns));
     return out;
 }
 
@@ -139,6 +144,10 @@ static bool take_run(struct history *history, const json_t *in)
     run.run_ns = number_at(in, "run_ns");
     run.threads_ns = number_at(in, "threads_ns");
     run.blocked_ns = number_at(in, "blocked_ns");
+    run.gpu_busy_ns = number_at(in, "gpu_busy_ns");
+    run.gpu_span_ns = number_at(in, "gpu_span_ns");
+    run.gpu_default_ns = number_at(in, "gpu_default_stream_ns");
+    run.has_gpu = run.gpu_span_ns != 0 && run.gpu_busy_ns <= run.gpu_span_ns;
     snprintf(run.recorded, sizeof run.recorded, "%s", text_at(in, "recorded"));
     return history_begin_run(history, &run);
 }

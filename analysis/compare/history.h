@@ -17,8 +17,9 @@ extern "C" {
 struct run_facts {
     char *program, *policy; /* "+"-separated names; the policy's value, "mixed" */
     uint64_t processes, run_ns, threads_ns, blocked_ns, calls;
-    char recorded[24]; /* "2026-11-22 16:41:04", UTC; empty: not known */
-    bool has_time;
+    uint64_t gpu_busy_ns, gpu_span_ns, gpu_default_ns; /* as in report_totals, of all processes; if has_gpu */
+    char recorded[24];                                 /* "2026-11-22 16:41:04", UTC; empty: not known */
+    bool has_time, has_gpu;                            /* has_gpu: of nearly all operations it is known when they ran */
 };
 
 /* In one run. count 0: not in this run. */

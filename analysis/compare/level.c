@@ -73,6 +73,25 @@ struct level level_of_runs(const struct history *history)
     return level;
 }
 
+struct level level_of_gpu(const struct history *history, enum gpu_measure measure, bool per_process)
+{
+    struct level level = {.in = history->runs.count};
+    double *values = calloc(history->runs.count + 1, sizeof *values);
+    size_t known = 0;
+    for (size_t i = 0; i < history->runs.count && values != NULL; i++) {
+        const struct run_facts *run = &history->runs.items[i];
+        if (run->has_gpu)
+            values[known++] = measure == GPU_IDLE
+                                  ? (double)(run->gpu_span_ns - run->gpu_busy_ns) / (double)run->gpu_span_ns * 1e9
+                                  : (double)run->gpu_default_ns * share(history, i, per_process);
+    }
+    if (values != NULL)
+        settle(&level, values, known);
+    level.known = known;
+    free(values);
+    return level;
+}
+
 struct level level_of_group(const struct history *history, const struct row_key *key, bool per_process)
 {
     struct level level = {.in = 0};

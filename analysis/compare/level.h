@@ -11,6 +11,7 @@
 struct level level_of_calls(const struct history *history, const struct row *row, bool per_process);
 struct level level_of_ns(const struct history *history, const struct row *row, bool per_process);
 struct level level_of_runs(const struct history *history);
+struct level level_of_gpu(const struct history *history, enum gpu_measure measure, bool per_process);
 /* Of all calls of a driver function and kernel, wherever from. */
 struct level level_of_group(const struct history *history, const struct row_key *key, bool per_process);
 

@@ -172,8 +172,12 @@ static void add_name(char *names, size_t room, const char *name)
     snprintf(names + used, room - used, "%s%s", used != 0 ? "+" : "", name);
 }
 
+/* Of how many operations times must be known, so that what is added up can be compared. */
+enum { GPU_TIMED_PERCENT = 95 };
+
 struct facts {
     struct run_facts run;
+    uint64_t gpu_operations, gpu_timed;
     char programs[400], policies[100];
 };
 
@@ -194,6 +198,11 @@ static void add_facts(struct facts *facts, const struct traced *traced)
     facts->run.blocked_ns += report->totals.blocked_ns;
     facts->run.calls += report->totals.calls;
     facts->run.has_time |= trace_has_time(&report->trace);
+    facts->gpu_operations += report->totals.gpu_operations;
+    facts->gpu_timed += report->totals.gpu_timed;
+    facts->run.gpu_busy_ns += report->totals.gpu_busy_ns;
+    facts->run.gpu_span_ns += report->totals.gpu_span_ns;
+    facts->run.gpu_default_ns += report->totals.gpu_default_ns;
 }
 
 static bool add_run(struct history *history, const struct traces *traces, struct site_namer *namer, const size_t *runs,
@@ -206,6 +215,7 @@ static bool add_run(struct history *history, const struct traces *traces, struct
             add_facts(&facts, traces->list.items[i]);
     facts.run.program = facts.programs;
     facts.run.policy = facts.policies;
+    facts.run.has_gpu = facts.run.gpu_span_ns != 0 && facts.gpu_timed * 100 >= facts.gpu_operations * GPU_TIMED_PERCENT;
     bool whole = history_begin_run(history, &facts.run);
     for (size_t i = 0; i < traces->list.count && whole; i++) {
         process.report = &traces->list.items[i]->report;

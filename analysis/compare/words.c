@@ -88,6 +88,35 @@ struct small_text changed_share(double before, double after)
     return out;
 }
 
+/* Of billionths. */
+static struct small_text idle_share(double share)
+{
+    return text_share(whole(share), 1000000000);
+}
+
+static void add_gpu(struct line *line, const struct level *level, enum gpu_measure measure)
+{
+    if (measure == GPU_DEFAULT_STREAM)
+        add_spread(line, level, true);
+    else if (whole(level->least) != whole(level->most))
+        line_add(line, " (%s to %s)", idle_share(level->least).text, idle_share(level->most).text);
+}
+
+struct line gpu_words(const struct comparison *comparison, enum gpu_measure measure)
+{
+    struct line line = {.used = 0};
+    const struct level *after = &comparison->gpu[measure][AFTER], *before = &comparison->gpu[measure][BEFORE];
+    if (measure == GPU_DEFAULT_STREAM)
+        line_add(&line, "default-stream work ran %s %s on the GPU", text_ns(whole(after->median)).text, each(comparison));
+    else
+        line_add(&line, "the GPU was idle %s of its time", idle_share(after->median).text);
+    add_gpu(&line, after, measure);
+    line_add(&line, ", was %s",
+             measure == GPU_DEFAULT_STREAM ? text_ns(whole(before->median)).text : idle_share(before->median).text);
+    add_gpu(&line, before, measure);
+    return line;
+}
+
 struct line runs_words(const struct history *history)
 {
     struct line line = {.used = 0};

@@ -22,6 +22,8 @@ struct line changed_time_words(const struct comparison *comparison, const struct
 struct line changed_per_call_words(const struct changed *changed);
 /* "+100 %", "-50 %"; of what was nothing, or is, empty. */
 struct small_text changed_share(double before, double after);
+/* "default-stream work ran 24.0 ms a run on the GPU (23.9 to 24.1 ms), was 12.0 ms (...)", "the GPU was idle 40 % ..." */
+struct line gpu_words(const struct comparison *comparison, enum gpu_measure measure);
 /* "5 runs", "3 runs of 2 processes" */
 struct line runs_words(const struct history *history);
 

@@ -24,15 +24,16 @@ struct watch {
     struct watched stream[PENDING_KEPT];
     uint32_t count, all, open;
     bool wide, batch;
+    struct goes_set goes;
     struct saving saving;
     struct call_view view;
     struct call call;
 };
 
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
-                     void (*judge)(void *data, const struct judged *judged), void *data)
+                     const struct goes_policies *goes, void (*judge)(void *data, const struct judged *judged), void *data)
 {
-    *aftermath = (struct aftermath){.model = model, .verdicts = verdicts, .judge = judge, .data = data};
+    *aftermath = (struct aftermath){.model = model, .verdicts = verdicts, .goes = goes, .judge = judge, .data = data};
 }
 
 static uint64_t bit_of(uint64_t base)
@@ -76,6 +77,7 @@ static void judge(struct aftermath *aftermath, struct watch *watch)
                             .batch = watch->batch,
                             .more = watch->saving.more,
                             .saved_ns = watch->saving.saved_ns,
+                            .goes = watch->goes,
                             .view = &watch->view};
     for (uint32_t i = 0; i < watch->count; i++)
         judged.stream[i] = watch->stream[i].judged;
@@ -148,6 +150,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     watch->view = *view;
     watch->view.call = &watch->call;
     watch->wide = view->waits.count > 1;
+    watch->goes = goes_of_call(GOES_WITH_WAIT, aftermath->goes, aftermath->model, view);
     watch->batch = ends_batch(aftermath, view);
     saving_begin(&watch->saving, view);
     watch->all = view->waits.count;

@@ -14,6 +14,7 @@
 #ifndef PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
 #define PTDS_ANALYSIS_FINDINGS_AFTERMATH_H
 
+#include "analysis/findings/goes.h"
 #include "analysis/findings/saving.h"
 #include "analysis/findings/tracks.h"
 #include "analysis/model/model.h"
@@ -36,9 +37,10 @@ struct judged {
     bool wide;           /* the call waits for more than one stream by what it is */
     uint32_t count, all; /* streams judged, streams that it waited for */
     struct judged_stream stream[PENDING_KEPT];
-    bool batch;        /* it ended a batch: the program had submitted several operations since the thread's last wait */
-    bool more;         /* the thread gave the GPU more to do before it waited again */
-    uint64_t saved_ns; /* what leaving it out would have saved (saving.h) */
+    bool batch;           /* it ended a batch: the program had submitted several operations since the thread's last wait */
+    bool more;            /* the thread gave the GPU more to do before it waited again */
+    uint64_t saved_ns;    /* what leaving it out would have saved (saving.h) */
+    struct goes_set goes; /* by which policies it would go */
     const struct call_view *view; /* of the wait: only call, thread's uid and costs are as they were */
 };
 
@@ -57,6 +59,7 @@ struct use {
 struct aftermath {
     struct model *model;
     struct verdicts *verdicts; /* knows the allocations; NULL: none is known */
+    const struct goes_policies *goes;
     void (*judge)(void *data, const struct judged *judged);
     void *data;
     struct use use; /* of the call at hand */
@@ -70,7 +73,7 @@ struct aftermath {
 
 /* `judge` is called once for each wait that blocked, some time after it. */
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
-                     void (*judge)(void *data, const struct judged *judged), void *data);
+                     const struct goes_policies *goes, void (*judge)(void *data, const struct judged *judged), void *data);
 /* Each call before verdicts_take: what it frees is still known then. */
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_look(struct aftermath *aftermath, const struct call_view *view)

@@ -7,6 +7,7 @@
 #define PTDS_ANALYSIS_FINDINGS_FINDING_H
 
 #include "analysis/findings/aftermath.h"
+#include "analysis/findings/goes.h"
 #include "analysis/order/edge.h"
 #include "analysis/model/model.h"
 #include "analysis/trace/selection.h"
@@ -87,6 +88,7 @@ struct finding {
     uint64_t verdicts[VERDICTS];        /* of the implicit edges at this call site; all 0: none is known */
     uint64_t timed;                     /* of these, those that a time between two events may need, and nothing else */
     uint64_t given_up, may_be_given_up; /* of these, those that this run's policy took away: needed, perhaps needed */
+    struct goes_set goes;               /* what its calls answered */
     struct finding_ids sets[FINDING_SETS];
     struct finding_number numbers[FINDING_NUMBERS];
     struct edge_pair pair; /* if has_pair: two operations that show it */

@@ -64,11 +64,6 @@ static struct finding_id as_text(struct hash hash)
     return id;
 }
 
-static const struct stack_def *stack_of(const struct trace *trace, const struct finding *finding)
-{
-    return finding->stack != 0 ? definitions_stack(&trace->defs, finding->stack) : NULL;
-}
-
 /* Not the folder: the same program may lie elsewhere. */
 static void mix_source(struct hash *hash, const struct definitions *defs, uint64_t pc)
 {
@@ -79,23 +74,28 @@ static void mix_source(struct hash *hash, const struct definitions *defs, uint64
     mix_number(hash, (uint64_t)place.line);
 }
 
-struct finding_id identity_of(const struct trace *trace, const struct finding *finding)
+static void mix_stack(struct hash *hash, const struct trace *trace, uint32_t id)
 {
-    const struct stack_def *stack = stack_of(trace, finding);
-    struct hash hash = begin(trace, finding);
+    const struct stack_def *stack = id != 0 ? definitions_stack(&trace->defs, id) : NULL;
     for (uint32_t i = 0; stack != NULL && i < stack->count; i++) {
         const struct object_def *object = definitions_object_at(&trace->defs, stack->pc[i]);
         if (definitions_source(&trace->defs, stack->pc[i]) != NULL) {
-            mix_source(&hash, &trace->defs, stack->pc[i]);
+            mix_source(hash, &trace->defs, stack->pc[i]);
             continue;
         }
         if (object == NULL) {
-            mix_text(&hash, "?");
+            mix_text(hash, "?");
             continue;
         }
-        mix_object(&hash, object);
-        mix_number(&hash, stack->pc[i] - object->bias);
+        mix_object(hash, object);
+        mix_number(hash, stack->pc[i] - object->bias);
     }
+}
+
+struct finding_id identity_of(const struct trace *trace, const struct finding *finding)
+{
+    struct hash hash = begin(trace, finding);
+    mix_stack(&hash, trace, finding->stack);
     return as_text(hash);
 }
 
@@ -106,4 +106,13 @@ struct finding_id identity_of_place(const struct trace *trace, struct site_namer
     struct finding_id none = {""};
     mix_text(&hash, caller.name);
     return caller.known == CALLER_NAMED ? as_text(hash) : none;
+}
+
+uint64_t identity_of_site(const struct trace *trace, uint32_t api, uint32_t stack, const char *kernel)
+{
+    struct hash hash = {0xcbf29ce484222325u};
+    mix_text(&hash, definitions_api_name(&trace->defs, api));
+    mix_text(&hash, kernel != NULL ? kernel : "");
+    mix_stack(&hash, trace, stack);
+    return hash.value;
 }

@@ -26,6 +26,9 @@ struct finding_id identity_of(const struct trace *trace, const struct finding *f
  * take other calls' stacks, and other builds of the libraries between. None if that function has no name. */
 struct finding_id identity_of_place(const struct trace *trace, struct site_namer *namer, const struct finding *finding);
 
+/* A call site by the same names, for places that are no findings. kernel may be NULL. */
+uint64_t identity_of_site(const struct trace *trace, uint32_t api, uint32_t stack, const char *kernel);
+
 #ifdef __cplusplus
 }
 #endif

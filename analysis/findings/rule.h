@@ -28,6 +28,7 @@ struct rule_run {
     struct savings *savings;           /* costs that are known only later */
     const struct startup *startup;     /* whether the program has begun */
     struct gain *gain;                 /* what waits behind implicit order */
+    const struct goes_policies *goes;  /* whose orders are asked about */
     struct findings findings;
     void *state; /* rule->state bytes, zeroed */
     bool awake;  /* the rule may change it: it wants every call of its `ops`, whatever the case */
@@ -68,6 +69,7 @@ struct rule {
     const char *const *details;  /* what the rule's details mean, by number; NULL if it has none */
     const char *const *remedies; /* what to do about a detail, where that is not `advice` (NULL: it is) */
     const char *bad, *good;
+    enum goes_by goes;      /* by which policies what it finds would go (goes.h) */
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
     bool order_given_up;    /* what it finds is an order that is gone: an error where results depend on it */
     bool may_lose_order;    /* its doubts are about such an order, too: wrong where a pair of operations proves it */

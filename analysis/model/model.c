@@ -234,11 +234,15 @@ static INLINE void note_work(struct model *model, const struct call_view *view)
     struct model_stream *stream = &model->streams.items[view->target];
     struct model_context *context = &model->contexts.items[stream->context];
     model->works++;
+    if (stream->last_thread != view->call->thread)
+        stream->handed_from = stream->last_work;
     stream->last_work = view->number;
     stream->last_thread = view->call->thread;
     stream->last_stack = view->call->r.stack;
     stream->last_object = view->call->r.op == PTDS_OP_LAUNCH ? view->call->r.object : 0;
     context->legacy_work += stream->kind == PTDS_STREAM_LEGACY;
+    if ((view->call->r.flags & (PTDS_CALL_EXPLICIT | PTDS_CALL_KEPT)) != 0)
+        stream->last_stays = view->number;
     if (!stream->busy)
         be_busy(context, stream, view->target);
 }

@@ -38,6 +38,8 @@ struct model_stream {
     uint32_t context;                              /* position */
     uint64_t ended;                                /* ticks, UINT64_MAX: not known to end */
     uint64_t last_work;                            /* the last operation that is work, 0 none */
+    uint64_t handed_from;                          /* ... before those of last_thread that are its last, 0 none */
+    uint64_t last_stays;                           /* ... on the legacy stream that not every policy moves, 0 none */
     uint32_t last_thread, last_stack, last_object; /* of that operation; object: a kernel's uid or 0 */
     bool open, busy;                               /* busy: in its context's list */
 };
@@ -49,6 +51,9 @@ struct model_context {
     uint32_t uid;
     uint64_t legacy_work; /* operations that really reached its legacy stream */
 };
+
+/* No policy moves the call. */
+#define PTDS_CALL_KEPT (PTDS_CALL_KEPT_CAPTURE | PTDS_CALL_KEPT_REFUSED | PTDS_CALL_KEPT_EXCLUDED | PTDS_CALL_KEPT_NO_WAY)
 
 /* Streams, by uid. `count` may be more than the ids kept. */
 enum { PENDING_KEPT = 8 };

@@ -40,13 +40,12 @@ static uint32_t named_slot(const struct call_view *view)
 struct order_call model_order_call(const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    uint32_t kept = PTDS_CALL_KEPT_CAPTURE | PTDS_CALL_KEPT_REFUSED | PTDS_CALL_KEPT_EXCLUDED | PTDS_CALL_KEPT_NO_WAY;
     return (struct order_call){
         .act = view->submits ? ORDER_SUBMITS : ORDER_WAITS,
         .named = order_role_of(view->asked != MODEL_NO_SLOT ? view->asked_kind : view->target_kind),
         .sent = order_role_of(view->target_kind),
         .explicitly = (call->flags & PTDS_CALL_EXPLICIT) != 0,
-        .stays = (call->flags & kept) != 0,
+        .stays = (call->flags & PTDS_CALL_KEPT) != 0,
     };
 }
 

@@ -92,7 +92,9 @@ static void add_run(struct runs *runs, const struct traced *traced, size_t proce
 {
     const struct report *report = &traced->report;
     const struct report_totals *totals = &report->totals;
-    runs->outcomes[report_outcome(report).doubt]++;
+    struct outcome outcome = report_outcome(report);
+    runs->outcomes[outcome.doubt]++;
+    runs->little += outcome.doubt == DOUBT_NONE && outcome.little;
     runs->incomplete += traced_incomplete(traced, NULL, NULL) != 0;
     if (process == 0 || totals->run_ns < runs->shortest_ns)
         runs->shortest_ns = totals->run_ns;

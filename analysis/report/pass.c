@@ -38,6 +38,7 @@ struct pass {
     struct device_times device;
     struct busy busy;
     struct savings savings;
+    struct goes_policies goes;
     TABLE_OF(struct life) lives; /* by thread */
 };
 
@@ -54,7 +55,8 @@ static void begin_rules(struct pass *pass)
                                  .aftermath = &pass->aftermath,
                                  .savings = &pass->savings,
                                  .startup = &report->startup,
-                                 .gain = &report->gain};
+                                 .gain = &report->gain,
+                                 .goes = &pass->goes};
         run->findings.selected = &pass->selected;
         if (rules[i]->state != 0)
             run->state = calloc(1, rules[i]->state);
@@ -115,6 +117,16 @@ static bool is_costlier(const struct finding *one, const struct finding *other)
     return one->host_ns != other->host_ns ? one->host_ns > other->host_ns : one->unknown == 0 && other->unknown != 0;
 }
 
+/* By which policies what the rule found in this call would go. Most findings have both answers soon, or need none. */
+static void note_goes(struct rule_run *run, struct finding *flagged, const struct call_view *view)
+{
+    enum goes_by by = run->rule->goes;
+    if (by < GOES_WITH_WAIT || by > GOES_WITH_MOVE)
+        return;
+    struct goes_set goes = goes_of_call(by, run->goes, run->model, view);
+    finding_goes_as(flagged, &goes);
+}
+
 /* The rule's turn; the costlier of the finding so far and of the one that the call went to. */
 static INLINE struct finding *run_rule(struct rule_run *run,
                                        void (*turn)(struct rule_run *run, const struct call_view *view),
@@ -123,6 +135,8 @@ static INLINE struct finding *run_rule(struct rule_run *run,
     run->findings.flagged = NULL;
     turn(run, view);
     struct finding *flagged = run->findings.flagged_call == view->call ? run->findings.flagged : NULL;
+    if (flagged != NULL && turn == run->rule->on_call)
+        note_goes(run, flagged, view);
     return flagged != NULL && (costliest == NULL || is_costlier(flagged, costliest)) ? flagged : costliest;
 }
 
@@ -148,9 +162,14 @@ static INLINE struct finding *run_rules(struct pass *pass, const struct shape *s
 static void judged(void *data, const struct judged *wait)
 {
     struct report *report = data;
-    for (size_t i = 0; i < report->rules; i++)
-        if (report->runs[i].rule != NULL && report->runs[i].rule->on_judged != NULL)
-            report->runs[i].rule->on_judged(&report->runs[i], wait);
+    for (size_t i = 0; i < report->rules; i++) {
+        struct rule_run *run = &report->runs[i];
+        if (run->rule == NULL || run->rule->on_judged == NULL)
+            continue;
+        run->findings.flagged = NULL;
+        run->rule->on_judged(run, wait);
+        finding_goes_as(run->findings.flagged, &wait->goes);
+    }
 }
 
 static ASIDE void be_born(struct pass *pass, const struct call_view *view)
@@ -168,6 +187,8 @@ static RARE void count_gpu(struct pass *pass, const struct call_view *view)
     device_run_times(trace, view->ran, &after, &ns);
     struct busy_run run = {.begin = add_capped(enter, after), .device = view->ran->device};
     run.end = add_capped(run.begin, ns);
+    if (view->call->r.flags & PTDS_CALL_LEGACY)
+        pass->report->totals.gpu_default_ns = add_capped(pass->report->totals.gpu_default_ns, ns);
     if (!busy_add(&pass->busy, run))
         pass->report->out_of_memory = true;
 }
@@ -315,7 +336,8 @@ static void begin(struct pass *pass)
     report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
     if (pass->walker != NULL && pass->walker->begin != NULL)
         report->out_of_memory |= !pass->walker->begin(pass->walker, &pass->model);
-    aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, judged, report);
+    pass->goes = goes_policies_of(&report->trace.defs);
+    aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, &pass->goes, judged, report);
     begin_rules(pass);
     sort_rules(report);
 }
@@ -324,6 +346,7 @@ static void end_rule(struct report *report, struct rule_run *run)
 {
     run->aftermath = NULL;
     run->savings = NULL;
+    run->goes = NULL;
     if (run->rule != NULL && run->rule->end != NULL)
         run->rule->end(run);
     run->model = NULL;

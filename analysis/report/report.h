@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_REPORT_REPORT_H
 #define PTDS_ANALYSIS_REPORT_REPORT_H
 
+#include "analysis/base/text.h"
 #include "analysis/findings/sequence.h"
 #include "analysis/trace/reader.h"
 #include "analysis/report/edges.h"
@@ -46,6 +47,7 @@ struct report_totals {
     uint64_t gpu_timed;       /* of them, those whose time on the GPU is in the trace */
     uint64_t gpu_busy_ns;     /* of gpu_span_ns: while at least one of these ran; over all GPUs */
     uint64_t gpu_span_ns;     /* from a GPU's first operation to the end; 0: unknown */
+    uint64_t gpu_default_ns;  /* how long those ran that named the default stream, added up */
     uint64_t gpus;            /* that these ran on */
     uint64_t untimed_waits;   /* calls that may have waited and were not timed */
     uint64_t unknown_streams; /* recorded work on streams of unknown kind */
@@ -86,6 +88,7 @@ struct report {
     struct startup startup;
     struct gain gain;
     struct residual residual; /* by residual_find, which report_build does not call */
+    struct line what_if;      /* what a replay says of policy guarded, for the opening; by the command. Empty: not known */
     struct floor floor;
     struct sequence_search search;
     uint32_t serials;

@@ -225,6 +225,11 @@ const struct edge_pair *report_pair(const struct report *report, const struct fi
 struct outcome report_outcome(const struct report *report)
 {
     struct outcome outcome = {.complete = !trace_has_gaps(&report->trace) && report->left_out == 0};
+    outcome.seen = report->trace.calls - report->left_out;
+    outcome.calls = report->has_counts ? report->totals.calls : outcome.complete ? outcome.seen : 0;
+    if (report->left_out != 0 && outcome.calls < report->trace.calls)
+        outcome.calls = report->trace.calls;
+    outcome.little = !outcome.complete && outcome.seen < outcome.calls - outcome.calls / 2;
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
         if (finding->doubt <= outcome.doubt)

@@ -40,7 +40,9 @@ struct outcome {
     enum doubt doubt;
     const struct finding *finding;
     const struct edge_pair *pair;
-    bool complete; /* the records are all there */
+    bool complete;        /* the records are all there */
+    uint64_t seen, calls; /* calls that were looked at, of how many; calls 0: nobody knows how many there were */
+    bool little;          /* ... less than half: that nothing was found there says little of the run */
 };
 struct outcome report_outcome(const struct report *report);
 /* The two operations that show what a finding says; NULL: none can be named. */

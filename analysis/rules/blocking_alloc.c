@@ -23,6 +23,7 @@ static void on_held(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "blocking-alloc",
     .class_ = "H5",
+    .goes = GOES_NEVER,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .at_call = true,

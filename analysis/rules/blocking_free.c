@@ -24,6 +24,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "blocking-free",
     .class_ = "H5",
+    .goes = GOES_STAYS,
     .severity = SEVERITY_WARNING,
     .set_up = true,
     .at_call = true,

@@ -41,6 +41,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "blocking-stream-created",
     .class_ = "H7",
+    .goes = GOES_WITH_OTHERS,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a stream that the default stream blocks",

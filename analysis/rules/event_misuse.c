@@ -232,6 +232,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "event-misuse",
     .class_ = "H15",
+    .goes = GOES_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "an event does not do what it seems to",
     .sentence = "A wait is for the recording that the event holds when the wait is made: none, or another thread's, is no "

@@ -122,6 +122,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "half-remapped",
     .class_ = "R8",
+    .goes = GOES_WITH_MOVE,
     .severity = SEVERITY_WARNING,
     .may_lose_order = true,
     .stayed = true,

@@ -178,6 +178,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "host-function-serialises",
     .class_ = "H10",
+    .goes = GOES_WITH_LEGACY,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "GPU work waits for a host function",

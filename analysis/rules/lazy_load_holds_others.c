@@ -14,6 +14,7 @@ static void on_held(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "lazy-load-holds-others",
     .class_ = "H8",
+    .goes = GOES_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "loading code held up other threads",
     .sentence = "While a module or a kernel is loaded the driver holds its lock: calls of other threads wait, whatever "

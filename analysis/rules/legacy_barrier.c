@@ -81,6 +81,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
 static const struct rule rule = {
     .id = "legacy-barrier",
     .class_ = "H1",
+    .goes = GOES_WITH_BARRIER,
     .severity = SEVERITY_WARNING,
     .title = "the default stream is a barrier between streams",
     .sentence = "Work on the legacy default stream waits for all blocking streams of its context, and they wait for it.",

@@ -28,6 +28,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "lock-contention",
     .class_ = "H9",
+    .goes = GOES_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "threads waited for each other inside the driver",
     .sentence = "Calls of several threads, none with GPU work to wait for, took long together and returned one after the "

@@ -40,7 +40,8 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     struct state *state = run->state;
-    bool plain = (call->flags & PTDS_CALL_LEGACY) && !(call->flags & (PTDS_CALL_EXPLICIT | PTDS_CALL_TWIN));
+    bool plain = (call->flags & PTDS_CALL_LEGACY) && !(call->flags & (PTDS_CALL_EXPLICIT | PTDS_CALL_TWIN)) &&
+                 view->target_kind != PTDS_STREAM_PER_THREAD; /* where per-thread sends it */
     bool twin = (call->flags & PTDS_CALL_TWIN) && view->asked_kind == PTDS_STREAM_PER_THREAD;
     if (!view->submits || (!plain && !twin))
         return;
@@ -93,6 +94,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "mixed-build",
     .class_ = "R8",
+    .goes = GOES_AS_ONE_BUILD,
     .severity = SEVERITY_WARNING,
     .title = "objects disagree about what the default stream is",
     .sentence =

@@ -29,6 +29,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 static const struct rule rule = {
     .id = "order-given-up",
     .class_ = "R1",
+    .goes = GOES_WITH_PROMISE,
     .severity = SEVERITY_WARNING,
     .order_given_up = true,
     .title = "order that the legacy stream kept is gone",

@@ -34,6 +34,7 @@ static const char *const details[] = {"to pageable memory: returns when the copy
 static const struct rule rule = {
     .id = "pageable-async-copy",
     .class_ = "H4",
+    .goes = GOES_WITH_PART,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "an asynchronous copy of pageable memory",

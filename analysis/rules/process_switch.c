@@ -76,6 +76,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "process-switch",
     .class_ = "H13",
+    .goes = GOES_NEVER,
     .severity = SEVERITY_WARNING,
     .banner = true,
     .title = "a switch changes how the whole process runs",

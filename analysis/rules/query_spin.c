@@ -96,6 +96,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "query-spin",
     .class_ = "H15",
+    .goes = GOES_WITH_PART,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a thread waits by asking over and over",

@@ -71,6 +71,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "stream-switching",
     .class_ = "H16",
+    .goes = GOES_NEVER,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "streams take turns by events and never overlap",

@@ -29,6 +29,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "sync-copy",
     .class_ = "H3",
+    .goes = GOES_WITH_WAIT,
     .severity = SEVERITY_WARNING,
     .at_call = true,
     .title = "a synchronous copy kept its thread waiting",

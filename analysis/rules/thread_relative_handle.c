@@ -169,6 +169,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "thread-relative-handle",
     .class_ = "R7",
+    .goes = GOES_NEVER,
     .severity = SEVERITY_WARNING,
     .title = "waited for the wrong thread's stream",
     .sentence = "CU_STREAM_PER_THREAD names another stream in each thread; stored by one thread and used by another, it is "

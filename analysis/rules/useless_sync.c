@@ -124,6 +124,7 @@ static void end(struct rule_run *run)
 static const struct rule rule = {
     .id = "useless-sync",
     .class_ = "H6",
+    .goes = GOES_WITH_PART,
     .severity = SEVERITY_NOTE,
     .at_call = true,
     .title = "a wait that changes nothing",

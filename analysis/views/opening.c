@@ -44,6 +44,11 @@ struct line opening_outcome(const struct report *report)
         line_add(&line, "Not known whether right: no driver call was recorded");
         return line;
     }
+    if (outcome.doubt == DOUBT_NONE && outcome.little) {
+        line_add(&line, "Looked at %s of the calls; in those no order that a result needs was missing",
+                 text_share(outcome.seen, outcome.calls).text);
+        return line;
+    }
     if (outcome.doubt == DOUBT_NONE) {
         line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE],
                  outcome.complete        ? ""
@@ -61,7 +66,10 @@ struct line opening_outcomes(const struct runs *runs)
 {
     struct line line = {0};
     for (unsigned doubt = 0; doubt < DOUBTS; doubt++)
-        line_add(&line, "%s%s: %zu", doubt != 0 ? "; " : "", outcome_words[doubt], runs->outcomes[doubt]);
+        line_add(&line, "%s%s: %zu", doubt != 0 ? "; " : "", outcome_words[doubt],
+                 runs->outcomes[doubt] - (doubt == DOUBT_NONE ? runs->little : 0));
+    if (runs->little != 0)
+        line_add(&line, "; less than half looked at: %zu", runs->little);
     return line;
 }
 

@@ -17,10 +17,12 @@ extern "C" {
 bool opening_knows_nothing(const struct report *report);
 /* "1400 of 1504 calls were not recorded", to be said before anything else; empty: all were. */
 struct line opening_incomplete(const struct report *report);
-struct line opening_outcome(const struct report *report); /* "Right: ...", "May be wrong: ...", "WRONG: ..." */
+struct line
+opening_outcome(const struct report *report); /* "Right: ...", "May be wrong: ...", "WRONG: ...", "Looked at 3 % ..." */
 /* The two operations that show it; false: there are none to name. */
 bool opening_pair(const struct report *report, const struct edge_pair *pair, struct line *first, struct line *second);
-struct line opening_outcomes(const struct runs *runs); /* of several: "Right: 98; May be wrong: 1; WRONG: 1" */
+struct line opening_outcomes(
+    const struct runs *runs); /* of several: "Right: 98; May be wrong: 1; WRONG: 1" and what was hardly looked at */
 /* What the policy did with the implicit orders: "; guarded keeps them", "; gone: 33 needed"; empty: it moved nothing. */
 struct line opening_lost(const struct report *report);
 struct line opening_default_stream(const struct report *report);

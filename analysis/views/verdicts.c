@@ -22,6 +22,11 @@ COMPLETE(edge_kind_words, EDGE_KINDS);
 const char *const outcome_words[] = {"Right", "May be wrong", "WRONG"};
 COMPLETE(outcome_words, DOUBTS);
 
+const char *outcome_word(struct outcome outcome)
+{
+    return outcome.doubt == DOUBT_NONE && outcome.little ? "hardly seen" : outcome_words[outcome.doubt];
+}
+
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS])
 {
     for (unsigned i = 0; i < VERDICTS; i++)

@@ -153,7 +153,7 @@ class Agree : public ::testing::TestWithParam<Sample>
 protected:
     Agree() : opened({BuildTrace(GetParam().trace)}), report(&opened.traces.list.items[0]->report)
     {
-        document = report_json_document(report, nullptr);
+        document = report_json_document(report, nullptr, nullptr);
         findings = json_object_get(document, "findings");
     }
     ~Agree()

@@ -112,11 +112,9 @@ TEST(Command, UsageErrorsAreTwo)
                               "report --floor 1h x",
                               "report --floor 101% x",
                               "report --floor 1%, x",
-                              "report --repair --format html -o y x",
                               "report --repair --summary x",
                               "report --repair --what-if x",
                               "report --repair --thread 1 x",
-                              "report --repair x y",
                               "report --thread 1 x y",
                               "report --finding 1 /tmp"})
         EXPECT_EQ(2, Ptds(wrong).status) << wrong;
@@ -169,6 +167,22 @@ TEST(Report, RepairByCallSite)
     EXPECT_TRUE(Has(Ptds("report --repair --all " + trace.path), "#11 "));
     EXPECT_TRUE(Has(Ptds("report --repair --format json " + trace.path), "\"repair\": {"));
     EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"repair\": null"));
+    ran = Ptds("report --repair " + trace.path + " " + trace.path);
+    EXPECT_EQ(0, ran.status) << ran.out;
+    EXPECT_TRUE(Has(ran, "22 waits needed, between 11 pairs of call sites; needed in 2 of 2 traces")) << ran.out;
+    EXPECT_TRUE(
+        Has(Ptds("report --repair --all " + trace.path + " " + trace.path), "#11 needed, 2 of 2 times, in 2 of 2 traces"));
+    EXPECT_TRUE(Has(Ptds("report --repair --format json " + trace.path + " " + trace.path), "\"traces_needing\": 2"));
+    EXPECT_TRUE(Has(Ptds("report --format json " + trace.path + " " + trace.path), "\"repair\": null"));
+    for (const std::string &asked : {std::string(""), std::string("--repair ")})
+        for (const std::string &traces : {trace.path, trace.path + " " + trace.path}) {
+            ran = Ptds("report " + asked + "--format html -o " + trace.path + ".html " + traces);
+            EXPECT_EQ(0, ran.status) << ran.out;
+            std::ifstream file(trace.path + ".html");
+            std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+            EXPECT_NE(std::string::npos, page.find("\"repair\":{\"needed\":")) << asked << traces;
+            unlink((trace.path + ".html").c_str());
+        }
 }
 
 TEST(Report, DetailsOnDemand)

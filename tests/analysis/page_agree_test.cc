@@ -8,8 +8,10 @@
 #include <map>
 #include <sstream>
 
+#include "analysis/views/repair/repair_words.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/text/screen.h"
+#include "analysis/views/text/whatif.h"
 #include "tests/analysis/exported.h"
 #include "tests/analysis/page_browser.h"
 
@@ -62,6 +64,12 @@ std::string TraceNamed(const std::string &name)
         return BuildTrace("1@0 launch s=N1 k=a\n");
     if (name == "made_up")
         return BuildTrace(two_kernels);
+    if (name == "on_gpu")
+        return BuildTrace(
+            "setting policy=observe\n1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+            "1@100+2 launch s=L k=_Z1aPf args=A\n2@101+2 launch s=L k=_Z1bPf args=B\n"
+            "1@110+10000 sync s=L\n2@111+20000 sync s=L\n"
+            "device-run 1@100 105+10000\ndevice-run 2@101 10106+10000\n");
     if (name == "untimed")
         return BuildTrace("1@0 launch s=L k=a site=a\n1@10 copy s=L implicit from=device to=pageable bytes=4 site=b\n"
                           "1@50 sync s=L\n");
@@ -108,6 +116,12 @@ TEST(PageAgree, NumbersAreWrittenAsInText)
     EXPECT_EQ(shares, page_says("ptds.percent(one, 1000000)"));
 }
 
+/* What the command does for text and page alike. */
+void Replay(struct report *report)
+{
+    report->what_if = whatif_opening(report);
+}
+
 class AgreeOn : public testing::TestWithParam<const char *>
 {
 protected:
@@ -123,7 +137,7 @@ protected:
     void SetUp() override
     {
         NEEDS_A_BROWSER();
-        page = std::make_unique<Page>(TraceNamed(GetParam()), nullptr, TIMELINE_MOST, true);
+        page = std::make_unique<Page>(TraceNamed(GetParam()), nullptr, TIMELINE_MOST, true, Replay);
         ASSERT_EQ(0, page->status);
         ASSERT_NE("failed", browser->Open(page->path));
         TextOf out;
@@ -182,6 +196,7 @@ TEST_P(AgreeOn, EveryFinding)
         EXPECT_EQ(Plain(said["saves at most"]), detail("saves at most")) << title;
         EXPECT_EQ(0u, Plain(said["saves at most"]).find(cell("cells[3].textContent.split(' (')[0]"))) << title;
         EXPECT_EQ(said["case"], detail("case")) << title;
+        EXPECT_EQ(said["by policy"], detail("by policy")) << title;
         EXPECT_EQ(said["id"], detail("id")) << title;
         if (said.count("call") != 0) {
             EXPECT_TRUE(Has(Plain(said["call"]), ", " + cell("cells[4].textContent") + " time")) << said["call"];
@@ -205,7 +220,8 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
     size_t compared = 0;
     for (bool causes = false; std::getline(lines, line);) {
         bool opens = false;
-        for (const char *begin : {"Right: ", "May be wrong: ", "WRONG: ", "Default stream", "Blocked: ", "Start-up: "})
+        for (const char *begin :
+             {"Right: ", "May be wrong: ", "WRONG: ", "Default stream", "Under guarded: ", "Blocked: ", "Start-up: "})
             opens |= line.compare(0, strlen(begin), begin) == 0;
         causes = causes ? !line.empty() : line.compare(0, 8, "The rest") == 0;
         bool cause = causes && line.compare(0, 2, "  ") == 0;
@@ -215,6 +231,7 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
         EXPECT_TRUE(Has(shown, Plain(cause ? line.substr(2) : line))) << line << "\n" << shown;
     }
     EXPECT_LE(3u, compared) << screen.text;
+    EXPECT_EQ(std::string(GetParam()) == "on_gpu", Has(screen.text, "\nUnder guarded: 2.00x to 2.00x faster, by a replay"));
     const struct report_totals &totals = (*page)->totals;
     std::string calls = text_count(totals.calls).text, stream = text_count(totals.default_stream).text;
     EXPECT_TRUE(Has(Plain(text), "driver calls " + calls));
@@ -234,9 +251,101 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, AgreeOn,
-                         testing::Values("nothing", "made_up", "untimed", "killed", "mixed_streams", "mixed_threads",
-                                         "overlap", "stream_handover"),
+                         testing::Values("nothing", "made_up", "on_gpu", "untimed", "killed", "mixed_streams",
+                                         "mixed_threads", "overlap", "stream_handover"),
                          [](const auto &param) { return std::string(param.param); });
+
+/* All of a repair's text is in the page's table, place by place. */
+void ExpectRepair(Browser *browser, const std::string &text)
+{
+    browser->Run("document.getElementById('all-repairs').click()");
+    std::istringstream lines(text);
+    std::string line, row, shown = Plain(Said(browser, "document.getElementById('repair').innerText"));
+    EXPECT_EQ("false", browser->Run("document.getElementById('repair').hidden"));
+    size_t compared = 0;
+    for (unsigned number = 0; std::getline(lines, line);) {
+        if (line.empty())
+            continue;
+        compared++;
+        if (line[0] == '#') {
+            number++;
+            row = Plain(Said(browser, "document.querySelectorAll('#repairs > tbody > tr')[" + std::to_string(number - 1) +
+                                          "].innerText"));
+            EXPECT_TRUE(Has(row, Plain(std::to_string(number) + " " + line.substr(line.find(' ') + 1)))) << line << "\n"
+                                                                                                         << row;
+        } else if (number != 0) {
+            EXPECT_TRUE(Has(row, Plain(line.substr(28)))) << line << "\n" << row;
+            EXPECT_TRUE(Has(row, Plain(line.substr(4, 24).substr(0, line.substr(4, 24).find_last_not_of(' ') + 1))))
+                << line;
+        } else {
+            EXPECT_TRUE(Has(shown, Plain(line[0] == ' ' ? line.substr(2) : line))) << line << "\n" << shown;
+        }
+    }
+    EXPECT_LE(10u, compared) << text;
+    EXPECT_EQ("", Errors(*browser));
+}
+
+std::string HandedOver(int sites)
+{
+    std::string text = "setting policy=observe\n1@0+1 alloc ptr=0x100000 bytes=4096 m=A site=make\n";
+    for (int i = 0; i < sites; i++)
+        text += std::to_string(1 + i % 2) + "@" + std::to_string(10 + i * 10) + " memset s=L dst=A bytes=64 site=s" +
+                std::to_string(i) + "\n";
+    return BuildTrace(text);
+}
+
+std::string AsPage(const std::string &html)
+{
+    std::string path = WriteTemporary(html), named = path + ".html";
+    EXPECT_EQ(0, rename(path.c_str(), named.c_str()));
+    return named;
+}
+
+TEST(PageAgree, TheRepairOfOneTrace)
+{
+    NEEDS_A_BROWSER();
+    Built report(HandedOver(14));
+    struct repair repair;
+    TextOf text, html;
+    ASSERT_EQ(0, repair_of(&repair, report.get(), ORDER_PER_THREAD));
+    repair_text(report.get(), &repair, nullptr, SIZE_MAX, &text);
+    static const struct timeline nothing = {};
+    static const struct edge_list no_edges = {};
+    ASSERT_EQ(0, report_html_repaired(report.get(), &nothing, &no_edges, &repair, nullptr, &html));
+    repair_end(&repair);
+    std::string path = AsPage(html.text);
+    Browser browser(1280, 900);
+    ASSERT_NE("failed", browser.Open(path));
+    EXPECT_EQ("5", browser.Run("document.querySelectorAll('#repairs > tbody > tr').length"));
+    ExpectRepair(&browser, text.text);
+    EXPECT_EQ("13", browser.Run("document.querySelectorAll('#repairs > tbody > tr').length"));
+    EXPECT_TRUE(browser.Picture("repair.png", true));
+    unlink(path.c_str());
+    html.text.clear();
+    ASSERT_EQ(0, report_html(report.get(), &nothing, &no_edges, nullptr, &html));
+    path = AsPage(html.text);
+    ASSERT_NE("failed", browser.Open(path));
+    EXPECT_EQ("true", browser.Run("document.getElementById('repair').hidden")) << "none was made";
+    unlink(path.c_str());
+}
+
+TEST(PageAgree, TheRepairOfSeveralTraces)
+{
+    NEEDS_A_BROWSER();
+    Opened opened({HandedOver(14), HandedOver(5)});
+    struct repairs repairs;
+    TextOf text, html;
+    ASSERT_EQ(0, repairs_of(&repairs, &opened.traces, ORDER_PER_THREAD));
+    repairs_text(&repairs, &opened.traces, opened.namer, SIZE_MAX, &text);
+    EXPECT_TRUE(Has(text.text, "in 2 of 2 traces") && Has(text.text, "in 1 of 2 traces")) << text.text;
+    ASSERT_EQ(0, report_html_many_repaired(&opened.traces, &opened.folds, nullptr, &repairs, opened.namer, &html));
+    repairs_end(&repairs);
+    std::string path = AsPage(html.text);
+    Browser browser(1280, 900);
+    ASSERT_NE("failed", browser.Open(path));
+    ExpectRepair(&browser, text.text);
+    unlink(path.c_str());
+}
 
 TEST(PageAgree, SeveralTracesAsOnTheScreen)
 {

@@ -35,7 +35,7 @@ class Page
 {
 public:
     Page(const std::string &bytes, const std::vector<struct edge> *edges, uint32_t most = TIMELINE_MOST,
-         bool judged = false)
+         bool judged = false, void (*more)(struct report *report) = nullptr)
         : trace_(bytes)
     {
         char error[TRACE_ERROR_SIZE] = "";
@@ -51,6 +51,8 @@ public:
         else if (!judged)
             report_->edges.analysed = false;
         TextOf out;
+        if (more != nullptr && status == 0)
+            more(report_.get());
         if (status == 0)
             status = report_html(report_.get(), &timeline_, &edges_, nullptr, &out);
         html = out.text;

@@ -149,8 +149,15 @@ TEST(Schema, HoldsForSeveralProcesses)
     Opened opened(traces);
     TextOf json;
     ASSERT_EQ(0, many_json(&opened.traces, &opened.folds, opened.namer, &json));
+    TextOf repaired;
+    struct repairs repairs;
+    ASSERT_EQ(0, repairs_of(&repairs, &opened.traces, ORDER_PER_THREAD));
+    EXPECT_NE(0u, repairs.all.places.count);
+    ASSERT_EQ(0, many_json_repaired(&opened.traces, &opened.folds, &repairs, opened.namer, &repaired));
+    repairs_end(&repairs);
     Files files, broken;
     files.Add(json.text);
+    files.Add(repaired.text);
     EXPECT_EQ(0, Validate(files.all));
     json.text.replace(json.text.find("\"values_of_process\""), 19, "\"values_of_nobody\"");
     broken.Add(json.text);

@@ -12,6 +12,7 @@
 
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/json/report_json.h"
+#include "analysis/views/text/screen.h"
 #include "tests/analysis/exported.h"
 
 namespace ptds
@@ -190,6 +191,30 @@ TEST(Views, SayOneNumberForTheTimeThatWasWaited)
     for (std::string line; std::getline(stacks, line);)
         sum += std::stoull(line.substr(line.rfind(' ') + 1));
     EXPECT_EQ(1460000u, sum);
+}
+
+/* What the command found by a replay is in each form that has an opening. */
+TEST(Views, AgreeOnWhatAReplaySays)
+{
+    Built built(BuildTrace("1@0 launch s=L k=a\n1@10+900 sync s=L\n"));
+    TextOf json, page, screen;
+    const std::string none = "\"what_if\": null", said = "Under guarded: no faster, by a replay (--what-if)";
+    EXPECT_EQ(0, report_json(built.get(), nullptr, &json));
+    EXPECT_NE(std::string::npos, json.text.find(none)) << json.text.substr(0, 2000);
+    struct report *report = const_cast<struct report *>(built.get());
+    line_add(&report->what_if, "%s", said.c_str());
+    json.text.clear();
+    EXPECT_EQ(0, report_json(report, nullptr, &json));
+    EXPECT_NE(std::string::npos, json.text.find('"' + said + '"')) << json.text.substr(0, 2000);
+    static const struct timeline nothing = {};
+    static const struct edge_list no_edges = {};
+    EXPECT_EQ(0, report_html(report, &nothing, &no_edges, nullptr, &page));
+    EXPECT_NE(std::string::npos, page.text.find("\"opening\":[")) << "the lines below the verdict";
+    size_t opening = page.text.find("\"opening\":[");
+    EXPECT_NE(std::string::npos, page.text.substr(opening, page.text.find(']', opening) - opening).find(said));
+    report_screen(report, nullptr, 40, &screen);
+    EXPECT_NE(std::string::npos, screen.text.find('\n' + said + '\n')) << screen.text;
+    EXPECT_NE(std::string::npos, built.Text().find('\n' + said + '\n')) << built.Text();
 }
 
 } // namespace

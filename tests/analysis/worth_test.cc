@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "analysis/report/worth.h"
+#include "analysis/views/html/report_html.h"
+#include "analysis/views/json/report_json.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/text/screen.h"
@@ -386,6 +388,67 @@ TEST(Outcome, RecordsThatAreMissingAreSaid)
     builder.Call(call);
     builder.Lost(1, 12);
     EXPECT_TRUE(Has(opening_outcome(Built(builder.Bytes()).get()).text, "Right, as far as it was recorded"));
+}
+
+/* A run of so many calls, of which four were recorded. */
+std::string FourOf(uint64_t calls)
+{
+    TraceBuilder builder;
+    for (uint64_t i = 1; i <= 4; i++) {
+        CallSpec call;
+        call.enter = i * 1000;
+        builder.Call(call);
+    }
+    builder.Count(1, 1, false, {calls, 0, 0, 0});
+    if (calls > 4)
+        builder.Lost(1, calls - 4);
+    return builder.Bytes();
+}
+
+TEST(Outcome, OfHardlyAnyCallsTheShareComesFirst)
+{
+    const std::string missing = " of the calls; in those no order that a result needs was missing";
+    EXPECT_EQ("Looked at 4 %" + missing, opening_outcome(Built(FourOf(100)).get()).text);
+    EXPECT_EQ("Looked at under 1 %" + missing, opening_outcome(Built(FourOf(10000)).get()).text);
+    EXPECT_EQ("Looked at 44 %" + missing, opening_outcome(Built(FourOf(9)).get()).text);
+    EXPECT_STREQ("Right, as far as it was recorded: no order that a result needs was missing",
+                 opening_outcome(Built(FourOf(8)).get()).text)
+        << "half of them";
+    EXPECT_STREQ("Right: no order that a result needs was missing", opening_outcome(Built(FourOf(4)).get()).text);
+}
+
+TEST(Outcome, WhatIsWrongWithTheFewThatWereSeenIsSaidAsEver)
+{
+    Built wrong(BuildTrace("1@100 alloc m=A ptr=0x10000 bytes=4096\n1@110 memset s=N1 dst=A bytes=64\n"
+                           "1@120 memset s=N2 dst=A bytes=64\n"));
+    const_cast<struct report *>(wrong.get())->left_out = 2;
+    EXPECT_TRUE(report_outcome(wrong.get()).little);
+    EXPECT_TRUE(Has(opening_outcome(wrong.get()).text, "WRONG: #1 unordered-conflict"))
+        << opening_outcome(wrong.get()).text;
+}
+
+TEST(Outcome, EveryViewBeginsWithTheShare)
+{
+    const std::string said = "Looked at 4 % of the calls; in those no order that a result needs was missing";
+    Built report(FourOf(100));
+    TextOf json, page, screen, many;
+    report_screen(report.get(), nullptr, 24, &screen);
+    EXPECT_TRUE(Has(screen.text, '\n' + said + '\n')) << screen.text;
+    EXPECT_TRUE(Has(report.Text(), '\n' + said + '\n')) << report.Text();
+    EXPECT_TRUE(Has(report.Summary(), "ptds: " + said + '\n')) << report.Summary();
+    ASSERT_EQ(0, report_json(report.get(), nullptr, &json));
+    EXPECT_TRUE(Has(json.text, "\"text\": \"" + said)) << json.text.substr(0, 3000);
+    EXPECT_TRUE(Has(json.text, "\"little\": true")) << json.text.substr(0, 3000);
+    static const struct timeline nothing = {};
+    static const struct edge_list no_edges = {};
+    ASSERT_EQ(0, report_html(report.get(), &nothing, &no_edges, nullptr, &page));
+    EXPECT_TRUE(Has(page.text, "\"text\":\"" + said));
+    Opened two({FourOf(100), FourOf(4)});
+    many_screen(&two.traces, &two.folds, two.namer, 24, &many);
+    EXPECT_TRUE(Has(many.text, "Right: 1; May be wrong: 0; WRONG: 0; less than half looked at: 1")) << many.text;
+    many.text.clear();
+    many_text(&two.traces, &two.folds, two.namer, &many);
+    EXPECT_TRUE(Has(many.text, "  hardly seen   ")) << many.text;
 }
 
 /* In order of number, whatever was folded into an entry. */

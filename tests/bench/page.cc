@@ -109,7 +109,8 @@ struct Column {
 
 /* Of one key press: what drawing took, and how long until the frame after. */
 const char press[] = "new Promise((done) => { const c = document.getElementById('canvas'), t = performance.now(); "
-                     "c.dispatchEvent(new KeyboardEvent('keydown', {key: '%s'})); requestAnimationFrame(() => "
+                     "c.dispatchEvent(new KeyboardEvent('keydown', {key: '%s', bubbles: true})); "
+                     "requestAnimationFrame(() => "
                      "requestAnimationFrame(() => done(+c.dataset.drawMs * 1e4 + Math.round(performance.now() - t)))); })";
 
 std::pair<double, double> Press(ptds::Browser *browser, const char *key)
@@ -121,6 +122,7 @@ std::pair<double, double> Press(ptds::Browser *browser, const char *key)
 }
 
 enum { ZOOMS = 7, KEYS_A_ZOOM = 5 /* 0.6 to the power of it: some 13 times closer */ };
+enum { FEWEST_ZOOMS = 3 /* later ones may end at the closest there is */ };
 
 Column::Zoom Pan(ptds::Browser *browser, int redraws)
 {
@@ -133,6 +135,21 @@ Column::Zoom Pan(ptds::Browser *browser, int redraws)
     std::sort(draws.begin(), draws.end());
     std::sort(frames.begin(), frames.end());
     return {draws[draws.size() / 2], draws.back(), frames[frames.size() / 2]};
+}
+
+/* Of the run, what is in view. */
+double InView(ptds::Browser *browser)
+{
+    return Number(browser->Run("(({ from, to }) => to - from)(document.getElementById('canvas').dataset)"));
+}
+
+/* Closer by KEYS_A_ZOOM keys; false: the keys did nothing, so there would be no redraw to measure. */
+bool ZoomIn(ptds::Browser *browser)
+{
+    double before = InView(browser);
+    for (int i = 0; i < KEYS_A_ZOOM; i++)
+        Press(browser, "+");
+    return InView(browser) < before / 2;
 }
 
 bool Measure(ptds::Browser *browser, const std::string &path, uint64_t operations, bool measured, int redraws, Column *out)
@@ -149,8 +166,8 @@ bool Measure(ptds::Browser *browser, const std::string &path, uint64_t operation
     out->first = Number(browser->Run("document.getElementById('canvas').dataset.firstMs"));
     out->heap = browser->HeapBytes() / 1e6;
     for (int zoom = 0; zoom < ZOOMS; zoom++) {
-        for (int i = 0; zoom != 0 && i < KEYS_A_ZOOM; i++)
-            Press(browser, "+");
+        if (zoom != 0 && !ZoomIn(browser) && zoom < FEWEST_ZOOMS)
+            return false;
         out->zooms.push_back(Pan(browser, redraws));
     }
     return browser->errors.empty() && out->first > 0;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/views/export/export.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
 #include "analysis/symbols/symbols.h"
@@ -196,9 +197,10 @@ static void add_result(const struct export_job *job, struct results *results, co
     const struct finding *finding = folded->finding;
     struct finding_id place = identity_of_place(&report->trace, job->namer, finding);
     char text[1024];
-    snprintf(text, sizeof text, "%s: %s, %s times, saves at most: %s. %s", finding->rule->title,
+    snprintf(text, sizeof text, "%s: %s, %s times, saves at most: %s; %s. %s", finding->rule->title,
              report_api(report, finding), text_count(folded->count).text,
-             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", finding_advice(finding));
+             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", goes_line(report, finding).text,
+             finding_advice(finding));
     json_t *out = json_object(), *own = json_array(), *stacks = json_array(), *properties = json_object();
     json_array_append(own, json_array_get(places, (size_t)at));
     json_array_append_new(stacks, stack_of(places));
@@ -207,6 +209,7 @@ static void add_result(const struct export_job *job, struct results *results, co
     json_object_set_new(properties, "folded", json_boolean(!folded->shown));
     json_object_set_new(properties, "severity", json_string(severity_names[finding->severity]));
     json_object_set_new(properties, "doubt", json_string(doubt_names[finding->doubt]));
+    json_object_set_new(properties, "goes", json_string(goes_line(report, finding).text));
     json_object_set_new(properties, "verdicts", verdicts_of(report, finding));
     json_object_set_new(properties, "processes", json_integer((json_int_t)folded->shares.count));
     json_object_set_new(out, "ruleId", json_string(finding->rule->id));

@@ -60,6 +60,7 @@
     for (const [key, name] of setNames) row(name, names(finding, key));
     for (const [key, value] of Object.entries(finding.values)) if (typeof value === "number") row(key, count(value));
     row("stack", finding.callsite.length ? stack(finding.callsite) : finding.api ? "not recorded" : null);
+    row("by policy", finding.goes.text);
     row("id", el("code", {}, finding.id));
     const show = ptds.showFinding && el("button", { type: "button", onclick: () => ptds.showFinding(number) }, "Show in the timeline");
     return el("div", {}, el("strong", {}, finding.title), el("p", {}, finding.text), el("p", {}, el("b", {}, "Advice: "), finding.advice), show || null, el("dl", {}, rows));

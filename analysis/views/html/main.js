@@ -76,6 +76,7 @@
     ptds.startTheme();
     (report.processes ? ptds.startProcesses : ptds.startSummary)(report);
     ptds.startFindings(report);
+    ptds.startRepair(report);
     await timeline(report);
     ptds.startLink();
     document.documentElement.dataset.ready = Math.round(performance.now());

@@ -11,6 +11,7 @@
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
+#include "analysis/views/repair/repair_words.h"
 
 /* Made from the files of this folder by a genrule: page_html, page_css, page_js, and their sizes. */
 #include "analysis/views/html/page.inc"
@@ -44,6 +45,8 @@ struct page {
     const struct report *report;
     const struct timeline *timeline;
     const struct edge_list *edges;
+    const struct repair *repair;   /* of one; NULL: not asked for */
+    const struct repairs *repairs; /* of several; likewise */
     struct site_namer *namer;
     struct text_sink *sink;
     struct id_map folded; /* where in `folds`, by id */
@@ -68,8 +71,8 @@ static void put_script(struct page *page)
 
 static void put_report(struct page *page)
 {
-    json_t *report = page->traces != NULL ? many_json_document(page->traces, page->folds, page->namer)
-                                          : report_json_document(page->report, page->namer);
+    json_t *report = page->traces != NULL ? many_json_document(page->traces, page->folds, page->repairs, page->namer)
+                                          : report_json_document(page->report, page->repair, page->namer);
     page->status |= put_json(report, page->sink);
 }
 
@@ -148,17 +151,18 @@ static void put_columns(struct page *page)
 static json_t *opening_lines(const struct page *page)
 {
     json_t *out = json_array();
-    struct line lines[3];
+    struct line lines[4] = {{.used = 0}};
     if (page->traces != NULL) {
         lines[0] = opening_default_streams(page->traces, &page->folds->runs);
         lines[1] = opening_blocked_of_many(page->traces, &page->folds->runs);
         lines[2] = opening_startup_of_many(&page->folds->runs);
     } else {
         lines[0] = opening_default_stream(page->report);
-        lines[1] = opening_blocked(page->report);
-        lines[2] = opening_startup(page->report);
+        lines[1] = page->report->what_if;
+        lines[2] = opening_blocked(page->report);
+        lines[3] = opening_startup(page->report);
     }
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 4; i++)
         if (lines[i].used != 0)
             json_array_append_new(out, value_text(lines[i].text));
     return out;
@@ -180,6 +184,7 @@ static void put_tables(struct page *page)
     json_object_set(tables, "parts", page->parts);
     json_object_set_new(tables, "columns", columns_json());
     json_object_set_new(tables, "opening", opening_lines(page));
+    json_object_set_new(tables, "repair_title", json_string(REPAIR_TITLE));
     if (page->traces == NULL)
         json_object_set_new(tables, "lost", json_string(opening_lost(page->report).text));
     else
@@ -221,14 +226,28 @@ static int put_page(struct page *page)
 int report_html(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
                 struct site_namer *namer, struct text_sink *sink)
 {
-    struct page page = {.report = report, .timeline = timeline, .edges = edges, .namer = namer, .sink = sink};
+    return report_html_repaired(report, timeline, edges, NULL, namer, sink);
+}
+
+int report_html_repaired(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
+                         const struct repair *repair, struct site_namer *namer, struct text_sink *sink)
+{
+    struct page page = {
+        .report = report, .timeline = timeline, .edges = edges, .repair = repair, .namer = namer, .sink = sink};
     return put_page(&page);
 }
 
 int report_html_many(const struct traces *traces, const struct folds *folds, const struct timelines *timelines,
                      struct site_namer *namer, struct text_sink *sink)
 {
-    struct page page = {.traces = traces, .folds = folds, .timelines = timelines, .namer = namer, .sink = sink};
+    return report_html_many_repaired(traces, folds, timelines, NULL, namer, sink);
+}
+
+int report_html_many_repaired(const struct traces *traces, const struct folds *folds, const struct timelines *timelines,
+                              const struct repairs *repairs, struct site_namer *namer, struct text_sink *sink)
+{
+    struct page page = {
+        .traces = traces, .folds = folds, .timelines = timelines, .repairs = repairs, .namer = namer, .sink = sink};
     for (size_t i = 0; i < folds->list.count; i++)
         id_map_put(&page.folded, key_of(folds->list.items[i].id), (uint32_t)i);
     int status = put_page(&page);

@@ -6,6 +6,7 @@
 #ifndef PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
 #define PTDS_ANALYSIS_VIEWS_HTML_REPORT_HTML_H
 
+#include "analysis/repair/many.h"
 #include "analysis/report/edge_list.h"
 #include "analysis/views/html/timeline.h"
 #include "analysis/report/fold.h"
@@ -20,9 +21,15 @@ extern "C" {
 int report_html(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
                 struct site_namer *namer, struct text_sink *sink);
 
+/* With a table of the waits that per-thread needs; repair may be NULL. */
+int report_html_repaired(const struct report *report, const struct timeline *timeline, const struct edge_list *edges,
+                         const struct repair *repair, struct site_namer *namer, struct text_sink *sink);
+
 /* The same of several processes; `timelines` watched them being read and have decided. NULL: a page without a timeline. */
 int report_html_many(const struct traces *traces, const struct folds *folds, const struct timelines *timelines,
                      struct site_namer *namer, struct text_sink *sink);
+int report_html_many_repaired(const struct traces *traces, const struct folds *folds, const struct timelines *timelines,
+                              const struct repairs *repairs, struct site_namer *namer, struct text_sink *sink);
 
 #ifdef __cplusplus
 }

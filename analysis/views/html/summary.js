@@ -113,6 +113,7 @@
         el("div", { class: "site" }, [finding.api || finding.object, site(at)].filter(Boolean).join(" at ")),
         finding.case ? el("div", { class: "note" }, finding.case) : null,
         behind ? el("div", { class: "note" }, "behind " + behind) : null,
+        el("div", { class: "note" }, finding.goes.text),
         needed(at) ? el("div", { class: "v-needed" }, needed(at)) : null,
         others.length ? el("div", { class: "note" }, `one sequence with #${others.join(", #")}: removing one wait exposes the next`) : null,
         entry.advised ? null : el("div", { class: "note" }, finding.advice));

@@ -11,6 +11,7 @@
 #include "analysis/findings/identity.h"
 #include "analysis/symbols/symbols.h"
 #include "analysis/views/json/keys.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/repair/repair_words.h"
@@ -224,6 +225,25 @@ static json_t *repair_lines(const struct report *report, struct site_namer *name
     return out;
 }
 
+static json_t *repair_note_list(const struct repair *repair)
+{
+    json_t *out = json_array();
+    repair_notes(repair, add_line, out);
+    return out;
+}
+
+static json_t *repairs_places(const struct traces *traces, struct site_namer *namer, const struct repairs *repairs)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < repairs->all.places.count; i++) {
+        const struct report *report = &traces->list.items[repairs->where.items[i].trace]->report;
+        if (namer != NULL)
+            symbols_of(namer, &report->trace);
+        json_array_append_new(out, repairs_place_json(report, namer, repairs, i));
+    }
+    return out;
+}
+
 static json_t *group_list(const struct report *report, struct site_namer *namer)
 {
     LIST_OF(report->edges.groups.count, edge_group_json(report, namer, &report->edges.groups.items[i]));
@@ -392,28 +412,35 @@ static json_t *folded_list(const struct traces *traces, const struct folds *fold
 #define VERSION(key, meaning) PUT(#key, json_integer(1))
 #include "analysis/views/json/report.def"
 
-json_t *report_json_document(const struct report *report, struct site_namer *namer)
+json_t *report_json_document(const struct report *report, const struct repair *repair, struct site_namer *namer)
 {
-    return one_json(report, namer, NULL);
+    return one_json(report, namer, repair);
 }
 
-json_t *many_json_document(const struct traces *traces, const struct folds *folds, struct site_namer *namer)
+json_t *many_json_document(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                           struct site_namer *namer)
 {
-    return several_json(traces, folds, namer, traces_gpu_totals(traces));
+    return several_json(traces, folds, namer, traces_gpu_totals(traces), repairs);
 }
 
 int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
-    return value_write(report_json_document(report, namer), sink);
+    return report_json_repaired(report, NULL, namer, sink);
 }
 
 int report_json_repaired(const struct report *report, const struct repair *repair, struct site_namer *namer,
                          struct text_sink *sink)
 {
-    return value_write(one_json(report, namer, repair), sink);
+    return value_write(report_json_document(report, repair, namer), sink);
 }
 
 int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink)
 {
-    return value_write(many_json_document(traces, folds, namer), sink);
+    return many_json_repaired(traces, folds, NULL, namer, sink);
+}
+
+int many_json_repaired(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                       struct site_namer *namer, struct text_sink *sink)
+{
+    return value_write(many_json_document(traces, folds, repairs, namer), sink);
 }

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "analysis/repair/repair.h"
+#include "analysis/repair/many.h"
 #include "analysis/report/fold.h"
 #include "analysis/views/words.h"
 
@@ -16,9 +16,10 @@
 extern "C" {
 #endif
 
-/* Values for the caller to free; NULL without memory. namer may be NULL. */
-json_t *report_json_document(const struct report *report, struct site_namer *namer);
-json_t *many_json_document(const struct traces *traces, const struct folds *folds, struct site_namer *namer);
+/* Values for the caller to free; NULL without memory. namer and repairs may be NULL: none was asked for. */
+json_t *report_json_document(const struct report *report, const struct repair *repair, struct site_namer *namer);
+json_t *many_json_document(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                           struct site_namer *namer);
 
 /* The same written, with a newline, and the schema. 0, or -1 without memory: then nothing was written. */
 int report_json(const struct report *report, struct site_namer *namer, struct text_sink *sink);
@@ -26,6 +27,8 @@ int report_json(const struct report *report, struct site_namer *namer, struct te
 int report_json_repaired(const struct report *report, const struct repair *repair, struct site_namer *namer,
                          struct text_sink *sink);
 int many_json(const struct traces *traces, const struct folds *folds, struct site_namer *namer, struct text_sink *sink);
+int many_json_repaired(const struct traces *traces, const struct folds *folds, const struct repairs *repairs,
+                       struct site_namer *namer, struct text_sink *sink);
 int report_json_schema(struct text_sink *sink);
 
 #ifdef __cplusplus

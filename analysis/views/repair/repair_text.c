@@ -2,6 +2,7 @@
  *
  * `ptds report --repair`: a repair as text. Called by the command. Computes nothing.
  */
+#include "analysis/symbols/symbols.h"
 #include "analysis/views/repair/repair_words.h"
 
 static void put_line(void *sink, const char *line)
@@ -9,62 +10,50 @@ static void put_line(void *sink, const char *line)
     sink_printf(sink, "    %s\n", line);
 }
 
-static bool any(const struct repair *repair, bool (*is)(const struct repair_place *place))
+static void put_note(void *sink, const char *line)
 {
-    for (size_t i = 0; i < repair->places.count; i++)
-        if (is(&repair->places.items[i]))
-            return true;
-    return false;
+    sink_printf(sink, "  %s\n", line);
 }
 
-static bool is_of_host(const struct repair_place *place)
+static void put_head(const struct repair *repair, const char *summary, struct text_sink *sink)
 {
-    return place->at != CONFLICT_ON_STREAM;
+    sink_printf(sink, "%s\n  %s\n", REPAIR_TITLE, summary);
+    repair_notes(repair, put_note, sink);
 }
 
-static bool is_of_several(const struct repair_place *place)
+static void put_rest(const struct repair *repair, size_t most, struct text_sink *sink)
 {
-    return place->more_firsts;
-}
-
-static bool is_a_doubt(const struct repair_place *place)
-{
-    return place->verdict == VERDICT_MAYBE_NEEDED;
-}
-
-/* How to read it, as far as it applies. */
-static void put_notes(const struct repair *repair, struct text_sink *sink)
-{
-    bool some = repair->needed + repair->maybe_needed != 0;
-    if (some && !repair->wide)
-        sink_printf(sink, "  None can be left out: what the others imply, or per-thread keeps, is not listed.\n");
-    if (repair->wide)
-        sink_printf(sink, "  More was pending at once than is followed: some may be implied by others.\n");
-    if (any(repair, is_a_doubt))
-        sink_printf(sink, "  Maybe needed: both may use the same memory, and what a kernel does with it can't be seen.\n");
-    if (any(repair, is_of_several))
-        sink_printf(sink, "  Where several threads or streams record at one place, each needs an event of its own.\n");
-    if (any(repair, is_of_host))
-        sink_printf(sink, "  The host waits with cuEventSynchronize: no stream's wait protects what it reads itself.\n");
-    if (repair->partly)
-        sink_printf(sink,
-                    "  Not all of the run is known (records are missing, or more was open at once than is followed):\n"
-                    "  waits may be missing here.\n");
-}
-
-void repair_text(const struct report *report, const struct repair *repair, struct site_namer *namer, size_t most,
-                 struct text_sink *sink)
-{
-    sink_printf(sink, "Repair: the event waits that keep results right if compiled with --default-stream per-thread\n");
-    sink_printf(sink, "  %s\n", repair_summary(report, repair).text);
-    put_notes(repair, sink);
-    for (size_t i = 0; i < repair->places.count && i < most; i++) {
-        sink_printf(sink, "\n#%zu %s\n", i + 1, repair_title(&repair->places.items[i]).text);
-        repair_words(report, namer, &repair->places.items[i], put_line, sink);
-    }
     if (repair->places.count > most)
         sink_printf(sink, "\n... and %s more of call sites: --all\n",
                     text_plural(repair->places.count - most, "pair").text);
     if (repair->unplaced != 0)
         sink_printf(sink, "\n%s more between other call sites\n", text_plural(repair->unplaced, "wait").text);
+}
+
+void repair_text(const struct report *report, const struct repair *repair, struct site_namer *namer, size_t most,
+                 struct text_sink *sink)
+{
+    put_head(repair, repair_summary(repair).text, sink);
+    for (size_t i = 0; i < repair->places.count && i < most; i++) {
+        sink_printf(sink, "\n#%zu %s\n", i + 1, repair_title(&repair->places.items[i]).text);
+        repair_words(report, namer, &repair->places.items[i], put_line, sink);
+    }
+    put_rest(repair, most, sink);
+}
+
+void repairs_text(const struct repairs *repairs, const struct traces *traces, struct site_namer *namer, size_t most,
+                  struct text_sink *sink)
+{
+    const struct repair *all = &repairs->all;
+    char name[160];
+    put_head(all, repairs_summary(repairs).text, sink);
+    for (size_t i = 0; i < all->places.count && i < most; i++) {
+        const struct traced *traced = traces->list.items[repairs->where.items[i].trace];
+        traced_name(traced, name, sizeof name);
+        sink_printf(sink, "\n#%zu %s\n", i + 1, repairs_title(repairs, i).text);
+        symbols_of(namer, &traced->report.trace);
+        repair_words(&traced->report, namer, &all->places.items[i], put_line, sink);
+        sink_printf(sink, "    %-24s%s\n", "as in", name);
+    }
+    put_rest(all, most, sink);
 }

@@ -7,10 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct line repair_summary(const struct report *report, const struct repair *repair)
+struct line repair_summary(const struct repair *repair)
 {
     struct line line = {0};
-    (void)report;
     if (repair->needed + repair->maybe_needed == 0) {
         line_add(&line, "%s: per-thread keeps all orders that operations on the same memory need",
                  repair->partly ? "nothing found to mend" : "nothing to mend");
@@ -35,6 +34,70 @@ struct line repair_title(const struct repair_place *place)
     else
         line_add(&line, " %s", place->waits == 1 ? "time" : "times");
     return line;
+}
+
+struct line repairs_title(const struct repairs *repairs, size_t place)
+{
+    struct line line = repair_title(&repairs->all.places.items[place]);
+    if (repairs->traces > 1)
+        line_add(&line, ", in %zu of %zu traces", repairs->where.items[place].traces, repairs->traces);
+    return line;
+}
+
+struct line repairs_summary(const struct repairs *repairs)
+{
+    struct line line = repair_summary(&repairs->all);
+    if (repairs->traces < 2 || repairs->needing + repairs->maybe == 0)
+        return line;
+    if (repairs->needing != 0)
+        line_add(&line, "; needed in %zu of %zu traces", repairs->needing, repairs->traces);
+    if (repairs->maybe != 0 && repairs->needing != 0)
+        line_add(&line, ", maybe needed in %zu more", repairs->maybe);
+    else if (repairs->maybe != 0)
+        line_add(&line, "; maybe needed in %zu of %zu traces", repairs->maybe, repairs->traces);
+    return line;
+}
+
+static bool any(const struct repair *repair, bool (*is)(const struct repair_place *place))
+{
+    for (size_t i = 0; i < repair->places.count; i++)
+        if (is(&repair->places.items[i]))
+            return true;
+    return false;
+}
+
+static bool is_of_host(const struct repair_place *place)
+{
+    return place->at != CONFLICT_ON_STREAM;
+}
+
+static bool is_of_several(const struct repair_place *place)
+{
+    return place->more_firsts;
+}
+
+static bool is_a_doubt(const struct repair_place *place)
+{
+    return place->verdict == VERDICT_MAYBE_NEEDED;
+}
+
+void repair_notes(const struct repair *repair, void (*each)(void *data, const char *line), void *data)
+{
+    bool some = repair->needed + repair->maybe_needed != 0;
+    if (some && !repair->wide)
+        each(data, "None can be left out: what the others imply, or per-thread keeps, is not listed.");
+    if (repair->wide)
+        each(data, "More was pending at once than is followed: some may be implied by others.");
+    if (any(repair, is_a_doubt))
+        each(data, "Maybe needed: both may use the same memory, and what a kernel does with it can't be seen.");
+    if (any(repair, is_of_several))
+        each(data, "Where several threads or streams record at one place, each needs an event of its own.");
+    if (any(repair, is_of_host))
+        each(data, "The host waits with cuEventSynchronize: no stream's wait protects what it reads itself.");
+    if (repair->partly)
+        each(data,
+             "Not all of the run is known (records are missing, or more was open at once than is followed): waits may be "
+             "missing here.");
 }
 
 struct saying {

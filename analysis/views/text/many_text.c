@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "analysis/symbols/symbols.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/text/report_text.h"
 
@@ -50,7 +51,7 @@ static void put_processes(const struct traces *traces, struct text_sink *sink)
         sink_printf(sink, " %12s %12s %9zu %12s  %-12s  %s, %s, policy %s\n",
                     time_lost(report->totals.run_ns != 0, report->totals.run_ns).text,
                     text_count(report->totals.calls).text, report->findings.count, report_host_time(report).text,
-                    outcome_words[report_outcome(report).doubt], name, text_base(report->trace.header.program),
+                    outcome_word(report_outcome(report)), name, text_base(report->trace.header.program),
                     report_policy(report));
         struct line banner = report_banner(report);
         if (banner.used != 0)
@@ -100,6 +101,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
                     finding->twin ? " (per-thread twin)" : "", text_count(folded->count).text,
                     folded->count == 1 ? "" : "s");
     put_shares(traces, folded, sink);
+    sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
     if (opening_pair(report, report_pair(report, finding), &one, &two))
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", one.text, "", two.text);
     symbols_of(namer, &report->trace);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/findings/identity.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/opening.h"
 #include "analysis/views/residual_words.h"
 #include "analysis/views/text/report_text.h"
@@ -235,6 +236,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
+    sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
     put_verdicts(report, finding, sink);
     put_pair(report, finding, sink);
     put_sequence(report, finding, sink);
@@ -353,7 +355,10 @@ static void put_opening(const struct report *report, struct site_namer *namer, s
     sink_printf(sink, "\n%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", opening_outcome(report).text);
     if (opening_pair(report, report_outcome(report).pair, &first, &second))
         sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
-    sink_printf(sink, "%s\n%s\n", opening_default_stream(report).text, opening_blocked(report).text);
+    sink_printf(sink, "%s\n", opening_default_stream(report).text);
+    if (report->what_if.used != 0)
+        sink_printf(sink, "%s\n", report->what_if.text);
+    sink_printf(sink, "%s\n", opening_blocked(report).text);
     put_residual(report, namer, sink);
     if (startup.used != 0)
         sink_printf(sink, "%s\n", startup.text);

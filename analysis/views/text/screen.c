@@ -96,7 +96,7 @@ static void put_residual(struct screen *screen)
 }
 
 /* The verdict, what the default stream costs, how long threads waited, the start-up. */
-static void put_opening(struct screen *screen, const struct line *what_if)
+static void put_opening(struct screen *screen)
 {
     const struct report *report = screen->report;
     struct line line = opening_incomplete(report), second;
@@ -111,7 +111,7 @@ static void put_opening(struct screen *screen, const struct line *what_if)
     }
     line = opening_default_stream(report);
     screen_put(screen, &line);
-    line = what_if != NULL ? *what_if : (struct line){0};
+    line = report->what_if;
     if (line.used != 0)
         screen_put(screen, &line);
     line = opening_blocked(report);
@@ -252,18 +252,12 @@ static void put_next(struct screen *screen)
 
 void report_screen(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
 {
-    report_screen_with(report, namer, rows, NULL, sink);
-}
-
-void report_screen_with(const struct report *report, struct site_namer *namer, unsigned rows, const struct line *what_if,
-                        struct text_sink *sink)
-{
     rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
     struct screen screen = {.report = report, .namer = namer, .sink = sink, .rows = rows - 1, .small = rows < 32};
     struct gap_lines gaps;
     put_banner(&screen);
     put_head(&screen);
-    put_opening(&screen, what_if);
+    put_opening(&screen);
     put_verdicts(&screen);
     unsigned after = gap_rows(&screen, &gaps) + 1 + (unsigned)folded_rows(&screen) + !screen.small;
     screen_put_findings(&screen, after);

@@ -17,10 +17,6 @@ enum { SCREEN_COLUMNS = 80, SCREEN_LEAST_ROWS = 24, SCREEN_MOST_ROWS = 40, SCREE
  * SCREEN_FINDINGS, a sequence counts as one), what could not be analysed, the next command. `rows` is brought into
  * SCREEN_LEAST_ROWS .. SCREEN_MOST_ROWS; one row is left for the prompt. */
 void report_screen(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink);
-/* The same with a line on what a policy would gain (whatif.h), below what the default stream costs; NULL: none. */
-void report_screen_with(const struct report *report, struct site_namer *namer, unsigned rows, const struct line *what_if,
-                        struct text_sink *sink);
-
 /* The calls that a report is about, added up by entry point. */
 struct entry_calls {
     uint64_t calls, failed, timed, ns, lost_ns;

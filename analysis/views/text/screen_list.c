@@ -8,6 +8,8 @@
 
 #include "analysis/views/text/screen_parts.h"
 
+#include "analysis/views/goes_words.h"
+
 enum { WRAPPED_LINES = 2 };
 
 /* Where, and behind what; the second on a line of its own where both do not fit. Returns how many lines. */
@@ -90,6 +92,13 @@ static void add_verdicts(const struct report *report, const struct finding *find
         line_add(line, ", %s %s", text_count(verdicts[telling]).text, verdict_words[telling]);
 }
 
+static void put_goes(struct screen *screen, const struct finding *finding)
+{
+    struct line line = {0};
+    line_add(&line, "      %s", goes_line(screen->report, finding).text);
+    screen_put(screen, &line);
+}
+
 static void put_entry(struct screen *screen, const struct entry *entry)
 {
     const struct report *report = screen->report;
@@ -109,6 +118,7 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     for (unsigned i = 0, count = site_lines(screen, finding, lines); i < count; i++)
         screen_put(screen, &lines[i]);
     put_case(screen, finding, false);
+    put_goes(screen, finding);
     if (needed != NULL) {
         line_add(&line, "      %s%s", report_is_wrong(finding) ? "!! " : "", needed);
         screen_put(screen, &line);
@@ -129,7 +139,7 @@ static unsigned rows_of(struct screen *screen, const struct entry *entry)
     const struct report *report = screen->report;
     const struct finding *finding = report->findings.items[entry->first];
     struct line lines[2];
-    unsigned rows = 1 + site_lines(screen, finding, lines) + (entry->findings > 1 && entry->places == 1) +
+    unsigned rows = 2 + site_lines(screen, finding, lines) + (entry->findings > 1 && entry->places == 1) +
                     (report_needed(report, finding) != NULL);
     return rows + put_case(screen, finding, true) + put_advice(screen, entry, true);
 }

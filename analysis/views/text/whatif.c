@@ -59,6 +59,16 @@ struct line whatif_line(const struct whatif *whatif)
     return line;
 }
 
+struct line whatif_opening(const struct report *report)
+{
+    struct line line = {0};
+    if (order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
+        !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed))
+        return line;
+    struct whatif whatif = whatif_of_source(&report->trace.source);
+    return whatif_line(&whatif);
+}
+
 void whatif_text(const struct whatif *whatif, struct text_sink *sink)
 {
     if (whatif->doubt == WHATIF_MISSES) {

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decides what goes.h says. Called by report/pass.c for calls that a rule flagged and by the aftermath of waits; asked by
+ * the views. Must never say that something goes, or stays, where the trace leaves that open.
+ */
+#include "analysis/findings/goes.h"
+
+#include "analysis/findings/rule.h"
+
+const char *const goes_policy_names[GOES_POLICIES] = {"guarded", "per-thread", "stream", "PTDS_EXPLICIT_LEGACY=remap"};
+const char *const goes_policy_keys[GOES_POLICIES] = {"guarded", "per_thread", "stream", "explicit_legacy_remap"};
+const char *const goes_keys[GOES_ANSWERS] = {"no", "maybe", "yes"};
+
+static unsigned run_policy(const struct definitions *defs)
+{
+    return order_policy_of_run(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
+}
+
+static bool moves_work(unsigned policy)
+{
+    return policy >= ORDER_GUARDED && policy < ORDER_POLICIES;
+}
+
+/* The orders of a policy that is asked about. */
+static unsigned policy_of(const struct definitions *defs, enum goes_policy policy)
+{
+    unsigned run = run_policy(defs);
+    switch (policy) {
+    case GOES_GUARDED: return ORDER_GUARDED;
+    case GOES_PER_THREAD: return ORDER_PER_THREAD;
+    case GOES_STREAM: return run == ORDER_STREAM_NON_BLOCKING ? ORDER_STREAM_NON_BLOCKING : ORDER_STREAM;
+    default: return (moves_work(run) ? run : (unsigned)ORDER_GUARDED) | ORDER_REMAPS_EXPLICIT;
+    }
+}
+
+struct asked {
+    unsigned policy;
+    struct model *model;
+    const struct call_view *view;
+    struct order_call call;
+};
+
+static enum goes both(enum goes one, enum goes other)
+{
+    return one == other ? one : GOES_MAYBE;
+}
+
+static struct ordered ordered(const struct asked *asked)
+{
+    return order_under(asked->policy, &asked->call);
+}
+
+static bool is_apart(enum order_place place)
+{
+    return place == ORDER_AT_OWN || place == ORDER_AT_PER_THREAD;
+}
+
+/* Whether what is pending on a legacy stream leaves it: not what no policy moves, or only one that moves explicit uses. */
+static enum goes legacy_work_leaves(const struct asked *asked, uint32_t slot)
+{
+    const struct model_stream *stream = &asked->model->streams.items[slot];
+    return stream->last_stays > vclock_get(&asked->model->done, slot) ? GOES_MAYBE : GOES;
+}
+
+/* The call waits for what is pending on its own stream: its thread's work, others' work, or some of each. */
+static enum goes own_goes(const struct asked *asked)
+{
+    const struct call_view *view = asked->view;
+    const struct model_stream *stream = &asked->model->streams.items[view->target];
+    bool mine = stream->last_thread == view->call->thread;
+    if (stream->kind != PTDS_STREAM_LEGACY && view->asked == view->target)
+        return GOES_NOT; /* it names that stream */
+    if (!is_apart(ordered(asked).place))
+        return GOES_NOT;
+    if (stream->handed_from > vclock_get(&asked->model->done, view->target))
+        return GOES_MAYBE;
+    return mine ? GOES_NOT : legacy_work_leaves(asked, view->target);
+}
+
+/* The call waits for what is pending on another stream. */
+static enum goes other_goes(const struct asked *asked, uint32_t slot)
+{
+    const struct call_view *view = asked->view;
+    const struct model_stream *stream = &asked->model->streams.items[slot];
+    enum order_role role = order_role_of(stream->kind);
+    if (view->asked != view->target || role == ORDER_ROLE_NONE ||
+        order_before(&asked->model->real, slot, stream->last_work, view->target))
+        return GOES_MAYBE; /* by an event or a wait, of the program's or of the shim's */
+    if (ordered(asked).after & ORDER_OF(role))
+        return role == ORDER_ROLE_LEGACY ? legacy_work_leaves(asked, slot) : GOES_NOT;
+    return GOES;
+}
+
+static enum goes wait_goes(const struct asked *asked)
+{
+    const struct call_view *view = asked->view;
+    const struct pending *waits = &view->waits;
+    if (view->scope == WAIT_CONTEXT || waits->count == 0)
+        return GOES_NOT;
+    if (view->scope == WAIT_EVENT || view->by_shim || waits->count > PENDING_KEPT || view->target == MODEL_NO_SLOT)
+        return GOES_MAYBE;
+    enum goes all = waits->slot[0] == view->target ? own_goes(asked) : other_goes(asked, waits->slot[0]);
+    for (uint32_t i = 1; i < waits->count; i++)
+        all = both(all, waits->slot[i] == view->target ? own_goes(asked) : other_goes(asked, waits->slot[i]));
+    return all;
+}
+
+/* Work on the legacy stream goes to a stream that does not wait for others; or what other streams' work waits for does. */
+static enum goes barrier_goes(const struct asked *asked)
+{
+    const struct call_view *view = asked->view;
+    struct pending legacy;
+    if (view->target == MODEL_NO_SLOT)
+        return GOES_MAYBE;
+    if (view->target_kind == PTDS_STREAM_LEGACY)
+        return ordered(asked).after & ORDER_OF(ORDER_ROLE_BLOCKING) ? GOES_NOT : GOES;
+    model_pending(asked->model, view->context, ORDER_OF(ORDER_ROLE_LEGACY), view->target, &legacy);
+    enum goes all = GOES;
+    for (uint32_t i = 0; i < legacy.count && i < PENDING_KEPT; i++)
+        all = both(all, legacy_work_leaves(asked, legacy.slot[i]));
+    return all;
+}
+
+static enum goes turn_goes(const struct asked *asked)
+{
+    if (asked->view->target == MODEL_NO_SLOT)
+        return GOES_MAYBE;
+    return is_apart(ordered(asked).place) ? legacy_work_leaves(asked, asked->view->target) : GOES_NOT;
+}
+
+static enum goes call_goes(enum goes_by by, const struct asked *asked)
+{
+    enum goes wait;
+    switch (by) {
+    case GOES_WITH_WAIT: return wait_goes(asked);
+    case GOES_WITH_PART: wait = wait_goes(asked); return wait == GOES ? GOES_MAYBE : wait;
+    case GOES_WITH_BARRIER: return barrier_goes(asked);
+    case GOES_WITH_TURN: return turn_goes(asked);
+    case GOES_WITH_MOVE: return ordered(asked).role == ORDER_ROLE_LEGACY ? GOES_NOT : GOES;
+    default: return GOES_MAYBE; /* said of the finding as a whole */
+    }
+}
+
+struct goes_policies goes_policies_of(const struct definitions *defs)
+{
+    struct goes_policies policies;
+    for (unsigned i = 0; i < GOES_POLICIES; i++)
+        policies.of[i] = policy_of(defs, (enum goes_policy)i);
+    return policies;
+}
+
+struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *policies, struct model *model,
+                             const struct call_view *view)
+{
+    struct goes_set set = {{0}};
+    struct asked asked = {.model = model, .view = view, .call = model_order_call(view)};
+    for (unsigned i = 0; i < GOES_POLICIES; i++) {
+        asked.policy = policies->of[i];
+        set.under[i] = (unsigned char)call_goes(by, &asked);
+    }
+    return set;
+}
+
+void finding_goes_as(struct finding *finding, const struct goes_set *call)
+{
+    for (unsigned i = 0; finding != NULL && i < GOES_POLICIES; i++)
+        finding->goes.under[i] = (unsigned char)(finding->goes.under[i] | 1u << call->under[i]);
+}
+
+bool goes_is_wait(enum goes_by by)
+{
+    return by == GOES_STAYS || by == GOES_WITH_WAIT || by == GOES_WITH_PART;
+}
+
+/* All calls of one answer, or it depends. None was asked: it is about no call that can be, or one that waited for nothing.
+ */
+static enum goes of_calls(const struct finding *finding, enum goes_policy policy)
+{
+    unsigned seen = finding->goes.under[policy];
+    if (seen == 0)
+        return finding->rule->goes == GOES_WITH_MOVE || finding->rule->goes == GOES_WITH_PART ? GOES_NOT : GOES_MAYBE;
+    return seen == 1u << GOES ? GOES : seen == 1u << GOES_NOT ? GOES_NOT : GOES_MAYBE;
+}
+
+static bool is_about_legacy(const struct definitions *defs, const struct finding *finding)
+{
+    const struct finding_ids *streams = &finding->sets[FINDING_STREAMS];
+    for (uint32_t i = 0; i < streams->count; i++) {
+        const struct stream_def *stream = definitions_stream(defs, streams->id[i]);
+        if (stream == NULL || stream->kind == PTDS_STREAM_LEGACY)
+            return true;
+    }
+    return streams->more;
+}
+
+/* Without a look at what results need. */
+static enum goes by_rule(const struct definitions *defs, const struct finding *finding, enum goes_policy policy)
+{
+    switch (finding->rule->goes) {
+    case GOES_NEVER:
+    case GOES_STAYS: return GOES_NOT;
+    case GOES_WITH_PROMISE: return policy != GOES_REMAP && order_promises(policy_of(defs, policy)) ? GOES : GOES_NOT;
+    case GOES_AS_ONE_BUILD: return policy == GOES_PER_THREAD ? GOES : GOES_NOT;
+    case GOES_WITH_LEGACY: return is_about_legacy(defs, finding) ? GOES_MAYBE : GOES_NOT;
+    case GOES_WITH_REMAP: return moves_work(run_policy(defs)) ? GOES_MAYBE : GOES_NOT;
+    case GOES_UNSAID:
+    case GOES_WITH_OTHERS: return GOES_MAYBE;
+    default: return of_calls(finding, policy);
+    }
+}
+
+/* A policy that promises order keeps as much of it as data ask for. */
+static enum goes as_promised(const struct finding *finding)
+{
+    const uint64_t *verdicts = finding->verdicts;
+    if (verdicts[VERDICT_NEEDED] == 0 && verdicts[VERDICT_MAYBE_NEEDED] == 0)
+        return verdicts[VERDICT_NOT_NEEDED] != 0 ? GOES : GOES_MAYBE;
+    return verdicts[VERDICT_MAYBE_NEEDED] == 0 && verdicts[VERDICT_NOT_NEEDED] == 0 ? GOES_NOT : GOES_MAYBE;
+}
+
+static bool is_of_order(enum goes_by by)
+{
+    return by == GOES_WITH_WAIT || by == GOES_WITH_PART || by == GOES_WITH_BARRIER || by == GOES_WITH_TURN;
+}
+
+enum goes finding_goes(const struct definitions *defs, const struct finding *finding, enum goes_policy policy)
+{
+    unsigned asked = policy_of(defs, policy);
+    if (asked == order_policy_of_run(defs))
+        return GOES_NOT; /* it is there */
+    enum goes answer = by_rule(defs, finding, policy);
+    return answer == GOES && is_of_order(finding->rule->goes) && order_promises(asked) ? as_promised(finding) : answer;
+}

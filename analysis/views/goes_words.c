@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The words of goes_words.h. Called by every view that lists findings. Decides nothing. libc only: the shim says them, too.
+ */
+#include "analysis/views/goes_words.h"
+
+const char *const goes_by_words[GOES_BYS] = {
+    [GOES_UNSAID] = "not said",
+    [GOES_NEVER] = "no policy",
+    [GOES_STAYS] = "no policy; it may get shorter",
+    [GOES_WITH_WAIT] = "depends on the call: waits for other threads' or other streams' work go, for its own work stay",
+    [GOES_WITH_PART] = "no policy, but the wait of such a call may go",
+    [GOES_WITH_BARRIER] = "guarded and stream, as far as no data ask for the order; per-thread",
+    [GOES_WITH_TURN] = "guarded, as far as no data ask for the order; per-thread",
+    [GOES_WITH_MOVE] = "`PTDS_EXPLICIT_LEGACY=remap` where the call names 0x1, else no policy",
+    [GOES_WITH_PROMISE] = "guarded and stream, which keep the order",
+    [GOES_AS_ONE_BUILD] = "per-thread",
+    [GOES_WITH_LEGACY] = "maybe where it is on the default stream, else no policy",
+    [GOES_WITH_REMAP] = "maybe where the run's own policy moved work, else no policy",
+    [GOES_WITH_OTHERS] = "maybe: it depends on other calls",
+};
+
+/* per-thread drops every order, whatever needs it. */
+static const char *how_right(const struct finding *finding, enum goes_policy policy)
+{
+    if (policy != GOES_PER_THREAD)
+        return "";
+    return finding->verdicts[VERDICT_NEEDED] != 0         ? ", but wrong"
+           : finding->verdicts[VERDICT_MAYBE_NEEDED] != 0 ? ", maybe wrong"
+                                                          : "";
+}
+
+/* Names the policies of one answer; how many. */
+static unsigned add_policies(const struct report *report, const struct finding *finding, enum goes answer, const char *lead,
+                             struct line *line)
+{
+    const struct definitions *defs = &report->trace.defs;
+    unsigned count = 0, named = 0;
+    for (unsigned i = 0; i < GOES_REMAP; i++)
+        count += finding_goes(defs, finding, (enum goes_policy)i) == answer;
+    for (unsigned i = 0; i < GOES_REMAP; i++) {
+        if (finding_goes(defs, finding, (enum goes_policy)i) != answer)
+            continue;
+        line_add(line, "%s%s", named == 0 ? lead : named + 1 == count ? " and " : ", ", goes_policy_names[i]);
+        named++;
+        if (answer == GOES)
+            line_add(line, "%s", how_right(finding, (enum goes_policy)i));
+    }
+    return count;
+}
+
+/* The default stream has put some of the run's work behind other work: elsewhere that may be done earlier. */
+static bool may_shorten(const struct report *report, const struct finding *finding)
+{
+    return goes_is_wait(finding->rule->goes) && (report->gain.joins != 0 || report->totals.remapped != 0);
+}
+
+struct line goes_line(const struct report *report, const struct finding *finding)
+{
+    struct line line = {0};
+    enum goes remap = finding_goes(&report->trace.defs, finding, GOES_REMAP);
+    unsigned sure = add_policies(report, finding, GOES, "goes under ", &line);
+    unsigned maybe = add_policies(report, finding, GOES_MAYBE, sure != 0 ? "; maybe under " : "may go under ", &line);
+    if (sure + maybe != 0)
+        return line;
+    if (remap != GOES_NOT)
+        line_add(&line, "%s %s", remap == GOES ? "goes with" : "may go with", goes_policy_names[GOES_REMAP]);
+    else
+        line_add(&line, "no policy removes it%s", may_shorten(report, finding) ? "; it may get shorter" : "");
+    return line;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// By which policies findings go, against the real thing: programs on the simulated driver, recorded under observe and under
+// each policy. What is said to go is gone, what is said to stay under every policy is there.
+#include <gtest/gtest.h>
+
+#include <jansson.h>
+
+#include <map>
+
+#include "tests/analysis/support.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+struct Answer {
+    std::string rule, text;
+    std::map<std::string, std::string> under; /* policy: yes, no, maybe */
+};
+
+using Findings = std::map<std::string, Answer>; /* by id: the same call site in every run */
+
+std::string Simulator()
+{
+    std::string file = data_file("tests/sim/libcuda.so.1");
+    return file.substr(0, file.rfind('/'));
+}
+
+std::string Text(json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != nullptr ? text : "";
+}
+
+Findings Reported(const std::string &trace)
+{
+    Findings found;
+    Outcome report = run({{data_file("analysis/ptds"), "report", "--format", "json", trace}});
+    json_t *root = json_loads(report.out.c_str(), 0, nullptr), *finding;
+    size_t i;
+    EXPECT_NE(nullptr, root) << report.err;
+    json_array_foreach(json_object_get(root, "findings"), i, finding)
+    {
+        json_t *goes = json_object_get(finding, "goes");
+        found[Text(finding, "id")] = {Text(finding, "rule"),
+                                      Text(goes, "text"),
+                                      {{"guarded", Text(goes, "guarded")},
+                                       {"per-thread", Text(goes, "per_thread")},
+                                       {"stream", Text(goes, "stream")}}};
+    }
+    json_decref(root);
+    return found;
+}
+
+/* The program's results may be wrong under a policy; its trace is what counts. */
+Findings RunUnder(const Folder &folder, const std::string &policy, const std::vector<std::string> &program)
+{
+    Command command;
+    command.argv = program;
+    command.argv[0] = data_file("tests/apps/" + program[0]);
+    command.preload = {shim()};
+    command.libraries = {Simulator()};
+    command.env = {{"PTDS_TRACE", folder / (policy + ".ptds")}, {"PTDS_POLICY", policy}, {"PTDS_REPORT", "off"}};
+    run(command);
+    return Reported(folder / (policy + ".ptds"));
+}
+
+struct Counted {
+    int gone = 0, stayed = 0;
+};
+
+void Compare(const Findings &observed, const Findings &after, const std::string &policy, Counted *counted)
+{
+    for (const auto &[id, said] : observed) {
+        bool there = after.count(id) != 0;
+        if (said.under.at(policy) == "yes") {
+            EXPECT_FALSE(there) << said.rule << " " << id << ": " << said.text << ", and is there under " << policy;
+            counted->gone++;
+        }
+        if (said.text == "no policy removes it") {
+            EXPECT_TRUE(there) << said.rule << " " << id << ": " << said.text << ", and is gone under " << policy;
+            counted->stayed++;
+        }
+    }
+}
+
+Counted Check(const std::vector<std::string> &program)
+{
+    Folder folder;
+    Counted counted;
+    Findings observed = RunUnder(folder, "observe", program);
+    for (const char *policy : {"guarded", "per-thread", "stream"})
+        Compare(observed, RunUnder(folder, policy, program), policy, &counted);
+    return counted;
+}
+
+TEST(GoesInRuns, ThreadsOnOneStream)
+{
+    NEEDS_A_PLAIN_SHIM();
+    Counted counted = Check({"overlap", "4", "10", "1000"});
+    EXPECT_LE(2, counted.gone) << "their turns, under guarded and per-thread";
+}
+
+TEST(GoesInRuns, StreamsAroundTheDefaultStream)
+{
+    NEEDS_A_PLAIN_SHIM();
+    Counted counted = Check({"mixed_streams"});
+    EXPECT_LE(50, counted.gone);
+    EXPECT_LE(3, counted.stayed);
+}
+
+TEST(GoesInRuns, MemoryHandedFromThreadToThread)
+{
+    NEEDS_A_PLAIN_SHIM();
+    Counted counted = Check({"thread_handover"});
+    EXPECT_LE(5, counted.gone);
+    EXPECT_LE(3, counted.stayed) << "what breaks a capture";
+    Check({"own_allocator"});
+}
+
+TEST(GoesInRuns, RandomOrder)
+{
+    NEEDS_A_PLAIN_SHIM();
+    Counted counted = Check({"random_order"});
+    EXPECT_LE(10, counted.gone);
+    EXPECT_LE(1, counted.stayed);
+}
+
+} // namespace
+} // namespace ptds
