@@ -33,6 +33,7 @@ struct child {
     const char *library; /* the shim; NULL: bare */
     const char *policy;
     const char *trace;          /* NULL: nothing is recorded */
+    const char *moments;        /* the folder for them (environment.h); NULL: none */
     const char *in, *out, *err; /* paths */
     uint64_t limit_ns;          /* 0: none */
     /* Now and then; ns since it began. May be NULL. */

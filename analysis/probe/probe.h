@@ -15,6 +15,7 @@ extern "C" {
 
 enum {
     VARIANT_BARE,
+    VARIANT_NONE, /* as bare, but the shim notes when CUDA work began and ended */
     VARIANT_OBSERVE,
     VARIANT_FIRST_POLICY,
     VARIANTS_MOST = 8,
@@ -26,6 +27,7 @@ struct run {
     unsigned round; /* 0 warms up, is recorded, and does not count for times */
     struct ending ending;
     uint64_t ns;
+    uint64_t cuda_ns; /* of that, from the first launch or copy to the last call's return; 0: not known */
 };
 
 /* One way to run the program. */
@@ -57,7 +59,7 @@ struct probe {
     struct outputs outputs;
     struct probe_watch *watch; /* may be NULL */
     /* The result. */
-    struct variant variants[VARIANTS_MOST]; /* bare, observe, then the policies */
+    struct variant variants[VARIANTS_MOST]; /* bare, none, observe, then the policies */
     size_t count;
     struct comparable comparable;
     struct learnt *learnt; /* of each thing, from the bare runs */
@@ -68,8 +70,8 @@ struct probe {
     struct line last_words[PROBE_LAST_WORDS]; /* of a bare run that failed: the end of its stderr */
 };
 
-/* Bare and observe are there from the start; guarded is to be the first policy. False: there is no room, or it is there
- * already (then it is asked for). */
+/* Bare, none and observe are there from the start; guarded is to be the first policy. False: there is no room, or it is
+ * there already (then it is asked for). */
 void probe_begin(struct probe *probe);
 bool probe_add(struct probe *probe, const char *policy, bool asked);
 /* All rounds, compared; where output differs, bare runs more, to learn whether that varies by itself. False with a message

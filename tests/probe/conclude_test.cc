@@ -66,6 +66,16 @@ TEST_F(ConcludeTest, GuardedIsTheOneToUseWhereItIsRight)
     EXPECT_EQ("none", Best());
 }
 
+TEST_F(ConcludeTest, TheFastestIsThatOfTheCudaPartWhereItIsKnown)
+{
+    Answers({WORD_DO_NOT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200});
+    uint64_t slow[] = {90, 90, 90}, fast[] = {10, 10, 10};
+    probe_.variants[VARIANT_FIRST_POLICY + 1].facts.cuda = times_of(slow, 3);
+    EXPECT_EQ("per-thread", Best()) << "not of stream";
+    probe_.variants[VARIANT_FIRST_POLICY + 2].facts.cuda = times_of(fast, 3);
+    EXPECT_EQ("stream", Best());
+}
+
 TEST_F(ConcludeTest, TheLineToCopyIsReadBackByAShell)
 {
     std::string text;
