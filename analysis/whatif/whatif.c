@@ -32,14 +32,17 @@ const char *const whatif_parts[PARTS] = {
 enum { SMALL_GPU = 16 * 1024, LARGE_GPU = 192 * 2048 };
 
 static const struct assumptions hopeful = {
-    .gpu_threads = LARGE_GPU, .follows = true, .host_promises = false, .held_percent = 0};
+    .gpu_threads = LARGE_GPU, .follows = true, .host_promises = false, .held_percent = 0, .joined_percent = 0};
 
 /* Also that kernels without recorded times never ran side by side. */
 static struct assumptions careful_of(const struct whatif *whatif)
 {
     bool timed = whatif_is_timed(whatif->gpu, whatif->gpu_timed);
-    return (struct assumptions){
-        .gpu_threads = timed ? SMALL_GPU : 1, .follows = false, .host_promises = true, .held_percent = 33};
+    return (struct assumptions){.gpu_threads = timed ? SMALL_GPU : 1,
+                                .follows = false,
+                                .host_promises = true,
+                                .held_percent = 33,
+                                .joined_percent = 100};
 }
 
 static enum whatif_doubt doubt_of(const struct report *report, const struct recorded *recorded)

@@ -215,6 +215,20 @@ TEST(WhatIf, LaunchesThatOthersHeldUpAreNotHeldUpAlone)
     run.Takes(ORDER_GUARDED, 0.5, 3.9);
 }
 
+/* The same with a blocking stream, which the legacy one joins: under stream nobody knows what of it remains. */
+TEST(WhatIf, LaunchesThatABarrierHeldUpMayNotBeUnderStream)
+{
+    std::string calls = "1@90+2 launch s=B1 k=a\n";
+    for (int i = 0; i < 20; i++)
+        calls += "1@" + std::to_string(200 + i * 10) + "+2 launch s=L k=a\n";
+    std::string rest = "1@1000+8000 launch s=L k=a\n1@9010+1 sync s=L\ndevice-run 1@90 95+10\n";
+    WhatIf joined(calls + rest), apart(std::string(calls).replace(calls.find("B1"), 2, "N1") + rest);
+    ASSERT_EQ(WHATIF_SURE, joined.found.doubt) << joined.said;
+    EXPECT_GE(3.0, double(joined.found.policies[2].least) / 1e6) << joined.said;
+    EXPECT_LE(8.5, double(joined.found.policies[2].most) / 1e6) << joined.said;
+    apart.Takes(ORDER_STREAM, 8.5, 9.2);
+}
+
 TEST(WhatIf, WithoutTimesOnTheGpuItIsAGuess)
 {
     WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
