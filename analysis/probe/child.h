@@ -32,6 +32,7 @@ struct child {
     char **argv;
     const char *library; /* the shim; NULL: bare */
     const char *policy;
+    unsigned lanes;             /* PTDS_LANES; 0: as it is */
     const char *trace;          /* NULL: nothing is recorded */
     const char *moments;        /* the folder for them (environment.h); NULL: none */
     const char *in, *out, *err; /* paths */

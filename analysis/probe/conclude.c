@@ -74,7 +74,8 @@ const struct variant *probe_best(const struct probe *probe)
         const struct variant *variant = &probe->variants[i];
         if (variant->answer.word != WORD_RIGHT)
             continue;
-        if (best == NULL || (strcmp(best->name, "guarded") != 0 && is_faster(variant, best)))
+        bool may_replace = best == NULL || strcmp(best->policy, "guarded") != 0 || variant->lanes != 0;
+        if (may_replace && (best == NULL || is_faster(variant, best)))
             best = variant;
     }
     return best;

@@ -58,3 +58,10 @@ bool environment_set(const char *library, const char *policy, const char *trace,
                  unsetenv("PTDS_LOG") == 0 && unsetenv("PTDS_DISABLE") == 0;
     return sound && set_or_not("PTDS_TRACE", trace);
 }
+
+bool environment_set_lanes(unsigned lanes)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%u", lanes);
+    return lanes == 0 || setenv("PTDS_LANES", number, 1) == 0;
+}

@@ -17,6 +17,9 @@ extern "C" {
  * else the folder for it. False without memory. */
 bool environment_set(const char *library, const char *policy, const char *trace, const char *moments);
 
+/* PTDS_LANES; 0 leaves it as it is. */
+bool environment_set_lanes(unsigned lanes);
+
 /* The value of LD_PRELOAD: `library` (may be NULL) and what else `there` (may be NULL) names, but no shim. False: no room.
  */
 bool environment_preload(const char *library, const char *there, char *out, size_t room);

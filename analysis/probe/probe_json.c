@@ -133,7 +133,8 @@ static json_t *answer(const struct variant *variant)
     const struct answer *found = &variant->answer;
     json_t *out = json_object();
     bool timed = answer_tells_times(found);
-    set(out, "policy", value_text(variant->name));
+    set(out, "policy", value_text(variant->policy));
+    set(out, "lanes", variant->lanes != 0 ? value_number(variant->lanes) : json_null());
     set(out, "answer", value_text(word_names[found->word]));
     set(out, "why", value_text(why_names[found->why]));
     set(out, "words", value_text(words.text));

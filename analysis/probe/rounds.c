@@ -17,9 +17,9 @@ enum { TIMES_SLOWER = 10 };
 
 void probe_begin(struct probe *probe)
 {
-    probe->variants[VARIANT_BARE].name = "bare";
-    probe->variants[VARIANT_NONE].name = "none";
-    probe->variants[VARIANT_OBSERVE].name = "observe";
+    probe->variants[VARIANT_BARE] = (struct variant){.name = "bare", .policy = "none"};
+    probe->variants[VARIANT_NONE] = (struct variant){.name = "none", .policy = "none"};
+    probe->variants[VARIANT_OBSERVE] = (struct variant){.name = "observe", .policy = "observe"};
     probe->count = VARIANT_FIRST_POLICY;
 }
 
@@ -32,7 +32,7 @@ bool probe_add(struct probe *probe, const char *policy, bool asked)
         }
     if (probe->count == VARIANTS_MOST)
         return false;
-    probe->variants[probe->count++] = (struct variant){.name = policy, .asked = asked};
+    probe->variants[probe->count++] = (struct variant){.name = policy, .policy = policy, .asked = asked};
     return true;
 }
 
@@ -125,7 +125,8 @@ static bool run_one(struct probe *probe, size_t at, unsigned round, unsigned don
     variant->facts.limit_ns = limit_of(probe, at);
     struct child child = {.argv = probe->program,
                           .library = at != VARIANT_BARE ? probe->library : NULL,
-                          .policy = variant->name,
+                          .policy = variant->policy,
+                          .lanes = variant->lanes,
                           .trace = traces.path[0] != 0 ? trace.text : NULL,
                           .moments = moments.path[0] != 0 ? moments.path : NULL,
                           .in = probe->input.text,
@@ -175,6 +176,16 @@ static bool run_round(struct probe *probe, unsigned round, unsigned *done, char 
     return true;
 }
 
+/* What came to be tried after the warm-up warms up now. */
+static bool run_added(struct probe *probe, unsigned *done, char *error)
+{
+    size_t added = probe_add_lanes(probe);
+    for (size_t i = probe->count - added; i < probe->count && !probe->interrupted; i++, (*done)++)
+        if (!run_one(probe, i, 0, *done, error))
+            return false;
+    return true;
+}
+
 static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char *error)
 {
     for (unsigned round = from; round <= probe->rounds; round++) {
@@ -185,6 +196,8 @@ static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char 
             return false;
         if (probe->interrupted || !bare_is_fine(probe))
             return true;
+        if (round == 0 && !run_added(probe, done, error))
+            return false;
         probe->done = round;
     }
     return true;

@@ -106,11 +106,22 @@ static const char *cuda_cell_of(const struct run *run, struct line *line)
     return line->text;
 }
 
-static void put_row(const struct variant *variant, const struct times *times,
-                    const char *(*cell)(const struct run *run, struct line *line), unsigned rounds, struct text_sink *sink)
+static int name_columns(const struct probe *probe)
+{
+    int columns = NAME_COLUMNS;
+    for (size_t i = 0; i < probe->count; i++) {
+        int own = (int)strlen(probe->variants[i].name) + 1;
+        columns = own > columns ? own : columns;
+    }
+    return columns;
+}
+
+static void put_row(const struct probe *probe, const struct variant *variant, const struct times *times,
+                    const char *(*cell)(const struct run *run, struct line *line), struct text_sink *sink)
 {
     struct line line = {0}, shown;
-    line_add(&line, "%-*s", NAME_COLUMNS, variant->name);
+    unsigned rounds = probe->rounds;
+    line_add(&line, "%-*s", name_columns(probe), variant->name);
     if (times->count != 0)
         line_add(&line, "%*s %*s", TIME_COLUMNS, text_ns(times->median).text, TIME_COLUMNS, text_ns(times->spread).text);
     else
@@ -131,9 +142,9 @@ static void put_cuda_rounds(const struct probe *probe, struct text_sink *sink)
         return;
     }
     sink_printf(sink, "  Of that, the CUDA part:\n");
-    put_row(&probe->variants[VARIANT_NONE], none, cuda_cell_of, probe->rounds, sink);
+    put_row(probe, &probe->variants[VARIANT_NONE], none, cuda_cell_of, sink);
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
-        put_row(&probe->variants[i], &probe->variants[i].facts.cuda, cuda_cell_of, probe->rounds, sink);
+        put_row(probe, &probe->variants[i], &probe->variants[i].facts.cuda, cuda_cell_of, sink);
     sink_printf(sink, "  From the first launch, copy or memset to the last call's return, start-up and teardown left out. "
                       "Bare's is that of none:\n  the shim is there, and does nothing but note the two times, as in the "
                       "other rows.\n");
@@ -142,8 +153,8 @@ static void put_cuda_rounds(const struct probe *probe, struct text_sink *sink)
 static void put_rounds(const struct probe *probe, struct text_sink *sink)
 {
     struct line line = {0}, name;
-    line_add(&line, "%-*s%*s %*s %*s", NAME_COLUMNS, "", TIME_COLUMNS, "median", TIME_COLUMNS, "spread", TIME_COLUMNS,
-             "warm-up");
+    line_add(&line, "%-*s%*s %*s %*s", name_columns(probe), "", TIME_COLUMNS, "median", TIME_COLUMNS, "spread",
+             TIME_COLUMNS, "warm-up");
     for (unsigned i = 1; i <= probe->rounds && i <= ROUNDS_SHOWN; i++) {
         name = (struct line){0};
         line_add(&name, "round %u", i);
@@ -152,7 +163,7 @@ static void put_rounds(const struct probe *probe, struct text_sink *sink)
     sink_printf(sink, "\n");
     put_line(sink, "  ", &line);
     for (size_t i = 0; i < probe->count; i++)
-        put_row(&probe->variants[i], &probe->variants[i].facts.times, cell_of, probe->rounds, sink);
+        put_row(probe, &probe->variants[i], &probe->variants[i].facts.times, cell_of, sink);
     if (probe->extended)
         sink_printf(sink, "  Slower, or faster by little: so there were twice as many rounds as asked for.\n");
     sink_printf(

@@ -166,7 +166,8 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     struct ordered ordered = order_under(run->policy, &step->order);
     struct moment *lane = lane_of(run, step, ordered);
     struct context *context = context_of(run, step);
-    struct moment before = *lane;
+    bool spreads = run->assumptions->spreads && ordered.place == ORDER_AT_OWN && step->engine != ENGINE_NONE;
+    struct moment before = spreads ? (struct moment){0} : *lane;
     before = after_roles(before, ordered.after, context->end);
     before = after_conflicts(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)

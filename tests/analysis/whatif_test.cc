@@ -229,6 +229,24 @@ TEST(WhatIf, LaunchesThatABarrierHeldUpMayNotBeUnderStream)
     apart.Takes(ORDER_STREAM, 8.5, 9.2);
 }
 
+/* One thread on stream 0: two chains that share no memory, and one of as many kernels. */
+TEST(WhatIf, ChainsOfOneThreadMayGainByLanes)
+{
+    std::string alloc = "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n", one = alloc;
+    std::string two = alloc, ran;
+    for (int i = 0; i < 4; i++) {
+        std::string at = std::to_string(100 + 2 * i), launch = "1@" + at + "+1 launch s=L k=_Z1aPf args=";
+        one += launch + "A\n";
+        two += launch + (i % 2 == 0 ? "A\n" : "B\n");
+        ran += "device-run 1@" + at + " " + std::to_string(110 + 10001 * i) + "+10000\n";
+    }
+    WhatIf chain(one + "1@120+40000 ctx-sync\n" + ran), chains(two + "1@120+40000 ctx-sync\n" + ran);
+    EXPECT_FALSE(whatif_lanes_limit(&chain.found)) << chain.said;
+    EXPECT_TRUE(whatif_lanes_limit(&chains.found)) << chains.said;
+    EXPECT_NEAR(20, double(chains.found.spread) / 1e6, 0.7);
+    EXPECT_LE(39, double(chains.found.policies[0].least) / 1e6) << "with one lane a thread's order stays";
+}
+
 TEST(WhatIf, WithoutTimesOnTheGpuItIsAGuess)
 {
     WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"

@@ -188,6 +188,55 @@ TEST_F(ProbeTest, AllPoliciesAreToldButGuardedCounts)
     EXPECT_TRUE(Has(ran, "\ndo not use per-thread: ") && Has(ran, "\nright under stream; ")) << ran;
 }
 
+TEST_F(ProbeTest, LanesAreInForceWhereTheyAreTried)
+{
+    std::string script = "'" + Subject() + "' alone; echo lanes ${PTDS_LANES:-1}";
+    Outcome ran = Run({"--rounds", "1", "--lanes"}, {"/bin/sh", "-c", script});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "right under guarded; ")) << ran;
+    for (const char *lanes : {"4", "8"}) {
+        std::string line = std::string("do not use guarded, ") + lanes +
+                           " lanes: output differs in 2 of 2 rounds, because line 2 is \"lanes " + lanes +
+                           "\", bare \"lanes 1\"\n";
+        EXPECT_TRUE(Has(ran, line)) << line << ran;
+    }
+    EXPECT_TRUE(Has(ran, " PTDS_POLICY=guarded PTDS_REPORT=off ")) << ran;
+}
+
+/* Eight chains of 30 kernels of 20 to 200 microseconds on stream 0, from one thread. */
+TEST_F(ProbeTest, LanesThatHelpAreInTheLineToCopy)
+{
+    Outcome ran = Run({"--lanes", "--json"}, {data_file("tests/apps/speed/chains"), "8", "30"});
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr);
+    ASSERT_NE(nullptr, root) << ran;
+    json_t *answers = json_object_get(root, "answers");
+    ASSERT_EQ(3u, json_array_size(answers)) << ran;
+    EXPECT_TRUE(json_is_null(json_object_get(json_array_get(answers, 0), "lanes")));
+    bool faster = false, one_lane = json_is_real(json_object_get(json_array_get(answers, 0), "cuda_times_faster"));
+    for (size_t i = 1; i < 3; i++) {
+        json_t *answer = json_array_get(answers, i);
+        EXPECT_STREQ("guarded", json_string_value(json_object_get(answer, "policy")));
+        EXPECT_EQ(i == 1 ? 4 : 8, json_integer_value(json_object_get(answer, "lanes")));
+        faster |= json_is_real(json_object_get(answer, "cuda_times_faster"));
+    }
+    json_t *command = json_object_get(root, "command");
+    bool copied = json_is_string(command) && strstr(json_string_value(command), " PTDS_LANES=") != nullptr;
+    EXPECT_TRUE(copied || !faster || one_lane) << "on a busy machine nobody can tell: " << ran;
+    json_decref(root);
+}
+
+TEST_F(ProbeTest, LanesAreNotTriedWhereNothingSaysThatTheyMayHelp)
+{
+    Outcome ran = RunSubject({"--all"}, {"alone"});
+    EXPECT_FALSE(Has(ran, "lanes")) << "one chain of work: " << ran;
+    ran = RunSubject({}, {"alone"});
+    EXPECT_FALSE(Has(ran, "lanes")) << ran;
+    Command command = Probe(folder_, {"--rounds", "1", "--lanes"}, {Subject(), "alone"});
+    command.env["PTDS_LANES"] = "2";
+    EXPECT_FALSE(Has(run(command), "guarded, 4 lanes")) << "it is chosen already";
+    EXPECT_TRUE(Has(RunSubject({"--lanes"}, {"alone"}), "right under guarded, 4 lanes; ")) << "in any case";
+}
+
 TEST_F(ProbeTest, AProgramThatChecksItself)
 {
     Outcome ran = Run({"--rounds", "1", "-p", "per-thread"}, {data_file("tests/apps/mixed_threads"), "2", "3"});
