@@ -42,10 +42,14 @@ static const char *const policies[] = {
 #include "interpose/env/policies.def"
 };
 
-enum { KEY_ALL = 256, KEY_JSON, KEY_KEEP, DEFAULT_ROUNDS = 3, MOST_ROUNDS = 1000 };
+enum { KEY_ALL = 256, KEY_LANES, KEY_JSON, KEY_KEEP, DEFAULT_ROUNDS = 3, MOST_ROUNDS = 1000 };
 static const struct argp_option options[] = {
     {"policy", 'p', "P", 0, "also this policy: per-thread or stream (repeatable); guarded is always tried", 0},
-    {"all", KEY_ALL, NULL, 0, "also every other policy that moves work", 0},
+    {"all", KEY_ALL, NULL, 0,
+     "also every other policy that moves work, and 4 and 8 lanes (PTDS_LANES) where a thread's independent work may gain "
+     "by them",
+     0},
+    {"lanes", KEY_LANES, NULL, 0, "also guarded with 4 and with 8 lanes, in any case", 0},
     {"rounds", 'r', "N", 0, "rounds that count (default 3); one more warms up", 0},
     {"output", 'o', "FILE", 0, "a file that the program writes, compared as well (repeatable); it is left as it was", 0},
     {"compare", 'c', "CMD", 0,
@@ -82,6 +86,8 @@ static void add_all(struct probe *probe)
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
         if (moves_work(policies[i]))
             probe_add(probe, policies[i], false);
+    if (probe->lanes == LANES_NOT)
+        probe->lanes = LANES_WHERE_THEY_LIMIT;
 }
 
 static unsigned parse_rounds(const char *arg, struct argp_state *state)
@@ -114,6 +120,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'p': add_policy(probe, arg, state); return 0;
     case KEY_ALL: add_all(probe); return 0;
+    case KEY_LANES: probe->lanes = LANES_IN_ANY_CASE; return 0;
     case 'r': probe->rounds = parse_rounds(arg, state); return 0;
     case 'o':
         if (!outputs_add(&probe->outputs, arg, error))

@@ -86,6 +86,8 @@ static struct answer of_times(const struct evidence *evidence)
     case PACE_FASTER: return say(WORD_RIGHT, WHY_FASTER);
     case PACE_SLOWER: return say(WORD_DO_NOT, WHY_SLOWER);
     case PACE_SAME:
+        if (times_pace(&evidence->none->cuda, &evidence->policy->cuda) == PACE_FASTER)
+            return say(WORD_RIGHT, WHY_FASTER);
         return record_says_no_gain(evidence->observed) ? say(WORD_NOTHING, WHY_NO_GAIN) : say(WORD_RIGHT, WHY_SAME_TIME);
     default: return say(WORD_RIGHT, WHY_PACE_UNKNOWN);
     }
@@ -128,19 +130,28 @@ struct forecast forecast_of(const struct record *observed, const char *policy, u
         const struct whatif *whatif = &observed->whatif;
         if (strcmp(whatif_names[i], policy) != 0)
             continue;
-        forecast.least = times_faster(bare_ns, whatif->recorded, whatif->policies[i].most);
-        forecast.most = times_faster(bare_ns, whatif->recorded, whatif->policies[i].least);
+        uint64_t of_ns = bare_ns != 0 ? bare_ns : whatif->recorded;
+        forecast.least = times_faster(of_ns, whatif->recorded, whatif->policies[i].most);
+        forecast.most = times_faster(of_ns, whatif->recorded, whatif->policies[i].least);
         forecast.known = forecast.least > 0 && forecast.most > 0;
     }
     return forecast;
 }
 
+static struct speedup gain_of(const struct times *bare, const struct times *policy)
+{
+    struct speedup gain = {.pace = times_pace(bare, policy)};
+    double before = (double)bare->median, after = (double)policy->median;
+    if (before > 0 && after > 0)
+        gain.ratio = before > after ? before / after : after / before;
+    return gain;
+}
+
 struct answer answer_of(const struct evidence *evidence)
 {
     struct answer answer = decide(evidence);
-    double bare = (double)evidence->bare->times.median, policy = (double)evidence->policy->times.median;
-    if (bare > 0 && policy > 0)
-        answer.ratio = bare > policy ? bare / policy : policy / bare;
+    answer.whole = gain_of(&evidence->bare->times, &evidence->policy->times);
+    answer.cuda = gain_of(&evidence->none->cuda, &evidence->policy->cuda);
     return answer;
 }
 

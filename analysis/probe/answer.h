@@ -30,6 +30,7 @@ struct facts {
     const char *outside_thing;
     unsigned round;     /* where */
     struct times times; /* of the rounds that count */
+    struct times cuda;  /* of them, of the CUDA work; counts none where that is not known */
     uint64_t limit_ns;  /* END_TIMED_OUT */
 };
 
@@ -52,18 +53,18 @@ struct forecast {
     double least, most; /* times faster */
 };
 
-/* bare_ns: how long the whole program takes; what the replay gains is gained of that. Known where the record has times on
- * the GPU. */
+/* Known where the record has times on the GPU. bare_ns: how long the whole program takes, of which the replay's gain is
+ * gained; 0: what it predicts for the CUDA work itself. */
 struct forecast forecast_of(const struct record *observed, const char *policy, uint64_t bare_ns);
 
 struct evidence {
-    const struct facts *bare, *observe, *policy;
+    const struct facts *bare, *none, *observe, *policy;
     const struct record *observed; /* of the observe run */
     const struct record *own;      /* of the policy's warm-up */
     const char *said;              /* what the shim said under the policy; NULL: nothing */
     unsigned bare_runs;            /* that the output was compared with */
     struct comparable comparable;
-    struct forecast forecast;
+    struct forecast forecast; /* of the CUDA work where its times are known, else of the whole program */
     bool interrupted;
     unsigned rounds, done; /* rounds that were asked for, and those that all variants came through, without the first */
 };
@@ -92,16 +93,30 @@ enum why {
     WHYS
 };
 
+/* A policy's times against those it is compared with. */
+struct speedup {
+    enum pace pace;
+    double ratio; /* of the medians: how many times faster, or slower; 0 unknown */
+};
+
 struct answer {
     enum word word;
     enum why why;
-    double ratio; /* of the medians: how many times faster, or slower; 0 unknown */
+    struct speedup whole; /* of the process, against bare */
+    struct speedup cuda;  /* of its CUDA work, against none, where that stays on the default stream, too */
 };
 
 struct answer answer_of(const struct evidence *evidence);
 
-/* "right under guarded; 2.6x faster (12.4 ms, bare 32.3 ms)" */
-struct line answer_line(const struct answer *answer, const struct evidence *evidence);
+/* Right, or slower: not where something else is wrong. */
+bool answer_tells_times(const struct answer *answer);
+
+/* "right under guarded; the CUDA part 2.6x faster (12.4 ms, bare 32.3 ms), the whole process 1.2x faster (575.9 ms, ...)"
+ */
+struct sentence {
+    char text[2 * sizeof(struct line)];
+};
+struct sentence answer_line(const struct answer *answer, const struct evidence *evidence);
 /* "ended by signal 11", "ended with status 3", ... */
 struct line ending_words(struct ending ending, uint64_t limit_ns);
 

@@ -32,7 +32,9 @@ struct child {
     char **argv;
     const char *library; /* the shim; NULL: bare */
     const char *policy;
+    unsigned lanes;             /* PTDS_LANES; 0: as it is */
     const char *trace;          /* NULL: nothing is recorded */
+    const char *moments;        /* the folder for them (environment.h); NULL: none */
     const char *in, *out, *err; /* paths */
     uint64_t limit_ns;          /* 0: none */
     /* Now and then; ns since it began. May be NULL. */

@@ -43,7 +43,10 @@ void probe_command(const struct probe *probe, const struct variant *variant, str
         preload[0] = 0;
     put(sink, "LD_PRELOAD=", 11);
     put_word(sink, preload);
-    sink_printf(sink, " PTDS_POLICY=%s PTDS_REPORT=off", variant->name);
+    sink_printf(sink, " PTDS_POLICY=%s", variant->policy);
+    if (variant->lanes != 0)
+        sink_printf(sink, " PTDS_LANES=%u", variant->lanes);
+    sink_printf(sink, " PTDS_REPORT=off");
     for (char **word = probe->program; *word != NULL; word++) {
         put(sink, " ", 1);
         put_word(sink, *word);

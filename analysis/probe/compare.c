@@ -211,17 +211,21 @@ static bool counts(const struct probe *probe, const struct run *run)
 
 static void take_times(struct probe *probe, struct variant *variant)
 {
-    uint64_t *ns = calloc(variant->runs.count + 1, sizeof *ns);
-    size_t count = 0;
-    if (ns == NULL) {
-        probe->out_of_memory = true;
-        return;
+    uint64_t *whole = calloc(variant->runs.count + 1, sizeof *whole), *cuda = calloc(variant->runs.count + 1, sizeof *cuda);
+    size_t count = 0, of_cuda = 0;
+    for (size_t i = 0; whole != NULL && cuda != NULL && i < variant->runs.count; i++) {
+        const struct run *run = &variant->runs.items[i];
+        if (!counts(probe, run) || !ended_well(run))
+            continue;
+        whole[count++] = run->ns;
+        if (run->cuda_ns != 0)
+            cuda[of_cuda++] = run->cuda_ns;
     }
-    for (size_t i = 0; i < variant->runs.count; i++)
-        if (counts(probe, &variant->runs.items[i]) && ended_well(&variant->runs.items[i]))
-            ns[count++] = variant->runs.items[i].ns;
-    variant->facts.times = times_of(ns, count);
-    free(ns);
+    probe->out_of_memory |= whole == NULL || cuda == NULL;
+    variant->facts.times = times_of(whole, count);
+    variant->facts.cuda = times_of(cuda, of_cuda);
+    free(whole);
+    free(cuda);
 }
 
 size_t probe_things(const struct probe *probe)

@@ -8,8 +8,10 @@
 
 static struct evidence evidence_of(const struct probe *probe, const struct variant *variant)
 {
+    bool in_part = probe->variants[VARIANT_NONE].facts.cuda.count != 0 && variant->facts.cuda.count != 0;
     return (struct evidence){
         .bare = &probe->variants[VARIANT_BARE].facts,
+        .none = &probe->variants[VARIANT_NONE].facts,
         .observe = &probe->variants[VARIANT_OBSERVE].facts,
         .policy = &variant->facts,
         .observed = &probe->variants[VARIANT_OBSERVE].record,
@@ -18,7 +20,7 @@ static struct evidence evidence_of(const struct probe *probe, const struct varia
         .bare_runs = (unsigned)probe->variants[VARIANT_BARE].runs.count,
         .comparable = probe->comparable,
         .forecast = forecast_of(&probe->variants[VARIANT_OBSERVE].record, variant->name,
-                                probe->variants[VARIANT_BARE].facts.times.median),
+                                in_part ? 0 : probe->variants[VARIANT_BARE].facts.times.median),
         .interrupted = probe->interrupted,
         .rounds = probe->rounds,
         .done = probe->done,
@@ -56,6 +58,15 @@ const struct variant *probe_first(const struct probe *probe)
     return first;
 }
 
+/* By their CUDA work, where that is known of both. */
+static bool is_faster(const struct variant *variant, const struct variant *than)
+{
+    const struct facts *facts = &variant->facts, *others = &than->facts;
+    if (facts->cuda.count != 0 && others->cuda.count != 0)
+        return times_pace(&others->cuda, &facts->cuda) == PACE_FASTER;
+    return times_pace(&others->times, &facts->times) == PACE_FASTER;
+}
+
 const struct variant *probe_best(const struct probe *probe)
 {
     const struct variant *best = NULL;
@@ -63,8 +74,8 @@ const struct variant *probe_best(const struct probe *probe)
         const struct variant *variant = &probe->variants[i];
         if (variant->answer.word != WORD_RIGHT)
             continue;
-        if (best == NULL ||
-            (strcmp(best->name, "guarded") != 0 && times_pace(&best->facts.times, &variant->facts.times) == PACE_FASTER))
+        bool may_replace = best == NULL || strcmp(best->policy, "guarded") != 0 || variant->lanes != 0;
+        if (may_replace && (best == NULL || is_faster(variant, best)))
             best = variant;
     }
     return best;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interpose/record/moments.h"
+
 enum { PRELOAD_ROOM = 1 << 16 };
 
 static bool is_shim(const char *name, size_t size)
@@ -41,13 +43,25 @@ static bool preload(const char *library)
 }
 
 /* Nothing is said on the program's own stderr but what went wrong: its output is compared. */
-bool environment_set(const char *library, const char *policy, const char *trace)
+static bool set_or_not(const char *name, const char *value)
 {
-    if (!preload(library))
+    return (value != NULL ? setenv(name, value, 1) : unsetenv(name)) == 0;
+}
+
+bool environment_set(const char *library, const char *policy, const char *trace, const char *moments)
+{
+    if (!preload(library) || !set_or_not(MOMENTS_VARIABLE, moments))
         return false;
     if (library == NULL)
         return true;
     bool sound = setenv("PTDS_POLICY", policy, 1) == 0 && setenv("PTDS_REPORT", "off", 1) == 0 &&
                  unsetenv("PTDS_LOG") == 0 && unsetenv("PTDS_DISABLE") == 0;
-    return sound && (trace != NULL ? setenv("PTDS_TRACE", trace, 1) : unsetenv("PTDS_TRACE")) == 0;
+    return sound && set_or_not("PTDS_TRACE", trace);
+}
+
+bool environment_set_lanes(unsigned lanes)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%u", lanes);
+    return lanes == 0 || setenv("PTDS_LANES", number, 1) == 0;
 }

@@ -13,8 +13,12 @@ extern "C" {
 #endif
 
 /* Changes this process's environment, which the program then gets. library NULL: bare, so without the shim even where the
- * caller preloads it. trace NULL: nothing is recorded. False without memory. */
-bool environment_set(const char *library, const char *policy, const char *trace);
+ * caller preloads it. trace NULL: nothing is recorded. moments NULL: nobody wants to know when CUDA work began and ended;
+ * else the folder for it. False without memory. */
+bool environment_set(const char *library, const char *policy, const char *trace, const char *moments);
+
+/* PTDS_LANES; 0 leaves it as it is. */
+bool environment_set_lanes(unsigned lanes);
 
 /* The value of LD_PRELOAD: `library` (may be NULL) and what else `there` (may be NULL) names, but no shim. False: no room.
  */

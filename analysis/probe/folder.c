@@ -62,11 +62,21 @@ struct path folder_thing(const struct folder *folder, const char *variant, unsig
     return folder_file(folder, name);
 }
 
-struct path folder_traces(const struct folder *folder, const char *variant)
+static struct path folder_of(const struct folder *folder, const char *variant, const char *what)
 {
     char name[100];
-    snprintf(name, sizeof name, "%.40s.traces", variant);
+    snprintf(name, sizeof name, "%.40s.%s", variant, what);
     return folder_file(folder, name);
+}
+
+struct path folder_traces(const struct folder *folder, const char *variant)
+{
+    return folder_of(folder, variant, "traces");
+}
+
+struct path folder_moments(const struct folder *folder, const char *variant)
+{
+    return folder_of(folder, variant, "moments");
 }
 
 static bool pour(int from, int to)

@@ -28,9 +28,10 @@ enum { THING_OUT, THING_ERR, THING_FILES };
 bool folder_make(struct folder *folder);
 void folder_remove(struct folder *folder);
 
-/* Of a run: what it printed or wrote, and the folder of its traces. */
+/* Of a run: what it printed or wrote, and the folders of its traces and moments. */
 struct path folder_thing(const struct folder *folder, const char *variant, unsigned round, size_t thing);
 struct path folder_traces(const struct folder *folder, const char *variant);
+struct path folder_moments(const struct folder *folder, const char *variant);
 struct path folder_file(const struct folder *folder, const char *name);
 
 /* Copies contents and mode; false: errno says why, and there is no copy. */

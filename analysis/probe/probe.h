@@ -15,6 +15,7 @@ extern "C" {
 
 enum {
     VARIANT_BARE,
+    VARIANT_NONE, /* as bare, but the shim notes when CUDA work began and ended */
     VARIANT_OBSERVE,
     VARIANT_FIRST_POLICY,
     VARIANTS_MOST = 8,
@@ -26,13 +27,16 @@ struct run {
     unsigned round; /* 0 warms up, is recorded, and does not count for times */
     struct ending ending;
     uint64_t ns;
+    uint64_t cuda_ns; /* of that, from the first launch or copy to the last call's return; 0: not known */
 };
 
 /* One way to run the program. */
 struct variant {
     const char *name;
-    bool asked;    /* its answer decides the exit status */
-    bool given_up; /* it hung, and is not run again */
+    const char *policy;
+    unsigned lanes; /* PTDS_LANES; 0: as the caller has it */
+    bool asked;     /* its answer decides the exit status */
+    bool given_up;  /* it hung, and is not run again */
     TABLE_OF(struct run) runs;
     struct facts facts;
     struct record record;
@@ -40,6 +44,9 @@ struct variant {
     struct evidence evidence;
     struct answer answer;
 };
+
+/* Whether guarded is run with more lanes, too. */
+enum lanes { LANES_NOT, LANES_WHERE_THEY_LIMIT, LANES_IN_ANY_CASE };
 
 struct probe_watch {
     void (*look)(struct probe_watch *watch, const char *variant, unsigned round, unsigned done, unsigned all, uint64_t ns);
@@ -50,6 +57,7 @@ struct probe {
     char **program;
     const char *library;
     const char *command; /* --compare; NULL: the probe compares by itself */
+    enum lanes lanes;
     unsigned rounds;     /* that count; twice as many where times are close */
     uint64_t timeout_ns; /* 0: ten times what bare takes, and ten seconds; bare has no limit then */
     struct folder folder;
@@ -57,7 +65,7 @@ struct probe {
     struct outputs outputs;
     struct probe_watch *watch; /* may be NULL */
     /* The result. */
-    struct variant variants[VARIANTS_MOST]; /* bare, observe, then the policies */
+    struct variant variants[VARIANTS_MOST]; /* bare, none, observe, then the policies */
     size_t count;
     struct comparable comparable;
     struct learnt *learnt; /* of each thing, from the bare runs */
@@ -68,10 +76,13 @@ struct probe {
     struct line last_words[PROBE_LAST_WORDS]; /* of a bare run that failed: the end of its stderr */
 };
 
-/* Bare and observe are there from the start; guarded is to be the first policy. False: there is no room, or it is there
- * already (then it is asked for). */
+/* Bare, none and observe are there from the start; guarded is to be the first policy. False: there is no room, or it is
+ * there already (then it is asked for). */
 void probe_begin(struct probe *probe);
 bool probe_add(struct probe *probe, const char *policy, bool asked);
+/* After the warm-up: guarded with several numbers of lanes, where the request and the record of observe ask for that. How
+ * many variants are new. */
+size_t probe_add_lanes(struct probe *probe);
 /* All rounds, compared; where output differs, bare runs more, to learn whether that varies by itself. False with a message
  * (PROBE_ERROR_SIZE): something else than the program failed. */
 bool probe_run(struct probe *probe, char *error);
@@ -81,7 +92,8 @@ void probe_end(struct probe *probe);
 
 /* The variant whose answer comes first and is the exit status: of those asked for, the first of the worst. */
 const struct variant *probe_first(const struct probe *probe);
-/* The one to use: guarded where it is right, else the fastest that is; NULL: none. */
+/* The one to use: guarded where it is right, with more lanes where these make it faster, else the fastest that is; NULL:
+ * none. */
 const struct variant *probe_best(const struct probe *probe);
 
 /* For the parts of the probe. */

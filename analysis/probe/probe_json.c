@@ -40,6 +40,7 @@ static json_t *runs(const struct variant *variant)
         set(one, "round", value_number(run->round));
         set(one, "counted", json_boolean(run->round != 0));
         set(one, "wall_ns", value_number(run->ns));
+        set(one, "cuda_ns", run->cuda_ns != 0 ? value_number(run->cuda_ns) : json_null());
         json_array_append_new(out, one);
     }
     return out;
@@ -102,6 +103,7 @@ static json_t *variant_json(const struct variant *variant)
     json_t *out = json_object();
     set(out, "name", value_text(variant->name));
     set(out, "times", times_json(&variant->facts.times));
+    set(out, "cuda_times", times_json(&variant->facts.cuda));
     set(out, "unlike_bare", value_number(variant->facts.unlike));
     set(out, "difference", difference(&variant->facts));
     set(out, "numbers_outside_of_bare", value_number(variant->facts.outside.outside));
@@ -110,18 +112,37 @@ static json_t *variant_json(const struct variant *variant)
     return out;
 }
 
+static json_t *ratio_if(const struct speedup *gain, enum pace pace)
+{
+    return gain->ratio > 0 && gain->pace == pace ? json_real(gain->ratio) : json_null();
+}
+
+static json_t *forecast_json(const struct forecast *forecast)
+{
+    if (!forecast->known)
+        return json_null();
+    json_t *out = json_object();
+    set(out, "least", json_real(forecast->least));
+    set(out, "most", json_real(forecast->most));
+    return out;
+}
+
 static json_t *answer(const struct variant *variant)
 {
-    struct line words = answer_line(&variant->answer, &variant->evidence);
+    struct sentence words = answer_line(&variant->answer, &variant->evidence);
     const struct answer *found = &variant->answer;
     json_t *out = json_object();
-    bool timed = found->ratio > 0 && (found->why == WHY_FASTER || found->why == WHY_SLOWER);
-    set(out, "policy", value_text(variant->name));
+    bool timed = answer_tells_times(found);
+    set(out, "policy", value_text(variant->policy));
+    set(out, "lanes", variant->lanes != 0 ? value_number(variant->lanes) : json_null());
     set(out, "answer", value_text(word_names[found->word]));
     set(out, "why", value_text(why_names[found->why]));
     set(out, "words", value_text(words.text));
-    set(out, "times_faster", timed && found->why == WHY_FASTER ? json_real(found->ratio) : json_null());
-    set(out, "times_slower", timed && found->why == WHY_SLOWER ? json_real(found->ratio) : json_null());
+    set(out, "times_faster", timed ? ratio_if(&found->whole, PACE_FASTER) : json_null());
+    set(out, "times_slower", timed ? ratio_if(&found->whole, PACE_SLOWER) : json_null());
+    set(out, "cuda_times_faster", timed ? ratio_if(&found->cuda, PACE_FASTER) : json_null());
+    set(out, "cuda_times_slower", timed ? ratio_if(&found->cuda, PACE_SLOWER) : json_null());
+    set(out, "predicted_times_faster", forecast_json(&variant->evidence.forecast));
     return out;
 }
 

@@ -4,6 +4,7 @@
  * be learnt: bare fails, or a policy hangs.
  */
 #include "analysis/probe/probe.h"
+#include "analysis/probe/span.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +17,9 @@ enum { TIMES_SLOWER = 10 };
 
 void probe_begin(struct probe *probe)
 {
-    probe->variants[VARIANT_BARE].name = "bare";
-    probe->variants[VARIANT_OBSERVE].name = "observe";
+    probe->variants[VARIANT_BARE] = (struct variant){.name = "bare", .policy = "none"};
+    probe->variants[VARIANT_NONE] = (struct variant){.name = "none", .policy = "none"};
+    probe->variants[VARIANT_OBSERVE] = (struct variant){.name = "observe", .policy = "observe"};
     probe->count = VARIANT_FIRST_POLICY;
 }
 
@@ -30,7 +32,7 @@ bool probe_add(struct probe *probe, const char *policy, bool asked)
         }
     if (probe->count == VARIANTS_MOST)
         return false;
-    probe->variants[probe->count++] = (struct variant){.name = policy, .asked = asked};
+    probe->variants[probe->count++] = (struct variant){.name = policy, .policy = policy, .asked = asked};
     return true;
 }
 
@@ -64,7 +66,13 @@ static uint64_t limit_of(const struct probe *probe, size_t at)
  */
 static bool is_recorded(size_t variant, unsigned round)
 {
-    return variant == VARIANT_OBSERVE || (variant != VARIANT_BARE && round == 0);
+    return variant == VARIANT_OBSERVE || (variant >= VARIANT_FIRST_POLICY && round == 0);
+}
+
+/* A recorded run is none of those whose times are compared. */
+static bool is_watched(size_t variant, unsigned round)
+{
+    return variant != VARIANT_BARE && !is_recorded(variant, round);
 }
 
 static bool say(char *error, const char *what)
@@ -80,11 +88,26 @@ static bool make_traces(const struct probe *probe, const char *name, unsigned ro
     return mkdir(out->path, 0700) == 0 || say(error, out->path);
 }
 
-static bool keep_run(struct variant *variant, unsigned round, struct ran ran)
+static bool make_moments(const struct probe *probe, const char *name, struct folder *out, char *error)
+{
+    struct path path = folder_moments(&probe->folder, name);
+    snprintf(out->path, sizeof out->path, "%.*s", (int)sizeof out->path - 1, path.text);
+    return mkdir(out->path, 0700) == 0 || say(error, out->path);
+}
+
+static bool make_folders(const struct probe *probe, size_t at, unsigned round, struct folder *traces,
+                         struct folder *moments, char *error)
+{
+    const char *name = probe->variants[at].name;
+    return (!is_recorded(at, round) || make_traces(probe, name, round, traces, error)) &&
+           (!is_watched(at, round) || make_moments(probe, name, moments, error));
+}
+
+static bool keep_run(struct variant *variant, unsigned round, struct ran ran, uint64_t cuda_ns)
 {
     if (!TABLE_ADD(&variant->runs))
         return false;
-    *TABLE_LAST(&variant->runs) = (struct run){round, ran.ending, ran.ns};
+    *TABLE_LAST(&variant->runs) = (struct run){round, ran.ending, ran.ns, cuda_ns};
     return true;
 }
 
@@ -94,17 +117,18 @@ static bool run_one(struct probe *probe, size_t at, unsigned round, unsigned don
     struct path out = folder_thing(&probe->folder, variant->name, round, THING_OUT);
     struct path err = folder_thing(&probe->folder, variant->name, round, THING_ERR);
     struct ticker ticker = {probe, variant, round, done};
-    struct folder traces = {0};
+    struct folder traces = {0}, moments = {0};
     struct path trace = {0};
-    bool recorded = is_recorded(at, round);
-    if (!outputs_restore(&probe->outputs, error) || (recorded && !make_traces(probe, variant->name, round, &traces, error)))
+    if (!outputs_restore(&probe->outputs, error) || !make_folders(probe, at, round, &traces, &moments, error))
         return false;
     snprintf(trace.text, sizeof trace.text, "%s/%%p.ptds", traces.path);
     variant->facts.limit_ns = limit_of(probe, at);
     struct child child = {.argv = probe->program,
                           .library = at != VARIANT_BARE ? probe->library : NULL,
-                          .policy = variant->name,
-                          .trace = recorded ? trace.text : NULL,
+                          .policy = variant->policy,
+                          .lanes = variant->lanes,
+                          .trace = traces.path[0] != 0 ? trace.text : NULL,
+                          .moments = moments.path[0] != 0 ? moments.path : NULL,
                           .in = probe->input.text,
                           .out = out.text,
                           .err = err.text,
@@ -113,6 +137,8 @@ static bool run_one(struct probe *probe, size_t at, unsigned round, unsigned don
                           .data = &ticker};
     tick(&ticker, 0);
     struct ran ran = child_run(&child);
+    uint64_t cuda_ns = moments.path[0] != 0 ? span_read(moments.path) : 0;
+    folder_remove(&moments);
     if (round != 0)
         folder_remove(&traces);
     if (ran.ending.end == END_INTERRUPTED) {
@@ -120,7 +146,7 @@ static bool run_one(struct probe *probe, size_t at, unsigned round, unsigned don
         return true;
     }
     variant->given_up |= ran.ending.end == END_TIMED_OUT || ran.ending.end == END_TERMINAL;
-    if (!keep_run(variant, round, ran)) {
+    if (!keep_run(variant, round, ran, cuda_ns)) {
         errno = ENOMEM;
         return say(error, "the rounds");
     }
@@ -150,6 +176,16 @@ static bool run_round(struct probe *probe, unsigned round, unsigned *done, char 
     return true;
 }
 
+/* What came to be tried after the warm-up warms up now. */
+static bool run_added(struct probe *probe, unsigned *done, char *error)
+{
+    size_t added = probe_add_lanes(probe);
+    for (size_t i = probe->count - added; i < probe->count && !probe->interrupted; i++, (*done)++)
+        if (!run_one(probe, i, 0, *done, error))
+            return false;
+    return true;
+}
+
 static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char *error)
 {
     for (unsigned round = from; round <= probe->rounds; round++) {
@@ -160,6 +196,8 @@ static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char 
             return false;
         if (probe->interrupted || !bare_is_fine(probe))
             return true;
+        if (round == 0 && !run_added(probe, done, error))
+            return false;
         probe->done = round;
     }
     return true;
@@ -180,7 +218,8 @@ static bool is_doubtful(const struct probe *probe)
 {
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
         if (probe->variants[i].facts.unlike == 0 &&
-            times_doubtful(&probe->variants[VARIANT_BARE].facts.times, &probe->variants[i].facts.times))
+            (times_doubtful(&probe->variants[VARIANT_BARE].facts.times, &probe->variants[i].facts.times) ||
+             times_doubtful(&probe->variants[VARIANT_NONE].facts.cuda, &probe->variants[i].facts.cuda)))
             return true;
     return false;
 }

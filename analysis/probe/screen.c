@@ -18,13 +18,13 @@ static void put_line(struct text_sink *sink, const char *before, const struct li
 static void put_answers(const struct probe *probe, struct text_sink *sink)
 {
     const struct variant *first = probe_first(probe);
-    struct line line = answer_line(&first->answer, &first->evidence);
-    put_line(sink, "", &line);
+    struct sentence line = answer_line(&first->answer, &first->evidence);
+    sink_printf(sink, "%s\n", line.text);
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++) {
         const struct variant *variant = &probe->variants[i];
         line = answer_line(&variant->answer, &variant->evidence);
         if (variant != first)
-            put_line(sink, "", &line);
+            sink_printf(sink, "%s\n", line.text);
     }
 }
 
@@ -98,27 +98,63 @@ static const char *cell_of(const struct run *run, struct line *line)
     return line->text;
 }
 
-static void put_row(const struct variant *variant, unsigned rounds, struct text_sink *sink)
+/* The same of its CUDA work. */
+static const char *cuda_cell_of(const struct run *run, struct line *line)
 {
-    const struct times *times = &variant->facts.times;
-    struct line line = {0}, cell;
-    line_add(&line, "%-*s", NAME_COLUMNS, variant->name);
+    *line = (struct line){0};
+    line_add(line, "%s", run->cuda_ns != 0 ? text_ns(run->cuda_ns).text : "-");
+    return line->text;
+}
+
+static int name_columns(const struct probe *probe)
+{
+    int columns = NAME_COLUMNS;
+    for (size_t i = 0; i < probe->count; i++) {
+        int own = (int)strlen(probe->variants[i].name) + 1;
+        columns = own > columns ? own : columns;
+    }
+    return columns;
+}
+
+static void put_row(const struct probe *probe, const struct variant *variant, const struct times *times,
+                    const char *(*cell)(const struct run *run, struct line *line), struct text_sink *sink)
+{
+    struct line line = {0}, shown;
+    unsigned rounds = probe->rounds;
+    line_add(&line, "%-*s", name_columns(probe), variant->name);
     if (times->count != 0)
         line_add(&line, "%*s %*s", TIME_COLUMNS, text_ns(times->median).text, TIME_COLUMNS, text_ns(times->spread).text);
     else
         line_add(&line, "%*s %*s", TIME_COLUMNS, "-", TIME_COLUMNS, "-");
     for (size_t i = 0; i < variant->runs.count && i <= ROUNDS_SHOWN && variant->runs.items[i].round <= rounds; i++)
-        line_add(&line, "%s%*s", i == 0 ? " " : "", TIME_COLUMNS, cell_of(&variant->runs.items[i], &cell));
+        line_add(&line, "%s%*s", i == 0 ? " " : "", TIME_COLUMNS, cell(&variant->runs.items[i], &shown));
     if (rounds > ROUNDS_SHOWN && variant->runs.count > ROUNDS_SHOWN + 1)
         line_add(&line, " ...");
     put_line(sink, "  ", &line);
 }
 
+/* Bare has no row: without the shim nobody notes when CUDA work begins. */
+static void put_cuda_rounds(const struct probe *probe, struct text_sink *sink)
+{
+    const struct times *none = &probe->variants[VARIANT_NONE].facts.cuda;
+    if (none->count == 0) {
+        sink_printf(sink, "  The CUDA part is not known: no launch or copy was seen under none.\n");
+        return;
+    }
+    sink_printf(sink, "  Of that, the CUDA part:\n");
+    put_row(probe, &probe->variants[VARIANT_NONE], none, cuda_cell_of, sink);
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        put_row(probe, &probe->variants[i], &probe->variants[i].facts.cuda, cuda_cell_of, sink);
+    sink_printf(sink, "  From the first launch, copy or memset to the last call's return, start-up and teardown left out. "
+                      "Bare's is that of none:\n  the shim is there, and does nothing but note the two times, as in the "
+                      "other rows.\n");
+}
+
 static void put_rounds(const struct probe *probe, struct text_sink *sink)
 {
     struct line line = {0}, name;
-    line_add(&line, "%-*s%*s %*s %*s", NAME_COLUMNS, "", TIME_COLUMNS, "median", TIME_COLUMNS, "spread", TIME_COLUMNS,
-             "warm-up");
+    line_add(&line, "%-*s%*s %*s %*s", name_columns(probe), "", TIME_COLUMNS, "median", TIME_COLUMNS, "spread",
+             TIME_COLUMNS, "warm-up");
     for (unsigned i = 1; i <= probe->rounds && i <= ROUNDS_SHOWN; i++) {
         name = (struct line){0};
         line_add(&name, "round %u", i);
@@ -127,12 +163,13 @@ static void put_rounds(const struct probe *probe, struct text_sink *sink)
     sink_printf(sink, "\n");
     put_line(sink, "  ", &line);
     for (size_t i = 0; i < probe->count; i++)
-        put_row(&probe->variants[i], probe->rounds, sink);
+        put_row(probe, &probe->variants[i], &probe->variants[i].facts.times, cell_of, sink);
     if (probe->extended)
         sink_printf(sink, "  Slower, or faster by little: so there were twice as many rounds as asked for.\n");
     sink_printf(
         sink,
         "  Wall time of the whole process. The warm-up is recorded, and does not count; observe is recorded always.\n");
+    put_cuda_rounds(probe, sink);
 }
 
 static void put_observed(const struct record *record, struct text_sink *sink)

@@ -243,6 +243,7 @@ static void take_call(struct report_watch *watch, const struct report *report, c
     set_streams(r, step, view);
     if (view->work)
         touch_memory(r, &report->trace, step, call);
+    r->joined |= view->work && step->order.named == ORDER_ROLE_BLOCKING;
     r->gpu += step->engine != ENGINE_NONE;
     r->gpu_timed += step->engine != ENGINE_NONE && step->ran != STEP_UNKNOWN;
     note_last(r, view->thread);

@@ -57,6 +57,7 @@ struct recorded {
     struct id_map kernel_by_uid, own_by_thread;
     uint32_t streams;        /* numbers given to threads' own ones */
     uint64_t gpu, gpu_timed; /* steps with work for a device; of them, those with a time */
+    bool joined;             /* there was work on blocking streams: the legacy stream and they waited for each other */
     bool too_many, out_of_memory;
 };
 

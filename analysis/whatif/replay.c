@@ -166,7 +166,8 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     struct ordered ordered = order_under(run->policy, &step->order);
     struct moment *lane = lane_of(run, step, ordered);
     struct context *context = context_of(run, step);
-    struct moment before = *lane;
+    bool spreads = run->assumptions->spreads && ordered.place == ORDER_AT_OWN && step->engine != ENGINE_NONE;
+    struct moment before = spreads ? (struct moment){0} : *lane;
     before = after_roles(before, ordered.after, context->end);
     before = after_conflicts(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
@@ -241,12 +242,25 @@ static bool is_apart(const struct run *run, const struct step *step)
     return place == ORDER_AT_OWN || place == ORDER_AT_PER_THREAD;
 }
 
+/* Of what other threads' calls held a call up, how much remains. Where the legacy stream and blocking ones waited for each
+ * other, a call on one of them was also held up by calls on all the others. One stream for all default-stream work takes
+ * that away; nobody knows how much of the time it was. */
+static unsigned remains_percent(const struct run *run, const struct step *step)
+{
+    const struct assumptions *assume = run->assumptions;
+    if (is_apart(run, step))
+        return assume->held_percent;
+    bool parted = run->policy == ORDER_STREAM && run->recorded->joined;
+    return parted ? assume->joined_percent : 100;
+}
+
 /* How long the thread is in the call, but for what it waits for there. */
 static uint64_t time_in(const struct run *run, const struct step *step)
 {
     uint64_t all = step->leave - step->enter, busy = all > step->waited ? all - step->waited : 0;
-    bool held = step->waits == WAIT_NONE && busy > step->usual;
-    return held && is_apart(run, step) ? step->usual + (busy - step->usual) * run->assumptions->held_percent / 100 : busy;
+    if (step->waits != WAIT_NONE || busy <= step->usual)
+        return busy;
+    return step->usual + (busy - step->usual) * remains_percent(run, step) / 100;
 }
 
 static void take_step(struct run *run, uint32_t position)

@@ -31,10 +31,12 @@ struct latencies {
 };
 
 struct assumptions {
-    uint64_t gpu_threads;  /* that run at a time */
-    bool follows;          /* a thread that went on just after another one's call did so because of it */
-    bool host_promises;    /* what a policy promises to a host's wait costs it time */
-    unsigned held_percent; /* of what other threads' calls held a call up, so much remains on a stream of its own */
+    uint64_t gpu_threads;    /* that run at a time */
+    bool follows;            /* a thread that went on just after another one's call did so because of it */
+    bool host_promises;      /* what a policy promises to a host's wait costs it time */
+    bool spreads;            /* a thread's default-stream work has as many lanes as it likes (PTDS_LANES) */
+    unsigned held_percent;   /* of what other threads' calls held a call up, so much remains on a stream of its own */
+    unsigned joined_percent; /* ... and on another one, where the legacy stream joined it with others */
 };
 
 /* From the first operation on a device to the end of the last call, and what that went into. .at 0: no memory. */

@@ -32,14 +32,17 @@ const char *const whatif_parts[PARTS] = {
 enum { SMALL_GPU = 16 * 1024, LARGE_GPU = 192 * 2048 };
 
 static const struct assumptions hopeful = {
-    .gpu_threads = LARGE_GPU, .follows = true, .host_promises = false, .held_percent = 0};
+    .gpu_threads = LARGE_GPU, .follows = true, .host_promises = false, .held_percent = 0, .joined_percent = 0};
 
 /* Also that kernels without recorded times never ran side by side. */
 static struct assumptions careful_of(const struct whatif *whatif)
 {
     bool timed = whatif_is_timed(whatif->gpu, whatif->gpu_timed);
-    return (struct assumptions){
-        .gpu_threads = timed ? SMALL_GPU : 1, .follows = false, .host_promises = true, .held_percent = 33};
+    return (struct assumptions){.gpu_threads = timed ? SMALL_GPU : 1,
+                                .follows = false,
+                                .host_promises = true,
+                                .held_percent = 33,
+                                .joined_percent = 100};
 }
 
 static enum whatif_doubt doubt_of(const struct report *report, const struct recorded *recorded)
@@ -99,6 +102,21 @@ static struct prediction predict(const struct whatif *whatif, const struct recor
     return prediction;
 }
 
+static uint64_t spread_of(const struct whatif *whatif, const struct recorded *recorded, const struct latencies *latencies,
+                          const struct bound *low)
+{
+    struct assumptions spreading = *low->assumptions;
+    spreading.spreads = true;
+    struct moment replayed = replay_run(recorded, ORDER_GUARDED, latencies, &spreading);
+    return (uint64_t)((double)scaled(whatif, low, &replayed) * (1 - whatif->error));
+}
+
+bool whatif_lanes_limit(const struct whatif *whatif)
+{
+    uint64_t one_lane = whatif->policies[0].least; /* guarded */
+    return whatif->doubt == WHATIF_SURE && whatif->spread != 0 && whatif->spread < one_lane - one_lane / 20;
+}
+
 struct whatif whatif_of(const struct report *report, struct recorded *recorded)
 {
     struct whatif whatif = {.doubt = doubt_of(report, recorded), .gpu = recorded->gpu, .gpu_timed = recorded->gpu_timed};
@@ -124,6 +142,8 @@ struct whatif whatif_of(const struct report *report, struct recorded *recorded)
         high = (struct bound){&large, as_run};
     for (unsigned i = 0; i < WHATIF_POLICIES && whatif.doubt == WHATIF_SURE; i++)
         whatif.policies[i] = predict(&whatif, recorded, whatif_policies[i], &latencies, &low, &high);
+    if (whatif.doubt == WHATIF_SURE)
+        whatif.spread = spread_of(&whatif, recorded, &latencies, &low);
     return whatif;
 }
 

@@ -39,6 +39,7 @@ struct whatif {
     double error;                /* by how much that misses, as a share */
     uint64_t gpu, gpu_timed;     /* operations on a device; of them, those whose time there was recorded */
     struct prediction policies[WHATIF_POLICIES];
+    uint64_t spread;               /* at best, ns: under guarded, if each thread's work had as many lanes as it likes */
     uint64_t needed, maybe_needed; /* implicit orders of the run; a policy that promises none may take them away */
 };
 
@@ -50,6 +51,10 @@ static inline bool whatif_is_timed(uint64_t gpu, uint64_t gpu_timed)
 
 /* More than this, and nothing is predicted. */
 #define WHATIF_MOST_ERROR 0.1
+
+/* Whether it is the order of a thread's own default-stream work that limits guarded, so that PTDS_LANES may help. A guess
+ * without times on the GPU. */
+bool whatif_lanes_limit(const struct whatif *whatif);
 
 /* After the report's pass. Changes times in `recorded` that the trace does not have. */
 struct whatif whatif_of(const struct report *report, struct recorded *recorded);

@@ -16,12 +16,23 @@
 #include "interpose/guard/guard.h"
 #include "interpose/policy/callers.h"
 #include "interpose/policy/policy.h"
+#include "interpose/record/moments.h"
 #include "interpose/record/record.h"
 
 int door_inert(void)
 {
     const struct env *env = env_get();
     return env->disable || env->policy == ENV_POLICY_none;
+}
+
+static int asks_for_others(int id)
+{
+    return id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2;
+}
+
+int door_passes(int id)
+{
+    return door_inert() && !(asks_for_others(id) && moments_wanted());
 }
 
 /* Remapping by the twin's own address is possible where nothing has to look at the call: no record, no wish about 0x1. */
@@ -34,9 +45,9 @@ static int twins_suffice(void)
 /* The driver's function that may be handed out instead of the wrapper; NULL: the wrapper it must be. */
 static void *direct_for(int id, int twin)
 {
-    if (door_inert())
+    if (door_passes(id))
         return driver_real[id][twin];
-    if (id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2 || !twins_suffice())
+    if (asks_for_others(id) || !twins_suffice())
         return NULL;
     switch (api_rows[id].route) {
     case ROUTE_STREAM:
@@ -62,10 +73,11 @@ static int excluded_directly(const void *caller)
 void *door_answer(void *real, const void *caller)
 {
     int twin, id = driver_row(real, &twin);
-    if (id < 0 || door_inert() || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
+    if (id < 0 || driver_owns(caller)) /* a driver's or tool's own look-ups are not the program's */
         return real;
-    int asks = id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2;
-    if (!asks && excluded_directly(caller))
+    if (watch_row(id, twin))
+        return door_wrapper[id][twin];
+    if (door_passes(id) || (!asks_for_others(id) && excluded_directly(caller)))
         return real;
     void *direct = direct_for(id, twin);
     return direct ? direct : door_wrapper[id][twin];
@@ -109,6 +121,7 @@ int door_open(void)
             policy_choose();
             go_direct();
             go_quickly();
+            watch_all();
             __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);
         }
         lock_drop(&opening);

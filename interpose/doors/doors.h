@@ -21,6 +21,11 @@ extern void *door_go[API_COUNT][2];
 /* The launches' wrappers try the guard's short way from now on. Once. */
 void quick_launches(int recorded);
 
+/* The doors of a row get a wrapper that notes when work began and ended. Inside dlsym, too. */
+int watch_row(int id, int twin);
+/* Puts these wrappers in, around what is there. Once. */
+void watch_all(void);
+
 /* Prepares everything a wrapper needs, once: configuration, driver, recorder. Returns 0 if there is no driver to call.
  * Any thread; not inside dlsym. */
 int door_open(void);
@@ -28,6 +33,8 @@ int door_open(void);
 /* 1 if there is nothing to do at all (PTDS_DISABLE, policy none): every door gives what the program would get without it.
  */
 int door_inert(void);
+/* The same for the wrapper of a row, which may have to say where the watched functions are. */
+int door_passes(int id);
 
 /* The answer for a real address of the driver's: the address itself, the twin's, or a wrapper. caller is an address inside
  * the object that asked. Runs inside dlsym: no locks beyond the loader's, no allocation. */

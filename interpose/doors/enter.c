@@ -35,7 +35,7 @@ static __attribute__((cold, noinline)) enum enter first_time(struct call *C)
     int found = door_open();
     if (!found || !driver_real[C->api][C->twin])
         return absent(C, found);
-    if (env_get()->disable || env_get()->policy == ENV_POLICY_none)
+    if (door_passes(C->api))
         return ENTER_PASS;
     lifecycle_start();
     /* Look-ups and cuInit alone leave no trace: many programs ask whether there is a GPU and go on without. */

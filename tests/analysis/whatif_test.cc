@@ -215,6 +215,38 @@ TEST(WhatIf, LaunchesThatOthersHeldUpAreNotHeldUpAlone)
     run.Takes(ORDER_GUARDED, 0.5, 3.9);
 }
 
+/* The same with a blocking stream, which the legacy one joins: under stream nobody knows what of it remains. */
+TEST(WhatIf, LaunchesThatABarrierHeldUpMayNotBeUnderStream)
+{
+    std::string calls = "1@90+2 launch s=B1 k=a\n";
+    for (int i = 0; i < 20; i++)
+        calls += "1@" + std::to_string(200 + i * 10) + "+2 launch s=L k=a\n";
+    std::string rest = "1@1000+8000 launch s=L k=a\n1@9010+1 sync s=L\ndevice-run 1@90 95+10\n";
+    WhatIf joined(calls + rest), apart(std::string(calls).replace(calls.find("B1"), 2, "N1") + rest);
+    ASSERT_EQ(WHATIF_SURE, joined.found.doubt) << joined.said;
+    EXPECT_GE(3.0, double(joined.found.policies[2].least) / 1e6) << joined.said;
+    EXPECT_LE(8.5, double(joined.found.policies[2].most) / 1e6) << joined.said;
+    apart.Takes(ORDER_STREAM, 8.5, 9.2);
+}
+
+/* One thread on stream 0: two chains that share no memory, and one of as many kernels. */
+TEST(WhatIf, ChainsOfOneThreadMayGainByLanes)
+{
+    std::string alloc = "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n", one = alloc;
+    std::string two = alloc, ran;
+    for (int i = 0; i < 4; i++) {
+        std::string at = std::to_string(100 + 2 * i), launch = "1@" + at + "+1 launch s=L k=_Z1aPf args=";
+        one += launch + "A\n";
+        two += launch + (i % 2 == 0 ? "A\n" : "B\n");
+        ran += "device-run 1@" + at + " " + std::to_string(110 + 10001 * i) + "+10000\n";
+    }
+    WhatIf chain(one + "1@120+40000 ctx-sync\n" + ran), chains(two + "1@120+40000 ctx-sync\n" + ran);
+    EXPECT_FALSE(whatif_lanes_limit(&chain.found)) << chain.said;
+    EXPECT_TRUE(whatif_lanes_limit(&chains.found)) << chains.said;
+    EXPECT_NEAR(20, double(chains.found.spread) / 1e6, 0.7);
+    EXPECT_LE(39, double(chains.found.policies[0].least) / 1e6) << "with one lane a thread's order stays";
+}
+
 TEST(WhatIf, WithoutTimesOnTheGpuItIsAGuess)
 {
     WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"

@@ -66,7 +66,7 @@ TEST(Times, WhatIsCloseIsSettledByMoreRounds)
 
 /* A program that is right under guarded and twice as fast; tests change what they are about. */
 struct Case {
-    facts bare = {}, observe = {}, policy = {};
+    facts bare = {}, none = {}, observe = {}, policy = {};
     record observed = {}, own = {};
     evidence all = {};
     Case()
@@ -86,6 +86,7 @@ struct Case {
     evidence &Evidence()
     {
         all.bare = &bare;
+        all.none = &none;
         all.observe = &observe;
         all.policy = &policy;
         all.observed = &observed;
@@ -120,6 +121,62 @@ TEST(Answer, Faster)
              "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms; predicted 1.8x to 2.2x)");
 }
 
+/* Half a second of start-up, and then the CUDA work. */
+TEST(Answer, TheCudaPartComesFirst)
+{
+    Case one;
+    one.bare.times = Times({675, 676, 677});
+    one.policy.times = Times({575, 576, 577});
+    one.none.cuda = Times({31, 32, 33});
+    one.policy.cuda = Times({11, 12, 13});
+    one.Says(WORD_RIGHT, WHY_FASTER, 0,
+             "right under guarded; the CUDA part 2.7x faster (12.0 ms, bare 32.0 ms), the whole process 1.2x faster (576.0 "
+             "ms, bare 676.0 ms)");
+    one.all.forecast = {true, 2.4, 2.8};
+    one.Says(WORD_RIGHT, WHY_FASTER, 0,
+             "right under guarded; the CUDA part 2.7x faster (12.0 ms, bare 32.0 ms; predicted 2.4x to 2.8x), the whole "
+             "process 1.2x faster (576.0 ms, bare 676.0 ms)");
+    one.all.forecast = {};
+    one.observed.cost = DEFAULT_ALONE;
+    one.policy.times = Times({570, 676, 690});
+    one.Says(WORD_RIGHT, WHY_FASTER, 0,
+             "right under guarded; the CUDA part 2.7x faster (12.0 ms, bare 32.0 ms), the whole process with no measurable "
+             "difference (676.0 ms, bare 676.0 ms, spread 120.0 ms)");
+    one.policy.cuda = Times({31, 32, 34});
+    one.Says(
+        WORD_NOTHING, WHY_NO_GAIN, 0,
+        "nothing to gain: one thread, one stream; right under guarded; no measurable difference (the CUDA part 32.0 ms, "
+        "bare 32.0 ms, spread 3.0 ms; the whole process 676.0 ms, bare 676.0 ms, spread 120.0 ms)");
+    one.policy.cuda = Times({61, 64, 67});
+    one.Says(WORD_NOTHING, WHY_NO_GAIN, 0,
+             "nothing to gain: one thread, one stream; right under guarded; the CUDA part 2.0x slower (64.0 ms, bare 32.0 "
+             "ms), the whole process with no measurable difference (676.0 ms, bare 676.0 ms, spread 120.0 ms)");
+    one.policy.times = Times({875, 876, 877});
+    one.Says(WORD_DO_NOT, WHY_SLOWER, 1,
+             "do not use guarded: the CUDA part 2.0x slower (64.0 ms, bare 32.0 ms), the whole process 1.3x slower (876.0 "
+             "ms, bare 676.0 ms)");
+}
+
+/* The longest there is. */
+TEST(Answer, NoWordIsCutOff)
+{
+    Case one;
+    one.none.cuda = one.policy.cuda = one.bare.times;
+    one.policy.times = one.bare.times;
+    one.policy.name = "per-thread";
+    one.observed.cost = DEFAULT_NO_WAIT;
+    one.observed.gpu_busy_ns = 97;
+    one.observed.gpu_span_ns = 100;
+    one.observed.gpu_busy_at_least = true;
+    one.all.comparable.nothing_printed = true;
+    one.all.forecast = {true, 100.4, 200.8};
+    one.Says(
+        WORD_NOTHING, WHY_NO_GAIN, 0,
+        "nothing to gain: no call waits longer because of the default stream, the GPU is busy at least 97 %; right under "
+        "per-thread, by its exit status alone; no measurable difference (the CUDA part 101.0 ms, bare 101.0 ms, spread "
+        "2.0 ms; predicted 100.4x to 200.8x; the whole process 101.0 ms, bare 101.0 ms, spread 2.0 ms)");
+}
+
 TEST(Answer, WhatTheReplayGainsIsGainedOfTheWholeProgram)
 {
     record observed = {};
@@ -134,6 +191,10 @@ TEST(Answer, WhatTheReplayGainsIsGainedOfTheWholeProgram)
     EXPECT_NEAR(1.667, found.most, 0.001);
     EXPECT_FALSE(forecast_of(&observed, "guarded", 30000000).known) << "the record's run took longer than the program";
     EXPECT_FALSE(forecast_of(&observed, "observe", 100000000).known);
+    const forecast part = forecast_of(&observed, "guarded", 0);
+    EXPECT_TRUE(part.known) << "of the CUDA work itself";
+    EXPECT_NEAR(1.714, part.least, 0.001);
+    EXPECT_NEAR(3.0, part.most, 0.001);
 }
 
 TEST(Answer, AsFast)

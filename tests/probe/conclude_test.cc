@@ -66,6 +66,43 @@ TEST_F(ConcludeTest, GuardedIsTheOneToUseWhereItIsRight)
     EXPECT_EQ("none", Best());
 }
 
+TEST_F(ConcludeTest, TheFastestIsThatOfTheCudaPartWhereItIsKnown)
+{
+    Answers({WORD_DO_NOT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200});
+    uint64_t slow[] = {90, 90, 90}, fast[] = {10, 10, 10};
+    probe_.variants[VARIANT_FIRST_POLICY + 1].facts.cuda = times_of(slow, 3);
+    EXPECT_EQ("per-thread", Best()) << "not of stream";
+    probe_.variants[VARIANT_FIRST_POLICY + 2].facts.cuda = times_of(fast, 3);
+    EXPECT_EQ("stream", Best());
+}
+
+TEST_F(ConcludeTest, MoreLanesAreUsedWhereTheyAreFaster)
+{
+    variant &four = probe_.variants[probe_.count++] = {};
+    four.name = "guarded, 4 lanes";
+    four.policy = "guarded";
+    four.lanes = 4;
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200, 300});
+    EXPECT_EQ("guarded, 4 lanes", Best()) << "nothing is given up";
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200, 500});
+    EXPECT_EQ("guarded", Best());
+    Answers({WORD_RIGHT, WORD_RIGHT, WORD_RIGHT, WORD_DO_NOT}, {500, 100, 200, 300});
+    EXPECT_EQ("guarded", Best());
+    Answers({WORD_NOTHING, WORD_NOTHING, WORD_NOTHING, WORD_RIGHT}, {500, 500, 500, 300});
+    EXPECT_EQ("guarded, 4 lanes", Best()) << "where one lane gains nothing";
+    std::string text;
+    text_sink sink = {[](text_sink *self, const char *piece, size_t size) {
+                          static_cast<std::string *>(self->data)->append(piece, size);
+                      },
+                      &text};
+    char word[] = "./app", *argv[] = {word, nullptr};
+    probe_.program = argv;
+    probe_.library = "/lib/libptds.so";
+    unsetenv("LD_PRELOAD");
+    probe_command(&probe_, &four, &sink);
+    EXPECT_EQ("LD_PRELOAD=/lib/libptds.so PTDS_POLICY=guarded PTDS_LANES=4 PTDS_REPORT=off ./app", text);
+}
+
 TEST_F(ConcludeTest, TheLineToCopyIsReadBackByAShell)
 {
     std::string text;

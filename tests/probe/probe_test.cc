@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <sys/stat.h>
@@ -100,13 +101,53 @@ TEST_F(ProbeTest, AProgramThatGetsFaster)
     EXPECT_TRUE(folder_.files().empty()) << "temporary files";
 }
 
+/* A second of start-up and teardown, of which the first line says little. */
+TEST_F(ProbeTest, TheGainIsThatOfTheCudaPart)
+{
+    std::string line = "sleep 0.5; '" + data_file("tests/apps/overlap") + "' 4 10 10000000; sleep 0.5";
+    Outcome ran = Run({"--json"}, {"/bin/sh", "-c", line});
+    EXPECT_EQ(0, ran.exit) << ran;
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr);
+    ASSERT_NE(nullptr, root) << ran;
+    json_t *answer = json_array_get(json_object_get(root, "answers"), 0), *variants = json_object_get(root, "variants");
+    auto median = [&](size_t variant, const char *times) {
+        json_t *found = json_object_get(json_array_get(variants, variant), times);
+        return json_integer_value(json_object_get(found, "median_ns")) / 1000000;
+    };
+    double cuda = (double)median(1, "cuda_times") / (double)median(3, "cuda_times");
+    double whole = (double)median(0, "times") / (double)median(3, "times");
+    EXPECT_GT(cuda, whole) << ran;
+    json_t *told = json_object_get(answer, "cuda_times_faster");
+    double expected = json_is_real(told) ? json_real_value(told) : cuda; /* on a busy machine it is not told */
+    EXPECT_NEAR(cuda, expected, cuda / 10) << ran;
+    EXPECT_STREQ("none", json_string_value(json_object_get(json_array_get(variants, 1), "name")));
+    EXPECT_TRUE(json_is_null(json_object_get(json_array_get(variants, 0), "cuda_times"))) << "bare has no shim";
+    EXPECT_GE(median(1, "cuda_times"), 390) << "40 kernels of 10 ms, one after the other";
+    EXPECT_LE(median(1, "cuda_times") + 950, median(1, "times")) << "neither what is before nor what is after";
+    EXPECT_GE(median(3, "cuda_times"), 95) << "guarded: 10 kernels a thread";
+    EXPECT_LE(median(3, "cuda_times") + 950, median(3, "times"));
+    EXPECT_NE(nullptr, strstr(json_string_value(json_object_get(answer, "words")), "; the CUDA part ")) << ran;
+    json_decref(root);
+}
+
+TEST_F(ProbeTest, TheCudaPartIsLeftOutWhereNobodyCanTell)
+{
+    Command command = Probe(folder_, {"--rounds", "1"}, {Subject(), "alone"});
+    command.env["PTDS_EXCLUDE"] = "*/none.so";
+    Outcome ran = run(command);
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Has(ran, "  The CUDA part is not known: ")) << ran;
+    EXPECT_EQ(std::string::npos, First(ran).find("the CUDA part")) << ran;
+}
+
 TEST_F(ProbeTest, OneThreadAndOneStreamHaveNothingToGain)
 {
     Outcome ran = Run({}, {Subject(), "alone"});
     if (First(ran).find("x slower") != std::string::npos || First(ran).find("x faster") != std::string::npos)
         GTEST_SKIP() << "a busy machine: " << First(ran);
     EXPECT_EQ(0, ran.exit) << ran;
-    EXPECT_TRUE(Begins(ran, "nothing to gain: one thread, one stream; right under guarded; no measurable difference ("))
+    EXPECT_TRUE(Begins(ran, "nothing to gain: one thread, one stream; right under guarded; no measurable difference (the "
+                            "CUDA part "))
         << ran;
     EXPECT_FALSE(Has(ran, "LD_PRELOAD")) << "nothing to copy";
 }
@@ -115,7 +156,9 @@ TEST_F(ProbeTest, AProgramThatGetsSlower)
 {
     Outcome ran = Run({}, {Subject(), "slow", "guarded"});
     EXPECT_EQ(1, ran.exit) << ran;
-    EXPECT_TRUE(Begins(ran, "do not use guarded: ") && First(ran).find("x slower (3") != std::string::npos) << ran;
+    EXPECT_TRUE(Begins(ran, "do not use guarded: ") && First(ran).find(" the whole process ") != std::string::npos &&
+                First(ran).find("x slower (3") != std::string::npos)
+        << ran;
     EXPECT_TRUE(Has(ran, "twice as many rounds as asked for") && Has(ran, "Compared, of the warm-up and 6 rounds: "))
         << ran;
 }
@@ -143,6 +186,55 @@ TEST_F(ProbeTest, AllPoliciesAreToldButGuardedCounts)
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_TRUE(Begins(ran, "right under guarded; ")) << ran;
     EXPECT_TRUE(Has(ran, "\ndo not use per-thread: ") && Has(ran, "\nright under stream; ")) << ran;
+}
+
+TEST_F(ProbeTest, LanesAreInForceWhereTheyAreTried)
+{
+    std::string script = "'" + Subject() + "' alone; echo lanes ${PTDS_LANES:-1}";
+    Outcome ran = Run({"--rounds", "1", "--lanes"}, {"/bin/sh", "-c", script});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "right under guarded; ")) << ran;
+    for (const char *lanes : {"4", "8"}) {
+        std::string line = std::string("do not use guarded, ") + lanes +
+                           " lanes: output differs in 2 of 2 rounds, because line 2 is \"lanes " + lanes +
+                           "\", bare \"lanes 1\"\n";
+        EXPECT_TRUE(Has(ran, line)) << line << ran;
+    }
+    EXPECT_TRUE(Has(ran, " PTDS_POLICY=guarded PTDS_REPORT=off ")) << ran;
+}
+
+/* Eight chains of 30 kernels of 20 to 200 microseconds on stream 0, from one thread. */
+TEST_F(ProbeTest, LanesThatHelpAreInTheLineToCopy)
+{
+    Outcome ran = Run({"--lanes", "--json"}, {data_file("tests/apps/speed/chains"), "8", "30"});
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr);
+    ASSERT_NE(nullptr, root) << ran;
+    json_t *answers = json_object_get(root, "answers");
+    ASSERT_EQ(3u, json_array_size(answers)) << ran;
+    EXPECT_TRUE(json_is_null(json_object_get(json_array_get(answers, 0), "lanes")));
+    bool faster = false, one_lane = json_is_real(json_object_get(json_array_get(answers, 0), "cuda_times_faster"));
+    for (size_t i = 1; i < 3; i++) {
+        json_t *answer = json_array_get(answers, i);
+        EXPECT_STREQ("guarded", json_string_value(json_object_get(answer, "policy")));
+        EXPECT_EQ(i == 1 ? 4 : 8, json_integer_value(json_object_get(answer, "lanes")));
+        faster |= json_is_real(json_object_get(answer, "cuda_times_faster"));
+    }
+    json_t *command = json_object_get(root, "command");
+    bool copied = json_is_string(command) && strstr(json_string_value(command), " PTDS_LANES=") != nullptr;
+    EXPECT_TRUE(copied || !faster || one_lane) << "on a busy machine nobody can tell: " << ran;
+    json_decref(root);
+}
+
+TEST_F(ProbeTest, LanesAreNotTriedWhereNothingSaysThatTheyMayHelp)
+{
+    Outcome ran = RunSubject({"--all"}, {"alone"});
+    EXPECT_FALSE(Has(ran, "lanes")) << "one chain of work: " << ran;
+    ran = RunSubject({}, {"alone"});
+    EXPECT_FALSE(Has(ran, "lanes")) << ran;
+    Command command = Probe(folder_, {"--rounds", "1", "--lanes"}, {Subject(), "alone"});
+    command.env["PTDS_LANES"] = "2";
+    EXPECT_FALSE(Has(run(command), "guarded, 4 lanes")) << "it is chosen already";
+    EXPECT_TRUE(Has(RunSubject({"--lanes"}, {"alone"}), "right under guarded, 4 lanes; ")) << "in any case";
 }
 
 TEST_F(ProbeTest, AProgramThatChecksItself)
@@ -180,10 +272,10 @@ TEST_F(ProbeTest, OutputThatCannotBeCompared)
 TEST_F(ProbeTest, WhatVariesSlowlyIsLearntFromMoreBareRuns)
 {
     Folder data;
-    Outcome ran = RunSubject({}, {"age", data / "runs", "5"});
+    Outcome ran = RunSubject({}, {"age", data / "runs", "7"});
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_TRUE(Has(ran, "Output differed, so bare ran 1 time more")) << ran;
-    EXPECT_EQ("7\n", read_file(data / "runs"));
+    EXPECT_EQ("9\n", read_file(data / "runs"));
 }
 
 TEST_F(ProbeTest, BareFails)
@@ -423,8 +515,8 @@ TEST_F(ProbeTest, Json)
     EXPECT_STREQ("do-not", json_string_value(json_object_get(first, "answer")));
     EXPECT_STREQ("output-differs", json_string_value(json_object_get(first, "why")));
     EXPECT_STREQ("right", json_string_value(json_object_get(json_array_get(answers, 1), "answer")));
-    json_t *variants = json_object_get(root, "variants"), *last = json_array_get(variants, 3);
-    ASSERT_EQ(4u, json_array_size(variants));
+    json_t *variants = json_object_get(root, "variants"), *last = json_array_get(variants, 4);
+    ASSERT_EQ(5u, json_array_size(variants));
     json_t *difference = json_object_get(last, "difference");
     EXPECT_STREQ("sum 5", json_string_value(json_object_get(difference, "bare")));
     EXPECT_STREQ("sum 1", json_string_value(json_object_get(difference, "other")));
