@@ -180,6 +180,10 @@ TEST(Diff, UsageAndWhatCannotBeRead)
     Outcome ran = sides.Diff({one, "/nowhere/at/all"});
     EXPECT_EQ(3, ran.exit) << ran;
     EXPECT_EQ("", ran.out) << "half a comparison is none";
+    std::string some = sides.Of("some", {{4}, {4}});
+    std::ofstream(some + "/1.ptds") << "PTDS, and no trace";
+    EXPECT_EQ(3, sides.Diff({some, one}).exit) << "nor is one with half of a side";
+    EXPECT_EQ(3, sides.Diff({one, some}).exit);
 }
 
 } // namespace

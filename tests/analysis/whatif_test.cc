@@ -136,6 +136,25 @@ TEST(WhatIf, KernelsThatFillTheGpuRunOneAfterAnother)
     EXPECT_LE(19.5, double(half.found.policies[1].most) / 1e6);
 }
 
+/* Whichever they are. */
+TEST(WhatIf, TheTwoThatMostTimeGoesIntoAreNamed)
+{
+    const char *const names[PARTS] = {"host", "launching", "kernels", "copies", "a full GPU"};
+    struct whatif found = WhatIf(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B")).found;
+    for (unsigned first = 0; first < PARTS; first++)
+        for (unsigned second = 0; second < PARTS; second++) {
+            struct moment *spent = &found.policies[0].spent;
+            *spent = {1000, {10, 10, 10, 10, 10}};
+            spent->part[second] = 330;
+            spent->part[first] = 640;
+            TextOf out;
+            whatif_text(&found, &out);
+            std::string both = std::string("then ") + names[first] + " 64 %";
+            both += first == second ? "\n" : std::string(", ") + names[second] + " 33 %\n";
+            EXPECT_NE(std::string::npos, out.text.find(both)) << both << out.text;
+        }
+}
+
 /* The first two kernels did run side by side, so this is no small GPU, and the other two can. */
 TEST(WhatIf, ARecordingShowsThatTheGpuIsNotSmall)
 {
