@@ -124,6 +124,7 @@ TEST(Symbols, InlinedFramesWithTheirLines)
     EXPECT_FALSE(places[1].inlined);
     EXPECT_EQ(LineOf("outer"), places[1].line);
     EXPECT_TRUE(EndsWith(places[1].file, source)) << places[1].file;
+    EXPECT_EQ('/', places[1].file[0]) << "below the folder in which it was compiled: " << places[1].file;
     std::string text = named.Text();
     EXPECT_NE(std::string::npos, text.find("inlined into places::Outer::method(int) (places.cc:")) << text;
     EXPECT_EQ(nullptr, named.Trouble());
