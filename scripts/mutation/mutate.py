@@ -9,7 +9,6 @@ import glob
 import hashlib
 import json
 import os
-import random
 import re
 import sys
 
@@ -150,23 +149,26 @@ def report(entries, equivalents, project):
     return survivors
 
 
-def choose(options, project, root):
+def choose(options, known, root):
     """[(number, key, mutant, text of its file)] of the sample. The number is the same in each run, so that a build serves the next."""
     mutants, texts = all_mutants(root, options.folder, options.only), {}
-    if 0 < options.sample < len(mutants):
-        mutants = random.Random(options.seed).sample(mutants, options.sample)
     for path in {mutant.file for mutant in mutants}:
         with open(os.path.join(root, path), encoding="utf-8") as file:
             texts[path] = file.read()
-    keys = [key_of(mutant, texts[mutant.file]) for mutant in mutants]
-    return [(int(key, 16) % 0x7fffffff + 1, key, mutant, texts[mutant.file]) for key, mutant in zip(keys, mutants)]
+    chosen = [(key_of(mutant, texts[mutant.file]), mutant) for mutant in mutants]
+    if options.known:
+        chosen = [one for one in chosen if one[0] in known]
+    else:  # by name, so that a sample stays the same, but for what was changed
+        chosen.sort(key=lambda one: hashlib.sha256(("%d %s" % (options.seed, one[0])).encode()).digest())
+        chosen = chosen[:options.sample or None]
+    return [(int(key, 16) % 0x7fffffff + 1, key, mutant, texts[mutant.file]) for key, mutant in chosen]
 
 
 def mutate(options, project, root):
     """The run. Returns the survivors without an explanation."""
     state = State(os.path.join(project.scratch, "state.jsonl"), options.fresh)
     equivalents = read_equivalents(options.equivalents)
-    chosen, tried, began = choose(options, project, root), 0, project.now()
+    chosen, tried, began = choose(options, state.known, root), 0, project.now()
 
     def open_question(key):
         return key not in state.known or (options.again and state.known[key]["outcome"] == "survived")
@@ -203,6 +205,7 @@ def parse(arguments):
     parser.add_argument("--sample", type=int, default=200, help="how many mutants, 0: all (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default %(default)s)")
     parser.add_argument("--budget", type=float, default=60, help="minutes after which none is begun (default %(default)s)")
+    parser.add_argument("--known", action="store_true", help="not a sample, but those that earlier runs tried")
     parser.add_argument("--only", default="", help="files whose path this regular expression finds")
     parser.add_argument("--folder", nargs="*", default=["interpose", "analysis"])
     parser.add_argument("--again", action="store_true", help="try survivors again: there are new tests")
@@ -211,8 +214,8 @@ def parse(arguments):
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=30, help="seconds that a test may take (default %(default)s)")
     parser.add_argument("--slowest", type=float, default=30, help="tests that take longer, unmutated, are left out (default %(default)s s)")
-    parser.add_argument("--without", default=r"^//tests/(bench|apps/speed|gate)[:/]|^//scripts|page_.*test$",
-                        help="tests to leave out: what measures time or needs a browser (default %(default)s)")
+    parser.add_argument("--without", default=r"^//tests/(bench|apps/speed|gate)[:/]|^//scripts",
+                        help="tests to leave out: what measures time (default %(default)s)")
     parser.add_argument("--equivalents", default="tests/mutants.equivalent")
     parser.add_argument("--scratch", help="folder for the copy and the state (default below ~/.cache/ptds-mutate)")
     return parser.parse_args(arguments)

@@ -71,7 +71,7 @@ class Toy(projects.Project):
 
     def learn(self):
         self.outputs, self.root, self.bin = self.tree + "/", self.tree, self.tree
-        self.tests = {"//:all": (["toy_test"], {}), "//:none": (["none_test"], {}), "//:broken": (["broken_test"], {})}
+        self.tests = {"//tests:all": (["toy_test"], {}), "//tests:none": (["none_test"], {}), "//tests:broken": (["broken_test"], {})}
         self.compilers = {"toy/toy.c": ["cc", "-Wall", "-Wextra", "-Werror", "-MD", "-MF", "toy.d"]}
 
     def build(self):
@@ -125,6 +125,7 @@ class Run(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         os.mkdir(os.path.join(self.folder.name, "toy"))
+        os.mkdir(os.path.join(self.folder.name, "tests"))
         for name, text in (("toy/toy.c", TOY), ("toy_test.c", TEST)):
             with open(os.path.join(self.folder.name, name), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -134,7 +135,7 @@ class Run(unittest.TestCase):
 
     def run_it(self, **changes):
         options = dict(sample=0, seed=1, budget=60, only="", folder=["toy"], again=False, fresh=False, report=False,
-                       equivalents=os.path.join(self.folder.name, "equivalent"))
+                       known=False, equivalents=os.path.join(self.folder.name, "equivalent"))
         options.update(changes)
         self.toy, said = Toy(self.folder.name), io.StringIO()
         with contextlib.redirect_stdout(said):
@@ -162,7 +163,7 @@ class Run(unittest.TestCase):
         self.assertIn("(no test comes through this function)", said)
         self.assertIn("left out: //:broken, fails as things are", said)
         self.assertEqual(1, self.toy.built, "all of them at once")
-        self.assertEqual([["//:all"]] * len(self.toy.ran), self.toy.ran, "only who comes through the function")
+        self.assertEqual([["//tests:all"]] * len(self.toy.ran), self.toy.ran, "only who comes through the function")
         unseen = sum(outcome == "not compiled" or "count" in line and "return" in line for line, outcome in known.items())
         self.assertEqual(len(known) - unseen, len(self.toy.ran))
         self.assertLess(len(self.toy.ran), self.toy.swept)
@@ -201,6 +202,15 @@ class Run(unittest.TestCase):
         self.assertEqual(len(before) - 1, len(after))
         self.assertEqual("1", [line.split() for line in said.splitlines() if line.startswith("all ")][0][3])
 
+    def test_those_that_are_known(self):
+        self.run_it(sample=4, seed=7)
+        known = self.outcomes()
+        self.run_it(known=True, sample=0)
+        self.assertEqual([], self.toy.ran)
+        survivors, _ = self.run_it(known=True, again=True)
+        self.assertEqual(known, self.outcomes())
+        self.assertEqual(sum(outcome == "survived" for outcome in known.values()), len(survivors))
+
     def test_what_was_learned_of_tests_is_kept(self):
         self.run_it()
         looked, projects.Project.look = projects.Project.look, lambda *_: self.fail("asked twice")
@@ -212,7 +222,7 @@ class Run(unittest.TestCase):
     def test_the_build_is_left_unchanged(self):
         self.run_it()
         self.toy.choose(0)
-        self.assertEqual("passed", self.toy.one("//:all", 10))
+        self.assertEqual("passed", self.toy.one("//tests:all", 10))
         self.assertLess(0, len(self.toy.places))
 
     def test_the_copy_follows_the_checkout(self):

@@ -5,6 +5,7 @@ All mutants are built at once (switch.py), and the tests are run as Bazel would 
 Bazel for each mutant took most of an hour. A mutant is asked only of the tests that come through its function.
 """
 import concurrent.futures
+import hashlib
 import json
 import os
 import re
@@ -138,25 +139,36 @@ class Project:
     def baseline(self, say):
         """What passes as things are, how long each takes, and which functions it comes through. Kept for when the run goes on."""
         kept, wanted = os.path.join(self.scratch, "baseline.json"), set(self.functions.values())
+        self.asked, digests = wanted, {test: self.digest(test) for test in self.tests}
         known = {"asked": [], "tests": {}}
         if os.path.exists(kept):
             with open(kept, encoding="utf-8") as file:
                 known = json.load(file)
-        if wanted - set(known["asked"]):
+        if {name[:8] for name in wanted} - {name[:8] for name in known["asked"]}:
             known = {"asked": sorted(wanted), "tests": {}}
-        missing = [test for test in sorted(self.tests) if test not in known["tests"]]
+        self.asked = set(known["asked"])
+        missing = [test for test in sorted(self.tests) if known["tests"].get(test, [None])[-1] != digests[test]]
         if missing:
             say("%d tests as things are..." % len(missing))
         for test in missing:
-            known["tests"][test] = self.look(test)
+            known["tests"][test] = list(self.look(test)) + [digests[test]]
             with open(kept + ".new", "w", encoding="utf-8") as file:
                 json.dump(known, file, indent=0)
             os.rename(kept + ".new", kept)
         for test in self.tests:
-            outcome, self.seconds[test], sees = known["tests"][test]
+            outcome, self.seconds[test], sees, _ = known["tests"][test]
             self.sees[test] = set(sees)
             if outcome != "passed" or self.seconds[test] > self.slowest:
                 self.left_out[test] = "takes more than %d s" % self.slowest if outcome != "failed" else "fails as things are"
+
+    def digest(self, test):
+        """Of what lies beside a test: it may come through other functions once that has changed."""
+        digest, folder = hashlib.sha256(), os.path.join(self.tree, test.strip("/").split(":")[0])
+        for name in sorted(os.listdir(folder)):
+            if os.path.isfile(os.path.join(folder, name)):
+                with open(os.path.join(folder, name), "rb") as file:
+                    digest.update(name.encode() + b"\0" + file.read())
+        return digest.hexdigest()[:16]
 
     def look(self, test):
         """(outcome, seconds, functions) of a test when nothing is changed."""
@@ -183,8 +195,13 @@ class Project:
         raise SystemExit("%s still runs" % busy)
 
     def tests_of(self, number):
-        """The tests that come through a mutant's function."""
-        return [test for test in self.tests if test not in self.left_out and self.functions[number] in self.sees[test]]
+        """The tests that come through a mutant's function, or, if that is new since they were asked, through its file."""
+        function = self.functions[number]
+
+        def comes(test):
+            return function in self.sees[test] if function in self.asked else any(name[:8] == function[:8] for name in self.sees[test])
+
+        return [test for test in self.tests if test not in self.left_out and comes(test)]
 
     # Tests
 

@@ -39,14 +39,19 @@ static inline __attribute__((unused, always_inline)) void %(name)s_reached(const
 
 
 def name_of(path):
-    return "ptds_mutant_" + hashlib.sha256(path.encode()).hexdigest()[:8]
+    return "ptds_mutant_" + file_of(path)
+
+
+def file_of(path):
+    return hashlib.sha256(path.encode()).hexdigest()[:8]
 
 
 def function_of(mutant, text):
-    """Names the function that a mutant is in, as long as it stays as it is."""
+    """Names the function that a mutant is in, as long as it stays as it is. Begins with file_of."""
     for start, end in rules.bodies(rules.masked(text)):
         if start <= mutant.start < end:
-            return hashlib.sha256((mutant.file + "\0" + text[text.rfind("\n\n", 0, start) + 1:end]).encode()).hexdigest()[:16]
+            own = text[text.rfind("\n\n", 0, start) + 1:end]
+            return file_of(mutant.file) + hashlib.sha256(own.encode()).hexdigest()[:8]
     raise ValueError(mutant)
 
 

@@ -178,6 +178,11 @@ TEST(Baseline, WhatIsNoneIsRefusedInALine)
     EXPECT_EQ(": damaged: it has no runs, no findings or no calls", said(changed("\"findings\"", "\"findinks\"")));
     EXPECT_EQ(": damaged: finding 1 is none of a baseline's", said(changed("\"warning\"", "\"warming\"")));
     EXPECT_EQ(": damaged: call 1 is none of a baseline's", said(changed("\"blocked_ns\":[", "\"blocked_ns\":[1,")));
+    size_t row = text.find('{', text.find("\n\"calls\"")), next = text.find('\n', row);
+    ASSERT_NE(std::string::npos, next) << text;
+    std::string twice = text.substr(row, next - row);
+    twice += twice.back() == ',' ? "\n" : ",\n";
+    EXPECT_EQ(": damaged: call 2 is none of a baseline's", said(std::string(text).insert(row, twice))) << "merged by hand";
     Outcome none = runs.Check({trace, "--baseline", runs.folder / "not-there.json"});
     EXPECT_EQ(2, none.exit);
     EXPECT_NE(std::string::npos, none.err.find("not-there.json: No such file or directory; ptds check --update makes one"))

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -422,6 +424,27 @@ TEST(DeadlockRisk, OnlyACallThatWaitsCanHaveHung)
     for (const char *silent : {"sync s=N2", "sync s=B2", "query s=B1", "query s=L", "event-query e=E", "launch s=N2 k=next",
                                "free ptr=0", "copy s=L implicit from=device to=device bytes=4"})
         EXPECT_TRUE(Built(hung(silent)).Of("deadlock-risk").empty()) << silent;
+}
+
+/* Each is looked at when it ends, not at the end of the trace, when all is done. */
+TEST(ThreadEnd, EachOfSeveralThreads)
+{
+    std::string text;
+    for (unsigned thread = 2; thread < 6; thread++) {
+        std::string id = std::to_string(thread);
+        text += id + "@" + id + "0 alloc-async s=P" + id + " ptr=0x" + id + "0000 bytes=64\n";
+    }
+    for (unsigned thread : {4, 2, 5, 3})
+        text += "thread-end " + std::to_string(thread) + "@" + std::to_string(100 + thread * 10) + "\n";
+    for (unsigned i = 0; i < 20; i++)
+        text += "1@" + std::to_string(90 + i * 5) + " none\n";
+    Built report(BuildTrace(text + "1@200+50 ctx-sync\n1@300 none\n"));
+    std::string threads;
+    for (const finding *finding : report.Of("thread-end"))
+        for (size_t i = 0; i < finding->sets[FINDING_THREADS].count; i++)
+            threads += std::to_string(finding->sets[FINDING_THREADS].id[i]);
+    std::sort(threads.begin(), threads.end());
+    EXPECT_EQ("2345", threads) << report.Text();
 }
 
 TEST(EventMisuse, ThreeCases)

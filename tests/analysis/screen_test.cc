@@ -154,6 +154,20 @@ TEST(Screen, OfALongPlaceTheSymbolStays)
     ExpectFits(screen, 40);
 }
 
+TEST(Screen, TimesOfCallsThatHaveSome)
+{
+    Selected report(BuildTrace("setting policy=observe\n1@0 launch s=L k=a\n"
+                               "1@10+9000 copy s=L implicit from=device to=pageable bytes=4\n"));
+    std::istringstream lines(report.Details());
+    std::string copy, launch, word;
+    for (std::string line; std::getline(lines, line);) {
+        copy = Has(line, "cuMemcpyDtoH_v2") && copy.empty() && Has(line, " 1 ") ? line : copy;
+        launch = Has(line, "cuLaunchKernel") && launch.empty() && Has(line, " 1 ") ? line : launch;
+    }
+    EXPECT_TRUE(Has(copy, "9.0 ms")) << report.Details();
+    EXPECT_TRUE(Has(launch, " -          -  cuLaunchKernel")) << report.Details();
+}
+
 TEST(Screen, FoldsWaitsThatOnlyExposeTheNext)
 {
     Selected near(BuildTrace(Copies(3, 20))), far(BuildTrace(Copies(3, 10000)));

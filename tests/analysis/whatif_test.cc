@@ -126,6 +126,17 @@ TEST(WhatIf, WhatMayTouchEverythingStaysInOrderUnderGuarded)
     run.Takes(ORDER_PER_THREAD, 9.5, 10.6);
 }
 
+/* 3 ms from the call to the kernel's begin, which no policy takes away. */
+TEST(WhatIf, TheWayToTheGpuStays)
+{
+    WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+               "1@100+2 launch s=L k=_Z1aPf args=A\n2@101+2 launch s=L k=_Z1bPf args=B\n"
+               "1@110+13000 sync s=L\n2@111+23000 sync s=L\n"
+               "device-run 1@100 3100+10000\ndevice-run 2@101 13101+10000\n");
+    run.Takes(ORDER_GUARDED, 12.5, 13.6);
+    run.Takes(ORDER_PER_THREAD, 12.5, 13.6);
+}
+
 TEST(WhatIf, KernelsThatFillTheGpuRunOneAfterAnother)
 {
     WhatIf full(Two("k=_Z1aPf args=A blocks=4000", "k=_Z1bPf args=B blocks=4000"));

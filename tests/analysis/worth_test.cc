@@ -324,6 +324,20 @@ TEST(Outcome, WhatIsWrongComesBeforeWhatOnlyFailed)
     EXPECT_EQ(report->findings.items[0], report_outcome(report.get()).finding);
 }
 
+TEST(ManyScreen, SaysHowManyFindingsItShows)
+{
+    std::string places;
+    for (unsigned i = 0; i < 9; i++)
+        places += "1@" + std::to_string(i * 20000) + " launch s=L k=a\n1@" + std::to_string(i * 20000 + 10) +
+                  "+9000 copy s=L implicit from=device to=pageable bytes=4 site=s" + std::to_string(i) + "\n";
+    Opened opened(std::vector<std::string>(2, BuildTrace("setting policy=observe\n" + places)));
+    ASSERT_EQ("", opened.troubles);
+    TextOf out;
+    many_screen(&opened.traces, &opened.folds, opened.namer, 40, &out);
+    EXPECT_TRUE(Has(out.text, "\nFindings: 5 of 8; all: --all\n"))
+        << "the last result is what the program is for: " << out.text;
+}
+
 TEST(ManyScreen, AHundredTracesFit)
 {
     std::vector<std::string> traces;
