@@ -102,15 +102,18 @@ def ranked(tests, times, path, state):
     return sorted(tests, key=cost)
 
 
-def try_one(project, number, mutant, state):
-    """Returns (outcome, by)."""
+def try_one(project, number, mutant, passed, state):
+    """Returns (outcome, by). `passed` are the tests that did not notice it, as they were then; those of now are added."""
     tests = ranked(project.tests_of(number), project.seconds, mutant.file, state)
     if not tests:
         return "survived", "no test comes through this function"
+    tests = [test for test in tests if passed.get(test) != project.digests[test]]
     try:
-        return project.run(number, tests)
+        outcome, by = project.run(number, tests)
     finally:
         project.sweep()
+    passed.update({test: project.digests[test] for test in tests if outcome == "survived"})
+    return outcome, by
 
 
 def table(entries, equivalents):
@@ -183,9 +186,11 @@ def mutate(options, project, root):
             if project.now() - began > options.budget * 60:
                 break
             start = project.now()
-            outcome, by = ("not compiled", "") if number in broken else try_one(project, number, mutant, state)
+            passed = dict(state.known.get(key, {}).get("passed", {}))
+            outcome, by = ("not compiled", "") if number in broken else try_one(project, number, mutant, passed, state)
             entry = {"key": key, "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "outcome": outcome, "by": by,
-                     "text": mutant.text, "changed": rules.changed_line(mutant, text), "seconds": round(project.now() - start, 1)}
+                     "text": mutant.text, "changed": rules.changed_line(mutant, text), "seconds": round(project.now() - start, 1),
+                     "passed": passed if outcome == "survived" else {}}
             state.add(entry)
             tried += 1
             say("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (tried, len(chosen), outcome, entry["seconds"], mutant.file, mutant.line,
@@ -208,7 +213,7 @@ def parse(arguments):
     parser.add_argument("--known", action="store_true", help="not a sample, but those that earlier runs tried")
     parser.add_argument("--only", default="", help="files whose path this regular expression finds")
     parser.add_argument("--folder", nargs="*", default=["interpose", "analysis"])
-    parser.add_argument("--again", action="store_true", help="try survivors again: there are new tests")
+    parser.add_argument("--again", action="store_true", help="ask survivors of tests that changed, or were left out, since")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--report", action="store_true", help="only say what is known")
     parser.add_argument("--jobs", type=int, default=2)

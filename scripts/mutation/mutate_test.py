@@ -80,7 +80,7 @@ class Toy(projects.Project):
             folder = os.path.join(self.tree, name + "_test.runfiles", os.path.basename(self.tree))
             os.makedirs(folder, exist_ok=True)
             subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-O2", "-o", os.path.join(folder, name + "_test"), "-x", "c"] +
-                           (["-"] if main else ["toy_test.c", "toy/toy.c"]), cwd=self.tree, input=(main or "").encode(), check=True)
+                           (["-"] if main else ["tests/toy_test.c", "toy/toy.c"]), cwd=self.tree, input=(main or "").encode(), check=True)
         return [self.tree]
 
     def run(self, number, tests):
@@ -126,7 +126,7 @@ class Run(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         os.mkdir(os.path.join(self.folder.name, "toy"))
         os.mkdir(os.path.join(self.folder.name, "tests"))
-        for name, text in (("toy/toy.c", TOY), ("toy_test.c", TEST)):
+        for name, text in (("toy/toy.c", TOY), ("tests/toy_test.c", TEST)):
             with open(os.path.join(self.folder.name, name), "w", encoding="utf-8") as file:
                 file.write(text)
 
@@ -161,7 +161,7 @@ class Run(unittest.TestCase):
         self.assertIn("survived: toy/toy.c:16: dropped\n    unseen = what;\n -> while (0) unseen = what;", said)
         self.assertEqual("survived", known["return count - 7;"])
         self.assertIn("(no test comes through this function)", said)
-        self.assertIn("left out: //:broken, fails as things are", said)
+        self.assertIn("left out: //tests:broken, fails as things are", said)
         self.assertEqual(1, self.toy.built, "all of them at once")
         self.assertEqual([["//tests:all"]] * len(self.toy.ran), self.toy.ran, "only who comes through the function")
         unseen = sum(outcome == "not compiled" or "count" in line and "return" in line for line, outcome in known.items())
@@ -188,11 +188,16 @@ class Run(unittest.TestCase):
 
     def test_a_survivor_is_tried_again(self):
         self.run_it()
-        with open(os.path.join(self.folder.name, "toy_test.c"), "a", encoding="utf-8") as file:
-            file.write("extern int unseen;\n__attribute__((destructor)) static void look(void) { if (unseen != 0) __builtin_trap(); }\n")
+        with open(os.path.join(self.folder.name, "tests/toy_test.c"), "a", encoding="utf-8") as file:
+            file.write("extern int unseen;\n__attribute__((destructor)) static void look(void) "
+                       "{ sum(4); if (unseen != 6) __builtin_trap(); }\n")
         self.run_it(again=True)
         self.assertLess(0, len(self.toy.ran))
         self.assertGreater(10, len(self.toy.ran), "only survivors")
+        self.assertEqual("noticed", self.outcomes()["while (0) unseen = what;"])
+        self.assertEqual("survived", self.outcomes()['while (0) puts("1 < 2 && 3"); // left < right'])
+        self.run_it(again=True)
+        self.assertEqual([], [tests for tests in self.toy.ran if tests], "nothing changed since")
 
     def test_equivalents_are_named_by_their_lines(self):
         before, _ = self.run_it()

@@ -60,7 +60,7 @@ class Project:
         self.without = re.compile(options.without)
         self.bazel = os.environ.get("BAZEL", "bazel")
         self.reached = os.path.join(scratch, "reached")
-        self.seconds, self.sees, self.left_out, self.asked = {}, {}, {}, set()
+        self.seconds, self.sees, self.left_out, self.asked, self.digests = {}, {}, {}, set(), {}
         self.tests, self.compilers, self.original, self.places, self.functions = {}, {}, {}, [], {}
         self.outputs = self.root = self.bin = None
 
@@ -139,7 +139,7 @@ class Project:
     def baseline(self, say):
         """What passes as things are, how long each takes, and which functions it comes through. Kept for when the run goes on."""
         kept, wanted = os.path.join(self.scratch, "baseline.json"), set(self.functions.values())
-        self.asked, digests = wanted, {test: self.digest(test) for test in self.tests}
+        self.asked, self.digests = wanted, {test: self.digest(test) for test in self.tests}
         known = {"asked": [], "tests": {}}
         if os.path.exists(kept):
             with open(kept, encoding="utf-8") as file:
@@ -147,11 +147,11 @@ class Project:
         if {name[:8] for name in wanted} - {name[:8] for name in known["asked"]}:
             known = {"asked": sorted(wanted), "tests": {}}
         self.asked = set(known["asked"])
-        missing = [test for test in sorted(self.tests) if known["tests"].get(test, [None])[-1] != digests[test]]
+        missing = [test for test in sorted(self.tests) if known["tests"].get(test, [None])[-1] != self.digests[test]]
         if missing:
             say("%d tests as things are..." % len(missing))
         for test in missing:
-            known["tests"][test] = list(self.look(test)) + [digests[test]]
+            known["tests"][test] = list(self.look(test)) + [self.digests[test]]
             with open(kept + ".new", "w", encoding="utf-8") as file:
                 json.dump(known, file, indent=0)
             os.rename(kept + ".new", kept)
