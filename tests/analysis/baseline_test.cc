@@ -136,6 +136,15 @@ TEST(Baseline, UpdatesAddAndForgetTheEarliest)
     EXPECT_EQ(json + ": 2 runs, 2 added\n",
               runs.Check({"--update", "--baseline", json, runs.Recorded({4}), runs.Recorded({4})}).out);
     EXPECT_EQ(json + ": 3 runs, 1 added\n", runs.Check({"--update", "--baseline", json, runs.Recorded({20})}).out);
+    std::vector<long long> blocked; /* of the runs: their threads were blocked for longer the more copies they made */
+    std::istringstream lines(read_file(json));
+    for (std::string line; std::getline(lines, line);)
+        if (line.find("\"threads_ns\"") != std::string::npos)
+            blocked.push_back(std::stoll(line.substr(line.find("\"blocked_ns\":") + 13)));
+    ASSERT_EQ(3u, blocked.size());
+    EXPECT_LT(0, blocked[0]);
+    EXPECT_EQ(blocked[0], blocked[1]);
+    EXPECT_EQ(5 * blocked[0], blocked[2]) << "20 copies, not 4";
     EXPECT_EQ(0, runs.Check({runs.Recorded({20}), "--baseline", json}).exit);
     std::vector<std::string> many = {"--update", "--baseline", json};
     for (int i = 0; i < 32; i++)
