@@ -102,12 +102,15 @@ def ranked(tests, times, path, state):
     return sorted(tests, key=cost)
 
 
+def unasked(project, number, passed):
+    return [test for test in project.tests_of(number) if passed.get(test) != project.digests[test]]
+
+
 def try_one(project, number, mutant, passed, state):
     """Returns (outcome, by). `passed` are the tests that did not notice it, as they were then; those of now are added."""
-    tests = ranked(project.tests_of(number), project.seconds, mutant.file, state)
-    if not tests:
+    tests = ranked(unasked(project, number, passed), project.seconds, mutant.file, state)
+    if not project.tests_of(number):
         return "survived", "no test comes through this function"
-    tests = [test for test in tests if passed.get(test) != project.digests[test]]
     try:
         outcome, by = project.run(number, tests)
     finally:
@@ -182,11 +185,16 @@ def mutate(options, project, root):
         if not left or project.now() - began > options.budget * 60:
             continue
         broken = project.prepare([(number, mutant, text) for number, _, mutant, text in batch], say)
-        for number, key, mutant, text in left:
+        passed_of = {one[1]: dict(state.known.get(one[1], {}).get("passed", {})) for one in left}
+
+        def cost(one):  # the cheapest first: of as many as there is time for something is known
+            return 0 if one[0] in broken else sum(project.seconds[test] for test in unasked(project, one[0], passed_of[one[1]]))
+
+        for number, key, mutant, text in sorted(left, key=cost):
             if project.now() - began > options.budget * 60:
                 break
             start = project.now()
-            passed = dict(state.known.get(key, {}).get("passed", {}))
+            passed = passed_of[key]
             outcome, by = ("not compiled", "") if number in broken else try_one(project, number, mutant, passed, state)
             entry = {"key": key, "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "outcome": outcome, "by": by,
                      "text": mutant.text, "changed": rules.changed_line(mutant, text), "seconds": round(project.now() - start, 1),

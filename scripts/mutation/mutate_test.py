@@ -72,6 +72,7 @@ class Toy(projects.Project):
     def learn(self):
         self.outputs, self.root, self.bin = self.tree + "/", self.tree, self.tree
         self.tests = {"//tests:all": (["toy_test"], {}), "//tests:none": (["none_test"], {}), "//tests:broken": (["broken_test"], {})}
+        self.files = {"//tests:all": ["tests/toy_test.c"]}
         self.compilers = {"toy/toy.c": ["cc", "-Wall", "-Wextra", "-Werror", "-MD", "-MF", "toy.d"]}
 
     def build(self):

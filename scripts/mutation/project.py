@@ -61,7 +61,7 @@ class Project:
         self.bazel = os.environ.get("BAZEL", "bazel")
         self.reached = os.path.join(scratch, "reached")
         self.seconds, self.sees, self.left_out, self.asked, self.digests = {}, {}, {}, set(), {}
-        self.tests, self.compilers, self.original, self.places, self.functions = {}, {}, {}, [], {}
+        self.tests, self.files, self.compilers, self.original, self.places, self.functions = {}, {}, {}, {}, [], {}
         self.outputs = self.root = self.bin = None
 
     # Bazel
@@ -88,6 +88,8 @@ class Project:
                 at = words.index("-c")
                 self.compilers.setdefault(words[at + 1], words[:at])
         for rule in ElementTree.fromstring(self.ask("query", "--output=xml", "tests(//...)")).iter("rule"):
+            names = sorted(one.get("name").strip("/").replace(":", "/") for one in rule.iter("rule-input"))
+            self.files[rule.get("name")] = [name for name in names if os.path.isfile(os.path.join(self.tree, name))]
             for pair in rule.findall("dict[@name='env']/pair"):
                 if rule.get("name") in self.tests:
                     self.tests[rule.get("name")][1].update([[string.get("value") for string in pair]])
@@ -162,12 +164,11 @@ class Project:
                 self.left_out[test] = "takes more than %d s" % self.slowest if outcome != "failed" else "fails as things are"
 
     def digest(self, test):
-        """Of what lies beside a test: it may come through other functions once that has changed."""
-        digest, folder = hashlib.sha256(), os.path.join(self.tree, test.strip("/").split(":")[0])
-        for name in sorted(os.listdir(folder)):
-            if os.path.isfile(os.path.join(folder, name)):
-                with open(os.path.join(folder, name), "rb") as file:
-                    digest.update(name.encode() + b"\0" + file.read())
+        """Of a test's own files: it may come through other functions once they have changed."""
+        digest = hashlib.sha256()
+        for name in self.files.get(test, []):
+            with open(os.path.join(self.tree, name), "rb") as file:
+                digest.update(name.encode() + b"\0" + file.read())
         return digest.hexdigest()[:16]
 
     def look(self, test):
