@@ -87,12 +87,24 @@ class Project:
             elif words[words.index("-c") + 1].endswith(".c"):
                 at = words.index("-c")
                 self.compilers.setdefault(words[at + 1], words[:at])
-        for rule in ElementTree.fromstring(self.ask("query", "--output=xml", "tests(//...)")).iter("rule"):
-            names = sorted(one.get("name").strip("/").replace(":", "/") for one in rule.iter("rule-input"))
-            self.files[rule.get("name")] = [name for name in names if os.path.isfile(os.path.join(self.tree, name))]
+        inputs, rules_told = {}, list(ElementTree.fromstring(self.ask("query", "--output=xml", "//tests/...")).iter("rule"))
+        for rule in rules_told:
+            inputs[rule.get("name")] = [one.get("name") for one in rule.iter("rule-input")]
+        for rule in rules_told:
+            self.files[rule.get("name")] = self.own_files(rule.get("name"), inputs)
             for pair in rule.findall("dict[@name='env']/pair"):
                 if rule.get("name") in self.tests:
                     self.tests[rule.get("name")][1].update([[string.get("value") for string in pair]])
+
+    def own_files(self, test, inputs):
+        """The files that a test is made of, and the programs that it runs, as far as they lie below tests/."""
+        seen, left = {test}, [test]
+        while left:
+            more = {label for label in inputs.get(left.pop(), []) if label.startswith("//tests/")} - seen
+            seen |= more
+            left += more
+        names = sorted(label.strip("/").replace(":", "/") for label in seen)
+        return [name for name in names if os.path.isfile(os.path.join(self.tree, name))]
 
     def build(self):
         names = os.path.join(self.scratch, "targets")
@@ -164,7 +176,7 @@ class Project:
                 self.left_out[test] = "takes more than %d s" % self.slowest if outcome != "failed" else "fails as things are"
 
     def digest(self, test):
-        """Of a test's own files: it may come through other functions once they have changed."""
+        """Of a test's own files (own_files): it may come through other functions once they have changed."""
         digest = hashlib.sha256()
         for name in self.files.get(test, []):
             with open(os.path.join(self.tree, name), "rb") as file:
