@@ -127,6 +127,32 @@ TEST_F(Touched, MemoryThatComesBackMayBeAnyOfOurs)
     CU(cuMemAddressFree(range, chunk));
 }
 
+TEST_F(Touched, AnEventIsKnownFromItsFirstUseOn)
+{
+    CUevent one, two;
+    CU(cuEventCreate(&one, 0));
+    CU(cuEventCreate(&two, 0));
+    for (bool past : {false, true}) {
+        if (past)
+            watch_forget_events();
+        CU(cuEventRecord(one, nullptr));
+        const uint32_t object = watch_object;
+        EXPECT_NE(0u, object) << past;
+        EXPECT_EQ(1u, watch_generation) << past;
+        CU(cuEventRecord(two, nullptr));
+        EXPECT_NE(0u, watch_object) << past;
+        EXPECT_NE(object, watch_object) << past;
+        CU(cuEventRecord(one, nullptr));
+        EXPECT_EQ(object, watch_object) << past;
+        EXPECT_EQ(2u, watch_generation) << past;
+        CU(cuStreamWaitEvent(nullptr, one, 0));
+        EXPECT_EQ(object, watch_object) << past;
+        EXPECT_EQ(2u, watch_generation) << "what was recorded last: " << past;
+    }
+    CU(cuEventDestroy(one));
+    CU(cuEventDestroy(two));
+}
+
 /* It lives until the graph runs. */
 TEST_F(Touched, AFreeInACapture)
 {
