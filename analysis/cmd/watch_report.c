@@ -10,6 +10,7 @@
 
 #include "analysis/cmd/watch.h"
 #include "analysis/model/model.h"
+#include "analysis/trace/in_flight.h"
 
 enum { FRAMES_SHOWN = 8, FRAME_COLUMNS = 110 };
 
@@ -86,29 +87,13 @@ static const char *scope_words(enum wait_scope scope)
     }
 }
 
-/* The call as its record will be, for the model to say what it may wait for. */
-static struct call as_call(const struct telling *telling, const struct in_flight *flight)
-{
-    const struct ptds_now *now = &flight->now;
-    struct call call = {.thread = flight->thread, .words = 1, .word = (const unsigned char *)&now->word};
-    uint64_t last = telling->report->trace.last_ticks;
-    call.r.enter = call.r.leave = last > now->enter ? last : now->enter; /* what is known by now counts */
-    call.r.api = now->api;
-    call.r.flags = now->flags;
-    call.r.op = now->op;
-    call.r.kinds = now->kinds;
-    call.r.context = now->context;
-    call.r.stream = now->stream;
-    call.r.target = now->target;
-    call.r.object = now->object;
-    call.r.generation = now->generation;
-    return call;
-}
-
 static void put_waits(struct telling *telling, const struct in_flight *flight)
 {
-    struct call call = as_call(telling, flight);
+    struct call call = in_flight_call(flight->thread, &flight->now);
     struct call_view view;
+    uint64_t last = telling->report->trace.last_ticks;
+    if (last > call.r.enter)
+        call.r.enter = call.r.leave = last; /* what is known by now counts */
     if (!model_enter(&telling->model, &call, &view)) {
         fprintf(stderr, "ptds:   what it waits for is unknown: no memory\n");
         return;

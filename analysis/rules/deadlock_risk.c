@@ -121,23 +121,9 @@ static void on_call(struct rule_run *run, const struct call_view *view)
 
 static void never_returned(void *data, uint32_t thread, const struct ptds_now *now)
 {
-    static const unsigned char some_address[8] = {1};
     struct rule_run *run = data;
     struct call_view view;
-    struct call call = {.thread = thread};
-    bool names_memory = now->op == PTDS_OP_FREE || now->op == PTDS_OP_FREE_HOST || now->op == PTDS_OP_UNREGISTER ||
-                        now->op == PTDS_OP_ARRAY_DESTROY;
-    call.words = names_memory;
-    call.word = some_address;
-    call.r.enter = now->enter;
-    call.r.api = now->api;
-    call.r.flags = now->flags & ~(uint32_t)PTDS_CALL_TIMED;
-    call.r.op = (uint8_t)now->op;
-    call.r.context = now->context;
-    call.r.stream = now->stream;
-    call.r.target = now->target;
-    call.r.object = now->object;
-    call.r.stack = now->stack;
+    struct call call = in_flight_call(thread, now);
     if (!model_enter(run->model, &call, &view) || view.waits.count == 0)
         return;
     bool unending = unending_among(run, &view.waits, MODEL_NO_SLOT) != MODEL_NO_SLOT;

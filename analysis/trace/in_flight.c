@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds struct ptds_now in the COUNTS chunks. Called by rules at the end of a trace. The process may still be writing: the
- * entry is read before and after the rest, and one that changed in between is no call in flight.
+ * Finds struct ptds_now in the COUNTS chunks, and says what record it will be. Called by rules at the end of a trace, and
+ * by `ptds watch`. The process may still be writing: the entry is read before and after the rest, and one that changed in
+ * between is no call in flight.
  */
 #include "analysis/trace/in_flight.h"
 
@@ -36,4 +37,24 @@ void in_flight_each(const struct trace *trace, in_flight_fn each, void *data)
         memcpy(&header, chunk, sizeof header);
         each(data, header.thread, &now);
     }
+}
+
+struct call in_flight_call(uint32_t thread, const struct ptds_now *now)
+{
+    enum { NOT_READY = 600 };
+    struct call call = {.thread = thread, .words = 1, .word = (const unsigned char *)&now->word};
+    bool query = now->op == PTDS_OP_STREAM_QUERY || now->op == PTDS_OP_EVENT_QUERY;
+    call.r.enter = call.r.leave = now->enter;
+    call.r.api = now->api;
+    call.r.result = query ? NOT_READY : 0;
+    call.r.flags = now->flags & ~(uint32_t)PTDS_CALL_TIMED; /* it has not left */
+    call.r.op = now->op;
+    call.r.kinds = now->kinds;
+    call.r.context = now->context;
+    call.r.stream = now->stream;
+    call.r.target = now->target;
+    call.r.object = now->object;
+    call.r.generation = now->generation;
+    call.r.stack = now->stack;
+    return call;
 }

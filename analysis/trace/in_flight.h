@@ -15,6 +15,10 @@ extern "C" {
 typedef void (*in_flight_fn)(void *data, uint32_t thread, const struct ptds_now *now);
 void in_flight_each(const struct trace *trace, in_flight_fn each, void *data);
 
+/* The call as its record would be, but for the time, which is the entry's. It refers to `now`. A query has not been told
+ * that its work is done, and waits for none. */
+struct call in_flight_call(uint32_t thread, const struct ptds_now *now);
+
 #ifdef __cplusplus
 }
 #endif

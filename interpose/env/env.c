@@ -222,9 +222,17 @@ static int parse_on_off(const char *value, int *out)
     return choose(value, words, 2, out);
 }
 
+/* Of a long value its beginning: what is allowed has to fit into the line, too. */
 static void complain(const char *name, const char *value, const char *allowed)
 {
-    diag_line(DIAG_ERROR, name, "=", value, " is not allowed (", allowed, "); libptds does nothing in this process", NULL);
+    char begins[100];
+    size_t length = strnlen(value, sizeof begins);
+    int whole = length < sizeof begins;
+    length = whole ? length : sizeof begins - 1;
+    memcpy(begins, value, length);
+    begins[length] = '\0';
+    diag_line(DIAG_ERROR, name, "=", begins, whole ? "" : "...", " is not allowed (", allowed,
+              "); libptds does nothing in this process", NULL);
 }
 
 static void read_all(struct env *env)

@@ -92,9 +92,9 @@ static uint64_t put(struct map *map, uint64_t key, uint64_t value, int replace)
     return value;
 }
 
-int map_set(struct map *map, uint64_t key, uint64_t value)
+void map_set(struct map *map, uint64_t key, uint64_t value)
 {
-    return put(map, key, value, 1) != 0;
+    put(map, key, value, 1);
 }
 
 uint64_t map_get_or_set(struct map *map, uint64_t key, uint64_t value)

@@ -27,9 +27,9 @@ struct map {
     } stripe[MAP_STRIPES];
 };
 
-/* Sets, finds (0 if absent), removes (returns the value that was there, 0 if none). Any thread. map_set returns 0 if there
- * was no memory. */
-int map_set(struct map *map, uint64_t key, uint64_t value);
+/* Sets, finds (0 if absent), removes (returns the value that was there, 0 if none). Any thread. Without memory nothing is
+ * set. */
+void map_set(struct map *map, uint64_t key, uint64_t value);
 uint64_t map_get(struct map *map, uint64_t key);
 uint64_t map_remove(struct map *map, uint64_t key);
 

@@ -9,7 +9,6 @@ import glob
 import hashlib
 import json
 import os
-import random
 import re
 import sys
 
@@ -17,7 +16,7 @@ import project as projects
 import rules
 
 NOTICED = ("noticed", "timeout")
-WAVES = (4, 16)  # how many tests at first: most mutants are seen by the nearest
+BATCH = 400  # mutants in one build
 
 
 def all_mutants(root, folders, only):
@@ -103,24 +102,21 @@ def ranked(tests, times, path, state):
     return sorted(tests, key=cost)
 
 
-def try_one(project, mutant, text, state):
-    """Returns (outcome, by)."""
-    tests = ranked(project.tests_of(mutant.file), project.times, mutant.file, state)
-    if not tests:
-        return "survived", "no test can see this file"
-    project.write(mutant.file, rules.applied(mutant, text), text)
+def unasked(project, number, passed):
+    return [test for test in project.tests_of(number) if passed.get(test) != project.digests[test]]
+
+
+def try_one(project, number, mutant, passed, state):
+    """Returns (outcome, by). `passed` are the tests that did not notice it, as they were then; those of now are added."""
+    tests = ranked(unasked(project, number, passed), project.seconds, mutant.file, state)
+    if not project.tests_of(number):
+        return "survived", "no test comes through this function"
     try:
-        start = 0
-        for end in WAVES + (len(tests),):
-            if start < len(tests):
-                outcome, by = project.run(mutant.file, tests[start:end])
-                if outcome != "passed":
-                    return outcome, by
-            start = end
+        outcome, by = project.run(number, tests)
     finally:
-        project.write(mutant.file, text, text)
         project.sweep()
-    return "survived", ""
+    passed.update({test: project.digests[test] for test in tests if outcome == "survived"})
+    return outcome, by
 
 
 def table(entries, equivalents):
@@ -159,37 +155,62 @@ def report(entries, equivalents, project):
     return survivors
 
 
+def choose(options, known, root):
+    """[(number, key, mutant, text of its file)] of the sample. The number is the same in each run, so that a build serves the next."""
+    mutants, texts = all_mutants(root, options.folder, options.only), {}
+    for path in {mutant.file for mutant in mutants}:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            texts[path] = file.read()
+    chosen = [(key_of(mutant, texts[mutant.file]), mutant) for mutant in mutants]
+    if options.known:
+        chosen = [one for one in chosen if one[0] in known]
+    else:  # by name, so that a sample stays the same, but for what was changed
+        chosen.sort(key=lambda one: hashlib.sha256(("%d %s" % (options.seed, one[0])).encode()).digest())
+        chosen = chosen[:options.sample or None]
+    return [(int(key, 16) % 0x7fffffff + 1, key, mutant, texts[mutant.file]) for key, mutant in chosen]
+
+
 def mutate(options, project, root):
     """The run. Returns the survivors without an explanation."""
     state = State(os.path.join(project.scratch, "state.jsonl"), options.fresh)
     equivalents = read_equivalents(options.equivalents)
-    mutants = all_mutants(root, options.folder, options.only)
-    if 0 < options.sample < len(mutants):
-        mutants = random.Random(options.seed).sample(mutants, options.sample)
-    texts, mine, began = {}, [], project.now()
-    for number, mutant in enumerate(mutants, 1):
-        if mutant.file not in texts:
-            with open(os.path.join(root, mutant.file), encoding="utf-8") as file:
-                texts[mutant.file] = file.read()
-        text = texts[mutant.file]
-        entry = state.known.get(key_of(mutant, text))
-        if entry and not (options.again and entry["outcome"] == "survived"):
-            mine.append(dict(entry, line=mutant.line))
+    chosen, tried, began = choose(options, state.known, root), 0, project.now()
+
+    def open_question(key):
+        return key not in state.known or (options.again and state.known[key]["outcome"] == "survived")
+
+    for first in range(0, 0 if options.report else len(chosen), BATCH):
+        batch = chosen[first:first + BATCH]
+        left = [one for one in batch if open_question(one[1])]
+        if not left or project.now() - began > options.budget * 60:
             continue
-        if options.report or project.now() - began > options.budget * 60:
-            continue
-        start = project.now()
-        outcome, by = try_one(project, mutant, text, state)
-        entry = {"key": key_of(mutant, text), "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "outcome": outcome,
-                 "by": by, "text": mutant.text, "changed": rules.changed_line(mutant, text),
-                 "seconds": round(project.now() - start, 1)}
-        state.add(entry)
-        mine.append(entry)
-        print("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (number, len(mutants), outcome, entry["seconds"], mutant.file, mutant.line,
-                                                    mutant.rule, by), flush=True)
-    if len(mine) < len(mutants):
-        print("%d of %d were not tried: call it again, it goes on" % (len(mutants) - len(mine), len(mutants)))
+        broken = project.prepare([(number, mutant, text) for number, _, mutant, text in batch], say)
+        passed_of = {one[1]: dict(state.known.get(one[1], {}).get("passed", {})) for one in left}
+
+        def cost(one):  # the cheapest first: of as many as there is time for something is known
+            return 0 if one[0] in broken else sum(project.seconds[test] for test in unasked(project, one[0], passed_of[one[1]]))
+
+        for number, key, mutant, text in sorted(left, key=cost):
+            if project.now() - began > options.budget * 60:
+                break
+            start = project.now()
+            passed = passed_of[key]
+            outcome, by = ("not compiled", "") if number in broken else try_one(project, number, mutant, passed, state)
+            entry = {"key": key, "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "outcome": outcome, "by": by,
+                     "text": mutant.text, "changed": rules.changed_line(mutant, text), "seconds": round(project.now() - start, 1),
+                     "passed": passed if outcome == "survived" else {}}
+            state.add(entry)
+            tried += 1
+            say("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (tried, len(chosen), outcome, entry["seconds"], mutant.file, mutant.line,
+                                                       mutant.rule, by))
+    mine = [dict(state.known[key], line=mutant.line) for _, key, mutant, _ in chosen if key in state.known]
+    if len(mine) < len(chosen):
+        say("%d of %d were not tried: call it again, it goes on" % (len(chosen) - len(mine), len(chosen)))
     return report(mine, equivalents, project)
+
+
+def say(text):
+    print(text, flush=True)
 
 
 def parse(arguments):
@@ -197,16 +218,17 @@ def parse(arguments):
     parser.add_argument("--sample", type=int, default=200, help="how many mutants, 0: all (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default %(default)s)")
     parser.add_argument("--budget", type=float, default=60, help="minutes after which none is begun (default %(default)s)")
+    parser.add_argument("--known", action="store_true", help="not a sample, but those that earlier runs tried")
     parser.add_argument("--only", default="", help="files whose path this regular expression finds")
     parser.add_argument("--folder", nargs="*", default=["interpose", "analysis"])
-    parser.add_argument("--again", action="store_true", help="try survivors again: there are new tests")
+    parser.add_argument("--again", action="store_true", help="ask survivors of tests that changed, or were left out, since")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--report", action="store_true", help="only say what is known")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=int, default=60, help="seconds that a test may take (default %(default)s)")
+    parser.add_argument("--timeout", type=int, default=30, help="seconds that a test may take (default %(default)s)")
     parser.add_argument("--slowest", type=float, default=30, help="tests that take longer, unmutated, are left out (default %(default)s s)")
-    parser.add_argument("--without", default=r"^//tests/(bench|apps/speed|gate)[:/]|^//scripts|page_.*test$",
-                        help="tests to leave out: what measures time or needs a browser (default %(default)s)")
+    parser.add_argument("--without", default=r"^//tests/(bench|apps/speed|gate)[:/]|^//scripts",
+                        help="tests to leave out: what measures time (default %(default)s)")
     parser.add_argument("--equivalents", default="tests/mutants.equivalent")
     parser.add_argument("--scratch", help="folder for the copy and the state (default below ~/.cache/ptds-mutate)")
     return parser.parse_args(arguments)
@@ -220,10 +242,11 @@ def main():
     tree = os.path.join(scratch, "tree")
     os.makedirs(tree, exist_ok=True)
     projects.copy_tree(root, tree)
-    project = projects.Project(tree, scratch, options.jobs, options.timeout, options.without)
-    if not options.report:
-        project.baseline(lambda text: print(text, flush=True), options.slowest)
-    return 1 if mutate(options, project, tree) else 0
+    project = projects.Project(tree, scratch, options)
+    try:
+        return 1 if mutate(options, project, tree) else 0
+    finally:
+        project.choose(0)  # what was built is as Bazel left it
 
 
 if __name__ == "__main__":

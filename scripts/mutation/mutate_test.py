@@ -47,6 +47,13 @@ int sum(int count)
     note(total, name);
     return total;
 }
+
+int nobody_calls(int count)
+{
+    goto end;
+end:
+    return count + 7;
+}
 """
 
 TEST = """\
@@ -55,44 +62,42 @@ int main(void) { return !(smaller(1, 2) == 1 && smaller(2, 2) == 0 && smaller(3,
 """
 
 
-class Toy:
-    """What Project is, with cc in Bazel's place."""
+class Toy(projects.Project):
+    """Project, with cc in Bazel's place."""
 
     def __init__(self, tree):
-        self.tree = self.scratch = tree
-        self.times, self.left_out, self.ran, self.swept = {"all": 0.1}, {}, [], 0
+        super().__init__(tree, tree, argparse.Namespace(jobs=2, timeout=2, slowest=10, without="^$"))
+        self.ran, self.swept, self.built = [], 0, 0
 
-    def tests_of(self, path):
-        return ["all"] if path == "toy/toy.c" else []
+    def learn(self):
+        self.outputs, self.root, self.bin = self.tree + "/", self.tree, self.tree
+        self.tests = {"//tests:all": (["toy_test"], {}), "//tests:none": (["none_test"], {}), "//tests:broken": (["broken_test"], {})}
+        self.files = {"//tests:all": ["tests/toy_test.c"]}
+        self.compilers = {"toy/toy.c": ["cc", "-Wall", "-Wextra", "-Werror", "-MD", "-MF", "toy.d"]}
 
-    def write(self, path, text, original):
-        with open(os.path.join(self.tree, path), "w", encoding="utf-8") as file:
-            file.write(text if text == original else projects.QUIET + text)
+    def build(self):
+        self.built += 1
+        for name, main in (("toy", None), ("none", "int main(void) { return 0; }"), ("broken", "int main(void) { return 1; }")):
+            folder = os.path.join(self.tree, name + "_test.runfiles", os.path.basename(self.tree))
+            os.makedirs(folder, exist_ok=True)
+            subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-O2", "-o", os.path.join(folder, name + "_test"), "-x", "c"] +
+                           (["-"] if main else ["tests/toy_test.c", "toy/toy.c"]), cwd=self.tree, input=(main or "").encode(), check=True)
+        return [self.tree]
 
-    def run(self, path, tests):
+    def run(self, number, tests):
         self.ran.append(tests)
-        built = subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-o", "toy_test", "toy_test.c", path], cwd=self.tree,
-                               stderr=subprocess.DEVNULL)
-        if built.returncode != 0:
-            return "not compiled", ""
-        try:
-            good = subprocess.run(["./toy_test"], cwd=self.tree, timeout=2, stdout=subprocess.DEVNULL).returncode == 0
-        except subprocess.TimeoutExpired:
-            return "timeout", "all"
-        return ("passed", "") if good else ("noticed", "all")
+        return super().run(number, tests)
 
     def sweep(self):
         self.swept += 1
-
-    def now(self):
-        return time.monotonic()
+        super().sweep()
 
 
 class Rules(unittest.TestCase):
     def test_only_code_in_functions(self):
         found = rules.mutants("toy.c", TOY)
         lines = {mutant.line for mutant in found}
-        self.assertEqual({10, 11, 16, 22, 24, 25, 26, 28, 29}, lines)
+        self.assertEqual({10, 11, 16, 22, 24, 25, 26, 28, 29, 36}, lines)
         self.assertEqual([("dropped", 'puts("1 < 2 && 3")')], [(m.rule, m.before) for m in found if m.line == 10])
 
     def changes(self, statement):
@@ -121,7 +126,8 @@ class Run(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         os.mkdir(os.path.join(self.folder.name, "toy"))
-        for name, text in (("toy/toy.c", TOY), ("toy_test.c", TEST)):
+        os.mkdir(os.path.join(self.folder.name, "tests"))
+        for name, text in (("toy/toy.c", TOY), ("tests/toy_test.c", TEST)):
             with open(os.path.join(self.folder.name, name), "w", encoding="utf-8") as file:
                 file.write(text)
 
@@ -130,11 +136,13 @@ class Run(unittest.TestCase):
 
     def run_it(self, **changes):
         options = dict(sample=0, seed=1, budget=60, only="", folder=["toy"], again=False, fresh=False, report=False,
-                       equivalents=os.path.join(self.folder.name, "equivalent"))
+                       known=False, equivalents=os.path.join(self.folder.name, "equivalent"))
         options.update(changes)
         self.toy, said = Toy(self.folder.name), io.StringIO()
         with contextlib.redirect_stdout(said):
             survivors = mutate.mutate(argparse.Namespace(**options), self.toy, self.folder.name)
+        with open(os.path.join(self.folder.name, "toy/toy.c"), "w", encoding="utf-8") as file:
+            file.write(TOY)  # as copy_tree does
         return survivors, said.getvalue()
 
     def outcomes(self):
@@ -152,15 +160,19 @@ class Run(unittest.TestCase):
         self.assertEqual("timeout", known["while (0) i += 1;"])
         self.assertEqual("not compiled", known["note(name, total);"])
         self.assertIn("survived: toy/toy.c:16: dropped\n    unseen = what;\n -> while (0) unseen = what;", said)
-        self.assertEqual(len(known), len(self.toy.ran))
-        self.assertEqual(len(known), self.toy.swept)
+        self.assertEqual("survived", known["return count - 7;"])
+        self.assertIn("(no test comes through this function)", said)
+        self.assertIn("left out: //tests:broken, fails as things are", said)
+        self.assertEqual(1, self.toy.built, "all of them at once")
+        self.assertEqual([["//tests:all"]] * len(self.toy.ran), self.toy.ran, "only who comes through the function")
+        unseen = sum(outcome == "not compiled" or "count" in line and "return" in line for line, outcome in known.items())
+        self.assertEqual(len(known) - unseen, len(self.toy.ran))
+        self.assertLess(len(self.toy.ran), self.toy.swept)
         counts = [line.split() for line in said.splitlines() if line.startswith("all ")][0]
         self.assertEqual(len(survivors), int(counts[2]))
         self.assertEqual(sum(outcome == "timeout" for outcome in known.values()), int(counts[5]))
         self.assertEqual(sum(outcome == "not compiled" for outcome in known.values()), int(counts[4]))
         self.assertEqual(sum(outcome in ("noticed", "timeout") for outcome in known.values()), int(counts[1]))
-        with open(os.path.join(self.folder.name, "toy/toy.c"), encoding="utf-8") as file:
-            self.assertEqual(TOY, file.read(), "put right again")
 
     def test_the_seed_decides_and_it_goes_on(self):
         self.run_it(sample=5, budget=-1)
@@ -177,11 +189,16 @@ class Run(unittest.TestCase):
 
     def test_a_survivor_is_tried_again(self):
         self.run_it()
-        with open(os.path.join(self.folder.name, "toy_test.c"), "a", encoding="utf-8") as file:
-            file.write("extern int unseen;\n__attribute__((destructor)) static void look(void) { if (unseen != 0) __builtin_trap(); }\n")
+        with open(os.path.join(self.folder.name, "tests/toy_test.c"), "a", encoding="utf-8") as file:
+            file.write("extern int unseen;\n__attribute__((destructor)) static void look(void) "
+                       "{ sum(4); if (unseen != 6) __builtin_trap(); }\n")
         self.run_it(again=True)
         self.assertLess(0, len(self.toy.ran))
         self.assertGreater(10, len(self.toy.ran), "only survivors")
+        self.assertEqual("noticed", self.outcomes()["while (0) unseen = what;"])
+        self.assertEqual("survived", self.outcomes()['while (0) puts("1 < 2 && 3"); // left < right'])
+        self.run_it(again=True)
+        self.assertEqual([], [tests for tests in self.toy.ran if tests], "nothing changed since")
 
     def test_equivalents_are_named_by_their_lines(self):
         before, _ = self.run_it()
@@ -191,11 +208,28 @@ class Run(unittest.TestCase):
         self.assertEqual(len(before) - 1, len(after))
         self.assertEqual("1", [line.split() for line in said.splitlines() if line.startswith("all ")][0][3])
 
-    def test_what_no_test_sees_survives(self):
-        os.rename(os.path.join(self.folder.name, "toy/toy.c"), os.path.join(self.folder.name, "toy/other.c"))
-        survivors, said = self.run_it(sample=1)
-        self.assertEqual(1, len(survivors))
-        self.assertIn("(no test can see this file)", said)
+    def test_those_that_are_known(self):
+        self.run_it(sample=4, seed=7)
+        known = self.outcomes()
+        self.run_it(known=True, sample=0)
+        self.assertEqual([], self.toy.ran)
+        survivors, _ = self.run_it(known=True, again=True)
+        self.assertEqual(known, self.outcomes())
+        self.assertEqual(sum(outcome == "survived" for outcome in known.values()), len(survivors))
+
+    def test_what_was_learned_of_tests_is_kept(self):
+        self.run_it()
+        looked, projects.Project.look = projects.Project.look, lambda *_: self.fail("asked twice")
+        try:
+            self.run_it(fresh=True, sample=5)
+        finally:
+            projects.Project.look = looked
+
+    def test_the_build_is_left_unchanged(self):
+        self.run_it()
+        self.toy.choose(0)
+        self.assertEqual("passed", self.toy.one("//tests:all", 10))
+        self.assertLess(0, len(self.toy.places))
 
     def test_the_copy_follows_the_checkout(self):
         root = os.path.join(self.folder.name, "root")

@@ -1,20 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scratch copy and its Bazel: what a mutation run builds and asks; called by mutate.py. The checkout is only read."""
+"""The scratch copy, its Bazel and its tests: what a mutation run builds and asks; called by mutate.py. The checkout is only read.
+
+All mutants are built at once (switch.py), and the tests are run as Bazel would run them, but by this file: to build and to start
+Bazel for each mutant took most of an hour. A mutant is asked only of the tests that come through its function.
+"""
+import concurrent.futures
+import hashlib
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
-import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
-# A mutated file is compiled without the warnings that say only that it is odd: an error would hide the mutant from the tests.
-QUIET = "".join('#pragma GCC diagnostic ignored "-W%s"\n' % word for word in (
+import rules
+import switch
+
+# What warns only that code is odd would hide a mutant from the tests; what does not fit is an error.
+ODD = ["-Wno-" + word for word in (
     "parentheses", "unused-parameter", "unused-variable", "unused-function", "unused-but-set-variable", "type-limits",
     "int-in-bool-context", "maybe-uninitialized", "empty-body", "misleading-indentation", "unused-value", "shadow",
-    "sign-compare", "bool-compare", "logical-not-parentheses", "address", "tautological-compare", "extra")) + "#line 1\n"
+    "sign-compare", "bool-compare", "logical-not-parentheses", "address", "tautological-compare", "extra")]
+
 
 def copy_tree(root, tree):
     """Makes the copy what the checkout is, and touches only files that differ."""
@@ -41,116 +51,222 @@ def copy_tree(root, tree):
         shutil.copy(source, target)
 
 
-def recorded_seconds(result):
-    """What a test took when it last ran: a result that Bazel had kept says nothing of it, its test.xml does."""
-    paths = [urllib.parse.unquote(urllib.parse.urlparse(file.get("uri", "")).path) for file in result.get("testActionOutput", [])
-             if file["name"] == "test.xml"]
-    try:
-        root = ElementTree.parse(paths[0]).getroot()
-    except (IndexError, OSError, ElementTree.ParseError):
-        return 0
-    return sum(float(case.get("time") or case.get("duration") or 0) for case in root.iter("testcase"))
-
 
 class Project:
     """Bazel in the scratch copy."""
 
-    def __init__(self, tree, scratch, jobs, timeout, without):
-        self.tree, self.scratch, self.timeout = tree, scratch, timeout
-        self.without = re.compile(without)
+    def __init__(self, tree, scratch, options):
+        self.tree, self.scratch, self.jobs, self.timeout, self.slowest = tree, scratch, options.jobs, options.timeout, options.slowest
+        self.without = re.compile(options.without)
         self.bazel = os.environ.get("BAZEL", "bazel")
-        # Outputs of mutants are not for the disk cache, which all checkouts share.
-        self.options = ["--jobs=%d" % jobs, "--local_test_jobs=%d" % jobs, "--noshow_progress", "--test_output=errors",
-                        "--test_summary=none", "--show_result=0", "--color=no"]
-        self.times, self.seen, self.left_out = {}, {}, {}
-        self.outputs = None
+        self.reached = os.path.join(scratch, "reached")
+        self.seconds, self.sees, self.left_out, self.asked, self.digests = {}, {}, {}, set(), {}
+        self.tests, self.files, self.compilers, self.original, self.places, self.functions = {}, {}, {}, {}, [], {}
+        self.outputs = self.root = self.bin = None
 
-    def query(self, expression):
-        ran = subprocess.run([self.bazel, "query", "--noshow_progress", expression], cwd=self.tree, check=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
-        return ran.stdout.split()
+    # Bazel
 
-    def test(self, targets, *options):
-        """Runs tests. Returns Bazel's status, what it said, and {target: (status, seconds)}."""
-        events, names = os.path.join(self.scratch, "events.json"), os.path.join(self.scratch, "targets")
+    def ask(self, *words):
+        ran = subprocess.run([self.bazel, *words], cwd=self.tree, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        if ran.returncode != 0:
+            raise SystemExit("\n".join(ran.stderr.splitlines()[-20:]))
+        return ran.stdout
+
+    def learn(self):
+        """How each test is started, and how each file is compiled."""
+        where = dict(line.split(": ", 1) for line in self.ask("info", "output_base", "execution_root", "bazel-bin").splitlines())
+        self.outputs, self.root, self.bin = where["output_base"] + "/", where["execution_root"], where["bazel-bin"]
+        told = json.loads(self.ask("aquery", "--output=jsonproto", "mnemonic('TestRunner|CppCompile', //...)"))
+        labels = {target["id"]: target["label"] for target in told["targets"]}
+        for action in told["actions"]:
+            words = action["arguments"]
+            label = labels[action["targetId"]]
+            if action["mnemonic"] == "TestRunner":
+                if not self.without.search(label):
+                    self.tests[label] = (words[1:], {})
+            elif words[words.index("-c") + 1].endswith(".c"):
+                at = words.index("-c")
+                self.compilers.setdefault(words[at + 1], words[:at])
+        inputs, rules_told = {}, list(ElementTree.fromstring(self.ask("query", "--output=xml", "//tests/...")).iter("rule"))
+        for rule in rules_told:
+            inputs[rule.get("name")] = [one.get("name") for one in rule.iter("rule-input")]
+        for rule in rules_told:
+            self.files[rule.get("name")] = self.own_files(rule.get("name"), inputs)
+            for pair in rule.findall("dict[@name='env']/pair"):
+                if rule.get("name") in self.tests:
+                    self.tests[rule.get("name")][1].update([[string.get("value") for string in pair]])
+
+    def own_files(self, test, inputs):
+        """The files that a test is made of, and the programs that it runs, as far as they lie below tests/."""
+        seen, left = {test}, [test]
+        while left:
+            more = {label for label in inputs.get(left.pop(), []) if label.startswith("//tests/")} - seen
+            seen |= more
+            left += more
+        names = sorted(label.strip("/").replace(":", "/") for label in seen)
+        return [name for name in names if os.path.isfile(os.path.join(self.tree, name))]
+
+    def build(self):
+        names = os.path.join(self.scratch, "targets")
         with open(names, "w", encoding="utf-8") as file:
-            file.write("\n".join(targets))
-        ran = subprocess.run([self.bazel, "test", *self.options, *options, "--build_event_json_file=" + events,
-                              "--target_pattern_file=" + names], cwd=self.tree, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT)
-        results = {}
-        with open(events, encoding="utf-8") as file:
-            for line in file:
-                event = json.loads(line)
-                if "testResult" in event:
-                    result, label = event["testResult"], event["id"]["testResult"]["label"]
-                    seconds = max(int(result.get("testAttemptDurationMillis", 0)) / 1000, recorded_seconds(result))
-                    worst = results.get(label, ("PASSED", 0))
-                    status = result["status"] if worst[0] == "PASSED" else worst[0]
-                    results[label] = (status, worst[1] + seconds)
-        return ran.returncode, ran.stdout.decode(errors="replace"), results
+            file.write("\n".join(sorted(self.tests)))
+        # Outputs of mutants are not for the disk cache, which all checkouts share.
+        self.ask("build", "--jobs=%d" % self.jobs, "--noshow_progress", "--show_result=0", "--color=no",
+                 "--noremote_upload_local_results", "--target_pattern_file=" + names)
+        return [os.path.join(self.root, "bazel-out")]
 
-    def baseline(self, say, slowest):
-        """What passes as things are, and how long each takes. Kept, so that a run that goes on need not do it again."""
-        kept = os.path.join(self.scratch, "baseline.json")
-        wanted = [test for test in self.query("tests(//...)") if not self.without.search(test)]
+    def compiles(self, path, text):
+        """Whether a file does with that text. A header is tried with the options of a neighbour."""
+        alike = max(self.compilers, key=lambda other: (other == path, len(os.path.commonprefix([other, path]))))
+        words = [word for word in self.compilers[alike] if not word.startswith("-frandom-seed")]
+        words = [word for at, word in enumerate(words) if "-MF" not in words[max(0, at - 1):at + 1]]
+        return subprocess.run(words + ODD + ["-fsyntax-only", "-iquote", os.path.dirname(path), "-x", "c", "-"],
+                              input=text.encode(), cwd=self.root, stderr=subprocess.DEVNULL).returncode == 0
+
+    # Mutants
+
+    def write(self, path, text):
+        with open(os.path.join(self.tree, path), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def prepare(self, changes, say):
+        """Builds [(number, mutant, text of its file)]. Returns the numbers of those that do not compile."""
+        if not self.tests:
+            self.learn()
+        broken = {number for number, mutant, text in changes if not self.compiles(mutant.file, rules.applied(mutant, text))}
+        texts, numbered = {}, {}
+        for number, mutant, text in changes:
+            if number not in broken:
+                texts[mutant.file] = text
+                numbered.setdefault(mutant.file, []).append((number, mutant))
+        for path in set(self.original) - set(texts):
+            self.write(path, self.original.pop(path))
+        for path, text in texts.items():
+            self.original[path] = text
+            self.write(path, switch.combined(text, numbered[path], self.reached))
+        say("%d mutants of %d files: building..." % (len(changes) - len(broken), len(texts)))
+        self.places = switch.places(self.build())
+        self.functions = {number: switch.function_of(mutant, text) for number, mutant, text in changes if number not in broken}
+        self.baseline(say)
+        return broken
+
+    def baseline(self, say):
+        """What passes as things are, how long each takes, and which functions it comes through. Kept for when the run goes on."""
+        kept, wanted = os.path.join(self.scratch, "baseline.json"), set(self.functions.values())
+        self.asked, self.digests = wanted, {test: self.digest(test) for test in self.tests}
+        known = {"asked": [], "tests": {}}
         if os.path.exists(kept):
             with open(kept, encoding="utf-8") as file:
                 known = json.load(file)
-            self.times = {test: known[test] for test in wanted if test in known}
-            wanted = [test for test in wanted if test not in known]
-        if wanted:
-            say("%d tests as things are..." % len(wanted))
-            _, _, results = self.test(wanted, "--keep_going", "--test_timeout=900")
-            for test in wanted:
-                status, seconds = results.get(test, ("did not build", 0))
-                self.times[test] = seconds if status == "PASSED" else -1
-            with open(kept, "w", encoding="utf-8") as file:
-                json.dump(self.times, file, indent=0)
-        self.left_out = {test: "fails as things are" if seconds < 0 else "takes %d s" % seconds
-                         for test, seconds in self.times.items() if seconds < 0 or seconds > slowest}
+        if {name[:8] for name in wanted} - {name[:8] for name in known["asked"]}:
+            known = {"asked": sorted(wanted), "tests": {}}
+        self.asked = set(known["asked"])
+        missing = [test for test in sorted(self.tests) if known["tests"].get(test, [None])[-1] != self.digests[test]]
+        if missing:
+            say("%d tests as things are..." % len(missing))
+        for test in missing:
+            known["tests"][test] = list(self.look(test)) + [self.digests[test]]
+            with open(kept + ".new", "w", encoding="utf-8") as file:
+                json.dump(known, file, indent=0)
+            os.rename(kept + ".new", kept)
+        for test in self.tests:
+            outcome, self.seconds[test], sees, _ = known["tests"][test]
+            self.sees[test] = set(sees)
+            if outcome != "passed" or self.seconds[test] > self.slowest:
+                self.left_out[test] = "takes more than %d s" % self.slowest if outcome != "failed" else "fails as things are"
 
-    def tests_of(self, path):
-        """The tests that can see a file."""
-        if path not in self.seen:
-            folder = os.path.dirname(path)
-            while not os.path.exists(os.path.join(self.tree, folder, "BUILD")):
-                folder = os.path.dirname(folder)
-            label = "//%s:%s" % (folder, os.path.relpath(path, folder or "."))
-            self.seen[path] = self.query("tests(rdeps(//..., %s))" % label)
-        return [test for test in self.seen[path] if test in self.times and test not in self.left_out]
+    def digest(self, test):
+        """Of a test's own files (own_files): it may come through other functions once they have changed."""
+        digest = hashlib.sha256()
+        for name in self.files.get(test, []):
+            with open(os.path.join(self.tree, name), "rb") as file:
+                digest.update(name.encode() + b"\0" + file.read())
+        return digest.hexdigest()[:16]
 
-    def write(self, path, text, original):
-        """Puts a mutant in its place, or the original back."""
-        with open(os.path.join(self.tree, path), "w", encoding="utf-8") as file:
-            file.write(text if text == original else QUIET + text)
+    def look(self, test):
+        """(outcome, seconds, functions) of a test when nothing is changed."""
+        limit = 3 * self.slowest
+        for number in (switch.REACHED, 0):
+            shutil.rmtree(self.reached, ignore_errors=True)
+            os.makedirs(self.reached)
+            self.choose(number)
+            began = self.now()
+            outcome = self.one(test, limit)
+            if outcome != "failed":
+                break
+        # A test that notices being looked at may come through any of them.
+        return outcome, round(self.now() - began, 2), sorted(os.listdir(self.reached) if number else set(self.functions.values()))
 
-    def run(self, path, tests):
-        """Returns (outcome, by whom): "passed", "noticed", "timeout" or "not compiled"."""
-        longest = max([self.timeout] + [4 * self.times[test] for test in tests])
-        options = ["--notest_keep_going", "--test_timeout=%d" % longest, "--noremote_upload_local_results"]
-        while True:
-            status, said, results = self.test(tests, *options)
-            bad = [test for test, result in results.items() if result[0] != "PASSED"]
-            if status == 1 and not bad:  # the build: the mutant's own file, or something that was to run what was built
-                broken = re.search(r"(%s:\d+:\d+: (fatal )?error:|undefined reference|warning being treated)" % re.escape(path), said)
-                return ("not compiled", "") if broken else ("noticed", "(build)")
-            if not bad:
-                return "passed", ""
-            if results[bad[0]][0] == "TIMEOUT":
-                return "timeout", bad[0]
-            again = self.test(bad[:1], *options, "--nocache_test_results")[2]  # a test that fails now and then tells nothing
-            if again.get(bad[0], ("",))[0] != "PASSED":
-                return "noticed", bad[0]
-            tests = [test for test in tests if test != bad[0]]
-            if not tests:
-                return "passed", ""
+    def choose(self, number):
+        """Says which mutant runs in what was built; 0: none."""
+        for _ in range(300):  # what was killed takes a moment to be gone
+            self.sweep()
+            busy = switch.choose(self.places, number)
+            if not busy:
+                return
+            time.sleep(0.1)
+        raise SystemExit("%s still runs" % busy)
+
+    def tests_of(self, number):
+        """The tests that come through a mutant's function, or, if that is new since they were asked, through its file."""
+        function = self.functions[number]
+
+        def comes(test):
+            return function in self.sees[test] if function in self.asked else any(name[:8] == function[:8] for name in self.sees[test])
+
+        return [test for test in self.tests if test not in self.left_out and comes(test)]
+
+    # Tests
+
+    def one(self, test, limit):
+        """Runs a test. Returns "passed", "failed" or "timeout"."""
+        words, more = self.tests[test]
+        forest = os.path.join(self.bin, words[0] + ".runfiles")
+        scratch = os.path.join(self.scratch, "tmp", test.strip("/").replace("/", "_").replace(":", "_"))
+        shutil.rmtree(scratch, ignore_errors=True)
+        os.makedirs(scratch)
+        outputs = {"TEST_UNDECLARED_OUTPUTS_DIR": scratch + ".outputs", "XML_OUTPUT_FILE": scratch + ".xml"}
+        environment = dict(PATH="/bin:/usr/bin:/usr/local/bin", HOME=scratch, TZ="UTC", USER="test", BAZEL_TEST="1", TEST_TARGET=test,
+                           TEST_WORKSPACE=os.path.basename(self.root), TEST_SRCDIR=forest, RUNFILES_DIR=forest, TEST_TMPDIR=scratch,
+                           TEST_TIMEOUT=str(int(limit)), **outputs, **more)
+        os.makedirs(outputs["TEST_UNDECLARED_OUTPUTS_DIR"], exist_ok=True)
+        child = subprocess.Popen([os.path.join(".", words[0])] + words[1:], cwd=os.path.join(forest, os.path.basename(self.root)),
+                                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 start_new_session=True)
+        try:
+            return "passed" if child.wait(limit) == 0 else "failed"
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        finally:
+            try:
+                os.killpg(child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            child.wait()
+
+    def run(self, number, tests):
+        """Asks tests until one notices. Returns (outcome, by whom): "survived", "noticed" or "timeout"."""
+        self.choose(number)
+        enough, notices = threading.Event(), []
+
+        def ask(test):
+            if not enough.is_set():
+                limit = max(self.timeout, 4 * self.seconds[test])
+                outcome = self.one(test, limit)
+                if outcome == "failed" and not enough.is_set():  # a test that fails now and then tells nothing
+                    outcome = self.one(test, limit)
+                if outcome != "passed" and not enough.is_set():
+                    enough.set()
+                    notices.append(("noticed" if outcome == "failed" else "timeout", test))
+
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            list(pool.map(ask, tests))
+        return notices[0] if notices else ("survived", "")
 
     def sweep(self):
         """Ends what a mutant left running: programs that this copy's Bazel built, and nothing else."""
-        if self.outputs is None:
-            self.outputs = subprocess.run([self.bazel, "info", "output_base"], cwd=self.tree, check=True, stdout=subprocess.PIPE,
-                                          stderr=subprocess.DEVNULL, universal_newlines=True).stdout.strip() + "/"
+        if not self.outputs:
+            return
         for entry in os.listdir("/proc"):
             try:
                 if entry.isdigit() and os.readlink("/proc/%s/exe" % entry).startswith(self.outputs):

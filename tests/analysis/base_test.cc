@@ -53,6 +53,33 @@ TEST(Text, IsCleanedWhereverItsBytesStand)
     }
 }
 
+std::string Utf8(uint32_t point, unsigned size)
+{
+    std::string out;
+    for (unsigned i = size - 1; i > 0; i--, point >>= 6)
+        out.insert(0, 1, static_cast<char>(0x80 | (point & 0x3f)));
+    return static_cast<char>((0xf00 >> size & 0xf0) | point) + out;
+}
+
+/* Every character there is, as UTF-8 writes it; neither control characters nor halves of UTF-16, and none in more bytes
+ * than it needs. */
+TEST(Text, EveryCharacterStays)
+{
+    auto cleaned = [](const std::string &in) {
+        char out[16];
+        return std::string(out, text_clean(out, sizeof out, in.data(), in.size()));
+    };
+    for (uint32_t point = 0x80; point <= 0x1fffff; point += point < 0x1000 || (point & 0x7ff) > 0x7f0 ? 1 : 13) {
+        unsigned size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+        bool stays = point >= 0xa0 && (point < 0xd800 || point > 0xdfff) && point <= 0x10ffff;
+        std::string text = Utf8(point, size);
+        EXPECT_EQ(stays ? text : std::string(size, '?'), cleaned(text)) << std::hex << point;
+        if (size < 4) {
+            EXPECT_EQ(std::string(size + 1, '?'), cleaned(Utf8(point, size + 1))) << std::hex << point;
+        }
+    }
+}
+
 TEST(Duration, IsANumberAndAUnit)
 {
     const struct {

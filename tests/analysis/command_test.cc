@@ -506,6 +506,16 @@ TEST(Doctor, NamesTheGpusAndWhatTheyRead)
     EXPECT_TRUE(Has(ran, "note   GPU                          error 100\n")) << ran.out;
 }
 
+TEST(Doctor, ADoorThatTheDriverLacksIsNoFault)
+{
+    NEEDS_A_PLAIN_SHIM();
+    Ran ran = Ptds("doctor", "LD_LIBRARY_PATH=$PWD/tests/analysis/fake_old");
+    EXPECT_EQ(0, ran.status) << ran.out;
+    EXPECT_TRUE(Has(ran, "CUDA 11.8")) << ran.out;
+    EXPECT_TRUE(Has(ran, "ok     door cuGetProcAddress ")) << ran.out;
+    EXPECT_TRUE(Has(ran, "note   door cuGetProcAddress_v2 ")) << ran.out;
+}
+
 TEST(Doctor, TellsALibraryThatDoesNotLoad)
 {
     /* A program is no library: the loader says so and goes on without it. */

@@ -137,6 +137,10 @@ TEST(Diff, JsonAndMarkdownSayTheSame)
     EXPECT_STREQ("sync-copy", json_string_value(json_object_get(first, "rule")));
     EXPECT_STREQ("more", json_string_value(json_object_get(first, "change")));
     EXPECT_EQ(6, json_real_value(json_object_get(calls, "median")));
+    for (const char *side : {"before", "after"}) {
+        json_t *saves = json_object_get(json_object_get(json_object_get(first, "saves_ns"), side), "median");
+        EXPECT_LT(0, json_number_value(saves)) << side;
+    }
     json_decref(root);
 }
 
@@ -180,6 +184,10 @@ TEST(Diff, UsageAndWhatCannotBeRead)
     Outcome ran = sides.Diff({one, "/nowhere/at/all"});
     EXPECT_EQ(3, ran.exit) << ran;
     EXPECT_EQ("", ran.out) << "half a comparison is none";
+    std::string some = sides.Of("some", {{4}, {4}});
+    std::ofstream(some + "/1.ptds") << "PTDS, and no trace";
+    EXPECT_EQ(3, sides.Diff({some, one}).exit) << "nor is one with half of a side";
+    EXPECT_EQ(3, sides.Diff({one, some}).exit);
 }
 
 } // namespace

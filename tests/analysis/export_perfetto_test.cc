@@ -109,6 +109,8 @@ TEST(Perfetto, FlowsLeadFromTheCallToItsWork)
         EXPECT_EQ("stream", trace.tracks.at(flow.second[1]->track).substr(0, 6));
         EXPECT_EQ("sent to", trace.tracks.at(flow.second[2]->track).substr(0, 7));
         EXPECT_EQ(1u, flow.second[2]->last_flows.size());
+        for (unsigned i : {1, 2})
+            EXPECT_EQ("1", flow.second[i]->arguments.at("thread"));
         EXPECT_EQ(flow.second[0]->time, flow.second[2]->time) << "work is shown where it was submitted";
         EXPECT_EQ(static_cast<uint64_t>(INSTANT), flow.second[2]->type);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A libcuda.so.1 that has just the functions which `ptds doctor` asks for and the shim knows a driver by, so that its
- * verdicts can be tested without a driver and without the simulated one.
+ * verdicts can be tested without a driver and without the simulated one. OLD: as before CUDA 12, which brought
+ * cuGetProcAddress_v2.
  */
 #include <stdint.h>
 #include <string.h>
@@ -19,7 +20,11 @@ int cuInit(unsigned int flags)
 
 int cuDriverGetVersion(int *version)
 {
+#ifdef OLD
+    *version = 11080;
+#else
     *version = 13000;
+#endif
     return 0;
 }
 
@@ -36,9 +41,11 @@ int cuGetProcAddress(const char *name, void **address, int version, uint64_t fla
     return *address != NULL ? 0 : 500;
 }
 
+#ifndef OLD
 int cuGetProcAddress_v2(const char *name, void **address, int version, uint64_t flags, int *status)
 {
     if (status != NULL)
         *status = 0;
     return cuGetProcAddress(name, address, version, flags);
 }
+#endif

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -413,7 +415,7 @@ TEST(DeadlockRisk, ACallThatNeverReturned)
 {
     const char hung[] = "1@0 launch s=N1 k=spin\n"
                         "killed\n"
-                        "in-flight 1@10 free site=stuck\n";
+                        "in-flight 1@10 free ptr=0x1000 site=stuck\n";
     Built report(BuildTrace(std::string(hung) + "2@2000000 none\n"));
     auto findings = report.Of("deadlock-risk");
     ASSERT_EQ(1u, findings.size()) << report.Text();
@@ -421,6 +423,47 @@ TEST(DeadlockRisk, ACallThatNeverReturned)
     EXPECT_TRUE(HasId(findings[0], FINDING_WAITS_FOR, 1));
     EXPECT_TRUE(Built(BuildTrace(std::string(hung) + "2@2000 none\n")).Of("deadlock-risk").empty())
         << "two milliseconds are no hang";
+}
+
+/* What the call says of itself decides whether it waits, as it does for one that returned. */
+TEST(DeadlockRisk, OnlyACallThatWaitsCanHaveHung)
+{
+    auto hung = [](const std::string &call) {
+        return BuildTrace("1@0 launch s=B1 k=spin\n1@5 record s=B1 e=E\nkilled\nin-flight 1@10 " + call +
+                          " site=stuck\n2@2000000 none\n");
+    };
+    for (const char *waits : {"free ptr=0x1000", "ctx-sync", "sync s=B1", "sync s=L", "event-sync e=E",
+                              "copy s=L implicit from=device to=pageable bytes=4"}) {
+        Built report(hung(waits));
+        auto findings = report.Of("deadlock-risk");
+        ASSERT_EQ(1u, findings.size()) << waits << report.Text();
+        EXPECT_TRUE(HasId(findings[0], FINDING_WAITS_FOR, 1)) << waits;
+    }
+    /* A program that polls is killed in a query as a rule. */
+    for (const char *silent : {"sync s=N2", "sync s=B2", "query s=B1", "query s=L", "event-query e=E", "launch s=N2 k=next",
+                               "free ptr=0", "copy s=L implicit from=device to=device bytes=4"})
+        EXPECT_TRUE(Built(hung(silent)).Of("deadlock-risk").empty()) << silent;
+}
+
+/* Each is looked at when it ends, not at the end of the trace, when all is done. */
+TEST(ThreadEnd, EachOfSeveralThreads)
+{
+    std::string text;
+    for (unsigned thread = 2; thread < 6; thread++) {
+        std::string id = std::to_string(thread);
+        text += id + "@" + id + "0 alloc-async s=P" + id + " ptr=0x" + id + "0000 bytes=64\n";
+    }
+    for (unsigned thread : {4, 2, 5, 3})
+        text += "thread-end " + std::to_string(thread) + "@" + std::to_string(100 + thread * 10) + "\n";
+    for (unsigned i = 0; i < 20; i++)
+        text += "1@" + std::to_string(90 + i * 5) + " none\n";
+    Built report(BuildTrace(text + "1@200+50 ctx-sync\n1@300 none\n"));
+    std::string threads;
+    for (const finding *finding : report.Of("thread-end"))
+        for (size_t i = 0; i < finding->sets[FINDING_THREADS].count; i++)
+            threads += std::to_string(finding->sets[FINDING_THREADS].id[i]);
+    std::sort(threads.begin(), threads.end());
+    EXPECT_EQ("2345", threads) << report.Text();
 }
 
 /* A kernel that never ends is no error where the record of its end may be missing, unless the call hangs for long. */
@@ -452,6 +495,19 @@ TEST(EventMisuse, ThreeCases)
     EXPECT_EQ(3u, report.Of("event-misuse").size()) << report.Text();
     for (const struct finding *one : report.Of("event-misuse"))
         EXPECT_NE(SEVERITY_ERROR, one->severity) << "no call shows that the event was not handed over";
+}
+
+TEST(EventMisuse, WhoseRecordingAWaitGotIsSaid)
+{
+    Built report(BuildTrace("1@0 event-create e=E flags=2\n"
+                            "1@20 record s=N1 e=E\n"
+                            "2@30 record s=N2 e=E\n"
+                            "1@40+3 event-sync e=E\n"));
+    auto findings = report.Of("event-misuse");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_TRUE(HasId(findings[0], FINDING_THREADS, 2)) << report.Text();
+    EXPECT_TRUE(HasId(findings[0], FINDING_WAITS_FOR, 2)) << "N2, the second stream";
+    EXPECT_FALSE(HasId(findings[0], FINDING_WAITS_FOR, 1)) << "what it recorded itself is no longer in the event";
 }
 
 /* A ring of two buffers: the first round waits for nothing, and the thread comes by again. cuBLASXt does so. */

@@ -3,6 +3,7 @@
 // The first screen and the details: they fit, they say how much they cover, they fold sequences, and select what was asked.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <sstream>
 
 #include "analysis/report/edge_feed.h"
@@ -136,6 +137,35 @@ TEST(Screen, SaysWhatTheShownFindingsCover)
     for (const char *part : {"sync-copy", "cuMemcpyDtoH_v2 at prog+0x", "behind k0", "-> Use the Async form",
                              "Next: ptds report", "Implicit orders: not analysed", "policy observe", "Not analysed:"})
         EXPECT_TRUE(Has(screen, part)) << part << "\n" << screen;
+}
+
+/* An object's name that leaves no room for the rest of its line. */
+TEST(Screen, OfALongPlaceTheSymbolStays)
+{
+    std::string object = "a_library_whose_name_is_longer_than_what_a_terminal_has_room_for.so_symbol";
+    std::string bytes = BuildTrace("setting policy=observe\n1@0 launch s=L k=k0\n"
+                                   "1@10+9000 copy s=L implicit from=device to=pageable bytes=4 site=b@" +
+                                   object + "\n" GOES_ON);
+    size_t at = bytes.find(object);
+    ASSERT_NE(std::string::npos, at);
+    bytes[at + object.size() - strlen("_symbol")] = ' ';
+    std::string screen = Selected(bytes).Screen();
+    EXPECT_TRUE(Has(screen, "cuMemcpyDtoH_v2 at symbol+0x")) << screen;
+    ExpectFits(screen, 40);
+}
+
+TEST(Screen, TimesOfCallsThatHaveSome)
+{
+    Selected report(BuildTrace("setting policy=observe\n1@0 launch s=L k=a\n"
+                               "1@10+9000 copy s=L implicit from=device to=pageable bytes=4\n"));
+    std::istringstream lines(report.Details());
+    std::string copy, launch, word;
+    for (std::string line; std::getline(lines, line);) {
+        copy = Has(line, "cuMemcpyDtoH_v2") && copy.empty() && Has(line, " 1 ") ? line : copy;
+        launch = Has(line, "cuLaunchKernel") && launch.empty() && Has(line, " 1 ") ? line : launch;
+    }
+    EXPECT_TRUE(Has(copy, "9.0 ms")) << report.Details();
+    EXPECT_TRUE(Has(launch, " -          -  cuLaunchKernel")) << report.Details();
 }
 
 TEST(Screen, FoldsWaitsThatOnlyExposeTheNext)

@@ -103,6 +103,21 @@ TEST(Summary, CountsAreTheExactOnesWhereThereAre)
     EXPECT_TRUE(Has(report.Text(), "1 203 311")) << report.Text();
 }
 
+/* All calls are there, so nothing is said of missing ones. */
+TEST(Summary, WhatIsNotAnalysedIsNamedThoughAllWasRecorded)
+{
+    TraceBuilder builder;
+    CallSpec call;
+    call.op = PTDS_OP_LAUNCH;
+    call.stream = call.target = 7; /* made before the record began */
+    builder.Call(call);
+    builder.Count(1, call.api, false, {1, 0, 0, 0});
+    builder.Clock(0, 0);
+    Built report(builder.Bytes());
+    EXPECT_TRUE(Has(report.Summary(), "\nptds: not analysed: 1 operations on streams whose creation was not seen"))
+        << report.Summary();
+}
+
 TEST(Summary, MissingDataIsNamed)
 {
     TraceBuilder builder;

@@ -45,12 +45,12 @@ struct Site {
         Outcome ran = run({{path}});
         std::istringstream words(ran.out);
         std::string hex;
-        words >> std::hex >> offset >> hex;
+        words >> std::hex >> offset >> hex >> assembled;
         build_id = FromHex(hex);
         EXPECT_EQ(20u, build_id.size()) << ran;
     }
     std::string path, build_id;
-    uint64_t offset = 0;
+    uint64_t offset = 0, assembled = 0;
 };
 
 const uint64_t base = 0x555500000000;
@@ -124,10 +124,22 @@ TEST(Symbols, InlinedFramesWithTheirLines)
     EXPECT_FALSE(places[1].inlined);
     EXPECT_EQ(LineOf("outer"), places[1].line);
     EXPECT_TRUE(EndsWith(places[1].file, source)) << places[1].file;
+    EXPECT_EQ('/', places[1].file[0]) << "below the folder in which it was compiled: " << places[1].file;
     std::string text = named.Text();
     EXPECT_NE(std::string::npos, text.find("inlined into places::Outer::method(int) (places.cc:")) << text;
     EXPECT_EQ(nullptr, named.Trouble());
     EXPECT_EQ(text, named.Text()) << "the second time it comes from what is open already";
+}
+
+TEST(Symbols, ALineWithoutAFunctionHasTheSymbolsName)
+{
+    Site site;
+    Named named(site.path, site.build_id, base + site.assembled);
+    std::vector<site_place> places = named.Places();
+    ASSERT_EQ(1u, places.size());
+    EXPECT_STREQ("assembled", places[0].function);
+    EXPECT_TRUE(EndsWith(places[0].file, "tests/analysis/places_assembled.S")) << places[0].file;
+    EXPECT_NE(0, places[0].line);
 }
 
 TEST(Symbols, ADifferentBuildGivesNoNamesAndSaysSo)

@@ -126,6 +126,17 @@ TEST(WhatIf, WhatMayTouchEverythingStaysInOrderUnderGuarded)
     run.Takes(ORDER_PER_THREAD, 9.5, 10.6);
 }
 
+/* 3 ms from the call to the kernel's begin, which no policy takes away. */
+TEST(WhatIf, TheWayToTheGpuStays)
+{
+    WhatIf run("1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+               "1@100+2 launch s=L k=_Z1aPf args=A\n2@101+2 launch s=L k=_Z1bPf args=B\n"
+               "1@110+13000 sync s=L\n2@111+23000 sync s=L\n"
+               "device-run 1@100 3100+10000\ndevice-run 2@101 13101+10000\n");
+    run.Takes(ORDER_GUARDED, 12.5, 13.6);
+    run.Takes(ORDER_PER_THREAD, 12.5, 13.6);
+}
+
 TEST(WhatIf, KernelsThatFillTheGpuRunOneAfterAnother)
 {
     WhatIf full(Two("k=_Z1aPf args=A blocks=4000", "k=_Z1bPf args=B blocks=4000"));
@@ -134,6 +145,25 @@ TEST(WhatIf, KernelsThatFillTheGpuRunOneAfterAnother)
     WhatIf half(Two("k=_Z1aPf args=A blocks=100", "k=_Z1bPf args=B blocks=100")); /* some GPUs hold both, some one */
     EXPECT_GE(10.6, double(half.found.policies[1].least) / 1e6);
     EXPECT_LE(19.5, double(half.found.policies[1].most) / 1e6);
+}
+
+/* Whichever they are. */
+TEST(WhatIf, TheTwoThatMostTimeGoesIntoAreNamed)
+{
+    const char *const names[PARTS] = {"host", "launching", "kernels", "copies", "a full GPU"};
+    struct whatif found = WhatIf(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B")).found;
+    for (unsigned first = 0; first < PARTS; first++)
+        for (unsigned second = 0; second < PARTS; second++) {
+            struct moment *spent = &found.policies[0].spent;
+            *spent = {1000, {10, 10, 10, 10, 10}};
+            spent->part[second] = 330;
+            spent->part[first] = 640;
+            TextOf out;
+            whatif_text(&found, &out);
+            std::string both = std::string("then ") + names[first] + " 64 %";
+            both += first == second ? "\n" : std::string(", ") + names[second] + " 33 %\n";
+            EXPECT_NE(std::string::npos, out.text.find(both)) << both << out.text;
+        }
 }
 
 /* The first two kernels did run side by side, so this is no small GPU, and the other two can. */

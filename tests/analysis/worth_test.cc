@@ -48,6 +48,27 @@ TEST(Floor, IsAPercentageATimeOrBoth)
         EXPECT_FALSE(floor_parse(wrong, &floor)) << wrong;
 }
 
+/* Of 1000 ns: 600, 290, 100 and 10. */
+TEST(Cover, IsHowManyFindingsSaveThatShare)
+{
+    struct finding findings[4] = {};
+    struct finding *all[4];
+    const uint64_t saves[] = {600, 290, 100, 10};
+    for (size_t i = 0; i < 4; i++) {
+        findings[i].host_ns = saves[i];
+        all[i] = &findings[i];
+    }
+    struct report report = {};
+    report.findings.items = all;
+    report.findings.count = 4;
+    report.totals.host_ns = 1000;
+    const size_t most[][2] = {{1, 1}, {60, 1}, {61, 2}, {89, 2}, {90, 3}, {99, 3}, {100, 4}};
+    for (const auto &[percent, count] : most)
+        EXPECT_EQ(count, report_cover(&report, static_cast<unsigned>(percent))) << percent;
+    report.totals.host_ns = 0;
+    EXPECT_EQ(0u, report_cover(&report, 90)) << "nothing is known to be saved";
+}
+
 /* Two places that would save 3 ms and 20 us, in a run of a second. */
 const char two_places[] = "1@0 launch s=N1 k=a\n"
                           "1@10+5000 copy s=N1 from=device to=pageable bytes=4 site=much\n"
@@ -354,6 +375,32 @@ TEST(Outcome, WhatIsWrongComesBeforeWhatOnlyFailed)
     EXPECT_STREQ("order-given-up", report->findings.items[0]->rule->id) << report.Text();
     EXPECT_STREQ("capture-conflict", report->findings.items[1]->rule->id);
     EXPECT_EQ(report->findings.items[0], report_outcome(report.get()).finding);
+}
+
+TEST(ManyText, NoFindingsCostNoneAndUnknownCostsAreNot)
+{
+    TraceBuilder timeless;
+    timeless.header.clock = PTDS_CLOCK_TSC;
+    timeless.Call(CallSpec());
+    for (const auto &[bytes, says] : std::vector<std::pair<std::string, std::string>>{
+             {BuildTrace("setting policy=observe\n1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n"), "none"},
+             {timeless.Bytes(), "unknown"},
+             {BuildTrace("1@0 event-create e=E flags=2\n1@10 wait s=N1 e=E\n1@20 record s=N1 e=E\n"), "unknown"}})
+        EXPECT_STREQ(says.c_str(), report_host_time(Built(bytes).get()).text);
+}
+
+TEST(ManyScreen, SaysHowManyFindingsItShows)
+{
+    std::string places;
+    for (unsigned i = 0; i < 9; i++)
+        places += "1@" + std::to_string(i * 20000) + " launch s=L k=a\n1@" + std::to_string(i * 20000 + 10) +
+                  "+9000 copy s=L implicit from=device to=pageable bytes=4 site=s" + std::to_string(i) + "\n";
+    Opened opened(std::vector<std::string>(2, BuildTrace("setting policy=observe\n" + places)));
+    ASSERT_EQ("", opened.troubles);
+    TextOf out;
+    many_screen(&opened.traces, &opened.folds, opened.namer, 40, &out);
+    EXPECT_TRUE(Has(out.text, "\nFindings: 5 of 8; all: --all\n"))
+        << "the last result is what the program is for: " << out.text;
 }
 
 TEST(ManyScreen, AHundredTracesFit)

@@ -2,6 +2,8 @@
  *
  * What memory that is mapped, shared, or comes and goes on a stream touch.
  */
+#include <unistd.h>
+
 #include "tests/footprint/touched.h"
 #include "tests/conformance/tables.ptx.h"
 
@@ -92,6 +94,63 @@ TEST_F(Touched, MemoryThatOthersGet)
     CU(cuIpcGetMemHandle(&handle, b));
     TOUCHES(cuMemsetD8Async(b, 0, 8, nullptr), "w b[0,8)");
     EXPECT_EQ(last.host, 1);
+}
+
+/* Memory that was handed out and came back as another is still that when it is handed out again. */
+TEST_F(Touched, MemoryThatComesBackMayBeAnyOfOurs)
+{
+    constexpr size_t chunk = 2 << 20;
+    CUmemAllocationProp about = {};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    about.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle ours, back;
+    CUdeviceptr range;
+    int descriptor = -1;
+    CU(cuMemCreate(&ours, chunk, &about, 0));
+    CU(cuMemExportToShareableHandle(&descriptor, ours, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    CU(cuMemImportFromShareableHandle(&back, (void *)(intptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+    close(descriptor);
+    CU(cuMemAddressReserve(&range, chunk, 0, 0, 0));
+    CU(cuMemMap(range, chunk, 0, back, 0));
+    CU(cuMemSetAccess(range, chunk, &access, 1));
+    TOUCHES(cuMemsetD8Async(range, 0, 8, nullptr), "!OTHER");
+    CU(cuMemExportToShareableHandle(&descriptor, back, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    close(descriptor);
+    TOUCHES(cuMemsetD8Async(range, 0, 8, nullptr), "!OTHER");
+    EXPECT_EQ(last.host, 1) << "and others can touch it";
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range, chunk));
+    CU(cuMemRelease(back));
+    CU(cuMemRelease(ours));
+    CU(cuMemAddressFree(range, chunk));
+}
+
+TEST_F(Touched, AnEventIsKnownFromItsFirstUseOn)
+{
+    CUevent one, two;
+    CU(cuEventCreate(&one, 0));
+    CU(cuEventCreate(&two, 0));
+    for (bool past : {false, true}) {
+        if (past)
+            watch_forget_events();
+        CU(cuEventRecord(one, nullptr));
+        const uint32_t object = watch_object;
+        EXPECT_NE(0u, object) << past;
+        EXPECT_EQ(1u, watch_generation) << past;
+        CU(cuEventRecord(two, nullptr));
+        EXPECT_NE(0u, watch_object) << past;
+        EXPECT_NE(object, watch_object) << past;
+        CU(cuEventRecord(one, nullptr));
+        EXPECT_EQ(object, watch_object) << past;
+        EXPECT_EQ(2u, watch_generation) << past;
+        CU(cuStreamWaitEvent(nullptr, one, 0));
+        EXPECT_EQ(object, watch_object) << past;
+        EXPECT_EQ(2u, watch_generation) << "what was recorded last: " << past;
+    }
+    CU(cuEventDestroy(one));
+    CU(cuEventDestroy(two));
 }
 
 /* It lives until the graph runs. */

@@ -89,6 +89,13 @@ std::vector<std::string> samples()
         few += static_cast<char>('a' + random() % 5 * (random() % 3));
     }
     made.insert(made.end(), {words, noise, few, words.substr(0, 3000), noise.substr(0, 300), words + noise + few});
+    /* Few characters, some rare, in no order: their code lengths are shorter plain than packed. */
+    for (int characters : {3, 5, 8, 12}) {
+        std::string small;
+        while (small.size() < 1500)
+            small += static_cast<char>(std::min(random() % static_cast<unsigned>(characters), random() % 16));
+        made.push_back(small);
+    }
     return made;
 }
 

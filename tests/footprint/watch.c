@@ -12,11 +12,14 @@
 #include "interpose/policy/policy.h"
 
 struct touched watch_last;
+uint32_t watch_object, watch_generation;
 
 static void look(struct call *C, int implicit)
 {
     (void)implicit;
     watch_last = C->touched;
+    watch_object = C->object;
+    watch_generation = C->generation;
 }
 
 static void look_created(struct call *C)
@@ -33,6 +36,11 @@ void watch_start(void)
     watching.created = look_created;
     watching.wants_footprint = 1;
     routing.policy = &watching;
+}
+
+void watch_forget_events(void)
+{
+    objects_handles_after_fork();
 }
 
 struct memory *watch_find(uint64_t address)

@@ -8,9 +8,13 @@
 #include "interpose/state/touched.h"
 
 extern struct touched watch_last;
+extern uint32_t watch_object, watch_generation; /* of the same call */
 
 /* From here on, instead of the configured policy; after the first call of the driver. */
 void watch_start(void);
+
+/* As if all events had been made past the shim. */
+void watch_forget_events(void);
 
 /* The memory where an address lies; NULL none. */
 struct memory *watch_find(uint64_t address);

@@ -103,6 +103,18 @@ TEST(Environment, TwoWrongValuesAreOneLine)
     EXPECT_EQ(lines_of(outcome.err).size(), 1u) << outcome;
 }
 
+/* The line is of a bounded length, and what is allowed is what it is for. */
+TEST(Environment, ALongWrongValueIsCut)
+{
+    for (const char *variable : {"PTDS_POLICY", "PTDS_EXCLUDE"}) {
+        std::vector<std::string> lines = lines_of(run_untouched({{variable, std::string(20000, 'x')}}).err);
+        ASSERT_EQ(lines.size(), 1u) << variable;
+        EXPECT_EQ(lines[0].find(std::string("ptds: ") + variable + "=xxx"), 0u) << lines[0];
+        EXPECT_NE(lines[0].find("x... is not allowed ("), std::string::npos) << lines[0];
+        EXPECT_NE(lines[0].find("); libptds does nothing in this process"), std::string::npos) << lines[0];
+    }
+}
+
 TEST(Environment, AWrongValueIsNotSaidIfQuiet)
 {
     EXPECT_EQ(run_untouched({{"PTDS_POLICY", "fast"}, {"PTDS_DIAG", "quiet"}}).err, "");

@@ -4,6 +4,7 @@
  * kernel, which runs for 1234 ns from the pop on. FAKE_CUPTI_VERSION: what it says it is. A subscriber is called once, when
  * it enables a domain; FAKE_CUPTI_REFUSES: there is one already.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static uint64_t now(void)
 EXPORT CUptiResult cuptiGetVersion(uint32_t *version)
 {
     const char *other = getenv("FAKE_CUPTI_VERSION");
+    errno = EBADF; /* a library may */
     *version = other ? (uint32_t)atoi(other) : CUPTI_API_VERSION;
     return CUPTI_SUCCESS;
 }

@@ -203,6 +203,16 @@ TEST(Guarded, ExcludedObjectsStayOnTheLegacyStreamInOrder)
         {{"PTDS_EXCLUDE", "steps_child"}});
 }
 
+/* One that is longer than any path is in no list, and takes nothing from those behind it. */
+TEST(Guarded, AnEndlessNameExcludesNothing)
+{
+    for (const std::string &list : {std::string(600, 'x') + ",,steps_child", std::string(600, '*')})
+        expect_policy(
+            "guarded",
+            {{"fill:D@0", list.back() == '*' ? "cuMemsetD8Async(L1)" : "cuMemsetD8Async(0) cuEventRecord(legacy;E1)"}},
+            {{"PTDS_EXCLUDE", list}});
+}
+
 TEST(Guarded, GettersSeeTheDefaultStreamAndAttributesReachTheLanes)
 {
     std::string set = "cuStreamSetAttribute(0)";

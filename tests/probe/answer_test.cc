@@ -222,6 +222,19 @@ TEST(Answer, AsFast)
              "right under guarded; no measurable difference (100.0 ms, bare 101.0 ms, spread 4.0 ms)");
 }
 
+TEST(Answer, EachReasonForWhichNothingIsToBeGained)
+{
+    Case one;
+    one.policy.times = Times({99, 100, 103});
+    for (default_cost cost :
+         {DEFAULT_UP_TO, DEFAULT_UNUSED, DEFAULT_ALONE, DEFAULT_NO_WAIT, DEFAULT_NEEDED, DEFAULT_UNKNOWN}) {
+        one.observed.cost = cost;
+        answer found = answer_of(&one.Evidence());
+        bool gains = cost == DEFAULT_UP_TO || cost == DEFAULT_UNKNOWN;
+        EXPECT_STREQ(word_names[gains ? WORD_RIGHT : WORD_NOTHING], word_names[found.word]) << cost;
+    }
+}
+
 TEST(Answer, WhatWasMeasuredStandsAgainstTheRecord)
 {
     Case one;

@@ -40,6 +40,38 @@ TEST_F(Lifetime, ADestroyThatFailsEndsNothing)
     EXPECT_EQ(std::vector<CUcontext>{kOne}, alive());
 }
 
+/* Whatever the place for the handle has in it, or if there is no place. */
+TEST_F(Lifetime, ACreationThatFailsMakesNothing)
+{
+    const struct context *there = create(kOne);
+    const CUcontext none = nullptr;
+    const struct {
+        CUresult result;
+        const CUcontext *handle;
+    } failures[] = {{CUDA_ERROR_OUT_OF_MEMORY, &kOne},
+                    {CUDA_ERROR_OUT_OF_MEMORY, &kTwo},
+                    {CUDA_ERROR_OUT_OF_MEMORY, &none},
+                    {CUDA_ERROR_INVALID_VALUE, nullptr},
+                    {CUDA_SUCCESS, &none}};
+    for (const auto &[result, handle] : failures) {
+        struct call calls[] = {after(result), after(result), after(result), after(result)};
+        objects_context_created(&calls[0], handle);
+        objects_primary_retained(&calls[1], handle, 0);
+        objects_context_green(&calls[2], handle);
+        objects_context_current(&calls[3], handle != nullptr ? *handle : nullptr);
+        for (const struct call &call : calls) {
+            EXPECT_EQ(nullptr, call.context);
+            EXPECT_EQ(after().op, call.op);
+        }
+        EXPECT_EQ(std::vector<CUcontext>{kOne}, alive());
+        EXPECT_EQ(PTDS_CONTEXT_CREATED, there->kind);
+    }
+    struct call call = after(CUDA_ERROR_OUT_OF_MEMORY);
+    objects_stream_created(&call, &kStream, 0, 0);
+    EXPECT_EQ(0u, call.stream_uid);
+    EXPECT_EQ(after().op, call.op);
+}
+
 TEST_F(Lifetime, ADestroyedContextsHandleIsAnotherContext)
 {
     const struct context *context = create(kOne);

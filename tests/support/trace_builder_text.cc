@@ -415,7 +415,10 @@ private:
         now.target = call.target;
         now.object = call.object;
         now.stack = call.stack;
-        now.op = call.op;
+        now.op = static_cast<uint8_t>(call.op);
+        now.kinds = static_cast<uint8_t>(call.kinds);
+        now.generation = call.generation;
+        now.word = call.words.empty() ? 0 : call.words[0];
         trace_.Now(call.thread, now);
     }
 
