@@ -40,6 +40,9 @@ struct env_output_to {
     const char *path; /* ENV_OUTPUT_FILE only; the environment's own memory, copied */
 };
 
+/* In which threads functions of Python are looked for. */
+enum env_python_frames { ENV_PYTHON_OFF, ENV_PYTHON_FIRST, ENV_PYTHON_ON, ENV_PYTHON_AUTO };
+
 struct env {
     enum env_policy policy;
     unsigned lanes;
@@ -51,7 +54,7 @@ struct env {
     uint64_t trace_limit, memory_limit; /* in a file, and where there is none */
     uint64_t report_budget;             /* ns; 0: by the run's own time */
     enum env_device_times device_times;
-    int python_frames;
+    int python_frames; /* enum env_python_frames */
     int disable;
     enum env_diag diag;
     int recording; /* anything wants records: report, log or trace, under a policy other than none */

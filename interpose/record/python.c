@@ -187,15 +187,28 @@ static uint64_t key_by_peek(const struct python_layout *layout, struct python_th
     return sum.value | 2;
 }
 
+/* The state of the thread that started the interpreter lies in the runtime itself. */
+static inline int is_first(const struct python_layout *layout, uint64_t state)
+{
+    return state >= layout->runtime && state < layout->runtime_end;
+}
+
+/* Elsewhere a call costs some system calls more: too much for what a summary at exit says. */
+static int others_wanted(void)
+{
+    const struct env *env = env_get();
+    return env->python_frames == ENV_PYTHON_ON || (env->python_frames == ENV_PYTHON_AUTO && env->trace);
+}
+
 uint64_t python_key(const struct thread *thread)
 {
     const struct python_layout *layout = python_layout();
     uint64_t state = layout && thread->python ? python_thread_state(layout) : 0;
     if (!state)
         return 1;
-    if (thread->python->proven && state >= layout->runtime && state < layout->runtime_end)
+    if (thread->python->proven && is_first(layout, state))
         return key_directly(layout, state);
-    return key_by_peek(layout, thread->python, state);
+    return is_first(layout, state) || others_wanted() ? key_by_peek(layout, thread->python, state) : 1;
 }
 
 /* ---- the frames ---- */
@@ -234,7 +247,10 @@ int python_frames(struct thread *thread, struct python_frame *out, int most)
     struct step step;
     if (!layout || !python_of(thread))
         return 0;
-    uint64_t state = python_find_thread_state(layout), frame = state ? innermost(layout, thread->python, state) : 0;
+    uint64_t state = python_find_thread_state(layout);
+    if (!state || !(is_first(layout, state) || others_wanted()))
+        return 0;
+    uint64_t frame = innermost(layout, thread->python, state);
     for (; good && frame && count < most && steps < STEPS_MOST; frame = step.previous) {
         good = !is_again(seen, steps, frame) && step_at(layout, thread->python, frame, &step) &&
                take(layout, &step, frame, out, &count);

@@ -469,7 +469,7 @@ TEST(ThreadEnd, EachOfSeveralThreads)
 /* A kernel that never ends is no error where the record of its end may be missing, unless the call hangs for long. */
 TEST(DeadlockRisk, ACallThatNeverReturnedAcrossAGap)
 {
-    const std::string hung = "1@0 launch s=N1 k=persistent\nkilled\nin-flight 1@10 free site=stuck\n";
+    const std::string hung = "1@0 launch s=N1 k=persistent\nkilled\nin-flight 1@10 free ptr=0x1000 site=stuck\n";
     auto worst = [&](const std::string &more) {
         Built report(BuildTrace(hung + more));
         auto findings = report.Of("deadlock-risk");

@@ -128,7 +128,10 @@ inline void RepairAll(const struct report *report, site_namer *namer)
 inline void ReplayAll(const struct trace_source *source)
 {
     const struct latencies none = {};
-    const struct assumptions assumptions = {16384, true, true, 50};
+    struct assumptions assumptions = {};
+    assumptions.gpu_threads = 16384;
+    assumptions.follows = assumptions.host_promises = assumptions.spreads = true;
+    assumptions.held_percent = assumptions.joined_percent = 50;
     char error[TRACE_ERROR_SIZE];
     std::unique_ptr<struct report> report(new struct report);
     struct recorded recorded;

@@ -213,7 +213,7 @@ TEST(DefaultStream, CostsAtMostWhatTheThreadThatWaitedLongestWaited)
                             "2@10000 none\n"));
     struct default_stream found = report_default_stream(report.get());
     EXPECT_EQ(DEFAULT_UP_TO, found.cost) << report.Text();
-    EXPECT_EQ(6980000u, found.most_ns) << "threads gain side by side";
+    EXPECT_EQ(6990000u, found.most_ns) << "threads gain side by side";
     EXPECT_TRUE(Has(Screen(report), "Default stream: it costs 0 to 7.0 ms or more of 10.0 ms (70 %)\n")) << Screen(report);
     EXPECT_TRUE(Has(Screen(report), "\nNext: ptds probe -- prog ...")) << Screen(report);
 }

@@ -65,6 +65,13 @@ TEST_P(Python, OfAThreadOfItsOwn)
     EXPECT_EQ(std::set<uint32_t>(seen.ids.begin(), seen.ids.end()).size(), 4u);
 }
 
+TEST_P(Python, OfTheFirstThreadAlone)
+{
+    EXPECT_EQ(functions(see({GetParam(), "two-lines", "worker"}, "python_child", {{"PTDS_PYTHON_FRAMES", "first"}})),
+              Names(12));
+    EXPECT_EQ(functions(see({GetParam(), "two-lines"}, "python_child", {{"PTDS_PYTHON_FRAMES", "first"}})), times(3, four));
+}
+
 /* A thread that Python does not know. */
 TEST_P(Python, NothingOfAStranger)
 {
