@@ -219,8 +219,8 @@ static int parse_flag(const char *value, int *out)
 /* enum env_python_frames. */
 static int parse_python_frames(const char *value, int *out)
 {
-    static const char *const words[] = {"off", "first", "on", "auto"};
-    return choose(value, words, 4, out);
+    static const char *const words[] = {"off", "first", "on"};
+    return choose(value, words, 3, out);
 }
 
 /* Of a long value its beginning: what is allowed has to fit into the line, too. */

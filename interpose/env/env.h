@@ -41,7 +41,7 @@ struct env_output_to {
 };
 
 /* In which threads functions of Python are looked for. */
-enum env_python_frames { ENV_PYTHON_OFF, ENV_PYTHON_FIRST, ENV_PYTHON_ON, ENV_PYTHON_AUTO };
+enum env_python_frames { ENV_PYTHON_OFF, ENV_PYTHON_FIRST, ENV_PYTHON_ON };
 
 struct env {
     enum env_policy policy;

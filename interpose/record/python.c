@@ -193,11 +193,10 @@ static inline int is_first(const struct python_layout *layout, uint64_t state)
     return state >= layout->runtime && state < layout->runtime_end;
 }
 
-/* Elsewhere a call costs some system calls more: too much for what a summary at exit says. */
-static int others_wanted(void)
+/* Elsewhere a call costs some system calls more: only where that is asked for. */
+static inline int is_wanted(const struct python_layout *layout, uint64_t state)
 {
-    const struct env *env = env_get();
-    return env->python_frames == ENV_PYTHON_ON || (env->python_frames == ENV_PYTHON_AUTO && env->trace);
+    return is_first(layout, state) || env_get()->python_frames == ENV_PYTHON_ON;
 }
 
 uint64_t python_key(const struct thread *thread)
@@ -208,7 +207,7 @@ uint64_t python_key(const struct thread *thread)
         return 1;
     if (thread->python->proven && is_first(layout, state))
         return key_directly(layout, state);
-    return is_first(layout, state) || others_wanted() ? key_by_peek(layout, thread->python, state) : 1;
+    return is_wanted(layout, state) ? key_by_peek(layout, thread->python, state) : 1;
 }
 
 /* ---- the frames ---- */
@@ -248,7 +247,7 @@ int python_frames(struct thread *thread, struct python_frame *out, int most)
     if (!layout || !python_of(thread))
         return 0;
     uint64_t state = python_find_thread_state(layout);
-    if (!state || !(is_first(layout, state) || others_wanted()))
+    if (!state || !is_wanted(layout, state))
         return 0;
     uint64_t frame = innermost(layout, thread->python, state);
     for (; good && frame && count < most && steps < STEPS_MOST; frame = step.previous) {

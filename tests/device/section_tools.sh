@@ -31,9 +31,10 @@ tool_ncu() {
 }
 
 tool_cuda_gdb() {
-    local policy=$1 name=cuda-gdb.$1 status=0 stops
+    local policy=$1 name=cuda-gdb.$1 status=0 stops program
+    program=$(find_program apps/overlap) || return 0
     run_as 120 "$name" "$policy" "PTDS_REPORT=$WORK/$name.report" cuda-gdb -batch -ex 'set breakpoint pending on' \
-        -ex 'break add_one' -ex run -ex 'info cuda kernels' -ex delete -ex continue --args "$PROGRAM" 2 5 20000
+        -ex 'break add_one' -ex run -ex 'info cuda kernels' -ex delete -ex continue --args "$program" 2 5 20000
     stops=$(cat "$WORK/$name.out" "$WORK/$name.err" | grep -c "CUDA thread hit" || true)
     [[ $stops -gt 0 ]] || status=1
     tool_row "$name" "$status" ", stopped in a kernel $stops times"

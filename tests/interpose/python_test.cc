@@ -14,7 +14,8 @@ struct Seen {
     std::vector<uint32_t> ids;
 };
 
-Seen see(const std::vector<std::string> &mode, const std::string &child = "python_child", const Settings &more = {})
+Seen see(const std::vector<std::string> &mode, const std::string &child = "python_child",
+         const Settings &more = {{"PTDS_PYTHON_FRAMES", "on"}})
 {
     Seen seen;
     seen.calls = stacks_of(record_of(child, mode, "observe", more), PTDS_OP_EVENT_RECORD);
@@ -67,9 +68,8 @@ TEST_P(Python, OfAThreadOfItsOwn)
 
 TEST_P(Python, OfTheFirstThreadAlone)
 {
-    EXPECT_EQ(functions(see({GetParam(), "two-lines", "worker"}, "python_child", {{"PTDS_PYTHON_FRAMES", "first"}})),
-              Names(12));
-    EXPECT_EQ(functions(see({GetParam(), "two-lines"}, "python_child", {{"PTDS_PYTHON_FRAMES", "first"}})), times(3, four));
+    EXPECT_EQ(functions(see({GetParam(), "two-lines", "worker"}, "python_child", {})), Names(12));
+    EXPECT_EQ(functions(see({GetParam(), "two-lines"}, "python_child", {})), times(3, four));
 }
 
 /* A thread that Python does not know. */

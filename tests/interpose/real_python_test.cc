@@ -58,7 +58,8 @@ TEST_P(RealPython, SaysTheSameOfItsCallers)
     if (python.empty())
         GTEST_SKIP() << "no Python " << GetParam() << " here";
     Folder folder;
-    Command command = shimmed("", {}, {{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", folder / "trace"}});
+    Command command =
+        shimmed("", {}, {{"PTDS_POLICY", "observe"}, {"PTDS_PYTHON_FRAMES", "on"}, {"PTDS_TRACE", folder / "trace"}});
     command.argv = {python, data_file("tests/interpose/python_script.py")};
     command.libraries = simulator();
     Recorded recorded;
