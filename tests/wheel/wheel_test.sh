@@ -54,6 +54,7 @@ runs() {
 }
 mkdir "$work/scripts" && cp -L "$source/tests/wheel/script.py" "$work/scripts/"
 cd "$work"
+export PTDS_PYTHON_FRAMES=on # in its second thread, too
 bare=$("$python" -O scripts/script.py --steps 3) || true
 expected="copied __main__ ['scripts/script.py', '--steps', '3'] scripts 1 False"
 [[ $bare == "$expected" ]] || wrong "bare: $bare"
