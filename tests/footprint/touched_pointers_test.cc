@@ -109,6 +109,31 @@ TEST_F(Touched, PointersThatAKernelLeavesInAVariable)
     EXPECT_EQ(launch(add, 4u), "!POINTERS") << "parameters that nobody understood";
 }
 
+/* After work that nobody saw through, which has no pointer to it; and where a copy has brought what nobody looked at. */
+TEST_F(Touched, PointersInAVariableThatWasNotUsedYet)
+{
+    CUdeviceptr a = device("a"), table = device("table"), variable;
+    CUmodule module;
+    CUfunction set, add;
+    size_t bytes;
+    launch(kernel(ptds_test_ptx, "fill"), table, 0u, 0u);
+    CU(cuModuleLoadData(&module, ptds_kept_ptx));
+    modules.push_back(module);
+    CU(cuModuleGetFunction(&set, module, "kept_set"));
+    CU(cuModuleGetFunction(&add, module, "kept_add"));
+    EXPECT_EQ(launch(kernel(ptds_tables_ptx, PTDS_GATHER), a, table, 0u, 0u), "!POINTERS");
+    EXPECT_EQ(launch(set, a), "w a w ?");
+    EXPECT_EQ(launch(add, 0u), "w ? w a");
+    CU(cuModuleLoadData(&module, ptds_kept_ptx));
+    modules.push_back(module);
+    CU(cuModuleGetFunction(&add, module, "kept_add"));
+    CU(cuModuleGetGlobal(&variable, &bytes, module, "ptds_kept"));
+    CU(cuMemcpyDtoD(variable, table, 8));
+    launch(add, 0u);
+    EXPECT_EQ(launch(add, 0u), "!POINTERS");
+    EXPECT_FALSE(short_way);
+}
+
 /* Kernels of a class of which only the name is known. */
 #define CLASSES(name) ".visible .entry " name "(.param .u64 " name "_p0, .param .u64 " name "_p1)\n{\nret;\n}\n"
 const char classes[] = ".version 7.0\n.target sm_52\n.address_size 64\n" CLASSES("_Z4moveP4BodyPf")
@@ -280,7 +305,6 @@ TEST_F(Touched, PointersThatNobodyLookedAt)
     EXPECT_EQ(launch(mangled, c, table, 0u, 0u), "!POINTERS");
 }
 
-/* The memory that it pointed at has gone, another one lies there. */
 /* To memory of malloc's, which some devices read. */
 TEST_F(Touched, PointersToPageableMemory)
 {
@@ -310,6 +334,17 @@ TEST_F(Touched, PointersToPageableMemory)
     CU(cuMemcpyHtoD(more, words, sizeof words));
     EXPECT_EQ(launch(kernel(kit_ptx, KIT_COPY), c, more, 0u), "!POINTERS");
     EXPECT_FALSE(short_way);
+    CUfunction copy = kernel(kit_ptx, KIT_COPY);
+    CUdeviceptr fresh = device("fresh"), seen = device("seen");
+    EXPECT_EQ(launch(copy, c, seen, 0u), "w c r seen");
+    CU(cuMemcpyHtoD(fresh, &address, 8));
+    EXPECT_EQ(launch(copy, c, fresh, 0u), "!POINTERS");
+    EXPECT_FALSE(short_way);
+    std::vector<CUdeviceptr> large(65536 / 8 + 1);
+    CUdeviceptr wide = device("wide", 1 << 20);
+    CU(cuMemcpyHtoD(wide, &address, 8));
+    CU(cuMemcpyHtoD(wide + 4096, large.data(), large.size() * 8));
+    EXPECT_EQ(launch(copy, c, wide, 0u), "!POINTERS") << "more that nobody looked at makes it no better";
     /* More pages than are asked about. */
     for (CUdeviceptr i = 0; i < 300; i++)
         words[i] = (i + 16) << 32 | 0x800;
