@@ -313,7 +313,7 @@ int tables_among_some(const struct touched *touched)
 {
     for (unsigned i = 0; i < touched->count; i++) {
         struct memory *memory = touched->at[i].memory;
-        if (__atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE) || known_some(memory) || has_pageable(memory))
+        if (__atomic_load_n(memories_table(memory), __ATOMIC_ACQUIRE) || known_some(memory))
             return 1;
     }
     return 0;

@@ -368,6 +368,7 @@ TEST_F(Touched, PointersToPageableMemory)
     CU(cuMemFreeHost(pinned));
 }
 
+/* The memory that it pointed at has gone, another one lies there. */
 TEST_F(Touched, PointersToMemoryThatIsGone)
 {
     CUdeviceptr table = device("table"), c = device("c"), gone;
