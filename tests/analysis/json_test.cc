@@ -72,8 +72,8 @@ TEST(Json, AFindingSaysWhenItWasFirstAndLast)
 {
     const std::string launch = " launch s=L k=_Z4spinPf\n",
                       copy = "+5000 copy s=L implicit from=device to=pageable bytes=4 site=b\n";
-    Json json(BuildTrace("1@0" + launch + "1@10" + copy + "1@6000" + launch + "1@6010" + copy + "1@13000" + launch + "1@13010" +
-                         copy + "1@20000 launch s=N9 k=next\n1@26000+3 sync s=N9\n"));
+    Json json(BuildTrace("1@0" + launch + "1@10" + copy + "1@6000" + launch + "1@6010" + copy + "1@13000" + launch +
+                         "1@13010" + copy + "1@20000 launch s=N9 k=next\n1@26000+3 sync s=N9\n"));
     json_t *finding = json_array_get(json_object_get(json.root, "findings"), 0);
     EXPECT_EQ(3, json_integer_value(json_object_get(finding, "count")));
     EXPECT_EQ(10000, json_integer_value(json_object_get(finding, "first_ns")));

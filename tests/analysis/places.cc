@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program with known call sites for symbols_test.cc: writes "OFFSET BUILD-ID OFFSET" of a call inside an inlined function,
-// and of one in assembler. Lines and names in here are what the test expects.
+// A program with known call sites for symbols_test.cc: writes "OFFSET BUILD-ID OFFSET" of a call inside an inlined
+// function, and of one in assembler. Lines and names in here are what the test expects.
 #include <link.h>
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <cstring>
 
 extern "C" char __executable_start; /* the linker's */
-extern "C" uintptr_t assembled();  // places_assembled.S
+extern "C" uintptr_t assembled();   // places_assembled.S
 
 namespace places
 {
