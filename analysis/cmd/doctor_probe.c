@@ -59,11 +59,11 @@ enum { PAGEABLE_MEMORY_ACCESS = 88, NAME_SIZE = 128 };
 struct gpus {
     int (*init)(unsigned flags);
     int (*count)(int *count);
+    int (*get)(int *device, int ordinal);
     int (*name)(char *name, int size, int device);
     int (*attribute)(int *value, int attribute, int device);
 };
 
-/* Devices are numbers from 0 on (cuDeviceGet, measured and in every CUDA so far). */
 static void name_gpus(const struct gpus *gpus)
 {
     int count = 0, error = gpus->init(0);
@@ -71,14 +71,14 @@ static void name_gpus(const struct gpus *gpus)
         error = gpus->count(&count);
     if (error != 0)
         printf("no-gpu error %d\n", error);
-    for (int device = 0; device < count; device++) {
+    for (int ordinal = 0, device; ordinal < count && gpus->get(&device, ordinal) == 0; ordinal++) {
         char name[NAME_SIZE] = "without a name";
         int pageable = 0;
         gpus->name(name, sizeof name, device);
         gpus->attribute(&pageable, PAGEABLE_MEMORY_ACCESS, device);
-        printf("gpu %d %s\n", device, name);
+        printf("gpu %d %s\n", ordinal, name);
         if (pageable != 0)
-            printf("pageable %d\n", device);
+            printf("pageable %d\n", ordinal);
     }
 }
 
@@ -87,9 +87,10 @@ static void ask_gpus(void *driver)
     struct gpus gpus;
     *(void **)&gpus.init = dlsym(driver, "cuInit");
     *(void **)&gpus.count = dlsym(driver, "cuDeviceGetCount");
+    *(void **)&gpus.get = dlsym(driver, "cuDeviceGet");
     *(void **)&gpus.name = dlsym(driver, "cuDeviceGetName");
     *(void **)&gpus.attribute = dlsym(driver, "cuDeviceGetAttribute");
-    if (gpus.init != NULL && gpus.count != NULL && gpus.name != NULL && gpus.attribute != NULL)
+    if (gpus.init != NULL && gpus.count != NULL && gpus.get != NULL && gpus.name != NULL && gpus.attribute != NULL)
         name_gpus(&gpus);
 }
 

@@ -9,27 +9,13 @@ namespace ptds
 namespace
 {
 
-const char *const memory = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
-                           "1@0 alloc m=B ptr=0x20000 bytes=4096\n"
-                           "1@0 alloc m=H ptr=0x30000 bytes=4096 kind=pinned\n";
-
-struct Case {
-    const char *name, *trace, *edges;
-    unsigned races = 0;
-};
-
-std::string Name(const testing::TestParamInfo<Case> &row)
-{
-    return row.param.name;
-}
-
-class Gap : public testing::TestWithParam<Case>
+class Gap : public testing::TestWithParam<VerdictCase>
 {
 };
 
 TEST_P(Gap, LeavesNothingDefiniteAcrossIt)
 {
-    Judged judged(BuildTrace(std::string(memory) + GetParam().trace), true);
+    Judged judged(BuildTrace(std::string(verdict_memory) + GetParam().trace), true);
     EXPECT_EQ(GetParam().edges, judged.Text());
     EXPECT_EQ(GetParam().races, judged.totals.races);
 }
@@ -39,7 +25,7 @@ TEST_P(Gap, LeavesNothingDefiniteAcrossIt)
 #define NEEDS_IT_NOT "1@9 memset s=L bytes=64 dst=B\n"
 #define LAST "1@20+1 ctx-sync\n"
 
-const Case cases[] = {
+const VerdictCase cases[] = {
     /* Somebody waited in it, perhaps. */
     {"needed", FIRST "lost 1@0 sync s=N1\n" NEEDS_IT, "fan-in 1>9 maybe needed(lost)"},
     {"needed_if_nothing_is_lost", FIRST NEEDS_IT, "fan-in 1>9 needed"},
@@ -103,7 +89,7 @@ const Case cases[] = {
     {"overwritten_and_a_thread_that_conflicts_no_more",
      "recycled\nthread-end 2@5\n1@1 memset s=N1 bytes=64 dst=A\n1@9 memset s=N2 bytes=64 dst=A\n", "", 0},
 };
-INSTANTIATE_TEST_SUITE_P(All, Gap, testing::ValuesIn(cases), Name);
+INSTANTIATE_TEST_SUITE_P(All, Gap, testing::ValuesIn(cases), VerdictCase::Name);
 
 /* The trace without some calls of a thread: those at its beginning were overwritten, those at its end had no room. */
 std::string Without(const Random &trace, std::mt19937 *random)

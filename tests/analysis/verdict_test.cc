@@ -10,35 +10,21 @@ namespace ptds
 namespace
 {
 
-const char *const memory = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
-                           "1@0 alloc m=B ptr=0x20000 bytes=4096\n"
-                           "1@0 alloc m=H ptr=0x30000 bytes=4096 kind=pinned\n";
-
-struct Case {
-    const char *name, *trace, *edges;
-    unsigned races = 0;
-};
-
-std::string Name(const testing::TestParamInfo<Case> &row)
-{
-    return row.param.name;
-}
-
-class Verdict : public testing::TestWithParam<Case>
+class Verdict : public testing::TestWithParam<VerdictCase>
 {
 };
 
 TEST_P(Verdict, IsAsItMustBe)
 {
-    Judged judged(BuildTrace(std::string(memory) + GetParam().trace));
+    Judged judged(BuildTrace(std::string(verdict_memory) + GetParam().trace));
     EXPECT_EQ(GetParam().edges, judged.Text());
     EXPECT_EQ(GetParam().races, judged.totals.races);
     EXPECT_EQ(0u, judged.totals.dropped);
 }
 
 #define SUITE(name, ...) \
-    const Case name##_cases[] = {__VA_ARGS__}; \
-    INSTANTIATE_TEST_SUITE_P(name, Verdict, testing::ValuesIn(name##_cases), Name)
+    const VerdictCase name##_cases[] = {__VA_ARGS__}; \
+    INSTANTIATE_TEST_SUITE_P(name, Verdict, testing::ValuesIn(name##_cases), VerdictCase::Name)
 
 #define W "k=_Z5writePf args="
 #define R "k=_Z4readPKf args="

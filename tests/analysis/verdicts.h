@@ -93,6 +93,21 @@ private:
     MemoryTrace memory_;
 };
 
+/* Memories of a trace, and what the engine must say of the calls behind them. */
+inline const char verdict_memory[] = "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                                     "1@0 alloc m=B ptr=0x20000 bytes=4096\n"
+                                     "1@0 alloc m=H ptr=0x30000 bytes=4096 kind=pinned\n";
+
+struct VerdictCase {
+    const char *name, *trace, *edges;
+    unsigned races = 0;
+
+    static std::string Name(const testing::TestParamInfo<VerdictCase> &row)
+    {
+        return row.param.name;
+    }
+};
+
 } // namespace ptds
 
 #endif
