@@ -92,8 +92,13 @@ Counted Check(const std::vector<std::string> &program)
     Folder folder;
     Counted counted;
     Findings observed = RunUnder(folder, "observe", program);
-    for (const char *policy : {"guarded", "per-thread", "stream"})
-        Compare(observed, RunUnder(folder, policy, program), policy, &counted);
+    /* An allocation is found where it took long, which differs from run to run: what is in none of several is gone. */
+    for (const char *policy : {"guarded", "per-thread", "stream"}) {
+        Findings after;
+        for (int run = 0; run < 5; run++)
+            after.merge(RunUnder(folder, policy, program));
+        Compare(observed, after, policy, &counted);
+    }
     return counted;
 }
 
