@@ -222,16 +222,38 @@ static const struct step *waited_for(const struct run *run, const struct step *s
     return other->last || (follows && run->assumptions->follows) ? other : NULL;
 }
 
-/* When the thread makes the call. Threads are begun by the program's first one. */
-static struct moment enter(struct run *run, const struct step *step, struct thread *thread)
+/* The thread that began this one: the program's first one, as long as it is not in a call itself. */
+static struct thread *parent_of(struct run *run, const struct step *step)
 {
-    const struct step *other = thread->began ? waited_for(run, step, thread) : NULL;
+    struct thread *first = ITEM(run, &run->threads, run->recorded->steps.items[0].thread);
+    if (first->left <= step->enter || run->newest == 0)
+        return first;
+    const struct step *newest = &run->recorded->steps.items[run->newest - 1];
+    return newest->leave <= step->enter ? ITEM(run, &run->threads, newest->thread) : first;
+}
+
+static struct moment goes_on(struct run *run, const struct step *step, const struct thread *thread)
+{
+    const struct step *other = waited_for(run, step, thread);
     const struct thread *by = other != NULL ? ITEM(run, &run->threads, other->thread) : thread;
-    if (!thread->began && run->newest != 0)
-        by = ITEM(run, &run->threads, run->recorded->steps.items[0].thread);
     uint64_t busy = step->enter > by->left ? step->enter - by->left : 0;
     struct moment now = after(by->now, busy, PART_HOST);
     return max_of(now, &thread->now);
+}
+
+/* When the thread makes the call. Its first one comes when the thread that began it had got so far: that one may have waited for
+ * others until then, too. */
+static struct moment enter(struct run *run, const struct step *step, struct thread *thread)
+{
+    if (thread->began || run->newest == 0)
+        return goes_on(run, step, thread);
+    struct thread *parent = parent_of(run, step);
+    struct moment now = goes_on(run, step, parent);
+    if (parent->left <= step->enter) {
+        parent->now = now;
+        parent->left = step->enter;
+    }
+    return now;
 }
 
 /* The policy gives the thread's default-stream work a stream of its own. */
