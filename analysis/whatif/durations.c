@@ -93,7 +93,8 @@ static uint64_t launch_of(const struct recorded *recorded)
     return percentile(&launch, 50);
 }
 
-/* Of work that lay on its stream long before anything else was done. It came after what ended last before it began, or
+/* Of work that lay on its stream long before anything else was done: its call had returned, and was not held up in the driver
+ * by other threads'. It came after what ended last before it began, or
  * after nothing, so the quickest tell. */
 static uint64_t next_of(const struct recorded *recorded, uint64_t launch)
 {
@@ -107,7 +108,7 @@ static uint64_t next_of(const struct recorded *recorded, uint64_t launch)
             continue;
         for (unsigned k = 0; k < LATELY; k++)
             before = ends[k] <= begin && ends[k] > before ? ends[k] : before;
-        if (before > step->enter + 2 * launch)
+        if (before > step->enter + 2 * launch && before >= step->leave)
             add(&next, begin - before);
         ends[count++ % LATELY] = begin + step->ran;
     }
