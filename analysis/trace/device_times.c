@@ -35,14 +35,44 @@ static int by_call(const void *a, const void *b)
     return one->thread < two->thread ? -1 : one->thread > two->thread;
 }
 
+/* The same moment, counted from another base. The trace may say anything: as it is, where that cannot be counted. */
+static int64_t from_base(const struct trace *trace, int64_t ns, uint64_t base, uint64_t other)
+{
+    uint64_t apart = trace_ns(trace, base > other ? base - other : other - base);
+    int64_t moved = ns;
+    bool no = apart > INT64_MAX || (base > other ? __builtin_add_overflow(ns, (int64_t)apart, &moved)
+                                                 : __builtin_sub_overflow(ns, (int64_t)apart, &moved));
+    return no ? ns : moved;
+}
+
+/* A call may have had several operations, as a graph's launch has: from the first one's start to the last one's end. */
+static void join_calls(struct device_times *times)
+{
+    size_t kept = 0;
+    for (size_t i = 1; i < times->runs.count; i++) {
+        struct device_run *run = &times->runs.items[i], *before = &times->runs.items[kept];
+        if (by_call(before, run) != 0) {
+            times->runs.items[++kept] = *run;
+            continue;
+        }
+        int64_t start = from_base(times->trace, run->start, run->base, before->base);
+        int64_t end = from_base(times->trace, run->end, run->base, before->base);
+        before->start = start < before->start ? start : before->start;
+        before->end = end > before->end ? end : before->end;
+    }
+    times->runs.count = kept + 1;
+}
+
 void device_times_begin(struct device_times *times, const struct trace *trace)
 {
     *times = (struct device_times){.trace = trace};
     if (trace->defs.device_bases.count == 0)
         return; /* nearly every trace: not read once more for nothing */
     trace_each_record(trace, 1u << PTDS_REC_DEVICE_TIME, take, times);
-    if (times->runs.count != 0)
-        qsort(times->runs.items, times->runs.count, sizeof *times->runs.items, by_call);
+    if (times->runs.count == 0)
+        return;
+    qsort(times->runs.items, times->runs.count, sizeof *times->runs.items, by_call);
+    join_calls(times);
 }
 
 const struct device_run *device_times_of(const struct device_times *times, const struct call *call)

@@ -43,13 +43,33 @@ static struct {
 
 static struct cupti_shim shim;
 
-/* CUPTI's correlation id -> ours, the latest of each slot. Filled and read by the thread that has a buffer; CUPTI hands
- * them out one at a time. */
+/* What CUPTI tells of a call, by its correlation id, the latest of each slot. The parts come in any order. Filled and read
+ * by the thread that has a buffer; CUPTI hands them out one at a time. */
 #define SLOTS (1u << 16)
-static struct {
+static struct slot {
     uint32_t correlation;
-    uint64_t id;
+    uint64_t ticket;     /* 0: not known yet */
+    uint64_t start, end; /* came before the ticket; start 0: not */
 } slots[SLOTS];
+
+/* CUPTI attaches the external id that is on the thread's stack when the outermost call begins (measured on an H100,
+ * CUPTI 13.0): where a program calls the runtime, that is before the shim sees anything. So each thread has the id of its
+ * next operation there, a ticket, and which call that became is noted when it is made. */
+static uint64_t tickets;
+static __thread uint64_t own_ticket; /* of the thread's next operation; 0: none yet */
+
+/* By ticket. Two threads may write one entry at a time: then neither is believed. */
+static struct call {
+    uint64_t check; /* id ^ ticket */
+    uint64_t id;
+} calls[SLOTS];
+
+static uint64_t call_of(uint64_t wanted)
+{
+    const struct call *call = &calls[wanted % SLOTS];
+    uint64_t check = __atomic_load_n(&call->check, __ATOMIC_ACQUIRE), id = __atomic_load_n(&call->id, __ATOMIC_RELAXED);
+    return (check ^ id) == wanted ? id : 0;
+}
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *records)
 {
@@ -57,16 +77,6 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *records
     *records = 0;
     *size = posix_memalign(&memory, ALIGNMENT, BUFFER_SIZE) == 0 ? BUFFER_SIZE : 0;
     *buffer = *size ? memory : NULL;
-}
-
-static void learn(const CUpti_Activity *record)
-{
-    const CUpti_ActivityExternalCorrelation *pair = (const CUpti_ActivityExternalCorrelation *)record;
-    if (record->kind != CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION ||
-        pair->externalKind != CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
-        return;
-    slots[pair->correlationId % SLOTS].correlation = pair->correlationId;
-    slots[pair->correlationId % SLOTS].id = pair->externalId;
 }
 
 struct moment {
@@ -83,12 +93,43 @@ static struct moment moment_now(void)
     return now;
 }
 
+static struct slot *slot_of(uint32_t correlation)
+{
+    struct slot *slot = &slots[correlation % SLOTS];
+    if (slot->correlation != correlation)
+        *slot = (struct slot){.correlation = correlation};
+    return slot;
+}
+
+static void tell_ticket(const struct moment *moment, uint64_t ticket, uint64_t start, uint64_t end)
+{
+    uint64_t id = call_of(ticket);
+    if (id) /* else made by a call that the shim did not see or record */
+        shim.operation(id, moment->base, (int64_t)(start - moment->timestamp), (int64_t)(end - moment->timestamp));
+}
+
 static void tell(const struct moment *moment, uint32_t correlation, uint64_t start, uint64_t end)
 {
-    uint32_t slot = correlation % SLOTS;
-    if (slots[slot].correlation != correlation || !slots[slot].id || !start || end < start)
-        return; /* not made by a call that the shim saw, or not timed */
-    shim.operation(slots[slot].id, moment->base, (int64_t)(start - moment->timestamp), (int64_t)(end - moment->timestamp));
+    struct slot *slot = slot_of(correlation);
+    if (!start || end < start)
+        return; /* not timed */
+    if (slot->ticket) {
+        tell_ticket(moment, slot->ticket, start, end);
+        return;
+    }
+    slot->start = slot->start && slot->start < start ? slot->start : start;
+    slot->end = slot->end > end ? slot->end : end;
+}
+
+static void learn(const struct moment *moment, const CUpti_ActivityExternalCorrelation *pair)
+{
+    if (pair->externalKind != CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
+        return;
+    struct slot *slot = slot_of(pair->correlationId);
+    slot->ticket = pair->externalId;
+    if (slot->start)
+        tell_ticket(moment, slot->ticket, slot->start, slot->end);
+    slot->start = slot->end = 0;
 }
 
 static void tell_of(const struct moment *moment, const CUpti_Activity *record)
@@ -97,6 +138,7 @@ static void tell_of(const struct moment *moment, const CUpti_Activity *record)
     const CUpti_ActivityMemcpy6 *copy = (const CUpti_ActivityMemcpy6 *)record;
     const CUpti_ActivityMemset4 *set = (const CUpti_ActivityMemset4 *)record;
     switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: learn(moment, (const CUpti_ActivityExternalCorrelation *)record); break;
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: tell(moment, kernel->correlationId, kernel->start, kernel->end); break;
     case CUPTI_ACTIVITY_KIND_MEMCPY: tell(moment, copy->correlationId, copy->start, copy->end); break;
     case CUPTI_ACTIVITY_KIND_MEMSET: tell(moment, set->correlationId, set->start, set->end); break;
@@ -111,22 +153,31 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
     (void)size;
     CUpti_Activity *record = NULL;
     struct moment moment = moment_now();
-    while (cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
-        learn(record);
-    for (record = NULL; moment.base && cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS;)
+    while (moment.base && cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
         tell_of(&moment, record);
     free(buffer);
 }
 
-static void push(uint64_t id)
+static void done(void)
 {
-    cupti.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, id);
+    uint64_t old;
+    if (own_ticket)
+        cupti.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &old);
+    own_ticket = __atomic_add_fetch(&tickets, 1, __ATOMIC_RELAXED);
+    cupti.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, own_ticket);
 }
 
-static void pop(void)
+static void ready(void)
 {
-    uint64_t id;
-    cupti.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &id);
+    if (!own_ticket)
+        done();
+}
+
+static void operation(uint64_t id)
+{
+    struct call *call = &calls[own_ticket % SLOTS];
+    __atomic_store_n(&call->id, id, __ATOMIC_RELAXED);
+    __atomic_store_n(&call->check, id ^ own_ticket, __ATOMIC_RELEASE);
 }
 
 /* While CUPTI and the driver still work: before the destructors of either. */
@@ -157,10 +208,10 @@ static const char *open_cupti(void)
 
 static int enable(void)
 {
-    /* Ids are attached to the records of driver calls. */
-    static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_DRIVER,
-                                               CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-                                               CUPTI_ACTIVITY_KIND_MEMSET};
+    /* Ids are attached to the records of calls; of driver calls within the runtime's there are none. */
+    static const CUpti_ActivityKind kinds[] = {
+        CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER,
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,    CUPTI_ACTIVITY_KIND_MEMCPY,  CUPTI_ACTIVITY_KIND_MEMSET};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (cupti.cuptiActivityEnable(kinds[i]) != CUPTI_SUCCESS)
             return 0;
@@ -180,7 +231,7 @@ const char *ptds_cupti_start(const struct cupti_shim *offered, struct cupti_tool
         return "CUPTI refused (another tool may be using it)";
     cupti.cuptiActivityFlushPeriod(FLUSH_MS);
     atexit(flush_at_exit);
-    *tool = (struct cupti_tool){push, pop};
+    *tool = (struct cupti_tool){ready, operation, done};
     return NULL;
 }
 

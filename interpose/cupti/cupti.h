@@ -14,14 +14,15 @@ struct cupti_shim {
     uint64_t (*ticks)(void);
     /* A moment of CUPTI's clock lay between these ticks; the number to give with what counts from it, 0 none. */
     uint32_t (*base)(uint64_t earliest, uint64_t latest);
-    /* An operation, by the id that was pushed around its call, ran then: ns after the base, perhaps before it. */
+    /* An operation, by the id that its call was given, ran then: ns after the base, perhaps before it. */
     void (*operation)(uint64_t id, uint32_t base, int64_t start, int64_t end);
 };
 
-/* What it gets. push and pop: on the thread that makes the call between them. */
+/* What it gets. All on the thread that makes the call. */
 struct cupti_tool {
-    void (*push)(uint64_t id);
-    void (*pop)(void);
+    void (*ready)(void);            /* before any call: the thread's next operation can be told from others */
+    void (*operation)(uint64_t id); /* before an operation's call */
+    void (*done)(void);             /* after it, and after an operation that has no id */
 };
 
 /* NULL, with *tool filled in; or why there will be no device times. */

@@ -25,8 +25,8 @@
 #define ENTER_MASK ((UINT64_C(1) << ENTER_BITS) - 1)
 
 static struct cupti_tool tool;
-static struct device_sample *const pushed = (struct device_sample *)&tool; /* C->sample: an id is pushed */
-static uint32_t bases = UINT32_C(1) << 31;                                 /* apart from those of timing events */
+static struct device_sample *const told = (struct device_sample *)&tool; /* C->sample: the tool knows of the call */
+static uint32_t bases = UINT32_C(1) << 31;                               /* apart from those of timing events */
 
 static uint64_t ticks(void)
 {
@@ -100,19 +100,22 @@ int device_cupti_start(void)
 
 void device_cupti_before(struct call *C)
 {
-    if (!C->enter || C->op < PTDS_OP_LAUNCH || C->op > PTDS_OP_OPAQUE || C->thread->uid > UINT16_MAX)
-        return;
-    int saved = errno;
-    tool.push((uint64_t)C->thread->uid << ENTER_BITS | (C->enter & ENTER_MASK));
-    C->sample = pushed;
-    C->flags |= PTDS_CALL_TIMED; /* whoever wants the device's times wants to know how long the launch itself took, too */
+    int saved = errno, works = C->op >= PTDS_OP_LAUNCH && C->op <= PTDS_OP_OPAQUE;
+    tool.ready();
+    if (works && C->enter && C->thread->uid <= UINT16_MAX) {
+        tool.operation((uint64_t)C->thread->uid << ENTER_BITS | (C->enter & ENTER_MASK));
+        C->sample = told;
+        C->flags |= PTDS_CALL_TIMED; /* whoever wants the device's times wants to know how long the launch took, too */
+    } else if (works) {
+        tool.done(); /* not recorded: its times are nobody's */
+    }
     errno = saved;
 }
 
 void device_cupti_after(struct call *C)
 {
     int saved = errno;
-    tool.pop();
+    tool.done();
     C->sample = NULL;
     errno = saved;
 }

@@ -138,6 +138,25 @@ TEST(Json, HowLongGpusWereBusy)
     EXPECT_EQ(0, json_integer_value(without.At("totals", "gpus")));
 }
 
+/* A graph's launch has several operations on the GPU, told in any order: it runs from the first one's start to the last
+ * one's end. */
+TEST(Json, ACallWithSeveralOperationsRunsFromTheFirstToTheLast)
+{
+    TraceBuilder builder;
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    CallSpec call;
+    call.op = PTDS_OP_GRAPH_LAUNCH;
+    call.stream = call.target = 1;
+    call.enter = 1000;
+    builder.Call(call);
+    const uint64_t runs[][2] = {{500, 600}, {200, 350}, {300, 400}};
+    for (const auto &[begin, end] : runs)
+        builder.DeviceRun(1, call.enter, begin * 1000, end * 1000);
+    Json json(builder.Bytes());
+    EXPECT_EQ(1, json_integer_value(json.At("completeness", "gpu_timed")));
+    EXPECT_EQ(400000, json_integer_value(json.At("totals", "gpu_busy_ns")));
+}
+
 /* Of operations that the trace has end before they begin, or after all time there is, nothing more than all is busy. */
 TEST(Json, GpusAreNeverBusyForLongerThanThereWasTime)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * As much of a libcupti as libptds_cupti.so asks for: each call between a push and a pop becomes a driver call with one
- * kernel, which runs for 1234 ns from the pop on. FAKE_CUPTI_VERSION: what it says it is. A subscriber is called once, when
- * it enables a domain; FAKE_CUPTI_REFUSES: there is one already.
+ * As much of a libcupti as libptds_cupti.so asks for: when an id is popped, there was a call with one kernel, which runs
+ * for 1234 ns from the pop on. The id attached to it is the one that was there when the outermost call began, as measured
+ * on an H100: a call of the runtime's if the program says so (fake_cupti_runtime), and then only if those are recorded. The
+ * kernel's record comes before the id's. FAKE_CUPTI_VERSION: what it says it is. A subscriber is called once, when it
+ * enables a domain; FAKE_CUPTI_REFUSES: there is one already.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,8 +21,10 @@ static CUpti_BuffersCallbackCompleteFunc complete;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *buffer;
 static size_t size, used;
-static uint32_t correlation, enabled;
-static __thread uint64_t pushed;
+static uint32_t correlation;
+static uint64_t enabled; /* bits, by kind */
+static __thread uint64_t pushed, at_entry;
+static __thread int in_runtime;
 
 static uint64_t now(void)
 {
@@ -53,9 +57,15 @@ EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFu
 
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-    enabled += kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION || kind == CUPTI_ACTIVITY_KIND_DRIVER ||
-               kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    enabled |= UINT64_C(1) << kind;
     return CUPTI_SUCCESS;
+}
+
+/* The program calls the runtime, or comes back from there. */
+EXPORT void fake_cupti_runtime(int enters)
+{
+    in_runtime = enters;
+    at_entry = pushed;
 }
 
 static CUpti_CallbackFunc subscriber_function;
@@ -134,7 +144,12 @@ EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelati
     CUpti_ActivityExternalCorrelation pair = {.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
     CUpti_ActivityKernel10 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
     size_t most = 0;
-    if (!pushed || enabled != 3)
+    uint64_t attached = in_runtime ? at_entry : pushed;
+    uint64_t api = UINT64_C(1) << (in_runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
+    uint64_t needs = api | UINT64_C(1) << CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION |
+                     UINT64_C(1) << CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    *id = pushed;
+    if (!pushed || (enabled & needs) != needs)
         return CUPTI_ERROR_QUEUE_EMPTY;
     pthread_mutex_lock(&lock);
     if (buffer && size - used < sizeof pair + sizeof kernel)
@@ -142,12 +157,13 @@ EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelati
     if (!buffer)
         request(&buffer, &size, &most);
     pair.externalKind = kind;
-    pair.externalId = *id = pushed;
+    pair.externalId = attached;
     pair.correlationId = kernel.correlationId = ++correlation;
     kernel.start = now();
     kernel.end = kernel.start + 1234;
     append(&kernel, sizeof kernel);
-    append(&pair, sizeof pair);
+    if (attached)
+        append(&pair, sizeof pair);
     pthread_mutex_unlock(&lock);
     pushed = 0;
     return CUPTI_SUCCESS;

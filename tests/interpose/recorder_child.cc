@@ -7,6 +7,7 @@
  *     nvtx            ranges, domains, wide and registered texts, a thread's name; before and after the first CUDA call
  *     names           threads that change their names after their first call
  *     spins N         N kernels of 20 us on a stream, with host functions and captures between them
+ *     spins N runtime the same, each within a call of the runtime, as CUPTI sees it
  *     streams         default-stream work and work on two blocking streams in turn
  *     turns NS        kernels of so many nanoseconds on the default stream, each by another thread, handed over
  *     heir            a thread that has its lane from one whose work is not done
@@ -19,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <string>
@@ -262,6 +264,32 @@ int heir()
     return 0;
 }
 
+/* What CUPTI is told when a program enters a function of the runtime, and leaves it. */
+void (*runtime)(int enters);
+
+struct InRuntime {
+    InRuntime()
+    {
+        enters(1);
+    }
+    ~InRuntime()
+    {
+        enters(0);
+    }
+    static void enters(int now)
+    {
+        if (runtime)
+            runtime(now);
+    }
+};
+
+void find_runtime()
+{
+    void *cupti = dlopen("libcupti.so.13", RTLD_LAZY | RTLD_NOLOAD);
+    runtime = cupti ? reinterpret_cast<void (*)(int)>(dlsym(cupti, "fake_cupti_runtime")) : nullptr;
+    must(runtime ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND, "fake_cupti_runtime");
+}
+
 /* Every 50th launch is captured instead, and a sync comes every 100. */
 int spins(int times)
 {
@@ -274,7 +302,10 @@ int spins(int times)
         bool captured = i % 50 == 0;
         if (captured)
             CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-        launch(spin, i % 3 || captured ? stream : nullptr, {&ns});
+        {
+            InRuntime call;
+            launch(spin, i % 3 || captured ? stream : nullptr, {&ns});
+        }
         if (captured) {
             size_t nodes = 0;
             CU(cuStreamEndCapture(stream, &graph));
@@ -285,8 +316,10 @@ int spins(int times)
             CU(cuCtxSynchronize());
     }
     CU(cuCtxSynchronize());
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; i++) {
+        InRuntime call;
         empty(stream);
+    }
     CU(cuCtxSynchronize());
     return 0;
 }
@@ -405,6 +438,8 @@ int main(int argc, char **argv)
         return heir();
     if (mode == "turns" && argc > 2)
         return turns(strtoull(argv[2], nullptr, 10));
+    if (mode == "spins" && argc > 3)
+        find_runtime();
     if (mode == "spins" && argc > 2)
         return spins(atoi(argv[2]));
     if (mode == "passing" && argc > 2)

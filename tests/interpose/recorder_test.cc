@@ -239,11 +239,16 @@ TEST(DeviceTimes, OneInAHundredAndWhenItRan)
     }
 }
 
-TEST(DeviceTimes, FromCupti)
+/* Each operation has its own times, whether the program calls the driver or the runtime. */
+class FromCupti : public testing::TestWithParam<std::vector<std::string>>
+{
+};
+
+TEST_P(FromCupti, EachOperationHasItsTimes)
 {
     for (const char *policy : {"observe", "guarded"}) {
         SCOPED_TRACE(policy);
-        Recorded recorded = record({"spins", "300"}, policy, {{"PTDS_DEVICE_TIMES", "cupti"}});
+        Recorded recorded = record(GetParam(), policy, {{"PTDS_DEVICE_TIMES", "cupti"}});
         std::map<std::pair<uint32_t, uint64_t>, ptds_rec_CALL> work;
         for (uint8_t op = PTDS_OP_LAUNCH; op <= PTDS_OP_OPAQUE; op++)
             for (const ptds_rec_CALL &call : recorded.calls(op))
@@ -272,6 +277,10 @@ TEST(DeviceTimes, FromCupti)
         }
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(DeviceTimes, FromCupti,
+                         testing::Values(std::vector<std::string>{"spins", "300"},
+                                         std::vector<std::string>{"spins", "300", "runtime"}));
 
 TEST(DeviceTimes, WithoutTheRightCupti)
 {
