@@ -6,23 +6,43 @@
 
 #include <stdlib.h>
 
+static bool is_unknown(const struct step *step)
+{
+    return step->engine != ENGINE_NONE && step->ran == STEP_UNKNOWN;
+}
+
+/* What one of `count` operations without a time took, of those between two waits, from `first` to the wait: their share of
+ * the time since the first of them, less what the others took. With others it is no more than their share of the wait. */
+static uint64_t share_of(const struct recorded *recorded, size_t first, size_t wait, uint64_t idle, uint64_t count)
+{
+    const struct step *step = &recorded->steps.items[wait];
+    uint64_t begin = 0, known = 0;
+    for (size_t k = first; k <= wait; k++) {
+        const struct step *one = &recorded->steps.items[k];
+        if (is_unknown(one) && begin == 0)
+            begin = one->enter > idle ? one->enter : idle;
+        else if (one->engine != ENGINE_NONE && one->ran != STEP_UNKNOWN)
+            known = known > UINT64_MAX - one->ran ? UINT64_MAX : known + one->ran;
+    }
+    uint64_t time = step->waited != 0 && step->leave > begin ? step->leave - begin : 0;
+    if (known != 0 && time > step->waited)
+        time = step->waited;
+    return time > known ? (time - known) / count : 0;
+}
+
 void durations_share(struct recorded *recorded)
 {
     size_t first = 0, count = 0; /* steps since the last wait; of them, those without a time */
     uint64_t idle = 0;           /* the device had nothing to do before */
     for (size_t i = 0; i < recorded->steps.count; i++) {
         struct step *step = &recorded->steps.items[i];
-        count += step->engine != ENGINE_NONE && step->ran == STEP_UNKNOWN;
+        count += is_unknown(step);
         if (step->waits == WAIT_NONE || step->leave == step->enter || count == 0)
             continue;
-        uint64_t begin = 0;
-        for (size_t k = first; k <= i; k++) {
-            struct step *waited = &recorded->steps.items[k];
-            if (waited->engine == ENGINE_NONE || waited->ran != STEP_UNKNOWN)
-                continue;
-            begin = begin != 0 ? begin : waited->enter > idle ? waited->enter : idle;
-            waited->ran = step->waited != 0 && step->leave > begin ? (step->leave - begin) / count : 0;
-        }
+        uint64_t share = share_of(recorded, first, i, idle, count);
+        for (size_t k = first; k <= i; k++)
+            if (is_unknown(&recorded->steps.items[k]))
+                recorded->steps.items[k].ran = share;
         first = i + 1;
         count = 0;
         idle = step->leave;
@@ -93,9 +113,8 @@ static uint64_t launch_of(const struct recorded *recorded)
     return percentile(&launch, 50);
 }
 
-/* Of work that lay on its stream long before anything else was done: its call had returned, and was not held up in the driver
- * by other threads'. It came after what ended last before it began, or
- * after nothing, so the quickest tell. */
+/* Of work that lay on its stream long before anything else was done: its call had returned, and was not held up in the
+ * driver by other threads'. It came after what ended last before it began, or after nothing, so the quickest tell. */
 static uint64_t next_of(const struct recorded *recorded, uint64_t launch)
 {
     enum { LATELY = 16 };

@@ -16,13 +16,15 @@ struct context {
 };
 
 struct thread {
-    struct moment now;
-    uint64_t left; /* when its latest call returned, as recorded */
+    struct moment now, called; /* when its latest call returned, and began */
+    uint64_t left, entered;    /* the same, as recorded */
     bool began;
 };
 
 struct memory {
     struct moment written[ORDER_ROLES], read[ORDER_ROLES];
+    uint32_t user; /* the thread that used it first, plus one */
+    bool handed;   /* another one used it, too */
 };
 
 struct run {
@@ -39,6 +41,8 @@ struct run {
     uint32_t newest;     /* the step whose call returned last so far, plus one */
     struct moment first; /* when the first operation was put on a device */
     bool began;
+    bool queued; /* what was submitted last writes memory that threads hand to each other, in an order that the policy keeps
+                  */
     bool failed;
 };
 
@@ -120,6 +124,7 @@ static struct moment after_conflicts(struct run *run, const struct step *step, u
     for (uint32_t i = 0; i < step->touches && roles != 0; i++) {
         const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
         const struct memory *memory = memory_of(run, touch);
+        run->queued |= memory->handed && touch->writes;
         moment = after_roles(moment, roles, memory->written);
         if (touch->writes)
             moment = after_roles(moment, roles, memory->read);
@@ -144,6 +149,8 @@ static void note_conflicts(struct run *run, const struct step *step, struct mome
         const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
         struct memory *memory = memory_of(run, touch);
         raise(touch->writes ? &memory->written[role] : &memory->read[role], end);
+        memory->user = memory->user != 0 ? memory->user : step->thread + 1;
+        memory->handed |= memory->user != step->thread + 1;
     }
 }
 
@@ -222,16 +229,6 @@ static const struct step *waited_for(const struct run *run, const struct step *s
     return other->last || (follows && run->assumptions->follows) ? other : NULL;
 }
 
-/* The thread that began this one: the program's first one, as long as it is not in a call itself. */
-static struct thread *parent_of(struct run *run, const struct step *step)
-{
-    struct thread *first = ITEM(run, &run->threads, run->recorded->steps.items[0].thread);
-    if (first->left <= step->enter || run->newest == 0)
-        return first;
-    const struct step *newest = &run->recorded->steps.items[run->newest - 1];
-    return newest->leave <= step->enter ? ITEM(run, &run->threads, newest->thread) : first;
-}
-
 static struct moment goes_on(struct run *run, const struct step *step, const struct thread *thread)
 {
     const struct step *other = waited_for(run, step, thread);
@@ -241,19 +238,16 @@ static struct moment goes_on(struct run *run, const struct step *step, const str
     return max_of(now, &thread->now);
 }
 
-/* When the thread makes the call. Its first one comes when the thread that began it had got so far: that one may have waited for
- * others until then, too. */
-static struct moment enter(struct run *run, const struct step *step, struct thread *thread)
+/* A thread's first call comes when the thread that began it had got so far, which may have waited for others until then,
+ * too. The program's first one begins all, or if that is in a call, nobody knows who. */
+static struct moment begin(struct run *run, const struct step *step)
 {
-    if (thread->began || run->newest == 0)
-        return goes_on(run, step, thread);
-    struct thread *parent = parent_of(run, step);
-    struct moment now = goes_on(run, step, parent);
-    if (parent->left <= step->enter) {
-        parent->now = now;
-        parent->left = step->enter;
-    }
-    return now;
+    struct thread *first = ITEM(run, &run->threads, run->recorded->steps.items[0].thread);
+    if (first->left > step->enter)
+        return after(first->called, step->enter - first->entered, PART_HOST);
+    first->now = goes_on(run, step, first);
+    first->left = step->enter;
+    return first->now;
 }
 
 /* The policy gives the thread's default-stream work a stream of its own. */
@@ -271,9 +265,10 @@ static unsigned remains_percent(const struct run *run, const struct step *step)
 {
     const struct assumptions *assume = run->assumptions;
     if (is_apart(run, step))
-        return assume->held_percent;
-    bool parted = run->policy == ORDER_STREAM && run->recorded->joined;
-    return parted ? assume->joined_percent : 100;
+        return run->queued ? assume->queued_percent : assume->held_percent;
+    if (run->policy == ORDER_STREAM && run->recorded->joined)
+        return assume->joined_percent;
+    return 100;
 }
 
 /* How long the thread is in the call, but for what it waits for there. */
@@ -289,13 +284,15 @@ static void take_step(struct run *run, uint32_t position)
 {
     const struct step *step = &run->recorded->steps.items[position];
     struct thread *thread = ITEM(run, &run->threads, step->thread);
-    struct moment now = enter(run, step, thread), own = now;
+    struct moment now = thread->began || run->newest == 0 ? goes_on(run, step, thread) : begin(run, step), own = now;
     if (step->engine != ENGINE_NONE && !run->began) {
         run->began = true;
         run->first = now;
     }
     if (step->submits && step->named != MODEL_NO_SLOT)
         own = submit(run, step, now);
+    thread->called = now;
+    thread->entered = step->enter;
     now = after(now, time_in(run, step), PART_HOST);
     if (step->waits != WAIT_NONE && (step->named != MODEL_NO_SLOT || step->waits != WAIT_STREAM)) {
         struct moment until = waits_for(run, step, step->work ? own : (struct moment){0});
@@ -305,6 +302,7 @@ static void take_step(struct run *run, uint32_t position)
     thread->now = now;
     thread->left = step->leave;
     thread->began = true;
+    run->queued = false;
     if (run->newest == 0 || step->leave >= run->recorded->steps.items[run->newest - 1].leave)
         run->newest = position + 1;
 }

@@ -36,6 +36,7 @@ struct assumptions {
     bool host_promises;      /* what a policy promises to a host's wait costs it time */
     bool spreads;            /* a thread's default-stream work has as many lanes as it likes (PTDS_LANES) */
     unsigned held_percent;   /* of what other threads' calls held a call up, so much remains on a stream of its own */
+    unsigned queued_percent; /* ... where its work has to come after theirs all the same */
     unsigned joined_percent; /* ... and on another one, where the legacy stream joined it with others */
 };
 

@@ -31,8 +31,12 @@ const char *const whatif_parts[PARTS] = {
  */
 enum { SMALL_GPU = 16 * 1024, LARGE_GPU = 192 * 2048 };
 
-static const struct assumptions hopeful = {
-    .gpu_threads = LARGE_GPU, .follows = true, .host_promises = false, .held_percent = 0, .joined_percent = 0};
+static const struct assumptions hopeful = {.gpu_threads = LARGE_GPU,
+                                           .follows = true,
+                                           .host_promises = false,
+                                           .held_percent = 0,
+                                           .queued_percent = 0,
+                                           .joined_percent = 0};
 
 /* Also that kernels without recorded times never ran side by side. */
 static struct assumptions careful_of(const struct whatif *whatif)
@@ -42,6 +46,7 @@ static struct assumptions careful_of(const struct whatif *whatif)
                                 .follows = false,
                                 .host_promises = true,
                                 .held_percent = 33,
+                                .queued_percent = 100,
                                 .joined_percent = 100};
 }
 

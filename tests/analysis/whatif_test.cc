@@ -234,6 +234,27 @@ TEST(WhatIf, WhoJoinsAThreadGoesOnWhenThatIsDone)
     run.Takes(ORDER_GUARDED, 9.5, 10.9);
 }
 
+/* Thread 1 begins two threads, joins them, begins two more: those come sooner, too. A thread that begins while the first
+ * one is in a call was begun by another. */
+TEST(WhatIf, ThreadsBegunAfterAJoinBeginSooner)
+{
+    auto two = [](int thread, int at) {
+        std::string one = std::to_string(thread) + "@" + std::to_string(at);
+        std::string other = std::to_string(thread + 1) + "@" + std::to_string(at + 1);
+        std::string wait = std::to_string(at + 10) + "+10000 sync s=L\n";
+        return one + "+2 launch s=L k=_Z1aPf args=A\n" + other + "+2 launch s=L k=_Z1bPf args=B\n" +
+               std::to_string(thread) + "@" + wait + std::to_string(thread + 1) + "@" + std::to_string(at + 11) +
+               "+20000 sync s=L\ndevice-run " + one + " " + std::to_string(at + 5) + "+10000\ndevice-run " + other + " " +
+               std::to_string(at + 10006) + "+10000\n";
+    };
+    std::string memory = "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n";
+    WhatIf joined(memory + two(2, 100) + two(4, 20300));
+    joined.Takes(ORDER_GUARDED, 19.5, 21);
+    WhatIf meanwhile(memory + "1@90+25000 none\n" + two(2, 100) + two(4, 20300));
+    ASSERT_EQ(WHATIF_SURE, meanwhile.found.doubt) << meanwhile.said;
+    EXPECT_NEAR(30, double(meanwhile.found.policies[0].least) / 1e6, 1) << meanwhile.said;
+}
+
 TEST(WhatIf, LaunchesThatOthersHeldUpAreNotHeldUpAlone)
 {
     std::string calls;
@@ -243,6 +264,51 @@ TEST(WhatIf, LaunchesThatOthersHeldUpAreNotHeldUpAlone)
                "1@1000+8000 launch s=L k=a\n1@9010+1 sync s=L\ndevice-run 1@100 105+10\n");
     run.Takes(ORDER_STREAM, 8.5, 9.2);
     run.Takes(ORDER_GUARDED, 0.5, 3.9);
+}
+
+/* Where two threads write the same memory, their launches may go on meeting each other in the driver. */
+TEST(WhatIf, LaunchesOnHandedMemoryMayBeHeldUpStill)
+{
+    std::string before = "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n";
+    std::string launch = " launch s=L k=_Z1aPf args=", ran;
+    before += "1@90+2" + launch + "A\n2@100+2" + launch;
+    for (int i = 0; i < 20; i++)
+        ran += "1@" + std::to_string(200 + i * 10) + "+2" + launch + "A\n";
+    std::string rest = "1@1000+8000" + launch + "A\n1@9010+1 sync s=L\ndevice-run 1@90 95+2\ndevice-run 2@100 102+2\n";
+    WhatIf handed(before + "A\n" + ran + rest), apart(before + "B\n" + ran + rest);
+    apart.Takes(ORDER_GUARDED, 0.5, 3.9);
+    ASSERT_EQ(WHATIF_SURE, handed.found.doubt) << handed.said;
+    EXPECT_LE(8.5, double(handed.found.policies[0].most) / 1e6) << handed.said;
+    EXPECT_GE(3.9, double(handed.found.policies[0].least) / 1e6) << handed.said;
+    handed.Takes(ORDER_PER_THREAD, 0.5, 3.9);
+}
+
+/* 20 launches take a millisecond each inside the driver; their kernels begin when they return, which says nothing of how
+ * soon the next one of a stream begins. 400 quick ones come after them. */
+TEST(WhatIf, HowSoonWorkFollowsIsNotLearntFromLaunchesThatWereHeldUp)
+{
+    std::string calls, ran;
+    for (int i = 0; i < 20; i++) {
+        std::string call = std::to_string(1 + i % 2) + "@" + std::to_string(100 + 500 * i);
+        calls += call + "+1000 launch s=L k=a\n";
+        ran += "device-run " + call + " " + std::to_string(100 + 500 * i + 1000) + "+2\n";
+    }
+    for (int i = 0; i < 400; i++) {
+        std::string call = "1@" + std::to_string(11000 + 5 * i);
+        calls += call + "+1 launch s=L k=a\n";
+        ran += "device-run " + call + " " + std::to_string(11000 + 5 * i + 2) + "+2\n";
+    }
+    WhatIf run(calls + "1@13010+1 sync s=L\n" + ran);
+    ASSERT_EQ(WHATIF_SURE, run.found.doubt) << run.said;
+    EXPECT_GE(0.02, run.found.error) << run.said;
+}
+
+/* The kernel fills the wait: the copy before it, whose time is not known, took none of it. */
+TEST(WhatIf, WhatHasNoTimeSharesOnlyWhatOthersLeave)
+{
+    WhatIf run("1@100+5 copy s=L\n1@110+2 launch s=L k=a\n1@120+10000 sync s=L\ndevice-run 1@110 120+9990\n");
+    ASSERT_EQ(WHATIF_SURE, run.found.doubt) << run.said;
+    EXPECT_GE(0.02, run.found.error) << run.said;
 }
 
 /* The same with a blocking stream, which the legacy one joins: under stream nobody knows what of it remains. */

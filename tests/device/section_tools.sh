@@ -61,6 +61,24 @@ tool_profiler() {
     tool_row "$name" "$status" ", $(sed -n 's/^kernels //p' "$WORK/$name.out") kernels profiled"
 }
 
+# device_times NAME program...: our own use of CUPTI. Nearly all operations have times, of programs that call the runtime, too.
+device_times() {
+    local name=device-times.$1 timed operations command
+    shift
+    command=$(find_command) || { fail "$name: no ptds"; return 0; }
+    rm -f "$WORK/$name.ptds"
+    run_as 120 "$name" guarded "PTDS_TRACE=$WORK/$name.ptds" PTDS_TRACE_LIMIT=256M PTDS_DEVICE_TIMES=cupti \
+        "LD_LIBRARY_PATH=$(path_with_cupti)" "$@"
+    [[ -z $(said_skip "$name") ]] || { note "     $name: skipped, $(said_skip "$name")"; return 0; }
+    "$command" report --format json -o "$WORK/$name.json" "$WORK/$name.ptds" >>"$LOG" 2>&1 || true
+    read -r timed operations < <(python3 -c "import json, sys
+whole = json.load(open(sys.argv[1]))['completeness']
+print(whole['gpu_timed'], whole['gpu_operations'])" "$WORK/$name.json")
+    said_ok "$name" && [[ ${operations:-0} -gt 0 && $((timed * 100)) -ge $((operations * 98)) ]]
+    verdict "$?" "$name: program $(outcome "$name"), GPU times of ${timed:-no answer} of ${operations:-} operations (goal 98 %)"
+    rm -f "$WORK/$name.ptds"
+}
+
 section_tools() {
     local tool tool_function policy
     PROGRAM=$(find_program apps/overlap_cudart) || PROGRAM=$(find_program apps/overlap) || { fail "no program to run"; return 0; }
@@ -68,6 +86,9 @@ section_tools() {
         tool_cupti "$policy"
         tool_profiler "$policy"
     done
+    device_times runtime "$PROGRAM" 4 50 20000
+    device_times torch python3 tests/device/torch_step.py
+    device_times cupy python3 tests/device/cupy_threads.py
     for tool in compute-sanitizer ncu cuda-gdb; do
         if ! command -v "$tool" >/dev/null; then
             note "     no $tool here"

@@ -53,24 +53,34 @@ whatif() {
     note "     $line"
 }
 
+WHATIF_LIST=("overlap 8 50 200000 0" "overlap 8 50 200000 1" "overlap 32 30 100000 0" "overlap 4 200 20000 0"
+    "overlap 1 200 100000 0" "overlap_cudart 6 40 80000" "speed/conflict 8 100 100000" "speed/conflict 8 500 0"
+    "speed/apart_streams 200 50000 0" "speed/apart_streams 200 50000 1" "speed/chains 4 200 0" "speed/shared_table"
+    mixed_threads mixed_streams thread_handover threads_apart stream_handover "random/random_adders 11 4"
+    "random/random_turns 12 4" cupy_threads cuda_bindings_threads cuda_core_threads numba_threads jax_threads warp_loop
+    torch_threads torch_step torch_loader)
+
+# One of tests/device by its name, if the machine has what it imports, or one of tests/apps with its arguments.
+whatif_program() {
+    local program=$1
+    if [[ -e tests/device/$program.py ]]; then
+        ! python3 -c "import ${program%%_*}" 2>/dev/null || whatif "$program" python3 "tests/device/$program.py"
+    else
+        # shellcheck disable=SC2046
+        whatif "$(tr " /" ".." <<<"$program")" "$(find_program "apps/${program%% *}")" $([[ $program != *" "* ]] || echo "${program#* }")
+    fi
+}
+
 section_whatif() {
     local program error
     WHATIF_HELD=0 WHATIF_ALL=0 WHATIF_ABSTAINED=0 WHATIF_ERRORS=""
-    local LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-} folder
+    local LD_LIBRARY_PATH
+    LD_LIBRARY_PATH=$(path_with_cupti)
     export LD_LIBRARY_PATH
     PTDS=$(find_command) || { fail "no ptds"; return 0; }
-    for folder in /usr/local/cuda*/extras/CUPTI/lib64 /usr/local/cuda*/targets/*/lib; do
-        [[ ! -e $folder/libcupti.so ]] || LD_LIBRARY_PATH+=${LD_LIBRARY_PATH:+:}$folder
-    done
-    for program in "overlap 8 50 200000 0" "overlap 8 50 200000 1" "overlap 32 30 100000 0" "overlap 4 200 20000 0" \
-        "overlap 1 200 100000 0" "speed/conflict 8 100 100000" "speed/conflict 8 500 0" "speed/apart_streams 200 50000 0" \
-        "speed/apart_streams 200 50000 1" "speed/chains 4 200 0" "mixed_threads" "mixed_streams" "thread_handover" \
-        "threads_apart" "stream_handover"; do
-        # shellcheck disable=SC2046
-        whatif "$(tr " /" ".." <<<"$program")" "$(find_program "apps/${program%% *}")" $([[ $program != *" "* ]] || echo "${program#* }")
-    done
-    for program in cupy_threads cuda_bindings_threads torch_threads torch_step; do
-        ! python3 -c "import ${program%%_*}" 2>/dev/null || whatif "$program" python3 "tests/device/$program.py"
+    [[ -z ${WHATIF_PROGRAMS:-} ]] || IFS=, read -ra WHATIF_LIST <<<"$WHATIF_PROGRAMS"
+    for program in "${WHATIF_LIST[@]}"; do
+        whatif_program "$program"
     done
     # shellcheck disable=SC2086
     error=$(median $WHATIF_ERRORS)

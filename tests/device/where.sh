@@ -30,6 +30,15 @@ find_simulator() {
     library=$(first_of tests/sim/libcuda.so.1 bazel-bin/tests/sim/libcuda.so.1) && dirname "$library"
 }
 
+# LD_LIBRARY_PATH as it is, and where the toolkit keeps libcupti.so.
+path_with_cupti() {
+    local path=${LD_LIBRARY_PATH:-} folder
+    for folder in /usr/local/cuda*/extras/CUPTI/lib64 /usr/local/cuda*/targets/*/lib; do
+        [[ ! -e $folder/libcupti.so ]] || path+=${path:+:}$folder
+    done
+    echo "$path"
+}
+
 # Whether ordinary CUDA programs run here as things are.
 have_gpu() {
     [[ -e /dev/nvidia0 || -e /dev/dxg ]] || nvidia-smi -L >/dev/null 2>&1 || return 1
