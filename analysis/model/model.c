@@ -17,6 +17,7 @@ void model_begin(struct model *model, const struct trace *trace)
     if (model->more)
         model->entered = calloc(MODEL_ENTERED, sizeof *model->entered);
     model_cost_begin(model);
+    device_times_begin(&model->device, trace);
 }
 
 /* `counts` is a number: nobody can guess it, least of all the processor. What stands beyond the count means nothing. */
@@ -215,6 +216,8 @@ bool model_enter(struct model *model, const struct call *call, struct call_view 
     if (model->more)
         model_enter_more(model, call);
     bool known = look_at(model, call, view);
+    if (known && model->device.runs.count != 0)
+        view->ran = device_times_of(&model->device, call);
     if (known && model->holds.count != 0)
         hold_enter(model, view);
     return known;
@@ -243,6 +246,8 @@ static INLINE void note_work(struct model *model, const struct call_view *view)
     context->legacy_work += stream->kind == PTDS_STREAM_LEGACY;
     if ((view->call->r.flags & (PTDS_CALL_EXPLICIT | PTDS_CALL_KEPT)) != 0)
         stream->last_stays = view->number;
+    if (model->device.runs.count != 0)
+        model_gpu_note(model, view);
     if (!stream->busy)
         be_busy(context, stream, view->target);
 }
@@ -321,6 +326,7 @@ void model_end(struct model *model)
     free(model->contexts.items);
     free(model->streams.items);
     free(model->threads.items);
+    device_times_end(&model->device);
     free(model->quick.items);
     free(model->idle.items);
     id_map_free(&model->slot_by_uid);

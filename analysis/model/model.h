@@ -16,6 +16,7 @@
 #include "analysis/model/completion.h"
 #include "analysis/model/hold.h"
 #include "analysis/model/order.h"
+#include "analysis/trace/device_times.h"
 #include "analysis/trace/reader.h"
 
 #include <stddef.h>
@@ -33,13 +34,14 @@ struct edge_pair;
 enum { MODEL_MOST_STREAMS = 4096, MODEL_CLASS_BITS = 8 };
 
 struct model_stream {
-    uint64_t key;                                  /* in slot_by_uid: the uid; of another policy's streams model_slots.c */
-    uint32_t uid, kind;                            /* enum ptds_stream_kind */
-    uint32_t context;                              /* position */
-    uint64_t ended;                                /* ticks, UINT64_MAX: not known to end */
-    uint64_t last_work;                            /* the last operation that is work, 0 none */
-    uint64_t handed_from;                          /* ... before those of last_thread that are its last, 0 none */
-    uint64_t last_stays;                           /* ... on the legacy stream that not every policy moves, 0 none */
+    uint64_t key;                     /* in slot_by_uid: the uid; of another policy's streams model_slots.c */
+    uint32_t uid, kind;               /* enum ptds_stream_kind */
+    uint32_t context;                 /* position */
+    uint64_t ended;                   /* ticks, UINT64_MAX: not known to end */
+    uint64_t last_work;               /* the last operation that is work, 0 none */
+    uint64_t handed_from;             /* ... before those of last_thread that are its last, 0 none */
+    uint64_t last_stays;              /* ... on the legacy stream that not every policy moves, 0 none */
+    uint64_t last_untimed, gpu_until; /* its last work, if that has no time on the GPU; ns: when the rest has run */
     uint32_t last_thread, last_stack, last_object; /* of that operation; object: a kernel's uid or 0 */
     bool open, busy;                               /* busy: in its context's list */
 };
@@ -90,7 +92,7 @@ struct call_view {
     uint64_t lost_ns;     /* of it, lost to waiting: 0 unless blocked */
     struct hold *held_by; /* another thread's call that kept this one waiting, NULL none */
     uint64_t held_ns;
-    const struct device_run *ran;      /* on its device; NULL: not recorded, or nobody looked (report/pass.c does) */
+    const struct device_run *ran;      /* on its device; NULL: not recorded. As long as the model lives */
     const struct edge_pair *unordered; /* a conflict of the call that nothing orders, NULL if none (order/verdict.h) */
     const struct edge_pair *overtaken; /* what writes its source, which may still be to come (order/verdict.h) */
     const struct edge_end *given_up;   /* what the call came after, and under this policy does not any more; likewise */
@@ -132,6 +134,7 @@ struct model {
     struct vclock covered;          /* what is complete when a call has returned: of the one with this number */
     uint64_t covered_by;            /* 0 none */
     struct completions completions; /* of calls in flight */
+    struct device_times device;     /* nearly always none */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
@@ -223,6 +226,10 @@ void model_classify(struct call_view *view);
 /* For model_enter: blocked, lost_ns, from ns and waits. */
 void model_cost(struct model *model, struct call_view *view);
 void model_cost_begin(struct model *model);
+/* Where the trace has times on the GPU (gpu.c): of work, when it ran; of a load, which may take any time itself, that it
+ * waited no longer than there was work. */
+void model_gpu_note(struct model *model, const struct call_view *view);
+void model_gpu_bound(const struct model *model, struct call_view *view);
 /* What such a call takes when nothing keeps it, going by the quick ones of the whole trace and the bytes it is about.
  * UINT64_MAX: not known. Unlike the baseline of `blocked` it is not capped, so it may itself be the time of slow calls. */
 uint64_t model_usual_ns(const struct model *model, const struct call_view *view);

@@ -35,7 +35,6 @@ struct pass {
     struct model model;
     struct verdicts *verdicts; /* NULL without memory */
     struct aftermath aftermath;
-    struct device_times device;
     struct busy busy;
     struct savings savings;
     struct goes_policies goes;
@@ -258,11 +257,8 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
     shape->count++;
     if (shape->of_kernel)
         report->totals.opaque += definitions_kernel_hides(&report->trace.defs, view->call->r.object);
-    if (pass->device.runs.count != 0) {
-        view->ran = device_times_of(&pass->device, view->call);
-        if (shape->gpu_work && view->ran != NULL)
-            count_gpu(pass, view);
-    }
+    if (shape->gpu_work && view->ran != NULL)
+        count_gpu(pass, view);
     report->selected_last = view->call->r.enter;
     sequence_call(&report->search, &report->trace, view, serial);
     if (pass->watch != NULL && pass->watch->call != NULL)
@@ -332,8 +328,7 @@ static void begin(struct pass *pass)
     pass->savings.trace = &report->trace;
     pass->verdicts = verdicts_begin(&pass->model, edges_of(pass));
     report->edges.analysed = pass->verdicts != NULL;
-    device_times_begin(&pass->device, &report->trace);
-    report->out_of_memory |= pass->verdicts == NULL || pass->device.out_of_memory;
+    report->out_of_memory |= pass->verdicts == NULL || pass->model.device.out_of_memory;
     if (pass->walker != NULL && pass->walker->begin != NULL)
         report->out_of_memory |= !pass->walker->begin(pass->walker, &pass->model);
     pass->goes = goes_policies_of(&report->trace.defs);
@@ -383,7 +378,6 @@ static void end(struct pass *pass)
     report->totals.unplaced = pass->model.unplaced;
     report->totals.unknown_generations = pass->model.real.unknown_generations;
     model_end(&pass->model);
-    device_times_end(&pass->device);
 }
 
 int report_pass(struct report *report, struct merge *merge, struct report_watch *watch, struct walker *walker, char *error)

@@ -343,6 +343,36 @@ TEST(Pending, FreesOfNothingTellNothing)
     EXPECT_TRUE(PendingAtEnd("1@0 launch s=N1\n1@10+1 free ptr=1 result=1\n1@200 none\n"));
 }
 
+/* How long a load of 50 ms is taken to have waited, us: the last call but one of the trace. */
+double WaitOfLoad(const std::string &before, const std::string &ran)
+{
+    Fed fed(BuildTrace(before + "1@1000+50000 module-load\n1@60000 none\n" + ran));
+    const call_view &load = fed.views[fed.views.size() - 2];
+    EXPECT_EQ(load.lost_ns != 0, load.blocked);
+    return double(load.lost_ns) / 1e3;
+}
+
+/* 50 us for the thread to wake up. */
+TEST(Cost, ALoadWaitsNoLongerThanTheGpuHadWork)
+{
+    const std::string first = "1@0 launch s=N1\n", second = "1@10 launch s=N2\n";
+    EXPECT_NEAR(49800, WaitOfLoad(first, ""), 1) << "nobody knows";
+    EXPECT_NEAR(3055, WaitOfLoad(first, "device-run 1@0 5+4000\n"), 1);
+    EXPECT_EQ(0, WaitOfLoad(first, "device-run 1@0 5+400\n")) << "the GPU was idle";
+    EXPECT_NEAR(7050, WaitOfLoad(first + second, "device-run 1@0 5+4000\ndevice-run 1@10 20+7980\n"), 1);
+    EXPECT_NEAR(49800, WaitOfLoad(first + second, "device-run 1@0 5+4000\n"), 1) << "the other's time is not known";
+    EXPECT_NEAR(3055, WaitOfLoad("1@0 launch s=N1\n1@2 launch s=N1\n", "device-run 1@2 5+4000\n"), 3)
+        << "what comes after it on the same stream ended later";
+    EXPECT_NEAR(49800, WaitOfLoad("1@0 launch s=N1\n1@2 launch s=N1\n", "device-run 1@0 5+4000\n"), 1);
+}
+
+/* A wait itself is what it took: work that others gave to the GPU while it was on its way there delays it, too. */
+TEST(Cost, ASynchronisationIsNotCutByTimesOnTheGpu)
+{
+    Fed fed(BuildTrace("1@0 launch s=N1\n1@1000+50000 ctx-sync\n1@60000 none\ndevice-run 1@0 5+4000\n"));
+    EXPECT_NEAR(49980, double(fed.views[1].lost_ns) / 1e3, 1);
+}
+
 TEST(Cost, TicksAreConvertedAndABlockedCallIsTold)
 {
     std::vector<call_view> views;

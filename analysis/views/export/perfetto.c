@@ -113,7 +113,7 @@ static void put_work(struct writer *writer, const struct call_view *view, uint64
         if (uid == 0)
             continue;
         uint64_t track = writer_track(writer, kinds[i], uid);
-        const struct device_run *run = i == 1 ? device_times_of(&writer->device, view->call) : NULL;
+        const struct device_run *run = i == 1 ? view->ran : NULL;
         uint64_t start = run != NULL ? device_time_of(writer, run, run->start, time) : time;
         event_begin(&writer->packets, run != NULL ? EVENT_BEGIN : EVENT_INSTANT, track, start);
         event_category(&writer->packets, "work");
@@ -266,18 +266,16 @@ static int write_process(struct writer *writer)
     struct edge_writer edges = {.sink = {.edge = put_edge}, .writer = writer};
     packets_begin(&writer->packets, writer->job->out, (uint32_t)writer->process);
     put_process(writer);
-    device_times_begin(&writer->device, &writer->report->trace);
     regions_begin(writer);
     int status = export_walk(writer->job, writer->traced, &walker, &edges.sink);
     regions_end(writer);
     export_notes(writer->job, writer->traced, put_note, writer);
     packets_end(&writer->packets);
-    bool broken = writer->packets.broken || writer->device.out_of_memory;
+    bool broken = writer->packets.broken;
     id_map_free(&writer->uuids);
     id_map_free(&writer->tracks);
     id_map_free(&writer->tids);
     id_map_free(&writer->pending);
-    device_times_end(&writer->device);
     return broken || status != 0 ? export_failed(writer->job, "%s: not all of it could be written", writer->traced->path)
                                  : 0;
 }

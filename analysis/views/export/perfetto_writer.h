@@ -69,7 +69,6 @@ struct writer {
     uint32_t uuids_used;                 /* in the whole file */
     struct id_map tracks, tids, pending; /* described; taken; the counters' last values */
     uint64_t flows;
-    struct device_times device;
     struct region_slices regions;
 };
 

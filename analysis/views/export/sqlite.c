@@ -26,11 +26,11 @@ static void add_call(struct walker *walker, struct model *model, const struct ca
 {
     struct database *database = walker->data;
     const struct ptds_rec_CALL *call = &view->call->r;
+    const struct device_run *run = view->ran;
     char work[300];
     (void)model;
-    const struct device_run *run = device_times_of(&database->device, view->call);
     database->correlation++;
-    activity_call(database, view, run);
+    activity_call(database, view);
     uint64_t bytes = export_bytes(view->call);
     const char *name = view->submits ? work_of(database, view, work, sizeof work) : NULL;
     row_begin(database, TABLE_CALL);
@@ -207,14 +207,11 @@ static int write_process(struct database *database)
 {
     struct walker walker = {.call = add_call, .data = database};
     add_definitions(database);
-    device_times_begin(&database->device, &database->traced->report.trace);
-    int status =
-        database->device.out_of_memory ? -1 : export_walk(database->job, database->traced, &walker, &database->sink);
+    int status = export_walk(database->job, database->traced, &walker, &database->sink);
     add_report(database);
     activity_end(database);
     id_map_free(&database->names);
     id_map_free(&database->domains);
-    device_times_end(&database->device);
     return database->out_of_memory ? -1 : status;
 }
 

@@ -260,12 +260,12 @@ static void add_synchronisation(struct database *database, const struct call_vie
     row_end(database);
 }
 
-void activity_call(struct database *database, const struct call_view *view, const struct device_run *run)
+void activity_call(struct database *database, const struct call_view *view)
 {
     uint64_t end = sqlite_time(database, view->timed ? view->call->r.leave : view->call->r.enter);
     database->last = end > database->last ? end : database->last;
     add_runtime(database, view);
-    add_work(database, view, run);
+    add_work(database, view, view->ran);
     add_synchronisation(database, view);
 }
 

@@ -77,7 +77,6 @@ struct database {
     TABLE_OF(struct known_gpu) gpus;
     struct id_map domains; /* of this process: STRING id -> NVTX domain; a domain has a number of its own in the database */
     uint64_t domains_used;
-    struct device_times device;
     struct left left[LEFT_KINDS]; /* of this process */
     sqlite3_stmt *row;
     int column;
@@ -113,7 +112,7 @@ uint64_t sqlite_tid(const struct database *database, uint32_t tid);
 uint64_t sqlite_thread(const struct database *database, uint32_t uid);
 
 /* The row of the call in nsys' tables: the function; where and when it ran, if that is known; the wait that it is. */
-void activity_call(struct database *database, const struct call_view *view, const struct device_run *run);
+void activity_call(struct database *database, const struct call_view *view);
 /* Says in PTDS_META, and on stderr, what activity_call left out. */
 void activity_end(struct database *database);
 
