@@ -89,6 +89,6 @@ void model_cost(struct model *model, struct call_view *view)
     uint64_t quick = baseline(model, view, at);
     view->blocked = view->timed && view->ns > SLACK_NS && (view->ns - SLACK_NS) / 2 > quick;
     view->lost_ns = view->blocked ? view->ns - quick : 0;
-    if (view->blocked && model->device.runs.count != 0 && is_load(call->op))
-        model_gpu_bound(model, view);
+    if (view->blocked && is_load(call->op))
+        model_load_cost(model, view);
 }

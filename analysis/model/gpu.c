@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What times on the GPU say of a call that waits, where the trace has them. Called by model_enter and model_leave. Must
- * never make a wait longer, and say nothing where one operation that is waited for has no time.
+ * What times on the GPU say of a call that loads code: it waits for work, and takes some 50 ms of its own. Without such
+ * times nobody knows how much of it was waiting. Called by model_enter and model_leave. Must never count as waiting what
+ * may be loading.
  */
 #include "analysis/model/model.h"
 
@@ -28,18 +29,27 @@ void model_gpu_note(struct model *model, const struct call_view *view)
     stream->last_untimed = 0; /* it came before this one */
 }
 
-void model_gpu_bound(const struct model *model, struct call_view *view)
+/* How long after the call's begin work that it waits for ran; false: nobody knows. */
+static bool work_ns(const struct model *model, const struct call_view *view, uint64_t *ns)
 {
     uint64_t enter = trace_ns(model->trace, view->call->r.enter), until = 0;
-    if (view->waits.count > PENDING_KEPT)
-        return;
+    if (model->device.runs.count == 0 || view->waits.count > PENDING_KEPT)
+        return false;
     for (uint32_t i = 0; i < view->waits.count; i++) {
         const struct model_stream *stream = &model->streams.items[view->waits.slot[i]];
         if (stream->last_untimed > vclock_get(&model->done, view->waits.slot[i]))
-            return;
+            return false;
         until = stream->gpu_until > until ? stream->gpu_until : until;
     }
-    uint64_t most = until > enter ? plus(until - enter, WAKE_NS) : 0;
-    view->lost_ns = view->lost_ns < most ? view->lost_ns : most;
+    *ns = until > enter ? plus(until - enter, WAKE_NS) : 0;
+    return true;
+}
+
+void model_load_cost(const struct model *model, struct call_view *view)
+{
+    uint64_t most = 0, all = view->lost_ns;
+    bool known = work_ns(model, view, &most);
+    view->lost_ns = all < most ? all : most;
+    view->at_most_ns = known ? view->lost_ns : all;
     view->blocked = view->lost_ns != 0;
 }

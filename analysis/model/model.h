@@ -90,6 +90,7 @@ struct call_view {
     bool timed, blocked;
     uint64_t ns;          /* duration; 0 unless timed */
     uint64_t lost_ns;     /* of it, lost to waiting: 0 unless blocked */
+    uint64_t at_most_ns;  /* of a load: it may have lost so much, or have been busy itself */
     struct hold *held_by; /* another thread's call that kept this one waiting, NULL none */
     uint64_t held_ns;
     const struct device_run *ran;      /* on its device; NULL: not recorded. As long as the model lives */
@@ -226,10 +227,9 @@ void model_classify(struct call_view *view);
 /* For model_enter: blocked, lost_ns, from ns and waits. */
 void model_cost(struct model *model, struct call_view *view);
 void model_cost_begin(struct model *model);
-/* Where the trace has times on the GPU (gpu.c): of work, when it ran; of a load, which may take any time itself, that it
- * waited no longer than there was work. */
+/* gpu.c. Where the trace has times on the GPU: when work ran. Of a load: how long it waited. */
 void model_gpu_note(struct model *model, const struct call_view *view);
-void model_gpu_bound(const struct model *model, struct call_view *view);
+void model_load_cost(const struct model *model, struct call_view *view);
 /* What such a call takes when nothing keeps it, going by the quick ones of the whole trace and the bytes it is about.
  * UINT64_MAX: not known. Unlike the baseline of `blocked` it is not capped, so it may itself be the time of slow calls. */
 uint64_t model_usual_ns(const struct model *model, const struct call_view *view);

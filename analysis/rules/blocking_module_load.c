@@ -2,18 +2,20 @@
  *
  * blocking-module-load: loading or unloading code, or resizing the device stack, while work was pending, which waits for
  * the context (and holds its lock meanwhile). Run by report.c for every call after the first kernel. Loading takes long by
- * itself, so only calls that took longer than idle ones count; where the trace has no idle one, part of the cost may be the
- * loading.
+ * itself: without times on the GPU the cost is what it may be at most, and no part of the time that threads were blocked.
  */
 #include "analysis/findings/rule.h"
 
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
-    if (!run->startup->over || view->waits.count == 0 || (view->timed && !view->blocked))
+    if (!run->startup->over || view->waits.count == 0 || (view->timed && !view->blocked && view->at_most_ns == 0))
         return;
     struct finding *finding = finding_at(&run->findings, run->rule, view, 0);
     finding_add_pending(finding, run->model, &view->waits);
-    finding_cost_of(finding, view);
+    if (view->at_most_ns != 0)
+        finding_cost(finding, view->at_most_ns);
+    else
+        finding_cost_of(finding, view);
 }
 
 static const struct rule rule = {
