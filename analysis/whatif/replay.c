@@ -275,9 +275,10 @@ static unsigned remains_percent(const struct run *run, const struct step *step)
 static uint64_t time_in(const struct run *run, const struct step *step)
 {
     uint64_t all = step->leave - step->enter, busy = all > step->waited ? all - step->waited : 0;
+    uint64_t more = run->queued && run->policy == ORDER_GUARDED ? run->assumptions->hand_ns : 0;
     if (step->waits != WAIT_NONE || busy <= step->usual)
-        return busy;
-    return step->usual + (busy - step->usual) * remains_percent(run, step) / 100;
+        return busy + more;
+    return step->usual + (busy - step->usual) * remains_percent(run, step) / 100 + more;
 }
 
 static void take_step(struct run *run, uint32_t position)

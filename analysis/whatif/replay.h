@@ -37,6 +37,7 @@ struct assumptions {
     bool spreads;            /* a thread's default-stream work has as many lanes as it likes (PTDS_LANES) */
     unsigned held_percent;   /* of what other threads' calls held a call up, so much remains on a stream of its own */
     unsigned queued_percent; /* ... where its work has to come after theirs all the same */
+    uint64_t hand_ns;        /* what such an order costs the launch itself: the shim's event and its wait */
     unsigned joined_percent; /* ... and on another one, where the legacy stream joined it with others */
 };
 

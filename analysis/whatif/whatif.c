@@ -47,6 +47,7 @@ static struct assumptions careful_of(const struct whatif *whatif)
                                 .host_promises = true,
                                 .held_percent = 33,
                                 .queued_percent = 100,
+                                .hand_ns = 10000,
                                 .joined_percent = 100};
 }
 

@@ -279,6 +279,8 @@ TEST(WhatIf, LaunchesOnHandedMemoryMayBeHeldUpStill)
     apart.Takes(ORDER_GUARDED, 0.5, 3.9);
     ASSERT_EQ(WHATIF_SURE, handed.found.doubt) << handed.said;
     EXPECT_LE(8.5, double(handed.found.policies[0].most) / 1e6) << handed.said;
+    EXPECT_NEAR(8.92 + 22 * 0.01, double(handed.found.policies[0].most) / 1e6, 0.06) << "10 us a launch";
+    handed.Takes(ORDER_STREAM, 8.5, 9.0);
     EXPECT_GE(3.9, double(handed.found.policies[0].least) / 1e6) << handed.said;
     handed.Takes(ORDER_PER_THREAD, 0.5, 3.9);
 }

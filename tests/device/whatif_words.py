@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""whatif_words.py FILE recorded|doubt|error, or FILE holds POLICY OBSERVED_MS MEASURED_MS: of `ptds report --what-if`."""
+"""whatif_words.py FILE recorded|doubt|error, or FILE holds POLICY OBSERVED_MS... -- MEASURED_MS...: of `ptds report --what-if`.
+
+holds: by the medians of the runs; else within twice the standard error that these have, since runs of one program scatter.
+"""
 
 import json
+import math
+import statistics
 import sys
 
 try:
@@ -20,10 +25,16 @@ elif sys.argv[2] == "doubt":
 elif sys.argv[2] == "error":
     print(f"{100 * abs(found['replayed_ns'] / found['recorded_ns'] - 1):.1f}")
 else:
-    policy, observed, measured = sys.argv[3], float(sys.argv[4]), float(sys.argv[5])
+    policy, split = sys.argv[3], sys.argv.index("--")
+    runs = [[float(ms) for ms in some] for some in (sys.argv[4:split], sys.argv[split + 1:])]
+    observed, measured = map(statistics.median, runs)
+    # Of a median: 1.25 times that of a mean.
+    errors = [1.25 * statistics.stdev(some) / math.sqrt(len(some)) / statistics.median(some) if len(some) > 1 else 0 for some in runs]
+    scatter = 1 + 2 * math.hypot(*errors)
     least = found["recorded_ns"] / found["policies"][policy]["most_ns"]
     most = found["recorded_ns"] / found["policies"][policy]["least_ns"]
     gain = observed / measured if measured else 0
     held = least * (1 - NOISE) <= gain <= most * (1 + NOISE)
     held = held or observed / most - NOISE_MS <= measured <= observed / least + NOISE_MS
-    print(f"{gain:.2f}x in {least:.2f} to {most:.2f} {'(held)' if held else '(MISSED)'}")
+    near = least / scatter * (1 - NOISE) <= gain <= most * scatter * (1 + NOISE)
+    print(f"{gain:.2f}x in {least:.2f} to {most:.2f} {'(held)' if held else '(scatters)' if near else '(MISSED)'}")
