@@ -7,6 +7,23 @@
 
 #include <stdlib.h>
 
+/* The clocks of host and device agree within so much, beside what is not known of the base. */
+enum { APART_NS = 20000 };
+
+/* In floating point, so that no number from the trace overflows. Negative: before the call. */
+static double after_call(const struct trace *trace, const struct device_run *run, int64_t ns)
+{
+    double base = run->base >= run->enter ? (double)trace_ns(trace, run->base - run->enter)
+                                          : -(double)trace_ns(trace, run->enter - run->base);
+    return base + (double)ns;
+}
+
+/* It was no work of this call, then: CUPTI tells by the thread's next operation which one it was. */
+static bool ended_before(const struct trace *trace, const struct device_run *run, uint64_t doubt)
+{
+    return after_call(trace, run, run->end) < -(double)APART_NS - (double)trace_ns(trace, doubt);
+}
+
 static void take(void *data, uint32_t thread, uint16_t kind, const void *fixed)
 {
     struct device_times *times = data;
@@ -21,6 +38,8 @@ static void take(void *data, uint32_t thread, uint16_t kind, const void *fixed)
     const struct context_def *context = definitions_context(&times->trace->defs, base->context);
     run.device = context != NULL ? context->device : -1;
     run.base = base->earliest + (base->latest - base->earliest) / 2;
+    if (ended_before(times->trace, &run, base->latest - base->earliest))
+        return;
     if (TABLE_ADD(&times->runs))
         *TABLE_LAST(&times->runs) = run;
     else
@@ -83,7 +102,6 @@ const struct device_run *device_times_of(const struct device_times *times, const
     return bsearch(&wanted, times->runs.items, times->runs.count, sizeof wanted, by_call);
 }
 
-/* In floating point, so that no number from the trace overflows. */
 static uint64_t whole(double ns)
 {
     return ns < 0 ? 0 : ns < 1e18 ? (uint64_t)ns : (uint64_t)1e18;
@@ -91,10 +109,8 @@ static uint64_t whole(double ns)
 
 void device_run_times(const struct trace *trace, const struct device_run *run, uint64_t *after, uint64_t *ns)
 {
-    double base = run->base >= run->enter ? (double)trace_ns(trace, run->base - run->enter)
-                                          : -(double)trace_ns(trace, run->enter - run->base);
-    *after = whole(base + (double)run->start);
-    uint64_t end = whole(base + (double)run->end);
+    *after = whole(after_call(trace, run, run->start));
+    uint64_t end = whole(after_call(trace, run, run->end));
     *ns = end > *after ? end - *after : 0;
 }
 

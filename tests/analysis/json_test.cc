@@ -149,9 +149,12 @@ TEST(Json, ACallWithSeveralOperationsRunsFromTheFirstToTheLast)
     call.stream = call.target = 1;
     call.enter = 1000;
     builder.Call(call);
-    const uint64_t runs[][2] = {{500, 600}, {200, 350}, {300, 400}};
+    const uint64_t runs[][2] = {{501, 601}, {201, 351}, {301, 401}};
     for (const auto &[begin, end] : runs)
         builder.DeviceRun(1, call.enter, begin * 1000, end * 1000);
+    builder.DeviceRun(1, call.enter + 30000, 0, 2000); /* 29 us before: of no call */
+    call.enter += 30000;
+    builder.Call(call);
     Json json(builder.Bytes());
     EXPECT_EQ(1, json_integer_value(json.At("completeness", "gpu_timed")));
     EXPECT_EQ(400000, json_integer_value(json.At("totals", "gpu_busy_ns")));

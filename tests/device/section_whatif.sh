@@ -59,7 +59,7 @@ WHATIF_LIST=("overlap 8 50 200000 0" "overlap 8 50 200000 1" "overlap 32 30 1000
     "overlap 1 200 100000 0" "overlap_cudart 6 40 80000" "speed/conflict 8 100 100000" "speed/conflict 8 500 0"
     "speed/apart_streams 200 50000 0" "speed/apart_streams 200 50000 1" "speed/chains 4 200 0" "speed/shared_table"
     mixed_threads mixed_streams thread_handover threads_apart stream_handover "random/random_adders 11 4"
-    "random/random_turns 12 4" cupy_threads cuda_bindings_threads cuda_core_threads numba_threads jax_threads warp_loop
+    cupy_threads cuda_bindings_threads cuda_core_threads numba_threads jax_threads warp_loop
     torch_threads torch_step torch_loader)
 
 # One of tests/device by its name, if the machine has what it imports, or one of tests/apps with its arguments.
