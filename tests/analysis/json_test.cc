@@ -149,7 +149,7 @@ TEST(Json, ACallWithSeveralOperationsRunsFromTheFirstToTheLast)
     call.stream = call.target = 1;
     call.enter = 1000;
     builder.Call(call);
-    const uint64_t runs[][2] = {{501, 601}, {201, 351}, {301, 401}};
+    const uint64_t runs[][2] = {{301, 401}, {501, 601}, {201, 351}};
     for (const auto &[begin, end] : runs)
         builder.DeviceRun(1, call.enter, begin * 1000, end * 1000);
     builder.DeviceRun(1, call.enter + 30000, 0, 2000); /* 29 us before: of no call */
