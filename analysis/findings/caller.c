@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the function that called CUDA. Called by identity.c and by compare/. The names end up in files that users keep, so
- * nothing that a compiler or a loader makes up may be in them: no address, no offset, no mark of a function's copy.
+ * Finds the function that called CUDA. Called by identity.c, by compare/ and by the views. The names end up in files that
+ * users keep, so nothing that a compiler or a loader makes up may be in them: no address, no offset, no mark of a
+ * function's copy.
  */
 #include "analysis/findings/caller.h"
 
@@ -72,4 +73,23 @@ struct caller caller_of(const struct definitions *defs, struct site_namer *namer
             name_of(defs, namer, frames->pc[i], &caller))
             return caller;
     return (struct caller){.known = CALLER_UNKNOWN};
+}
+
+/* __device_stub__Z4workPj(unsigned int*), __wrapper__device_stub_work<int>(...). */
+static bool is_stub(const char *function)
+{
+    return strstr(function, "__device_stub_") != NULL;
+}
+
+uint32_t caller_frame(const struct definitions *defs, struct site_namer *namer, const struct stack_def *frames)
+{
+    uint32_t first = definitions_caller(defs, frames), shown = definitions_shown(frames, frames->count);
+    struct caller caller;
+    if (shown != frames->count)
+        return shown;
+    for (uint32_t i = first; i < frames->count; i++)
+        if (!definitions_is_cuda(definitions_object_at(defs, frames->pc[i])) &&
+            name_of(defs, namer, frames->pc[i], &caller) && !(caller.known == CALLER_NAMED && is_stub(caller.name)))
+            return i;
+    return first;
 }

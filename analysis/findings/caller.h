@@ -27,6 +27,10 @@ struct caller {
  * linked statically or not. namer may be NULL. */
 struct caller caller_of(const struct definitions *defs, struct site_namer *namer, uint32_t stack);
 
+/* Which frame to show a person where one is shown: the same, but for the functions that nvcc writes to launch a kernel,
+ * which say no more than its name. If that leaves none, the first outside of CUDA's libraries. */
+uint32_t caller_frame(const struct definitions *defs, struct site_namer *namer, const struct stack_def *frames);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,8 @@
 
 #include "analysis/views/words.h"
 
+#include "analysis/findings/caller.h"
+
 const char *const report_kept_names[KEPT_REASONS] = {
     "by the policy",  "a capture was open", "the function refuses the default stream",
     "excluded",       "no other way",       "explicit CU_STREAM_LEGACY",
@@ -126,8 +128,7 @@ bool report_site(const struct report *report, struct site_namer *namer, uint32_t
     const struct stack_def *frames = stack != 0 ? definitions_stack(&report->trace.defs, stack) : NULL;
     if (frames == NULL || frames->count == 0)
         return false;
-    uint32_t caller = definitions_caller(&report->trace.defs, frames);
-    report_frame(report, namer, frames->pc[definitions_shown(frames, caller)], out, room);
+    report_frame(report, namer, frames->pc[caller_frame(&report->trace.defs, namer, frames)], out, room);
     return true;
 }
 

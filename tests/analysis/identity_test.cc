@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "analysis/findings/caller.h"
 #include "analysis/findings/identity.h"
 #include "tests/analysis/exported.h"
 
@@ -149,6 +150,30 @@ TEST(Identity, APlaceIsOutsideOfCudasRuntime)
     EXPECT_EQ("", PlaceOf({runtime + 0x10}, names)) << "who called it is not known";
     EXPECT_EQ("", PlaceOf({program + 0x10}, names)) << "likewise";
     EXPECT_EQ("", PlaceOf({program + 0x99}, names)) << "a function without a name";
+}
+
+/* Which of these frames a person is shown, counted from 0. */
+uint32_t Shown(const std::vector<uint64_t> &stack, const std::map<uint64_t, std::string> &names)
+{
+    Opened opened({TraceOf(stack)});
+    const struct definitions *defs = &opened.traces.list.items[0]->report.trace.defs;
+    Names namer(names);
+    return caller_frame(defs, &namer, definitions_stack(defs, opened.folds.list.items[0].finding->stack));
+}
+
+TEST(Identity, APersonIsShownTheFunctionThatLaunched)
+{
+    std::map<uint64_t, std::string> names = {{program + 0x10, "libcudart_static_0123456789abcdef"},
+                                             {program + 0x20, "cudaLaunchKernel"},
+                                             {program + 0x30, "__device_stub__Z4workPj(unsigned int*)"},
+                                             {program + 0x40, "void __wrapper__device_stub_work<int>(int*&)"},
+                                             {program + 0x1234, "launch"}};
+    const uint64_t launch = program + 0x1234, nameless = program + 0x99;
+    EXPECT_EQ(4u, Shown({program + 0x10, program + 0x20, program + 0x30, program + 0x40, launch}, names));
+    EXPECT_EQ(1u, Shown({runtime + 0x10, launch}, names)) << "the shared runtime";
+    EXPECT_EQ(1u, Shown({program + 0x20, nameless, launch}, names)) << "which may be anybody's";
+    EXPECT_EQ(0u, Shown({program + 0x10, program + 0x30}, names)) << "nobody else is known";
+    EXPECT_EQ(0u, Shown({program + 0x10, launch}, {})) << "without names";
 }
 
 } // namespace

@@ -41,10 +41,10 @@ public:
     }
     Selected(const Selected &) = delete;
 
-    std::string Screen(unsigned rows = SCREEN_MOST_ROWS) const
+    std::string Screen(unsigned rows = SCREEN_MOST_ROWS, struct site_namer *namer = nullptr) const
     {
         TextOf out;
-        report_screen(report.get(), nullptr, rows, &out);
+        report_screen(report.get(), namer, rows, &out);
         return out.text;
     }
 
@@ -152,6 +152,28 @@ TEST(Screen, OfALongPlaceTheSymbolStays)
     std::string screen = Selected(bytes).Screen();
     EXPECT_TRUE(Has(screen, "cuMemcpyDtoH_v2 at symbol+0x")) << screen;
     ExpectFits(screen, 40);
+}
+
+/* ... and of a long symbol the function, the file and the line. */
+TEST(Screen, OfALongFunctionItsNameStays)
+{
+    struct site_namer namer = {};
+    namer.name = [](site_namer *, const object_def *, uint64_t, char *symbol, size_t room) {
+        snprintf(symbol, room, "%s",
+                 "void (anonymous namespace)::outer::Work<int>((anonymous namespace)::Run*, unsigned int, int*)+0x1fb "
+                 "(app.cu:42)");
+        return true;
+    };
+    Selected selected(BuildTrace("setting policy=observe\n1@0 launch s=L k=k0\n"
+                                 "1@10+9000 copy s=L implicit from=device to=pageable bytes=4 site=b\n" GOES_ON));
+    std::string screen = selected.Screen(SCREEN_MOST_ROWS, &namer);
+    EXPECT_TRUE(Has(screen, "cuMemcpyDtoH_v2 at Work (app.cu:42)")) << screen;
+    ExpectFits(screen, 40);
+    namer.name = [](site_namer *, const object_def *, uint64_t, char *symbol, size_t room) {
+        snprintf(symbol, room, "%s", "work(int)+0x1f");
+        return true;
+    };
+    EXPECT_TRUE(Has(selected.Screen(SCREEN_MOST_ROWS, &namer), "work(int)+0x1f")) << "what fits is whole";
 }
 
 TEST(Screen, TimesOfCallsThatHaveSome)

@@ -12,6 +12,23 @@
 
 enum { WRAPPED_LINES = 2 };
 
+/* " at FRAME", or where that does not fit what tells most of it: the function without its arguments, file and line. */
+static void add_site(struct line *line, const char *frame)
+{
+    const char *symbol = strchr(frame, ' ');
+    if (line->used + 4 + strlen(frame) <= SCREEN_COLUMNS || symbol == NULL) {
+        line_add(line, " at %s", frame);
+        return;
+    }
+    const char *offset = symbol, *next;
+    while ((next = strstr(offset + 1, "+0x")) != NULL)
+        offset = next;
+    if (offset == symbol || line->used + 3 + strlen(symbol) <= SCREEN_COLUMNS)
+        line_add(line, " at %s", symbol + 1);
+    else
+        line_add(line, " at %s%s", text_function(symbol + 1).text, offset + 3 + strspn(offset + 3, "0123456789abcdef"));
+}
+
 /* Where, and behind what; the second on a line of its own where both do not fit. Returns how many lines. */
 static unsigned site_lines(const struct screen *screen, const struct finding *finding, struct line lines[2])
 {
@@ -23,11 +40,8 @@ static unsigned site_lines(const struct screen *screen, const struct finding *fi
         line_add(&lines[0], "%.70s", finding->text);
     else if (finding->has_api)
         line_add(&lines[0], "%s", report_api(report, finding));
-    if (report_site(report, screen->namer, finding->stack, text, sizeof text)) {
-        const char *symbol = strchr(text, ' '); /* what tells most, where not all of it fits */
-        bool fits = lines[0].used + 4 + strlen(text) <= SCREEN_COLUMNS;
-        line_add(&lines[0], " at %s", fits || symbol == NULL ? text : symbol + 1);
-    }
+    if (report_site(report, screen->namer, finding->stack, text, sizeof text))
+        add_site(&lines[0], text);
     enum finding_set set =
         finding->sets[FINDING_WAITS_FOR_KERNELS].count != 0 ? FINDING_WAITS_FOR_KERNELS : FINDING_KERNELS;
     if (finding->sets[set].count == 0)
