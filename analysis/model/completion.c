@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The agenda of completion.h, for model.c. Holds one entry for each synchronising call that has not returned yet.
+ * The agenda of completion.h, for the model and for repair. Holds one entry for each synchronising call that has not
+ * returned yet.
  */
 #include "analysis/model/completion.h"
 
@@ -10,34 +11,46 @@
 
 _Static_assert(sizeof(struct completion) <= AGENDA_ITEM_MOST && offsetof(struct completion, ticks) == 0, "base/agenda.h");
 
-void completions_add(struct completions *completions, uint64_t ticks, struct vclock *clock)
+void completion_free(struct completion *completion)
 {
-    if (completions->count >= AGENDA_MOST || !TABLE_ADD(completions)) {
-        vclock_free(clock);
-        return;
-    }
-    *TABLE_LAST(completions) = (struct completion){.ticks = ticks, .clock = *clock};
-    *clock = (struct vclock){0};
-    agenda_add(completions->items, completions->count, sizeof *completions->items);
+    for (size_t i = 0; i < completion->replays; i++)
+        vclock_free(&completion->replayed[i]);
+    free(completion->replayed);
+    vclock_free(&completion->clock);
 }
 
-bool completions_until(struct completions *completions, uint64_t now, struct vclock *done)
+bool completions_add(struct completions *completions, struct completion *completion)
 {
-    bool any = false;
-    while (completions->count != 0 && completions->items[0].ticks <= now) {
-        agenda_take(completions->items, completions->count, sizeof *completions->items);
-        struct completion *first = &completions->items[--completions->count];
-        vclock_join(done, &first->clock);
-        vclock_free(&first->clock);
-        any = true;
+    bool room = completions->count < AGENDA_MOST && TABLE_ADD(completions);
+    if (!room) {
+        completion_free(completion);
+    } else {
+        *TABLE_LAST(completions) = *completion;
+        agenda_add(completions->items, completions->count, sizeof *completions->items);
     }
-    return any;
+    *completion = (struct completion){0};
+    return room;
+}
+
+bool completions_take(struct completions *completions, uint64_t now, struct completion *out)
+{
+    if (completions->count == 0 || completions->items[0].ticks > now)
+        return false;
+    agenda_take(completions->items, completions->count, sizeof *completions->items);
+    *out = completions->items[--completions->count];
+    return true;
+}
+
+void completions_untake(struct completions *completions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        agenda_add(completions->items, ++completions->count, sizeof *completions->items);
 }
 
 void completions_free(struct completions *completions)
 {
     for (size_t i = 0; i < completions->count; i++)
-        vclock_free(&completions->items[i].clock);
+        completion_free(&completions->items[i]);
     free(completions->items);
     *completions = (struct completions){0};
 }

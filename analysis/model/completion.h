@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What will be known to be complete once calls in flight have returned: an agenda (base/agenda.h).
+ * What will be known to be complete once calls in flight have returned: an agenda (base/agenda.h), one entry a call.
  */
 #ifndef PTDS_ANALYSIS_MODEL_COMPLETION_H
 #define PTDS_ANALYSIS_MODEL_COMPLETION_H
@@ -13,8 +13,11 @@ extern "C" {
 #endif
 
 struct completion {
-    uint64_t ticks;
-    struct vclock clock;
+    uint64_t ticks;          /* when the call returns; then is complete: */
+    struct vclock clock;     /* in the run itself */
+    struct vclock *replayed; /* under the policies of replays, if there are any: so many */
+    size_t replays;
+    uint64_t number; /* of the call; 0: nobody asks */
 };
 
 struct completions {
@@ -22,13 +25,15 @@ struct completions {
     size_t count, room;
 };
 
-/* From `ticks` on, all of `clock` is complete. Takes the clock over and leaves it empty; without room nothing is learnt.
- */
-void completions_add(struct completions *completions, uint64_t ticks, struct vclock *clock);
+/* Takes over what the completion holds. False: no room, and nothing will be learnt. */
+bool completions_add(struct completions *completions, struct completion *completion);
 
-/* Joins into `done` what is complete by `now`. Whether there was anything. */
-bool completions_until(struct completions *completions, uint64_t now, struct vclock *done);
+/* The one that returned first, if that was by `now`; the caller frees what it holds. */
+bool completions_take(struct completions *completions, uint64_t now, struct completion *out);
+/* As if `count` had not been taken: they must be the last ones, and nothing added since. Nothing of them was freed. */
+void completions_untake(struct completions *completions, size_t count);
 
+void completion_free(struct completion *completion);
 void completions_free(struct completions *completions);
 
 #ifdef __cplusplus

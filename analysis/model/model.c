@@ -211,8 +211,8 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
 bool model_enter(struct model *model, const struct call *call, struct call_view *view)
 {
     model->op++;
-    if (model->completions.count != 0 && completions_until(&model->completions, call->r.enter, &model->done))
-        model->done_at = model->op;
+    if (model->completions.count != 0)
+        model_return(model, call->r.enter);
     if (model->more)
         model_enter_more(model, call);
     bool known = look_at(model, call, view);
@@ -287,9 +287,9 @@ static INLINE void submit(struct model *model, const struct call_view *view)
  * it has landed. */
 static RARE void settle_own(struct model *model, const struct call_view *view)
 {
-    struct vclock own = {0};
-    vclock_raise(&own, view->target, view->number);
-    completions_add(&model->completions, model_returned_at(view->call), &own);
+    struct completion own = {.ticks = model_returned_at(view->call)};
+    vclock_raise(&own.clock, view->target, view->number);
+    completions_add(&model->completions, &own);
 }
 
 static ASIDE void leave_call(struct model *model, const struct call_view *view)

@@ -114,7 +114,15 @@ struct replay {
     struct order order;
     bool as_run;        /* on the streams of the run itself: then what is known to be complete is nobody's question */
     struct vclock done; /* known to be complete by now */
-    struct completions completions;
+};
+
+/* Is told of each call that `completes` when it has returned: one after the other, as they return, each when the model
+ * knows what it and those before it cover, and not yet what the next one does. */
+struct wait_follower {
+    /* The call of that number has returned before call `next` is entered. */
+    void (*returned)(struct wait_follower *follower, uint64_t number, uint64_t next);
+    /* There is no room for the call at hand: nobody will hear of it. */
+    void (*forgotten)(struct wait_follower *follower, uint64_t number);
 };
 
 /* Edges name work by ticks. When the last calls were made, by number, for traces that have any. */
@@ -135,13 +143,14 @@ struct model {
     struct vclock covered;          /* what is complete when a call has returned: of the one with this number */
     uint64_t covered_by;            /* 0 none */
     struct completions completions; /* of calls in flight */
+    struct wait_follower *follower; /* NULL: nobody follows */
     struct device_times device;     /* nearly always none */
     TABLE_OF(uint64_t) quick;       /* ns by api * 2 + twin: the quick calls of the whole trace */
     TABLE_OF(uint64_t) idle;        /* ns + 1: the quickest so far with nothing pending */
     struct holds holds;             /* calls in flight that may hold others up */
     uint64_t *entered;              /* MODEL_ENTERED ticks; NULL: the trace has no edges */
     bool keeps_slots;               /* a stream that is gone keeps its slot, as long as there are others */
-    bool more;                      /* there are edges, or replays that are not as run */
+    bool more;                      /* there are edges */
     uint64_t op;                    /* the call at hand: calls so far */
     uint64_t works;                 /* of them, work */
     uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */
@@ -154,6 +163,15 @@ void model_begin(struct model *model, const struct trace *trace);
 /* Before the first call: follow the calls under this policy (enum order_policy), too. A policy that promises order
  * (under.h) is followed as far as it keeps order without being asked. The replay's number, UINT32_MAX without memory. */
 uint32_t model_replay(struct model *model, unsigned policy);
+
+/* Before the first call, and once at most. */
+static inline void model_follow(struct model *model, struct wait_follower *follower)
+{
+    model->follower = follower;
+}
+/* After the last call: the program went on, if without calls, so the follower is told of all that are in flight. For
+ * whoever asks the model later they still are. */
+void model_unfollow(struct model *model);
 
 /* The slot of the stream that the call is on, or is about, under a replay's policy; MODEL_NO_SLOT: none. Of a call that has
  * left. */
@@ -210,8 +228,9 @@ static inline uint32_t model_use_slot(struct model *model, const struct ptds_rec
         return MODEL_NO_SLOT;
     return id_map_get(&model->slot_by_uid, uid, &slot) ? slot : model_open_slot(model, call, uid);
 }
-/* For model.c (orders.c): what most runs have not, edges of the shim's and replays; a wait; the end. */
+/* For model.c (orders.c): what most runs have not, edges of the shim's; a wait; the end. */
 void model_enter_more(struct model *model, const struct call *call);
+void model_return(struct model *model, uint64_t now); /* what waits by then */
 uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view);
 void model_learn(struct model *model, const struct call_view *view);
 void model_forget_event(struct model *model, uint32_t event);

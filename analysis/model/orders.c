@@ -15,7 +15,6 @@ uint32_t model_replay(struct model *model, unsigned policy)
     struct replay *replay = TABLE_LAST(&model->replays);
     replay->order.policy = policy;
     replay->as_run = policy == ORDER_AS_RUN_EXPLICIT;
-    model->more |= !replay->as_run;
     return (uint32_t)model->replays.count - 1;
 }
 
@@ -197,13 +196,9 @@ void model_enter_more(struct model *model, const struct call *call)
         model->entered[model->op % MODEL_ENTERED] = call->r.enter;
     if (call->edges != 0)
         join_edges(model, &model->real, call);
-    for (size_t i = 0; i < model->replays.count; i++) {
-        struct replay *replay = &model->replays.items[i];
-        if (replay->completions.count != 0)
-            completions_until(&replay->completions, call->r.enter, &replay->done);
-        if (call->edges != 0 && replay->as_run)
-            join_edges(model, &replay->order, call);
-    }
+    for (size_t i = 0; call->edges != 0 && i < model->replays.count; i++)
+        if (model->replays.items[i].as_run)
+            join_edges(model, &model->replays.items[i].order, call);
 }
 
 /* Of the run itself it has been worked out when the call was entered. */
@@ -220,9 +215,8 @@ static struct vclock take_covered(struct model *model, const struct order *order
     return covered;
 }
 
-/* `completions` may be NULL. */
-static void learn_in(struct model *model, struct order *order, struct completions *completions,
-                     const struct call_view *view)
+/* What is complete when the call has returned. */
+static struct vclock learn_in(struct model *model, struct order *order, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     struct vclock covered = take_covered(model, order, view);
@@ -230,22 +224,65 @@ static void learn_in(struct model *model, struct order *order, struct completion
         order_event_clock(order, call->object, call->generation) == NULL)
         order->unknown_generations++;
     order_host_knows(order, view->thread, &covered);
-    if (completions != NULL)
-        completions_add(completions, model_returned_at(view->call), &covered);
-    vclock_free(&covered);
+    return covered;
 }
 
-void model_learn(struct model *model, const struct call_view *view)
+static RARE void learn_in_replays(struct model *model, const struct call_view *view, struct completion *wait)
 {
-    learn_in(model, &model->real, &model->completions, view);
+    wait->replayed = calloc(model->replays.count, sizeof *wait->replayed);
+    wait->replays = wait->replayed != NULL ? model->replays.count : 0;
     for (uint32_t i = 0; i < model->replays.count; i++) {
         if (view->submits)
             model_open_replay_slot(model, i, view);
         struct replay *replay = &model->replays.items[i];
         if (view->by_shim && !replay->as_run)
             continue;
-        learn_in(model, &replay->order, replay->as_run ? NULL : &replay->completions, view);
+        struct vclock covered = learn_in(model, &replay->order, view);
+        if (i < wait->replays)
+            wait->replayed[i] = covered;
+        else
+            vclock_free(&covered);
     }
+}
+
+void model_learn(struct model *model, const struct call_view *view)
+{
+    struct completion wait = {.ticks = model_returned_at(view->call), .number = view->number};
+    wait.clock = learn_in(model, &model->real, view);
+    if (model->replays.count != 0)
+        learn_in_replays(model, view, &wait);
+    if (!completions_add(&model->completions, &wait) && model->follower != NULL)
+        model->follower->forgotten(model->follower, view->number);
+}
+
+/* Before call `next` is entered. */
+static void tell(struct model *model, const struct completion *wait, uint64_t next)
+{
+    for (size_t i = 0; i < wait->replays; i++)
+        vclock_join(&model->replays.items[i].done, &wait->replayed[i]);
+    if (model->follower != NULL && wait->number != 0)
+        model->follower->returned(model->follower, wait->number, next);
+}
+
+void model_return(struct model *model, uint64_t now)
+{
+    struct completion wait;
+    while (completions_take(&model->completions, now, &wait)) {
+        vclock_join(&model->done, &wait.clock);
+        tell(model, &wait, model->op);
+        completion_free(&wait);
+        model->done_at = model->op;
+    }
+}
+
+void model_unfollow(struct model *model)
+{
+    struct completion wait;
+    size_t taken = 0;
+    for (; completions_take(&model->completions, UINT64_MAX, &wait); taken++)
+        tell(model, &wait, model->op + 1);
+    completions_untake(&model->completions, taken);
+    model->follower = NULL;
 }
 
 void model_forget_event(struct model *model, uint32_t event)
@@ -261,7 +298,6 @@ void model_end_orders(struct model *model)
     for (size_t i = 0; i < model->replays.count; i++) {
         order_free(&model->replays.items[i].order);
         vclock_free(&model->replays.items[i].done);
-        completions_free(&model->replays.items[i].completions);
     }
     free(model->replays.items);
 }

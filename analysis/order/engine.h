@@ -160,7 +160,7 @@ struct open_edge {
 
 /* What a host wait will have made known when it returns. */
 struct cover {
-    uint64_t ticks;
+    uint64_t ticks; /* ... which is then */
     struct edge_end end;
     struct vclock expl, real, asked;
     struct known *full; /* by lane; op 0: nothing */
@@ -207,6 +207,8 @@ struct kept {
 struct place; /* places.h */
 
 struct verdicts {
+    struct wait_follower follower; /* first */
+    struct model *model;
     const struct trace *trace;
     struct edge_sink *sink;
     struct verdict_totals totals;
@@ -217,7 +219,7 @@ struct verdicts {
     TABLE_OF(uint32_t) fresh; /* edges made by the call at hand */
     TABLE_OF(struct event) events;
     TABLE_OF(uint32_t) free_events;
-    TABLE_OF(struct cover) covers; /* base/agenda.h */
+    TABLE_OF(struct cover) covers; /* of the waits in flight: when they return is the model's to know */
     TABLE_OF(struct memory) memories;
     TABLE_OF(uint32_t) free_memories;
     struct user no_user;   /* where there is no room for one */
@@ -319,8 +321,8 @@ void events_free(struct verdicts *v);
 
 /* waits.c */
 bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover);
-void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks);
-void waits_until(struct verdicts *v, uint64_t ticks);
+void waits_start(struct verdicts *v, struct cover *cover);
+void waits_follow(struct verdicts *v); /* from now on the model tells which of them has returned */
 void waits_free(struct verdicts *v);
 
 /* edges.c */

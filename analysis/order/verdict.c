@@ -46,6 +46,7 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
     struct verdicts *v = calloc(1, sizeof *v);
     if (v == NULL)
         return NULL;
+    v->model = model;
     v->trace = trace;
     v->sink = sink;
     v->moved = (trace->flags & PTDS_CALL_REMAPPED) && !order_promises(order_policy_of_run(&trace->defs));
@@ -62,6 +63,7 @@ struct verdicts *verdicts_begin(struct model *model, struct edge_sink *sink)
         verdicts_end(v, NULL);
         return NULL;
     }
+    waits_follow(v);
     return v;
 }
 
@@ -169,11 +171,6 @@ static void submit(struct verdicts *v, const struct call_view *view, uint32_t la
         record_event(v, call, lane);
 }
 
-static uint64_t returned_at(const struct ptds_rec_CALL *call)
-{
-    return (call->flags & PTDS_CALL_TIMED) && call->leave >= call->enter ? call->leave : call->enter;
-}
-
 /* What changes no order of operations: allocations, and what is forgotten. */
 static RARE void take_objects(struct verdicts *v, const struct call_view *view, const struct cover *cover)
 {
@@ -220,7 +217,7 @@ static ASIDE void take_call(struct verdicts *v, const struct call_view *view, ui
     if (view->call->r.op >= PTDS_OP_CTX_EVENT_RECORD)
         take_objects(v, view, waits ? &cover : NULL);
     if (waits)
-        waits_start(v, &cover, returned_at(&view->call->r));
+        waits_start(v, &cover);
 }
 
 static RARE void begin_ends_anew(struct verdicts *v)
@@ -240,8 +237,6 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
     if (!view->plain && !concerns(view))
         return NULL;
     v->raced = v->may_race = false;
-    if (v->covers.count != 0)
-        waits_until(v, view->call->r.enter);
     if (v->defined_next <= view->call->r.enter)
         v->defined_next = memories_defined(v, view->call->r.enter);
     uint32_t lane = begin_call(v, view);
@@ -277,8 +272,8 @@ void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
 {
     if (v == NULL)
         return;
-    v->now++;
-    waits_until(v, UINT64_MAX); /* the program went on, if without calls */
+    if (v->model->follower == &v->follower)
+        model_unfollow(v->model);
     waits_free(v);
     lanes_free(v);
     edges_settle_all(v);

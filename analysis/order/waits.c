@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the host knows. A wait tells something only from the moment it returned, so what it covers waits in a heap until a
- * call is entered later than that. What a wait covers by explicit order is what its name asks for, or what it waits for
- * under every policy (a free); what it covers beyond that (a wait for the legacy stream that waits for other streams) is an
- * implicit edge of kind host.
+ * What the host knows. A wait tells something only from the moment it returned, so what it covers is kept until the model
+ * says so: one wait at a time, for what one tells the host must not be taken for what the next one does. What a wait covers
+ * by explicit order is what its name asks for, or what it waits for under every policy (a free); what it covers beyond that
+ * (a wait for the legacy stream that waits for other streams) is an implicit edge of kind host.
  */
 #include "analysis/order/engine.h"
 
 #include <stdlib.h>
-
-#include "analysis/base/agenda.h"
-
-_Static_assert(sizeof(struct cover) <= AGENDA_ITEM_MOST && offsetof(struct cover, ticks) == 0, "base/agenda.h");
 
 static bool cover_learn(struct verdicts *v, struct cover *cover, uint32_t about, const struct known *known)
 {
@@ -146,7 +142,7 @@ static bool tells_nothing(const struct cover *cover)
 bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane, struct cover *cover)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    *cover = (struct cover){.end = *v->end, .began = v->now, .context = NO_LANE};
+    *cover = (struct cover){.ticks = model_returned_at(view->call), .end = *v->end, .began = v->now, .context = NO_LANE};
     if (v->kept != NULL && view->completes)
         kept_cover(v, view, cover);
     if (view->scope == WAIT_NONE || view->by_shim)
@@ -200,29 +196,55 @@ static void apply(struct verdicts *v, struct cover *cover)
 }
 
 /* Takes the cover over. */
-void waits_start(struct verdicts *v, struct cover *cover, uint64_t ticks)
+void waits_start(struct verdicts *v, struct cover *cover)
 {
     if (tells_nothing(cover)) {
         drop_cover(v, cover);
-        return;
-    }
-    if (v->covers.count >= AGENDA_MOST || !TABLE_ADD(&v->covers)) {
+    } else if (!TABLE_ADD(&v->covers)) {
         v->unseen_order = v->now; /* an order that was there is forgotten */
         drop_cover(v, cover);
-        return;
+    } else {
+        *TABLE_LAST(&v->covers) = *cover;
     }
-    *TABLE_LAST(&v->covers) = *cover;
-    TABLE_LAST(&v->covers)->ticks = ticks;
-    agenda_add(v->covers.items, v->covers.count, sizeof *v->covers.items);
 }
 
-void waits_until(struct verdicts *v, uint64_t ticks)
+/* False: there is none, for the wait tells nothing. */
+static bool take_cover(struct verdicts *v, uint64_t began, struct cover *out)
 {
-    while (v->covers.count != 0 && v->covers.items[0].ticks <= ticks) {
-        agenda_take(v->covers.items, v->covers.count, sizeof *v->covers.items);
-        struct cover cover = v->covers.items[--v->covers.count];
+    size_t at = v->covers.count;
+    while (at != 0 && v->covers.items[at - 1].began != began)
+        at--;
+    if (at == 0)
+        return false;
+    *out = v->covers.items[at - 1];
+    v->covers.items[at - 1] = *TABLE_LAST(&v->covers);
+    v->covers.count--;
+    return true;
+}
+
+static void returned(struct wait_follower *follower, uint64_t number, uint64_t next)
+{
+    struct verdicts *v = (struct verdicts *)(void *)follower;
+    struct cover cover;
+    v->now = next + v->shift;
+    if (take_cover(v, number + v->shift, &cover))
         apply(v, &cover);
-    }
+}
+
+static void forgotten(struct wait_follower *follower, uint64_t number)
+{
+    struct verdicts *v = (struct verdicts *)(void *)follower;
+    struct cover cover;
+    if (!take_cover(v, number + v->shift, &cover))
+        return;
+    v->unseen_order = v->now; /* an order that was there */
+    drop_cover(v, &cover);
+}
+
+void waits_follow(struct verdicts *v)
+{
+    v->follower = (struct wait_follower){.returned = returned, .forgotten = forgotten};
+    model_follow(v->model, &v->follower);
 }
 
 void waits_free(struct verdicts *v)

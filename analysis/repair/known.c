@@ -47,8 +47,11 @@ void known_end(struct known_order *known)
 
 void known_until(struct known_order *known, uint64_t ticks)
 {
-    if (known->waits.count != 0)
-        completions_until(&known->waits, ticks, &known->done);
+    struct completion wait;
+    while (completions_take(&known->waits, ticks, &wait)) {
+        vclock_join(&known->done, &wait.clock);
+        completion_free(&wait);
+    }
 }
 
 static const struct order *order_of(const struct known_order *known, const struct model *model)
@@ -133,11 +136,10 @@ void known_submit(struct known_order *known, struct model *model, uint32_t slot,
 
 void known_wait(struct known_order *known, const struct model *model, const struct call_view *view)
 {
-    struct vclock covered = {0};
-    known_cover(known, model, view, &covered);
-    if (covered.room != 0)
-        completions_add(&known->waits, model_returned_at(view->call), &covered);
-    vclock_free(&covered);
+    struct completion wait = {.ticks = model_returned_at(view->call)};
+    known_cover(known, model, view, &wait.clock);
+    if (wait.clock.room != 0)
+        completions_add(&known->waits, &wait);
 }
 
 /* The last note that is not of a later operation. */

@@ -181,6 +181,10 @@ TEST(Repair, WhatTheHostReadsNeedsAWaitOfTheHost)
         << "and who comes later has waited, too";
     EXPECT_EQ("", Repaired("1@10 copy s=L src=A dst=H to=pinned bytes=64\n1@20+5 sync s=L\n").Waits())
         << "its own thread's";
+    EXPECT_EQ("maybe 10>>20", Repaired("1@10 copy s=L src=A dst=H to=pinned bytes=64\n2@20+5 sync s=L\n1@22+10 sync s=L\n"
+                                       "3@40 none\n2@41 memset s=L dst=B bytes=4\n")
+                                  .Waits())
+        << "the thread that waited too soon may read before the other one's wait has returned, whatever is called next";
     EXPECT_EQ("", Repaired("1@10 copy s=L src=A dst=B bytes=64\n2@20+5 sync s=L\n").Waits()) << "out of the host's reach";
 }
 
