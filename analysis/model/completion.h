@@ -17,7 +17,9 @@ struct completion {
     struct vclock clock;     /* in the run itself */
     struct vclock *replayed; /* under the policies of replays, if there are any: so many */
     size_t replays;
-    uint64_t number; /* of the call; 0: nobody asks */
+    uint64_t settled; /* besides, an operation that nobody waits for any more, though it may not be over: 0 none */
+    uint32_t slot;    /* ... on this one */
+    uint64_t number;  /* of the call */
 };
 
 struct completions {

@@ -84,10 +84,7 @@ static ASIDE void find_waits(struct model *model, struct call_view *view)
         model_pending(model, view->context, ORDER_OF_ALL, MODEL_NO_SLOT, &view->waits);
         return;
     }
-    vclock_clear(&model->covered);
-    model_cover(model, &model->real, view, &model->covered);
-    model->covered_by = view->number;
-    pending_behind(model, view->context, &model->covered, &view->waits);
+    pending_behind(model, view->context, model_covered(model, view), &view->waits);
 }
 
 /* Whose call it is, and where. */
@@ -283,15 +280,6 @@ static INLINE void submit(struct model *model, const struct call_view *view)
         note_work(model, view);
 }
 
-/* A staged copy is as good as done when its call returns: nobody waits for it, so it is not pending. But no order says that
- * it has landed. */
-static RARE void settle_own(struct model *model, const struct call_view *view)
-{
-    struct completion own = {.ticks = model_returned_at(view->call)};
-    vclock_raise(&own.clock, view->target, view->number);
-    completions_add(&model->completions, &own);
-}
-
 static ASIDE void leave_call(struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
@@ -299,8 +287,6 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
         model_learn(model, view);
     if (view->submits)
         submit(model, view);
-    if (view->completes && view->own_only)
-        settle_own(model, view);
     if (view->timed)
         hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
@@ -333,6 +319,7 @@ void model_end(struct model *model)
     id_map_free(&model->context_by_uid);
     id_map_free(&model->thread_by_uid);
     vclock_free(&model->done);
+    vclock_free(&model->landed);
     vclock_free(&model->covered);
     *model = (struct model){0};
 }

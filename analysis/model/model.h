@@ -138,8 +138,9 @@ struct model {
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
     struct model_class classes[1 << MODEL_CLASS_BITS];
     uint32_t alikes, era;           /* a slot that changes hands ends an era, and all classes with it */
-    struct vclock done;             /* known to be complete by now */
-    uint64_t done_at;               /* the call at which that last grew */
+    struct vclock done;             /* by now, nobody waits for it any more: known to be complete, or as good as that */
+    struct vclock landed;           /* ... and known to be complete; `done` has staged copies, too, that have returned */
+    uint64_t done_at;               /* the call at which those last grew */
     struct vclock covered;          /* what is complete when a call has returned: of the one with this number */
     uint64_t covered_by;            /* 0 none */
     struct completions completions; /* of calls in flight */
@@ -192,6 +193,9 @@ void model_pending_few(struct model *model, uint32_t context, unsigned roles, st
 
 /* Between enter and leave: what is complete when a call that `completes` has returned, as the order has it. */
 void model_cover(const struct model *model, const struct order *order, const struct call_view *view, struct vclock *out);
+
+/* The same in the order of the run, worked out once a call. It is valid until the call has left. */
+const struct vclock *model_covered(struct model *model, const struct call_view *view);
 
 /* Whether the call waits for streams that it does not name. */
 bool model_waits_unasked(const struct call_view *view);

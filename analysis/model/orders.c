@@ -201,7 +201,17 @@ void model_enter_more(struct model *model, const struct call *call)
             join_edges(model, &model->replays.items[i].order, call);
 }
 
-/* Of the run itself it has been worked out when the call was entered. */
+const struct vclock *model_covered(struct model *model, const struct call_view *view)
+{
+    if (model->covered_by == view->number)
+        return &model->covered;
+    vclock_clear(&model->covered);
+    model_cover(model, &model->real, view, &model->covered);
+    model->covered_by = view->number;
+    return &model->covered;
+}
+
+/* Of the run itself it may have been worked out already. */
 static struct vclock take_covered(struct model *model, const struct order *order, const struct call_view *view)
 {
     struct vclock covered = {0};
@@ -249,6 +259,12 @@ void model_learn(struct model *model, const struct call_view *view)
 {
     struct completion wait = {.ticks = model_returned_at(view->call), .number = view->number};
     wait.clock = learn_in(model, &model->real, view);
+    /* A staged copy is as good as done when its call returns: nobody waits for it, so it is not pending. But no order says
+     * that it has landed. */
+    if (view->own_only) {
+        wait.settled = view->number;
+        wait.slot = view->target;
+    }
     if (model->replays.count != 0)
         learn_in_replays(model, view, &wait);
     if (!completions_add(&model->completions, &wait) && model->follower != NULL)
@@ -258,9 +274,10 @@ void model_learn(struct model *model, const struct call_view *view)
 /* Before call `next` is entered. */
 static void tell(struct model *model, const struct completion *wait, uint64_t next)
 {
+    vclock_join(&model->landed, &wait->clock);
     for (size_t i = 0; i < wait->replays; i++)
         vclock_join(&model->replays.items[i].done, &wait->replayed[i]);
-    if (model->follower != NULL && wait->number != 0)
+    if (model->follower != NULL)
         model->follower->returned(model->follower, wait->number, next);
 }
 
@@ -269,6 +286,8 @@ void model_return(struct model *model, uint64_t now)
     struct completion wait;
     while (completions_take(&model->completions, now, &wait)) {
         vclock_join(&model->done, &wait.clock);
+        if (wait.settled != 0)
+            vclock_raise(&model->done, wait.slot, wait.settled);
         tell(model, &wait, model->op);
         completion_free(&wait);
         model->done_at = model->op;

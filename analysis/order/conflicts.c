@@ -188,7 +188,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
     if (v->conflicts != NULL)
         tell(v, &what, first->op, NULL);
     if (!blame_settled(v, &what, first->lane, first->op)) {
-        what.given_up = kept_is_given_up(v, &first->end, first->op, by->cover);
+        what.given_up = kept_is_given_up(v, &first->end, first->op, by->cover != NULL ? KEPT_AT_RETURN : KEPT_AT_CALL);
         blame(v, &what, first->lane, first->op);
     }
     return vclock_get(&lanes_at(v, by->lane)->full, first->lane) >= first->op ? OUTCOME_HELD : OUTCOME_HELD_BY_HOST;
@@ -244,7 +244,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
                                  .second_access = ACCESS_UNKNOWN};
         what.pair = &pair;
         what.reason = 1u << i == TOUCHES_TIME ? REASON_TIME : REASON_OPAQUE;
-        what.given_up = kept_is_given_up(v, &pair.first, mark->op, NULL);
+        what.given_up = kept_is_given_up(v, &pair.first, mark->op, KEPT_AT_CALL);
         if (v->conflicts != NULL)
             tell(v, &what, mark->op, NULL);
         blame(v, &what, about, mark->op);
@@ -314,7 +314,7 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cove
                              .first_access = ACCESS_UNKNOWN,
                              .second_access = ACCESS_UNKNOWN};
     what.pair = &pair;
-    what.given_up = kept_is_given_up(v, &pair.first, mark->op, &(struct cover){.end = cover->end});
+    what.given_up = kept_is_given_up(v, &pair.first, mark->op, KEPT_BY_NOW);
     if (v->conflicts != NULL)
         tell(v, &what, mark->op, cover);
     blame(v, &what, about, mark->op);

@@ -37,7 +37,8 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
 
 void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, const struct cover *cover)
 {
-    if (v->kept == NULL || edge == NO_EDGE || !kept_is_given_up(v, lanes_end(v, from), from->op, cover))
+    enum kept_at at = cover != NULL ? KEPT_AT_RETURN : KEPT_AT_CALL;
+    if (v->kept == NULL || edge == NO_EDGE || !kept_is_given_up(v, lanes_end(v, from), from->op, at))
         return;
     v->edges.items[edge].given_up = true;
     if (!v->gives_up)

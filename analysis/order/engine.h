@@ -162,7 +162,7 @@ struct open_edge {
 struct cover {
     uint64_t ticks; /* ... which is then */
     struct edge_end end;
-    struct vclock expl, real, asked;
+    struct vclock expl;
     struct known *full; /* by lane; op 0: nothing */
     uint64_t began;     /* the call */
     uint32_t context;   /* all of this one; NO_LANE: not all of any */
@@ -191,7 +191,6 @@ struct signature {
 
 /* What really holds under this run's policy (kept.c). */
 struct kept_order {
-    struct vclock known;  /* what waits that have returned covered */
     struct vclock behind; /* what the call of this number comes after */
     uint64_t number;
 };
@@ -429,10 +428,13 @@ void signatures_free(struct verdicts *v);
 
 /* kept.c */
 bool kept_begin(struct verdicts *v, struct model *model); /* false without memory */
-void kept_cover(struct verdicts *v, const struct call_view *view, struct cover *out);
-void kept_learn(struct verdicts *v, const struct cover *cover);
-/* Whether nothing orders the call at hand, or (cover) its return, behind operation `op`, which legacy put before it. */
-bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, const struct cover *cover);
+/* Whether nothing orders this behind operation `op`, which legacy put before it. */
+enum kept_at {
+    KEPT_AT_CALL,   /* the call at hand, and what it submits */
+    KEPT_AT_RETURN, /* its return, if it completes anything */
+    KEPT_BY_NOW     /* what the host may do now that a wait has returned, that one and those before it */
+};
+bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at);
 /* Whether nothing but implicit order puts the call at hand behind operation `op`: not even the same stream. */
 bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
 void kept_end(struct verdicts *v);

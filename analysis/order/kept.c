@@ -2,9 +2,9 @@
  *
  * What this run's policy did with legacy's orders. Two questions: whether the policy promises them all (then nobody asks
  * further), and else whether a pair is in order all the same, on the streams that the work was really sent to. What is in
- * order there says the model (ORDER_AS_RUN); whether a copy has its order from more than the driver's implicit one, a
- * replay without that (ORDER_AS_RUN_EXPLICIT). A wait of any thread orders all threads' later calls, as everywhere in the
- * verdicts.
+ * order there, and what waits that have returned cover, says the model (ORDER_AS_RUN); whether a copy has its order from
+ * more than the driver's implicit one, a replay without that (ORDER_AS_RUN_EXPLICIT). A wait of any thread orders all
+ * threads' later calls, as everywhere in the verdicts.
  *
  * Called by verdict.c for each call, and by whoever found a pair that legacy ordered. Must never call an order gone that
  * may have been kept: where it does not know, it was.
@@ -32,31 +32,14 @@ void kept_end(struct verdicts *v)
 {
     if (v->kept == NULL)
         return;
-    vclock_free(&v->kept->real.known);
     vclock_free(&v->kept->real.behind);
-    vclock_free(&v->kept->asked.known);
     vclock_free(&v->kept->asked.behind);
     free(v->kept);
 }
 
-static const struct order *asked_order(const struct kept *kept)
+static const struct replay *asked(const struct kept *kept)
 {
-    return &kept->model->replays.items[kept->replay].order;
-}
-
-void kept_cover(struct verdicts *v, const struct call_view *view, struct cover *out)
-{
-    const struct kept *kept = v->kept;
-    if (kept->takes)
-        model_cover(kept->model, &kept->model->real, view, &out->real);
-    if (kept->overtakes)
-        model_cover(kept->model, asked_order(kept), view, &out->asked);
-}
-
-void kept_learn(struct verdicts *v, const struct cover *cover)
-{
-    vclock_join(&v->kept->real.known, &cover->real);
-    vclock_join(&v->kept->asked.known, &cover->asked);
+    return &kept->model->replays.items[kept->replay];
 }
 
 /* Worked out once a call, and only if somebody asks. */
@@ -64,8 +47,7 @@ static const struct vclock *behind(const struct kept *kept, struct kept_order *o
 {
     if (of->number == kept->view->number)
         return &of->behind;
-    for (size_t i = 0; i < of->behind.room; i++)
-        of->behind.at[i] = 0;
+    vclock_clear(&of->behind);
     model_comes_after(kept->model, order, kept->view, &of->behind);
     of->number = kept->view->number;
     return &of->behind;
@@ -76,16 +58,6 @@ static bool is_sure(const struct kept *kept, uint32_t slot)
     return kept->model->streams.items[slot].kind != PTDS_STREAM_UNKNOWN;
 }
 
-/* Whether the operation `op` of a stream comes before the call at hand; or before `covered`, what its return covers. */
-static bool comes_before(const struct kept *kept, struct kept_order *of, const struct order *order, uint32_t slot,
-                         uint64_t op, const struct vclock *covered)
-{
-    uint64_t known = vclock_get(&of->known, slot);
-    if (covered == NULL && kept->view->submits)
-        covered = behind(kept, of, order);
-    return larger(known, covered != NULL ? vclock_get(covered, slot) : 0) >= op;
-}
-
 /* A stream whose slot serves another was done by then; of one of unknown kind nobody knows. */
 static bool can_tell(const struct kept *kept, const struct order *order, uint32_t slot, uint64_t op)
 {
@@ -93,16 +65,30 @@ static bool can_tell(const struct kept *kept, const struct order *order, uint32_
            op > vclock_get(&order->doubted, slot) && kept->model->unplaced == 0;
 }
 
-bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, const struct cover *cover)
+/* What is behind the call at hand in the run itself, beyond what has landed; NULL: nothing. */
+static const struct vclock *really_behind(struct kept *kept, enum kept_at at)
+{
+    switch (at) {
+    case KEPT_AT_CALL: return kept->view->submits ? behind(kept, &kept->real, &kept->model->real) : NULL;
+    case KEPT_AT_RETURN: return model_covered(kept->model, kept->view);
+    case KEPT_BY_NOW: return NULL;
+    }
+    return NULL;
+}
+
+bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
 {
     struct kept *kept = v->kept;
     if (kept == NULL || !kept->takes)
         return false;
-    const struct order *real = &kept->model->real;
-    uint32_t slot = model_slot(kept->model, first->target);
-    bool sure = can_tell(kept, real, slot, op - v->shift) &&
-                (cover != NULL || !kept->view->submits || is_sure(kept, kept->view->target));
-    return sure && !comes_before(kept, &kept->real, real, slot, op - v->shift, cover != NULL ? &cover->real : NULL);
+    struct model *model = kept->model;
+    uint32_t slot = model_slot(model, first->target);
+    uint64_t number = op - v->shift;
+    if (!can_tell(kept, &model->real, slot, number) ||
+        (at == KEPT_AT_CALL && kept->view->submits && !is_sure(kept, kept->view->target)))
+        return false;
+    const struct vclock *behind_it = really_behind(kept, at);
+    return vclock_get(&model->landed, slot) < number && (behind_it == NULL || vclock_get(behind_it, slot) < number);
 }
 
 bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op)
@@ -110,7 +96,9 @@ bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *firs
     struct kept *kept = v->kept;
     if (kept == NULL || !kept->overtakes || !kept->view->submits)
         return false;
+    const struct order *order = &asked(kept)->order;
     uint32_t slot = model_slot(kept->model, first->target);
-    return can_tell(kept, asked_order(kept), slot, op - v->shift) && is_sure(kept, kept->view->target) &&
-           !comes_before(kept, &kept->asked, asked_order(kept), slot, op - v->shift, NULL);
+    uint64_t number = op - v->shift;
+    return can_tell(kept, order, slot, number) && is_sure(kept, kept->view->target) &&
+           vclock_get(&asked(kept)->done, slot) < number && vclock_get(behind(kept, &kept->asked, order), slot) < number;
 }

@@ -132,7 +132,7 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
 
 static bool tells_nothing(const struct cover *cover)
 {
-    bool nothing = cover->context == NO_LANE && cover->expl.room == 0 && cover->real.room == 0 && cover->asked.room == 0;
+    bool nothing = cover->context == NO_LANE && cover->expl.room == 0;
     for (size_t i = 0; i < cover->room && nothing; i++)
         nothing = cover->full[i].op == 0;
     return nothing;
@@ -143,10 +143,8 @@ bool waits_cover(struct verdicts *v, const struct call_view *view, uint32_t lane
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     *cover = (struct cover){.ticks = model_returned_at(view->call), .end = *v->end, .began = v->now, .context = NO_LANE};
-    if (v->kept != NULL && view->completes)
-        kept_cover(v, view, cover);
     if (view->scope == WAIT_NONE || view->by_shim)
-        return !tells_nothing(cover);
+        return false;
     if (!view->completes) {
         v->unsure_wait = v->now;
         if (view->scope == WAIT_STREAM && (call->flags & PTDS_CALL_IMPLICIT) && view->succeeded)
@@ -169,8 +167,6 @@ static void drop_cover(struct verdicts *v, struct cover *cover)
             edges_drop(v, cover->full[i].edge);
     free(cover->full);
     vclock_free(&cover->expl);
-    vclock_free(&cover->real);
-    vclock_free(&cover->asked);
     *cover = (struct cover){0};
 }
 
@@ -184,8 +180,6 @@ static void apply(struct verdicts *v, struct cover *cover)
     v->learnt = v->now;
     if (cover->context != NO_LANE)
         v->contexts.items[cover->context].clean = cover->began;
-    if (v->kept != NULL)
-        kept_learn(v, cover);
     for (uint32_t about = 1; about < cover->room && about < v->lanes.count; about++) {
         struct known known = cover->full[about];
         known.at = v->now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Waits in flight: the model tells of each when it has returned, one at a time, and keeps what is known to be complete as
-// of that one.
+// of that one; and what the verdicts make of that, of a run whose policy took orders away.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "analysis/base/agenda.h"
 #include "tests/analysis/support.h"
+#include "tests/analysis/verdicts.h"
 
 namespace ptds
 {
@@ -116,6 +117,55 @@ TEST(Waits, ThoseBeyondTheLimitAreToldOfAtOnce)
     Followed followed(text);
     EXPECT_EQ((std::vector<uint64_t>{AGENDA_MOST + 2, AGENDA_MOST + 3}), followed.lost);
     EXPECT_EQ(static_cast<size_t>(AGENDA_MOST), followed.in_flight);
+}
+
+/* "from>to loss", by microseconds, of the orders that the policy took away, or kept and may have been needed. */
+std::string Lost(const std::string &text)
+{
+    static const char *const losses[] = {"kept", "possible", "definite"};
+    Judged judged(BuildTrace("setting policy=per-thread\n" + std::string(verdict_memory) + text));
+    std::string lost;
+    for (const struct edge &edge : judged.edges)
+        if (edge.verdict != VERDICT_NOT_NEEDED)
+            lost += (lost.empty() ? "" : "; ") + std::to_string(edge.from.ticks / 1000) + ">" +
+                    std::to_string(edge.to.ticks / 1000) + " " + losses[edge.loss];
+    return lost;
+}
+
+/* The host may read H when thread 2's wait has returned. Only thread 1's covers the copy. */
+TEST(Kept, WhatAWaitTellsTheHostIsNotKeptByTheNextOne)
+{
+    const std::string copies = "1@10 copy s=L target=P1 src=A dst=H to=pinned bytes=64\n", later = "3@50 launch s=N1\n";
+    EXPECT_EQ("10>20 possible", Lost(copies + "2@20+5 sync s=L to=P2\n1@22+10 sync s=P1\n" + later));
+    EXPECT_EQ("10>20 kept", Lost(copies + "2@20+15 sync s=L to=P2\n1@22+10 sync s=P1\n" + later)) << "returned first";
+    EXPECT_EQ("10>20 possible", Lost(copies + "2@20+5 sync s=L to=P2\n1@22+10 sync s=P1\n")) << "at the end";
+}
+
+/* A copy that the policy's twin returns from before it has landed: nobody waits for it, and nothing orders it. */
+TEST(Kept, AStagedCopyThatHasReturnedHasNotLanded)
+{
+    const std::string copy = "1@10+5 copy s=L target=P1 twin implicit from=pageable dst=A bytes=64\n",
+                      reads = "2@40 copy s=L target=P2 src=A dst=B bytes=64\n";
+    EXPECT_EQ("10>40 definite", Lost(copy + reads));
+    EXPECT_EQ("", Lost(copy + "1@20+5 sync s=L to=P1\n" + reads)) << "a wait that was asked for";
+    EXPECT_EQ("10>40 kept", Lost(copy + "1@20 launch s=B1 k=_Z5emptyv behind=P1 waits=P2\n" + reads)) << "the shim's";
+}
+
+/* The shim's wait is not in the program: the order is implicit, and kept. */
+TEST(Kept, WhatTheShimWaitsForHasLanded)
+{
+    const std::string copy = "1@10 memset s=L target=P1 dst=A bytes=64\n",
+                      reads = "2@40 copy s=L target=P2 src=A dst=B bytes=64\n";
+    EXPECT_EQ("10>40 definite", Lost(copy + reads));
+    EXPECT_EQ("10>40 kept", Lost(copy + "1@20+5 launch s=P1 shim-wait k=_Z5emptyv\n" + reads));
+}
+
+/* What a call's own return covers. */
+TEST(Kept, AWaitOfTheCallItselfKeeps)
+{
+    const std::string copy = "1@10 copy s=L target=P1 src=A dst=H to=pinned bytes=64\n";
+    EXPECT_EQ("10>20 possible", Lost(copy + "2@20+5 sync s=L to=P2\n"));
+    EXPECT_EQ("10>20 kept", Lost(copy + "2@20+5 sync s=L\n")) << "the legacy stream itself";
 }
 
 } // namespace
