@@ -12,7 +12,7 @@
 
 void model_begin(struct model *model, const struct trace *trace)
 {
-    *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN}, .era = 1};
+    *model = (struct model){.trace = trace, .real = {.policy = ORDER_AS_RUN, .places = &model->events}, .era = 1};
     model->more = (trace->flags & PTDS_CALL_SHIM_EDGE) != 0;
     if (model->more)
         model->entered = calloc(MODEL_ENTERED, sizeof *model->entered);

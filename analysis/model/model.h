@@ -136,6 +136,7 @@ struct model {
     TABLE_OF(struct model_context) contexts;
     TABLE_OF(uint32_t) threads; /* uids */
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
+    struct order_events events; /* of all orders: so a model stays where it began */
     struct model_class classes[1 << MODEL_CLASS_BITS];
     uint32_t alikes, era;           /* a slot that changes hands ends an era, and all classes with it */
     struct vclock done;             /* by now, nobody waits for it any more: known to be complete, or as good as that */

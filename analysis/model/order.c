@@ -190,29 +190,60 @@ void order_join(struct order *order, uint32_t slot, uint32_t thread)
         enter_blocking(order, context, stream, slot);
 }
 
-static struct order_event *event_of(const struct order *order, uint32_t event)
+uint32_t order_event_make(struct order_events *events, uint32_t uid)
 {
-    uint32_t at;
-    return id_map_get(&order->event_by_uid, event, &at) ? &order->events.items[at] : NULL;
+    uint32_t place = order_event_place(events, uid);
+    if (place != ORDER_NO_EVENT)
+        return place;
+    place = events->free.count != 0 ? *TABLE_LAST(&events->free) : events->count;
+    if (!id_map_put(&events->place_by_uid, uid, place))
+        return ORDER_NO_EVENT;
+    if (events->free.count != 0)
+        events->free.count--;
+    else
+        events->count++;
+    return place;
 }
 
-static struct order_event *new_event(struct order *order, uint32_t event)
+void order_event_drop(struct order_events *events, uint32_t uid)
 {
-    uint32_t at;
-    if (order->free_events.count != 0)
-        at = order->free_events.items[--order->free_events.count];
-    else if (TABLE_ADD(&order->events))
-        at = (uint32_t)order->events.count - 1;
-    else
+    uint32_t place = order_event_place(events, uid);
+    if (place == ORDER_NO_EVENT)
+        return;
+    id_map_remove(&events->place_by_uid, uid);
+    if (TABLE_ADD(&events->free))
+        *TABLE_LAST(&events->free) = place;
+}
+
+void order_events_free(struct order_events *events)
+{
+    id_map_free(&events->place_by_uid);
+    free(events->free.items);
+    *events = (struct order_events){0};
+}
+
+static struct order_event *event_of(const struct order *order, uint32_t event)
+{
+    uint32_t place = order_event_place(order->places, event);
+    return place < order->events.count ? &order->events.items[place] : NULL;
+}
+
+static struct order_event *event_at(struct order *order, uint32_t place)
+{
+    void *grown = place != ORDER_NO_EVENT
+                      ? table_grow(order->events.items, &order->events.room, (size_t)place + 1, sizeof *order->events.items)
+                      : NULL;
+    if (grown == NULL)
         return NULL;
-    return id_map_put(&order->event_by_uid, event, at) ? &order->events.items[at] : NULL;
+    order->events.items = grown;
+    if (order->events.count <= place)
+        order->events.count = (size_t)place + 1;
+    return &order->events.items[place];
 }
 
 void order_record(struct order *order, uint32_t event, uint32_t generation, uint32_t slot)
 {
-    struct order_event *found = event_of(order, event);
-    if (found == NULL)
-        found = new_event(order, event);
+    struct order_event *found = event_at(order, order_event_make(order->places, event));
     if (found == NULL)
         return;
     vclock_copy(&found->clock, &order->streams.items[slot].clock);
@@ -273,14 +304,11 @@ void order_doubt_all(struct order *order)
 
 void order_forget_event(struct order *order, uint32_t event)
 {
-    uint32_t at;
-    if (!id_map_get(&order->event_by_uid, event, &at))
+    struct order_event *found = event_of(order, event);
+    if (found == NULL)
         return;
-    vclock_free(&order->events.items[at].clock);
-    order->events.items[at].generation = 0;
-    id_map_remove(&order->event_by_uid, event);
-    if (TABLE_ADD(&order->free_events))
-        *TABLE_LAST(&order->free_events) = at;
+    vclock_free(&found->clock);
+    found->generation = 0;
 }
 
 void order_cover_stream(const struct order *order, uint32_t slot, enum order_act act, struct vclock *out)
@@ -340,8 +368,6 @@ void order_free(struct order *order)
     free(order->contexts.items);
     free(order->hosts.items);
     free(order->events.items);
-    free(order->free_events.items);
-    id_map_free(&order->event_by_uid);
     vclock_free(&order->doubted);
-    *order = (struct order){.policy = order->policy};
+    *order = (struct order){.policy = order->policy, .places = order->places};
 }

@@ -54,16 +54,33 @@ struct order_event {
     uint32_t generation;
 };
 
+/* Where an event stands in every table of events, of all orders of a trace and of the verdicts: it is looked up here only.
+ * An event has a place from its first record until it is destroyed. */
+#define ORDER_NO_EVENT UINT32_MAX
+struct order_events {
+    struct id_map place_by_uid;
+    TABLE_OF(uint32_t) free; /* places below `count` */
+    uint32_t count;
+};
+static inline uint32_t order_event_place(const struct order_events *events, uint32_t uid)
+{
+    uint32_t place;
+    return id_map_get(&events->place_by_uid, uid, &place) ? place : ORDER_NO_EVENT;
+}
+uint32_t order_event_make(struct order_events *events, uint32_t uid); /* ORDER_NO_EVENT without memory */
+/* Its place may serve another: whoever has something there has to clear it before. */
+void order_event_drop(struct order_events *events, uint32_t uid);
+void order_events_free(struct order_events *events);
+
 struct order {
     unsigned policy;                         /* enum order_policy */
     TABLE_OF(struct order_stream) streams;   /* by slot */
     TABLE_OF(struct order_context) contexts; /* by context position */
     TABLE_OF(struct order_host) hosts;       /* by thread position */
-    TABLE_OF(struct order_event) events;     /* live ones, and free places */
-    TABLE_OF(uint32_t) free_events;
-    struct id_map event_by_uid;
-    uint64_t unknown_generations; /* waits for a recording that the trace does not hold; they order nothing */
-    struct vclock doubted;        /* up to these operations, somebody may come after more than is known */
+    struct order_events *places;             /* of the events: by their uids */
+    TABLE_OF(struct order_event) events;     /* by place; generation 0: not recorded in this order */
+    uint64_t unknown_generations;            /* waits for a recording that the trace does not hold; they order nothing */
+    struct vclock doubted;                   /* up to these operations, somebody may come after more than is known */
 };
 
 /* A stream begins to use a slot. False without memory. */

@@ -14,6 +14,7 @@ uint32_t model_replay(struct model *model, unsigned policy)
         return UINT32_MAX;
     struct replay *replay = TABLE_LAST(&model->replays);
     replay->order.policy = policy;
+    replay->order.places = &model->events;
     replay->as_run = policy == ORDER_AS_RUN_EXPLICIT;
     return (uint32_t)model->replays.count - 1;
 }
@@ -309,6 +310,7 @@ void model_forget_event(struct model *model, uint32_t event)
     order_forget_event(&model->real, event);
     for (size_t i = 0; i < model->replays.count; i++)
         order_forget_event(&model->replays.items[i].order, event);
+    order_event_drop(&model->events, event);
 }
 
 void model_end_orders(struct model *model)
@@ -319,4 +321,5 @@ void model_end_orders(struct model *model)
         vclock_free(&model->replays.items[i].done);
     }
     free(model->replays.items);
+    order_events_free(&model->events);
 }

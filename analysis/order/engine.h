@@ -146,7 +146,6 @@ struct context {
     uint64_t blocking_at;   /* the last operation of any blocking lane */
     uint32_t queue;         /* the lane of the last legacy operation, NO_LANE none */
     uint64_t clean; /* a wait for all of it that began here has returned: nothing of what is not in the trace is pending */
-    uint32_t uid;
 };
 
 struct open_edge {
@@ -212,19 +211,18 @@ struct verdicts {
     struct edge_sink *sink;
     struct verdict_totals totals;
     TABLE_OF(struct lane) lanes;
-    TABLE_OF(struct context) contexts;
+    TABLE_OF(struct context) contexts; /* by the model's positions */
     TABLE_OF(struct open_edge) edges;
     TABLE_OF(uint32_t) free_edges;
-    TABLE_OF(uint32_t) fresh; /* edges made by the call at hand */
-    TABLE_OF(struct event) events;
-    TABLE_OF(uint32_t) free_events;
+    TABLE_OF(uint32_t) fresh;      /* edges made by the call at hand */
+    TABLE_OF(struct event) events; /* by the model's places */
     TABLE_OF(struct cover) covers; /* of the waits in flight: when they return is the model's to know */
     TABLE_OF(struct memory) memories;
     TABLE_OF(uint32_t) free_memories;
     struct user no_user;   /* where there is no room for one */
     struct sorted by_base; /* memories */
     TABLE_OF(struct signature) signatures;
-    struct id_map lane_by_key, context_by_uid, event_by_uid, memory_by_uid, signature_by_uid;
+    struct id_map lane_by_key, memory_by_uid, signature_by_uid;
     uint32_t near[1 << NEAR_BITS];                   /* memories lately found, by a hash of the address */
     struct place *places;                            /* 1 << PLACE_BITS */
     uint64_t places_waiting[(1 << PLACE_BITS) / 64]; /* a bit for each that waits, or did */

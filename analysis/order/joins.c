@@ -101,28 +101,31 @@ void joins_implicit(struct verdicts *v, uint32_t at)
     }
 }
 
+static struct event *event_of(const struct verdicts *v, uint32_t uid)
+{
+    uint32_t place = order_event_place(&v->model->events, uid);
+    return place < v->events.count ? &v->events.items[place] : NULL;
+}
+
 const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation)
 {
-    uint32_t at;
-    if (generation == 0 || !id_map_get(&v->event_by_uid, uid, &at))
-        return NULL;
-    const struct event *event = &v->events.items[at];
-    return event->generation == generation ? event : NULL;
+    const struct event *event = generation != 0 ? event_of(v, uid) : NULL;
+    return event != NULL && event->generation == generation ? event : NULL;
 }
 
 static struct event *event_for(struct verdicts *v, uint32_t uid)
 {
-    uint32_t at;
-    if (id_map_get(&v->event_by_uid, uid, &at))
-        return &v->events.items[at];
-    if (v->free_events.count != 0)
-        at = v->free_events.items[--v->free_events.count];
-    else if (v->events.count < EVENTS_MOST && TABLE_ADD(&v->events))
-        at = (uint32_t)v->events.count - 1;
-    else
+    uint32_t place = order_event_make(&v->model->events, uid);
+    void *grown = place < EVENTS_MOST
+                      ? table_grow(v->events.items, &v->events.room, (size_t)place + 1, sizeof *v->events.items)
+                      : NULL;
+    if (grown == NULL)
         return NULL;
-    v->events.items[at].used = id_map_put(&v->event_by_uid, uid, at);
-    return v->events.items[at].used ? &v->events.items[at] : NULL;
+    v->events.items = grown;
+    if (v->events.count <= place)
+        v->events.count = (size_t)place + 1;
+    v->events.items[place].used = true;
+    return &v->events.items[place];
 }
 
 /* After the record itself was put on the lane. Without room a later wait finds no such recording, and says so. */
@@ -155,16 +158,14 @@ void events_wait(struct verdicts *v, const struct event *event, uint32_t at)
     }
 }
 
+/* Its place is the model's to give to another, when the call leaves. */
 void events_forget(struct verdicts *v, uint32_t uid)
 {
-    uint32_t at;
-    if (!id_map_get(&v->event_by_uid, uid, &at))
+    struct event *event = event_of(v, uid);
+    if (event == NULL)
         return;
-    id_map_remove(&v->event_by_uid, uid);
-    v->events.items[at].used = false;
-    v->events.items[at].generation = 0;
-    if (TABLE_ADD(&v->free_events))
-        *TABLE_LAST(&v->free_events) = at;
+    event->used = false;
+    event->generation = 0;
 }
 
 void events_free(struct verdicts *v)
@@ -174,6 +175,4 @@ void events_free(struct verdicts *v)
         vclock_free(&v->events.items[i].full);
     }
     free(v->events.items);
-    free(v->free_events.items);
-    id_map_free(&v->event_by_uid);
 }

@@ -11,17 +11,15 @@
 uint32_t lanes_context(struct verdicts *v, uint32_t uid)
 {
     uint32_t at;
-    if (id_map_get(&v->context_by_uid, uid, &at))
-        return at;
-    if (!TABLE_ADD(&v->contexts))
+    if (!model_context_position(v->model, uid, &at))
         return NO_LANE;
-    at = (uint32_t)v->contexts.count - 1;
-    v->contexts.items[at] =
-        (struct context){.uid = uid, .queue = NO_LANE, .legacy.newest = NO_LANE, .blocking.newest = NO_LANE};
-    if (!id_map_put(&v->context_by_uid, uid, at)) {
-        v->contexts.count--;
+    void *grown = table_grow(v->contexts.items, &v->contexts.room, (size_t)at + 1, sizeof *v->contexts.items);
+    if (grown == NULL)
         return NO_LANE;
-    }
+    v->contexts.items = grown;
+    for (; v->contexts.count <= at; v->contexts.count++)
+        v->contexts.items[v->contexts.count] =
+            (struct context){.queue = NO_LANE, .legacy.newest = NO_LANE, .blocking.newest = NO_LANE};
     return at;
 }
 
@@ -408,5 +406,4 @@ void lanes_free(struct verdicts *v)
     free(v->opaque_lanes.items);
     free(v->contexts.items);
     id_map_free(&v->lane_by_key);
-    id_map_free(&v->context_by_uid);
 }

@@ -245,6 +245,23 @@ TEST(Events, ReRecordedMeansTheNewRecording)
     EXPECT_TRUE(fed.Before(Fed::EXPLICIT, 2, 5));
 }
 
+TEST(Events, ADestroyedOnesPlaceServesAnother)
+{
+    std::string text;
+    for (int i = 0; i < 100; i++) {
+        std::string at = std::to_string(10 * i), event = " e=E" + std::to_string(i);
+        text += "1@" + at + " record s=N1" + event + "\n1@" + at + "5 event-destroy" + event + "\n";
+    }
+    Fed fed(
+        BuildTrace(text + "1@9990 launch s=N1\n1@9991 record s=N1 e=E\n1@9992 wait s=N2 e=E\n1@9993 wait s=N3 e=E7 g=1\n"));
+    EXPECT_EQ(1u, fed.model.events.count);
+    EXPECT_EQ(1u, fed.model.real.events.count);
+    EXPECT_EQ(1u, fed.model.replays.items[Fed::LEGACY].order.events.count);
+    EXPECT_TRUE(fed.Before(Fed::REAL, 200, 202));
+    EXPECT_FALSE(fed.Before(Fed::REAL, 200, 203));
+    EXPECT_EQ(1u, fed.model.real.unknown_generations);
+}
+
 TEST(Events, WaitingForAnEventNeverRecordedIsNothing)
 {
     Fed fed(BuildTrace("1@0 launch s=N1\n1@1 wait s=N2 e=E\n1@2 launch s=N2\n"));

@@ -44,6 +44,7 @@ public:
             const edge_pair *race = verdicts_take(engine, &view, merge_in_gap(&merged));
             if (race != nullptr)
                 races.push_back(*race);
+            overtaken += verdicts_overtaken(engine) != nullptr;
             model_leave(&model, &view);
         }
         verdicts_end(engine, &totals);
@@ -86,6 +87,7 @@ public:
 
     std::vector<struct edge> edges;
     std::vector<edge_pair> races;
+    unsigned overtaken = 0;
     std::map<std::pair<uint64_t, uint32_t>, std::pair<uint32_t, uint32_t>> calls; /* by time and thread: stack and kernel */
     verdict_totals totals = {};
 

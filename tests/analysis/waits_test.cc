@@ -168,5 +168,31 @@ TEST(Kept, AWaitOfTheCallItselfKeeps)
     EXPECT_EQ("10>20 kept", Lost(copy + "2@20+5 sync s=L\n")) << "the legacy stream itself";
 }
 
+/* Beyond what is followed, a wait that was there is not taken for one that was not. */
+TEST(Kept, AWaitThatThereIsNoRoomForMayHaveOrderedAnything)
+{
+    std::string text = "setting policy=observe\n" + std::string(verdict_memory) + "1@1 memset s=N1 dst=A bytes=64\n",
+                waits = "2@20000+1 sync s=N1\n", second = "2@30000 memset s=N2 dst=A bytes=64\n", many;
+    for (int i = 0; i < AGENDA_MOST; i++)
+        many += "1@" + std::to_string(10 + i) + "+100000 sync s=N3\n";
+    Judged ordered(BuildTrace(text + waits + second)), raced(BuildTrace(text + many + second)),
+        forgotten(BuildTrace(text + many + waits + second));
+    EXPECT_EQ(0u, ordered.totals.races + ordered.totals.possible_races);
+    EXPECT_EQ(1u, raced.totals.races);
+    EXPECT_EQ(0u, forgotten.totals.races);
+    EXPECT_EQ(1u, forgotten.totals.possible_races);
+}
+
+/* Whatever other order is missing, a copy does not overtake what the host has waited for. */
+TEST(Kept, AWaitKeepsASmallCopyBack)
+{
+    const std::string fills = "setting policy=observe\n" + std::string(verdict_memory) +
+                              "1@10 copy s=B1 src=A dst=H to=pinned bytes=64\n",
+                      copies = "1@40 copy s=L src=H from=pinned dst=B bytes=64\n";
+    EXPECT_EQ(1u, Judged(BuildTrace(fills + copies)).overtaken);
+    EXPECT_EQ(0u, Judged(BuildTrace(fills + "2@20+5 sync s=B1\n" + copies)).overtaken) << "of another thread";
+    EXPECT_EQ(1u, Judged(BuildTrace(fills + "2@20+30 sync s=B1\n" + copies)).overtaken) << "that has not returned";
+}
+
 } // namespace
 } // namespace ptds
