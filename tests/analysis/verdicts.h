@@ -45,6 +45,7 @@ public:
             if (race != nullptr)
                 races.push_back(*race);
             overtaken += verdicts_overtaken(engine) != nullptr;
+            given_up += verdicts_given_up(engine) != nullptr;
             model_leave(&model, &view);
         }
         verdicts_end(engine, &totals);
@@ -87,7 +88,7 @@ public:
 
     std::vector<struct edge> edges;
     std::vector<edge_pair> races;
-    unsigned overtaken = 0;
+    unsigned overtaken = 0, given_up = 0;                                         /* calls */
     std::map<std::pair<uint64_t, uint32_t>, std::pair<uint32_t, uint32_t>> calls; /* by time and thread: stack and kernel */
     verdict_totals totals = {};
 
