@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The heap of agenda.h. Used by the model and by the verdicts, once a wait. Allocates nothing.
+ * The heap of agenda.h. Used by the model and by repair, once a wait. Allocates nothing.
  */
 #include "analysis/base/agenda.h"
 
