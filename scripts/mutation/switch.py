@@ -19,9 +19,13 @@ REACHED = 0xffffffff  # in the number's place: run what is there unchanged, and 
 # What a compiler warns of where it optimizes, which a mark of a system's header does not silence.
 LATE = "".join('#pragma GCC diagnostic ignored "-W%s"\n' % word for word in (
     "pragmas", "maybe-uninitialized", "uninitialized", "array-bounds", "stringop-overflow", "stringop-overread",
-    "stringop-truncation", "restrict", "return-type", "nonnull", "format-truncation", "format-overflow", "free-nonheap-object"))
+    "stringop-truncation", "restrict", "return-type", "nonnull", "format-truncation", "format-overflow", "free-nonheap-object",
+    "attribute-warning"))
 
+# A header may be included more than once, and its own guard comes too late.
 PREAMBLE = LATE + """\
+#ifndef %(name)s_stands
+#define %(name)s_stands
 # 1 "mutants" 3
 static const volatile unsigned %(name)s[4] = {%(mark)s, 0};
 static inline __attribute__((unused, always_inline)) void %(name)s_reached(const char *path, volatile char *before)
@@ -34,6 +38,7 @@ static inline __attribute__((unused, always_inline)) void %(name)s_reached(const
     }
 #endif
 }
+#endif
 # 1 "%(path)s" 3
 """
 

@@ -278,6 +278,47 @@ TEST(Lanes, IndependentWorkSpreadsAndAChainStays)
                   {{"PTDS_LANES", "4"}});
 }
 
+/* More streams than there are lanes, each with work on the same memory, which never ends. */
+std::vector<std::string> a_crowd(std::vector<std::string> steps, int streams)
+{
+    for (int i = 0; i < streams; i++) {
+        std::string name = "s" + std::to_string(i);
+        steps.insert(steps.end(), {"stream:" + name, "fill:D@" + name});
+    }
+    return steps;
+}
+
+Outcome guarded_crowd(const std::vector<std::string> &steps)
+{
+    return run(shimmed("steps_child", steps, {{"PTDS_POLICY", "guarded"}, {"FAKE_PENDING", "1"}}));
+}
+
+TEST(Lanes, WhereAllHaveWorkTheHostWaitsForOneOfThem)
+{
+    Outcome outcome = guarded_crowd(a_crowd({}, 257));
+    std::string last = lines_of(outcome.out).back(), end = " cuStreamSynchronize(s0) cuMemsetD8Async(s256)";
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(last.substr(last.size() - std::min(end.size(), last.size())), end);
+    EXPECT_EQ(last.find("cuStreamSynchronize"), last.find(end) + 1) << "for one, not for more";
+}
+
+/* Nobody may be asked whether it is done, nor all at once: the host waits for each, before the call and behind it. */
+TEST(Lanes, WhereNoneIsLeftDuringACaptureTheHostWaitsForAll)
+{
+    Outcome outcome = guarded_crowd(a_crowd({"fill:D@0", "nbstream:c", "begin@c"}, 256));
+    auto waits = [](const std::string &stream) {
+        return "cuThreadExchangeStreamCaptureMode cuStreamSynchronize(" + stream + ") cuThreadExchangeStreamCaptureMode";
+    };
+    std::string expected = waits("L1");
+    for (int i = 0; i < 255; i++)
+        expected += " " + waits("s" + std::to_string(i));
+    EXPECT_EQ(lines_of(outcome.out).back(), expected + " cuMemsetD8Async(s255) " + waits("s255"));
+    EXPECT_EQ(outcome.err,
+              "ptds: more streams and threads at once than legacy order can be kept for by events: the host waits\n");
+    EXPECT_EQ(outcome.exit, 0);
+}
+
 TEST(Lanes, OneUnlessMoreAreAskedFor)
 {
     expect_policy("guarded", {{"fill:D@0", "cuMemsetD8Async(L1)"}, {"fill:O@0", "cuMemsetD8Async(L1)"}});
