@@ -2,6 +2,7 @@
  *
  * What memory that is mapped, shared, or comes and goes on a stream touch.
  */
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/footprint/touched.h"
@@ -83,6 +84,69 @@ TEST_F(Touched, ChunksInTwoReservations)
     CU(cuMemRelease(handle));
     CU(cuMemAddressFree(first, chunk));
     CU(cuMemAddressFree(second, chunk));
+}
+
+enum { TO_EXPORTER = 8, FROM_EXPORTER = 9 };
+
+/* In a process of its own: memory for others, until they have closed it. */
+int give_memory()
+{
+    CUcontext context;
+    CUdeviceptr memory = 0;
+    CUipcMemHandle handle;
+    char end;
+    if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) || cuMemAlloc(&memory, 4096) ||
+        cuIpcGetMemHandle(&handle, memory))
+        return 1;
+    return write(FROM_EXPORTER, &handle, sizeof handle) == sizeof handle && read(TO_EXPORTER, &end, 1) == 0 ? 0 : 1;
+}
+
+struct Exporter : testing::Environment {
+    void SetUp() override
+    {
+        if (getenv("TOUCHED_EXPORTS"))
+            _exit(give_memory());
+    }
+};
+[[maybe_unused]] testing::Environment *const exporter = testing::AddGlobalTestEnvironment(new Exporter);
+
+pid_t start_exporter(const int to[2], const int from[2])
+{
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    dup2(to[0], TO_EXPORTER);
+    dup2(from[1], FROM_EXPORTER);
+    close(to[1]);
+    setenv("TOUCHED_EXPORTS", "1", 1);
+    execl("/proc/self/exe", "exporter", static_cast<char *>(nullptr));
+    _exit(127);
+}
+
+/* Opened twice at one place, it is there until it is closed twice. Before this process gives any away: then it might be
+ * its own. */
+TEST_F(Touched, MemoryOfAnotherProcess)
+{
+    int to[2], from[2], status = 1;
+    CUipcMemHandle handle;
+    CUdeviceptr theirs = 0, again = 0;
+    ASSERT_EQ(pipe(to) | pipe(from), 0);
+    pid_t child = start_exporter(to, from);
+    close(to[0]), close(from[1]);
+    ASSERT_EQ(read(from[0], &handle, sizeof handle), (ssize_t)sizeof handle);
+    CU(cuIpcOpenMemHandle(&theirs, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    name("theirs", theirs);
+    TOUCHES(cuMemsetD8Async(theirs + 8, 0, 8, nullptr), "w theirs[8,16)");
+    CU(cuIpcOpenMemHandle(&again, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    ASSERT_EQ(again, theirs);
+    CU(cuIpcCloseMemHandle(theirs));
+    TOUCHES(cuMemsetD8Async(theirs + 8, 0, 8, nullptr), "w theirs[8,16)");
+    CU(cuCtxSynchronize());
+    CU(cuIpcCloseMemHandle(theirs));
+    EXPECT_EQ(watch_find(theirs), nullptr);
+    close(to[1]), close(from[0]);
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 TEST_F(Touched, MemoryThatOthersGet)
