@@ -134,6 +134,20 @@ TEST(Memories, NewOnesReplaceWhatTheyOverlap)
     EXPECT_EQ(memories_count(), 0u);
 }
 
+/* A fork in the middle of a change is rare: at all other times the child knows what its parent knew. */
+TEST(Memories, AForkedChildKnowsThemAll)
+{
+    for (uint64_t i = 0; i < 5; i++) {
+        memory *made = add(0x50000 + i * 0x1000, 16);
+        memories_after_fork();
+        EXPECT_EQ(memories_find(nullptr, 0x50000 + i * 0x1000).memory, made) << i;
+        EXPECT_EQ(memories_count(), i + 1);
+    }
+    memories_unmap_all(0x50000, 0x5000);
+    memories_after_fork();
+    EXPECT_EQ(memories_count(), 0u);
+}
+
 TEST(Memories, AgainstAModel)
 {
     std::mt19937_64 random(1);

@@ -25,6 +25,7 @@ namespace
 CUcontext const kContext = CUcontext(0x1000);
 std::atomic<uintptr_t> g_handles{0x10000};
 std::atomic<CUstream> g_recorded_on;
+std::atomic<int> g_host_waits;
 
 CUcontext g_current = kContext;
 
@@ -54,6 +55,7 @@ CUresult wait_event(CUstream, CUevent, unsigned)
 }
 CUresult host_wait(CUstream)
 {
+    g_host_waits++;
     return CUDA_SUCCESS;
 }
 

@@ -98,6 +98,30 @@ TEST_F(Quick, ACallInsideOfACallDoesNotWaitForIt)
     }
 }
 
+/* ---- a call that never returns ---- */
+
+/* Cancelled before it could record the mark that others would wait for: they wait for the lane itself. */
+TEST_F(Quick, ACancelledCallLeavesNoMark)
+{
+    static struct memory memory = make_memory(7), other = make_memory(8);
+    Caller a(context_), b(context_);
+    b.launch(&other); /* so that there is default-stream work, and 0x2 is marked after each operation */
+    for (bool returns : {true, false}) {
+        a.fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, &memory);
+        guard_per_thread_work(&a.call);
+        ASSERT_GE(a.call.guarded.mark_after, 0);
+        if (returns)
+            a.end();
+    }
+    const CUevent &mark = rails[a.call.guarded.lane].mark[a.call.guarded.mark_after];
+    ASSERT_NE(nullptr, mark) << "what the operation before it recorded";
+    turn_abandon(&a.thread);
+    EXPECT_EQ(nullptr, mark);
+    const int waits = g_host_waits;
+    b.launch(&memory);
+    EXPECT_EQ(waits + 1, g_host_waits);
+}
+
 /* ---- turns that are given out ---- */
 
 TEST_F(Quick, ATurnThatIsGivenOutComesFirst)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Single decisions of the guard that programs meet too seldom for the random tests: where the first lane is not the default
+ * stream's, where a lane's marks are all in use, and where there is no memory left. Without a driver.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+extern "C" {
+#include "interpose/base/memory.h"
+#include "interpose/guard/claims.h"
+#include "interpose/guard/lanes.h"
+}
+
+#include "tests/guard/memory.h"
+
+namespace
+{
+
+/* An order of its own, and what its last operation waits for. */
+class Decisions : public testing::Test
+{
+protected:
+    struct order o_ = {};
+    struct order_plan plan_ = {};
+
+    unsigned open(enum lane_kind kind, int eager = 0)
+    {
+        return unsigned(order_lane_open(&o_, kind, 0, eager));
+    }
+    void add(unsigned lane, struct memory *memory = nullptr)
+    {
+        struct touched touched = {};
+        touched.count = memory != nullptr;
+        touched.at[0] = {memory, 0, UINT64_MAX, 1};
+        struct order_op op = {};
+        op.lane = uint16_t(lane);
+        op.work = 1;
+        op.touched = &touched;
+        order_catch_up(&o_, &op);
+        order_add(&o_, &op, &plan_);
+    }
+    bool waits_for_one(unsigned lane) const
+    {
+        return plan_.count == 1 && plan_.waits[0].lane == lane;
+    }
+};
+
+/* A blocking stream waited for an event of a non-blocking one, and the default stream comes after the blocking one. */
+TEST_F(Decisions, WhateverLaneABlockingStreamHas)
+{
+    for (unsigned before = 0; before < 2; before++) {
+        o_ = {};
+        struct memory memory = make_memory(1 + before);
+        struct recorded event = {};
+        if (before)
+            open(LANE_BLOCKING);
+        const unsigned blocking = open(LANE_BLOCKING), legacy = open(LANE_DEFAULT), apart = open(LANE_NON_BLOCKING);
+        ASSERT_EQ(blocking, before);
+        add(apart, &memory);
+        add(apart);
+        order_event_recorded(&o_, apart, &event);
+        add(blocking);
+        order_event_awaited(&o_, blocking, &event);
+        add(legacy, &memory);
+        EXPECT_TRUE(waits_for_one(apart)) << plan_.count << " waits";
+        order_recorded_drop(&event);
+    }
+}
+
+/* Each stands for what a default operation came after; where all do, the one is given up that the fewest wait for. */
+TEST_F(Decisions, TheOldestMarkIsRecordedAnew)
+{
+    const unsigned own = open(LANE_BLOCKING, 1), legacy = open(LANE_DEFAULT);
+    add(legacy);
+    for (int i = 0; i < 3 * ORDER_MARKS; i++) {
+        add(own);
+        ASSERT_EQ(plan_.mark_after, i % ORDER_MARKS) << i;
+        add(legacy);
+    }
+}
+
+/* 0: the second operation waits for the first, of which nothing could be noted. */
+int where_no_memory_is_left(struct order *o, const struct order_plan *plan, const std::function<void()> &first,
+                            const std::function<void()> &second)
+{
+    const struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_AS, &none) != 0)
+        return 3;
+    while (memory_keep(16))
+        ;
+    first();
+    if (!o->crowded)
+        return 1;
+    second();
+    return plan->count == 1 && plan->waits[0].lane == 0 ? 0 : 2;
+}
+
+TEST_F(Decisions, WithoutMemoryAllConflicts)
+{
+    struct memory memory = make_memory(3);
+    const unsigned one = open(LANE_DEFAULT), two = open(LANE_DEFAULT);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(where_no_memory_is_left(
+            &o_, &plan_, [&] { add(one, &memory); }, [&] { add(two, &memory); }));
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status) << "exit status 1: it does not know that it ran out of memory; 2: no wait";
+}
+
+} // namespace
