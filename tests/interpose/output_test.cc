@@ -3,6 +3,7 @@
  * What the shim says must not hurt the program that it says it about: nothing goes into the program's own files, no signal
  * reaches it, nothing stops it, and it ends when it would have ended.
  */
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
@@ -304,6 +305,28 @@ TEST(Writing, AnotherFileUnderTheNumber)
     EXPECT_EQ(read_file(folder / "log"), "");
     close(number);
     close(own);
+}
+
+/* Whatever the program's last error was, nobody waits for longer than a second. In a child: who has waited once does not
+ * again. */
+TEST(Writing, AFullPipeWhateverWentWrongBefore)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int ends[2];
+        struct stat stat;
+        alarm(10);
+        if (pipe2(ends, O_NONBLOCK) != 0 || fstat(ends[1], &stat) != 0)
+            _exit(1);
+        while (write(ends[1], "0123456789", 10) > 0)
+            ;
+        const struct output full = {ends[1], stat.st_dev, stat.st_ino};
+        errno = EINTR;
+        _exit(output_write(&full, "x", 1) == 0 && errno == EINTR ? 0 : 2);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 TEST(Writing, WithoutDescriptors)
