@@ -49,7 +49,8 @@ struct watcher {
     uint64_t told; /* which overdue calls the last report was about; 0 none */
     bool found;    /* any */
     bool warned;
-    bool cut; /* the file ends before what was written to it */
+    bool cut;   /* the file ends before what was written to it */
+    bool blind; /* for want of memory */
 };
 
 uint64_t watch_age(const struct watch_view *view, const struct ptds_now *now)
@@ -78,6 +79,7 @@ static void look(struct watcher *watcher, const struct trace_source *source, boo
         watcher->ns_a_tick = live_ns_a_tick(header->clock);
     if (!flights_read(&watcher->flights, source)) {
         fprintf(stderr, "ptds watch: no memory\n");
+        watcher->blind = true;
         return;
     }
     if (source->chunks != 0 && !watcher->flights.recorded && !watcher->warned && watcher->flights.list.count == 0 &&
@@ -161,7 +163,7 @@ static int look_at_file(struct watcher *watcher, const char *path, pid_t *pid, c
 static int finish(struct watcher *watcher)
 {
     flights_free(&watcher->flights);
-    return watcher->found ? EXIT_FINDINGS : watcher->cut ? EXIT_UNREADABLE : EXIT_CLEAN;
+    return watcher->found ? EXIT_FINDINGS : watcher->cut || watcher->blind ? EXIT_UNREADABLE : EXIT_CLEAN;
 }
 
 int watch_trace(const char *path, uint64_t after_ns)

@@ -21,9 +21,9 @@ struct Ran {
     std::string said;
 };
 
-Ran Watch(const std::string &bytes)
+Ran Watch(const std::string &bytes, const std::string &before = "")
 {
-    std::string path = WriteTemporary(bytes), line = "analysis/ptds watch " + path + " 2>&1";
+    std::string path = WriteTemporary(bytes), line = before + "analysis/ptds watch " + path + " 2>&1";
     Ran ran = {-1, ""};
     FILE *pipe = popen(line.c_str(), "r");
     char text[4096];
@@ -89,6 +89,26 @@ TEST(WatchDead, NothingToTell)
     EXPECT_NE(1, older.status);
     EXPECT_EQ(std::string::npos, older.said.find("had not returned")) << older.said;
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which need more than any limit */
+/* What it could not look at, it does not call well. */
+TEST(WatchDead, MoreThreadsThanThereIsMemoryFor)
+{
+    const char *limit = "ulimit -d 4000; ";
+    std::string bytes = Killed();
+    ptds_trace_header header;
+    memcpy(&header, bytes.data(), sizeof header);
+    std::string counts = bytes.substr(bytes.size() - header.chunk_size);
+    ASSERT_EQ(1, Watch(bytes, limit).status) << "there is enough for two";
+    for (int more = 0; more < 40000; more++)
+        bytes += counts;
+    header.chunks += 40000;
+    memcpy(&bytes[0], &header, sizeof header);
+    Ran ran = Watch(bytes, limit);
+    EXPECT_EQ(3, ran.status);
+    EXPECT_EQ("ptds watch: no memory\n", ran.said.substr(0, 200));
+}
+#endif
 
 TEST(WatchDead, Damage)
 {
