@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "analysis/views/text/many_text.h"
+#include "analysis/views/html/report_html.h"
 #include "analysis/views/json/report_json.h"
 #include "tests/support/run_child.h"
 
@@ -245,6 +246,56 @@ TEST(Many, JsonHasProcessesAndShares)
     EXPECT_EQ(1, json_integer_value(json_object_get(by, "max_process")));
     EXPECT_LT(json_integer_value(json_object_get(by, "min")), json_integer_value(json_object_get(by, "max")));
     json_decref(root);
+}
+
+/* A list that a just-in-time compiler left, and a process of this host that ended just now. */
+class Compiled
+{
+public:
+    Compiled(int rank, const std::string &function) : path_("/tmp/perf-" + std::to_string(Pid(rank)) + ".map")
+    {
+        std::ofstream(path_) << "7f0000001000 100 py::" << function << ":/app/model.py\n";
+        Rank of;
+        of.rank = rank;
+        of.offset = 0x7f0000001080 - of.load;
+        of.realtime = static_cast<uint64_t>(time(nullptr)) * 1000000000;
+        bytes = TraceOf(of);
+        auto *header = reinterpret_cast<ptds_trace_header *>(&bytes[0]);
+        header->pid = Pid(rank);
+        gethostname(header->host, sizeof header->host - 1);
+    }
+    ~Compiled()
+    {
+        unlink(path_.c_str());
+    }
+    std::string bytes;
+
+private:
+    static uint32_t Pid(int rank) /* above every process number that the kernel gives out */
+    {
+        return 5000000 + static_cast<uint32_t>(getpid()) * 2 + static_cast<uint32_t>(rank);
+    }
+    std::string path_;
+};
+
+/* The same address is another function in each. */
+TEST(Many, ThePageNamesPlacesByTheProcessThatTheyAreOf)
+{
+    Compiled first(0, "first_step"), second(1, "second_step");
+    Opened opened({first.bytes, second.bytes});
+    struct timelines timelines;
+    TextOf page;
+    timelines_begin(&timelines, 2);
+    timelines_decide(&timelines);
+    ASSERT_EQ(0, report_html_many(&opened.traces, &opened.folds, &timelines, opened.namer, &page));
+    timelines_end(&timelines);
+    ASSERT_LT(0u, opened.folds.list.count);
+    for (size_t i = 0; i < opened.folds.list.count; i++) {
+        bool of_first = opened.folds.list.items[i].process == 0;
+        std::string shown =
+            std::string("\"site\":\"0x7f0000001080 ") + (of_first ? "first" : "second") + "_step (model.py)";
+        EXPECT_NE(std::string::npos, page.text.find(shown)) << shown;
+    }
 }
 
 TEST(Many, UnknownCostIsNotZero)

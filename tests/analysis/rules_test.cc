@@ -221,6 +221,18 @@ TEST(BlockingFree, ASecondFreeHasNothingLeftToWaitFor)
     EXPECT_EQ(1u, findings[0]->count);
 }
 
+/* Twice what fits: 200 us, and the 100 us that any call may take longer; with nothing pending 10 ms. */
+TEST(BlockingAlloc, TakesLongFromHalfAMillisecondOn)
+{
+    for (const auto &[us, pending, found] : std::vector<std::tuple<int, bool, size_t>>{
+             {480, true, 0}, {520, true, 1}, {690, true, 1}, {9900, false, 0}, {10100, false, 1}}) {
+        Built report(BuildTrace("1@0+1 alloc ptr=0x1000 bytes=4096\n1@20000 launch s=N1 k=first\n1@20100+10 sync s=N1\n" +
+                                std::string(pending ? "1@30000 launch s=N1 k=long\n" : "") + "1@30010+" +
+                                std::to_string(us) + " alloc ptr=0x2000 bytes=4096\n1@50000 launch s=N1 k=next\n"));
+        EXPECT_EQ(found, report.Of("blocking-alloc").size()) << us << report.Text();
+    }
+}
+
 TEST(BlockingModuleLoad, AStackResizeCountsAndOtherLimitsDoNot)
 {
     Built report(BuildTrace("1@0 launch s=N1 k=long\n"

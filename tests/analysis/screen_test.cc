@@ -9,6 +9,7 @@
 #include "analysis/report/edge_feed.h"
 #include "analysis/report/edge_list.h"
 #include "analysis/findings/identity.h"
+#include "analysis/views/opening.h"
 #include "analysis/views/text/screen.h"
 #include "tests/analysis/page_support.h"
 #include "tests/support/run_child.h"
@@ -174,6 +175,18 @@ TEST(Screen, OfALongFunctionItsNameStays)
         return true;
     };
     EXPECT_TRUE(Has(selected.Screen(SCREEN_MOST_ROWS, &namer), "work(int)+0x1f")) << "what fits is whole";
+}
+
+TEST(Screen, AFilesPathWhereThereIsRoom)
+{
+    Selected report(BuildTrace(Copies(1, 20)));
+    std::string fits = "/scratch/" + std::string(26, 'x') + "/name", longer = "/s" + fits;
+    ASSERT_EQ(40u, fits.size());
+    for (const auto &[file, shown] : {std::pair{fits, fits}, {longer, std::string("name")}}) {
+        report.report->trace.source.file = file.c_str();
+        EXPECT_EQ(shown, report_file(report.report.get()));
+    }
+    report.report->trace.source.file = nullptr;
 }
 
 TEST(Screen, TimesOfCallsThatHaveSome)
@@ -402,6 +415,14 @@ TEST(FindingId, IsTheSameForTheSameSite)
     EXPECT_EQ(16u, one.size());
     EXPECT_EQ(one, id("7@0 launch s=L k=b\n7@10+9000 copy s=L implicit from=device to=pageable bytes=8 site=x\n"));
     EXPECT_NE(one, id("1@0 launch s=L k=a site=y\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=x\n"));
+}
+
+TEST(Timeline, SaysHowManyEdgesItHolds)
+{
+    std::vector<struct edge> edges(3, Edge(EDGE_FIFO, VERDICT_NEEDED, 0, 1, 1, 10, 1, 1));
+    Page page(BuildTrace(Copies(1, 20)), &edges);
+    ASSERT_EQ(0, page.status);
+    EXPECT_TRUE(Has(page.html, "\"edges\":3,\"edges_left_out\":0")) << page.html.substr(page.html.size() - 3000);
 }
 
 TEST(Timeline, KeepsTheStretchThatLostTheMost)

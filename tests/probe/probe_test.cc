@@ -529,6 +529,38 @@ TEST_F(ProbeTest, Json)
     json_decref(root);
 }
 
+/* Of the variant whose output differs. */
+std::string WhereItDiffers(const Outcome &ran, const char *key)
+{
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr), *difference = nullptr;
+    size_t i;
+    json_t *variant;
+    json_array_foreach(json_object_get(root, "variants"), i,
+                       variant) if (json_is_object(json_object_get(variant, "difference"))) difference =
+        json_object_get(variant, "difference");
+    json_t *value = json_object_get(difference, key);
+    std::string text = json_is_string(value) ? json_string_value(value) : json_is_null(value) ? "null" : "?";
+    text = json_is_integer(value) ? std::to_string(json_integer_value(value)) : text;
+    json_decref(root);
+    return text;
+}
+
+/* A line that is not there has no text, not an empty one; nor have bytes. */
+TEST_F(ProbeTest, JsonOfLinesThatAreMissing)
+{
+    std::string start = "'" + Subject() + "' alone; [ \"$PTDS_POLICY\" = guarded ] ";
+    Outcome shorter = Run({"--rounds", "1", "--json"}, {"/bin/sh", "-c", start + "|| echo last"});
+    EXPECT_EQ("last", WhereItDiffers(shorter, "bare")) << shorter;
+    EXPECT_EQ("null", WhereItDiffers(shorter, "other")) << shorter;
+    Outcome longer = Run({"--rounds", "1", "--json"}, {"/bin/sh", "-c", start + "&& echo last; true"});
+    EXPECT_EQ("null", WhereItDiffers(longer, "bare")) << longer;
+    EXPECT_EQ("last", WhereItDiffers(longer, "other")) << longer;
+    std::string bytes = start + "&& printf '\\000\\001a' || printf '\\000\\001b'";
+    Outcome no_text = Run({"--rounds", "1", "--json"}, {"/bin/sh", "-c", bytes});
+    for (const char *key : {"line", "bare", "other"})
+        EXPECT_EQ("null", WhereItDiffers(no_text, key)) << key << no_text;
+}
+
 TEST_F(ProbeTest, UsageErrorsAreTwo)
 {
     for (const Words &wrong : std::vector<Words>{{"--policy", "ordered"},
