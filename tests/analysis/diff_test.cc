@@ -170,6 +170,26 @@ TEST(Diff, NamesOnOneSideOnlyAreNoChange)
     EXPECT_NE(std::string::npos, ran.out.find("or calls that moved")) << ran;
 }
 
+/* The launches have names on one side only; the new place of the copies has none on either, and stays news. */
+TEST(Diff, NamesOfOtherCallsSayNothing)
+{
+    Sides sides;
+    Work other = {4, 10000, 4, "other@lib"};
+    std::string text = read_file(sides.Baselines::Of({{4}, {4}, {4}})), after = sides.Of("after", {other, other, other}),
+                path = sides.folder / "named.json";
+    std::ofstream named(path);
+    for (std::string line : lines_of(text)) {
+        size_t place = line.find("\"place\":\"prog\""), unnamed = line.find("\"unnamed\":true,");
+        if (line.find("\"call\":\"cuLaunchKernel\"") != std::string::npos && place != std::string::npos)
+            line = line.erase(unnamed, strlen("\"unnamed\":true,"))
+                       .replace(place, strlen("\"place\":\"prog\""), "\"place\":\"work\"");
+        named << line << "\n";
+    }
+    named.close();
+    Outcome ran = sides.Diff({path, after});
+    EXPECT_NE(std::string::npos, ran.out.find("  new     cuMemcpyDtoH_v2 in lib\n")) << ran.out;
+}
+
 TEST(Diff, UsageAndWhatCannotBeRead)
 {
     Sides sides;

@@ -303,6 +303,7 @@ TEST(Perfetto, ProcessesSideBySideOnOneClock)
         builder.Clock(1000000000, 1001000000, realtime + 1000000000);
         builder.Stream(1, PTDS_STREAM_LEGACY);
         builder.Api(1, "cuLaunchKernel");
+        builder.Thread(1, "main");
         CallSpec call;
         call.enter = 500;
         call.op = PTDS_OP_LAUNCH;
@@ -328,6 +329,11 @@ TEST(Perfetto, ProcessesSideBySideOnOneClock)
         pids[pid.second]++;
     EXPECT_EQ(1, pids[4242]) << "a viewer would merge two processes of one number";
     EXPECT_EQ(1, pids[4243]);
+    std::set<std::pair<uint64_t, uint64_t>> known;
+    for (const auto &[name, threads] : trace.threads)
+        known.insert(threads.begin(), threads.end());
+    EXPECT_EQ((std::set<std::pair<uint64_t, uint64_t>>{{4242, 4243}, {4243, 4243}}), known)
+        << "the third process's thread has no number of its own";
 }
 
 TEST(Perfetto, ProtocKnowsEveryField)

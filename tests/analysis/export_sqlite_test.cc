@@ -192,6 +192,32 @@ TEST(Sqlite, MemoryOperationsByTimeAndBySize)
                                               " JOIN ENUM_CUDA_MEM_KIND k ON k.id = m.memKind"));
 }
 
+/* Where managed memory lies is not known, but the function's name says the direction. */
+TEST(Sqlite, DirectionsByTheNamesOfFunctions)
+{
+    std::string text = "tsc\n", expected;
+    int at = 0;
+    for (const auto &[part, label] : {std::pair{"HtoD", "Host-to-Device"},
+                                      {"DtoH", "Device-to-Host"},
+                                      {"HtoA", "Host-to-Array"},
+                                      {"AtoH", "Array-to-Host"},
+                                      {"AtoA", "Array-to-Array"},
+                                      {"AtoD", "Array-to-Device"},
+                                      {"DtoA", "Device-to-Array"},
+                                      {"DtoD", "Device-to-Device"},
+                                      {"Peer", "Peer-to-Peer"}}) {
+        text += "1@" + std::to_string(at) + "+5 copy s=N1 api=cuMemcpy" + part +
+                "Async from=managed to=managed bytes=4\ndevice-run 1@" + std::to_string(at) + " " +
+                std::to_string(at + 10) + "+5\n";
+        expected += std::string(label) + "\n";
+        at += 100;
+    }
+    Opened opened({BuildTrace(text)});
+    Database database(opened.Export("sqlite"));
+    EXPECT_EQ(expected, database.Ask("SELECT k.label FROM CUPTI_ACTIVITY_KIND_MEMCPY m JOIN ENUM_CUDA_MEMCPY_OPER k"
+                                     " ON k.id = m.copyKind ORDER BY m.start"));
+}
+
 TEST(Sqlite, AllOfTheGpuTogether)
 {
     Opened opened({BuildTrace(timed)});

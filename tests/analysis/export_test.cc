@@ -10,12 +10,37 @@
 
 #include <jansson.h>
 
+#include "analysis/report/edge_feed.h"
 #include "tests/support/run_child.h"
 
 namespace ptds
 {
 namespace
 {
+
+/* Half of it would look like all of it. */
+TEST(Exports, FailWhereImplicitOrdersCannotBeJudged)
+{
+    Opened opened({BuildTrace(simple_trace)});
+    edge_feed fails = {[](edge_feed *, const struct report *, edge_sink *) { return -1; }, nullptr};
+    for (size_t i = 0; i < export_formats_count; i++) {
+        std::string name = export_formats[i].name, path = WriteTemporary("");
+        if (name != "perfetto" && name != "sqlite")
+            continue;
+        export_job job = {};
+        job.traces = &opened.traces;
+        job.folds = &opened.folds;
+        job.namer = opened.namer;
+        job.edges = &fails;
+        job.all = true;
+        job.path = path.c_str();
+        job.out = export_formats[i].needs_path ? nullptr : fopen(path.c_str(), "w");
+        EXPECT_NE(0, export_formats[i].write(&job)) << name;
+        if (job.out != nullptr)
+            fclose(job.out);
+        unlink(path.c_str());
+    }
+}
 
 TEST(Folded, WeighsStacksByLostHostTime)
 {

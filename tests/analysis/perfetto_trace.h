@@ -61,6 +61,7 @@ public:
     std::map<uint64_t, std::string> tracks;
     std::map<uint64_t, uint64_t> parents;
     std::map<uint64_t, uint64_t> pids;
+    std::map<std::string, std::set<std::pair<uint64_t, uint64_t>>> threads; /* by name: the system's numbers */
     std::vector<Event> events;
 
 private:
@@ -88,6 +89,8 @@ private:
                            : track.Has(4) ? track.Message(4).Text(5)
                                           : track.Text(2);
         EXPECT_TRUE(tracks.emplace(track.Value(1), name).second) << "described twice: " << name;
+        if (track.Has(4))
+            threads[name].insert({track.Message(4).Value(1), track.Message(4).Value(2)});
         if (track.Has(3))
             pids[track.Value(1)] = track.Message(3).Value(1);
         if (track.Has(5)) {

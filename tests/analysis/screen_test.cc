@@ -177,6 +177,17 @@ TEST(Screen, OfALongFunctionItsNameStays)
     EXPECT_TRUE(Has(selected.Screen(SCREEN_MOST_ROWS, &namer), "work(int)+0x1f")) << "what fits is whole";
 }
 
+TEST(Text, NoLineWhereNothingIsPredicted)
+{
+    Selected report(BuildTrace(Copies(1, 20)));
+    TextOf out;
+    report_text(report.report.get(), nullptr, &out);
+    std::string lines = std::string(opening_default_stream(report.report.get()).text) + "\n" +
+                        opening_blocked(report.report.get()).text + "\n";
+    EXPECT_EQ(0u, report.report->what_if.used);
+    EXPECT_TRUE(Has(out.text, lines)) << out.text;
+}
+
 TEST(Screen, AFilesPathWhereThereIsRoom)
 {
     Selected report(BuildTrace(Copies(1, 20)));
@@ -417,11 +428,12 @@ TEST(FindingId, IsTheSameForTheSameSite)
     EXPECT_NE(one, id("1@0 launch s=L k=a site=y\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=x\n"));
 }
 
-TEST(Timeline, SaysHowManyEdgesItHolds)
+TEST(Timeline, SaysHowManyEdgesItHoldsAndWhatItsNumbersMean)
 {
     std::vector<struct edge> edges(3, Edge(EDGE_FIFO, VERDICT_NEEDED, 0, 1, 1, 10, 1, 1));
     Page page(BuildTrace(Copies(1, 20)), &edges);
     ASSERT_EQ(0, page.status);
+    EXPECT_TRUE(Has(page.html, "\"region_flags\":{\"OPEN\":1,\"EARLIER\":2,\"LATER\":4}"));
     EXPECT_TRUE(Has(page.html, "\"edges\":3,\"edges_left_out\":0")) << page.html.substr(page.html.size() - 3000);
 }
 

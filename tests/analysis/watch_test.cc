@@ -82,6 +82,22 @@ TEST(Watch, NamesTheKernelAndTheCallWhileItLasts)
                                                                                    << watched;
 }
 
+/* However short the time: it looks again, and does not only wait for the program's end. */
+TEST(Watch, ForAMillisecond)
+{
+    Folder folder;
+    Running program(Hanging(folder / "trace", folder / "go"));
+    ASSERT_TRUE(program.wait_for("ready"));
+    Running watcher(Watching(folder / "trace", "1ms"));
+    usleep(1000000);
+    Open(folder / "go");
+    EXPECT_EQ(program.end().exit, 3);
+    Outcome watched = watcher.end();
+    EXPECT_EQ(watched.exit, 1) << watched;
+    EXPECT_NE(watched.err.find("cuMemFree_v2 of thread "), std::string::npos) << watched;
+    EXPECT_NE(watched.err.find("has not returned for "), std::string::npos) << watched;
+}
+
 TEST(Watch, SaysNothingWhereEveryCallReturnsInTime)
 {
     Folder folder;

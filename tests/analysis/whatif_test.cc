@@ -4,6 +4,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <malloc.h>
 #include <string>
 
 #include "analysis/views/text/whatif.h"
@@ -75,6 +76,16 @@ TEST(WhatIf, ApartWorkOverlaps)
     EXPECT_NE(std::string::npos, run.said.find("From its first work on the run took 20.0 ms")) << run.said;
     EXPECT_NE(std::string::npos, run.said.find("stream      no faster")) << run.said;
     EXPECT_EQ(std::string::npos, run.said.find("A guess")) << run.said;
+}
+
+/* What lies behind the recorded steps is none. */
+TEST(WhatIf, OnlyWhatWasRecorded)
+{
+    mallopt(M_PERTURB, 0x55);
+    WhatIf run(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B"));
+    mallopt(M_PERTURB, 0);
+    run.Takes(ORDER_GUARDED, 9.5, 10.6);
+    EXPECT_NE(std::string::npos, run.said.find("From its first work on the run took 20.0 ms")) << run.said;
 }
 
 TEST(WhatIf, AConflictStaysInOrderUnderGuarded)

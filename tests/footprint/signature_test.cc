@@ -71,6 +71,8 @@ const Row rows[] = {
     {"_Z5arrayPA4_Pf", "W"},                     /* (float *(*)[4]) */
     {"_Z6lambdaIZ4mainEUlPfE_EvT_S0_", "c."},    /* void lambda<main::{lambda}>(lambda, float *) */
     {"_Z7bfloat1PKDF16bPDF16_", "r."},           /* (const __bf16 *, _Float16 *) */
+    {"_Z5boxesP3BoxIfEPKS_IiE", "WR"},           /* (Box<float> *, const Box<int> *) */
+    {"_Z5allocSaIfEPf", "c."},                   /* (std::allocator<float>, float *) */
     /* not mangled, and not understood */
     {"fill", "?"},
     {"_Z", "?"},

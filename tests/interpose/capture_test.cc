@@ -108,6 +108,23 @@ TEST(CaptureGuarded, ACaptureWhoseStreamIsDestroyed)
                              });
 }
 
+/* One that was in a capture before, and is in none now. */
+TEST(CaptureGuarded, AStreamThatIsDestroyedWhileAnotherCaptures)
+{
+    expect_policy("guarded", {
+                                 {"stream:a", "cuStreamCreate"},
+                                 {"stream:b", "cuStreamCreate"},
+                                 {"launch@0", "cuLaunchKernel(L1)"},
+                                 {"begin@a", "cuStreamBeginCapture_v2(a)"},
+                                 {"end@a", "cuStreamEndCapture(a)"},
+                                 {"begin@b", "cuStreamBeginCapture_v2(b)"},
+                                 {"destroy:a", "cuStreamDestroy_v2(a)"},
+                                 {"launch@0", "cuLaunchKernel(0)"},
+                                 {"end@b", "cuStreamEndCapture(b)"},
+                                 {"launch@0", "cuLaunchKernel(L1)"},
+                             });
+}
+
 /* Streams that the shim has not seen being made are not asked about inside a capture, under no policy. */
 TEST(Capture, NoQuestionsInside)
 {

@@ -163,6 +163,24 @@ TEST(Guarded, EventsOnTheDefaultStream)
                              });
 }
 
+/* Through another stream's wait, and by a thread that did not wait itself: the default stream is one. */
+TEST(Guarded, WhatAnEventPassesOn)
+{
+    expect_policy("guarded", {
+                                 {"nbstream:m", "cuStreamCreate"},
+                                 {"nbstream:n", "cuStreamCreate"},
+                                 {"event:e", "cuEventCreate"},
+                                 {"event:f", "cuEventCreate"},
+                                 {"fill:D@m", "cuMemsetD8Async(m)"},
+                                 {"record:e@m", "cuEventRecord(m;e)"},
+                                 {"wait:e@n", "cuStreamWaitEvent(n;e)"},
+                                 {"record:f@n", "cuEventRecord(n;f)"},
+                                 {"wait:f@0", "cuStreamWaitEvent(L1;f)"},
+                                 {"t:fill:D@0", "cuEventRecord(m;E1) cuStreamWaitEvent(L2;E1) cuMemsetD8Async(L2)"},
+                                 {"t:fill:O@0", "cuMemsetD8Async(L2)"},
+                             });
+}
+
 TEST(Guarded, ExplicitLegacyIsKeptAndOrdered)
 {
     expect_policy(
@@ -317,6 +335,15 @@ TEST(Lanes, WhereNoneIsLeftDuringACaptureTheHostWaitsForAll)
     EXPECT_EQ(outcome.err,
               "ptds: more streams and threads at once than legacy order can be kept for by events: the host waits\n");
     EXPECT_EQ(outcome.exit, 0);
+}
+
+/* An event that is recorded where no lane is left stands for nothing that is not done: not for what it stood for before. */
+TEST(Lanes, AnEventWhereNoneIsLeft)
+{
+    std::vector<std::string> steps =
+        a_crowd({"nbstream:n", "fill:D@n", "event:e", "record:e@n", "nbstream:c", "begin@c"}, 256);
+    steps.insert(steps.end(), {"record:e@s255", "wait:e@s0", "fill:D@s0"});
+    EXPECT_EQ(lines_of(guarded_crowd(steps).out).back(), "cuMemsetD8Async(s0)");
 }
 
 TEST(Lanes, OneUnlessMoreAreAskedFor)

@@ -22,6 +22,10 @@ TEST(Log, NamesCannotForgeALine)
         std::string log = to_file ? read_file(folder / "log") : outcome.err;
         EXPECT_NE(log.find("kernel innocent\\x0aptds: !! WRONG: forged\\x0a\\x1b[2J\\x9b1m\\x7f"), std::string::npos)
             << log;
+        EXPECT_NE(log.find("cuLaunchKernel innocent\\x0aptds: !! WRONG: forged\\x0a\\x1b[2J\\x9b1m\\x7f at program"),
+                  std::string::npos)
+            << "what waits on the legacy stream is named, too\n"
+            << log;
         for (const std::string &line : lines_of(log))
             EXPECT_EQ(line.rfind("ptds: +", 0), 0u) << line;
         for (char byte : log)

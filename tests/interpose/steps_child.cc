@@ -167,7 +167,7 @@ CUresult use_own(const Step &step)
 {
     CUstream stream = streams[step.subject];
     int done = step.verb == "own" ? ptds_use_stream(stream) : ptds_use_stream_in_thread(stream);
-    return done ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
+    return done == 1 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
 CUstreamAttrValue attribute;
