@@ -47,8 +47,11 @@ private:
     static std::vector<std::string> Traces(const std::vector<std::string> &texts)
     {
         std::vector<std::string> all;
-        for (const std::string &text : texts)
+        for (const std::string &text : texts) {
             all.push_back(BuildTrace(memory + text));
+            for (size_t at; (at = all.back().find("_Z5againPf")) != std::string::npos;)
+                all.back().replace(at, 10, "_Z5firstPf"); /* as if its module had been loaded twice */
+        }
         return all;
     }
 };
@@ -88,6 +91,19 @@ TEST(RepairMany, ByNameNotByNumber)
                     "1@10 memset s=L dst=A bytes=64 site=put\n2@20 copy s=L src=A dst=B bytes=64 site=take@libother.so\n"});
     EXPECT_EQ(2u, others.found.all.places.count) << others.said;
     EXPECT_TRUE(others.Says("in 1 of 2 traces")) << others.said;
+}
+
+/* Two kernels of one name are two places of one trace, which is still one trace. */
+TEST(RepairMany, ATraceCountsOnce)
+{
+    Repairs runs(
+        {"1@10 memset s=L dst=A bytes=64 site=put\n2@20 launch s=L k=_Z5firstPf args=A site=take\n2@21+5 sync s=L\n"
+         "1@30 memset s=L dst=A bytes=64 site=put\n2@40 launch s=L k=_Z5againPf args=A site=take\n",
+         none});
+    ASSERT_EQ(1u, runs.found.all.places.count) << runs.said;
+    EXPECT_EQ(2u, runs.found.all.places.items[0].waits) << runs.said;
+    EXPECT_EQ(1u, runs.found.where.items[0].traces) << runs.said;
+    EXPECT_TRUE(runs.Says("in 1 of 2 traces")) << runs.said;
 }
 
 TEST(RepairMany, NeededInMoreTracesComesFirst)
