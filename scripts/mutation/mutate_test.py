@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mutate  # noqa: E402
 import project as projects  # noqa: E402
 import rules  # noqa: E402
+import switch  # noqa: E402
 
 TOY = """\
 /* a < b && c + 1 */
@@ -120,6 +121,20 @@ class Rules(unittest.TestCase):
     def test_nothing_that_could_hurt(self):
         self.assertEqual(set(), self.changes("if (a < b) unlink(z);"))
         self.assertEqual([], rules.mutants("x.c", "int f(int a)\n{\n    return a < 3;\n}\nint g(int b)\n{\n    return kill(b, 9);\n}\n"))
+
+
+class Switch(unittest.TestCase):
+    def test_a_header_is_included_twice(self):
+        text = "#ifndef TOY_H\n#define TOY_H\n#include \"toy.h\"\nstatic inline int less(int a, int b)\n{\n    return a < b;\n}\n#endif\n"
+        numbered = list(enumerate(rules.mutants("toy.h", text), 1))
+        self.assertLess(0, len(numbered))
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "toy.h"), "w", encoding="utf-8") as file:
+                file.write(switch.combined(text, numbered, folder))
+            program = "#include \"toy.h\"\n#include \"toy.h\"\nint main(void) { return !less(1, 2); }\n"
+            subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-I", folder, "-o", os.path.join(folder, "toy"), "-x", "c", "-"],
+                           input=program.encode(), check=True)
+            self.assertEqual(0, subprocess.run([os.path.join(folder, "toy")], check=False).returncode)
 
 
 class Run(unittest.TestCase):
