@@ -14,6 +14,10 @@
 #include "tests/analysis/page_support.h"
 #include "tests/support/run_child.h"
 
+extern "C" {
+#include "analysis/views/html/page.h"
+}
+
 namespace ptds
 {
 namespace
@@ -426,6 +430,20 @@ TEST(FindingId, IsTheSameForTheSameSite)
     EXPECT_EQ(16u, one.size());
     EXPECT_EQ(one, id("7@0 launch s=L k=b\n7@10+9000 copy s=L implicit from=device to=pageable bytes=8 site=x\n"));
     EXPECT_NE(one, id("1@0 launch s=L k=a site=y\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=x\n"));
+}
+
+/* 0 is nobody; from 1 on they stand for the places in the list of names. */
+TEST(Timeline, NumbersStandForNames)
+{
+    struct names names = {};
+    for (uint32_t uid : {700u, 20u, 3u})
+        names_number(&names, uid);
+    EXPECT_EQ(0u, names_number(&names, 0));
+    ASSERT_EQ(3u, names.uids.count);
+    for (uint32_t i = 0; i < 3; i++)
+        EXPECT_EQ(i + 1, names_number(&names, names.uids.items[i]));
+    EXPECT_EQ(700u, names.uids.items[0]);
+    names_free(&names);
 }
 
 TEST(Timeline, SaysHowManyEdgesItHoldsAndWhatItsNumbersMean)

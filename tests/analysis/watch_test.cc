@@ -82,22 +82,6 @@ TEST(Watch, NamesTheKernelAndTheCallWhileItLasts)
                                                                                    << watched;
 }
 
-/* However short the time: it looks again, and does not only wait for the program's end. */
-TEST(Watch, ForAMillisecond)
-{
-    Folder folder;
-    Running program(Hanging(folder / "trace", folder / "go"));
-    ASSERT_TRUE(program.wait_for("ready"));
-    Running watcher(Watching(folder / "trace", "1ms"));
-    usleep(1000000);
-    Open(folder / "go");
-    EXPECT_EQ(program.end().exit, 3);
-    Outcome watched = watcher.end();
-    EXPECT_EQ(watched.exit, 1) << watched;
-    EXPECT_NE(watched.err.find("cuMemFree_v2 of thread "), std::string::npos) << watched;
-    EXPECT_NE(watched.err.find("has not returned for "), std::string::npos) << watched;
-}
-
 TEST(Watch, SaysNothingWhereEveryCallReturnsInTime)
 {
     Folder folder;
@@ -152,6 +136,26 @@ void ExpectAFolderOfItsOwn(const Folder &folder, bool there)
         EXPECT_EQ(status.st_mode, S_IFREG | 0600u);
     }
     EXPECT_EQ(found, there);
+}
+
+/* However short the time: it looks again and again, and does not only wait for the program's end. */
+TEST(Watchdog, ForAMillisecond)
+{
+    Folder folder;
+    Command command;
+    command.argv = {Command_(), "run",        "--policy", "observe", "--report",
+                    "off",      "--watchdog", "1ms",      "--",      data_file("tests/interpose/recorder_child"),
+                    "hang",     folder / "go"};
+    command.env = {{"PTDS_LIBRARY", shim()}, {"TMPDIR", folder.path()}};
+    command.libraries = {Simulator()};
+    Running program(command);
+    ASSERT_TRUE(program.wait_for("ready"));
+    usleep(500000);
+    Open(folder / "go");
+    Outcome outcome = program.end();
+    EXPECT_EQ(outcome.exit, 3) << outcome;
+    EXPECT_NE(outcome.err.find("cuMemFree_v2 of thread "), std::string::npos) << outcome;
+    EXPECT_NE(outcome.err.find("has not returned for "), std::string::npos) << outcome;
 }
 
 TEST(Watchdog, BesideTheProgramItself)

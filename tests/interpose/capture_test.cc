@@ -121,6 +121,8 @@ TEST(CaptureGuarded, AStreamThatIsDestroyedWhileAnotherCaptures)
                                  {"destroy:a", "cuStreamDestroy_v2(a)"},
                                  {"launch@0", "cuLaunchKernel(0)"},
                                  {"end@b", "cuStreamEndCapture(b)"},
+                                 {"nbstream:n", "cuStreamCreate"},
+                                 {"begin@n", "cuStreamBeginCapture_v2(n)"},
                                  {"launch@0", "cuLaunchKernel(L1)"},
                              });
 }

@@ -340,10 +340,10 @@ TEST(Lanes, WhereNoneIsLeftDuringACaptureTheHostWaitsForAll)
 /* An event that is recorded where no lane is left stands for nothing that is not done: not for what it stood for before. */
 TEST(Lanes, AnEventWhereNoneIsLeft)
 {
-    std::vector<std::string> steps =
-        a_crowd({"nbstream:n", "fill:D@n", "event:e", "record:e@n", "nbstream:c", "begin@c"}, 256);
-    steps.insert(steps.end(), {"record:e@s255", "wait:e@s0", "fill:D@s0"});
-    EXPECT_EQ(lines_of(guarded_crowd(steps).out).back(), "cuMemsetD8Async(s0)");
+    std::vector<std::string> steps = a_crowd(
+        {"fill:D@0", "t:fill:D@0", "nbstream:n", "fill:O@n", "event:e", "record:e@n", "nbstream:c", "begin@c"}, 254);
+    steps.insert(steps.end(), {"record:e@s253", "wait:e@0", "t:fill:O@0"});
+    EXPECT_EQ(lines_of(guarded_crowd(steps).out).back(), "cuEventRecord(L2;E2) cuMemsetD8Async(L2)") << "no wait";
 }
 
 TEST(Lanes, OneUnlessMoreAreAskedFor)
