@@ -29,9 +29,11 @@ std::string Simulator()
 }
 
 /* The program that hangs until `go_on` is there, kept in a trace. */
-Command Hanging(const std::string &trace, const std::string &go_on)
+Command Hanging(const std::string &trace, const std::string &go_on, const std::vector<std::string> &begin = {})
 {
-    Command command = shimmed("recorder_child", {"hang", go_on}, {{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", trace}});
+    std::vector<std::string> arguments = {"hang", go_on};
+    arguments.insert(arguments.end(), begin.begin(), begin.end());
+    Command command = shimmed("recorder_child", arguments, {{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", trace}});
     command.libraries = {Simulator()};
     return command;
 }
@@ -80,6 +82,25 @@ TEST(Watch, NamesTheKernelAndTheCallWhileItLasts)
     EXPECT_NE(watched.err.find("has not returned for "), std::string::npos) << watched;
     EXPECT_EQ(watched.err.find("cuMemFree_v2"), watched.err.rfind("cuMemFree_v2")) << "told once, nothing changed\n"
                                                                                    << watched;
+}
+
+/* It looks again, however short the time, and does not only wait for the program's end. */
+TEST(Watch, WhatBeginsToHangWhileItWatchesForAMillisecond)
+{
+    Folder folder;
+    Running program(Hanging(folder / "trace", folder / "go", {folder / "begin"}));
+    ASSERT_TRUE(program.wait_for("waits"));
+    Running watcher(Watching(folder / "trace", "1ms"));
+    usleep(500000);
+    Open(folder / "begin");
+    ASSERT_TRUE(program.wait_for("ready"));
+    usleep(1000000);
+    Open(folder / "go");
+    EXPECT_EQ(program.end().exit, 3);
+    Outcome watched = watcher.end();
+    EXPECT_EQ(watched.exit, 1) << watched;
+    ExpectTheHang(watched.err);
+    EXPECT_NE(watched.err.find("has not returned for "), std::string::npos) << watched;
 }
 
 TEST(Watch, SaysNothingWhereEveryCallReturnsInTime)
@@ -136,26 +157,6 @@ void ExpectAFolderOfItsOwn(const Folder &folder, bool there)
         EXPECT_EQ(status.st_mode, S_IFREG | 0600u);
     }
     EXPECT_EQ(found, there);
-}
-
-/* However short the time: it looks again and again, and does not only wait for the program's end. */
-TEST(Watchdog, ForAMillisecond)
-{
-    Folder folder;
-    Command command;
-    command.argv = {Command_(), "run",        "--policy", "observe", "--report",
-                    "off",      "--watchdog", "1ms",      "--",      data_file("tests/interpose/recorder_child"),
-                    "hang",     folder / "go"};
-    command.env = {{"PTDS_LIBRARY", shim()}, {"TMPDIR", folder.path()}};
-    command.libraries = {Simulator()};
-    Running program(command);
-    ASSERT_TRUE(program.wait_for("ready"));
-    usleep(500000);
-    Open(folder / "go");
-    Outcome outcome = program.end();
-    EXPECT_EQ(outcome.exit, 3) << outcome;
-    EXPECT_NE(outcome.err.find("cuMemFree_v2 of thread "), std::string::npos) << outcome;
-    EXPECT_NE(outcome.err.find("has not returned for "), std::string::npos) << outcome;
 }
 
 TEST(Watchdog, BesideTheProgramItself)

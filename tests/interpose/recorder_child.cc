@@ -13,7 +13,7 @@
  *     heir            a thread that has its lane from one whose work is not done
  *     passing N       N streams, regions and, a fiftieth as many, threads that come and go; one of each stays
  *     contexts N      N contexts that come and go, work and all; says by how many kB the process has grown meanwhile
- *     hang FILE       a kernel that waits, and a cuMemFree of another thread; goes on when FILE is there
+ *     hang FILE [BEGIN]   a kernel that waits, and a cuMemFree of another thread, once BEGIN is there; goes on when FILE is
  */
 #include <atomic>
 #include <cerrno>
@@ -367,18 +367,28 @@ int contexts(int count)
     return 0;
 }
 
-int hang(const char *go_on)
+void wait_for(const char *file)
+{
+    while (access(file, F_OK) != 0)
+        usleep(1000);
+}
+
+/* begin: the file that it waits for before it hangs; or NULL. */
+int hang(const char *go_on, const char *begin)
 {
     CUstream stream;
     CUdeviceptr memory;
     CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CU(cuMemAlloc(&memory, 4096));
     Gate gate;
+    if (begin) {
+        say("waits");
+        wait_for(begin);
+    }
     gate.shut(stream);
     std::thread cleaner(free_one, memory);
     say("ready");
-    while (access(go_on, F_OK) != 0)
-        usleep(1000);
+    wait_for(go_on);
     gate.open();
     cleaner.join();
     say("done");
@@ -447,6 +457,6 @@ int main(int argc, char **argv)
     if (mode == "contexts" && argc > 2)
         return contexts(atoi(argv[2]));
     if (mode == "hang" && argc > 2)
-        return hang(argv[2]);
+        return hang(argv[2], argc > 3 ? argv[3] : nullptr);
     return 2;
 }
