@@ -522,6 +522,8 @@ TEST_F(ProbeTest, Json)
     EXPECT_STREQ("sum 1", json_string_value(json_object_get(difference, "other")));
     EXPECT_EQ(1, json_integer_value(json_object_get(difference, "line")));
     EXPECT_STREQ("wrong", json_string_value(json_object_get(json_object_get(last, "record"), "outcome")));
+    for (const char *key : {"gpu_busy_ns", "gpu_span_ns"})
+        EXPECT_TRUE(json_is_null(json_object_get(json_object_get(last, "record"), key))) << "not known here: " << key;
     EXPECT_EQ(2u, json_array_size(json_object_get(last, "runs")));
     EXPECT_TRUE(json_is_null(json_object_get(json_array_get(variants, 0), "record"))) << "bare has none";
     std::string command = json_string_value(json_object_get(root, "command"));
