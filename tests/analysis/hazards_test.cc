@@ -356,6 +356,17 @@ TEST(HostFunction, WithoutRunsItIsStructure)
     EXPECT_EQ(0u, findings[0]->known);
 }
 
+/* The third is behind the first on its stream, and held by the second on the thread that runs them all. */
+TEST(HostFunction, HeldByEachThatIsPendingOnAnotherStream)
+{
+    Built report(
+        BuildTrace("1@0 host-function s=N1 site=a\n1@20 host-function s=N2 site=b\n1@40 host-function s=N1 site=c\n"));
+    uint64_t held = 0;
+    for (const finding *finding : report.Of("host-function-serialises"))
+        held += Number(finding, "held_host_functions");
+    EXPECT_EQ(2u, held) << report.Text();
+}
+
 TEST(HardwareQueues, TheSettingDecides)
 {
     std::string four;
@@ -423,6 +434,23 @@ TEST(DeadlockRisk, ACallThatNeverReturned)
     EXPECT_TRUE(HasId(findings[0], FINDING_WAITS_FOR, 1));
     EXPECT_TRUE(Built(BuildTrace(std::string(hung) + "2@2000 none\n")).Of("deadlock-risk").empty())
         << "two milliseconds are no hang";
+}
+
+/* A chunk that is damaged says nothing of calls, however much of it is left. */
+TEST(DeadlockRisk, NoCallOfADamagedChunk)
+{
+    std::string bytes =
+        BuildTrace("1@0 launch s=N1 k=spin\nkilled\nin-flight 1@10 free ptr=0x1000 site=stuck\n2@2000000 none\n");
+    ptds_trace_header header;
+    memcpy(&header, bytes.data(), sizeof header);
+    int counts = 0;
+    for (size_t at = header.header_size; at + header.chunk_size <= bytes.size(); at += header.chunk_size) {
+        auto *chunk = reinterpret_cast<ptds_chunk *>(&bytes[at]);
+        counts += chunk->kind == PTDS_CHUNK_COUNTS;
+        chunk->magic ^= chunk->kind == PTDS_CHUNK_COUNTS ? 1 : 0;
+    }
+    EXPECT_LT(0, counts);
+    EXPECT_TRUE(Built(bytes).Of("deadlock-risk").empty());
 }
 
 /* What the call says of itself decides whether it waits, as it does for one that returned. */
@@ -563,6 +591,18 @@ TEST(QuerySpin, CountsAndTimes)
     EXPECT_EQ(500u, Number(findings[0], "queries"));
     EXPECT_EQ(1u, Number(findings[0], "spins"));
     EXPECT_EQ(998000u, findings[0]->host_ns);
+    EXPECT_EQ("asked about a stream", Case(findings[0]));
+}
+
+TEST(QuerySpin, AnEvent)
+{
+    std::string spin = "1@0 launch s=N1 k=a\n1@1 record s=N1 e=E\n";
+    for (unsigned i = 0; i < 200; i++)
+        spin += "1@" + std::to_string(10 + i * 2) + " event-query e=E result=600\n";
+    Built report(BuildTrace(spin));
+    auto findings = report.Of("query-spin");
+    ASSERT_EQ(1u, findings.size());
+    EXPECT_EQ("asked about an event", Case(findings[0]));
 }
 
 TEST(StreamSwitching, OverlapIsAReason)

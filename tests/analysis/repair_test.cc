@@ -85,6 +85,20 @@ TEST(Repair, AnOrderBetweenThreadsNeedsAWait)
         EXPECT_TRUE(run.Says(what)) << what << "\n" << run.said;
 }
 
+TEST(Repair, HundredsOfCallSites)
+{
+    std::string text;
+    for (unsigned i = 0; i < 300; i++) {
+        std::string at = std::to_string(10 + i * 20), then = std::to_string(20 + i * 20),
+                    after = std::to_string(22 + i * 20);
+        text += "1@" + at + " memset s=L dst=A bytes=64 site=put" + at + "\n2@" + then +
+                " copy s=L src=A dst=B bytes=64 site=take" + at + "\n2@" + after + "+2 sync s=L\n";
+    }
+    Repaired run(text);
+    EXPECT_EQ(300u, run.found.places.count);
+    EXPECT_EQ(0u, run.found.unplaced);
+}
+
 TEST(Repair, WhatPerThreadKeepsNeedsNone)
 {
     EXPECT_EQ("", Repaired("1@10 memset s=L dst=A bytes=64\n1@20 copy s=L src=A dst=B bytes=64\n").Waits()) << "one thread";
