@@ -6,6 +6,11 @@
 #include <unistd.h>
 #include <vector>
 
+extern "C" {
+#include "interpose/footprint/image.h"
+}
+
+#include "tests/footprint/images.h"
 #include "tests/footprint/touched.h"
 #include "tests/conformance/tables.ptx.h"
 #include "tests/conformance/textures.ptx.h"
@@ -146,6 +151,18 @@ TEST_F(Touched, AModulesVariables)
     EXPECT_EQ(launch(add, 1u), "w module");
     CU(cuModuleUnload(module));
     EXPECT_EQ(watch_find(variable), nullptr);
+}
+
+/* Once a module is loaded it is known for which devices code can be. */
+TEST_F(Touched, VariablesOfCodeForOtherDevicesDoNotCount)
+{
+    int major, minor;
+    kernel(ptds_variables_ptx, "var_get");
+    CU(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
+    CU(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0));
+    uint8_t here = static_cast<uint8_t>(major * 10 + minor), elsewhere = static_cast<uint8_t>(here + 1);
+    EXPECT_EQ(image_variables(of_two_devices(here, elsewhere).data(), SIZE_MAX), unsigned{IMAGE_CONSTANTS});
+    EXPECT_EQ(image_variables(of_two_devices(elsewhere, here).data(), SIZE_MAX), unsigned{IMAGE_GLOBALS});
 }
 
 TEST_F(Touched, TexturesAndSurfaces)
