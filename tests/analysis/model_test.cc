@@ -548,6 +548,24 @@ TEST(Classes, ACallIsToTheModelWhatItWouldBeAlone)
 }
 
 // Each would be larger than the other after its turn, and the memory gone after some thirty turns.
+/* Where the memory is not known, the function's name may say that host memory takes part. */
+TEST(Copies, DirectionsByTheNamesOfFunctions)
+{
+    struct {
+        const char *api;
+        bool completes;
+    } const rows[] = {
+        {"cuMemcpyDtoH_v2", true}, {"cuMemcpyHtoD_v2", true}, {"cuMemcpyDtoD_v2", false}, {"cuMemcpy", false}};
+    for (const auto &row : rows) {
+        Fed fed(
+            BuildTrace(std::string("1@0 launch s=L k=a\n1@10+5 copy s=L implicit from=unknown to=unknown bytes=4 api=") +
+                       row.api + "\n"));
+        ASSERT_EQ(2u, fed.views.size());
+        EXPECT_EQ(WAIT_STREAM, fed.views[1].scope) << row.api;
+        EXPECT_EQ(row.completes, fed.views[1].completes) << row.api;
+    }
+}
+
 TEST(Clock, ClocksThatJoinEachOtherInTurnStopGrowing)
 {
     vclock one = {}, other = {};

@@ -192,6 +192,14 @@ TEST(Text, NoLineWhereNothingIsPredicted)
     EXPECT_TRUE(Has(out.text, lines)) << out.text;
 }
 
+TEST(Screen, BlockedIsUnknownWhereAWaitHasNoTime)
+{
+    Selected untimed(BuildTrace("1@0+2 launch s=N1 k=a\n1@10 sync s=N1\n1@50+2 launch s=N1 k=a\n"));
+    Selected none(BuildTrace("1@0+2 launch s=N1 k=a\n1@50+2 launch s=N1 k=a\n"));
+    EXPECT_EQ(0u, std::string(opening_blocked(untimed.report.get()).text).find("Blocked: unknown; "));
+    EXPECT_EQ(0u, std::string(opening_blocked(none.report.get()).text).find("Blocked: no call waited; "));
+}
+
 TEST(Screen, AFilesPathWhereThereIsRoom)
 {
     Selected report(BuildTrace(Copies(1, 20)));
