@@ -34,11 +34,15 @@ static void add_pace(struct line *line, const struct speedup *gain, const char *
                  gain->pace == PACE_SAME ? "no measurable difference" : "too few rounds to speak of times");
 }
 
-/* "12.4 ms, bare 32.3 ms" */
+/* "12.4 ms, bare 32.3 ms"; where they do not differ, what they would have to differ by. */
 static void add_medians(struct line *line, const struct speedup *gain, const struct times *bare, const struct times *policy)
 {
     line_add(line, "%s, bare %s", text_ns(policy->median).text, text_ns(bare->median).text);
-    if (gain->pace == PACE_SAME)
+    if (gain->pace != PACE_SAME)
+        return;
+    if (times_under_floor(bare, policy))
+        line_add(line, ", less than %s apart", text_ns(TIMES_FLOOR_NS).text);
+    else
         line_add(line, ", spread %s", text_ns(bare->spread > policy->spread ? bare->spread : policy->spread).text);
 }
 

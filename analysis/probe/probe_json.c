@@ -117,6 +117,17 @@ static json_t *ratio_if(const struct speedup *gain, enum pace pace)
     return gain->ratio > 0 && gain->pace == pace ? json_real(gain->ratio) : json_null();
 }
 
+static json_t *pace_if(const struct speedup *gain, bool timed)
+{
+    return timed && gain->ratio > 0 ? value_text(pace_names[gain->pace]) : json_null();
+}
+
+/* By how much medians would have to differ; null where there are too few rounds. */
+static json_t *noise_if(const struct speedup *gain, const struct times *bare, const struct times *policy)
+{
+    return gain->pace != PACE_UNKNOWN ? value_number(times_noise(bare, policy)) : json_null();
+}
+
 static json_t *forecast_json(const struct forecast *forecast)
 {
     if (!forecast->known)
@@ -131,6 +142,7 @@ static json_t *answer(const struct variant *variant)
 {
     struct sentence words = answer_line(&variant->answer, &variant->evidence);
     const struct answer *found = &variant->answer;
+    const struct evidence *evidence = &variant->evidence;
     json_t *out = json_object();
     bool timed = answer_tells_times(found);
     set(out, "policy", value_text(variant->policy));
@@ -142,7 +154,11 @@ static json_t *answer(const struct variant *variant)
     set(out, "times_slower", timed ? ratio_if(&found->whole, PACE_SLOWER) : json_null());
     set(out, "cuda_times_faster", timed ? ratio_if(&found->cuda, PACE_FASTER) : json_null());
     set(out, "cuda_times_slower", timed ? ratio_if(&found->cuda, PACE_SLOWER) : json_null());
-    set(out, "predicted_times_faster", forecast_json(&variant->evidence.forecast));
+    set(out, "pace", pace_if(&found->whole, timed));
+    set(out, "cuda_pace", pace_if(&found->cuda, timed));
+    set(out, "noise_ns", noise_if(&found->whole, &evidence->bare->times, &evidence->policy->times));
+    set(out, "cuda_noise_ns", noise_if(&found->cuda, &evidence->none->cuda, &evidence->policy->cuda));
+    set(out, "predicted_times_faster", forecast_json(&evidence->forecast));
     return out;
 }
 

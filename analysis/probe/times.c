@@ -9,6 +9,13 @@
 /* Of so many rounds the fastest and the slowest say nothing about the others. */
 enum { FEWEST = 3, TRIMMED = 5, NOISE = 100 /* one part in so many is noise in any case */ };
 
+const char *const pace_names[] = {
+    [PACE_SAME] = "no-measurable-difference",
+    [PACE_FASTER] = "faster",
+    [PACE_SLOWER] = "slower",
+    [PACE_UNKNOWN] = "too-few-rounds",
+};
+
 static int by_size(const void *a, const void *b)
 {
     uint64_t one = *(const uint64_t *)a, two = *(const uint64_t *)b;
@@ -40,11 +47,22 @@ static uint64_t wider(const struct times *a, const struct times *b)
     return a->spread > b->spread ? a->spread : b->spread;
 }
 
+uint64_t times_noise(const struct times *bare, const struct times *other)
+{
+    uint64_t spread = wider(bare, other), share = bare->median / NOISE, most = spread > share ? spread : share;
+    return most > TIMES_FLOOR_NS ? most : TIMES_FLOOR_NS;
+}
+
+bool times_under_floor(const struct times *bare, const struct times *other)
+{
+    return times_noise(bare, other) == TIMES_FLOOR_NS && apart(bare, other) <= TIMES_FLOOR_NS;
+}
+
 enum pace times_pace(const struct times *bare, const struct times *other)
 {
     if (bare->count < FEWEST || other->count < FEWEST)
         return PACE_UNKNOWN;
-    if (apart(bare, other) <= wider(bare, other) || apart(bare, other) <= bare->median / NOISE)
+    if (apart(bare, other) <= times_noise(bare, other))
         return PACE_SAME;
     return other->most < bare->least ? PACE_FASTER : bare->most < other->least ? PACE_SLOWER : PACE_SAME;
 }

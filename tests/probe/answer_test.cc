@@ -52,6 +52,29 @@ TEST(Times, Pace)
     EXPECT_EQ(PACE_FASTER, pace({100, 101, 102, 130, 104}, {50, 51, 52, 20, 52})) << "one outlier is none of the spread";
 }
 
+/* One place has the number: what it is, these do not say. */
+TEST(Times, ADifferenceUnderTheFloorIsNone)
+{
+    auto at = [](uint64_t ns) {
+        uint64_t rounds[] = {ns - 1, ns, ns + 1};
+        return times_of(rounds, 3);
+    };
+    const uint64_t floor = TIMES_FLOOR_NS;
+    times tiny = at(56000), more = at(56000 + floor), over = at(56001 + floor), slow = at(300 * floor);
+    EXPECT_EQ(PACE_SAME, times_pace(&tiny, &more));
+    EXPECT_EQ(PACE_SAME, times_pace(&more, &tiny));
+    EXPECT_FALSE(times_doubtful(&tiny, &more)) << "no more rounds for that";
+    EXPECT_TRUE(times_under_floor(&tiny, &more));
+    EXPECT_EQ(PACE_SLOWER, times_pace(&tiny, &over));
+    EXPECT_EQ(PACE_FASTER, times_pace(&over, &tiny));
+    EXPECT_FALSE(times_under_floor(&tiny, &over));
+    EXPECT_EQ(floor, times_noise(&tiny, &over));
+    EXPECT_EQ(3 * floor, times_noise(&slow, &tiny)) << "1 % of what takes long is more";
+    times wide = Times({100, 105, 110});
+    EXPECT_EQ(10 * MS, times_noise(&wide, &tiny)) << "and so is what the rounds differ by";
+    EXPECT_FALSE(times_under_floor(&wide, &wide)) << "the spread is the reason";
+}
+
 TEST(Times, WhatIsCloseIsSettledByMoreRounds)
 {
     auto doubtful = [](std::vector<uint64_t> bare, std::vector<uint64_t> other) {
@@ -155,6 +178,23 @@ TEST(Answer, TheCudaPartComesFirst)
     one.Says(WORD_DO_NOT, WHY_SLOWER, 1,
              "do not use guarded: the CUDA part 2.0x slower (64.0 ms, bare 32.0 ms), the whole process 1.3x slower (876.0 "
              "ms, bare 676.0 ms)");
+}
+
+TEST(Answer, TheFloorIsTold)
+{
+    Case one;
+    uint64_t before[] = {55000, 56000, 57000}, after[] = {66000, 67000, 68000};
+    one.none.cuda = times_of(before, 3);
+    one.policy.cuda = times_of(after, 3);
+    one.policy.times = one.bare.times;
+    one.Says(WORD_RIGHT, WHY_SAME_TIME, 0,
+             "right under guarded; no measurable difference (the CUDA part 67.0 us, bare 56.0 us, less than 1.0 ms apart; "
+             "the whole process 101.0 ms, bare 101.0 ms, spread 2.0 ms)");
+    std::swap(one.none.cuda, one.policy.cuda);
+    EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "nor is it faster";
+    one.bare.times = one.none.cuda;
+    one.policy.times = one.policy.cuda;
+    EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "nor the whole process";
 }
 
 /* The longest there is. */

@@ -19,11 +19,12 @@ protected:
         for (const char *policy : {"guarded", "per-thread", "stream"})
             probe_add(&probe_, policy, false);
     }
-    /* The policies in that order; ns of each round. */
-    void Answers(std::vector<word> words, std::vector<uint64_t> ns)
+    static const uint64_t MS = 1000000;
+    /* The policies in that order; ms of each round. */
+    void Answers(std::vector<word> words, std::vector<uint64_t> ms)
     {
         for (size_t i = 0; i < words.size(); i++) {
-            uint64_t rounds[] = {ns[i], ns[i], ns[i]};
+            uint64_t rounds[] = {ms[i] * MS, ms[i] * MS, ms[i] * MS};
             probe_.variants[VARIANT_FIRST_POLICY + i].answer.word = words[i];
             probe_.variants[VARIANT_FIRST_POLICY + i].facts.times = times_of(rounds, 3);
         }
@@ -69,7 +70,7 @@ TEST_F(ConcludeTest, GuardedIsTheOneToUseWhereItIsRight)
 TEST_F(ConcludeTest, TheFastestIsThatOfTheCudaPartWhereItIsKnown)
 {
     Answers({WORD_DO_NOT, WORD_RIGHT, WORD_RIGHT}, {500, 100, 200});
-    uint64_t slow[] = {90, 90, 90}, fast[] = {10, 10, 10};
+    uint64_t slow[] = {90 * MS, 90 * MS, 90 * MS}, fast[] = {10 * MS, 10 * MS, 10 * MS};
     probe_.variants[VARIANT_FIRST_POLICY + 1].facts.cuda = times_of(slow, 3);
     EXPECT_EQ("per-thread", Best()) << "not of stream";
     probe_.variants[VARIANT_FIRST_POLICY + 2].facts.cuda = times_of(fast, 3);

@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include "analysis/probe/times.h"
 #include "tests/support/run_child.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -128,6 +129,26 @@ TEST_F(ProbeTest, TheGainIsThatOfTheCudaPart)
     EXPECT_LE(median(3, "cuda_times") + 950, median(3, "times"));
     EXPECT_NE(nullptr, strstr(json_string_value(json_object_get(answer, "words")), "; the CUDA part ")) << ran;
     json_decref(root);
+}
+
+/* Some 0.3 ms of CUDA work, whose rounds lie apart only where the machine is busy. Text and JSON say the same of it. */
+TEST_F(ProbeTest, ADifferenceThatIsNoneIsToldToMachines)
+{
+    Outcome ran = Run({"--json"}, {Subject(), "alone"});
+    json_t *root = json_loads(ran.out.c_str(), 0, nullptr);
+    ASSERT_NE(nullptr, root) << ran;
+    json_t *answer = json_array_get(json_object_get(root, "answers"), 0);
+    std::string words = json_string_value(json_object_get(answer, "words"));
+    std::string pace = json_string_value(json_object_get(answer, "cuda_pace"));
+    EXPECT_GE(json_integer_value(json_object_get(answer, "cuda_noise_ns")), TIMES_FLOOR_NS) << ran;
+    EXPECT_GE(json_integer_value(json_object_get(answer, "noise_ns")), TIMES_FLOOR_NS) << ran;
+    EXPECT_NE(pace == "slower", json_is_null(json_object_get(answer, "cuda_times_slower"))) << ran;
+    bool has_ratio = !json_is_null(json_object_get(answer, "cuda_times_faster"));
+    json_decref(root);
+    if (pace != "no-measurable-difference")
+        GTEST_SKIP() << "a busy machine: " << words;
+    EXPECT_FALSE(has_ratio) << ran;
+    EXPECT_NE(std::string::npos, words.find("no measurable difference")) << words;
 }
 
 TEST_F(ProbeTest, TheCudaPartIsLeftOutWhereNobodyCanTell)
