@@ -59,7 +59,8 @@ static bool is_apart(enum order_place place)
 static enum goes legacy_work_leaves(const struct asked *asked, uint32_t slot)
 {
     const struct model_stream *stream = &asked->model->streams.items[slot];
-    return stream->last_stays > vclock_get(&asked->model->done, slot) ? GOES_MAYBE : GOES;
+    uint64_t last = asked->policy & ORDER_REMAPS_EXPLICIT ? stream->last_kept : stream->last_stays;
+    return last > vclock_get(&asked->model->done, slot) ? GOES_MAYBE : GOES;
 }
 
 /* The call waits for what is pending on its own stream: its thread's work, others' work, or some of each. */
@@ -161,10 +162,16 @@ struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *polici
     return set;
 }
 
+void goes_add(struct goes_set *calls, const struct goes_set *call)
+{
+    for (unsigned i = 0; i < GOES_POLICIES; i++)
+        calls->under[i] = (unsigned char)(calls->under[i] | 1u << call->under[i]);
+}
+
 void finding_goes_as(struct finding *finding, const struct goes_set *call)
 {
-    for (unsigned i = 0; finding != NULL && i < GOES_POLICIES; i++)
-        finding->goes.under[i] = (unsigned char)(finding->goes.under[i] | 1u << call->under[i]);
+    if (finding != NULL)
+        goes_add(&finding->goes, call);
 }
 
 bool goes_is_wait(enum goes_by by)
@@ -174,11 +181,11 @@ bool goes_is_wait(enum goes_by by)
 
 /* All calls of one answer, or it depends. None was asked: it is about no call that can be, or one that waited for nothing.
  */
-static enum goes of_calls(const struct finding *finding, enum goes_policy policy)
+static enum goes of_calls(const struct goes_about *about, enum goes_policy policy)
 {
-    unsigned seen = finding->goes.under[policy];
+    unsigned seen = about->calls.under[policy];
     if (seen == 0)
-        return finding->rule->goes == GOES_WITH_MOVE || finding->rule->goes == GOES_WITH_PART ? GOES_NOT : GOES_MAYBE;
+        return about->by == GOES_WITH_MOVE || about->by == GOES_WITH_PART ? GOES_NOT : GOES_MAYBE;
     return seen == 1u << GOES ? GOES : seen == 1u << GOES_NOT ? GOES_NOT : GOES_MAYBE;
 }
 
@@ -194,25 +201,25 @@ static bool is_about_legacy(const struct definitions *defs, const struct finding
 }
 
 /* Without a look at what results need. */
-static enum goes by_rule(const struct definitions *defs, const struct finding *finding, enum goes_policy policy)
+static enum goes by_declaration(const struct definitions *defs, const struct goes_about *about, enum goes_policy policy)
 {
-    switch (finding->rule->goes) {
+    switch (about->by) {
     case GOES_NEVER:
     case GOES_STAYS: return GOES_NOT;
     case GOES_WITH_PROMISE: return policy != GOES_REMAP && order_promises(policy_of(defs, policy)) ? GOES : GOES_NOT;
+    case GOES_WITH_DATA: return order_promises(policy_of(defs, policy)) ? GOES_NOT : GOES;
     case GOES_AS_ONE_BUILD: return policy == GOES_PER_THREAD ? GOES : GOES_NOT;
-    case GOES_WITH_LEGACY: return is_about_legacy(defs, finding) ? GOES_MAYBE : GOES_NOT;
+    case GOES_WITH_LEGACY: return about->finding == NULL || is_about_legacy(defs, about->finding) ? GOES_MAYBE : GOES_NOT;
     case GOES_WITH_REMAP: return moves_work(run_policy(defs)) ? GOES_MAYBE : GOES_NOT;
     case GOES_UNSAID:
     case GOES_WITH_OTHERS: return GOES_MAYBE;
-    default: return of_calls(finding, policy);
+    default: return of_calls(about, policy);
     }
 }
 
 /* A policy that promises order keeps as much of it as data ask for. */
-static enum goes as_promised(const struct finding *finding)
+static enum goes as_promised(const uint64_t *verdicts)
 {
-    const uint64_t *verdicts = finding->verdicts;
     if (verdicts[VERDICT_NEEDED] == 0 && verdicts[VERDICT_MAYBE_NEEDED] == 0)
         return verdicts[VERDICT_NOT_NEEDED] != 0 ? GOES : GOES_MAYBE;
     return verdicts[VERDICT_MAYBE_NEEDED] == 0 && verdicts[VERDICT_NOT_NEEDED] == 0 ? GOES_NOT : GOES_MAYBE;
@@ -223,11 +230,19 @@ static bool is_of_order(enum goes_by by)
     return by == GOES_WITH_WAIT || by == GOES_WITH_PART || by == GOES_WITH_BARRIER || by == GOES_WITH_TURN;
 }
 
-enum goes finding_goes(const struct definitions *defs, const struct finding *finding, enum goes_policy policy)
+struct goes_about goes_about_finding(const struct finding *finding)
+{
+    struct goes_about about = {.by = finding->rule->goes, .calls = finding->goes, .finding = finding};
+    for (unsigned i = 0; i < VERDICTS; i++)
+        about.verdicts[i] = finding->verdicts[i];
+    return about;
+}
+
+enum goes goes_under(const struct definitions *defs, const struct goes_about *about, enum goes_policy policy)
 {
     unsigned asked = policy_of(defs, policy);
     if (asked == order_policy_of_run(defs))
         return GOES_NOT; /* it is there */
-    enum goes answer = by_rule(defs, finding, policy);
-    return answer == GOES && is_of_order(finding->rule->goes) && order_promises(asked) ? as_promised(finding) : answer;
+    enum goes answer = by_declaration(defs, about, policy);
+    return answer == GOES && is_of_order(about->by) && order_promises(asked) ? as_promised(about->verdicts) : answer;
 }

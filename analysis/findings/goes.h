@@ -10,6 +10,7 @@
 #define PTDS_ANALYSIS_FINDINGS_GOES_H
 
 #include "analysis/model/model.h"
+#include "analysis/order/edge.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,7 @@ enum goes_by {
     GOES_WITH_LEGACY,  /* maybe where it is about the legacy stream, else not */
     GOES_WITH_REMAP,   /* maybe where the run's own policy moved work, else not */
     GOES_WITH_OTHERS,  /* it depends on what other calls do: maybe */
+    GOES_WITH_DATA,    /* it is an order that the run's policy keeps because data ask for it */
     GOES_BYS
 };
 
@@ -62,11 +64,23 @@ struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *polici
 /* Adds a call's answers to the finding's. finding may be NULL. */
 void finding_goes_as(struct finding *finding, const struct goes_set *call);
 
-/* Whether the finding is gone under a policy. Where that one promises order, as far as no result needs it; per-thread drops
- * needed orders like any other. GOES_NOT of the run's own policy. */
-/* Whether what the finding is about is a wait, which may get shorter where it stays. */
+/* Whether what it is about is a wait, which may get shorter where it stays. */
 bool goes_is_wait(enum goes_by by);
-enum goes finding_goes(const struct definitions *defs, const struct finding *finding, enum goes_policy policy);
+
+/* What is asked about: a finding, or other calls that have something in common. */
+struct goes_about {
+    enum goes_by by;
+    struct goes_set calls;         /* their answers, a bit for each */
+    uint64_t verdicts[VERDICTS];   /* of the orders at these calls; all 0: none is known */
+    const struct finding *finding; /* may be NULL */
+};
+struct goes_about goes_about_finding(const struct finding *finding);
+/* Adds a call's answers. */
+void goes_add(struct goes_set *calls, const struct goes_set *call);
+
+/* Whether that is gone under a policy. Where the policy promises order, as far as no result needs it; per-thread drops
+ * needed orders like any other. GOES_NOT of the run's own policy. */
+enum goes goes_under(const struct definitions *defs, const struct goes_about *about, enum goes_policy policy);
 
 #ifdef __cplusplus
 }

@@ -245,6 +245,8 @@ static INLINE void note_work(struct model *model, const struct call_view *view)
         stream->last_stays = view->number;
     if (model->device.runs.count != 0)
         model_gpu_note(model, view);
+    if ((view->call->r.flags & PTDS_CALL_KEPT) != 0)
+        stream->last_kept = view->number;
     if (!stream->busy)
         be_busy(context, stream, view->target);
 }

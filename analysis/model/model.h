@@ -41,6 +41,7 @@ struct model_stream {
     uint64_t last_work;               /* the last operation that is work, 0 none */
     uint64_t handed_from;             /* ... before those of last_thread that are its last, 0 none */
     uint64_t last_stays;              /* ... on the legacy stream that not every policy moves, 0 none */
+    uint64_t last_kept;               /* ... that no policy moves, 0 none */
     uint64_t last_untimed, gpu_until; /* its last work, if that has no time on the GPU; ns: when the rest has run */
     uint32_t last_thread, last_stack, last_object; /* of that operation; object: a kernel's uid or 0 */
     bool open, busy;                               /* busy: in its context's list */

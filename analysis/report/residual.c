@@ -13,6 +13,15 @@
 
 enum { SITES_MOST = 1 << 14 };
 
+/* As rules declare it. */
+static const enum goes_by declared[RESIDUAL_KINDS] = {
+    [RESIDUAL_OWN] = GOES_WITH_WAIT,  /* over-wide-sync, sync-copy */
+    [RESIDUAL_CONTEXT] = GOES_STAYS,  /* device-wide-sync */
+    [RESIDUAL_HELD] = GOES_NEVER,     /* lock-contention */
+    [RESIDUAL_DATA] = GOES_WITH_DATA, /* rules do not tell such waits from others */
+    [RESIDUAL_MIXED] = GOES_WITH_WAIT, [RESIDUAL_SHARED] = GOES_WITH_WAIT, [RESIDUAL_LEGACY] = GOES_WITH_WAIT,
+};
+
 struct site {
     uint64_t ns;
     uint32_t stack, api;
@@ -21,6 +30,7 @@ struct site {
 
 struct waiting {
     struct residual *out;
+    struct goes_policies goes;
     uint32_t asked, run;       /* replays */
     TABLE_OF(uint32_t) placed; /* by call: its stream's slot in `asked`, plus one */
     TABLE_OF(struct site) sites;
@@ -99,10 +109,12 @@ static void add_to_site(struct waiting *f, enum residual_kind kind, const struct
     f->sites.items[at].ns += ns;
 }
 
-static void add(struct waiting *f, enum residual_kind kind, const struct call_view *view, uint64_t ns)
+static void add(struct waiting *f, enum residual_kind kind, struct model *model, const struct call_view *view, uint64_t ns)
 {
     if (ns == 0)
         return;
+    struct goes_set goes = goes_of_call(declared[kind], &f->goes, model, view);
+    goes_add(&f->out->part[kind].goes, &goes);
     f->out->part[kind].ns += ns;
     f->out->part[kind].calls++;
     add_to_site(f, kind, &view->call->r, ns);
@@ -128,8 +140,8 @@ static void take_call(struct walker *walker, struct model *model, const struct c
     if (!view->blocked && view->held_by == NULL)
         return;
     if (view->lost_ns != 0)
-        add(f, kind_of(f, model, view), view, view->lost_ns);
-    add(f, RESIDUAL_HELD, view, view->held_ns);
+        add(f, kind_of(f, model, view), model, view, view->lost_ns);
+    add(f, RESIDUAL_HELD, model, view, view->held_ns);
 }
 
 static bool begin(struct walker *walker, struct model *model)
@@ -138,21 +150,6 @@ static bool begin(struct walker *walker, struct model *model)
     f->asked = model_replay(model, ORDER_EXPLICIT);
     f->run = model_replay(model, ORDER_AS_RUN_EXPLICIT);
     return f->asked != UINT32_MAX && f->run != UINT32_MAX;
-}
-
-static enum residual_way way_of(const struct report *report, enum residual_kind kind)
-{
-    const uint64_t *kept = report->totals.kept;
-    bool guarded = (order_policy_of_run(&report->trace.defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT) == ORDER_GUARDED;
-    switch (kind) {
-    case RESIDUAL_DATA: return RESIDUAL_PER_THREAD_WRONGLY;
-    case RESIDUAL_MIXED: return RESIDUAL_PARTLY;
-    case RESIDUAL_SHARED: return guarded ? RESIDUAL_PER_THREAD_WRONGLY : RESIDUAL_GUARDED;
-    case RESIDUAL_LEGACY:
-        return kept[KEPT_EXPLICIT] != 0 && kept[KEPT_EXPLICIT] == report->totals.kept_all ? RESIDUAL_REMAP
-                                                                                          : RESIDUAL_HALF_REMAPPED;
-    default: return RESIDUAL_NO_POLICY;
-    }
 }
 
 /* A damaged trace's threads are blocked for longer than they live, and the total is less then. */
@@ -183,18 +180,36 @@ static void find_sites(const struct waiting *f)
     }
 }
 
+/* Whether data asked for it, as far as the shim saw. */
+static bool is_kept(const struct definitions *defs, enum residual_kind kind)
+{
+    unsigned run = order_policy_of_run(defs) & ~(unsigned)ORDER_REMAPS_EXPLICIT;
+    return kind == RESIDUAL_DATA ||
+           (kind == RESIDUAL_SHARED && run == ORDER_GUARDED); /* conflicting threads share a lane */
+}
+
+/* Which orders these waits stand for nobody knows, so all of the run's count; and that all are needed says nothing of one.
+ */
+struct goes_about residual_goes(const struct report *report, enum residual_kind kind)
+{
+    struct goes_about about = {.by = declared[kind], .calls = report->residual.part[kind].goes};
+    for (unsigned i = 0; i < VERDICTS && report->edges.analysed; i++)
+        about.verdicts[i] = edge_table_count(&report->edges, (enum verdict)i);
+    if (!report->edges.analysed || about.verdicts[VERDICT_NEEDED] != 0 || is_kept(&report->trace.defs, kind))
+        about.verdicts[VERDICT_MAYBE_NEEDED]++;
+    return about;
+}
+
 int residual_find(struct report *report)
 {
     struct residual found = {0};
-    struct waiting f = {.out = &found};
+    struct waiting f = {.out = &found, .goes = goes_policies_of(&report->trace.defs)};
     struct walker walker = {.begin = begin, .call = take_call, .data = &f};
     report->residual = found;
     if (report->totals.remapped == 0 || !trace_has_time(&report->trace) || !selection_is_all(&report->selection))
         return 0;
     int status = report_walk(report, &walker);
     find_sites(&f);
-    for (unsigned i = 0; i < RESIDUAL_KINDS; i++)
-        found.part[i].way = way_of(report, (enum residual_kind)i);
     free(f.placed.items);
     free(f.sites.items);
     id_map_free(&f.site_by_key);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/findings/goes.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,21 +28,10 @@ enum residual_kind {
     RESIDUAL_KINDS
 };
 
-/* What would remove it. */
-enum residual_way {
-    RESIDUAL_NO_POLICY,
-    RESIDUAL_PER_THREAD_WRONGLY, /* per-thread drops the order, which results need, or may need */
-    RESIDUAL_PARTLY,             /* as much of it as was not for named work */
-    RESIDUAL_GUARDED,            /* there each thread has a stream of its own, as long as there are enough */
-    RESIDUAL_REMAP,              /* PTDS_EXPLICIT_LEGACY=remap */
-    RESIDUAL_HALF_REMAPPED,      /* moving what was kept, for whatever reason: see the rule half-remapped */
-    RESIDUAL_WAYS
-};
-
 struct residual_part {
     uint64_t ns, calls;
-    enum residual_way way;
-    uint64_t most_ns; /* at the call site that it cost most */
+    struct goes_set goes; /* what its calls answer, a bit for each */
+    uint64_t most_ns;     /* at the call site that it cost most */
     uint32_t stack, api;
 };
 
@@ -48,6 +39,10 @@ struct residual {
     bool known; /* of a remapped run as a whole, with times; then the parts add up to totals.blocked_ns */
     struct residual_part part[RESIDUAL_KINDS];
 };
+
+/* By which policies that goes: as the findings of the same waits say (findings/goes.h), but with a look at the whole run's
+ * orders. */
+struct goes_about residual_goes(const struct report *report, enum residual_kind kind);
 
 /* Reads the trace once more, and fills report->residual. 0, or -1 without memory; then it is not known. */
 int residual_find(struct report *report);

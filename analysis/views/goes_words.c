@@ -18,54 +18,61 @@ const char *const goes_by_words[GOES_BYS] = {
     [GOES_WITH_LEGACY] = "maybe where it is on the default stream, else no policy",
     [GOES_WITH_REMAP] = "maybe where the run's own policy moved work, else no policy",
     [GOES_WITH_OTHERS] = "maybe: it depends on other calls",
+    [GOES_WITH_DATA] = "per-thread, which promises no order",
 };
 
 /* per-thread drops every order, whatever needs it. */
-static const char *how_right(const struct finding *finding, enum goes_policy policy)
+static const char *how_right(const struct goes_about *about, enum goes_policy policy)
 {
     if (policy != GOES_PER_THREAD)
         return "";
-    return finding->verdicts[VERDICT_NEEDED] != 0         ? ", but wrong"
-           : finding->verdicts[VERDICT_MAYBE_NEEDED] != 0 ? ", maybe wrong"
-                                                          : "";
+    return about->verdicts[VERDICT_NEEDED] != 0         ? ", but wrong"
+           : about->verdicts[VERDICT_MAYBE_NEEDED] != 0 ? ", maybe wrong"
+                                                        : "";
 }
 
 /* Names the policies of one answer; how many. */
-static unsigned add_policies(const struct report *report, const struct finding *finding, enum goes answer, const char *lead,
-                             struct line *line)
+static unsigned add_policies(const struct report *report, const struct goes_about *about, enum goes answer,
+                             const char *lead, struct line *line)
 {
     const struct definitions *defs = &report->trace.defs;
     unsigned count = 0, named = 0;
     for (unsigned i = 0; i < GOES_REMAP; i++)
-        count += finding_goes(defs, finding, (enum goes_policy)i) == answer;
+        count += goes_under(defs, about, (enum goes_policy)i) == answer;
     for (unsigned i = 0; i < GOES_REMAP; i++) {
-        if (finding_goes(defs, finding, (enum goes_policy)i) != answer)
+        if (goes_under(defs, about, (enum goes_policy)i) != answer)
             continue;
         line_add(line, "%s%s", named == 0 ? lead : named + 1 == count ? " and " : ", ", goes_policy_names[i]);
         named++;
         if (answer == GOES)
-            line_add(line, "%s", how_right(finding, (enum goes_policy)i));
+            line_add(line, "%s", how_right(about, (enum goes_policy)i));
     }
     return count;
 }
 
 /* The default stream has put some of the run's work behind other work: elsewhere that may be done earlier. */
-static bool may_shorten(const struct report *report, const struct finding *finding)
+static bool may_shorten(const struct report *report, enum goes_by by)
 {
-    return goes_is_wait(finding->rule->goes) && (report->gain.joins != 0 || report->totals.remapped != 0);
+    return goes_is_wait(by) && (report->gain.joins != 0 || report->totals.remapped != 0);
 }
 
-struct line goes_line(const struct report *report, const struct finding *finding)
+struct line goes_words(const struct report *report, const struct goes_about *about)
 {
     struct line line = {0};
-    enum goes remap = finding_goes(&report->trace.defs, finding, GOES_REMAP);
-    unsigned sure = add_policies(report, finding, GOES, "goes under ", &line);
-    unsigned maybe = add_policies(report, finding, GOES_MAYBE, sure != 0 ? "; maybe under " : "may go under ", &line);
+    enum goes remap = goes_under(&report->trace.defs, about, GOES_REMAP);
+    unsigned sure = add_policies(report, about, GOES, "goes under ", &line);
+    unsigned maybe = add_policies(report, about, GOES_MAYBE, sure != 0 ? "; maybe under " : "may go under ", &line);
     if (sure + maybe != 0)
         return line;
     if (remap != GOES_NOT)
         line_add(&line, "%s %s", remap == GOES ? "goes with" : "may go with", goes_policy_names[GOES_REMAP]);
     else
-        line_add(&line, "no policy removes it%s", may_shorten(report, finding) ? "; it may get shorter" : "");
+        line_add(&line, "no policy removes it%s", may_shorten(report, about->by) ? "; it may get shorter" : "");
     return line;
+}
+
+struct line goes_line(const struct report *report, const struct finding *finding)
+{
+    struct goes_about about = goes_about_finding(finding);
+    return goes_words(report, &about);
 }

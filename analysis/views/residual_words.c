@@ -2,11 +2,10 @@
  *
  * The words of residual_words.h. Computes nothing.
  */
+#include "analysis/views/goes_words.h"
 #include "analysis/views/residual_words.h"
 
 const char *const residual_kind_keys[RESIDUAL_KINDS] = {"own", "context", "held", "data", "mixed", "shared", "legacy"};
-const char *const residual_way_keys[RESIDUAL_WAYS] = {"none",    "per_thread_wrongly",    "partly",
-                                                      "guarded", "explicit_legacy_remap", "half_remapped"};
 
 unsigned residual_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS])
 {
@@ -23,7 +22,7 @@ unsigned residual_ranked(const struct report *report, enum residual_kind ranked[
     return count;
 }
 
-static const char *why(enum residual_kind kind, enum residual_way way)
+static const char *why(const struct report *report, enum residual_kind kind, const struct goes_about *about)
 {
     static const char *const words[RESIDUAL_KINDS] = {
         [RESIDUAL_OWN] = "waits for what the call names, as its own thread's work",
@@ -32,31 +31,18 @@ static const char *why(enum residual_kind kind, enum residual_way way)
         [RESIDUAL_DATA] = "orders that data ask for",
         [RESIDUAL_MIXED] = "waits for named work and for other work, too",
         [RESIDUAL_SHARED] = "other threads' work on the same stream",
-        [RESIDUAL_LEGACY] = "work that stayed on the legacy stream",
+        [RESIDUAL_LEGACY] = "work that stayed on the legacy stream (half-remapped)",
     };
-    return way == RESIDUAL_REMAP ? "the legacy stream used explicitly (0x1)" : words[kind];
-}
-
-static const char *goes(const struct report *report, enum residual_way way)
-{
-    bool wrong = report->edges.analysed && edge_table_count(&report->edges, VERDICT_NEEDED) != 0;
-    switch (way) {
-    case RESIDUAL_NO_POLICY: return "no policy";
-    case RESIDUAL_PER_THREAD_WRONGLY: return wrong ? "per-thread, but wrong" : "per-thread, maybe wrong";
-    case RESIDUAL_PARTLY: return "not known";
-    case RESIDUAL_GUARDED: return "guarded";
-    case RESIDUAL_REMAP: return "PTDS_EXPLICIT_LEGACY=remap";
-    case RESIDUAL_HALF_REMAPPED: return "see half-remapped";
-    case RESIDUAL_WAYS: break;
-    }
-    return "";
+    bool only_named = kind == RESIDUAL_LEGACY && goes_under(&report->trace.defs, about, GOES_REMAP) == GOES;
+    return only_named ? "the legacy stream used explicitly (0x1)" : words[kind];
 }
 
 struct line residual_line(const struct report *report, enum residual_kind kind)
 {
     const struct residual_part *part = &report->residual.part[kind];
+    struct goes_about about = residual_goes(report, kind);
     struct line line = {0};
-    line_add(&line, "%s, %s: %s", text_ns(part->ns).text, why(kind, part->way), goes(report, part->way));
+    line_add(&line, "%s, %s: %s", text_ns(part->ns).text, why(report, kind, &about), goes_words(report, &about).text);
     return line;
 }
 

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "analysis/report/residual.h"
+#include "analysis/views/goes_words.h"
 #include "analysis/views/residual_words.h"
+#include "analysis/views/json/report_json.h"
 #include "analysis/views/text/screen.h"
 #include "tests/analysis/support.h"
 
@@ -14,6 +16,8 @@ namespace ptds
 {
 namespace
 {
+
+const std::string stays = "no policy removes it; it may get shorter";
 
 class Residual
 {
@@ -28,8 +32,9 @@ public:
         enum residual_kind kinds[RESIDUAL_KINDS];
         for (unsigned i = 0, count = residual_ranked(report.get(), kinds); i < count; i++) {
             const residual_part &part = report->residual.part[kinds[i]];
-            found += (i == 0 ? "" : "; ") + std::string(residual_kind_keys[kinds[i]]) + " " + residual_way_keys[part.way] +
-                     " " + std::to_string(part.calls);
+            goes_about about = residual_goes(report.get(), kinds[i]);
+            found += (i == 0 ? "" : " | ") + std::string(residual_kind_keys[kinds[i]]) + " " + std::to_string(part.calls) +
+                     ", " + goes_words(report.get(), &about).text;
             said += residual_line(report.get(), kinds[i]).text + std::string("\n");
         }
     }
@@ -52,29 +57,31 @@ private:
 
 public:
     std::unique_ptr<struct report> report;
-    std::string found, said; /* "own none 1", the most first */
+    std::string found, said; /* "own 1, no policy removes it | ...", the most first */
 };
 
 TEST(Residual, WaitsForWhatTheCallNamesNoPolicyRemoves)
 {
-    EXPECT_EQ("own none 1", Residual("1@0 launch s=L to=S1 k=a\n1@10+5000 sync s=L to=S1\n").found);
-    EXPECT_EQ("own none 1", Residual("9@0 launch s=L to=S9 k=z\n1@2 launch s=N1 k=a\n2@10+5000 sync s=N1\n").found)
+    EXPECT_EQ("own 1, " + stays, Residual("1@0 launch s=L to=S1 k=a\n1@10+5000 sync s=L to=S1\n").found);
+    EXPECT_EQ("own 1, " + stays, Residual("9@0 launch s=L to=S9 k=z\n1@2 launch s=N1 k=a\n2@10+5000 sync s=N1\n").found)
         << "another thread's, on a stream that it names";
-    EXPECT_EQ("context none 1", Residual("1@0 launch s=L to=S1 k=a\n1@10+5000 ctx-sync\n").found);
+    EXPECT_EQ("context 1, " + stays, Residual("1@0 launch s=L to=S1 k=a\n1@10+5000 ctx-sync\n").found);
 }
 
 TEST(Residual, WhatDataAskForOnlyPerThreadDrops)
 {
     Residual data("1@0 launch s=L to=S1 k=a\n2@10+5000 sync s=L to=S2 behind=S1\n");
-    EXPECT_EQ("data per_thread_wrongly 1", data.found);
-    EXPECT_NE(std::string::npos, data.said.find("orders that data ask for: per-thread, maybe wrong")) << data.said;
-    EXPECT_EQ("data per_thread_wrongly 1",
+    EXPECT_EQ("data 1, goes under per-thread, maybe wrong", data.found);
+    EXPECT_NE(std::string::npos, data.said.find("orders that data ask for: goes under per-thread, maybe wrong"))
+        << data.said;
+    EXPECT_EQ("data 1, goes under per-thread, maybe wrong",
               Residual("1@0 launch s=L to=S1 k=a\n1@10+5000 memset s=L target=S1 bytes=4 shim-wait\n").found)
         << "the shim waits";
-    EXPECT_EQ("mixed partly 1", Residual("1@0 launch s=L to=S1 k=a\n2@2 launch s=L to=S2 k=b behind=S1\n"
-                                         "2@10+5000 sync s=L to=S2\n")
-                                    .found);
-    EXPECT_EQ("own none 1",
+    EXPECT_EQ("mixed 1, may go under per-thread and stream",
+              Residual("1@0 launch s=L to=S1 k=a\n2@2 launch s=L to=S2 k=b behind=S1\n"
+                       "2@10+5000 sync s=L to=S2\n")
+                  .found);
+    EXPECT_EQ("own 1, " + stays,
               Residual("1@0 launch s=L to=S1 k=a\n2@2 launch s=L to=S2 k=b\n2@10+5000 sync s=L to=S2\n").found)
         << "nothing asks for it";
     Residual needed("1@0 memset s=L target=S1 dst=0x1000 bytes=64\n2@2 memset s=L target=S2 dst=0x1000 bytes=64 behind=S1\n"
@@ -85,25 +92,26 @@ TEST(Residual, WhatDataAskForOnlyPerThreadDrops)
 TEST(Residual, OthersWorkOnTheSameStreamGoesWithGuarded)
 {
     std::string text = "1@0 launch s=L to=S1 k=a\n2@10+5000 sync s=L to=S1\n";
-    EXPECT_EQ("shared guarded 1", Residual(text, "stream").found);
-    EXPECT_EQ("shared per_thread_wrongly 1", Residual(text).found) << "conflicting threads share a lane there";
+    EXPECT_EQ("shared 1, goes under guarded and per-thread", Residual(text, "stream").found);
+    EXPECT_EQ("shared 1, goes under per-thread, maybe wrong", Residual(text).found)
+        << "conflicting threads share a lane there";
 }
 
 TEST(Residual, WorkThatStayedOnTheLegacyStream)
 {
     Residual explicitly("1@0 launch s=L explicit k=a\n1@2 launch s=L to=P1 k=b\n2@10+5000 sync s=L explicit\n",
                         "per-thread");
-    EXPECT_EQ("legacy explicit_legacy_remap 1", explicitly.found);
-    EXPECT_NE(std::string::npos, explicitly.said.find("(0x1): PTDS_EXPLICIT_LEGACY=remap")) << explicitly.said;
+    EXPECT_EQ("legacy 1, goes with PTDS_EXPLICIT_LEGACY=remap", explicitly.found);
+    EXPECT_NE(std::string::npos, explicitly.said.find("(0x1): goes with PTDS_EXPLICIT_LEGACY=remap")) << explicitly.said;
     EXPECT_EQ(
-        "legacy half_remapped 1",
+        "legacy 1, may go with PTDS_EXPLICIT_LEGACY=remap",
         Residual("1@0 launch s=L kept-excluded k=a\n2@2 launch s=L to=P2 k=b\n3@10+5000 sync s=L explicit\n", "per-thread")
             .found);
 }
 
 TEST(Residual, ManyReasonsToStayAreHalfRemapped)
 {
-    EXPECT_EQ("legacy half_remapped 1",
+    EXPECT_EQ("legacy 1, may go with PTDS_EXPLICIT_LEGACY=remap",
               Residual("1@0 launch s=L explicit k=a\n1@1 launch s=L kept-excluded k=c\n1@2 launch s=L to=P1 k=b\n"
                        "2@10+5000 sync s=L explicit\n",
                        "per-thread")
@@ -112,9 +120,9 @@ TEST(Residual, ManyReasonsToStayAreHalfRemapped)
 
 TEST(Residual, WhatIsDoneIsNotWaitedFor)
 {
-    EXPECT_EQ("own none 1", Residual("2@0 launch s=L to=S2 k=a\n2@4+3 sync s=L to=S2\n2@20 launch s=L to=S2 k=b\n"
-                                     "1@30 launch s=L to=S1 k=c behind=S2@3\n1@40+5000 sync s=L to=S1\n")
-                                .found)
+    EXPECT_EQ("own 1, " + stays, Residual("2@0 launch s=L to=S2 k=a\n2@4+3 sync s=L to=S2\n2@20 launch s=L to=S2 k=b\n"
+                                          "1@30 launch s=L to=S1 k=c behind=S2@3\n1@40+5000 sync s=L to=S1\n")
+                                     .found)
         << "the shim's wait was for the first of the two";
 }
 
@@ -141,8 +149,11 @@ TEST(Residual, TheScreenHasTheMostAndAddsUpTheRest)
                  "1@20000 launch s=L to=S1 k=a\n2@20002 launch s=L to=S2 k=b behind=S1\n2@20010+4000 sync s=L to=S2\n"
                  "1@30000 launch s=L to=S1 k=a\n1@30010+3000 ctx-sync\n"
                  "1@40000 launch s=L to=S1 k=a\n2@40010+2000 sync s=L to=S1\n");
-    EXPECT_EQ("own none 1; data per_thread_wrongly 1; mixed partly 1; context none 1; shared per_thread_wrongly 1",
-              run.found);
+    EXPECT_EQ(
+        "own 1, " + stays +
+            " | data 1, goes under per-thread, maybe wrong | mixed 1, may go under per-thread and stream | context 1, " +
+            stays + " | shared 1, goes under per-thread, maybe wrong",
+        run.found);
     TextOf large, small, full;
     report_screen(run.report.get(), nullptr, SCREEN_MOST_ROWS, &large);
     EXPECT_NE(std::string::npos, large.text.find(RESIDUAL_TITLE "\n  9.0 ms, waits for what the call names")) << large.text;
@@ -154,6 +165,28 @@ TEST(Residual, TheScreenHasTheMostAndAddsUpTheRest)
     EXPECT_NE(std::string::npos, full.text.find("      1 call; 9.0 ms of it cuStreamSynchronize\n")) << full.text;
 }
 
+/* One way to say it: of a wait that a finding is about, both say the same, and all views. */
+TEST(Residual, SaysOfAWaitWhatItsFindingSays)
+{
+    const std::string after = "2@5100 launch s=L to=S1 k=next\n2@6000+3 sync s=L to=S1\n";
+    const std::string copy = "2@10+5000 copy s=L target=S1 implicit from=device to=pageable bytes=4\n";
+    for (const std::string &first :
+         {std::string("1@0 launch s=L to=S1 k=a\n"), std::string("2@0 launch s=L to=S1 k=a\n")}) {
+        Residual run(first + copy + after, "stream");
+        std::string said;
+        for (size_t i = 0; i < run.report->findings.count; i++)
+            if (run.report->findings.items[i]->rule->id == std::string("sync-copy"))
+                said = goes_line(run.report.get(), run.report->findings.items[i]).text;
+        EXPECT_NE("", said);
+        EXPECT_EQ(run.found.substr(run.found.find(", ") + 2), said) << run.found;
+        TextOf json;
+        ASSERT_EQ(0, report_json(run.report.get(), nullptr, &json));
+        size_t at = json.text.find("\"residual\": ["), end = json.text.find("\"startup\"");
+        ASSERT_LT(at, end);
+        EXPECT_NE(std::string::npos, json.text.substr(at, end - at).find("\"text\": \"" + said + '"')) << json.text;
+    }
+}
+
 /* With one operation that was moved. */
 TEST(Residual, OfEveryRulesTracesAddsUp)
 {
@@ -163,7 +196,7 @@ TEST(Residual, OfEveryRulesTracesAddsUp)
             Residual run("99@0 launch s=L to=S99 k=z\n" + std::string(text));
             EXPECT_TRUE(run.report->residual.known || !trace_has_time(&run.report->trace)) << rules[i]->id;
             if (std::string(rules[i]->id) == "lock-contention" && text == rules[i]->bad) {
-                EXPECT_NE(std::string::npos, run.found.find("held none 2")) << run.found;
+                EXPECT_NE(std::string::npos, run.found.find("held 2, no policy removes it")) << run.found;
             }
         }
 }

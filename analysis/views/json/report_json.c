@@ -141,6 +141,12 @@ static json_t *frame_list(const struct report *report, struct site_namer *namer,
     return out;
 }
 
+static json_t *finding_goes_json(const struct report *report, const struct finding *finding)
+{
+    struct goes_about about = goes_about_finding(finding);
+    return goes_json(report, &about);
+}
+
 static json_t *proof_or_null(const struct report *report, const struct edge_pair *pair)
 {
     return pair != NULL && pair->first.ticks != 0 ? proof_json(report, pair) : json_null();
@@ -195,6 +201,12 @@ static uint64_t total_of(const uint64_t *counts)
     for (unsigned i = 0; i < VERDICTS; i++)
         total += counts[i];
     return total;
+}
+
+static json_t *residual_goes_json(const struct report *report, enum residual_kind kind)
+{
+    struct goes_about about = residual_goes(report, kind);
+    return goes_json(report, &about);
 }
 
 static json_t *residual_list(const struct report *report, struct site_namer *namer)
