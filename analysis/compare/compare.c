@@ -154,15 +154,36 @@ static enum change change_of(const struct comparison *comparison, const struct c
     return CHANGE_NONE;
 }
 
+/* How often it ran the calls say. What is new, or gone, ran for no time on the other side. */
+static enum change gpu_change_of(const struct comparison *comparison, const struct changed *changed)
+{
+    const struct level *calls = changed->calls, *ns = changed->ns;
+    double growth = comparison->tolerance.growth, least = least_time(comparison);
+    if (ns[BEFORE].known == 0 || ns[AFTER].known == 0)
+        return CHANGE_NONE;
+    if (level_times_above(&ns[BEFORE], &ns[AFTER], growth, least))
+        return calls[BEFORE].in == 0 ? CHANGE_NEW : CHANGE_SLOWER;
+    if (level_times_above(&ns[AFTER], &ns[BEFORE], growth, least))
+        return calls[AFTER].in == 0 ? CHANGE_GONE : CHANGE_FASTER;
+    return CHANGE_NONE;
+}
+
+static void take_levels(const struct comparison *comparison, struct changed *changed, int side)
+{
+    const struct history *history = &comparison->sides[side];
+    const struct row *row = changed->row[side];
+    bool gpu = changed_row(changed)->key.kind == ROW_GPU, each = comparison->per_process;
+    changed->calls[side] = gpu ? level_of_gpu_row(history, row, each, false) : level_of_calls(history, row, each);
+    changed->ns[side] = gpu ? level_of_gpu_row(history, row, each, true) : level_of_ns(history, row, each);
+}
+
 static void add_changed(struct comparison *comparison, const struct row *before, const struct row *after)
 {
     struct changed changed = {.row = {before, after}};
-    for (int side = 0; side < SIDES; side++) {
-        const struct history *history = &comparison->sides[side];
-        changed.calls[side] = level_of_calls(history, changed.row[side], comparison->per_process);
-        changed.ns[side] = level_of_ns(history, changed.row[side], comparison->per_process);
-    }
-    changed.change = change_of(comparison, &changed);
+    for (int side = 0; side < SIDES; side++)
+        take_levels(comparison, &changed, side);
+    bool gpu = changed_row(&changed)->key.kind == ROW_GPU;
+    changed.change = gpu ? gpu_change_of(comparison, &changed) : change_of(comparison, &changed);
     changed.shown = is_shown(changed.change == CHANGE_GONE || changed.change == CHANGE_LESS ? before : after);
     if (TABLE_ADD(&comparison->list))
         *TABLE_LAST(&comparison->list) = changed;
@@ -231,15 +252,35 @@ static bool is_sure_finding(const struct comparison *comparison, const struct ch
            (changed->shown && changed->ns[side].known == 0) || (in_all && comparison_has_spread(comparison));
 }
 
+static bool is_sure_gpu(const struct changed *changed)
+{
+    return changed->ns[BEFORE].known >= COMPARE_RUNS_FOR_SPREAD && changed->ns[AFTER].known >= COMPARE_RUNS_FOR_SPREAD;
+}
+
+static bool is_sure(const struct comparison *comparison, const struct changed *changed)
+{
+    switch (changed_row(changed)->key.kind) {
+    case ROW_CALLS: return is_sure_call(comparison, changed);
+    case ROW_FINDING: return is_sure_finding(comparison, changed);
+    default: return is_sure_gpu(changed);
+    }
+}
+
 static void settle(struct comparison *comparison, enum row_kind kind)
 {
     for (size_t i = 0; i < comparison->list.count; i++) {
         struct changed *changed = &comparison->list.items[i];
         if (changed_row(changed)->key.kind != kind || changed->change == CHANGE_NONE)
             continue;
-        changed->sure = kind == ROW_CALLS ? is_sure_call(comparison, changed) : is_sure_finding(comparison, changed);
+        changed->sure = is_sure(comparison, changed);
         (changed->sure ? comparison->sure : comparison->unsure)[changed->change]++;
     }
+}
+
+/* Findings, calls, the GPU. */
+static int place_of(enum row_kind kind)
+{
+    return kind == ROW_FINDING ? -1 : (int)kind;
 }
 
 /* What is sure first, findings before calls, what came before what went, the most first. */
@@ -252,7 +293,7 @@ static int by_weight(const void *one, const void *two)
     if (a->sure != b->sure)
         return a->sure ? -1 : 1;
     if (first->kind != second->kind)
-        return first->kind == ROW_FINDING ? -1 : 1;
+        return place_of(first->kind) - place_of(second->kind);
     if (a->change != b->change)
         return (int)a->change - (int)b->change;
     if (first->severity != second->severity)
@@ -271,9 +312,13 @@ static void compare_gpu(struct comparison *comparison)
         for (int side = 0; side < SIDES; side++)
             sides[side] = level_of_gpu(&comparison->sides[side], (enum gpu_measure)i, comparison->per_process);
         comparison->gpu_worse[i] = level_times_above(&sides[BEFORE], &sides[AFTER], comparison->tolerance.growth, least[i]);
+        comparison->gpu_better[i] =
+            level_times_above(&sides[AFTER], &sides[BEFORE], comparison->tolerance.growth, least[i]);
     }
-    for (unsigned i = 0; i < GPU_MEASURES; i++)
+    for (unsigned i = 0; i < GPU_MEASURES; i++) {
         comparison->gpu_worse[i] &= comparison_has_gpu_spread(comparison);
+        comparison->gpu_better[i] &= comparison_has_gpu_spread(comparison);
+    }
 }
 
 void compare(struct comparison *comparison, const struct history *before, const struct history *after,
@@ -300,6 +345,7 @@ void compare(struct comparison *comparison, const struct history *before, const 
     }
     settle(comparison, ROW_CALLS);
     settle(comparison, ROW_FINDING);
+    settle(comparison, ROW_GPU);
     if (comparison->list.count != 0)
         qsort(comparison->list.items, comparison->list.count, sizeof *comparison->list.items, by_weight);
 }

@@ -65,6 +65,7 @@ struct comparison {
     struct level run_ns[SIDES];
     struct level gpu[GPU_MEASURES][SIDES]; /* known: runs that have the times */
     bool gpu_worse[GPU_MEASURES];          /* more of it, beyond floor, growth and spread; never with fewer than 3 runs */
+    bool gpu_better[GPU_MEASURES];         /* less of it, likewise */
     struct tolerance tolerance;
     bool nameless[SIDES]; /* functions of this side have no names, and those of the other have */
     bool per_process;     /* the runs have not all the same number of processes */

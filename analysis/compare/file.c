@@ -20,6 +20,9 @@ static bool fail(char *error, const char *path, const char *reason)
     return false;
 }
 
+/* What the times of a row are. */
+static const char *const times_keys[] = {[ROW_CALLS] = "blocked_ns", [ROW_FINDING] = "saves_ns", [ROW_GPU] = "gpu_ns"};
+
 static json_t *list_of(const struct row *row, size_t runs, bool times)
 {
     json_t *out = json_array();
@@ -65,7 +68,7 @@ static json_t *row_json(const struct row *row, size_t runs)
     if (row->asks)
         json_object_set_new(out, "asks", json_true());
     json_object_set_new(out, "calls", list_of(row, runs, false));
-    json_object_set_new(out, finding ? "saves_ns" : "blocked_ns", list_of(row, runs, true));
+    json_object_set_new(out, times_keys[row->key.kind], list_of(row, runs, true));
     return out;
 }
 
@@ -117,6 +120,8 @@ bool baseline_write(const struct history *history, FILE *out)
     whole &= put_rows(history, ROW_FINDING, out);
     whole &= fputs("],\n\"calls\": [\n", out) >= 0;
     whole &= put_rows(history, ROW_CALLS, out);
+    whole &= fputs("],\n\"gpu\": [\n", out) >= 0;
+    whole &= put_rows(history, ROW_GPU, out);
     whole &= fputs("]}\n", out) >= 0;
     return fflush(out) == 0 && whole;
 }
@@ -166,7 +171,7 @@ static bool take_severity(const json_t *in, enum severity *severity)
 static bool take_amounts(struct history *history, struct row *row, const json_t *in, bool shown)
 {
     const json_t *calls = json_object_get(in, "calls");
-    const json_t *times = json_object_get(in, row->key.kind == ROW_FINDING ? "saves_ns" : "blocked_ns");
+    const json_t *times = json_object_get(in, times_keys[row->key.kind]);
     size_t runs = history->runs.count;
     if (json_array_size(calls) != runs || json_array_size(times) != runs)
         return false;
@@ -180,6 +185,7 @@ static bool take_amounts(struct history *history, struct row *row, const json_t 
         *amount = (struct amount){.count = (uint64_t)json_integer_value(count), .has_ns = known};
         amount->ns = known ? (uint64_t)json_integer_value(time) : 0;
         amount->shown = shown && amount->count != 0;
+        history->runs.items[i].has_gpu_rows |= row->key.kind == ROW_GPU && known && history->runs.items[i].has_gpu;
     }
     return true;
 }
@@ -205,6 +211,7 @@ static bool take_row(struct history *history, const json_t *in, enum row_kind ki
 
 static bool take_rows(struct history *history, const json_t *rows, enum row_kind kind, const char *path, char *error)
 {
+    static const char *const words[] = {[ROW_CALLS] = "call", [ROW_FINDING] = "finding", [ROW_GPU] = "work on the GPU"};
     char reason[80];
     size_t i;
     json_t *row;
@@ -212,8 +219,7 @@ static bool take_rows(struct history *history, const json_t *rows, enum row_kind
     {
         if (take_row(history, row, kind))
             continue;
-        snprintf(reason, sizeof reason, "damaged: %s %zu is none of a baseline's", kind == ROW_FINDING ? "finding" : "call",
-                 i + 1);
+        snprintf(reason, sizeof reason, "damaged: %s %zu is none of a baseline's", words[kind], i + 1);
         return fail(error, path, reason);
     }
     return true;
@@ -239,7 +245,8 @@ static bool take_root(struct history *history, const json_t *root, const char *p
         if (!take_run(history, run))
             return fail(error, path, "damaged: a run is none of a baseline's");
     }
-    return take_rows(history, findings, ROW_FINDING, path, error) && take_rows(history, calls, ROW_CALLS, path, error);
+    return take_rows(history, findings, ROW_FINDING, path, error) && take_rows(history, calls, ROW_CALLS, path, error) &&
+           take_rows(history, json_object_get(root, "gpu"), ROW_GPU, path, error); /* none: older ones */
 }
 
 bool baseline_read(struct history *history, const char *path, char *error)

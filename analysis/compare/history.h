@@ -20,15 +20,20 @@ struct run_facts {
     uint64_t gpu_busy_ns, gpu_span_ns, gpu_default_ns; /* as in report_totals, of all processes; if has_gpu */
     char recorded[24];                                 /* "2026-11-22 16:41:04", UTC; empty: not known */
     bool has_time, has_gpu;                            /* has_gpu: of nearly all operations it is known when they ran */
+    bool has_gpu_rows;                                 /* ... and how long each kernel did; older baselines lack that */
 };
 
 /* In one run. count 0: not in this run. */
 struct amount {
-    uint64_t count, ns; /* ns: blocked; of a finding, what leaving it out would save */
+    uint64_t count, ns; /* ns: blocked; of a finding, what leaving it out would save; of ROW_GPU, how long it ran there */
     bool has_ns, shown; /* shown: of a finding, worth a line of its own (report/worth.h) */
 };
 
-enum row_kind { ROW_CALLS, ROW_FINDING };
+enum row_kind {
+    ROW_CALLS,
+    ROW_FINDING,
+    ROW_GPU /* what ran on the GPU: a kernel, or the copies, memsets or graphs of a driver function */
+};
 
 struct row_key {
     enum row_kind kind;

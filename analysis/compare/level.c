@@ -58,6 +58,23 @@ struct level level_of_ns(const struct history *history, const struct row *row, b
     return level_of(history, row, per_process, true);
 }
 
+struct level level_of_gpu_row(const struct history *history, const struct row *row, bool per_process, bool times)
+{
+    struct level level = {.in = 0};
+    double *values = calloc(history->runs.count + 1, sizeof *values);
+    for (size_t i = 0; i < history->runs.count && values != NULL; i++) {
+        struct amount amount = row_in(row, i);
+        if (!history->runs.items[i].has_gpu_rows)
+            continue;
+        level.in += amount.count != 0;
+        values[level.known++] = (double)(times ? amount.ns : amount.count) * share(history, i, per_process);
+    }
+    if (values != NULL)
+        settle(&level, values, level.known);
+    free(values);
+    return level;
+}
+
 struct level level_of_runs(const struct history *history)
 {
     struct level level = {.in = history->runs.count};

@@ -10,6 +10,8 @@
 /* Of a row, which may be NULL, in the runs of its history. */
 struct level level_of_calls(const struct history *history, const struct row *row, bool per_process);
 struct level level_of_ns(const struct history *history, const struct row *row, bool per_process);
+/* Of ROW_GPU: of the runs that have such times alone, and these are `known`, whether the row is in them or not. */
+struct level level_of_gpu_row(const struct history *history, const struct row *row, bool per_process, bool times);
 struct level level_of_runs(const struct history *history);
 struct level level_of_gpu(const struct history *history, enum gpu_measure measure, bool per_process);
 /* Of all calls of a driver function and kernel, wherever from. */

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/base/add.h"
 #include "analysis/base/text.h"
 #include "analysis/findings/caller.h"
 #include "analysis/findings/identity.h"
 #include "analysis/report/walk.h"
 #include "analysis/symbols/symbols.h"
+#include "analysis/trace/device_times.h"
 #include "analysis/views/words.h"
 
 /* Calls from one stack, before it has a name. */
@@ -22,10 +24,13 @@ struct tally {
     uint32_t api, stack, kernel;
     bool twin, asks;
     uint64_t count, ns;
+    uint64_t ran, gpu_ns; /* of them, those whose time on the GPU is known */
 };
 
 struct tallies {
     TABLE_OF(struct tally) list;
+    struct device_times device;
+    const struct trace *trace;
     struct id_map places, by_key; /* stack and kernel -> number; number, api and twin -> position in list */
     uint32_t numbers;
     bool out_of_memory;
@@ -50,6 +55,17 @@ static struct tally *tally_of(struct tallies *tallies, const struct tally *first
     return TABLE_LAST(&tallies->list);
 }
 
+static void count_gpu(struct tallies *tallies, struct tally *tally, const struct call *call)
+{
+    const struct device_run *run = device_runs(call->r.op) ? device_times_of(&tallies->device, call) : NULL;
+    uint64_t after, ns;
+    if (run == NULL)
+        return;
+    device_run_times(tallies->trace, run, &after, &ns);
+    tally->ran++;
+    tally->gpu_ns = add_capped(tally->gpu_ns, ns);
+}
+
 static void count_call(struct walker *walker, struct model *model, const struct call_view *view)
 {
     struct tallies *tallies = walker->data;
@@ -65,6 +81,7 @@ static void count_call(struct walker *walker, struct model *model, const struct 
     }
     tally->count++;
     tally->ns += view->lost_ns + view->held_ns; /* as the reports add up "blocked" */
+    count_gpu(tallies, tally, view->call);
 }
 
 /* The process at hand. */
@@ -73,6 +90,7 @@ struct process {
     const struct report *report;
     struct site_namer *namer;
     size_t run;
+    bool has_gpu;
 };
 
 struct words {
@@ -124,6 +142,21 @@ static void add_tally(const struct process *process, const struct tally *tally)
     amount->has_ns = trace_has_time(&process->report->trace);
 }
 
+static void add_gpu(const struct process *process, const struct tally *tally)
+{
+    struct words words = {.api = ""};
+    name_kernel(process, tally->kernel, &words);
+    struct row_key key = {.kind = ROW_GPU, .rule = "", .kernel = words.kernel, .place = "", .text = ""};
+    key.api = words.kernel[0] == 0 ? definitions_api_name(&process->report->trace.defs, tally->api) : "";
+    struct row *row = history_row(process->history, &key);
+    struct amount *amount = row != NULL ? history_amount(process->history, row, process->run) : NULL;
+    if (amount == NULL)
+        return;
+    amount->count += tally->ran;
+    amount->ns = add_capped(amount->ns, tally->gpu_ns);
+    amount->has_ns = true;
+}
+
 static void add_finding(const struct process *process, const struct finding *finding)
 {
     struct words words = {.api = "", .site = ""};
@@ -148,14 +181,20 @@ static void add_finding(const struct process *process, const struct finding *fin
 
 static bool add_process(const struct process *process)
 {
-    struct tallies tallies = {.out_of_memory = false};
+    struct tallies tallies = {.trace = &process->report->trace};
     struct walker walker = {.call = count_call, .data = &tallies};
-    bool whole = report_walk(process->report, &walker) == 0;
-    for (size_t i = 0; i < tallies.list.count; i++)
+    if (process->has_gpu)
+        device_times_begin(&tallies.device, tallies.trace);
+    bool whole = report_walk(process->report, &walker) == 0 && !tallies.device.out_of_memory;
+    for (size_t i = 0; i < tallies.list.count; i++) {
         add_tally(process, &tallies.list.items[i]);
+        if (tallies.list.items[i].ran != 0)
+            add_gpu(process, &tallies.list.items[i]);
+    }
     for (size_t i = 0; i < process->report->findings.count; i++)
         add_finding(process, process->report->findings.items[i]);
     whole &= !tallies.out_of_memory && !process->history->out_of_memory;
+    device_times_end(&tallies.device);
     free(tallies.list.items);
     id_map_free(&tallies.places);
     id_map_free(&tallies.by_key);
@@ -216,6 +255,7 @@ static bool add_run(struct history *history, const struct traces *traces, struct
     facts.run.program = facts.programs;
     facts.run.policy = facts.policies;
     facts.run.has_gpu = facts.run.gpu_span_ns != 0 && facts.gpu_timed * 100 >= facts.gpu_operations * GPU_TIMED_PERCENT;
+    facts.run.has_gpu_rows = process.has_gpu = facts.run.has_gpu;
     bool whole = history_begin_run(history, &facts.run);
     for (size_t i = 0; i < traces->list.count && whole; i++) {
         process.report = &traces->list.items[i]->report;

@@ -11,7 +11,7 @@ void row_words(const struct row *row, char *out, size_t room)
     const struct row_key *key = &row->key;
     size_t used = (size_t)snprintf(out, room, "%.140s", key->api);
     if (key->kernel[0] != 0 && used < room)
-        used += (size_t)snprintf(out + used, room - used, " of %.120s", key->kernel);
+        used += (size_t)snprintf(out + used, room - used, "%s%.120s", used != 0 ? " of " : "kernel ", key->kernel);
     if (key->place[0] != 0 && used < room)
         used += (size_t)snprintf(out + used, room - used, " in %.120s", key->place);
     if (key->text[0] != 0 && used < room)
@@ -42,7 +42,8 @@ struct line changed_calls_words(const struct comparison *comparison, const struc
 {
     struct line line = {.used = 0};
     const struct level *after = &changed->calls[AFTER], *before = &changed->calls[BEFORE];
-    line_add(&line, "%s %s", text_plural(whole(after->median), "call").text, each(comparison));
+    bool gpu = changed_row(changed)->key.kind == ROW_GPU;
+    line_add(&line, "%s %s", text_plural(whole(after->median), gpu ? "operation" : "call").text, each(comparison));
     add_spread(&line, after, false);
     if (before->in == 0)
         return line;
@@ -58,6 +59,8 @@ struct line changed_time_words(const struct comparison *comparison, const struct
     line.text[0] = 0;
     if ((after->known == 0 && before->known == 0) || (after->most <= 0 && before->most <= 0))
         return line;
+    if (changed_row(changed)->key.kind == ROW_GPU)
+        line_add(&line, "ran ");
     line_add(&line, "%s %s", after->known != 0 || after->in == 0 ? text_ns(whole(after->median)).text : "unknown time",
              each(comparison));
     add_spread(&line, after, true);
@@ -75,7 +78,8 @@ struct line changed_per_call_words(const struct changed *changed)
     line.text[0] = 0;
     if (ns[AFTER].known == 0 || ns[BEFORE].known == 0 || calls[AFTER].median < 1 || calls[BEFORE].median < 1)
         return line;
-    line_add(&line, "%s a call, was %s", text_ns(whole(ns[AFTER].median / calls[AFTER].median)).text,
+    bool gpu = changed_row(changed)->key.kind == ROW_GPU;
+    line_add(&line, "%s %s, was %s", text_ns(whole(ns[AFTER].median / calls[AFTER].median)).text, gpu ? "each" : "a call",
              text_ns(whole(ns[BEFORE].median / calls[BEFORE].median)).text);
     return line;
 }

@@ -12,11 +12,12 @@
 extern "C" {
 #endif
 
-/* "cuLaunchKernel of spin_ns in work"; of a finding without a call, what it is about. */
+/* "cuLaunchKernel of spin_ns in work"; of work on the GPU "kernel spin_ns", "cuMemcpyDtoH_v2"; of a finding without a call,
+ * what it is about. */
 void row_words(const struct row *row, char *out, size_t room);
-/* "800 calls a run, was 400 (398 to 402)": the spread where there is one. */
+/* "800 calls a run, was 400 (398 to 402)", of the GPU "operations": the spread where there is one. */
 struct line changed_calls_words(const struct comparison *comparison, const struct changed *changed);
-/* "9.0 ms a run, was 5.0 ms (4.8 to 5.2 ms)"; empty where neither side knows a time. */
+/* "9.0 ms a run, was 5.0 ms (4.8 to 5.2 ms)", of the GPU "ran 9.0 ms ..."; empty where neither side knows a time. */
 struct line changed_time_words(const struct comparison *comparison, const struct changed *changed);
 /* "22.5 us a call, was 12.5 us"; empty likewise. */
 struct line changed_per_call_words(const struct changed *changed);

@@ -2,6 +2,9 @@
 //
 // `ptds check` where traces have times on the GPU: how long default-stream work ran and how much of its time the GPU was
 // idle, against runs that have these times, too.
+#include <jansson.h>
+#include <sys/stat.h>
+
 #include "tests/analysis/checked.h"
 
 namespace ptds
@@ -146,6 +149,155 @@ TEST(GpuGate, NeedsABaseline)
 {
     Gate gate;
     EXPECT_EQ(2, gate.Check({gate.Recorded({}), "--fail-on", "gpu-idle"}).exit);
+}
+
+/* What `ptds diff` says of the same: by kernel and by copying function, with the gate's floors. */
+class GpuDiff : public Gate
+{
+public:
+    /* A kernel of the default stream, one of another, and a copy, each so many us. */
+    std::string Folder(const std::string &name, const std::vector<std::vector<int>> &runs)
+    {
+        std::string path = folder / name;
+        EXPECT_EQ(0, mkdir(path.c_str(), 0700));
+        for (size_t i = 0; i < runs.size(); i++)
+            std::ofstream(path + "/" + std::to_string(i) + ".ptds") << AtHour(BuildTrace(Text(runs[i])), ++hours_);
+        return path;
+    }
+    static std::string Text(const std::vector<int> &run)
+    {
+        std::string text = "tsc\n1@100 launch s=L k=a site=one\n1@100000 launch s=N1 k=b site=two\n"
+                           "1@150000 copy s=N1 from=device to=pinned bytes=4 site=three\n1@200000+3 sync s=N1\n";
+        const char *const places[] = {"1@100 200+", "1@100000 100100+", "1@150000 150100+"};
+        for (size_t i = 0; i < run.size(); i++)
+            text += std::string("device-run ") + places[i] + std::to_string(run[i]) + "\n";
+        return text;
+    }
+    std::string Diffed(std::vector<std::string> words)
+    {
+        Outcome ran = Diff(words);
+        EXPECT_EQ(0, ran.exit) << ran;
+        return ran.out;
+    }
+
+private:
+    uint64_t hours_ = 100;
+};
+
+const std::vector<int> base = {10000, 20000, 3000};
+
+TEST(GpuDiff, KernelsAndCopiesThatRunLonger)
+{
+    GpuDiff gpu;
+    std::string before = gpu.Folder("before", {base, {10100, 20100, 3010}, {10050, 20000, 3000}});
+    std::string kernel = gpu.Folder("kernel", {{10000, 40000, 3000}, {10100, 40200, 3010}, {10050, 40100, 3000}});
+    std::string text = gpu.Diffed({before, kernel});
+    EXPECT_EQ(0u, text.find("1 slower, the GPU idle less (3 runs each)\n")) << text;
+    EXPECT_TRUE(Has(text,
+                    "\nOn the GPU\n  slower  kernel b\n           1 operation a run, was 1\n           ran 40.1 ms a run "
+                    "(40.0 ms to 40.2 ms), was 20.0 ms (20.0 ms to 20.1 ms)\n           40.1 ms each, was 20.0 ms\n"))
+        << text;
+    EXPECT_FALSE(Has(text, "kernel a")) << text;
+    EXPECT_TRUE(Has(text, "\n  GPU     default-stream work ran 10.1 ms a run on the GPU (10.0 ms to 10.1 ms)")) << text;
+    text = gpu.Diffed({kernel, before});
+    EXPECT_TRUE(Has(text, "\n  faster  kernel b\n")) << text;
+    std::string copy = gpu.Folder("copy", {{10000, 20000, 30000}, {10000, 20000, 30100}, {10000, 20000, 30000}});
+    EXPECT_TRUE(Has(gpu.Diffed({before, copy}), "\n  slower  cuMemcpyDtoH"));
+}
+
+TEST(GpuDiff, TheGatesFloorsAndSpreadHold)
+{
+    GpuDiff gpu;
+    std::string before = gpu.Folder("before", {base, base, base});
+    std::string little = gpu.Folder("little", {{10900, 20900, 3900}, {10900, 20900, 3900}, {10900, 20900, 3900}});
+    EXPECT_EQ(0u, gpu.Diffed({before, little}).find("nothing changed beyond the spread"))
+        << "a hundredth of the run at least";
+    std::string wide = gpu.Folder("wide", {{10000, 41000, 3000}, {10000, 20000, 3000}, {10000, 39000, 3000}});
+    EXPECT_EQ(0u, gpu.Diffed({before, wide}).find("nothing changed")) << "its runs overlap";
+    std::string one = gpu.Folder("one", {{10000, 40000, 3000}});
+    EXPECT_EQ(0u, gpu.Diffed({before, one}).find("nothing changed"));
+    EXPECT_TRUE(Has(gpu.Diffed({before, one, "--all"}), "\n  slower ? kernel b\n"));
+    std::string more = gpu.Folder("more", {{10000, 32000, 3000}, {10000, 32000, 3000}, {10000, 32000, 3000}});
+    EXPECT_TRUE(Has(gpu.Diffed({before, more}), "\n  slower  kernel b\n"));
+    EXPECT_EQ(0u, gpu.Diffed({before, more, "--growth", "70"}).find("nothing changed"));
+    EXPECT_EQ(0u, gpu.Diffed({before, more, "--floor", "13ms"}).find("nothing changed"));
+}
+
+TEST(GpuDiff, WhatTheGateFailsTheAnswerNames)
+{
+    GpuDiff gpu;
+    std::string before = gpu.Folder("before", {base, base, base});
+    std::string slow = gpu.Folder("slow", {{40000, 20000, 3000}, {40000, 20000, 3000}, {40000, 20000, 3000}});
+    std::string text = gpu.Diffed({before, slow});
+    EXPECT_EQ(0u, text.find("1 slower, the default stream's work slower on the GPU, the GPU idle less (3 runs each)\n"))
+        << text;
+    EXPECT_TRUE(Has(text, "default-stream work ran 40.0 ms a run on the GPU, was 10.0 ms: slower\n")) << text;
+    EXPECT_EQ(0u, gpu.Diffed({slow, before})
+                      .find("1 faster, the default stream's work faster on the GPU, the GPU idle more (3 runs each)\n"));
+}
+
+TEST(GpuDiff, TimesOfOneSideAloneAreNotCompared)
+{
+    GpuDiff gpu;
+    std::string with = gpu.Folder("with", {base, base, base}), without = gpu.Folder("without", {{}, {}, {}});
+    std::string text = gpu.Diffed({with, without});
+    EXPECT_EQ(0u, text.find("nothing changed")) << text;
+    EXPECT_TRUE(Has(text, "  after has no times on the GPU (PTDS_DEVICE_TIMES): what the GPU did is not compared\n"))
+        << text;
+    EXPECT_FALSE(Has(gpu.Diffed({without, without}), "GPU"));
+    std::string mixed = gpu.Folder("mixed", {base, {}, base, {}, base});
+    EXPECT_EQ(0u, gpu.Diffed({with, mixed}).find("nothing changed")) << "of the runs that have times";
+}
+
+TEST(GpuDiff, BaselinesHaveThemAndOlderOnesSaySo)
+{
+    GpuDiff gpu;
+    std::string json = gpu.folder / "b.json",
+                slow = gpu.Folder("slow", {{10000, 40000, 3000}, {10000, 40000, 3000}, {10000, 40000, 3000}});
+    std::string before = gpu.Folder("before", {base, base, base});
+    for (const char *run : {"/0.ptds", "/1.ptds", "/2.ptds"})
+        EXPECT_EQ(0, gpu.Check({"--update", "--baseline", json, before + run}).exit);
+    EXPECT_TRUE(Has(gpu.Diffed({json, slow}), "\n  slower  kernel b\n"));
+    EXPECT_EQ(0u, gpu.Diffed({json, before}).find("nothing changed"));
+    std::string text = read_file(json);
+    size_t at = text.find(",\n\"gpu\": ["), end = text.rfind("]}");
+    if (at == std::string::npos)
+        at = text.find("],\n\"gpu\": [") + 1;
+    std::ofstream(json) << text.substr(0, at) + "}\n";
+    ASSERT_LT(at, end);
+    text = gpu.Diffed({json, slow});
+    EXPECT_EQ(0u, text.find("the GPU idle less (3 runs each)\n")) << text;
+    EXPECT_TRUE(Has(text, "before is a baseline of an older version, without the GPU times of each kernel\n")) << text;
+}
+
+TEST(GpuDiff, MarkdownAndJsonSayTheSame)
+{
+    GpuDiff gpu;
+    std::string before = gpu.Folder("before", {base, base, base});
+    std::string slow = gpu.Folder("slow", {{40000, 20000, 3000}, {40000, 20000, 3000}, {40000, 20000, 3000}});
+    std::string text = gpu.Diffed({before, slow, "--format", "markdown"});
+    EXPECT_TRUE(Has(text, "| slower | GPU | `kernel a` | 1 operation a run, was 1 | ran 40.0 ms a run, was 10.0 ms |"))
+        << text;
+    EXPECT_TRUE(Has(text, "- default-stream work ran 40.0 ms a run on the GPU, was 10.0 ms: slower\n")) << text;
+    text = gpu.Diffed({before, slow, "--format", "json"});
+    json_t *root = json_loads(text.c_str(), 0, nullptr), *change = nullptr;
+    ASSERT_NE(nullptr, root) << text;
+    json_t *changes = json_object_get(root, "changes");
+    for (size_t i = 0; i < json_array_size(changes); i++)
+        if (std::string("gpu") == json_string_value(json_object_get(json_array_get(changes, i), "of")))
+            change = json_array_get(changes, i);
+    ASSERT_NE(nullptr, change) << text;
+    EXPECT_STREQ("a", json_string_value(json_object_get(change, "kernel")));
+    EXPECT_EQ(40e6,
+              json_number_value(json_object_get(json_object_get(json_object_get(change, "gpu_ns"), "after"), "median")));
+    json_t *whole = json_object_get(root, "gpu_default_stream_ns");
+    EXPECT_STREQ("slower", json_string_value(json_object_get(whole, "change")));
+    EXPECT_EQ(10e6, json_number_value(json_object_get(json_object_get(whole, "before"), "median")));
+    double idle =
+        json_number_value(json_object_get(json_object_get(json_object_get(root, "gpu_idle_share"), "after"), "median"));
+    EXPECT_GT(idle, 0.1);
+    EXPECT_LT(idle, 1);
+    json_decref(root);
 }
 
 } // namespace

@@ -35,6 +35,25 @@ static json_t *side_json(const struct diff *diff, int side)
     return out;
 }
 
+/* Sides are null where they have no times on the GPU. `unit`: what one of these numbers is. */
+static json_t *gpu_json(const struct diff *diff, enum gpu_measure measure, double unit)
+{
+    const struct comparison *comparison = diff->comparison;
+    json_t *out = json_object();
+    for (int side = 0; side < SIDES; side++) {
+        struct level level = comparison->gpu[measure][side];
+        level.median *= unit;
+        level.least *= unit;
+        level.most *= unit;
+        level.in = level.known;
+        json_object_set_new(out, side == BEFORE ? "before" : "after", level_json(&level, level.known != 0));
+    }
+    json_object_set_new(out, "change", json_string(change_names[diff_gpu_change(diff, measure)]));
+    json_object_set_new(out, "text",
+                        diff_gpu(diff, measure).used != 0 ? value_text(diff_gpu(diff, measure).text) : json_null());
+    return out;
+}
+
 static json_t *text_or_null(const char *text)
 {
     return text != NULL && text[0] != 0 ? value_text(text) : json_null();
@@ -42,12 +61,14 @@ static json_t *text_or_null(const char *text)
 
 static json_t *change_json(const struct changed *changed)
 {
+    static const char *const kinds[] = {[ROW_CALLS] = "calls", [ROW_FINDING] = "finding", [ROW_GPU] = "gpu"};
+    static const char *const times[] = {[ROW_CALLS] = "blocked_ns", [ROW_FINDING] = "saves_ns", [ROW_GPU] = "gpu_ns"};
     const struct row *row = changed_row(changed);
     bool finding = row->key.kind == ROW_FINDING;
     json_t *out = json_object(), *calls = json_object(), *ns = json_object();
     json_object_set_new(out, "change", json_string(change_names[changed->change]));
     json_object_set_new(out, "sure", json_boolean(changed->sure));
-    json_object_set_new(out, "of", json_string(finding ? "finding" : "calls"));
+    json_object_set_new(out, "of", json_string(kinds[row->key.kind]));
     json_object_set_new(out, "rule", text_or_null(row->key.rule));
     json_object_set_new(out, "severity", finding ? json_string(severity_names[row->key.severity]) : json_null());
     json_object_set_new(out, "id", text_or_null(row->id));
@@ -61,7 +82,7 @@ static json_t *change_json(const struct changed *changed)
     json_object_set_new(ns, "before", level_json(&changed->ns[BEFORE], changed->ns[BEFORE].known != 0));
     json_object_set_new(ns, "after", level_json(&changed->ns[AFTER], changed->ns[AFTER].known != 0));
     json_object_set_new(out, "calls", calls);
-    json_object_set_new(out, finding ? "saves_ns" : "blocked_ns", ns);
+    json_object_set_new(out, times[row->key.kind], ns);
     return out;
 }
 
@@ -78,11 +99,15 @@ int diff_json(const struct diff *diff, struct text_sink *sink)
     }
     json_object_set_new(out, "ptds_diff_version", json_integer(1));
     json_object_set_new(out, "answer", value_text(diff_answer(diff).text));
+    for (unsigned i = 0; i < GPU_MEASURES; i++)
+        sure += diff_gpu_change(diff, (enum gpu_measure)i) != CHANGE_NONE;
     json_object_set_new(out, "changed", json_boolean(sure != 0));
     json_object_set_new(out, "spread_known", json_boolean(comparison_has_spread(diff->comparison)));
     json_object_set_new(out, "per_process", json_boolean(diff->comparison->per_process));
     json_object_set_new(out, "before", side_json(diff, BEFORE));
     json_object_set_new(out, "after", side_json(diff, AFTER));
+    json_object_set_new(out, "gpu_default_stream_ns", gpu_json(diff, GPU_DEFAULT_STREAM, 1));
+    json_object_set_new(out, "gpu_idle_share", gpu_json(diff, GPU_IDLE, 1e-9));
     json_object_set_new(out, "changes", changes);
     return value_write(out, sink);
 }

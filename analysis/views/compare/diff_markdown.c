@@ -13,7 +13,7 @@ static void put_change(const struct diff *diff, const struct changed *changed, s
     row_words(row, what, sizeof what);
     sink_printf(sink, "| %s%s | ", change_names[changed->change], changed->sure ? "" : " (may be chance)");
     markdown_code(sink, row->key.kind == ROW_FINDING ? row->key.rule : "");
-    sink_printf(sink, "%s", row->key.kind == ROW_FINDING ? "" : "calls");
+    sink_printf(sink, "%s", row->key.kind == ROW_FINDING ? "" : row->key.kind == ROW_CALLS ? "calls" : "GPU");
     sink_printf(sink, " | ");
     markdown_code(sink, what);
     sink_printf(sink, " | ");
@@ -34,6 +34,15 @@ static void put_side(const struct diff *diff, int side, const char *word, struct
     sink_printf(sink, "\n");
 }
 
+static void put_gpu(const struct diff *diff, struct text_sink *sink)
+{
+    for (unsigned i = 0; i < GPU_MEASURES; i++)
+        if (diff_gpu(diff, (enum gpu_measure)i).used != 0)
+            sink_printf(sink, "- %s\n", diff_gpu(diff, (enum gpu_measure)i).text);
+    if (diff_gpu_missing(diff).used != 0)
+        sink_printf(sink, "- %s\n", diff_gpu_missing(diff).text);
+}
+
 int diff_markdown(const struct diff *diff, struct text_sink *sink)
 {
     struct line chance = diff_chance(diff);
@@ -41,6 +50,7 @@ int diff_markdown(const struct diff *diff, struct text_sink *sink)
     sink_printf(sink, "### ptds diff: %s\n\n", diff_answer(diff).text);
     put_side(diff, BEFORE, "before", sink);
     put_side(diff, AFTER, "after", sink);
+    put_gpu(diff, sink);
     if (diff_names(diff).used != 0)
         sink_printf(sink, "- %s\n", diff_names(diff).text);
     if (diff->comparison->per_process)

@@ -5,6 +5,20 @@
 #include "analysis/compare/words.h"
 #include "analysis/views/compare/diff_views.h"
 
+static const char *time_word(enum row_kind kind)
+{
+    return kind == ROW_FINDING ? "saves " : kind == ROW_CALLS ? "blocked " : "";
+}
+
+static void put_gpu(const struct diff *diff, struct text_sink *sink)
+{
+    for (unsigned i = 0; i < GPU_MEASURES; i++)
+        if (diff_gpu(diff, (enum gpu_measure)i).used != 0)
+            sink_printf(sink, "  %-7s %s\n", i == 0 ? "GPU" : "", diff_gpu(diff, (enum gpu_measure)i).text);
+    if (diff_gpu_missing(diff).used != 0)
+        sink_printf(sink, "  %s\n", diff_gpu_missing(diff).text);
+}
+
 static void put_change(const struct diff *diff, const struct changed *changed, struct text_sink *sink)
 {
     const struct row *row = changed_row(changed);
@@ -20,7 +34,7 @@ static void put_change(const struct diff *diff, const struct changed *changed, s
     sink_printf(sink, "           %s%s%s\n", changed_calls_words(diff->comparison, changed).text,
                 share.text[0] != 0 ? ", " : "", share.text);
     if (time.used != 0)
-        sink_printf(sink, "           %s %s\n", row->key.kind == ROW_FINDING ? "saves" : "blocked", time.text);
+        sink_printf(sink, "           %s%s\n", time_word(row->key.kind), time.text);
     if (call.used != 0 && (changed->change == CHANGE_SLOWER || changed->change == CHANGE_FASTER))
         sink_printf(sink, "           %s\n", call.text);
     if (row->site != NULL && row->site[0] != 0)
@@ -47,12 +61,14 @@ int diff_text(const struct diff *diff, struct text_sink *sink)
     sink_printf(sink, "%s\n", diff_answer(diff).text);
     sink_printf(sink, "  before  %s, %s\n", diff->name[BEFORE], diff_side(diff, BEFORE).text);
     sink_printf(sink, "  after   %s, %s\n", diff->name[AFTER], diff_side(diff, AFTER).text);
+    put_gpu(diff, sink);
     if (diff_names(diff).used != 0)
         sink_printf(sink, "  %s\n", diff_names(diff).text);
     if (diff->comparison->per_process)
         sink_printf(sink, "  The runs have not the same number of processes: all numbers are a process's.\n");
     put_kind(diff, ROW_FINDING, "Findings", sink);
     put_kind(diff, ROW_CALLS, "Calls", sink);
+    put_kind(diff, ROW_GPU, "On the GPU", sink);
     if (chance.used != 0)
         sink_printf(sink, "\n%s\n", chance.text);
     return 0;

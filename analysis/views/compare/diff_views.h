@@ -28,6 +28,13 @@ diff_writer diff_json;
 struct line diff_answer(const struct diff *diff);
 /* "5 runs of overlap, policy observe: 130.0 ms (121.0 ms to 140.2 ms)" */
 struct line diff_side(const struct diff *diff, int side);
+/* "default-stream work ran 20.5 ms a run on the GPU, was 10.5 ms: slower", as `ptds check` gates on it; empty: not known of
+ * both sides. */
+struct line diff_gpu(const struct diff *diff, enum gpu_measure measure);
+/* enum change of that, CHANGE_NONE where it is within floor, growth and spread; more idle time is CHANGE_MORE. */
+enum change diff_gpu_change(const struct diff *diff, enum gpu_measure measure);
+/* Which side has no times on the GPU where the other has, in a line; empty: none. */
+struct line diff_gpu_missing(const struct diff *diff);
 /* Why places are not compared, in a line; empty: they are. */
 struct line diff_names(const struct diff *diff);
 /* What may be chance, in a line; empty: nothing. */

@@ -2,6 +2,7 @@
  *
  * What all forms of `ptds diff` say alike.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/compare/words.h"
@@ -24,23 +25,80 @@ static void add_runs(struct line *line, const struct comparison *comparison)
         line_add(line, "%s and %s", text_plural(before, "run").text, text_plural(after, "run").text);
 }
 
+enum change diff_gpu_change(const struct diff *diff, enum gpu_measure measure)
+{
+    const struct comparison *comparison = diff->comparison;
+    bool times = measure == GPU_DEFAULT_STREAM;
+    if (comparison->gpu_worse[measure])
+        return times ? CHANGE_SLOWER : CHANGE_MORE;
+    if (comparison->gpu_better[measure])
+        return times ? CHANGE_FASTER : CHANGE_LESS;
+    return CHANGE_NONE;
+}
+
+struct line diff_gpu(const struct diff *diff, enum gpu_measure measure)
+{
+    const struct comparison *comparison = diff->comparison;
+    enum change change = diff_gpu_change(diff, measure);
+    struct line line = {.used = 0};
+    if (!comparison_has_gpu(comparison, BEFORE) || !comparison_has_gpu(comparison, AFTER))
+        return line;
+    line_add(&line, "%s", gpu_words(comparison, measure).text);
+    if (change != CHANGE_NONE)
+        line_add(&line, ": %s", change_names[change]);
+    return line;
+}
+
+static bool has_rows(const struct history *history)
+{
+    for (size_t i = 0; i < history->runs.count; i++)
+        if (history->runs.items[i].has_gpu_rows)
+            return true;
+    return false;
+}
+
+struct line diff_gpu_missing(const struct diff *diff)
+{
+    const struct comparison *comparison = diff->comparison;
+    bool before = comparison_has_gpu(comparison, BEFORE), after = comparison_has_gpu(comparison, AFTER);
+    struct line line = {.used = 0};
+    if (before != after)
+        line_add(&line, "%s has no times on the GPU (PTDS_DEVICE_TIMES): what the GPU did is not compared",
+                 before ? "after" : "before");
+    else if (has_rows(&comparison->sides[BEFORE]) != has_rows(&comparison->sides[AFTER]))
+        line_add(&line, "%s is a baseline of an older version, without the GPU times of each kernel",
+                 has_rows(&comparison->sides[BEFORE]) ? "after" : "before");
+    return line;
+}
+
+static void add_gpu(const struct diff *diff, struct line *line)
+{
+    static const char *const words[GPU_MEASURES] = {"the default stream's work %s on the GPU", "the GPU idle %s"};
+    for (unsigned i = 0; i < GPU_MEASURES; i++) {
+        enum change change = diff_gpu_change(diff, (enum gpu_measure)i);
+        char text[60];
+        if (change == CHANGE_NONE)
+            continue;
+        snprintf(text, sizeof text, words[i], change_names[change]);
+        line_add(line, "%s%s", line->used != 0 ? ", " : "", text);
+    }
+}
+
 struct line diff_answer(const struct diff *diff)
 {
     const struct comparison *comparison = diff->comparison;
     struct line line = {.used = 0};
     bool spread = comparison_has_spread(comparison);
-    if (add_up(comparison->sure) == 0) {
-        line_add(&line, "nothing changed ");
-        if (spread)
-            line_add(&line, "beyond the spread (");
-        else
-            line_add(&line, "by more than %.0f %% (", comparison->tolerance.growth * 100);
-    }
     for (unsigned i = 0; i < CHANGES; i++)
-        if (comparison->sure[i] != 0)
+        if (i != CHANGE_NONE && comparison->sure[i] != 0)
             line_add(&line, "%s%zu %s", line.used != 0 ? ", " : "", comparison->sure[i], change_names[i]);
-    if (add_up(comparison->sure) != 0)
+    add_gpu(diff, &line);
+    if (line.used != 0)
         line_add(&line, " (");
+    else if (spread)
+        line_add(&line, "nothing changed beyond the spread (");
+    else
+        line_add(&line, "nothing changed by more than %.0f %% (", comparison->tolerance.growth * 100);
     add_runs(&line, comparison);
     line_add(&line, "%s)", spread ? "" : "; below 3 their spread is not known");
     return line;
