@@ -42,7 +42,7 @@ static const char *const policies[] = {
 #include "interpose/env/policies.def"
 };
 
-enum { KEY_ALL = 256, KEY_LANES, KEY_JSON, KEY_KEEP, DEFAULT_ROUNDS = 3, MOST_ROUNDS = 1000 };
+enum { KEY_ALL = 256, KEY_LANES, KEY_AUDIT, KEY_JSON, KEY_KEEP, DEFAULT_ROUNDS = 3, MOST_ROUNDS = 1000 };
 static const struct argp_option options[] = {
     {"policy", 'p', "P", 0, "also this policy: per-thread or stream (repeatable); guarded is always tried", 0},
     {"all", KEY_ALL, NULL, 0,
@@ -50,6 +50,8 @@ static const struct argp_option options[] = {
      "by them",
      0},
     {"lanes", KEY_LANES, NULL, 0, "also guarded with 4 and with 8 lanes, in any case", 0},
+    {"audit", KEY_AUDIT, NULL, 0, "with the auditor, as ptds run --audit: for libraries that look past what is preloaded",
+     0},
     {"rounds", 'r', "N", 0, "rounds that count (default 3); one more warms up", 0},
     {"output", 'o', "FILE", 0, "a file that the program writes, compared as well (repeatable); it is left as it was", 0},
     {"compare", 'c', "CMD", 0,
@@ -62,7 +64,7 @@ static const struct argp_option options[] = {
 
 struct arguments {
     struct probe probe;
-    bool json, keep;
+    bool json, keep, audit;
 };
 
 /* observe is always run, and none moves nothing: there is nothing to ask about them. */
@@ -128,6 +130,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'c': probe->command = arg; return 0;
     case 't': probe->timeout_ns = parse_timeout(arg, state); return 0;
+    case KEY_AUDIT: arguments->audit = true; return 0;
     case KEY_JSON: arguments->json = true; return 0;
     case KEY_KEEP: arguments->keep = true; return 0;
     case ARGP_KEY_ARG:
@@ -224,7 +227,7 @@ const struct verb_values probe_values[] = {{'p', "guarded per-thread stream"}, {
 
 int cmd_probe(int argc, char **argv)
 {
-    char name[] = "ptds probe", path[PATH_MAX], error[LIBRARY_ERROR_SIZE] = "";
+    char name[] = "ptds probe", path[PATH_MAX], auditor[PATH_MAX], error[LIBRARY_ERROR_SIZE] = "";
     static struct arguments arguments;
     arguments.probe.rounds = DEFAULT_ROUNDS;
     argv[0] = name;
@@ -233,11 +236,12 @@ int cmd_probe(int argc, char **argv)
     argp_parse(&probe_argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments);
     if (probe_first(&arguments.probe) == NULL)
         probe_add(&arguments.probe, policies[0], true);
-    if (!library_find(path, error)) {
+    if (!library_find(path, error) || (arguments.audit && !library_auditor(path, auditor, error))) {
         fprintf(stderr, "ptds probe: %s\n", error);
         return EXIT_USAGE;
     }
     arguments.probe.library = path;
+    arguments.probe.auditor = arguments.audit ? auditor : NULL;
     if (!folder_make(&arguments.probe.folder)) {
         fprintf(stderr, "ptds probe: a temporary folder: %s\n", strerror(errno));
         return EXIT_USAGE;

@@ -31,6 +31,7 @@ struct ending {
 struct child {
     char **argv;
     const char *library; /* the shim; NULL: bare */
+    const char *auditor; /* with it; NULL: as the caller has it */
     const char *policy;
     unsigned lanes;             /* PTDS_LANES; 0: as it is */
     const char *trace;          /* NULL: nothing is recorded */

@@ -38,9 +38,14 @@ static void put_word(struct text_sink *sink, const char *word)
 
 void probe_command(const struct probe *probe, const struct variant *variant, struct text_sink *sink)
 {
-    char preload[PATH_MAX * 2];
+    char preload[PATH_MAX * 2], audit[PATH_MAX * 2];
     if (!environment_preload(probe->library, getenv("LD_PRELOAD"), preload, sizeof preload))
         preload[0] = 0;
+    if (probe->auditor != NULL && environment_audit(probe->auditor, getenv("LD_AUDIT"), audit, sizeof audit)) {
+        put(sink, "LD_AUDIT=", 9);
+        put_word(sink, audit);
+        put(sink, " ", 1);
+    }
     put(sink, "LD_PRELOAD=", 11);
     put_word(sink, preload);
     sink_printf(sink, " PTDS_POLICY=%s", variant->policy);

@@ -17,12 +17,17 @@ extern "C" {
  * else the folder for it. False without memory. */
 bool environment_set(const char *library, const char *policy, const char *trace, const char *moments);
 
+/* LD_AUDIT: the auditor, last; without the shim none of its own. auditor NULL: as the caller has it. */
+bool environment_set_auditor(const char *library, const char *auditor);
+
 /* PTDS_LANES; 0 leaves it as it is. */
 bool environment_set_lanes(unsigned lanes);
 
 /* The value of LD_PRELOAD: `library` (may be NULL) and what else `there` (may be NULL) names, but no shim. False: no room.
  */
 bool environment_preload(const char *library, const char *there, char *out, size_t room);
+/* The value of LD_AUDIT, likewise: what else `there` names, but no auditor of the shim's, then `auditor`. */
+bool environment_audit(const char *auditor, const char *there, char *out, size_t room);
 
 #ifdef __cplusplus
 }

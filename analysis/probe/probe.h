@@ -56,6 +56,7 @@ struct probe {
     /* The request. */
     char **program;
     const char *library;
+    const char *auditor; /* --audit; NULL: as the caller has it */
     const char *command; /* --compare; NULL: the probe compares by itself */
     enum lanes lanes;
     unsigned rounds;     /* that count; twice as many where times are close */

@@ -223,6 +223,7 @@ int probe_json(const struct probe *probe, bool stands, struct text_sink *sink)
     set(out, "ptds_probe_version", value_number(VERSION));
     set(out, "answers", answers);
     set(out, "interrupted", json_boolean(probe->interrupted));
+    set(out, "audit", json_boolean(probe->auditor != NULL));
     set(out, "rounds", value_number(probe->done));
     set(out, "compared", things(probe));
     set(out, "variants", variants);

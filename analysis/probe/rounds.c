@@ -125,6 +125,7 @@ static bool run_one(struct probe *probe, size_t at, unsigned round, unsigned don
     variant->facts.limit_ns = limit_of(probe, at);
     struct child child = {.argv = probe->program,
                           .library = at != VARIANT_BARE ? probe->library : NULL,
+                          .auditor = probe->auditor,
                           .policy = variant->policy,
                           .lanes = variant->lanes,
                           .trace = traces.path[0] != 0 ? trace.text : NULL,

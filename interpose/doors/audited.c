@@ -38,7 +38,7 @@ __attribute__((visibility("default"))) uintptr_t ptds_audit_answer(const char *n
         door = loader_door(name);
     else if (is_drivers)
         door = driver_door(found);
-    if (door && door_inert())
+    if (door && door_idle())
         door = 0;
     errno = saved;
     return door ? door : found;

@@ -38,7 +38,7 @@ struct answer ptds_dlopen_decide(const char *file, int mode)
 {
     if (!find_real())
         return (struct answer){1, NULL};
-    if (!(mode & RTLD_DEEPBIND) || !file || door_inert())
+    if (!(mode & RTLD_DEEPBIND) || !file || door_idle())
         return (struct answer){0, NULL};
     if (!is_plain_path(file)) {
         bypass_opened_deep(file);

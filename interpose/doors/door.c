@@ -30,6 +30,11 @@ static int asks_for_others(int id)
     return id == API_cuGetProcAddress || id == API_cuGetProcAddress_v2;
 }
 
+int door_idle(void)
+{
+    return door_inert() && !moments_wanted();
+}
+
 int door_passes(int id)
 {
     return door_inert() && !(asks_for_others(id) && moments_wanted());

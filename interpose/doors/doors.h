@@ -33,6 +33,8 @@ int door_open(void);
 /* 1 if there is nothing to do at all (PTDS_DISABLE, policy none): every door gives what the program would get without it.
  */
 int door_inert(void);
+/* ... and nothing to watch either: whoever looks past the shim may go on doing so. */
+int door_idle(void);
 /* The same for the wrapper of a row, which may have to say where the watched functions are. */
 int door_passes(int id);
 

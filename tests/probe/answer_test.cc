@@ -450,5 +450,19 @@ TEST(Environment, NoShimIsPreloadedTwice)
     EXPECT_FALSE(environment_preload("/a/libptds.so", nullptr, out, 5));
 }
 
+TEST(Environment, TheAuditorComesLastAndOnce)
+{
+    char out[100];
+    auto audit = [&](const char *auditor, const char *there) {
+        EXPECT_TRUE(environment_audit(auditor, there, out, sizeof out));
+        return std::string(out);
+    };
+    EXPECT_EQ("", audit(nullptr, nullptr));
+    EXPECT_EQ("/a/libptds_audit.so", audit("/a/libptds_audit.so", nullptr));
+    EXPECT_EQ("/b/o t.so:/a/libptds_audit.so", audit("/a/libptds_audit.so", "/c/libptds_audit.so:/b/o t.so"));
+    EXPECT_EQ("/b/other.so", audit(nullptr, "/b/other.so:/c/libptds_audit.so")) << "bare";
+    EXPECT_FALSE(environment_audit("/a/libptds_audit.so", nullptr, out, 5));
+}
+
 } // namespace
 } // namespace ptds

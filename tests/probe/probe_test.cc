@@ -209,6 +209,48 @@ TEST_F(ProbeTest, AllPoliciesAreToldButGuardedCounts)
     EXPECT_TRUE(Has(ran, "\ndo not use per-thread: ") && Has(ran, "\nright under stream; ")) << ran;
 }
 
+/* A library that was opened by its bare name, with RTLD_DEEPBIND: what it calls no preloaded library sees. */
+TEST_F(ProbeTest, TheAuditorIsInForceWhereItIsAskedFor)
+{
+    if (!auditor_works())
+        GTEST_SKIP() << "this glibc is older than 2.35";
+    std::string child = data_file("tests/interpose/audit_child"), plugin = data_file("tests/interpose/libaudit_plugin.so");
+    auto probe = [&](Words options) {
+        options.insert(options.begin(), {"--rounds", "1", "--compare", "true"});
+        Command command = Probe(folder_, options, {child, "deep", "libaudit_plugin.so"});
+        command.libraries.push_back(plugin.substr(0, plugin.rfind('/')));
+        return run(command);
+    };
+    Outcome without = probe({}), with = probe({"--audit"});
+    EXPECT_EQ(3, without.exit) << without;
+    EXPECT_TRUE(Begins(without, "can't tell: no CUDA call was seen: ")) << without;
+    EXPECT_EQ(0, with.exit) << with;
+    EXPECT_TRUE(Has(with, "; the CUDA part ") || Has(with, "(the CUDA part ")) << "under none, too: " << with;
+    with = probe({"--audit", "--policy", "per-thread"});
+    EXPECT_TRUE(Has(with, "\nLD_AUDIT=" + auditor() + " LD_PRELOAD=" + shim() + " PTDS_POLICY=")) << with;
+}
+
+TEST_F(ProbeTest, TheAuditorIsInNoBareRun)
+{
+    if (!auditor_works())
+        GTEST_SKIP() << "this glibc is older than 2.35";
+    std::string line = "'" + Subject() + "' alone; echo audited by \"$LD_AUDIT\"";
+    Command command = Probe(folder_, {"--rounds", "1", "--audit"}, {"/bin/sh", "-c", line});
+    command.audit = {auditor()};
+    Outcome ran = run(command);
+    std::string begin = auditor().substr(0, 40); /* the line is cut where it is long */
+    EXPECT_TRUE(Has(ran, "    bare:  audited by \n    it is: audited by " + begin)) << ran;
+}
+
+/* Opened by its path; the shim corrects what it calls, also where it only notes when that was. */
+TEST_F(ProbeTest, TheCudaPartOfALibraryThatLooksPastTheShim)
+{
+    Outcome ran = Run({"--rounds", "1", "--compare", "true"},
+                      {data_file("tests/interpose/audit_child"), "deep", data_file("tests/interpose/libaudit_plugin.so")});
+    EXPECT_EQ(0, ran.exit) << ran;
+    EXPECT_NE(std::string::npos, First(ran).find("(the CUDA part ")) << "of none, too: " << ran;
+}
+
 TEST_F(ProbeTest, LanesAreInForceWhereTheyAreTried)
 {
     std::string script = "'" + Subject() + "' alone; echo lanes ${PTDS_LANES:-1}";
