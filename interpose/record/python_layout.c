@@ -9,11 +9,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "interpose/base/first_glibc.h"
 #include "interpose/base/peek.h"
-
-OF_FIRST_GLIBC(pthread_getspecific);
-#pragma weak pthread_getspecific
+#include "interpose/base/specific.h"
 
 static struct python_layout layout;
 static uint32_t state; /* 0 none, 1 being made, 2 there */
@@ -171,7 +168,7 @@ static uint64_t specific(const struct python_layout *from, uint32_t at)
     const uint32_t *key = (const uint32_t *)(from->runtime + at);
     if (__atomic_load_n(&key[0], __ATOMIC_ACQUIRE) != 1 || key[1] >= KEYS_MOST)
         return 0;
-    return (uint64_t)(uintptr_t)pthread_getspecific(key[1]);
+    return (uint64_t)(uintptr_t)specific_get(key[1]);
 }
 
 /* The interpreter does not say where the key lies: it is the one under which something lies that names this thread. */
@@ -203,5 +200,5 @@ uint64_t python_find_thread_state(const struct python_layout *from)
 {
     if (__atomic_load_n(&key_at, __ATOMIC_RELAXED))
         return python_thread_state(from);
-    return pthread_getspecific && !is_ending(from) ? find_key(from) : 0;
+    return specific_there() && !is_ending(from) ? find_key(from) : 0;
 }

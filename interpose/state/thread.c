@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "interpose/base/first_glibc.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/base/specific.h"
 #include "interpose/env/env.h"
 #include "interpose/state/hooks.h"
 
@@ -64,26 +64,20 @@ static void end(void *data)
     errno = saved;
 }
 
-/* Bound to the version that every glibc has; before 2.34 it lives in libpthread, which a program without
- * threads need not have loaded: then nobody ends but the process. */
-OF_FIRST_GLIBC(pthread_key_create);
-OF_FIRST_GLIBC(pthread_setspecific);
-#pragma weak pthread_key_create
-#pragma weak pthread_setspecific
-
+/* Where there is no libpthread, nobody ends but the process. */
 static void watch_end(struct thread *thread)
 {
     static pthread_key_t key;
     static uint32_t state; /* 0 none, 1 being made, 2 made, 3 refused */
     uint32_t none = 0;
-    if (!pthread_key_create || !pthread_setspecific)
+    if (!specific_there())
         return;
     if (__atomic_compare_exchange_n(&state, &none, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        __atomic_store_n(&state, pthread_key_create(&key, end) == 0 ? 2 : 3, __ATOMIC_RELEASE);
+        __atomic_store_n(&state, specific_make(&key, end) == 0 ? 2 : 3, __ATOMIC_RELEASE);
     while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 1)
         ;
     if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2)
-        pthread_setspecific(key, thread);
+        specific_set(key, thread);
 }
 
 /* An ended thread's state, its caches emptied; a process that starts a thread a request would leak them all. */

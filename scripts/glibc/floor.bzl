@@ -2,8 +2,12 @@
 """Links what leaves this machine so that a glibc as old as 2.17 takes it, however new the one here is.
 
 Two means, because archives of other projects have to follow, too. What has another name today (stat, fcntl64, __isoc23_strtol)
-the linker sends to a function of this folder. What has a new version of an old name (pthread_create, dlopen) the linker finds
-first in a library without code, made here, that has it as old systems have it.
+the linker sends to a function of this folder. What was in another library then (pthread_create, dlopen) the linker finds first
+in a library without code, made here, that has it as old systems have it. What has a new version in the same library (exp) the
+linker finds in command.c.
+
+In which library is not a matter of taste: before 2.30 the loader looks for a version's symbols up to the library that they were
+found in here, and no further.
 """
 
 load("//scripts/bazel:defs.bzl", "PTDS_COPTS")
@@ -32,14 +36,9 @@ FLOOR_OF_LIBRARY = _FILES
 # 64-bit Arm has had every function from one version on.
 _FIRST_ON_ARM = "GLIBC_2.17"
 
-# Where old systems have them, by version, on x86-64. A name is looked up by its version, whichever library it was found in here: what is in
-# libc or libm is in the first list only so that it has the old one.
+# Where old systems have them, by version, on x86-64.
 OLD_THREADS = {
     "GLIBC_2.2.5": [
-        "__libc_start_main",
-        "exp",
-        "log",
-        "pow",
         "pthread_create",
         "pthread_detach",
         "pthread_join",
