@@ -56,18 +56,37 @@ static bool may_shorten(const struct report *report, enum goes_by by)
     return goes_is_wait(by) && (report->gain.joins != 0 || report->totals.remapped != 0);
 }
 
-struct line goes_words(const struct report *report, const struct goes_about *about)
+struct leads {
+    const char *sure, *maybe, *else_maybe, *with, *may_with;
+};
+
+/* Empty: no policy. */
+static struct line policies_line(const struct report *report, const struct goes_about *about, const struct leads *leads)
 {
     struct line line = {0};
     enum goes remap = goes_under(&report->trace.defs, about, GOES_REMAP);
-    unsigned sure = add_policies(report, about, GOES, "goes under ", &line);
-    unsigned maybe = add_policies(report, about, GOES_MAYBE, sure != 0 ? "; maybe under " : "may go under ", &line);
-    if (sure + maybe != 0)
-        return line;
-    if (remap != GOES_NOT)
-        line_add(&line, "%s %s", remap == GOES ? "goes with" : "may go with", goes_policy_names[GOES_REMAP]);
-    else
+    unsigned sure = add_policies(report, about, GOES, leads->sure, &line);
+    unsigned maybe = add_policies(report, about, GOES_MAYBE, sure != 0 ? leads->else_maybe : leads->maybe, &line);
+    if (sure + maybe == 0 && remap != GOES_NOT)
+        line_add(&line, "%s%s", remap == GOES ? leads->with : leads->may_with, goes_policy_names[GOES_REMAP]);
+    return line;
+}
+
+struct line goes_words(const struct report *report, const struct goes_about *about)
+{
+    static const struct leads leads = {"goes under ", "may go under ", "; maybe under ", "goes with ", "may go with "};
+    struct line line = policies_line(report, about, &leads);
+    if (line.used == 0)
         line_add(&line, "no policy removes it%s", may_shorten(report, about->by) ? "; it may get shorter" : "");
+    return line;
+}
+
+struct line goes_policies_line(const struct report *report, const struct goes_about *about)
+{
+    static const struct leads leads = {"", "maybe ", "; maybe ", "", "maybe "};
+    struct line line = policies_line(report, about, &leads);
+    if (line.used == 0)
+        line_add(&line, "no policy");
     return line;
 }
 

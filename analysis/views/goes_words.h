@@ -13,6 +13,8 @@ extern "C" {
 
 /* "goes under guarded and per-thread, maybe under stream", "no policy removes it; it may get shorter" */
 struct line goes_words(const struct report *report, const struct goes_about *about);
+/* The same where the question stands before it: "guarded and per-thread; maybe stream", "no policy" */
+struct line goes_policies_line(const struct report *report, const struct goes_about *about);
 struct line goes_line(const struct report *report, const struct finding *finding);
 
 /* What a rule declares of all its findings: "no policy", "guarded and per-thread, by call", ... As in docs/rules.md. */

@@ -29,9 +29,9 @@ static const char *why(const struct report *report, enum residual_kind kind, con
         [RESIDUAL_CONTEXT] = "waits for the whole context, as frees and loads do",
         [RESIDUAL_HELD] = "held up by another thread's call",
         [RESIDUAL_DATA] = "orders that data ask for",
-        [RESIDUAL_MIXED] = "waits for named work and for other work, too",
+        [RESIDUAL_MIXED] = "for named work and for other work, too",
         [RESIDUAL_SHARED] = "other threads' work on the same stream",
-        [RESIDUAL_LEGACY] = "work that stayed on the legacy stream (half-remapped)",
+        [RESIDUAL_LEGACY] = "stayed on the legacy stream",
     };
     bool only_named = kind == RESIDUAL_LEGACY && goes_under(&report->trace.defs, about, GOES_REMAP) == GOES;
     return only_named ? "the legacy stream used explicitly (0x1)" : words[kind];
@@ -42,7 +42,8 @@ struct line residual_line(const struct report *report, enum residual_kind kind)
     const struct residual_part *part = &report->residual.part[kind];
     struct goes_about about = residual_goes(report, kind);
     struct line line = {0};
-    line_add(&line, "%s, %s: %s", text_ns(part->ns).text, why(report, kind, &about), goes_words(report, &about).text);
+    line_add(&line, "%s, %s: %s", text_ns(part->ns).text, why(report, kind, &about),
+             goes_policies_line(report, &about).text);
     return line;
 }
 
