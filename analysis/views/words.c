@@ -303,3 +303,44 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
         gap(&gaps, totals->opaque, "%s with memory use unknown (opaque)", text_plural(totals->opaque, "operation").text);
     return gaps.lines;
 }
+
+enum { PAST_ROOM = 800, PAST_NAME = 500 };
+
+static void past_words(const struct bypass_def *bypass, char *out)
+{
+    static const char *const ways[] = {
+        [PTDS_BYPASS_DRIVER_COPY] = "a second copy of the driver",
+        [PTDS_BYPASS_OTHER_HOOK] = "another dlsym hook",
+        [PTDS_BYPASS_EXPORT_TABLE] = "cuGetExportTable",
+        [PTDS_BYPASS_NAMESPACE] =
+            "the driver of a dlmopen namespace, where nothing is remapped or recorded; ptds run --audit "
+            "says who uses it",
+        [PTDS_BYPASS_NAMESPACE_USER] = "uses the driver of a dlmopen namespace, where nothing is remapped or recorded",
+        [PTDS_BYPASS_DEEPBIND] =
+            "opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit reaches it",
+        [PTDS_BYPASS_DEEPBIND_LOOKUP] = "opened by name with RTLD_DEEPBIND, may look the driver up past the shim; ptds run "
+                                        "--audit reaches it",
+    };
+    const char *way = bypass->what < sizeof ways / sizeof ways[0] ? ways[bypass->what] : NULL;
+    int used =
+        snprintf(out, PAST_ROOM, "%.*s: %s", PAST_NAME, bypass->text != NULL ? bypass->text : "?", way != NULL ? way : "");
+    if (bypass->functions != 0 && used > 0 && used < PAST_ROOM)
+        snprintf(out + used, (size_t)(PAST_ROOM - used), " (%u of its functions)", (unsigned)bypass->functions);
+}
+
+unsigned report_past(const struct report *report, void (*each)(void *data, const char *line), void *data)
+{
+    const struct definitions *defs = &report->trace.defs;
+    char text[PAST_ROOM];
+    for (size_t i = 0; i < defs->untabled.count && each != NULL; i++) {
+        const struct untabled_def *one = &defs->untabled.items[i];
+        snprintf(text, sizeof text, "%.*s is not known to the shim; the program was given the %s function", PAST_NAME,
+                 one->text != NULL ? one->text : "?", one->handed != 0 ? "per-thread" : "legacy");
+        each(data, text);
+    }
+    for (size_t i = 0; i < defs->bypasses.count && each != NULL; i++) {
+        past_words(&defs->bypasses.items[i], text);
+        each(data, text);
+    }
+    return (unsigned)(defs->untabled.count + defs->bypasses.count);
+}

@@ -95,6 +95,20 @@ TEST(Json, UnknownIsNull)
     EXPECT_NE(0u, json_array_size(json.At("completeness", "gaps")));
 }
 
+TEST(Json, WhatWentPastTheShim)
+{
+    Json json(BuildTrace("untabled cuNewThing\nbypass 6:/deep/libcalls.so\n1@0 launch s=N1 k=a\n"));
+    json_t *past = json.At("completeness", "past_the_shim");
+    ASSERT_EQ(2u, json_array_size(past));
+    EXPECT_STREQ("cuNewThing is not known to the shim; the program was given the legacy function",
+                 json_string_value(json_array_get(past, 0)));
+    EXPECT_STREQ("/deep/libcalls.so: opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit "
+                 "reaches it",
+                 json_string_value(json_array_get(past, 1)));
+    Json none(BuildTrace("1@0 launch s=N1 k=a\n"));
+    EXPECT_EQ(0u, json_array_size(none.At("completeness", "past_the_shim")));
+}
+
 TEST(Json, HowManyOperationsHaveGpuTimes)
 {
     Json with(BuildTrace("1@0 launch s=N1 k=a\n1@10 launch s=N1 k=b\ndevice-run 1@10 30+400\n"));

@@ -84,4 +84,5 @@ void export_notes(const struct export_job *job, const struct traced *traced, voi
         each(data, text);
     }
     report_gaps(report, each, data);
+    report_past(report, each, data);
 }

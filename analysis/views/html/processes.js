@@ -66,7 +66,7 @@
     const by = new Map();
     report.processes.forEach((one, at) => {
       const damages = one.completeness.damages.map((damage) => `damage at offset ${damage.offset}: ${damage.text}`);
-      for (const text of [...one.completeness.gaps, ...damages]) by.set(text, [...(by.get(text) || []), at]);
+      for (const text of [...one.completeness.gaps, ...damages, ...one.completeness.past_the_shim]) by.set(text, [...(by.get(text) || []), at]);
     });
     const items = [...by].map(([text, list]) => el("li", {}, `${some(list)}: ${text}`));
     if (report.totals.unreadable_traces) items.unshift(el("li", {}, plural(report.totals.unreadable_traces, "trace") + " could not be read"));

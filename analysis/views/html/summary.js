@@ -129,7 +129,9 @@
     const c = report.completeness;
     const items = c.gaps.map((text) => el("li", {}, text));
     items.push(...c.damages.map((one) => el("li", {}, `damage at offset ${one.offset}: ${one.text}`)));
-    if (items.length === 0) items.push(el("li", {}, `Nothing: the records are complete (${c.gpu_times}).`));
+    const past = c.past_the_shim;
+    if (items.length === 0) items.push(el("li", {}, (past.length ? "Of what the shim saw, the" : "Nothing: the") + ` records are complete (${c.gpu_times}).`));
+    items.push(...past.map((text) => el("li", {}, text)));
     replace(byId("gaps"), items);
   }
 

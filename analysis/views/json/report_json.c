@@ -288,6 +288,13 @@ static json_t *gap_list(const struct report *report)
     return out;
 }
 
+static json_t *past_list(const struct report *report)
+{
+    json_t *out = json_array();
+    report_past(report, add_line, out);
+    return out;
+}
+
 static json_t *incomplete_list(const struct traced *traced)
 {
     json_t *out = json_array();

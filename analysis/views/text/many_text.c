@@ -131,6 +131,7 @@ static void put_gaps(const struct traces *traces, const struct report_totals *gp
         const struct trace *trace = &traces->list.items[i]->report.trace;
         struct gaps gaps = {sink, i};
         lines += report_gaps(&traces->list.items[i]->report, put_gap, &gaps);
+        lines += report_past(&traces->list.items[i]->report, put_gap, &gaps);
         for (size_t j = 0; j < trace->damages.count; j++)
             sink_printf(sink, "  process %zu: offset %" PRIu64 ": %s\n", i, trace->damages.items[j].offset,
                         trace->damages.items[j].text);

@@ -284,44 +284,17 @@ static void put_gap(void *data, const char *line)
     sink_printf(data, "  %s\n", line);
 }
 
-static void put_bypass(const struct bypass_def *bypass, struct text_sink *sink)
-{
-    static const char *const ways[] = {
-        [PTDS_BYPASS_DRIVER_COPY] = "a second copy of the driver",
-        [PTDS_BYPASS_OTHER_HOOK] = "another dlsym hook",
-        [PTDS_BYPASS_EXPORT_TABLE] = "cuGetExportTable",
-        [PTDS_BYPASS_NAMESPACE] =
-            "the driver of a dlmopen namespace, where nothing is remapped or recorded; ptds run --audit "
-            "says who uses it",
-        [PTDS_BYPASS_NAMESPACE_USER] = "uses the driver of a dlmopen namespace, where nothing is remapped or recorded",
-        [PTDS_BYPASS_DEEPBIND] =
-            "opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit reaches it",
-        [PTDS_BYPASS_DEEPBIND_LOOKUP] = "opened by name with RTLD_DEEPBIND, may look the driver up past the shim; ptds run "
-                                        "--audit reaches it",
-    };
-    const char *way = bypass->what < sizeof ways / sizeof ways[0] ? ways[bypass->what] : NULL;
-    sink_printf(sink, "  %s: %s", bypass->text != NULL ? bypass->text : "?", way != NULL ? way : "");
-    if (bypass->functions != 0)
-        sink_printf(sink, " (%" PRIu32 " of its functions)", bypass->functions);
-    sink_printf(sink, "\n");
-}
-
 void report_gaps_text(const struct report *report, struct text_sink *sink)
 {
     const struct trace *trace = &report->trace;
     sink_printf(sink, "\nWhat could not be analysed\n");
-    bool past = trace->defs.untabled.count != 0 || trace->defs.bypasses.count != 0;
+    bool past = report_past(report, NULL, NULL) != 0;
     if (report_gaps(report, put_gap, sink) == 0)
         sink_printf(sink, "  %sthe records are complete (%s)\n",
                     past ? "of what the shim saw, " : "nothing: ", report_gpu_times(&report->totals).text);
     for (size_t i = 0; i < trace->damages.count; i++)
         sink_printf(sink, "  offset %" PRIu64 ": %s\n", trace->damages.items[i].offset, trace->damages.items[i].text);
-    for (size_t i = 0; i < trace->defs.untabled.count; i++)
-        sink_printf(sink, "  %s is not known to the shim; the program was given the %s function\n",
-                    trace->defs.untabled.items[i].text != NULL ? trace->defs.untabled.items[i].text : "?",
-                    trace->defs.untabled.items[i].handed != 0 ? "per-thread" : "legacy");
-    for (size_t i = 0; i < trace->defs.bypasses.count; i++)
-        put_bypass(&trace->defs.bypasses.items[i], sink);
+    report_past(report, put_gap, sink);
 }
 
 /* What changes everything that follows, before anything else. */
