@@ -394,11 +394,14 @@ TEST(PageAgree, SeveralTracesAsOnTheScreen)
                 EXPECT_TRUE(Has(row, part)) << line << "\n" << row;
         }
         EXPECT_LE(2u, compared) << screen.text;
-        const std::string past = "/deep/libasks.so: opened by name with RTLD_DEEPBIND, may look the driver up";
         TextOf full;
         many_text(&opened.traces, &opened.folds, opened.namer, &full);
-        EXPECT_EQ(names.back() == "past", Has(full.text, "  process 1: " + past)) << full.text;
-        EXPECT_EQ(names.back() == "past", Has(shown, "process 1: " + past)) << shown;
+        size_t at = full.text.find("/deep/libasks.so: opened by name with RTLD_DEEPBIND, may look the driver up");
+        EXPECT_EQ(names.back() == "past", at != std::string::npos) << full.text;
+        if (at != std::string::npos) {
+            size_t from = full.text.rfind('\n', at) + 1; /* "  process 1: ..." */
+            EXPECT_TRUE(Has(shown, Plain(full.text.substr(from, full.text.find('\n', from) - from)))) << shown;
+        }
         EXPECT_EQ("", Errors(browser));
         unlink(named.c_str());
     }
