@@ -22,6 +22,19 @@ void sink_printf(struct text_sink *sink, const char *format, ...)
         sink->write(sink, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
 }
 
+/* In pieces: a call for each character was most of the time that a comparison took to write. */
+const char *sink_until(struct text_sink *sink, const char *text, const char *stop)
+{
+    while (*text != 0 && strchr(stop, *text) == NULL) {
+        size_t size = 0;
+        while ((unsigned char)text[size] >= ' ' && strchr(stop, text[size]) == NULL)
+            size++;
+        sink->write(sink, size != 0 ? text : " ", size != 0 ? size : 1);
+        text += size != 0 ? size : 1;
+    }
+    return text;
+}
+
 void line_add(struct line *line, const char *format, ...)
 {
     size_t room = sizeof line->text - line->used;

@@ -23,6 +23,9 @@ struct text_sink {
 /* At most 1023 bytes a call; longer text is cut. */
 void sink_printf(struct text_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Up to the first of those characters, or to the end, control characters as spaces. Returns what is left. */
+const char *sink_until(struct text_sink *sink, const char *text, const char *stop);
+
 /* A line being put together in a fixed buffer; overflow is cut and never written past. */
 struct line {
     char text[256];

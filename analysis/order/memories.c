@@ -229,6 +229,10 @@ static struct memory *add(struct verdicts *v, const struct memory_def *def, bool
     }
     if (made != NULL || base == 0 || bytes == 0 || base + bytes < base)
         return made;
+    if (base + bytes > UNNAMED && def->kind != PTDS_MEMORY_ARRAY) {
+        v->unsure = true; /* no program's address: what stands there is ours, and does not make way */
+        return NULL;
+    }
     make_way(v, base, base + bytes);
     struct memory memory = {.base = base,
                             .end = base + bytes,

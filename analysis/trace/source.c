@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two kinds of trace source. Used by the command (files), by the shim's exit summary (memory) and by tests (both).
+ * The kinds of trace source. Used by the command (files), by the shim's exit summary (memory) and by tests (these, and a
+ * file's bytes).
  * Looks into the header only as far as it must to find the chunks; must never trust a size that it has not compared with
  * what is there.
  */
@@ -34,13 +35,19 @@ struct trace_source trace_source_memory(const struct ptds_trace_header *header, 
                                  .data = chunks};
 }
 
-static const void *file_chunk(const struct trace_source *source, uint64_t index, size_t *readable)
+static const void *bytes_chunk(const struct trace_source *source, uint64_t index, size_t *readable)
 {
     const struct ptds_trace_header *header = source->header;
     size_t offset = header->header_size + (size_t)index * header->chunk_size;
     size_t left = source->data_bytes - offset;
     *readable = left < header->chunk_size ? left : header->chunk_size;
     return (const char *)source->data + offset;
+}
+
+/* What such a source is closed by. */
+static const void *file_chunk(const struct trace_source *source, uint64_t index, size_t *readable)
+{
+    return bytes_chunk(source, index, readable);
 }
 
 /* How many chunks begin inside the file; 0 where the header's sizes make no sense, which the reader then reports. */
@@ -52,6 +59,17 @@ static uint64_t chunks_in(const void *data, size_t bytes)
         return 0;
     size_t rest = bytes - header->header_size;
     return rest / header->chunk_size + (rest % header->chunk_size >= sizeof(struct ptds_chunk));
+}
+
+struct trace_source trace_source_bytes(const char *name, const void *bytes, size_t size)
+{
+    return (struct trace_source){.name = name,
+                                 .header = bytes,
+                                 .header_bytes = size,
+                                 .chunks = chunks_in(bytes, size),
+                                 .chunk = bytes_chunk,
+                                 .data = bytes,
+                                 .data_bytes = size};
 }
 
 /* Files that are mapped, for trace_source_at. One that there was no memory to note is mapped all the same. */
@@ -110,14 +128,9 @@ static int map_file(struct trace_source *source, int fd, const char *path, char 
         return -1;
     }
     note_mapped(path, data, (size_t)size); /* before the first look at it */
-    *source = (struct trace_source){.name = path,
-                                    .file = path,
-                                    .header = data,
-                                    .header_bytes = (size_t)size,
-                                    .chunks = chunks_in(data, (size_t)size),
-                                    .chunk = file_chunk,
-                                    .data = data,
-                                    .data_bytes = (size_t)size};
+    *source = trace_source_bytes(path, data, (size_t)size);
+    source->file = path;
+    source->chunk = file_chunk;
     return 0;
 }
 

@@ -33,6 +33,10 @@ struct trace_source {
 struct trace_source trace_source_memory(const struct ptds_trace_header *header, size_t header_bytes,
                                         const void *const *chunks, uint64_t count);
 
+/* A source over the bytes of a trace's file, 8-byte aligned, however many. They stay the caller's; there is nothing to
+ * close. */
+struct trace_source trace_source_bytes(const char *name, const void *bytes, size_t size);
+
 enum { TRACE_ERROR_SIZE = 512 };
 
 /* Maps a file read-only. 0, or -1 with a message (names the file, no newline) in `error`, TRACE_ERROR_SIZE bytes. `path`

@@ -14,25 +14,20 @@ void markdown_code(struct text_sink *sink, const char *text)
         return;
     const char *fence = strchr(text, '`') != NULL ? "``" : "`";
     sink_printf(sink, "%s%s", fence, fence[1] != 0 ? " " : "");
-    for (; *text != 0; text++) {
+    for (text = sink_until(sink, text, "|`"); *text != 0; text = sink_until(sink, text + 1, "|`"))
         if (*text == '|')
             sink_printf(sink, "\\|");
-        else if (*text == '`' && text[1] == '`')
-            sink_printf(sink, "'"); /* two would end the span */
         else
-            sink_printf(sink, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
-    }
+            sink_printf(sink, text[1] == '`' ? "'" : "`"); /* two would end the span */
     sink_printf(sink, "%s%s", fence[1] != 0 ? " " : "", fence);
 }
 
 void markdown_text(struct text_sink *sink, const char *text)
 {
-    for (; *text != 0; text++) {
+    static const char special[] = "<&@\\`*_{}[]#|~";
+    for (text = sink_until(sink, text, special); *text != 0; text = sink_until(sink, text + 1, special))
         if (*text == '<' || *text == '&' || *text == '@')
             sink_printf(sink, "&#%d;", *text); /* a tag, an entity, somebody's name */
-        else if (strchr("\\`*_{}[]#|~", *text) != NULL)
-            sink_printf(sink, "\\%c", *text);
         else
-            sink_printf(sink, "%c", (unsigned char)*text < ' ' ? ' ' : *text);
-    }
+            sink_printf(sink, "\\%c", *text);
 }

@@ -62,10 +62,11 @@ static struct moment after(struct moment moment, uint64_t ns, enum part part)
 #define ITEM(run, list, at) \
     ({ \
         static __typeof__(*(list)->items) none_; \
-        while ((list)->count <= (at) && TABLE_ADD(list)) \
+        const size_t at_ = (at); /* once: what finds it may find another place the next time */ \
+        while ((list)->count <= at_ && TABLE_ADD(list)) \
             *TABLE_LAST(list) = (__typeof__(none_)){0}; \
-        (run)->failed |= (list)->count <= (at); \
-        (list)->count > (at) ? &(list)->items[at] : &none_; \
+        (run)->failed |= (list)->count <= at_; \
+        (list)->count > at_ ? &(list)->items[at_] : &none_; \
     })
 
 /* The same by a key. */

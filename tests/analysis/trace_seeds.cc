@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "tests/support/trace_builder.h"
 
@@ -34,13 +35,23 @@ size_t whole_records(const char *records, size_t bytes, size_t room)
     return at;
 }
 
-/* The header without the schema, and each chunk that holds anything, cut. */
+/* What lies at an offset of the chunk, behind the counts. */
+void keep_behind(std::string *cut, uint32_t *offset, const char *chunk, size_t bytes)
+{
+    if (*offset == 0)
+        return;
+    cut->append(chunk + *offset, bytes);
+    *offset = static_cast<uint32_t>(sizeof(ptds_chunk) + cut->size() - bytes);
+}
+
+/* The header without the schema, and each chunk that holds anything, cut; chunks are as small as the largest has to be. */
 std::string small(const std::string &trace)
 {
     ptds_trace_header header;
     memcpy(&header, trace.data(), sizeof header);
-    const size_t old_size = header.chunk_size, size = std::min<size_t>(old_size, MOST_CHUNK);
-    std::string chunks;
+    const size_t old_size = header.chunk_size;
+    size_t size = 2 * sizeof(ptds_chunk);
+    std::vector<std::string> chunks;
     for (size_t from = header.header_size; from + old_size <= trace.size(); from += old_size) {
         ptds_chunk chunk;
         memcpy(&chunk, &trace[from], sizeof chunk);
@@ -49,20 +60,25 @@ std::string small(const std::string &trace)
         const char *records = &trace[from + sizeof chunk];
         chunk.committed = chunk.kind == PTDS_CHUNK_COUNTS
                               ? std::min<size_t>(chunk.committed, MOST_COUNTS * sizeof(ptds_count))
-                              : whole_records(records, chunk.committed, size - sizeof chunk);
-        chunk.now = chunk.defaults = 0;
-        std::string cut(reinterpret_cast<const char *>(&chunk), sizeof chunk);
-        cut.append(records, chunk.committed);
-        cut.resize(size);
-        chunks += cut;
+                              : whole_records(records, chunk.committed, MOST_CHUNK - sizeof chunk);
+        std::string cut(records, chunk.committed);
+        keep_behind(&cut, &chunk.defaults, &trace[from], chunk.committed / sizeof(ptds_count) * sizeof(ptds_default_count));
+        keep_behind(&cut, &chunk.now, &trace[from], sizeof(ptds_now));
+        cut.insert(0, reinterpret_cast<const char *>(&chunk), sizeof chunk);
+        size = std::max(size, (cut.size() + 7) / 8 * 8);
+        chunks.push_back(cut);
     }
     header.header_size = (sizeof header + 7) / 8 * 8;
     header.schema_offset = header.schema_size = 0;
     header.chunk_size = static_cast<uint32_t>(size);
-    header.chunks = chunks.size() / size;
+    header.chunks = chunks.size();
     std::string all(reinterpret_cast<const char *>(&header), sizeof header);
     all.resize(header.header_size);
-    return all + chunks;
+    for (std::string &chunk : chunks) {
+        chunk.resize(size);
+        all += chunk;
+    }
+    return all;
 }
 
 void write(const std::string &path, const std::string &trace)

@@ -210,7 +210,7 @@ inline Whole ReadWhole(const char *path, bool sqlite, const char *scratch, unsig
     traces.data = &whole.trouble;
     edge_feed feed = {OneEdgeEach, nullptr};
     struct timelines timelines;
-    timelines_begin(&timelines, 2);
+    timelines_begin(&timelines, 1000); /* small ones */
     timelines.edges = &feed;
     if (parts & PART_PAGES)
         traces.watch = &timelines.watch;

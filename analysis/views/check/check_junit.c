@@ -13,15 +13,14 @@ static void put_text(struct text_sink *sink, const char *text)
 {
     char clean[1100];
     text_clean(clean, sizeof clean, text, strlen(text));
-    for (text = clean; *text != 0; text++) {
+    for (text = sink_until(sink, clean, "&<>\"\n"); *text != 0; text = sink_until(sink, text + 1, "&<>\"\n"))
         switch (*text) {
         case '&': sink_printf(sink, "&amp;"); break;
         case '<': sink_printf(sink, "&lt;"); break;
         case '>': sink_printf(sink, "&gt;"); break;
         case '"': sink_printf(sink, "&quot;"); break;
-        default: sink_printf(sink, "%c", (unsigned char)*text < ' ' && *text != '\n' ? ' ' : *text);
+        default: sink_printf(sink, "\n");
         }
-    }
 }
 
 static bool has_failed(const struct check_results *results, const char *what)
