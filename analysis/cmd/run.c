@@ -147,6 +147,23 @@ static void remove_own_trace(const char *folder)
         rmdir(folder);
 }
 
+/* Whatever ends the watcher (a trace that is cut under it does), its folder is there as long as the program, whose children
+ * write into it, and no longer: so a process of its own takes it away, which holds nobody's files open. */
+static void watch_and_remove(pid_t program, uint64_t after_ns, const char *own)
+{
+    pid_t watcher = own[0] != 0 ? fork() : 0;
+    if (watcher <= 0)
+        watch_process(program, after_ns);
+    if (watcher == 0)
+        return;
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        close(fd);
+    if (watcher > 0)
+        waitpid(watcher, NULL, 0);
+    watch_wait_for_end(program);
+    remove_own_trace(own);
+}
+
 /* The watcher is no child of the program, which may wait for any child, and takes no signals that are meant for it: this
  * process becomes the program, and the watcher is its child's child. */
 static bool start_watcher(uint64_t after_ns)
@@ -170,8 +187,7 @@ static bool start_watcher(uint64_t after_ns)
     if (watcher != 0)
         _exit(watcher > 0 ? 0 : 1);
     setsid();
-    watch_process(program, after_ns);
-    remove_own_trace(own);
+    watch_and_remove(program, after_ns, own);
     _exit(0);
 }
 

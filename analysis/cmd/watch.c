@@ -188,6 +188,12 @@ static bool is_running(pid_t pid)
     return live_process(&only_pid);
 }
 
+void watch_wait_for_end(pid_t pid)
+{
+    while (is_running(pid))
+        pause_watching(pid, UINT64_MAX);
+}
+
 int watch_process(pid_t pid, uint64_t after_ns)
 {
     struct watcher watcher = {.after_ns = after_ns};

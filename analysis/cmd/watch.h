@@ -18,6 +18,9 @@ int watch_trace(const char *path, uint64_t after_ns);
 /* The same for a process that may have no trace yet. */
 int watch_process(pid_t pid, uint64_t after_ns);
 
+/* Until it has ended. */
+void watch_wait_for_end(pid_t pid);
+
 /* One look at a trace, for the report: ages are told where ns_a_tick is not 0. */
 struct watch_view {
     const struct trace_source *source;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -138,6 +139,55 @@ TEST(Cut, TheWatchdogSaysItOnceAndTheProgramGoesOn)
     const std::string line = folder / "trace" + ": the file was cut while it was written";
     EXPECT_NE(std::string::npos, outcome.err.find(line)) << outcome;
     EXPECT_EQ(outcome.err.find(line), outcome.err.rfind(line)) << outcome;
+}
+
+/* Whose command line ends with this argument, but for the program itself; of each, its parent. */
+std::map<int, int> Watchers(const std::string &argument, int program)
+{
+    std::map<int, int> found;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc")) {
+        const std::string line = read_file(entry.path() / "cmdline"), end = argument + '\0';
+        const std::string stat = read_file(entry.path() / "stat");
+        const int pid = atoi(entry.path().filename().c_str());
+        if (pid != 0 && pid != program && line.size() > end.size() && line.substr(line.size() - end.size()) == end)
+            found[pid] = atoi(stat.substr(stat.rfind(')') + 4).c_str());
+    }
+    return found;
+}
+
+/* Its folder is there for the program and its children until the program ends, whatever becomes of the watcher. */
+TEST(Cut, TheWatchdogsFolderGoesWithTheProgram)
+{
+    NEEDS_A_PLAIN_SHIM();
+    for (bool ends_at_once : {true, false}) {
+        Folder folder;
+        Command hanging = Hanging(folder);
+        Command command = Ptds({"run", "--watchdog", "100ms", "--report", "off", "--policy", "observe", "--",
+                                hanging.argv[0], "hang", folder / "go"});
+        command.env = {{"PTDS_LIBRARY", shim()}, {"TMPDIR", folder.path()}};
+        command.libraries = hanging.libraries;
+        Running run(command);
+        ASSERT_TRUE(run.wait_for("ready"));
+        const std::vector<std::string> files = folder.files();
+        ASSERT_EQ(1u, files.size());
+        const std::map<int, int> watchers = Watchers(folder / "go", run.pid());
+        ASSERT_EQ(2u, watchers.size());
+        for (const auto &[pid, parent] : watchers)
+            if (ends_at_once && watchers.count(parent) != 0) {
+                EXPECT_EQ(0, kill(pid, SIGKILL)) << "as a look at a file that is cut would";
+            }
+        if (!ends_at_once) {
+            EXPECT_EQ(0, truncate((folder / files[0] + "/trace").c_str(), 1 << 16));
+        }
+        usleep(600000);
+        EXPECT_EQ(files, folder.files());
+        Write(folder / "go", "open");
+        Outcome outcome = run.end();
+        EXPECT_EQ(3, outcome.exit) << "the program's own\n" << outcome;
+        for (int i = 0; i < 500 && folder.files().size() > 1; i++)
+            usleep(10000);
+        EXPECT_EQ(std::vector<std::string>{"go"}, folder.files());
+    }
 }
 
 /* A process that is no more left a file that ends too early: what is there is told, and that it is not all. */
