@@ -126,10 +126,16 @@ bool baseline_write(const struct history *history, FILE *out)
     return fflush(out) == 0 && whole;
 }
 
+/* As it would be written, so that what is written and read again is the same. */
 static const char *text_at(const json_t *object, const char *key)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
+    json_t *value = json_object_get(object, key);
+    const char *text = json_string_value(value);
+    char *clean = text != NULL ? text_copy(text, strlen(text)) : NULL;
+    if (clean == NULL || (strcmp(clean, text) != 0 && json_string_set(value, clean) != 0))
+        value = NULL;
+    free(clean);
+    return value != NULL ? json_string_value(value) : "";
 }
 
 static uint64_t number_at(const json_t *object, const char *key)
