@@ -108,6 +108,29 @@ TEST(Crowd, EdgesOfWhatIsForgottenAreLimited)
     EXPECT_EQ("fan-in 2>3 not needed; fan-in 4>5 maybe needed(limit); fan-out 3>4 not needed", judged.Text());
 }
 
+/* More lanes than are followed: whose work has no place, orders with it are not known, and nothing is promised any more. It
+ * is said. */
+TEST(Crowd, OfMoreLanesThanAreFollowed)
+{
+    for (bool too_many : {true, false}) {
+        const int most = 1024 - 2, lanes = too_many ? 1152 : most; /* the host's and the legacy stream's are among them */
+        Text text;
+        text.Call(1, "alloc m=A ptr=0x10000 bytes=4096").Call(1, "launch k=_Z5emptyv s=L").Launches("B", lanes);
+        text.Call(1, "memset s=B" + std::to_string(lanes) + " bytes=64 dst=A").Call(1, "copy s=L bytes=64 src=A");
+        const std::string bytes = text.Bytes();
+        Judged judged(bytes);
+        EXPECT_EQ(too_many ? 1152u - most + 1 : 0u, judged.totals.unplaced);
+        EXPECT_EQ(too_many ? 0u : 1u, count_of(judged, EDGE_FAN_IN, VERDICT_NEEDED));
+        EXPECT_EQ(too_many, count_of(judged, EDGE_FAN_IN, VERDICT_NOT_NEEDED) == 0);
+        EXPECT_EQ(too_many, count_of(judged, EDGE_FAN_OUT, VERDICT_NOT_NEEDED) == 0);
+        EXPECT_EQ(too_many ? size_t{most} : 0, count_of(judged, EDGE_FAN_IN, VERDICT_MAYBE_NEEDED));
+        Built built(bytes);
+        EXPECT_EQ(too_many,
+                  built.Text().find("calls on streams too many to say what depends on their order") != std::string::npos)
+            << built.Text();
+    }
+}
+
 /* What was forgotten last may be the older. */
 TEST(Crowd, WhatIsForgottenLaterMayBeOlder)
 {
