@@ -54,6 +54,29 @@ TEST(Found, AnEventThatNoMapTakes)
     ReplayAll(memory.source());
 }
 
+/* 2^30 ticks of it are less than a nanosecond: a call had more ticks than there are numbers. Only clang's sanitizer sees
+ * it. */
+TEST(Found, AClockThatHardlyGoesOn)
+{
+    TraceBuilder trace;
+    trace.header.clock = PTDS_CLOCK_TSC;
+    trace.Clock(0, 0);
+    trace.Clock(UINT64_C(1) << 41, 1 << 10);
+    trace.Context(1);
+    trace.Stream(1, PTDS_STREAM_BLOCKING);
+    trace.Api(1, "cuStreamSynchronize");
+    CallSpec sync;
+    sync.enter = 1000;
+    sync.leave = 1000 + (UINT64_C(1) << 40);
+    sync.op = PTDS_OP_STREAM_SYNC;
+    sync.flags = PTDS_CALL_TIMED;
+    sync.stream = sync.target = 1;
+    trace.Call(sync);
+    MemoryTrace memory(trace.Bytes());
+    site_namer namer = NoNames();
+    ShowPart(memory.source(), &namer);
+}
+
 size_t Nothing(uint8_t *, size_t size, size_t)
 {
     return size;

@@ -323,6 +323,13 @@ static uint64_t count_of(const struct packing *packing, const char *of)
                                        : packing->edges->kept.count;
 }
 
+/* A clock that hardly goes on, which only damage makes, has more of them than there are numbers. */
+static uint64_t end_of(const struct timeline_op *op, double ns_a_tick)
+{
+    double ticks = ns_a_tick > 0 ? (double)op->ns / ns_a_tick : 0;
+    return ticks < 1e18 && op->enter < UINT64_MAX / 2 ? op->enter + (uint64_t)ticks : op->enter;
+}
+
 /* From the first operation to where the last one ends. */
 static void find_marks(const struct packing *packing)
 {
@@ -333,8 +340,7 @@ static void find_marks(const struct packing *packing)
     double rate =
         trace_has_time(&packing->report->trace) ? (double)trace_ns(&packing->report->trace, 1u << 30) / (1u << 30) : 1;
     for (uint64_t i = 0; i < count; i++) {
-        const struct timeline_op *op = timeline_at(timeline, i);
-        uint64_t until = op->enter + (uint64_t)((double)op->ns / rate);
+        uint64_t until = end_of(timeline_at(timeline, i), rate);
         last = until > last ? until : last;
     }
     marks_find(&packing->tables->marks, packing->report, packing->tables->first, last);
