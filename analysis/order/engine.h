@@ -177,16 +177,19 @@ struct event {
 
 /* A kernel's parameters, from its signature. */
 struct signature {
-    uint32_t *parameters; /* those that can be named, in order: SIGNATURE_PARAMETER, then SIGNATURE_END; NULL: not known */
-    uint64_t variables;   /* an address that stands for its module's variables; 0: none */
+    struct parameter *parameters; /* those that can be named, in order, then SIGNATURE_END; NULL: not known */
+    uint64_t variables;           /* an address that stands for its module's variables; 0: none */
     enum access variables_access;
     bool wide_first; /* of all, only the first can hold a pointer */
     bool opaque;
     bool complete; /* the trace names all that it touches, or says that it does not */
     bool plain;    /* ... and there are no variables */
 };
-#define SIGNATURE_PARAMETER(offset, access) ((uint32_t)(offset) / 8 << 2 | (access))
-#define SIGNATURE_END UINT32_MAX
+struct parameter {
+    uint16_t at; /* offset / 8 */
+    uint16_t access;
+};
+#define SIGNATURE_END UINT16_MAX
 
 /* What really holds under this run's policy (kept.c). */
 struct kept_order {

@@ -67,12 +67,12 @@ enum { WEAKER_THAN_UNKNOWN = 1 << ACCESS_READ, WEAKER_THAN_WRITE = 1 << ACCESS_R
 static const uint16_t places_weaker[] = {
     [ACCESS_READ] = 0, [ACCESS_WRITE] = WEAKER_THAN_WRITE, [ACCESS_UNKNOWN] = WEAKER_THAN_UNKNOWN};
 /* So of `noted`: which bits stay, and which are added. */
-static const uint16_t places_keeps[] = {[ACCESS_READ] = UINT16_MAX,
-                                        [ACCESS_WRITE] = (uint16_t)~WEAKER_THAN_WRITE,
-                                        [ACCESS_UNKNOWN] = (uint16_t)~WEAKER_THAN_UNKNOWN};
-static const uint16_t places_adds[] = {[ACCESS_READ] = 1 << ACCESS_READ,
-                                       [ACCESS_WRITE] = 1 << ACCESS_WRITE | WEAKER_THAN_WRITE << PLACE_REPLACED,
-                                       [ACCESS_UNKNOWN] = 1 << ACCESS_UNKNOWN | WEAKER_THAN_UNKNOWN << PLACE_REPLACED};
+static const struct {
+    uint16_t keeps, adds;
+} places_bits[] = {
+    [ACCESS_READ] = {UINT16_MAX, 1 << ACCESS_READ},
+    [ACCESS_WRITE] = {(uint16_t)~WEAKER_THAN_WRITE, 1 << ACCESS_WRITE | WEAKER_THAN_WRITE << PLACE_REPLACED},
+    [ACCESS_UNKNOWN] = {(uint16_t)~WEAKER_THAN_UNKNOWN, 1 << ACCESS_UNKNOWN | WEAKER_THAN_UNKNOWN << PLACE_REPLACED}};
 
 void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
 
@@ -80,10 +80,11 @@ void places_enlist(struct verdicts *v, struct place *place, struct memory *memor
 static inline void places_note(struct verdicts *v, uint32_t order, struct place *place, struct memory *memory,
                                enum access access)
 {
-    place->noted = (uint16_t)((place->noted & places_keeps[access]) | places_adds[access]);
+    uint64_t now = v->now;
+    place->noted = (uint16_t)((place->noted & places_bits[access].keeps) | places_bits[access].adds);
     place->order[access - 1] = order;
-    memory->last = v->now;
-    memory->changed = access != ACCESS_READ ? v->now : memory->changed;
+    memory->last = now;
+    memory->changed = access != ACCESS_READ ? now : memory->changed;
     if (!place->waiting)
         places_enlist(v, place, memory);
 }

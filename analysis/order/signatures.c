@@ -17,9 +17,11 @@ static enum access access_of(enum mangled_parameter kind)
     return kind == MANGLED_CONST_POINTER || kind == MANGLED_POINTER_POINTER ? ACCESS_READ : ACCESS_UNKNOWN;
 }
 
-static uint32_t *take_parameters(struct signature *signature, const uint8_t *kinds, const uint32_t *layout, uint32_t count)
+static struct parameter *take_parameters(struct signature *signature, const uint8_t *kinds, const uint32_t *layout,
+                                         uint32_t count)
 {
-    uint32_t *parameters = malloc((count + 1) * sizeof *parameters), named = 0, wide = 0;
+    struct parameter *parameters = malloc((count + 1) * sizeof *parameters);
+    uint32_t named = 0, wide = 0;
     if (parameters == NULL)
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -27,9 +29,9 @@ static uint32_t *take_parameters(struct signature *signature, const uint8_t *kin
         wide += (layout[i] & 0xffff) >= 8;
         signature->opaque |= kinds[i] == MANGLED_POINTER_POINTER && !signature->complete;
         if (offset % 8 == 0)
-            parameters[named++] = SIGNATURE_PARAMETER(offset, access_of((enum mangled_parameter)kinds[i]));
+            parameters[named++] = (struct parameter){(uint16_t)(offset / 8), access_of((enum mangled_parameter)kinds[i])};
     }
-    parameters[named] = SIGNATURE_END;
+    parameters[named].at = SIGNATURE_END;
     signature->wide_first = wide == 1 && (layout[0] & 0xffff) >= 8;
     return parameters;
 }

@@ -127,25 +127,34 @@ static void add_whole(struct verdicts *v, struct operation *operation, struct me
             &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
 }
 
-/* The parameter that begins at a place: how it is accessed, and the parameter after it. */
-static enum access search_access(const struct signature *signature, uint32_t offset, const uint32_t **next)
+/* Where a word comes from: its parameter. */
+static inline uint32_t place_of(uint64_t word)
 {
-    for (const uint32_t *at = signature->parameters; *at != SIGNATURE_END; at++)
-        if (*at >> 2 == offset / 8) {
-            *next = at + 1;
-            return (enum access)(*at & 3);
-        }
-    return ACCESS_UNKNOWN;
+    return (uint32_t)(word >> PTDS_LAUNCH_ADDRESS_BITS);
 }
 
-/* Launches name parameters in order: mostly it is the one after the last. */
-static inline enum access access_at(const struct signature *signature, uint32_t offset, const uint32_t **next)
+/* The parameter that begins at a place: how it is accessed, and the parameter after it. */
+static enum access search_access(const struct signature *signature, uint32_t place, const struct parameter **next)
 {
-    uint32_t parameter = **next;
-    if (parameter >> 2 != offset / 8)
-        return search_access(signature, offset, next);
-    ++*next;
-    return (enum access)(parameter & 3);
+    const struct parameter *at = signature->parameters;
+    while (at->at != SIGNATURE_END && at->at != place)
+        at++;
+    if (at->at == SIGNATURE_END)
+        return ACCESS_UNKNOWN;
+    *next = at + 1;
+    return (enum access)at->access;
+}
+
+/* Launches name parameters in order: mostly it is the one after the last, or soon after it. */
+static INLINE enum access access_at(const struct signature *signature, uint32_t place, const struct parameter **next)
+{
+    const struct parameter *at = *next;
+    while (at->at < place)
+        at++;
+    if (__builtin_expect(at->at != place, 0))
+        return search_access(signature, place, next);
+    *next = at + 1;
+    return (enum access)at->access;
 }
 
 /* Does the launch say where its words come from? One at place 0 alone may be of a trace that never says. */
@@ -158,20 +167,19 @@ static inline bool places_known(struct verdicts *v, const struct call *call, con
 
 /* All pointers up to word `words`; `signature` NULL: says nothing. Returns the classes of memory. Most of the time that
  * verdicts take is spent here. */
-static INLINE unsigned add_pointers(struct verdicts *v, uint32_t lane, const struct call *call,
+static INLINE unsigned add_pointers(struct verdicts *v, const struct toucher *by, const struct call *call,
                                     const struct signature *signature, uint32_t words)
 {
     const unsigned char *word = call->word + LAUNCH_WORDS_AT * sizeof(uint64_t),
                         *end = call->word + words * sizeof(uint64_t);
-    struct toucher by = places_toucher(v, lane);
-    const uint32_t *next = signature != NULL ? signature->parameters : NULL;
+    const struct parameter *next = signature != NULL ? signature->parameters : NULL;
     uint32_t order = places_order(v, 0);
     unsigned classes = 0;
     for (; word < end; word += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, word, sizeof value);
-        enum access access = next != NULL ? access_at(signature, launch_offset(value), &next) : ACCESS_UNKNOWN;
-        const struct memory *memory = places_touch(v, &by, order, launch_address(value), access);
+        enum access access = signature != NULL ? access_at(signature, place_of(value), &next) : ACCESS_UNKNOWN;
+        const struct memory *memory = places_touch(v, by, order, launch_address(value), access);
         if (memory == NULL)
             continue;
         classes |= memory->classes;
@@ -185,19 +193,24 @@ static inline bool names_reached(const struct call *call, uint32_t i)
     return call_word(call, i) >> PTDS_LAUNCH_ADDRESS_BITS >= PTDS_REACHES_READ;
 }
 
-/* What no pointer names stands behind them, and a module's variables nowhere. */
-static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t lane, const struct call *call,
-                                  const struct signature *signature, uint32_t from, uint32_t words)
+/* What no pointer names stands behind them. */
+static ASIDE unsigned add_unnamed(struct verdicts *v, uint32_t lane, const struct call *call, uint32_t from, uint32_t words)
 {
-    struct toucher by = places_toucher(v, lane);
-    unsigned classes = signature->complete ? 0 : TOUCHES_GLOBAL;
+    unsigned classes = 0;
     for (uint32_t i = from; i < words; i++)
         classes |= add_reached(v, lane, places_order(v, i - LAUNCH_WORDS_AT), call_word(call, i));
-    if (signature->variables != 0)
-        classes |=
-            places_touch(v, &by, places_order(v, TOUCHES_MOST - 1), signature->variables, signature->variables_access)
-                ->classes;
     return classes;
+}
+
+/* A module's variables stand nowhere. */
+static INLINE unsigned add_variables(struct verdicts *v, const struct toucher *by, const struct signature *signature)
+{
+    unsigned classes = signature->complete ? 0 : TOUCHES_GLOBAL;
+    if (signature->variables == 0)
+        return classes;
+    return classes |
+           places_touch(v, by, places_order(v, TOUCHES_MOST - 1), signature->variables, signature->variables_access)
+               ->classes;
 }
 
 /* More pointers than are followed: those beyond may be to anything that lies in an allocation. */
@@ -243,9 +256,12 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lan
     while (pointers > LAUNCH_WORDS_AT && names_reached(call, pointers - 1))
         pointers--;
     unsigned opaque = signature->opaque || is_opaque(call) ? TOUCHES_ALL : 0, touches = add_host(call);
-    touches |= add_pointers(v, lane, call, known ? signature : NULL, pointers);
-    if (pointers != words || !signature->plain)
-        touches |= add_unnamed(v, lane, call, signature, pointers, words);
+    struct toucher by = places_toucher(v, lane);
+    touches |= known ? add_pointers(v, &by, call, signature, pointers) : add_pointers(v, &by, call, NULL, pointers);
+    if (pointers != words)
+        touches |= add_unnamed(v, lane, call, pointers, words);
+    if (!signature->plain)
+        touches |= add_variables(v, &by, signature);
     note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
 }
 
