@@ -258,9 +258,9 @@ static enum outcome look_at_new(struct verdicts *v, const struct blame *by, stru
 }
 
 /* What is superfluous of the lane's own, its place knows (places.c). */
-enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch)
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, struct user *user,
+                           const struct touch *touch)
 {
-    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
     bool any = touch->access != ACCESS_READ;
     enum outcome worst = OUTCOME_APART;
     if (!nothing_new(v, memory, user, by->lane, any)) {

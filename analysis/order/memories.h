@@ -119,7 +119,8 @@ static inline struct remembered *accesses_at(struct memory *memory, uint32_t pos
 void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
 /* An access from its first byte on. Returns the worst; APART or HELD: what others did so far stays without interest,
  * whatever the lane learns, for the way on which it learnt of something first stays the same. */
-enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, struct user *user,
+                           const struct touch *touch);
 /* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */
 uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
                            const struct edge_end *end);
@@ -142,7 +143,7 @@ static inline struct user *users_of(struct verdicts *v, struct memory *memory, u
 void users_leave(struct verdicts *v, struct memory *memory);
 /* The lane has found that nothing the others did since its last turn tells any of its accesses anything: that turn goes on,
  * and so what its places say. */
-void users_go_on(struct verdicts *v, struct memory *memory, uint32_t lane);
+void users_go_on(const struct verdicts *v, struct memory *memory, const struct user *user);
 /* No turn goes on. */
 void users_begin_anew(struct verdicts *v, struct memory *memory);
 /* The lane uses the memory now. */

@@ -186,14 +186,13 @@ static void begin(struct verdicts *v, struct place *place, const struct toucher 
 
 /* Whether whatever others did to the memory comes before the lane's operations by explicit order, and so needs no look as
  * long as they do not come back. */
-static INLINE bool is_clear(struct verdicts *v, const struct toucher *by, struct memory *memory)
+static INLINE bool is_clear(struct verdicts *v, const struct toucher *by, struct memory *memory, struct user *user)
 {
     if (memory->clear == memory->turn)
         return true;
     if (memory->tried != 0 && memory->tried >= v->learnt)
         return false;
     memory->tried = v->now;
-    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
     if (!users_are_behind(v, by->lane, memory, user->clear))
         return false;
     user->clear = v->now;
@@ -208,10 +207,10 @@ static unsigned as_strong(enum access access)
 }
 
 /* Whether all was examined by the lane's last such access, and nothing met that another look could find otherwise. */
-static INLINE bool has_looked(struct verdicts *v, const struct toucher *by, struct memory *memory, enum access access)
+static INLINE bool has_looked(struct verdicts *v, const struct toucher *by, struct memory *memory, struct user *user,
+                              enum access access)
 {
     bool any = access != ACCESS_READ;
-    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
     if (user->open != 0 || (memory->lane == by->lane ? memory->other : memory->last) > user->upto[any])
         return false;
     user->upto[0] = v->now;
@@ -219,14 +218,14 @@ static INLINE bool has_looked(struct verdicts *v, const struct toucher *by, stru
     return true;
 }
 
-static enum outcome look_into(struct verdicts *v, const struct toucher *by, struct place *place, struct memory *memory,
-                              enum access access)
+static INLINE enum outcome look_into(struct verdicts *v, const struct toucher *by, struct place *place,
+                                     struct memory *memory, struct user *user, enum access access)
 {
-    if (has_looked(v, by, memory, access))
+    if (has_looked(v, by, memory, user, access))
         return OUTCOME_APART;
     struct touch touch = {place->address, memory->end, access, EXTENT_FROM};
     struct blame blame = {.lane = by->lane};
-    return accesses_open(v, &blame, memory, &touch);
+    return accesses_open(v, &blame, memory, user, &touch);
 }
 
 struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
@@ -237,14 +236,15 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
         users_leave(v, memory);
     if (place->address != address || place->lane != by->serial || &v->memories.items[place->memory] != memory)
         begin(v, place, by, memory, address);
+    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
     enum outcome worst = OUTCOME_APART;
-    bool clear = memory->lane == by->lane && is_clear(v, by, memory);
+    bool clear = memory->lane == by->lane && is_clear(v, by, memory, user);
     if (!clear)
-        worst = look_into(v, by, place, memory, access);
+        worst = look_into(v, by, place, memory, user, access);
     users_newest(v, memory, by->lane, access);
     if (worst < OUTCOME_HELD_BY_HOST && access != ACCESS_READ)
-        users_go_on(v, memory, by->lane);
-    clear = clear || is_clear(v, by, memory);
+        users_go_on(v, memory, user);
+    clear = clear || is_clear(v, by, memory, user);
     if (place->turn != memory->turn || by->grown > place->seen) {
         place->turn = memory->turn;
         place->seen = UINT64_MAX;
@@ -264,7 +264,8 @@ static INLINE bool has_looked_elsewhere(struct verdicts *v, const struct toucher
 {
     if (memory->lane != by->lane || memory->tried < v->learnt || memory->tried == 0)
         return memory->lane == by->lane && memory->clear == memory->turn;
-    return memory->clear == memory->turn || has_looked(v, by, memory, access);
+    return memory->clear == memory->turn ||
+           has_looked(v, by, memory, users_of(v, memory, by->lane, lanes_at(v, by->lane)->born), access);
 }
 
 /* The lane was here before: in an earlier turn, or with a weaker access, or it has learnt something since. */

@@ -55,9 +55,8 @@ void users_leave(struct verdicts *v, struct memory *memory)
     user->turn = memory->turn;
 }
 
-void users_go_on(struct verdicts *v, struct memory *memory, uint32_t lane)
+void users_go_on(const struct verdicts *v, struct memory *memory, const struct user *user)
 {
-    struct user *user = users_of(v, memory, lane, lanes_at(v, lane)->born);
     if (user->turn == 0 || user->turn == memory->turn || user->open != 0 || user->upto[1] != v->now)
         return;
     memory->turn = user->turn;
