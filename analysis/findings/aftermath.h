@@ -86,9 +86,10 @@ static inline void aftermath_look(struct aftermath *aftermath, const struct call
 void aftermath_note(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_call(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->open || aftermath->savers != 0 || !view->work || view->scope != WAIT_NONE ||
-        !tracks_blind(&aftermath->tracks, aftermath->model, view->target))
+    if (aftermath->open || aftermath->savers != 0 || !view->work || view->scope != WAIT_NONE)
         aftermath_note(aftermath, view);
+    else
+        tracks_note(&aftermath->tracks, aftermath->model, view);
 }
 /* Whether a wait of this thread for several streams, this one among them, is still being watched. */
 bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot);

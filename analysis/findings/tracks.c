@@ -73,30 +73,23 @@ static void begin_anew(struct track *track, uint32_t uid)
     track->uid = uid;
     track->notes = 0;
     track->blind = track->host = false;
-    track->any = true;
     if (track->some)
         memset(track->address, 0, sizeof track->address);
     track->some = false;
 }
 
-void tracks_note(struct tracks *tracks, const struct model *model, const struct call_view *view)
+void tracks_note_other(struct tracks *tracks, const struct model *model, const struct call_view *view)
 {
-    const struct call *call = view->call;
     struct track *track = track_to_note(tracks, view->target);
-    uint32_t uid = model->streams.items[view->target].uid;
     if (track == NULL)
         return;
-    if (!track->any || track->uid != uid || !model_is_pending(model, view->target))
-        begin_anew(track, uid);
+    if (track->uid != model->streams.items[view->target].uid || !model_is_pending(model, view->target))
+        begin_anew(track, model->streams.items[view->target].uid);
     if (track->notes == TRACK_CALLS)
         look_into_all(track, model);
+    track->blind |= touch_is_more(view->call);
     if (!track->blind)
-        track->note[track->notes++] = (struct track_note){.word = call->word,
-                                                          .words = call->words,
-                                                          .object = call->r.object,
-                                                          .flags = call->r.flags,
-                                                          .op = call->r.op,
-                                                          .kinds = call->r.kinds};
+        tracks_add(track, view->call);
 }
 
 const struct track *tracks_of(const struct tracks *tracks, const struct model *model, uint32_t slot)

@@ -21,6 +21,14 @@ enum { TOUCH_MOST = 12 };
 /* Returns how many were written to `out`; *all: false if the call may use more than those. */
 unsigned touch_of(const struct call *call, struct touch out[TOUCH_MOST], bool *all);
 
+/* Whether touch_of is sure to say that the call may use more, as can be told of many calls without looking at their words.
+ */
+static inline bool touch_is_more(const struct call *call)
+{
+    return (call->r.flags & PTDS_CALL_OPAQUE) ||
+           (call->r.op == PTDS_OP_LAUNCH && call->words - LAUNCH_WORDS_AT - 1 >= TOUCH_MOST);
+}
+
 /* Whether both certainly reach the same byte: ranges that overlap, an address inside a range, the same address. */
 bool touch_meets(struct touch a, struct touch b);
 
