@@ -260,16 +260,15 @@ struct verdicts {
     struct alike {
         uint32_t number; /* as the model counts them; 0 none */
         uint32_t lane;
-        struct edge_end end;  /* but for time, kernel and stack */
-    } alike[ALIKE];           /* what is the same for all calls of a class (model/model.h) */
-    struct kept *kept;        /* NULL: the policy keeps all that anybody needs */
-    struct edge_end given_up; /* of the call at hand: what it no longer comes after */
-    bool gives_up;
-    struct edge_pair overtaken; /* the call at hand is a copy whose source this pair's first writes */
-    bool overtakes;
+        struct edge_end end;         /* but for time, kernel and stack */
+    } alike[ALIKE];                  /* what is the same for all calls of a class (model/model.h) */
+    struct kept *kept;               /* NULL: the policy keeps all that anybody needs */
+    struct edge_end given_up;        /* of the call at hand: what it no longer comes after */
+    struct edge_pair overtaken;      /* the call at hand is a copy whose source this pair's first writes */
     struct conflict_sink *conflicts; /* NULL: nobody wants to know each of them */
     struct edge_pair race;
-    bool raced, may_race; /* the call at hand: `race` is definite, is set at all */
+    struct verdicts_found found;
+    bool raced, may_race, gives_up, overtakes; /* the call at hand: `race` is definite, is set at all; and the others */
 };
 
 static inline uint64_t larger(uint64_t a, uint64_t b)

@@ -106,7 +106,8 @@ static ASIDE uint32_t begin_new(struct verdicts *v, const struct call_view *view
 {
     uint32_t lane = lanes_of_call(v, view->call, view->submits);
     *v->end = verdicts_end_of(view);
-    if (view->alike != 0 && lane != NO_LANE)
+    bool never = view->call->r.stream == 0 && view->call->r.target == 0;
+    if (view->alike != 0 && (lane != NO_LANE || never))
         v->alike[view->alike % ALIKE] = (struct alike){view->alike, lane, *v->end};
     return lane;
 }
@@ -227,7 +228,15 @@ static RARE void begin_ends_anew(struct verdicts *v)
     v->ends_from += ENDS;
 }
 
-const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view *view, bool gap)
+static RARE const struct verdicts_found *found(struct verdicts *v)
+{
+    v->found = (struct verdicts_found){.unordered = v->raced || v->may_race ? &v->race : NULL,
+                                       .given_up = v->gives_up ? &v->given_up : NULL,
+                                       .overtaken = v->overtakes ? &v->overtaken : NULL};
+    return &v->found;
+}
+
+const struct verdicts_found *verdicts_take(struct verdicts *v, const struct call_view *view, bool gap)
 {
     v->now = view->number + v->shift;
     if (v->now - v->ends_from >= ENDS)
@@ -236,11 +245,10 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         v->lost_at = v->now;
     if (!view->plain && !concerns(view))
         return NULL;
-    v->raced = v->may_race = false;
+    v->raced = v->may_race = v->gives_up = v->overtakes = false;
     if (v->defined_next <= view->call->r.enter)
         v->defined_next = memories_defined(v, view->call->r.enter);
     uint32_t lane = begin_call(v, view);
-    v->gives_up = v->overtakes = false;
     if (v->kept != NULL)
         v->kept->view = view;
     if (view->submits && lane != NO_LANE)
@@ -255,17 +263,7 @@ const struct edge_pair *verdicts_take(struct verdicts *v, const struct call_view
         edges_end_call(v, v->raced);
     if (v->open > v->sweep_at)
         sweep(v);
-    return v->raced || v->may_race ? &v->race : NULL;
-}
-
-const struct edge_pair *verdicts_overtaken(const struct verdicts *v)
-{
-    return v->overtakes ? &v->overtaken : NULL;
-}
-
-const struct edge_end *verdicts_given_up(const struct verdicts *v)
-{
-    return v->gives_up ? &v->given_up : NULL;
+    return v->raced | v->may_race | v->gives_up | v->overtakes ? found(v) : NULL;
 }
 
 void verdicts_end(struct verdicts *v, struct verdict_totals *totals)

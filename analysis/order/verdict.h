@@ -58,18 +58,18 @@ struct edge_end verdicts_end_of(const struct call_view *view);
 /* Before the first call: tell the sink all of them, which takes longer. */
 void verdicts_tell_conflicts(struct verdicts *verdicts, struct conflict_sink *sink);
 
-/* The next call. `gap`: records are missing between the calls so far and some call still to come (merge_in_gap). Returns
- * a pair of which this call is the second, that conflicts and that nothing orders; NULL if there is none. It stays valid
- * until the next call. */
-const struct edge_pair *verdicts_take(struct verdicts *verdicts, const struct call_view *view, bool gap);
+/* What is wrong with a call; NULL: nothing. */
+struct verdicts_found {
+    const struct edge_pair *unordered; /* a pair of which it is the second, that conflicts and that nothing orders */
+    const struct edge_end *given_up;   /* work that it came after by the legacy stream's order, and under this run's policy
+                                          does not any more; of several the first */
+    const struct edge_pair *overtaken; /* it is a copy from pinned memory: what writes its source, with nothing but implicit
+                                          order between the two, which does not keep small copies back */
+};
 
-/* Of the call taken last: work that it came after by the legacy stream's order, and under this run's policy does not any
- * more; of several the first. NULL: none. */
-const struct edge_end *verdicts_given_up(const struct verdicts *verdicts);
-
-/* Of the call taken last, a copy from pinned memory: what writes its source, with nothing but implicit order between the
- * two, which does not keep small copies back. NULL: none. */
-const struct edge_pair *verdicts_overtaken(const struct verdicts *verdicts);
+/* The next call. `gap`: records are missing between the calls so far and some call still to come (merge_in_gap). Valid
+ * until the next call; NULL, which it mostly is: nothing is wrong. */
+const struct verdicts_found *verdicts_take(struct verdicts *verdicts, const struct call_view *view, bool gap);
 
 /* The allocation alive that holds an address, as of the calls taken so far; false if none is known to. `verdicts` may be
  * NULL. */

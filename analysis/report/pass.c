@@ -232,15 +232,22 @@ static void end_lives(struct pass *pass)
     free(pass->lives.items);
 }
 
+static ASIDE void take_found(struct call_view *view, const struct verdicts_found *found)
+{
+    view->unordered = found->unordered;
+    view->given_up = found->given_up;
+    view->overtaken = found->overtaken;
+}
+
 /* Every rule sees every call; only those that the report is about count. */
 static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap)
 {
     struct report *report = pass->report;
     aftermath_look(&pass->aftermath, view);
     if (pass->verdicts != NULL) {
-        view->unordered = verdicts_take(pass->verdicts, view, gap);
-        view->given_up = verdicts_given_up(pass->verdicts);
-        view->overtaken = verdicts_overtaken(pass->verdicts);
+        const struct verdicts_found *found = verdicts_take(pass->verdicts, view, gap);
+        if (found != NULL)
+            take_found(view, found);
     }
     startup_look(&report->startup, view);
     savings_look(&pass->savings, view);

@@ -41,11 +41,11 @@ public:
             call_view view;
             calls[{next->r.enter, next->thread}] = {next->r.stack, next->r.op == PTDS_OP_LAUNCH ? next->r.object : 0};
             EXPECT_TRUE(model_enter(&model, next, &view));
-            const edge_pair *race = verdicts_take(engine, &view, merge_in_gap(&merged));
-            if (race != nullptr)
-                races.push_back(*race);
-            overtaken += verdicts_overtaken(engine) != nullptr;
-            given_up += verdicts_given_up(engine) != nullptr;
+            const verdicts_found *found = verdicts_take(engine, &view, merge_in_gap(&merged));
+            if (found != nullptr && found->unordered != nullptr)
+                races.push_back(*found->unordered);
+            overtaken += found != nullptr && found->overtaken != nullptr;
+            given_up += found != nullptr && found->given_up != nullptr;
             model_leave(&model, &view);
         }
         verdicts_end(engine, &totals);
