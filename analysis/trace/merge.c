@@ -50,16 +50,20 @@ static void take_edge(struct merge_cursor *cursor, const struct ptds_rec_EDGE *r
     cursor->edges += cursor->edges != UINT32_MAX;
 }
 
-/* The call at the record goes out next. */
-static inline void take_call(const struct trace *trace, struct merge_cursor *cursor, const unsigned char *record,
-                             uint32_t size)
+/* The call at the record goes out next; behind so many bytes its words begin. */
+static inline void take_words(struct merge_cursor *cursor, const unsigned char *record, uint32_t size, uint32_t fixed)
 {
     struct call *call = &cursor->call;
-    uint32_t fixed = decode_fixed(trace, record, size, &call->r);
     call->word = record + fixed;
     call->words = (size - fixed) / 8;
     call->edges = cursor->edges;
     cursor->edges = 0;
+}
+
+static inline void take_call(const struct trace *trace, struct merge_cursor *cursor, const unsigned char *record,
+                             uint32_t size)
+{
+    take_words(cursor, record, size, decode_fixed(trace, record, size, &cursor->call.r));
 }
 
 /* What the thread had given up before a chunk, it gave up before the chunk's first call. */
@@ -140,6 +144,12 @@ static inline void sift_down(struct merge *merge, uint32_t at)
     heap[at] = moved;
 }
 
+static uint64_t until(const struct merge *merge)
+{
+    uint64_t one = merge->count > 1 ? merge->heap[1].enter : UINT64_MAX;
+    return merge->count > 2 && merge->heap[2].enter < one ? merge->heap[2].enter : one;
+}
+
 static uint32_t count_threads(const struct trace *trace)
 {
     uint32_t threads = 0;
@@ -150,7 +160,7 @@ static uint32_t count_threads(const struct trace *trace)
 
 int merge_begin(struct merge *merge, const struct trace *trace)
 {
-    *merge = (struct merge){.trace = trace};
+    *merge = (struct merge){.trace = trace, .fixed = trace->fixed[PTDS_REC_CALL]};
     uint32_t threads = count_threads(trace);
     merge->cursors = calloc(threads + 1, sizeof *merge->cursors);
     merge->heap = calloc(threads + 1, sizeof *merge->heap);
@@ -177,9 +187,22 @@ int merge_begin(struct merge *merge, const struct trace *trace)
     return 0;
 }
 
-/* The call handed out last is still the heap's top; only now may its cursor move on. */
-static void move_on(struct merge *merge)
+/* The top's calls may come after others now. */
+static ASIDE const struct call *sort(struct merge *merge)
 {
+    if (merge->count > 1)
+        sift_down(merge, 0);
+    merge->until = until(merge);
+    merge->handed = true;
+    merge->top = &merge->cursors[merge->heap[0].cursor];
+    return merge->count != 0 ? &merge->top->call : NULL;
+}
+
+/* The call handed out last is still the heap's top; only now may its cursor move on. */
+static ASIDE const struct call *move_on(struct merge *merge)
+{
+    if (!merge->handed || merge->count == 0)
+        return sort(merge);
     struct merge_cursor *cursor = &merge->cursors[merge->heap[0].cursor];
     if (cursor->gap) {
         merge->gaps--;
@@ -191,16 +214,27 @@ static void move_on(struct merge *merge)
     } else {
         merge->heap[0] = merge->heap[--merge->count];
     }
-    if (merge->count > 1)
-        sift_down(merge, 0);
+    return sort(merge);
 }
 
+/* Mostly the thread goes on, with a call of the size that this version knows. */
 const struct call *merge_next(struct merge *merge)
 {
-    if (merge->handed && merge->count != 0)
-        move_on(merge);
-    merge->handed = true;
-    return merge->count != 0 ? &merge->cursors[merge->heap[0].cursor].call : NULL;
+    struct merge_cursor *cursor = merge->top;
+    struct ptds_record record;
+    if (cursor == NULL || cursor->gap || cursor->records == NULL ||
+        record_at(cursor->records, cursor->bytes, cursor->offset, &record) <= 0 || record.kind != PTDS_REC_CALL ||
+        merge->fixed < sizeof cursor->call.r || record.size < sizeof cursor->call.r)
+        return move_on(merge);
+    const unsigned char *at = cursor->records + cursor->offset;
+    record_soon(at);
+    cursor->offset += record.size;
+    memcpy(&cursor->call.r, at, sizeof cursor->call.r);
+    take_words(cursor, at, record.size, merge->fixed < record.size ? merge->fixed : record.size);
+    if (cursor->call.r.enter < merge->until)
+        return &cursor->call;
+    merge->heap[0].enter = cursor->call.r.enter;
+    return sort(merge);
 }
 
 void merge_end(struct merge *merge)

@@ -161,8 +161,11 @@ struct merge {
         uint32_t thread, cursor;
     } * heap;
     uint32_t count;
-    uint32_t gaps; /* cursors whose next call has a gap before it */
-    bool handed;   /* the heap's top has been handed out */
+    uint64_t until;           /* calls of the heap's top before this time come before all others */
+    uint32_t gaps;            /* cursors whose next call has a gap before it */
+    uint32_t fixed;           /* bytes of a CALL but for its words */
+    struct merge_cursor *top; /* the heap's, once it has been handed out */
+    bool handed;              /* it has */
 };
 
 /* 0, or -1 without memory. End with merge_end in either case. */
