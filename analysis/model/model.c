@@ -159,11 +159,15 @@ static inline void view_of_class(const struct model *model, struct call_view *vi
 }
 
 /* Whether what such a call is depends on nothing but its class: not on a word, and not on a stream that cannot be followed.
- * Calls that make something or end it are seldom alike. */
+ * Calls that make something or end it are seldom alike, but for modules, functions and events. */
 static bool is_of_class(const struct call_view *view)
 {
+    const uint64_t others = UINT64_C(1) << PTDS_OP_MODULE_LOAD | UINT64_C(1) << PTDS_OP_MODULE_UNLOAD |
+                            UINT64_C(1) << PTDS_OP_FUNCTION_LOAD | UINT64_C(1) << PTDS_OP_EVENT_CREATE |
+                            UINT64_C(1) << PTDS_OP_EVENT_DESTROY;
     const struct ptds_rec_CALL *call = &view->call->r;
-    return call->op < PTDS_OP_CTX_EVENT_RECORD && (call->stream == 0 || view->asked != MODEL_NO_SLOT) &&
+    bool one = call->op < PTDS_OP_CTX_EVENT_RECORD || (call->op < 64 && (others >> call->op & 1));
+    return one && (call->stream == 0 || view->asked != MODEL_NO_SLOT) &&
            (call->target == 0 || view->target != MODEL_NO_SLOT);
 }
 
@@ -269,15 +273,21 @@ static inline void submit_to(struct order *order, uint32_t slot, const struct ca
         submit_event(order, slot, view);
 }
 
-static INLINE void submit(struct model *model, const struct call_view *view)
+static ASIDE void submit_replays(struct model *model, const struct call_view *view)
 {
-    submit_to(&model->real, view->target, view);
     for (uint32_t i = 0; i < model->replays.count; i++) {
         struct replay *replay = &model->replays.items[i];
         uint32_t slot = replay->as_run ? view->target : model_open_replay_slot(model, i, view);
         if (slot != MODEL_NO_SLOT)
             submit_to(&replay->order, slot, view);
     }
+}
+
+static INLINE void submit(struct model *model, const struct call_view *view)
+{
+    submit_to(&model->real, view->target, view);
+    if (model->replays.count != 0)
+        submit_replays(model, view);
     if (view->work)
         note_work(model, view);
 }
@@ -295,12 +305,36 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
         model_forget_event(model, call->object);
 }
 
+static ASIDE void submit_plain(struct model *model, const struct call_view *view)
+{
+    submit(model, view);
+}
+
+/* As submit, where the stream's next operation comes after nothing new. */
+static INLINE void submit_next(struct model *model, const struct call_view *view)
+{
+    struct order_stream *stream = &model->real.streams.items[view->target];
+    stream->last = view->number;
+    stream->clock.at[view->target] = view->number;
+    note_work(model, view);
+}
+
+static inline bool is_next(const struct model *model, const struct call_view *view)
+{
+    const struct order_stream *stream = &model->real.streams.items[view->target];
+    return model->replays.count == 0 && view->target < stream->clock.room &&
+           order_joined(&model->real, stream, view->thread);
+}
+
+/* A plain call waits for nothing and is not timed. */
 void model_leave(struct model *model, const struct call_view *view)
 {
-    if (view->plain)
-        submit(model, view); /* it waits for nothing and is not timed */
-    else
+    if (!view->plain)
         leave_call(model, view);
+    else if (is_next(model, view))
+        submit_next(model, view);
+    else
+        submit_plain(model, view);
 }
 
 void model_end(struct model *model)
