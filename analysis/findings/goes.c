@@ -37,17 +37,12 @@ struct asked {
     unsigned policy;
     struct model *model;
     const struct call_view *view;
-    struct order_call call;
+    const struct ordered *ordered; /* the call, by the policy */
 };
 
 static enum goes both(enum goes one, enum goes other)
 {
     return one == other ? one : GOES_MAYBE;
-}
-
-static struct ordered ordered(const struct asked *asked)
-{
-    return order_under(asked->policy, &asked->call);
 }
 
 static bool is_apart(enum order_place place)
@@ -71,7 +66,7 @@ static enum goes own_goes(const struct asked *asked)
     bool mine = stream->last_thread == view->call->thread;
     if (stream->kind != PTDS_STREAM_LEGACY && view->asked == view->target)
         return GOES_NOT; /* it names that stream */
-    if (!is_apart(ordered(asked).place))
+    if (!is_apart(asked->ordered->place))
         return GOES_NOT;
     if (stream->handed_from > vclock_get(&asked->model->done, view->target))
         return GOES_MAYBE;
@@ -87,7 +82,7 @@ static enum goes other_goes(const struct asked *asked, uint32_t slot)
     if (view->asked != view->target || role == ORDER_ROLE_NONE ||
         order_before(&asked->model->real, slot, stream->last_work, view->target))
         return GOES_MAYBE; /* by an event or a wait, of the program's or of the shim's */
-    if (ordered(asked).after & ORDER_OF(role))
+    if (asked->ordered->after & ORDER_OF(role))
         return role == ORDER_ROLE_LEGACY ? legacy_work_leaves(asked, slot) : GOES_NOT;
     return GOES;
 }
@@ -114,7 +109,7 @@ static enum goes barrier_goes(const struct asked *asked)
     if (view->target == MODEL_NO_SLOT)
         return GOES_MAYBE;
     if (view->target_kind == PTDS_STREAM_LEGACY)
-        return ordered(asked).after & ORDER_OF(ORDER_ROLE_BLOCKING) ? GOES_NOT : GOES;
+        return asked->ordered->after & ORDER_OF(ORDER_ROLE_BLOCKING) ? GOES_NOT : GOES;
     model_pending(asked->model, view->context, ORDER_OF(ORDER_ROLE_LEGACY), view->target, &legacy);
     enum goes all = GOES;
     for (uint32_t i = 0; i < legacy.count && i < PENDING_KEPT; i++)
@@ -126,7 +121,7 @@ static enum goes turn_goes(const struct asked *asked)
 {
     if (asked->view->target == MODEL_NO_SLOT)
         return GOES_MAYBE;
-    return is_apart(ordered(asked).place) ? legacy_work_leaves(asked, asked->view->target) : GOES_NOT;
+    return is_apart(asked->ordered->place) ? legacy_work_leaves(asked, asked->view->target) : GOES_NOT;
 }
 
 static enum goes call_goes(enum goes_by by, const struct asked *asked)
@@ -137,7 +132,7 @@ static enum goes call_goes(enum goes_by by, const struct asked *asked)
     case GOES_WITH_PART: wait = wait_goes(asked); return wait == GOES ? GOES_MAYBE : wait;
     case GOES_WITH_BARRIER: return barrier_goes(asked);
     case GOES_WITH_TURN: return turn_goes(asked);
-    case GOES_WITH_MOVE: return ordered(asked).role == ORDER_ROLE_LEGACY ? GOES_NOT : GOES;
+    case GOES_WITH_MOVE: return asked->ordered->role == ORDER_ROLE_LEGACY ? GOES_NOT : GOES;
     default: return GOES_MAYBE; /* said of the finding as a whole */
     }
 }
@@ -145,18 +140,36 @@ static enum goes call_goes(enum goes_by by, const struct asked *asked)
 struct goes_policies goes_policies_of(const struct definitions *defs)
 {
     struct goes_policies policies;
-    for (unsigned i = 0; i < GOES_POLICIES; i++)
-        policies.of[i] = policy_of(defs, (enum goes_policy)i);
+    for (unsigned i = 0; i < GOES_POLICIES; i++) {
+        unsigned policy = policies.of[i] = policy_of(defs, (enum goes_policy)i);
+        for (unsigned at = 0; at < GOES_CALLS; at++) {
+            struct order_call call = {.act = at & 4 ? ORDER_WAITS : ORDER_SUBMITS,
+                                      .named = (enum order_role)(at >> 3),
+                                      .explicitly = at & 1,
+                                      .stays = (at & 2) != 0};
+            policies.under[i][at] = order_under(policy, &call);
+        }
+    }
     return policies;
+}
+
+/* Where it was sent to does not matter: nobody asks about the run as it was. */
+static inline unsigned number_of(const struct order_call *call)
+{
+    return (unsigned)call->named << 3 | (call->act == ORDER_WAITS ? 4 : 0) | (call->stays ? 2 : 0) |
+           (call->explicitly ? 1 : 0);
 }
 
 struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *policies, struct model *model,
                              const struct call_view *view)
 {
     struct goes_set set = {{0}};
-    struct asked asked = {.model = model, .view = view, .call = model_order_call(view)};
+    struct order_call call = model_order_call(view);
+    unsigned at = number_of(&call);
+    struct asked asked = {.model = model, .view = view};
     for (unsigned i = 0; i < GOES_POLICIES; i++) {
         asked.policy = policies->of[i];
+        asked.ordered = &policies->under[i][at];
         set.under[i] = (unsigned char)call_goes(by, &asked);
     }
     return set;

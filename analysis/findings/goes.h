@@ -51,9 +51,13 @@ extern const char *const goes_policy_names[GOES_POLICIES]; /* "guarded", ... */
 extern const char *const goes_policy_keys[GOES_POLICIES];  /* of JSON: "guarded", "per_thread", ... */
 extern const char *const goes_keys[GOES_ANSWERS];          /* "no", "maybe", "yes" */
 
-/* The orders that are asked about, by enum goes_policy: enum order_policy, of a run of these settings. */
+/* Calls that differ to these policies: it submits or not, names a stream of a role, explicitly or not, and stays or not. */
+enum { GOES_CALLS = 2 * ORDER_ROLES * 4 };
+
+/* What the policies that are asked about make of such calls, for a run of these settings. */
 struct goes_policies {
-    unsigned of[GOES_POLICIES];
+    unsigned of[GOES_POLICIES]; /* enum order_policy */
+    struct ordered under[GOES_POLICIES][GOES_CALLS];
 };
 struct goes_policies goes_policies_of(const struct definitions *defs);
 

@@ -59,6 +59,8 @@ void savings_look_now(struct savings *savings, const struct call_view *view);
 /* Every call, before the rules. */
 static inline void savings_look(struct savings *savings, const struct call_view *view)
 {
+    if (savings->count == 0)
+        return;
     if ((savings->if_more && view->work) || (savings->threads >> view->call->thread % 64 & 1) != 0)
         savings_look_now(savings, view);
 }
