@@ -683,6 +683,21 @@ TEST(OrderGivenUp, ForTheHost)
                            "1@20 copy s=N1 src=A dst=B bytes=64\n"));
 }
 
+/* What the call before gave up is not this call's, which is not run now or not at all. */
+TEST(OrderGivenUp, NotOfTheCallAfterIt)
+{
+    for (const char *after : {"1@3 launch s=N1 k=a capturing\n", "1@3 launch s=N1 k=a result=1\n"}) {
+        Built report(BuildTrace(std::string("setting policy=per-thread\n"
+                                            "1@0 alloc m=A ptr=0x10000 bytes=4096\n"
+                                            "1@1 memset s=L target=S1 bytes=64 dst=A\n"
+                                            "2@2 memset s=L target=S2 bytes=64 dst=A\n") +
+                                after));
+        auto findings = report.Of("order-given-up");
+        ASSERT_EQ(1u, findings.size()) << report.Text();
+        EXPECT_EQ(1u, findings[0]->count) << report.Text();
+    }
+}
+
 /* Eight waits were remembered, of threads modulo 64. */
 TEST(OrderGivenUp, NoWaitIsForgotten)
 {
