@@ -59,37 +59,40 @@ static bool name_of(const struct definitions *defs, struct site_namer *namer, ui
     return !named || !is_runtime(out->name);
 }
 
-struct caller caller_of(const struct definitions *defs, struct site_namer *namer, uint32_t stack)
-{
-    struct caller caller = {.known = CALLER_UNKNOWN};
-    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
-    if (frames == NULL || frames->count == 0)
-        return caller;
-    if (in_source(defs, frames, &caller))
-        return caller;
-    /* The runtime's frames are never the caller, even where nothing else is known. */
-    for (uint32_t i = 0; i < frames->count; i++)
-        if (!definitions_is_cuda(definitions_object_at(defs, frames->pc[i])) &&
-            name_of(defs, namer, frames->pc[i], &caller))
-            return caller;
-    return (struct caller){.known = CALLER_UNKNOWN};
-}
-
 /* __device_stub__Z4workPj(unsigned int*), __wrapper__device_stub_work<int>(...). */
 static bool is_stub(const char *function)
 {
     return strstr(function, "__device_stub_") != NULL;
 }
 
+/* The first frame that is not the runtime's, which is never the caller, even where nothing else is known; their count:
+ * none. */
+static uint32_t first_outside(const struct definitions *defs, struct site_namer *namer, const struct stack_def *frames,
+                              bool stubs, struct caller *out)
+{
+    uint32_t at = 0;
+    while (at < frames->count &&
+           (definitions_is_cuda(definitions_object_at(defs, frames->pc[at])) ||
+            !name_of(defs, namer, frames->pc[at], out) || (!stubs && out->known == CALLER_NAMED && is_stub(out->name))))
+        at++;
+    return at;
+}
+
+struct caller caller_of(const struct definitions *defs, struct site_namer *namer, uint32_t stack)
+{
+    struct caller caller = {.known = CALLER_UNKNOWN};
+    const struct stack_def *frames = stack != 0 ? definitions_stack(defs, stack) : NULL;
+    if (frames == NULL || frames->count == 0 || in_source(defs, frames, &caller) ||
+        first_outside(defs, namer, frames, true, &caller) < frames->count)
+        return caller;
+    return (struct caller){.known = CALLER_UNKNOWN};
+}
+
 uint32_t caller_frame(const struct definitions *defs, struct site_namer *namer, const struct stack_def *frames)
 {
-    uint32_t first = definitions_caller(defs, frames), shown = definitions_shown(frames, frames->count);
+    uint32_t at = definitions_shown(frames, frames->count);
     struct caller caller;
-    if (shown != frames->count)
-        return shown;
-    for (uint32_t i = first; i < frames->count; i++)
-        if (!definitions_is_cuda(definitions_object_at(defs, frames->pc[i])) &&
-            name_of(defs, namer, frames->pc[i], &caller) && !(caller.known == CALLER_NAMED && is_stub(caller.name)))
-            return i;
-    return first;
+    if (at == frames->count)
+        at = first_outside(defs, namer, frames, false, &caller);
+    return at < frames->count ? at : definitions_caller(defs, frames);
 }

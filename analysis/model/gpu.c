@@ -4,16 +4,11 @@
  * times nobody knows how much of it was waiting. Called by model_enter and model_leave. Must never count as waiting what
  * may be loading.
  */
+#include "analysis/base/add.h"
 #include "analysis/model/model.h"
 
 /* From the end of the work that a thread waits for to its return; more than any measured. */
 enum { WAKE_NS = 50000 };
-
-/* As far as anybody may add to it. */
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
-}
 
 void model_gpu_note(struct model *model, const struct call_view *view)
 {
@@ -24,7 +19,7 @@ void model_gpu_note(struct model *model, const struct call_view *view)
         return;
     }
     device_run_times(model->trace, view->ran, &after, &ns);
-    uint64_t end = plus(plus(trace_ns(model->trace, view->call->r.enter), after), ns);
+    uint64_t end = add_capped(add_capped(trace_ns(model->trace, view->call->r.enter), after), ns);
     stream->gpu_until = end > stream->gpu_until ? end : stream->gpu_until;
     stream->last_untimed = 0; /* it came before this one */
 }
@@ -41,7 +36,7 @@ static bool work_ns(const struct model *model, const struct call_view *view, uin
             return false;
         until = stream->gpu_until > until ? stream->gpu_until : until;
     }
-    *ns = until > enter ? plus(until - enter, WAKE_NS) : 0;
+    *ns = until > enter ? add_capped(until - enter, WAKE_NS) : 0;
     return true;
 }
 
