@@ -263,7 +263,7 @@ const struct verdicts_found *verdicts_take(struct verdicts *v, const struct call
         edges_end_call(v, v->raced);
     if (v->open > v->sweep_at)
         sweep(v);
-    return v->raced | v->may_race | v->gives_up | v->overtakes ? found(v) : NULL;
+    return (v->raced | v->may_race | v->gives_up | v->overtakes) ? found(v) : NULL;
 }
 
 void verdicts_end(struct verdicts *v, struct verdict_totals *totals)
