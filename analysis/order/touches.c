@@ -208,9 +208,9 @@ static INLINE unsigned add_variables(struct verdicts *v, const struct toucher *b
     unsigned classes = signature->complete ? 0 : TOUCHES_GLOBAL;
     if (signature->variables == 0)
         return classes;
-    return classes |
-           places_touch(v, by, places_order(v, TOUCHES_MOST - 1), signature->variables, signature->variables_access)
-               ->classes;
+    const struct memory *memory =
+        places_touch(v, by, places_order(v, TOUCHES_MOST - 1), signature->variables, signature->variables_access);
+    return classes | (memory != NULL ? memory->classes : TOUCHES_SHARED); /* NULL: freed, so they may be anywhere */
 }
 
 /* More pointers than are followed: those beyond may be to anything that lies in an allocation. */
