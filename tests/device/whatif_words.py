@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""whatif_words.py FILE recorded|doubt|error, or FILE holds POLICY OBSERVED_MS... -- MEASURED_MS...: of `ptds report --what-if`.
+"""whatif_words.py FILE recorded|doubt|error|widths, or FILE holds POLICY OBSERVED_MS... -- MEASURED_MS...: of `ptds report --what-if`.
 
 holds: by the medians of the runs; else within twice the standard error that these have, since runs of one program scatter.
 """
@@ -24,6 +24,8 @@ elif sys.argv[2] == "doubt":
     print(found["doubt"] or "none")
 elif sys.argv[2] == "error":
     print(f"{100 * abs(found['replayed_ns'] / found['recorded_ns'] - 1):.1f}")
+elif sys.argv[2] == "widths":
+    print(*(f"{policy['most_ns'] / policy['least_ns']:.3f}" for policy in found["policies"].values() if policy["least_ns"]))
 else:
     policy, split = sys.argv[3], sys.argv.index("--")
     runs = [[float(ms) for ms in some] for some in (sys.argv[4:split], sys.argv[split + 1:])]
