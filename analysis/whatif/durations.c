@@ -40,9 +40,11 @@ void durations_share(struct recorded *recorded)
         if (step->waits == WAIT_NONE || step->leave == step->enter || count == 0)
             continue;
         uint64_t share = share_of(recorded, first, i, idle, count);
-        for (size_t k = first; k <= i; k++)
-            if (is_unknown(&recorded->steps.items[k]))
-                recorded->steps.items[k].ran = share;
+        for (size_t k = first; k <= i; k++) {
+            struct step *one = &recorded->steps.items[k];
+            if (is_unknown(one))
+                one->ran = share < one->longest ? share : one->longest;
+        }
         first = i + 1;
         count = 0;
         idle = step->leave;
@@ -81,14 +83,6 @@ static uint64_t percentile(struct numbers *numbers, unsigned percent)
     }
     free(numbers->items);
     return number;
-}
-
-static uint64_t *at(struct numbers *numbers, size_t position)
-{
-    static uint64_t none;
-    while (numbers->count <= position && TABLE_ADD(numbers))
-        *TABLE_LAST(numbers) = 0;
-    return position < numbers->count ? &numbers->items[position] : &none;
 }
 
 static bool is_timed(const struct step *step)
@@ -134,19 +128,29 @@ static uint64_t next_of(const struct recorded *recorded, uint64_t launch)
     return percentile(&next, 25);
 }
 
-/* Of threads that waited for work of their own. */
+/* Of threads that waited for a stream: since its last work ended, whichever thread's. */
 static uint64_t wake_of(const struct recorded *recorded)
 {
-    struct numbers wake = {0}, own = {0};
+    enum { LATELY = 64 };
+    struct numbers wake = {0};
+    struct {
+        uint64_t end;
+        uint32_t stream;
+    } done[LATELY] = {{0, 0}};
+    size_t count = 0;
     for (size_t i = 0; i < recorded->steps.count; i++) {
         const struct step *step = &recorded->steps.items[i];
-        uint64_t *ended = at(&own, step->thread);
-        if (is_timed(step))
-            *ended = step->enter + step->began + step->ran;
-        if (step->waits == WAIT_STREAM && step->waited != 0 && *ended > step->enter && *ended <= step->leave)
-            add(&wake, step->leave - *ended);
+        uint64_t ended = 0;
+        if (is_timed(step)) {
+            done[count % LATELY].end = step->enter + step->began + step->ran;
+            done[count++ % LATELY].stream = step->sent;
+        }
+        for (unsigned k = 0; k < LATELY && step->waits == WAIT_STREAM && step->waited != 0; k++)
+            if (done[k].stream == step->sent && done[k].end <= step->leave && done[k].end > ended)
+                ended = done[k].end;
+        if (ended > step->enter)
+            add(&wake, step->leave - ended);
     }
-    free(own.items);
     return percentile(&wake, 50);
 }
 

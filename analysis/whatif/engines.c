@@ -38,9 +38,7 @@ struct moment engines_room(const struct engines *engines, const struct step *ste
     uint64_t at = ready.at, room = most_threads - needs(step, most_threads);
     while (threads_in(queue, at, at + step->ran) > room && next_end(queue, at) > at)
         at = next_end(queue, at);
-    ready.part[PART_FULL] += at - ready.at;
-    ready.at = at;
-    return ready;
+    return moment_after(ready, at - ready.at, PART_FULL);
 }
 
 void engines_take(struct engines *engines, const struct step *step, uint64_t begin, uint64_t most_threads)

@@ -10,11 +10,20 @@
 #include "analysis/order/mangled.h"
 #include "analysis/trace/device_times.h"
 
+enum { QUICK_PERCENT = 5 };
+
 /* ---- memory ---- */
+
+static bool is_of_host(unsigned kind)
+{
+    return kind == PTDS_MEMORY_PAGEABLE || kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED;
+}
 
 static void add_memory(struct recorded *r, const struct call *call)
 {
-    uint64_t begin = call_word(call, 0), bytes = call_word(call, 1);
+    uint64_t begin = call_word(call, 0), bytes = call_word(call, 1), kind = call_word(call, 2);
+    if (call->r.object != 0 && (is_of_host((unsigned)kind) || kind == PTDS_MEMORY_MANAGED))
+        r->out_of_memory |= !id_map_put(&r->of_host, call->r.object, 1);
     if (call->r.object == 0 || bytes == 0 || !TABLE_ADD(&r->memories))
         return;
     TABLE_LAST(&r->memories)->end = bytes < UINT64_MAX - begin ? begin + bytes : UINT64_MAX;
@@ -42,6 +51,8 @@ static void touch(struct recorded *r, struct step *step, uint32_t memory, bool w
         step->opaque = true;
         return;
     }
+    uint32_t found;
+    step->shown |= id_map_get(&r->of_host, memory, &found);
     *TABLE_LAST(&r->touches) = (struct step_touch){memory, writes};
     step->touches++;
 }
@@ -127,14 +138,11 @@ static void touch_memory(struct recorded *r, const struct trace *trace, struct s
     case PTDS_OP_FREE_ASYNC: touch(r, step, call->r.object, true); break;
     default: step->opaque = true;
     }
+    step->shown |= step->opaque;
+    step->copies = call->r.op == PTDS_OP_COPY && step->waits != WAIT_NONE;
 }
 
 /* ---- steps ---- */
-
-static bool is_of_host(unsigned kind)
-{
-    return kind == PTDS_MEMORY_PAGEABLE || kind == PTDS_MEMORY_PINNED || kind == PTDS_MEMORY_REGISTERED;
-}
 
 static enum engine engine_of(const struct call *call)
 {
@@ -161,8 +169,18 @@ static uint32_t own_stream(struct recorded *r, const struct call_view *view)
     return number;
 }
 
+/* No bus that a GPU has is slower than a byte a ns, and nothing else that a copy does takes longer than 0.1 ms. */
+static uint64_t longest_of(const struct call *call)
+{
+    uint64_t width = call_word(call, 2), height = call_word(call, 3), begins = 100000;
+    if (call->r.op != PTDS_OP_COPY || width > UINT32_MAX || height > UINT32_MAX)
+        return UINT64_MAX;
+    return begins + width * (height != 0 ? height : 1);
+}
+
 static void set_device_time(const struct trace *trace, struct step *step, const struct call_view *view)
 {
+    step->longest = longest_of(view->call);
     step->began = step->ran = STEP_UNKNOWN;
     if (view->ran != NULL)
         device_run_times(trace, view->ran, &step->began, &step->ran);
@@ -177,21 +195,18 @@ static void set_streams(struct recorded *r, struct step *step, const struct call
         step->order = model_order_call(view);
 }
 
-/* What a quarter of the trace's calls of this kind stay below: more than half may have been held up. */
-static uint64_t usual_of(struct recorded *r, const struct trace *trace, const struct call_view *view)
+/* What nearly all of the trace's calls of this kind take: whatever else held them up, it did not hold up the quickest. */
+static uint64_t quick_of(struct recorded *r, const struct trace *trace, const struct call_view *view, uint32_t kind)
 {
-    const struct ptds_rec_CALL *call = &view->call->r;
-    bool twin = (call->flags & PTDS_CALL_TWIN) != 0;
-    size_t at = (size_t)call->api * 2 + twin;
-    if (at >= trace->durations.count)
+    if (kind >= trace->durations.count)
         return view->ns;
-    while (r->usual.count <= at && TABLE_ADD(&r->usual))
-        *TABLE_LAST(&r->usual) = 0;
-    if (at >= r->usual.count)
+    while (r->quick.count <= kind && TABLE_ADD(&r->quick))
+        *TABLE_LAST(&r->quick) = 0;
+    if (kind >= r->quick.count)
         return view->ns;
-    if (r->usual.items[at] == 0)
-        r->usual.items[at] = trace_ns(trace, trace_quick_ticks(trace, call->api, twin, 25)) + 1;
-    return r->usual.items[at] - 1;
+    if (r->quick.items[kind] == 0)
+        r->quick.items[kind] = trace_ns(trace, trace_quick_ticks(trace, kind / 2, kind % 2 != 0, QUICK_PERCENT)) + 1;
+    return r->quick.items[kind] - 1;
 }
 
 static void set_times(struct recorded *r, struct step *step, const struct report *report, const struct call_view *view)
@@ -201,7 +216,8 @@ static void set_times(struct recorded *r, struct step *step, const struct report
     step->enter = call->enter > report->start ? trace_ns(trace, call->enter - report->start) : 0;
     step->leave = step->enter + (view->timed ? view->ns : 0);
     step->waited = view->lost_ns;
-    step->usual = view->timed && view->scope == WAIT_NONE ? usual_of(r, trace, view) : view->ns;
+    step->kind = (uint32_t)call->api * 2 + ((call->flags & PTDS_CALL_TWIN) != 0);
+    step->usual = view->timed && view->scope == WAIT_NONE ? quick_of(r, trace, view, step->kind) : view->ns;
     set_device_time(trace, step, view);
 }
 
@@ -260,10 +276,11 @@ void recorded_end(struct recorded *recorded)
     free(recorded->touches.items);
     free(recorded->last.items);
     free(recorded->memories.items);
-    free(recorded->usual.items);
+    free(recorded->quick.items);
     free(recorded->kernel_reads.items);
     sorted_free(&recorded->live);
     id_map_free(&recorded->kernel_by_uid);
     id_map_free(&recorded->own_by_thread);
+    id_map_free(&recorded->of_host);
     *recorded = (struct recorded){0};
 }

@@ -22,9 +22,12 @@ enum engine { ENGINE_NONE, ENGINE_KERNELS, ENGINE_TO_DEVICE, ENGINE_TO_HOST, ENG
 struct step {
     uint64_t enter, leave;      /* leave: of a call that is not timed, enter */
     uint64_t waited;            /* of that: lost to waiting for a device */
-    uint64_t usual;             /* what such a call takes; leave - enter where nobody knows */
+    uint64_t usual;             /* what such a call takes alone (held.h); leave - enter where nobody knows */
+    uint64_t held;              /* for so long other threads' calls may have held it up */
     uint64_t began, ran;        /* on its device: ns after enter, ns; STEP_UNKNOWN */
+    uint64_t longest;           /* it did not run for longer, whatever is not known */
     uint32_t thread, context;   /* positions */
+    uint32_t kind;              /* of driver function: api * 2 + twin */
     uint32_t named, sent, own;  /* streams, numbered from 0: as named, as sent to, and the thread's own one */
     uint32_t event, generation; /* of an event record, and of waits for one */
     uint32_t touches, first;    /* of recorded->touches */
@@ -33,6 +36,8 @@ struct step {
     uint8_t op, engine, waits;  /* enum ptds_op, enum engine, enum wait_scope: what it waits for before it returns */
     bool submits, work, opaque; /* opaque: it may touch all memory */
     bool last;                  /* its thread made no call after it */
+    bool shown;                 /* its work uses memory that the host can touch meanwhile, or may */
+    bool copies, meets;         /* a copy that its thread waits for; another thread was in one meanwhile (held.h) */
 };
 
 /* The memory, by its uid, that a step's work touches. */
@@ -52,12 +57,14 @@ struct recorded {
         uint32_t uid;
     })
     memories;
-    TABLE_OF(uint64_t) usual;        /* ns plus one, by api * 2 + twin; 0: not looked up yet */
+    TABLE_OF(uint64_t) quick;        /* ns plus one, by api * 2 + twin; 0: not looked up yet */
     TABLE_OF(uint64_t) kernel_reads; /* parameters that are read only: bits, by the 8-byte word they begin in */
     struct id_map kernel_by_uid, own_by_thread;
+    struct id_map of_host;   /* uids of memory that the host can touch, too */
     uint32_t streams;        /* numbers given to threads' own ones */
     uint64_t gpu, gpu_timed; /* steps with work for a device; of them, those with a time */
     bool joined;             /* there was work on blocking streams: the legacy stream and they waited for each other */
+    bool meets_often;        /* most threads were in copies that met others' again and again */
     bool too_many, out_of_memory;
 };
 

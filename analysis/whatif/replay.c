@@ -7,56 +7,63 @@
 #include <stdlib.h>
 
 #include "analysis/whatif/engines.h"
+#include "analysis/whatif/queues.h"
+#include "analysis/whatif/turns.h"
 
 struct context {
     struct moment end[ORDER_ROLES];    /* of all work on streams of each role */
     struct moment named[ORDER_ROLES];  /* the same, by the stream that the program named */
     struct moment opaque[ORDER_ROLES]; /* as named, of work that may touch all memory */
+    struct moment shown[ORDER_ROLES];  /* as named, of work on memory that the host can touch */
     struct engines engines;
+    struct queues queues;
+};
+
+/* A stream of the policy. */
+struct lane {
+    struct moment end; /* until when there is work on it */
+    uint32_t queue;    /* its hardware queue, plus one; 0: it had no work yet */
 };
 
 struct thread {
     struct moment now, called; /* when its latest call returned, and began */
     uint64_t left, entered;    /* the same, as recorded */
+    uint64_t copied;           /* when it began, or its latest copy that it waited for returned */
     bool began;
 };
 
 struct memory {
     struct moment written[ORDER_ROLES], read[ORDER_ROLES];
-    uint32_t user; /* the thread that used it first, plus one */
-    bool handed;   /* another one used it, too */
+    uint32_t user;  /* the thread that used it last, plus one */
+    uint32_t hands; /* so often another one used it than before */
 };
+
+/* What was handed on once, as memory that one thread fills before another one begins, has a new owner; what comes back does
+ * not. Threads whose work meets many times share a lane under guarded, and wait for each other in the driver as before. */
+enum { BACK = 2, MANY_HANDS = 12 };
+
+enum { TURNS = 16 }; /* of more contexts some share one */
 
 struct run {
     const struct recorded *recorded;
     const struct latencies *latencies;
     const struct assumptions *assumptions;
     unsigned policy;
-    TABLE_OF(struct moment) lanes; /* until when there is work on each stream of the policy */
+    TABLE_OF(struct lane) lanes;
     TABLE_OF(struct context) contexts;
     TABLE_OF(struct thread) threads;
     TABLE_OF(struct memory) memories;
     TABLE_OF(struct moment) events;
+    struct turns turns[TURNS]; /* by context */
     struct id_map lane_by_key, memory_by_uid, event_by_key;
     uint32_t newest;     /* the step whose call returned last so far, plus one */
     struct moment first; /* when the first operation was put on a device */
     bool began;
-    bool queued; /* what was submitted last writes memory that threads hand to each other, in an order that the policy keeps
-                  */
+    /* What was submitted last writes memory that threads hand to each other, in an order that the policy keeps; ... again
+     * and again. */
+    bool queued, gathered;
     bool failed;
 };
-
-static struct moment max_of(struct moment a, const struct moment *b)
-{
-    return b->at > a.at ? *b : a;
-}
-
-static struct moment after(struct moment moment, uint64_t ns, enum part part)
-{
-    moment.at += ns;
-    moment.part[part] += ns;
-    return moment;
-}
 
 /* The item at a position, made if need be; an item of no use without memory. */
 #define ITEM(run, list, at) \
@@ -90,7 +97,7 @@ static struct context *context_of(struct run *run, const struct step *step)
     return ITEM(run, &run->contexts, step->context);
 }
 
-static struct moment *lane_of(struct run *run, const struct step *step, struct ordered ordered)
+static struct lane *lane_of(struct run *run, const struct step *step, struct ordered ordered)
 {
     uint64_t key = step->named;
     if (ordered.place == ORDER_AT_SENT)
@@ -104,31 +111,29 @@ static struct moment *lane_of(struct run *run, const struct step *step, struct o
 
 /* ---- what work comes after ---- */
 
-static struct moment after_roles(struct moment moment, unsigned roles, const struct moment *by_role)
-{
-    for (unsigned role = 0; role < ORDER_ROLES; role++)
-        if (roles & ORDER_OF(role))
-            moment = max_of(moment, &by_role[role]);
-    return moment;
-}
-
 static struct memory *memory_of(struct run *run, const struct step_touch *touch)
 {
     return ITEM(run, &run->memories, place_of(run, &run->memory_by_uid, touch->memory, run->memories.count));
+}
+
+static bool is_of_another(const struct memory *memory, const struct step *step)
+{
+    return memory->user != 0 && memory->user != step->thread + 1;
 }
 
 /* Where both use the same memory, and one writes it. */
 static struct moment after_conflicts(struct run *run, const struct step *step, unsigned roles, struct moment moment)
 {
     struct context *context = context_of(run, step);
-    moment = after_roles(moment, roles, step->opaque ? context->named : context->opaque);
+    moment = moment_of_roles(moment, roles, step->opaque ? context->named : context->opaque);
     for (uint32_t i = 0; i < step->touches && roles != 0; i++) {
         const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
         const struct memory *memory = memory_of(run, touch);
-        run->queued |= memory->handed && touch->writes;
-        moment = after_roles(moment, roles, memory->written);
+        run->queued |= (memory->hands >= BACK || is_of_another(memory, step)) && touch->writes;
+        run->gathered |= memory->hands >= MANY_HANDS && touch->writes;
+        moment = moment_of_roles(moment, roles, memory->written);
         if (touch->writes)
-            moment = after_roles(moment, roles, memory->read);
+            moment = moment_of_roles(moment, roles, memory->read);
     }
     return moment;
 }
@@ -146,12 +151,14 @@ static void note_conflicts(struct run *run, const struct step *step, struct mome
     raise(&context->named[role], end);
     if (step->opaque)
         raise(&context->opaque[role], end);
+    if (step->shown)
+        raise(&context->shown[role], end);
     for (uint32_t i = 0; i < step->touches; i++) {
         const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
         struct memory *memory = memory_of(run, touch);
         raise(touch->writes ? &memory->written[role] : &memory->read[role], end);
-        memory->user = memory->user != 0 ? memory->user : step->thread + 1;
-        memory->handed |= memory->user != step->thread + 1;
+        memory->hands += is_of_another(memory, step);
+        memory->user = step->thread + 1;
     }
 }
 
@@ -163,33 +170,46 @@ static struct moment run_work(struct run *run, const struct step *step, struct m
     if (step->engine == ENGINE_NONE || step->ran == STEP_UNKNOWN)
         return ready;
     struct moment begin = engines_room(&context->engines, step, ready, run->assumptions->gpu_threads);
-    struct moment end = after(begin, step->ran, step->engine == ENGINE_KERNELS ? PART_KERNELS : PART_COPIES);
+    struct moment end = moment_after(begin, step->ran, step->engine == ENGINE_KERNELS ? PART_KERNELS : PART_COPIES);
     engines_take(&context->engines, step, begin.at, run->assumptions->gpu_threads);
     return end;
+}
+
+static struct moment queue_up(struct run *run, const struct step *step, struct lane *lane, struct moment entered,
+                              struct moment ready)
+{
+    struct context *context = context_of(run, step);
+    if (lane->queue == 0)
+        lane->queue = queues_next(&context->queues, run->assumptions->queues, step->thread) + 1;
+    return queues_put(&context->queues, lane->queue - 1, entered.at, ready);
 }
 
 /* Returns when what the step put on its stream is done. Implicit order is symmetrical, so `after` says all. */
 static struct moment submit(struct run *run, const struct step *step, struct moment entered)
 {
     struct ordered ordered = order_under(run->policy, &step->order);
-    struct moment *lane = lane_of(run, step, ordered);
+    struct lane *lane = lane_of(run, step, ordered);
     struct context *context = context_of(run, step);
     bool spreads = run->assumptions->spreads && ordered.place == ORDER_AT_OWN && step->engine != ENGINE_NONE;
-    struct moment before = spreads ? (struct moment){0} : *lane;
-    before = after_roles(before, ordered.after, context->end);
+    struct moment before = {0};
+    if (!spreads)
+        before = lane->end;
+    before = moment_of_roles(before, ordered.after, context->end);
     before = after_conflicts(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
-        before = max_of(before, event_of(run, step));
+        before = moment_max(before, event_of(run, step));
     struct moment ready = entered;
     if (step->engine != ENGINE_NONE) {
-        ready = after(entered, run->latencies->launch, PART_LAUNCH);
-        before = before.at != 0 ? after(before, run->latencies->next, PART_LAUNCH) : before;
+        ready = moment_after(entered, run->latencies->launch, PART_LAUNCH);
+        before = before.at != 0 ? moment_after(before, run->latencies->next, PART_LAUNCH) : before;
     }
-    ready = max_of(ready, &before);
+    ready = moment_max(ready, &before);
+    if (step->engine != ENGINE_NONE && run->assumptions->queues != 0)
+        ready = queue_up(run, step, lane, entered, ready);
     struct moment end = step->work ? run_work(run, step, ready) : ready;
     if (step->op == PTDS_OP_EVENT_RECORD)
         *event_of(run, step) = end;
-    raise(lane, end);
+    raise(&lane->end, end);
     raise(&context->end[ordered.role], end);
     note_conflicts(run, step, end);
     return end;
@@ -197,7 +217,8 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
 
 /* ---- threads ---- */
 
-/* Of a call that waits: when what it waits for is done. `own`: what it put on its stream itself. */
+/* Of a call that waits: when what it waits for is done. `own`: what it put on its stream itself. What a policy promises
+ * to a host's wait is work that shows: on memory that the host can touch. */
 static struct moment waits_for(struct run *run, const struct step *step, struct moment own)
 {
     struct order_call call = step->order;
@@ -205,12 +226,29 @@ static struct moment waits_for(struct run *run, const struct step *step, struct 
     if (step->waits == WAIT_EVENT)
         return *event_of(run, step);
     if (step->waits == WAIT_CONTEXT)
-        return after_roles(own, ORDER_OF_ALL, context->end);
+        return moment_of_roles(own, ORDER_OF_ALL, context->end);
     call.act = ORDER_WAITS;
     struct ordered ordered = order_under(run->policy, &call);
-    struct moment until = max_of(own, lane_of(run, step, ordered));
-    until = after_roles(until, ordered.after, context->end);
-    return run->assumptions->host_promises ? after_roles(until, ordered.promised, context->named) : until;
+    struct moment until = moment_max(own, &lane_of(run, step, ordered)->end);
+    until = moment_of_roles(until, ordered.after, context->end);
+    return run->assumptions->host_promises ? moment_of_roles(until, ordered.promised, context->shown) : until;
+}
+
+/* On per-thread streams a synchronous copy waits for its stream with a lock that those of other threads need, and
+ * allocations, too; who wanted it first need not get it first (measured: eight threads take 2.65 times as long there as
+ * with asynchronous copies and a wait, without copies 1.0 times). Where threads copy again and again, two other waits may
+ * come before one that is over, each about as long; else a thread may get its memory only when another one has done all
+ * that it does itself before its copy. */
+static struct moment passed_over(const struct run *run, const struct step *step, const struct thread *thread,
+                                 struct moment until)
+{
+    struct order_call call = step->order;
+    bool often = run->recorded->meets_often, meets = step->copies && (step->meets || often);
+    uint64_t since = often ? thread->called.at : thread->copied;
+    if (!run->assumptions->passes_over || !meets || until.at <= thread->called.at || until.at <= since ||
+        order_under(run->policy, &call).place != ORDER_AT_PER_THREAD)
+        return until;
+    return moment_after(until, (often ? 2 : 1) * (until.at - since), PART_DRIVER);
 }
 
 /* A thread that did nothing for so long may have waited for another one, and went on so soon after it. */
@@ -235,8 +273,8 @@ static struct moment goes_on(struct run *run, const struct step *step, const str
     const struct step *other = waited_for(run, step, thread);
     const struct thread *by = other != NULL ? ITEM(run, &run->threads, other->thread) : thread;
     uint64_t busy = step->enter > by->left ? step->enter - by->left : 0;
-    struct moment now = after(by->now, busy, PART_HOST);
-    return max_of(now, &thread->now);
+    struct moment now = moment_after(by->now, busy, PART_HOST);
+    return moment_max(now, &thread->now);
 }
 
 /* A thread's first call comes when the thread that began it had got so far, which may have waited for others until then,
@@ -245,7 +283,7 @@ static struct moment begin(struct run *run, const struct step *step)
 {
     struct thread *first = ITEM(run, &run->threads, run->recorded->steps.items[0].thread);
     if (first->left > step->enter)
-        return after(first->called, step->enter - first->entered, PART_HOST);
+        return moment_after(first->called, step->enter - first->entered, PART_HOST);
     first->now = goes_on(run, step, first);
     first->left = step->enter;
     return first->now;
@@ -256,17 +294,22 @@ static bool is_apart(const struct run *run, const struct step *step)
 {
     struct order_call call = step->submits ? step->order : (struct order_call){.named = ORDER_ROLE_LEGACY};
     enum order_place place = order_under(run->policy, &call).place;
+    if (place == ORDER_AT_NAMED && call.named == ORDER_ROLE_BLOCKING) { /* nobody joins it if default-stream work moves */
+        call.named = ORDER_ROLE_LEGACY;
+        place = order_under(run->policy, &call).place;
+    }
     return place == ORDER_AT_OWN || place == ORDER_AT_PER_THREAD;
 }
 
-/* Of what other threads' calls held a call up, how much remains. Where the legacy stream and blocking ones waited for each
- * other, a call on one of them was also held up by calls on all the others. One stream for all default-stream work takes
- * that away; nobody knows how much of the time it was. */
+/* Of what other threads' calls held a call up, how much remains. Each stream has a lock of its own, and who waits for a
+ * stream may keep it; so on a stream of its own a thread stands behind none of these. Where the legacy stream and blocking
+ * ones waited for each other, a call on one of them was also held up by calls on all the others. One stream for all
+ * default-stream work takes that away; nobody knows how much of the time it was. */
 static unsigned remains_percent(const struct run *run, const struct step *step)
 {
     const struct assumptions *assume = run->assumptions;
     if (is_apart(run, step))
-        return run->queued ? assume->queued_percent : assume->held_percent;
+        return run->gathered ? 100 : run->queued ? assume->queued_percent : 0;
     if (run->policy == ORDER_STREAM && run->recorded->joined)
         return assume->joined_percent;
     return 100;
@@ -279,7 +322,17 @@ static uint64_t time_in(const struct run *run, const struct step *step)
     uint64_t more = run->queued && run->policy == ORDER_GUARDED ? run->assumptions->hand_ns : 0;
     if (step->waits != WAIT_NONE || busy <= step->usual)
         return busy + more;
-    return step->usual + (busy - step->usual) * remains_percent(run, step) / 100 + more;
+    uint64_t longer = busy - step->usual, held = longer < step->held ? longer : step->held;
+    return busy - held + held * remains_percent(run, step) / 100 + more;
+}
+
+/* What is left of the driver's locks, on streams of their own, is held for a part of each call. */
+static struct moment in_call(struct run *run, const struct step *step, struct moment now)
+{
+    uint64_t ns = time_in(run, step), locked = ns * run->assumptions->locked_percent / 100;
+    if (ns == 0 || step->waits != WAIT_NONE || run->queued || !is_apart(run, step))
+        return moment_after(now, ns, PART_HOST);
+    return turns_take(&run->turns[step->context % TURNS], now, ns, locked);
 }
 
 static void take_step(struct run *run, uint32_t position)
@@ -295,22 +348,27 @@ static void take_step(struct run *run, uint32_t position)
         own = submit(run, step, now);
     thread->called = now;
     thread->entered = step->enter;
-    now = after(now, time_in(run, step), PART_HOST);
+    now = in_call(run, step, now);
     if (step->waits != WAIT_NONE && (step->named != MODEL_NO_SLOT || step->waits != WAIT_STREAM)) {
         struct moment until = waits_for(run, step, step->work ? own : (struct moment){0});
+        until = passed_over(run, step, thread, until);
         if (until.at > now.at)
-            now = after(until, run->latencies->wake, PART_HOST);
+            now = moment_after(until, run->latencies->wake, PART_HOST);
     }
+    if (step->copies || !thread->began)
+        thread->copied = now.at;
     thread->now = now;
     thread->left = step->leave;
     thread->began = true;
-    run->queued = false;
+    run->queued = run->gathered = false;
     if (run->newest == 0 || step->leave >= run->recorded->steps.items[run->newest - 1].leave)
         run->newest = position + 1;
 }
 
 static void end(struct run *run)
 {
+    for (unsigned i = 0; i < TURNS; i++)
+        turns_end(&run->turns[i]);
     free(run->lanes.items);
     free(run->contexts.items);
     free(run->threads.items);
@@ -326,10 +384,12 @@ struct moment replay_run(const struct recorded *recorded, unsigned policy, const
 {
     struct run run = {.recorded = recorded, .latencies = latencies, .assumptions = assumptions, .policy = policy};
     struct moment latest = {0};
+    for (unsigned i = 0; i < TURNS; i++)
+        turns_begin(&run.turns[i], recorded->steps.count != 0 ? TABLE_LAST(&recorded->steps)->leave : 0);
     for (uint32_t i = 0; i < recorded->steps.count; i++)
         take_step(&run, i);
     for (size_t i = 0; i < run.threads.count; i++)
-        latest = max_of(latest, &run.threads.items[i].now);
+        latest = moment_max(latest, &run.threads.items[i].now);
     latest.at -= run.first.at;
     for (unsigned i = 0; i < PARTS; i++)
         latest.part[i] -= latest.part[i] < run.first.part[i] ? latest.part[i] : run.first.part[i];

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "analysis/whatif/durations.h"
+#include "analysis/whatif/held.h"
+#include "analysis/whatif/queues.h"
 
 const unsigned whatif_policies[WHATIF_POLICIES] = {ORDER_GUARDED, ORDER_PER_THREAD, ORDER_STREAM};
 const char *const whatif_names[WHATIF_POLICIES] = {"guarded", "per-thread", "stream"};
@@ -23,8 +25,8 @@ const char *const whatif_doubts[] = {
 };
 
 const char *const whatif_parts[PARTS] = {
-    [PART_HOST] = "host",     [PART_LAUNCH] = "launching", [PART_KERNELS] = "kernels",
-    [PART_COPIES] = "copies", [PART_FULL] = "a full GPU",
+    [PART_HOST] = "host",       [PART_LAUNCH] = "launching",       [PART_KERNELS] = "kernels",   [PART_COPIES] = "copies",
+    [PART_FULL] = "a full GPU", [PART_QUEUES] = "hardware queues", [PART_DRIVER] = "the driver",
 };
 
 /* The threads that run at a time on the smallest and on the largest GPU there is: 16 multiprocessors of 1024, 192 of 2048.
@@ -34,18 +36,31 @@ enum { SMALL_GPU = 16 * 1024, LARGE_GPU = 192 * 2048 };
 static const struct assumptions hopeful = {.gpu_threads = LARGE_GPU,
                                            .follows = true,
                                            .host_promises = false,
-                                           .held_percent = 0,
+                                           .locked_percent = 25,
+                                           .passes_over = false,
                                            .queued_percent = 0,
                                            .joined_percent = 0};
 
+/* As many as the driver takes where nothing is set. */
+enum { USUAL_QUEUES = 8 };
+
+static unsigned queues_of(const struct trace *trace)
+{
+    const char *value = definitions_setting(&trace->defs, "CUDA_DEVICE_MAX_CONNECTIONS");
+    unsigned long number = value != NULL ? strtoul(value, NULL, 10) : 0;
+    return number >= 1 && number <= QUEUES_MOST ? (unsigned)number : USUAL_QUEUES;
+}
+
 /* Also that kernels without recorded times never ran side by side. */
-static struct assumptions careful_of(const struct whatif *whatif)
+static struct assumptions careful_of(const struct whatif *whatif, unsigned queues)
 {
     bool timed = whatif_is_timed(whatif->gpu, whatif->gpu_timed);
     return (struct assumptions){.gpu_threads = timed ? SMALL_GPU : 1,
+                                .queues = queues,
                                 .follows = false,
                                 .host_promises = true,
-                                .held_percent = 33,
+                                .locked_percent = 100,
+                                .passes_over = true,
                                 .queued_percent = 100,
                                 .hand_ns = 10000,
                                 .joined_percent = 100};
@@ -132,9 +147,11 @@ struct whatif whatif_of(const struct report *report, struct recorded *recorded)
     if (whatif.doubt != WHATIF_SURE)
         return whatif;
     struct latencies latencies = durations_latencies(recorded);
-    struct assumptions small = careful_of(&whatif), large = small;
+    struct assumptions small = careful_of(&whatif, queues_of(&report->trace)), large = small;
     large.gpu_threads = LARGE_GPU;
     durations_share(recorded);
+    if (!held_find(recorded))
+        whatif.doubt = WHATIF_NO_MEMORY;
     struct bound low = {&hopeful, replay_run(recorded, ORDER_AS_RUN, &latencies, &hopeful)};
     struct bound high = {&small, replay_run(recorded, ORDER_AS_RUN, &latencies, &small)};
     struct moment as_run = replay_run(recorded, ORDER_AS_RUN, &latencies, &large);

@@ -131,7 +131,9 @@ inline void ReplayAll(const struct trace_source *source)
     struct assumptions assumptions = {};
     assumptions.gpu_threads = 16384;
     assumptions.follows = assumptions.host_promises = assumptions.spreads = true;
-    assumptions.held_percent = assumptions.joined_percent = 50;
+    assumptions.passes_over = true;
+    assumptions.queues = 2;
+    assumptions.locked_percent = assumptions.queued_percent = assumptions.joined_percent = 50;
     char error[TRACE_ERROR_SIZE];
     std::unique_ptr<struct report> report(new struct report);
     struct recorded recorded;

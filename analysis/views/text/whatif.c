@@ -14,6 +14,10 @@ struct line whatif_gain(const struct whatif *whatif, const struct prediction *pr
            most = (double)whatif->recorded / (double)prediction->least;
     if (most < 1 / NOTICED)
         line_add(&line, "%.2fx to %.2fx slower", 1 / most, 1 / least);
+    else if (least < 1 / NOTICED && most < NOTICED)
+        line_add(&line, "up to %.2fx slower", 1 / least);
+    else if (least < 1 / NOTICED)
+        line_add(&line, "%.2fx slower to %.2fx faster", 1 / least, most);
     else if (most < NOTICED)
         line_add(&line, "no faster");
     else if (least < NOTICED)
@@ -46,7 +50,7 @@ static struct line spent(const struct moment *moment)
 static void put_policy(const struct whatif *whatif, unsigned i, struct text_sink *sink)
 {
     const struct prediction *prediction = &whatif->policies[i];
-    sink_printf(sink, "  %-11s %-24s %9s to %-9s then %s\n", whatif_names[i], whatif_gain(whatif, prediction).text,
+    sink_printf(sink, "  %-11s %-28s %9s to %-9s then %s\n", whatif_names[i], whatif_gain(whatif, prediction).text,
                 text_ns(prediction->least).text, text_ns(prediction->most).text, spent(&prediction->spent).text);
 }
 
@@ -69,30 +73,52 @@ struct line whatif_opening(const struct report *report)
     return whatif_line(&whatif);
 }
 
+static void put_doubt(const struct whatif *whatif, struct text_sink *sink)
+{
+    sink_printf(sink, "What if: no prediction: %s (from its first work on it took %s", whatif_doubts[whatif->doubt],
+                text_ns(whatif->recorded).text);
+    if (whatif->doubt == WHATIF_MISSES)
+        sink_printf(sink, ", replayed %s: %.0f %% off, more than %.0f", text_ns(whatif->replayed).text, whatif->error * 100,
+                    WHATIF_MOST_ERROR * 100);
+    sink_printf(sink, ")\n");
+}
+
+static void put_unknown(const struct whatif *whatif, struct text_sink *sink)
+{
+    unsigned long long unknown = whatif->gpu - whatif->gpu_timed, all = whatif->gpu;
+    if (unknown != 0 && whatif_is_timed(whatif->gpu, whatif->gpu_timed))
+        sink_printf(sink, "  %llu of %llu operations have no GPU times; theirs are guessed from what was waited for\n",
+                    unknown, all);
+    else if (unknown != 0)
+        sink_printf(sink, "  A guess: %llu of %llu operations have no GPU times; record with PTDS_DEVICE_TIMES=cupti\n",
+                    unknown, all);
+}
+
+/* What lies behind the lines, and what they leave out. */
+static void put_notes(const struct whatif *whatif, struct text_sink *sink)
+{
+    sink_printf(sink,
+                "  then: what the longer of the two times would still go into; host: the program itself, and its calls\n");
+    if (whatif->needed + whatif->maybe_needed != 0)
+        sink_printf(
+            sink,
+            "  per-thread gives up implicit order: of this run's orders %s are needed, %s maybe; without one that is, "
+            "results are wrong (--repair: what to add)\n",
+            text_count(whatif->needed).text, text_count(whatif->maybe_needed).text);
+}
+
 void whatif_text(const struct whatif *whatif, struct text_sink *sink)
 {
-    if (whatif->doubt == WHATIF_MISSES) {
-        sink_printf(sink, "What if: no prediction: %s: from its first work on it took %s, replayed %s\n",
-                    whatif_doubts[whatif->doubt], text_ns(whatif->recorded).text, text_ns(whatif->replayed).text);
-        return;
-    }
     if (whatif->doubt != WHATIF_SURE) {
-        sink_printf(sink, "What if: no prediction: %s (from its first work on it took %s)\n", whatif_doubts[whatif->doubt],
-                    text_ns(whatif->recorded).text);
+        put_doubt(whatif, sink);
         return;
     }
     sink_printf(sink,
                 "What if default-stream work ran elsewhere? From its first work on the run took %s; replayed as it was "
                 "%.1f %% off\n",
                 text_ns(whatif->recorded).text, whatif->error * 100);
+    put_unknown(whatif, sink);
     for (unsigned i = 0; i < WHATIF_POLICIES; i++)
         put_policy(whatif, i, sink);
-    if (whatif->needed + whatif->maybe_needed != 0)
-        sink_printf(sink,
-                    "  per-thread keeps no order for its own sake: of this run's, %s are needed, %s maybe (--repair: what "
-                    "to add)\n",
-                    text_count(whatif->needed).text, text_count(whatif->maybe_needed).text);
-    if (whatif->gpu_timed < whatif->gpu)
-        sink_printf(sink, "  A guess: %llu of %llu operations have no GPU times; record with PTDS_DEVICE_TIMES=cupti\n",
-                    (unsigned long long)(whatif->gpu - whatif->gpu_timed), (unsigned long long)whatif->gpu);
+    put_notes(whatif, sink);
 }
