@@ -111,16 +111,25 @@ static uint64_t scaled(const struct whatif *whatif, const struct bound *bound, c
     return (uint64_t)((double)whatif->recorded * ((double)replayed->at / (double)bound->as_run.at));
 }
 
+/* How much shorter, and longer, the next run may be: by as much as the replay misses, and as runs of one program differ. */
+static uint64_t shortest(const struct whatif *whatif, uint64_t ns)
+{
+    return (uint64_t)((double)ns * (1 - whatif->error) / WHATIF_RUNS_DIFFER);
+}
+
+static uint64_t longest(const struct whatif *whatif, uint64_t ns)
+{
+    return (uint64_t)((double)ns * (1 + whatif->error) * WHATIF_RUNS_DIFFER);
+}
+
 static struct prediction predict(const struct whatif *whatif, const struct recorded *recorded, unsigned policy,
                                  const struct latencies *latencies, const struct bound *low, const struct bound *high)
 {
     struct moment one = replay_run(recorded, policy, latencies, low->assumptions);
     struct moment other = replay_run(recorded, policy, latencies, high->assumptions);
     uint64_t least = scaled(whatif, low, &one), most = scaled(whatif, high, &other);
-    struct prediction prediction = {least < most ? least : most, least < most ? most : least, other};
-    prediction.least = (uint64_t)((double)prediction.least * (1 - whatif->error));
-    prediction.most = (uint64_t)((double)prediction.most * (1 + whatif->error));
-    return prediction;
+    return (struct prediction){shortest(whatif, least < most ? least : most), longest(whatif, least < most ? most : least),
+                               other};
 }
 
 static uint64_t spread_of(const struct whatif *whatif, const struct recorded *recorded, const struct latencies *latencies,
@@ -129,7 +138,7 @@ static uint64_t spread_of(const struct whatif *whatif, const struct recorded *re
     struct assumptions spreading = *low->assumptions;
     spreading.spreads = true;
     struct moment replayed = replay_run(recorded, ORDER_GUARDED, latencies, &spreading);
-    return (uint64_t)((double)scaled(whatif, low, &replayed) * (1 - whatif->error));
+    return shortest(whatif, scaled(whatif, low, &replayed));
 }
 
 bool whatif_lanes_limit(const struct whatif *whatif)

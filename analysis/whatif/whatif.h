@@ -51,6 +51,8 @@ static inline bool whatif_is_timed(uint64_t gpu, uint64_t gpu_timed)
 
 /* More than this, and nothing is predicted. */
 #define WHATIF_MOST_ERROR 0.1
+/* Runs of one program under one policy differ: most by 1 % to 10 % (README.md). Nothing is predicted better than that. */
+#define WHATIF_RUNS_DIFFER 1.05
 
 /* Whether it is the order of a thread's own default-stream work that limits guarded, so that PTDS_LANES may help. A guess
  * without times on the GPU. */

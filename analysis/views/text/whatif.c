@@ -4,8 +4,8 @@
  */
 #include "analysis/views/text/whatif.h"
 
-/* Less than this nobody notices. */
-#define NOTICED 1.02
+/* Less than this nobody notices: 2 % beyond what runs differ by. */
+#define NOTICED (WHATIF_RUNS_DIFFER + 0.02)
 
 struct line whatif_gain(const struct whatif *whatif, const struct prediction *prediction)
 {
@@ -97,6 +97,9 @@ static void put_unknown(const struct whatif *whatif, struct text_sink *sink)
 /* What lies behind the lines, and what they leave out. */
 static void put_notes(const struct whatif *whatif, struct text_sink *sink)
 {
+    sink_printf(sink,
+                "  from, to: what the trace leaves open, and %.0f %% on either side, for runs of one program differ\n",
+                (WHATIF_RUNS_DIFFER - 1) * 100);
     sink_printf(sink,
                 "  then: what the longer of the two times would still go into; host: the program itself, and its calls\n");
     if (whatif->needed + whatif->maybe_needed != 0)
