@@ -60,15 +60,21 @@ struct leads {
     const char *sure, *maybe, *else_maybe, *with, *may_with;
 };
 
-/* Empty: no policy. */
+/* Empty: no policy. The setting for calls that name the legacy stream is said where no policy is surer. */
 static struct line policies_line(const struct report *report, const struct goes_about *about, const struct leads *leads)
 {
     struct line line = {0};
     enum goes remap = goes_under(&report->trace.defs, about, GOES_REMAP);
     unsigned sure = add_policies(report, about, GOES, leads->sure, &line);
-    unsigned maybe = add_policies(report, about, GOES_MAYBE, sure != 0 ? leads->else_maybe : leads->maybe, &line);
-    if (sure + maybe == 0 && remap != GOES_NOT)
-        line_add(&line, "%s%s", remap == GOES ? leads->with : leads->may_with, goes_policy_names[GOES_REMAP]);
+    if (sure == 0 && remap == GOES)
+        line_add(&line, "%s%s", leads->with, goes_policy_names[GOES_REMAP]);
+    unsigned maybe = add_policies(report, about, GOES_MAYBE, line.used != 0 ? leads->else_maybe : leads->maybe, &line);
+    if (sure != 0 || remap != GOES_MAYBE)
+        return line;
+    if (maybe == 0)
+        line_add(&line, "%s%s", leads->may_with, goes_policy_names[GOES_REMAP]);
+    else if (report->totals.kept[KEPT_EXPLICIT] != 0)
+        line_add(&line, ", or with %s", goes_policy_names[GOES_REMAP]);
     return line;
 }
 

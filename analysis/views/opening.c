@@ -92,7 +92,7 @@ bool opening_pair(const struct report *report, const struct edge_pair *pair, str
     enum access one = known ? pair->first_access : ACCESS_NONE, two = known ? pair->second_access : ACCESS_NONE;
     line_add(first, "%s", report_accessor(report, &pair->first, one, NAME_COLUMNS).text);
     if (known)
-        line_add(first, " 0x%llx", (unsigned long long)pair->address);
+        line_add(first, " %s", report_memory(pair).text);
     add_where(report, &pair->first, first);
     line_add(second, "then %s%s", known ? "" : "perhaps on the same memory ",
              report_accessor(report, &pair->second, two, NAME_COLUMNS).text);
@@ -184,6 +184,22 @@ struct line opening_startup(const struct report *report)
     return line;
 }
 
+/* Why each of a cause's findings is folded. What of a reason fits, and none that was said already. */
+static void add_folds(struct line *line, const struct cause *cause)
+{
+    bool some = false;
+    for (unsigned fold = FOLD_SHOWN + 1; fold < FOLDS; fold++) {
+        bool of_each = cause->sum.findings > 1 && (fold == FOLD_FLOOR || fold == FOLD_ONCE);
+        if ((cause->folds >> fold & 1) == 0 || fold == FOLD_NO_COST || fold == FOLD_LIBRARY)
+            continue;
+        some |= line_add_whole(line, LINE_COLUMNS - INDENT, "%s%s",
+                               some      ? " or "
+                               : of_each ? ", each "
+                                         : ", ",
+                               fold_words[fold]);
+    }
+}
+
 /* "blocking-free: 27.7 ms in 1 call, happened once" */
 struct line opening_cause(const struct cause *cause)
 {
@@ -195,9 +211,7 @@ struct line opening_cause(const struct cause *cause)
     line_add(&line, " in %s", text_plural(cause->sum.calls, "call").text);
     if (cause->sum.findings > 1)
         line_add(&line, " at %s places", text_count(cause->sum.findings).text);
-    for (unsigned fold = FOLD_SHOWN + 1; fold < FOLDS; fold++)
-        if ((cause->folds >> fold & 1) != 0 && fold != FOLD_NO_COST && fold != FOLD_LIBRARY) /* said already */
-            line_add_whole(&line, LINE_COLUMNS - INDENT, ", %s", fold_words[fold]);
+    add_folds(&line, cause);
     return line;
 }
 
@@ -245,25 +259,57 @@ static bool left_alone(const struct report *report)
     return strcmp(policy, "observe") == 0 || strcmp(policy, "none") == 0;
 }
 
-const char *report_file(const struct report *report)
+/* As a shell reads it. */
+static void add_word(struct line *line, const char *word)
 {
-    enum { PATH_COLUMNS = 40 };
-    const char *file = report->trace.source.file != NULL ? report->trace.source.file : "TRACE";
-    return strlen(file) > PATH_COLUMNS ? text_base(file) : file; /* half a path helps nobody */
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    if (word[strspn(word, plain)] == 0) {
+        line_add(line, " %s", word);
+        return;
+    }
+    line_add(line, " '");
+    for (; *word != 0; word++)
+        line_add(line, *word == '\'' ? "'\\''" : "%c", *word);
+    line_add(line, "'");
 }
 
-struct line opening_next(const struct report *report, const char *file)
+struct line report_file(const struct report *report)
+{
+    enum { PATH_BYTES = 160 }; /* a line has room for it, and for the command */
+    const char *file = report->trace.source.file != NULL ? report->trace.source.file : "TRACE";
+    struct line line = {0};
+    add_word(&line, strlen(file) > PATH_BYTES ? text_base(file) : file);
+    return line;
+}
+
+/* Whether what costs most of the default stream is of calls that name it, which a policy alone does not move. */
+static bool asks_for_remap(const struct report *report)
+{
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = report->findings.items[i];
+        struct goes_about about = goes_about_finding(finding);
+        if (finding->fold == FOLD_SHOWN && finding_is_of_default_stream(finding))
+            return goes_under(&report->trace.defs, &about, GOES_GUARDED) == GOES_NOT &&
+                   goes_under(&report->trace.defs, &about, GOES_REMAP) == GOES;
+    }
+    return false;
+}
+
+struct line opening_next(const struct report *report)
 {
     struct outcome outcome = report_outcome(report);
     struct default_stream cost = report_default_stream(report);
     struct line line = {0};
     if (outcome.finding != NULL)
-        line_add(&line, "ptds report --finding %zu %s", opening_number(report, outcome.finding), file);
-    else if (left_alone(report) && cost.most_ns >= floor_ns(report->floor, report->totals.run_ns) && cost.most_ns != 0)
-        line_add(&line, "ptds probe -- %.40s ...", text_base(report->trace.header.program));
-    else if (report_shown(report) != 0)
-        line_add(&line, "ptds report --finding 1 %s", file);
+        line_add(&line, "ptds report --finding %zu", opening_number(report, outcome.finding));
+    else if (left_alone(report) && cost.most_ns >= floor_ns(report->floor, report->totals.run_ns) && cost.most_ns != 0) {
+        line_add(&line, "%sptds probe -- %.40s ...", asks_for_remap(report) ? "PTDS_EXPLICIT_LEGACY=remap " : "",
+                 text_base(report->trace.header.program));
+        return line;
+    } else if (report_shown(report) != 0)
+        line_add(&line, "ptds report --finding 1");
     else
-        line_add(&line, "ptds report --all %s", file);
+        line_add(&line, "ptds report --all");
+    line_add(&line, "%s", report_file(report).text);
     return line;
 }

@@ -43,10 +43,10 @@ struct line opening_floor(const struct report *report); /* "10.6 ms (1 % of the 
 
 struct line opening_nothing_found(const struct report *report); /* "No hazards found: 29 rules looked at 54 calls" */
 
-/* The trace's file, as a command line has room for it: its name alone where its path is long. */
-const char *report_file(const struct report *report);
-/* The one command that comes next; `file`: how the trace is to be named. */
-struct line opening_next(const struct report *report, const char *file);
+/* The trace's file as a word of a command, with a blank before it: its name alone where its path is very long. */
+struct line report_file(const struct report *report);
+/* The one command that comes next. Never cut: who copies half of it gets an error. */
+struct line opening_next(const struct report *report);
 
 #ifdef __cplusplus
 }

@@ -25,8 +25,8 @@ unsigned residual_ranked(const struct report *report, enum residual_kind ranked[
 static const char *why(const struct report *report, enum residual_kind kind, const struct goes_about *about)
 {
     static const char *const words[RESIDUAL_KINDS] = {
-        [RESIDUAL_OWN] = "waits for what the call names, as its own thread's work",
-        [RESIDUAL_CONTEXT] = "waits for the whole context, as frees and loads do",
+        [RESIDUAL_OWN] = "waits for its own thread's work, or what it names",
+        [RESIDUAL_CONTEXT] = "waits for the whole context (synchronising, frees, loads)",
         [RESIDUAL_HELD] = "held up by another thread's call",
         [RESIDUAL_DATA] = "orders that data ask for",
         [RESIDUAL_MIXED] = "for named work and for other work, too",

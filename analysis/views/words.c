@@ -63,7 +63,10 @@ struct line report_gpu_busy(const struct report_totals *totals)
     else
         line_add(&line, "GPU%s busy %s%s of %s", totals->gpus > 1 ? "s" : "",
                  totals->gpu_timed < totals->gpu_operations ? "at least " : "",
-                 text_share(totals->gpu_busy_ns, totals->gpu_span_ns).text, text_ns(totals->gpu_span_ns).text);
+                 totals->gpu_busy_ns < totals->gpu_span_ns / 100
+                     ? text_ns(totals->gpu_busy_ns).text /* "at least under 1 %" says nothing */
+                     : text_share(totals->gpu_busy_ns, totals->gpu_span_ns).text,
+                 text_ns(totals->gpu_span_ns).text);
     return line;
 }
 
@@ -99,6 +102,23 @@ struct line report_accessor(const struct report *report, const struct edge_end *
     line_add(&line, "%.*s", columns, end->object != 0 ? kernel.text : definitions_api_name(&report->trace.defs, end->api));
     if (access != ACCESS_NONE)
         line_add(&line, " %s", report_access(access));
+    return line;
+}
+
+bool report_has_address(const struct edge_pair *pair)
+{
+    return pair->address != 0 && pair->address >> 48 == 0;
+}
+
+struct line report_memory(const struct edge_pair *pair)
+{
+    struct line line = {0};
+    if (report_has_address(pair))
+        line_add(&line, "0x%" PRIx64, pair->address);
+    else if (pair->allocation != 0)
+        line_add(&line, "memory #%u", pair->allocation);
+    else
+        line_add(&line, "memory without an address");
     return line;
 }
 
@@ -216,10 +236,11 @@ static void record_gaps(const struct report *report, struct gaps *gaps)
     uint64_t lost = trace_not_kept(trace), threads = trace_uncounted(trace);
     gap(gaps, lost, "%s records had no room (PTDS_TRACE_LIMIT)", text_count(lost).text);
     gap(gaps, report->left_out, "no time for %s (PTDS_REPORT_BUDGET)", text_count(report->left_out).text);
-    gap(gaps, trace->header.recycled, "%s chunks of old detail were overwritten (PTDS_TRACE_LIMIT)",
-        text_count(trace->header.recycled).text);
-    gap(gaps, trace->lost_chunks, "%s chunks lie beyond the end of the trace", text_count(trace->lost_chunks).text);
-    gap(gaps, trace->damaged, "%s damaged places; what follows each in its chunk is lost", text_count(trace->damaged).text);
+    gap(gaps, trace->header.recycled, "%s of old detail overwritten (PTDS_TRACE_LIMIT)",
+        text_plural(trace->header.recycled, "chunk").text);
+    gap(gaps, trace->lost_chunks, "%s beyond the end of the trace", text_plural(trace->lost_chunks, "chunk").text);
+    gap(gaps, trace->damaged, "%s; what follows in the same chunk is lost",
+        text_plural(trace->damaged, "damaged place").text);
     gap(gaps, trace->unknown_records, "%s records of kinds unknown to this version",
         text_count(trace->unknown_records).text);
     gap(gaps, report->refused, "%s call sites beyond the first %d of a rule", text_count(report->refused).text,
@@ -248,35 +269,40 @@ const char *report_touch_everything(unsigned why)
     return words[why];
 }
 
-/* How many operations, and why: the first reason in any case, others as far as they fit. */
+/* The reason of most operations, of those that `said` does not have; PTDS_OPAQUE_NO: none is left. */
+static unsigned next_reason(const struct report_totals *totals, unsigned said)
+{
+    unsigned most = PTDS_OPAQUE_NO;
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
+        if ((said >> why & 1) == 0 && totals->touch_all[why] > (most != PTDS_OPAQUE_NO ? totals->touch_all[most] : 0))
+            most = why;
+    return most;
+}
+
+/* How many operations, and why: the reason of most in any case, others as far as they fit. */
 static struct line touching_all(const struct report_totals *totals)
 {
-    enum { COLUMNS = 66, MORE = 11 }; /* " and 10 more" */
+    enum { COLUMNS = 66, MORE = 19 }; /* " and 9 more reasons" */
     struct line line = {0};
     uint64_t all = 0;
-    unsigned left = 0;
-    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
+    unsigned left = 0, said = 0, why;
+    for (why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
         all += totals->touch_all[why];
         left += totals->touch_all[why] != 0;
     }
     if (all == 0)
         return line;
-    line_add(&line, "%s may touch any memory:", text_plural(all, "operation").text);
-    size_t none = line.used;
-    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
+    line_add(&line, "%s may touch any memory: ", text_plural(all, "operation").text);
+    for (; (why = next_reason(totals, said)) != PTDS_OPAQUE_NO; said |= 1u << why, left--) {
         struct line reason = {0};
-        if (totals->touch_all[why] == 0)
-            continue;
+        line_add(&reason, "%s%s", said != 0 ? ", " : "", report_touch_everything(why));
         if (totals->touch_all[why] != all)
-            line_add(&reason, " %s", text_count(totals->touch_all[why]).text);
-        line_add(&reason, " %s", report_touch_everything(why));
-        bool first = line.used == none;
-        if (line_add_whole(&line, first ? sizeof line.text : COLUMNS - (left > 1 ? MORE : 0), "%s%s", first ? "" : ",",
-                           reason.text))
-            left--;
+            line_add(&reason, " (%s)", text_count(totals->touch_all[why]).text);
+        if (!line_add_whole(&line, said == 0 ? sizeof line.text : COLUMNS - (left > 1 ? MORE : 0), "%s", reason.text))
+            break;
     }
     if (left != 0)
-        line_add(&line, " and %u more", left);
+        line_add(&line, " and %s", text_plural(left, "more reason").text);
     return line;
 }
 

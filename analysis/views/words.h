@@ -43,6 +43,10 @@ const char *report_access(enum access access); /* "reads", "writes", "uses" */
 /* One operation of a pair: "kernel writes", of ACCESS_NONE "kernel"; its name has at most so many columns. */
 #define ACCESS_NONE ((enum access)0)
 struct line report_accessor(const struct report *report, const struct edge_end *end, enum access access, int columns);
+/* Whether the pair's memory has an address that the program knows: arrays, and memory that a kernel reaches without naming
+ * it, have numbers of the engine's own, which tell nobody anything. And what to call it: "0x7f0000", else "memory #10". */
+bool report_has_address(const struct edge_pair *pair);
+struct line report_memory(const struct edge_pair *pair);
 const char *report_policy(const struct report *report);
 enum { STREAM_KINDS = PTDS_STREAM_SHIM_NON_BLOCKING + 1 };
 extern const char *const report_stream_kinds[STREAM_KINDS];

@@ -145,7 +145,7 @@ TEST(Report, ExitStatusSaysWhetherItCouldReport)
 TEST(Report, Forms)
 {
     TraceFile trace(BuildTrace(with_finding));
-    EXPECT_TRUE(Has(Ptds("report " + trace.path), "Findings: 1 of 1, which would save up to 5.0 ms"));
+    EXPECT_TRUE(Has(Ptds("report " + trace.path), "Findings: 1 of 1, which save up to 5.0 ms"));
     EXPECT_TRUE(Has(Ptds("report --all " + trace.path), "Findings, by what they would save"));
     EXPECT_TRUE(Has(Ptds("report --summary " + trace.path), "ptds: next: ptds report "));
     EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"ptds_report_version\": 1"));

@@ -133,7 +133,7 @@ TEST(Goes, TurnsOfThreadsGoWhereEachHasAStream)
                        std::string("1@10 memset s=L dst=A bytes=64\n2@20 memset s=L dst=B bytes=64\n2@30+9 sync s=L\n")))
         << "the one stream of policy stream keeps them";
     EXPECT_EQ(
-        "may go under guarded and per-thread",
+        "goes with PTDS_EXPLICIT_LEGACY=remap; maybe under guarded and per-thread",
         Said("legacy-shared-by-threads",
              two_memories +
                  std::string("1@10 memset s=L dst=A bytes=64 explicit\n2@20 memset s=L dst=B bytes=64\n2@30+9 sync s=L\n")))

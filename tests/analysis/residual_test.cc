@@ -108,6 +108,15 @@ TEST(Residual, WorkThatStayedOnTheLegacyStream)
             .found);
 }
 
+/* What may go by some policy may go by the setting for what stayed, too, which is to be named beside it. */
+TEST(Residual, WhatStayedBecauseItWasNamedMayGoWithTheSettingForThat)
+{
+    Residual both("1@0 launch s=L explicit k=a\n1@1 launch s=B1 k=c\n1@2 launch s=L to=S1 k=b\n"
+                  "2@10+5000 sync s=L explicit\n3@6000 launch s=B1 k=c\n3@6010 launch s=L explicit k=a\n"
+                  "3@6020+5000 sync s=L explicit\n");
+    EXPECT_NE(std::string::npos, both.said.find(", or with PTDS_EXPLICIT_LEGACY=remap")) << both.said << both.found;
+}
+
 TEST(Residual, ManyReasonsToStayAreHalfRemapped)
 {
     EXPECT_EQ("legacy 1, may go with PTDS_EXPLICIT_LEGACY=remap",
@@ -155,7 +164,8 @@ TEST(Residual, TheScreenHasTheMostAndAddsUpTheRest)
         run.found);
     TextOf large, small, full;
     report_screen(run.report.get(), nullptr, SCREEN_MOST_ROWS, &large);
-    EXPECT_NE(std::string::npos, large.text.find(RESIDUAL_TITLE "\n  9.0 ms, waits for what the call names")) << large.text;
+    EXPECT_NE(std::string::npos, large.text.find(RESIDUAL_TITLE "\n  9.0 ms, waits for its own thread's work"))
+        << large.text;
     EXPECT_EQ(std::string::npos, large.text.find("...")) << "no policy is cut off: " << large.text;
     EXPECT_NE(std::string::npos, large.text.find("\n  5.0 ms, for 2 other reasons\n")) << large.text;
     report_screen(run.report.get(), nullptr, SCREEN_LEAST_ROWS, &small);

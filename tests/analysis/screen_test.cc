@@ -136,7 +136,7 @@ TEST(Screen, SaysWhatTheShownFindingsCover)
     report_weigh(report.report.get(), {0, 1});
     std::string screen = report.Screen();
     ExpectFits(screen, 40);
-    EXPECT_TRUE(Has(screen, "Findings: 30 of 30, which would save up to ")) << screen;
+    EXPECT_TRUE(Has(screen, "Findings: 30 of 30, which save up to ")) << screen;
     /* The costliest two, and the rest in one. */
     EXPECT_TRUE(Has(screen, "28x  warning, at 28 places")) << screen;
     for (const char *part : {"sync-copy", "cuMemcpyDtoH_v2 at prog+0x", "behind k0", "-> Use the Async form",
@@ -198,18 +198,6 @@ TEST(Screen, BlockedIsUnknownWhereAWaitHasNoTime)
     Selected none(BuildTrace("1@0+2 launch s=N1 k=a\n1@50+2 launch s=N1 k=a\n"));
     EXPECT_EQ(0u, std::string(opening_blocked(untimed.report.get()).text).find("Blocked: unknown; "));
     EXPECT_EQ(0u, std::string(opening_blocked(none.report.get()).text).find("Blocked: no call waited; "));
-}
-
-TEST(Screen, AFilesPathWhereThereIsRoom)
-{
-    Selected report(BuildTrace(Copies(1, 20)));
-    std::string fits = "/scratch/" + std::string(26, 'x') + "/name", longer = "/s" + fits;
-    ASSERT_EQ(40u, fits.size());
-    for (const auto &[file, shown] : {std::pair{fits, fits}, {longer, std::string("name")}}) {
-        report.report->trace.source.file = file.c_str();
-        EXPECT_EQ(shown, report_file(report.report.get()));
-    }
-    report.report->trace.source.file = nullptr;
 }
 
 TEST(Screen, TimesOfCallsThatHaveSome)

@@ -159,10 +159,12 @@ TEST(Text, WhyOperationsMayTouchAnything)
     EXPECT_TRUE(Has(one, "1000 operations may touch any memory: unseen pointers in device memory\n")) << one;
     reasons.push_back(PTDS_OPAQUE_EVENT);
     std::string two = ThatTouchAnything(reasons);
-    EXPECT_TRUE(Has(two, "1001 operations may touch any memory: 1000 unseen pointers")) << two;
+    EXPECT_TRUE(Has(two, "1001 operations may touch any memory: unseen pointers in device memory (1000)")) << two;
     std::string few = ThatTouchAnything({PTDS_OPAQUE_EVENT, PTDS_OPAQUE_GRAPH, PTDS_OPAQUE_POINTERS});
-    EXPECT_TRUE(Has(few, "3 operations may touch any memory: 1 ")) << few;
-    EXPECT_TRUE(Has(few, " more\n")) << few;
+    EXPECT_TRUE(Has(few, "3 operations may touch any memory: graph with unseen nodes (1)")) << few;
+    EXPECT_TRUE(Has(few, " more reasons\n")) << few;
+    std::string most = ThatTouchAnything({PTDS_OPAQUE_HOST_FUNCTION, PTDS_OPAQUE_EVENT, PTDS_OPAQUE_EVENT});
+    EXPECT_TRUE(Has(most, "3 operations may touch any memory: graph with events (2) and 1 more reason\n")) << most;
 }
 
 /* The first calls are looked at; time is asked for again after some. */

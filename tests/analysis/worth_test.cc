@@ -90,7 +90,7 @@ TEST(Fold, WhatSavesTooLittleIsOneLineACause)
     EXPECT_STREQ("pageable-async-copy", report->sums.causes.items[0].name);
     EXPECT_EQ(1u, report->sums.causes.items[0].sum.calls);
     std::string screen = Screen(report);
-    EXPECT_TRUE(Has(screen, "Findings: 1 of 2, which would save up to 5.0 ms")) << screen;
+    EXPECT_TRUE(Has(screen, "Findings: 1 of 2, which save up to 5.0 ms")) << screen;
     EXPECT_TRUE(Has(screen, "the floor is 1.0 ms (1 % of the run):")) << screen;
     EXPECT_TRUE(Has(screen, "  pageable-async-copy: ")) << screen;
     EXPECT_FALSE(Has(screen, "#2")) << screen;

@@ -197,7 +197,7 @@ static void put_edge_end(struct writer *writer, const struct edge *edge, bool is
     if (end->object != 0 && end->op == PTDS_OP_LAUNCH)
         writer_kernel_argument(writer, end->object);
     writer_site_argument(writer, end->stack);
-    if (edge->pair.address != 0) {
+    if (report_has_address(&edge->pair)) {
         event_number(&writer->packets, "address", edge->pair.address);
         event_number(&writer->packets, "size", edge->pair.size);
     }

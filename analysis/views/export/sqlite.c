@@ -179,7 +179,7 @@ static void add_edge(struct edge_sink *sink, const struct edge *edge)
                            : NULL);
     put_edge_end(database, &edge->from);
     put_edge_end(database, &edge->to);
-    row_number_if(database, pair, edge->pair.address);
+    row_number_if(database, report_has_address(&edge->pair), edge->pair.address);
     row_number_if(database, pair && edge->pair.size != 0, edge->pair.size);
     row_number_if(database, pair && edge->pair.allocation != 0, edge->pair.allocation);
     row_end(database);

@@ -223,7 +223,8 @@ static uint32_t edge_pair(struct packing *packing, uint64_t at)
     add_end(&line, packing->report, &pair->first, pair->first_access);
     line_add(&line, ", ");
     add_end(&line, packing->report, &pair->second, pair->second_access);
-    line_add(&line, " 0x%llx", (unsigned long long)pair->address);
+    if (pair->address != 0)
+        line_add(&line, " %s", report_memory(pair).text);
     if (pair->size != 0)
         line_add(&line, " (%s bytes)", text_count(pair->size).text);
     return json_array_append_new(pairs, value_text(line.text)) == 0 ? (uint32_t)json_array_size(pairs) : 0;

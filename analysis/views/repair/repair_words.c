@@ -151,13 +151,6 @@ static const char *used(enum access access)
     return access == ACCESS_WRITE ? "written" : access == ACCESS_READ ? "read" : "used";
 }
 
-/* Arrays, and memory that a kernel reaches without naming it, have no address; the engine's own numbers tell nobody
- * anything. */
-static bool has_address(const struct edge_pair *pair)
-{
-    return pair->address >> 48 == 0;
-}
-
 static void say_memory(const struct saying *saying, const struct repair_place *place)
 {
     const struct edge_pair *pair = &place->pair;
@@ -168,10 +161,10 @@ static void say_memory(const struct saying *saying, const struct repair_place *p
     }
     line_add(&line, "%s", place->one_memory ? "" : "several memories; one: ");
     if (pair->allocation != 0)
-        line_add(&line, "%s #%u, ", has_address(pair) ? "allocation" : "memory", pair->allocation);
-    if (has_address(pair) && pair->size != 0)
+        line_add(&line, "%s #%u, ", report_has_address(pair) ? "allocation" : "memory", pair->allocation);
+    if (report_has_address(pair) && pair->size != 0)
         line_add(&line, "%s bytes ", text_count(pair->size).text);
-    if (has_address(pair))
+    if (report_has_address(pair))
         line_add(&line, "from 0x%" PRIx64 ": ", pair->address);
     if (pair->first_access == ACCESS_UNKNOWN && pair->second_access == ACCESS_UNKNOWN)
         line_add(&line, "both use it");

@@ -3,7 +3,6 @@
  * The section of the text report about implicit edges. Also written by the shim at exit: libc only. Shows the most telling
  * groups; all of them are in the JSON report.
  */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/views/text/report_text.h"
@@ -38,10 +37,10 @@ static void put_pair(const struct report *report, struct site_namer *namer, cons
     put_end(report, namer, label, &pair->second, sink);
     if (pair->address == 0)
         return;
-    sink_printf(sink, "    %-22s0x%" PRIx64, "memory", pair->address);
+    sink_printf(sink, "    %-22s%s", "memory", report_memory(pair).text);
     if (pair->size != 0)
         sink_printf(sink, ", %s bytes", text_count(pair->size).text);
-    if (pair->allocation != 0)
+    if (pair->allocation != 0 && report_has_address(pair))
         sink_printf(sink, ", of allocation #%u", pair->allocation);
     sink_printf(sink, "\n");
 }

@@ -15,8 +15,8 @@ enum {
     MOST_CAUSES_SMALL = 2,
     MOST_GAPS = 3,
     MOST_GAPS_SMALL = 1,
-    MOST_RESIDUAL = 4,
-    MOST_RESIDUAL_SMALL = 2,
+    RESIDUAL_ROWS = 4,
+    RESIDUAL_ROWS_SMALL = 2,
     MOST_NEEDED = 2,
     MOST_NEEDED_SMALL = 1,
     NAME_COLUMNS = 34
@@ -30,6 +30,40 @@ void screen_put(struct screen *screen, struct line *line)
     screen->sink->write(screen->sink, "\n", 1);
     screen->rows -= screen->rows != 0;
     *line = (struct line){0};
+}
+
+/* How much of a text goes on a line of so many columns: whole words, or all where there is but one. */
+static size_t broken_at(const char *text, size_t columns)
+{
+    size_t size = strlen(text), at = columns;
+    if (size <= columns)
+        return size;
+    while (at != 0 && text[at] != ' ')
+        at--;
+    return at != 0 ? at : size;
+}
+
+unsigned screen_put_text(struct screen *screen, const char *lead, unsigned hang, const char *text, unsigned most,
+                         bool count_only)
+{
+    unsigned lines = 0, indent = (unsigned)strlen(lead);
+    while (*text != 0 && lines < most) {
+        struct line line = {0};
+        line_add(&line, "%*s", (int)indent, lines == 0 ? lead : "");
+        size_t size = ++lines == most ? strlen(text) : broken_at(text, SCREEN_COLUMNS - indent);
+        line_add(&line, "%.*s", (int)size, text);
+        if (!count_only)
+            screen_put(screen, &line); /* ends the last one after a whole word */
+        text += size + (text[size] == ' ');
+        indent = (unsigned)strlen(lead) + hang;
+    }
+    return lines;
+}
+
+/* A line that two rows may have, where there are some to spare. */
+static void put_long(struct screen *screen, const char *lead, unsigned hang, const struct line *text)
+{
+    screen_put_text(screen, lead, hang, text->text, screen->small ? 1 : 2, false);
 }
 
 void screen_put_blank(struct screen *screen)
@@ -68,31 +102,31 @@ static void put_head(struct screen *screen)
     screen_put(screen, &line);
 }
 
-static void put_indented(struct screen *screen, const struct line *text)
+static unsigned put_reason(struct screen *screen, enum residual_kind kind, bool count_only)
 {
-    struct line line = {0};
-    line_add(&line, "  %s", text->text);
-    screen_put(screen, &line);
+    return screen_put_text(screen, "  ", 4, residual_line(screen->report, kind).text, 2, count_only);
 }
 
 /* What of the blocked time no policy removes; of several reasons the costliest, and the rest as one. */
 static void put_residual(struct screen *screen)
 {
     enum residual_kind kinds[RESIDUAL_KINDS];
-    unsigned count = residual_ranked(screen->report, kinds), most = screen->small ? MOST_RESIDUAL_SMALL : MOST_RESIDUAL;
-    unsigned shown = count > most ? most - 1 : count;
+    unsigned count = residual_ranked(screen->report, kinds), shown = 0;
+    unsigned left = screen->small ? RESIDUAL_ROWS_SMALL : RESIDUAL_ROWS;
     struct line line = {0};
     if (count == 0)
         return;
     line_add(&line, "%s", RESIDUAL_TITLE);
     screen_put(screen, &line);
-    for (unsigned i = 0; i < shown; i++) {
-        line = residual_line(screen->report, kinds[i]);
-        put_indented(screen, &line);
+    for (; shown < count; shown++) {
+        unsigned rows = put_reason(screen, kinds[shown], true);
+        if (rows + (shown + 1 < count) > left)
+            break;
+        left -= put_reason(screen, kinds[shown], false);
     }
     line = residual_rest(screen->report, kinds + shown, count - shown);
     if (shown < count)
-        put_indented(screen, &line);
+        put_long(screen, "  ", 4, &line);
 }
 
 /* The verdict, what the default stream costs, how long threads waited, the start-up. */
@@ -106,16 +140,16 @@ static void put_opening(struct screen *screen)
     line = opening_outcome(report);
     screen_put(screen, &line);
     if (opening_pair(report, report_outcome(report).pair, &line, &second)) {
-        put_indented(screen, &line);
-        put_indented(screen, &second);
+        put_long(screen, "  ", 4, &line);
+        put_long(screen, "  ", 4, &second);
     }
     line = opening_default_stream(report);
-    screen_put(screen, &line);
+    put_long(screen, "", 2, &line);
     line = report->what_if;
     if (line.used != 0)
         screen_put(screen, &line);
     line = opening_blocked(report);
-    screen_put(screen, &line);
+    put_long(screen, "", 2, &line);
     put_residual(screen);
     line = opening_startup(report);
     if (line.used != 0)
@@ -141,7 +175,7 @@ static void put_folded(struct screen *screen)
     screen_put(screen, &line);
     for (size_t i = 0; i < left; i++) {
         line = opening_cause(&sums->causes.items[i]);
-        put_indented(screen, &line);
+        screen_put_text(screen, "  ", 0, line.text, 1, false);
     }
     line = (struct line){0};
     if (left == count)
@@ -192,40 +226,26 @@ static void put_verdicts(struct screen *screen)
     put_needed(screen);
 }
 
-/* Rows for what comes after the findings: gaps, their title and the next command. */
+/* What could not be analysed: its lines are written, or only counted before the findings take their rows. */
 struct gap_lines {
     struct screen *screen;
-    unsigned count, most;
+    unsigned count, most, rows;
+    bool count_only;
 };
-
-static void count_gap(void *data, const char *text)
-{
-    (void)text;
-    ((struct gap_lines *)data)->count++;
-}
 
 static void put_gap(void *data, const char *text)
 {
     struct gap_lines *gaps = data;
-    struct line line = {0};
-    if (gaps->count++ < gaps->most) {
-        line_add(&line, "%s %s", gaps->count == 1 ? "Not analysed:" : "             ", text);
-        screen_put(gaps->screen, &line);
-    }
+    if (gaps->count++ < gaps->most)
+        gaps->rows += screen_put_text(gaps->screen, gaps->count == 1 ? "Not analysed: " : "              ", 2, text,
+                                      gaps->screen->small ? 1 : 2, gaps->count_only);
 }
 
-static unsigned gap_rows(const struct screen *screen, struct gap_lines *gaps)
-{
-    *gaps = (struct gap_lines){.most = screen->small ? MOST_GAPS_SMALL : MOST_GAPS};
-    report_gaps(screen->report, count_gap, gaps);
-    gaps->count += screen->report->trace.damages.count != 0;
-    return gaps->count > gaps->most ? gaps->most + 1 : gaps->count;
-}
-
-static void put_gaps(struct screen *screen)
+static struct gap_lines put_gaps(struct screen *screen, bool count_only)
 {
     const struct trace *trace = &screen->report->trace;
-    struct gap_lines gaps = {.screen = screen, .most = screen->small ? MOST_GAPS_SMALL : MOST_GAPS};
+    struct gap_lines gaps = {
+        .screen = screen, .most = screen->small ? MOST_GAPS_SMALL : MOST_GAPS, .count_only = count_only};
     struct line line = {0};
     if (trace->damages.count != 0) {
         line_add(&line, "damage at offset %llu: %s", (unsigned long long)trace->damages.items[0].offset,
@@ -234,35 +254,37 @@ static void put_gaps(struct screen *screen)
         line = (struct line){0};
     }
     report_gaps(screen->report, put_gap, &gaps);
-    if (gaps.count <= gaps.most)
-        return;
+    gaps.rows += gaps.count > gaps.most;
+    if (gaps.count <= gaps.most || count_only)
+        return gaps;
     line_add(&line, "              and %u more: ptds report --all", gaps.count - gaps.most);
     screen_put(screen, &line);
+    return gaps;
 }
 
 static void put_next(struct screen *screen)
 {
-    struct line line = {0}, next = opening_next(screen->report, report_file(screen->report));
+    struct line line = {0}, next = opening_next(screen->report);
     const char *html = ", or --format html -o FILE.html";
     line_add(&line, "Next: %s", next.text);
     if (strncmp(next.text, "ptds report", 11) == 0 && line.used + strlen(html) <= SCREEN_COLUMNS)
         line_add(&line, "%s", html);
-    screen_put(screen, &line);
+    line_add(&line, "\n");
+    screen->sink->write(screen->sink, line.text, line.used); /* whole, whatever the columns */
 }
 
 void report_screen(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
 {
     rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
     struct screen screen = {.report = report, .namer = namer, .sink = sink, .rows = rows - 1, .small = rows < 32};
-    struct gap_lines gaps;
     put_banner(&screen);
     put_head(&screen);
     put_opening(&screen);
     put_verdicts(&screen);
-    unsigned after = gap_rows(&screen, &gaps) + 1 + (unsigned)folded_rows(&screen) + !screen.small;
+    unsigned after = put_gaps(&screen, true).rows + 1 + (unsigned)folded_rows(&screen) + !screen.small;
     screen_put_findings(&screen, after);
     put_folded(&screen);
     screen_put_blank(&screen);
-    put_gaps(&screen);
+    put_gaps(&screen, false);
     put_next(&screen);
 }

@@ -12,82 +12,78 @@
 
 enum { WRAPPED_LINES = 2 };
 
-/* " at FRAME", or where that does not fit what tells most of it: the function without its arguments, file and line. */
-static void add_site(struct line *line, const char *frame)
+/* Why there is no name, in its place: "(changed since the trace)" */
+static bool is_reason(const char *symbol)
 {
-    const char *symbol = strchr(frame, ' ');
-    if (line->used + 4 + strlen(frame) <= SCREEN_COLUMNS || symbol == NULL) {
-        line_add(line, " at %s", frame);
-        return;
-    }
-    const char *offset = symbol, *next;
-    while ((next = strstr(offset + 1, "+0x")) != NULL)
-        offset = next;
-    if (offset == symbol || line->used + 3 + strlen(symbol) <= SCREEN_COLUMNS)
-        line_add(line, " at %s", symbol + 1);
-    else
-        line_add(line, " at %s%s", text_function(symbol + 1).text, offset + 3 + strspn(offset + 3, "0123456789abcdef"));
+    return symbol[0] == '(' && strncmp(symbol, "(anonymous namespace)", 21) != 0;
 }
 
-/* Where, and behind what; the second on a line of its own where both do not fit. Returns how many lines. */
-static unsigned site_lines(const struct screen *screen, const struct finding *finding, struct line lines[2])
+/* Of "OBJECT+0x1f FUNCTION(ARGUMENTS)+0x3 file.c:12" where it does not fit what tells most: the function without its
+ * arguments, file and line. Where it has none, all of it: an object and an offset are nothing without each other. */
+static struct line short_site(const char *frame, size_t columns)
+{
+    const char *symbol = strchr(frame, ' '), *offset = symbol, *next;
+    struct line site = {0};
+    while (offset != NULL && (next = strstr(offset + 1, "+0x")) != NULL)
+        offset = next;
+    if (strlen(frame) <= columns || symbol == NULL || is_reason(symbol + 1))
+        line_add(&site, "%s", frame);
+    else if (offset == symbol || strlen(symbol + 1) <= columns)
+        line_add(&site, "%s", symbol + 1);
+    else
+        line_add(&site, "%s%s", text_function(symbol + 1).text, offset + 3 + strspn(offset + 3, "0123456789abcdef"));
+    return site;
+}
+
+/* Adds a part to the last line, or begins one with it where it does not fit. */
+static unsigned add_part(struct line *lines, unsigned count, const char *join, const char *part)
+{
+    if (line_add_whole(&lines[count - 1], SCREEN_COLUMNS, "%s %s", join, part))
+        return count;
+    line_add(&lines[count], "      %s", part);
+    return count + 1;
+}
+
+enum { SITE_LINES = 3 };
+
+/* The call, where it was made, and behind what; each on a line of its own where it does not fit. Returns how many. */
+static unsigned site_lines(const struct screen *screen, const struct finding *finding, struct line lines[SITE_LINES])
 {
     const struct report *report = screen->report;
     char text[400];
-    lines[0] = lines[1] = (struct line){0};
+    struct line part = {0};
+    unsigned count = 1;
+    memset(lines, 0, SITE_LINES * sizeof *lines);
     line_add(&lines[0], "      ");
     if (finding->text != NULL)
         line_add(&lines[0], "%.70s", finding->text);
     else if (finding->has_api)
         line_add(&lines[0], "%s", report_api(report, finding));
-    if (report_site(report, screen->namer, finding->stack, text, sizeof text))
-        add_site(&lines[0], text);
+    if (report_site(report, screen->namer, finding->stack, text, sizeof text)) {
+        line_add(&part, "at %s", short_site(text, SCREEN_COLUMNS - lines[0].used - 4).text);
+        count = add_part(lines, count, "", part.text);
+    }
     enum finding_set set =
         finding->sets[FINDING_WAITS_FOR_KERNELS].count != 0 ? FINDING_WAITS_FOR_KERNELS : FINDING_KERNELS;
     if (finding->sets[set].count == 0)
-        return 1;
+        return count;
     report_id(report, set, finding->sets[set].id[0], text, sizeof text);
-    struct line name = text_function(text);
-    const char *what = set == FINDING_KERNELS ? "kernel" : "behind";
-    bool fits = lines[0].used + 9 + name.used <= SCREEN_COLUMNS;
-    if (fits)
-        line_add(&lines[0], ", %s %s", what, name.text);
-    else
-        line_add(&lines[1], "      %s %s", what, name.text);
-    return fits ? 1 : 2;
-}
-
-/* A sentence over at most WRAPPED_LINES lines, broken between words. */
-static unsigned put_wrapped(struct screen *screen, const char *lead, const char *text, bool count_only)
-{
-    const size_t width = SCREEN_COLUMNS - 6 - strlen(lead);
-    unsigned lines = 0;
-    while (*text != 0 && lines < WRAPPED_LINES) {
-        struct line line = {0};
-        size_t size = strlen(text);
-        bool last = ++lines == WRAPPED_LINES;
-        if (size > width && !last)
-            for (size = width; size > 1 && text[size] != ' ';)
-                size--;
-        line_add(&line, "      %*s%.*s", (int)strlen(lead), lines == 1 ? lead : "", (int)size, text);
-        if (!count_only)
-            screen_put(screen, &line); /* ends the last one after a whole word */
-        text += size + (text[size] == ' ');
-    }
-    return lines;
+    part = (struct line){0};
+    line_add(&part, "%s %s", set == FINDING_KERNELS ? "kernel" : "behind", text_function(text).text);
+    return add_part(lines, count, ",", part.text);
 }
 
 /* Which of the rule's cases; 0 lines: it has but one. */
 static unsigned put_case(struct screen *screen, const struct finding *finding, bool count_only)
 {
     const char *const *details = finding->rule->details;
-    return details != NULL ? put_wrapped(screen, "", details[finding->detail], count_only) : 0;
+    return details != NULL ? screen_put_text(screen, "      ", 0, details[finding->detail], WRAPPED_LINES, count_only) : 0;
 }
 
 static unsigned put_advice(struct screen *screen, const struct entry *entry, bool count_only)
 {
     const struct finding *finding = screen->report->findings.items[entry->first];
-    return entry->advised ? 0 : put_wrapped(screen, "-> ", finding_advice(finding), count_only);
+    return entry->advised ? 0 : screen_put_text(screen, "      -> ", 0, finding_advice(finding), WRAPPED_LINES, count_only);
 }
 
 /* The verdicts where there are any and they fit; else the one that matters most. */
@@ -106,11 +102,9 @@ static void add_verdicts(const struct report *report, const struct finding *find
         line_add(line, ", %s %s", text_count(verdicts[telling]).text, verdict_words[telling]);
 }
 
-static void put_goes(struct screen *screen, const struct finding *finding)
+static unsigned put_goes(struct screen *screen, const struct finding *finding, bool count_only)
 {
-    struct line line = {0};
-    line_add(&line, "      %s", goes_line(screen->report, finding).text);
-    screen_put(screen, &line);
+    return screen_put_text(screen, "      ", 2, goes_line(screen->report, finding).text, WRAPPED_LINES, count_only);
 }
 
 static void put_entry(struct screen *screen, const struct entry *entry)
@@ -128,11 +122,11 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     else
         add_verdicts(report, finding, &line);
     screen_put(screen, &line);
-    struct line lines[2];
+    struct line lines[SITE_LINES];
     for (unsigned i = 0, count = site_lines(screen, finding, lines); i < count; i++)
         screen_put(screen, &lines[i]);
     put_case(screen, finding, false);
-    put_goes(screen, finding);
+    put_goes(screen, finding, false);
     if (needed != NULL) {
         line_add(&line, "      %s%s", report_is_wrong(finding) ? "!! " : "", needed);
         screen_put(screen, &line);
@@ -152,10 +146,10 @@ static unsigned rows_of(struct screen *screen, const struct entry *entry)
 {
     const struct report *report = screen->report;
     const struct finding *finding = report->findings.items[entry->first];
-    struct line lines[2];
-    unsigned rows = 2 + site_lines(screen, finding, lines) + (entry->findings > 1 && entry->places == 1) +
+    struct line lines[SITE_LINES];
+    unsigned rows = 1 + site_lines(screen, finding, lines) + (entry->findings > 1 && entry->places == 1) +
                     (report_needed(report, finding) != NULL);
-    return rows + put_case(screen, finding, true) + put_advice(screen, entry, true);
+    return rows + put_case(screen, finding, true) + put_goes(screen, finding, true) + put_advice(screen, entry, true);
 }
 
 /* How many entries fit into `rows`. */
@@ -184,7 +178,9 @@ static void put_list(struct screen *screen, unsigned after)
     }
     line_add(&line, "Findings: %zu of %zu", findings, report->findings.count);
     if (covered != 0)
-        line_add(&line, ", which would save up to %s", text_ns(covered).text);
+        line_add(&line, ", which save up to %s", text_ns(covered).text);
+    if (covered != 0 && report->trace.threads > 1)
+        line_add(&line, " of %s threads' time", text_count(report->trace.threads).text);
     line_add(&line, "%s", findings < report->findings.count ? "; all: --all" : "");
     screen_put(screen, &line);
     for (size_t i = 0; i < shown; i++) {

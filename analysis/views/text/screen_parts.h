@@ -18,6 +18,10 @@ struct screen {
 
 /* Writes a line and empties it. */
 void screen_put(struct screen *screen, struct line *line);
+/* Writes a text over as many lines as it needs, at most `most`, broken between words: `lead` before the first, as many
+ * blanks and `hang` more before the others. Returns how many; `count_only`: writes none. */
+unsigned screen_put_text(struct screen *screen, const char *lead, unsigned hang, const char *text, unsigned most,
+                         bool count_only);
 void screen_put_blank(struct screen *screen); /* nothing on a small screen */
 
 /* The top findings: as many as fit above `after` rows. */

@@ -261,9 +261,8 @@ static void put_gaps(struct summary *summary)
 static struct line next(const struct report *report)
 {
     struct line line = {0};
-    const char *file = report->trace.source.file;
-    if (file != NULL) /* one that fits, or the end of it: half a path helps nobody */
-        line_add(&line, "ptds: next: ptds report %s", strlen(file) <= 70 ? file : text_base(file));
+    if (report->trace.source.file != NULL)
+        line_add(&line, "ptds: next: ptds report%s", report_file(report).text);
     else if (report->findings.count != 0)
         line_add(&line, "ptds: next: ptds run --trace app.ptds -- %.40s ... && ptds report app.ptds",
                  text_base(report->trace.header.program));
@@ -306,6 +305,8 @@ void report_summary(const struct report *report, struct site_namer *namer, struc
     put_folded(&summary);
     if (gaps_last)
         put_gaps(&summary);
-    if (last.used != 0)
-        put(&summary, &last);
+    if (last.used != 0) {
+        line_add(&last, "\n");
+        sink->write(sink, last.text, last.used); /* whole, whatever the columns */
+    }
 }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first screen's lines: what a line is about is whole on it, and what it says can be done, and is meant, so.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "analysis/views/opening.h"
+#include "analysis/views/residual_words.h"
+#include "analysis/views/text/screen.h"
+#include "tests/analysis/support.h"
+#include "tests/support/trace_builder.h"
+
+extern "C" {
+#include "analysis/views/text/screen_parts.h"
+}
+
+namespace ptds
+{
+namespace
+{
+
+bool Has(const std::string &text, const std::string &part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+/* Without line breaks and the blanks that begin lines. */
+std::string Joined(const std::string &text)
+{
+    std::string out;
+    for (char c : text)
+        if (c != '\n' && (c != ' ' || out.empty() || out.back() != ' '))
+            out += c;
+        else if (c == '\n' && !out.empty() && out.back() != ' ')
+            out += ' ';
+    return out;
+}
+
+class Shown
+{
+public:
+    explicit Shown(const std::string &text) : trace_(BuildTrace(text)), report(new struct report)
+    {
+        char message[TRACE_ERROR_SIZE] = "";
+        EXPECT_EQ(0, report_build(report.get(), trace_.source(), message)) << message;
+        report_weigh(report.get(), {0, 1});
+        residual_find(report.get());
+    }
+    ~Shown()
+    {
+        report_end(report.get());
+    }
+    Shown(const Shown &) = delete;
+
+    std::string Screen(struct site_namer *namer = nullptr) const
+    {
+        TextOf out;
+        report_screen(report.get(), namer, SCREEN_MOST_ROWS, &out);
+        return out.text;
+    }
+
+private:
+    MemoryTrace trace_;
+
+public:
+    std::unique_ptr<struct report> report;
+};
+
+const char copies[] = "setting policy=observe\n1@0+5 launch s=L k=a site=l\n"
+                      "1@10+3000 copy s=L implicit from=device to=pageable bytes=4 site=f@";
+const char more_work[] = "\n1@4000+5 launch s=L k=a site=l\n1@9000+3 sync s=L\n";
+
+TEST(ScreenLines, AnObjectsNameHasItsOffset)
+{
+    std::string object = "cydriver_of_a_binding.cpython-312-x86_64-linux-gnu.so";
+    std::string screen = Shown(copies + object + more_work).Screen();
+    size_t at = screen.find("\n      at " + object + "+0x");
+    ASSERT_NE(std::string::npos, at) << screen;
+    EXPECT_FALSE(Has(screen.substr(at + 1, screen.find('\n', at + 1) - at), "...")) << screen;
+}
+
+/* A namer that says why it has no name, as that of files does for an object that has changed. */
+bool NoName(struct site_namer *, const struct object_def *, uint64_t, char *symbol, size_t room)
+{
+    snprintf(symbol, room, "(changed since the trace)");
+    return true;
+}
+
+TEST(ScreenLines, AReasonToHaveNoNameIsNoPlace)
+{
+    struct site_namer namer = {};
+    namer.name = NoName;
+    std::string object = "cydriver_of.cpython-312-x86_64-linux-gnu.so";
+    std::string screen = Shown(copies + object + more_work).Screen(&namer);
+    EXPECT_FALSE(Has(screen, " at (changed")) << screen;
+    EXPECT_TRUE(Has(screen, " at " + object + "+0x")) << screen;
+}
+
+TEST(ScreenLines, AnsweredByWhichPolicyWhateverTheColumns)
+{
+    Shown shown("setting policy=stream\n1@0 launch s=L to=S1 k=a\n1@1 launch s=L to=S2 k=b\n"
+                "2@10+500000 sync s=L to=S1\n");
+    enum residual_kind kinds[RESIDUAL_KINDS];
+    unsigned count = residual_ranked(shown.report.get(), kinds);
+    ASSERT_NE(0u, count);
+    std::string joined = Joined(shown.Screen());
+    for (unsigned i = 0; i < count; i++)
+        EXPECT_TRUE(Has(joined, residual_line(shown.report.get(), kinds[i]).text)) << joined;
+}
+
+TEST(ScreenLines, HowBusyTheGpuIsIsNotCut)
+{
+    Shown shown(copies + std::string("prog") + more_work);
+    report_totals &totals = shown.report->totals;
+    totals.gpu_timed = 1, totals.gpu_operations = 3, totals.gpus = 2;
+    totals.gpu_busy_ns = 3100000, totals.gpu_span_ns = 123400000000;
+    std::string busy = report_gpu_busy(&totals).text;
+    EXPECT_EQ("GPUs busy at least 3.1 ms of 123.40 s", busy) << "\"at least under 1 %\" would say nothing";
+    EXPECT_TRUE(Has(Joined(shown.Screen()), busy)) << shown.Screen();
+    totals.gpu_busy_ns = 61700000000;
+    EXPECT_STREQ("GPUs busy at least 50 % of 123.40 s", report_gpu_busy(&totals).text);
+}
+
+TEST(ScreenLines, WhatIsEachBelowTheFloorMayBeMoreThanItInAll)
+{
+    struct cause cause = {};
+    cause.name = "blocking-module-load";
+    cause.sum = {3, 5, 900000, 5};
+    cause.folds = 1u << FOLD_FLOOR;
+    EXPECT_STREQ("blocking-module-load: 900.0 us in 5 calls at 3 places, each below the floor", opening_cause(&cause).text);
+    cause.folds |= 1u << FOLD_ONCE;
+    cause.name = "alloc";
+    EXPECT_STREQ("alloc: 900.0 us in 5 calls at 3 places, each below the floor or happened once",
+                 opening_cause(&cause).text);
+    cause.sum.findings = 1;
+    cause.folds = 1u << FOLD_ONCE;
+    EXPECT_STREQ("alloc: 900.0 us in 5 calls, happened once", opening_cause(&cause).text);
+}
+
+/* Of several threads more may be saved than the run took: the line says of whose time. */
+TEST(ScreenLines, WhatFindingsSaveIsOfTheThreadsTime)
+{
+    std::string one = copies + std::string("prog") + more_work, two = one;
+    two += "2@20+5 launch s=N2 k=b\n2@30+3 sync s=N2\n";
+    EXPECT_TRUE(Has(Shown(one).Screen(), ", which save up to 3.0 ms\n")) << Shown(one).Screen();
+    EXPECT_TRUE(Has(Shown(two).Screen(), ", which save up to 3.0 ms of 2 threads' time")) << Shown(two).Screen();
+}
+
+TEST(ScreenLines, TheNextCommandIsWholeAndAShellReadsIt)
+{
+    Shown shown(copies + std::string("prog") + more_work);
+    std::string folder = "/scratch/" + std::string(100, 'x');
+    for (const auto &[file, word] : {std::pair{folder + "/a.ptds", folder + "/a.ptds"},
+                                     {folder + "/it's mine.ptds", "'" + folder + "/it'\\''s mine.ptds'"}}) {
+        shown.report->trace.source.file = file.c_str();
+        EXPECT_STREQ((" " + word).c_str(), report_file(shown.report.get()).text);
+        EXPECT_TRUE(Has(shown.Screen(), "Next: ptds report --finding 1 " + word + "\n")) << shown.Screen();
+    }
+    shown.report->trace.source.file = nullptr;
+}
+
+const char shared[] = "setting policy=observe\n1@0 launch s=L explicit k=a\n2@10 launch s=L explicit k=b\n"
+                      "2@20+9000 sync s=L explicit\n";
+
+TEST(ScreenLines, WhatNamesTheLegacyStreamIsProbedWithItsSetting)
+{
+    EXPECT_EQ(0u,
+              std::string(opening_next(Shown(shared).report.get()).text).find("PTDS_EXPLICIT_LEGACY=remap ptds probe -- "))
+        << Shown(shared).Screen();
+    std::string plain = shared;
+    for (size_t at; (at = plain.find(" explicit")) != std::string::npos;)
+        plain.erase(at, 9);
+    EXPECT_EQ(0u, std::string(opening_next(Shown(plain).report.get()).text).find("ptds probe -- "))
+        << Shown(plain).Screen();
+}
+
+/* Two kernels that reach memory which no pointer of theirs names: the analysis' own number for it is no address. */
+TEST(ScreenLines, MemoryWithoutAnAddressHasItsName)
+{
+    Shown shown("setting policy=per-thread\n"
+                "1@10 launch s=L to=P1 k=a reaches=V\n2@20 launch s=L to=P2 k=b reaches=V\n2@30+9 sync s=L to=P2\n");
+    std::string screen = shown.Screen();
+    EXPECT_TRUE(Has(screen, "  a uses memory #")) << screen;
+    EXPECT_FALSE(Has(screen, "0x2000")) << screen;
+    struct edge_pair pair = {};
+    pair.address = 0x7f0000, pair.allocation = 3;
+    EXPECT_STREQ("0x7f0000", report_memory(&pair).text);
+    pair.address |= 1ull << 61;
+    EXPECT_STREQ("memory #3", report_memory(&pair).text);
+    pair.allocation = 0;
+    EXPECT_STREQ("memory without an address", report_memory(&pair).text);
+}
+
+/* What is to be done is never cut. */
+TEST(ScreenLines, AdviceFitsItsTwoLines)
+{
+    const rule *rules[RULES_MOST];
+    for (size_t i = 0, count = rules_all(rules); i < count; i++) {
+        TextOf out;
+        struct screen screen = {nullptr, nullptr, &out, 40, false};
+        screen_put_text(&screen, "      -> ", 0, rules[i]->advice, 2, false);
+        EXPECT_EQ("-> " + std::string(rules[i]->advice) + " ", Joined(out.text).substr(1)) << rules[i]->id;
+    }
+}
+
+} // namespace
+} // namespace ptds
