@@ -33,8 +33,8 @@ static const struct rule rule = {
     .title = "threads waited for each other inside the driver",
     .sentence = "Calls of several threads, none with GPU work to wait for, took long together and returned one after the "
                 "other: they queue for a lock of the driver.",
-    .advice = "Make fewer such calls (create, destroy, set flags, memset in a loop) while other threads work, or make them "
-              "from one thread.",
+    .advice = "Make fewer such calls while other threads work: launch graphs, create and set nothing in a loop. Or make "
+              "them all from one thread.",
     .bad = "1@0+2 copy s=N1 from=device to=pinned bytes=4\n"
            "2@10+2 memset s=N2 ptr=0x9000 to=device bytes=4\n"
            "1@100+800 copy s=N1 from=device to=pinned bytes=4\n"
