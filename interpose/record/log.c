@@ -108,8 +108,9 @@ __attribute__((format(printf, 2, 3))) static void say(const struct thread *threa
     char text[768], line[sizeof text * 2];
     int saved = errno;
     uint64_t ns = clock_nanoseconds(CLOCK_MONOTONIC) - start.monotonic;
-    int used = snprintf(text, sizeof text, "ptds: +%llu.%06llu s thread %u: ", (unsigned long long)(ns / 1000000000u),
-                        (unsigned long long)(ns / 1000u % 1000000u), thread ? thread->tid : 0);
+    int used =
+        snprintf(text, sizeof text, "ptds: +%llu.%06llu s thread %u (tid %u): ", (unsigned long long)(ns / 1000000000u),
+                 (unsigned long long)(ns / 1000u % 1000000u), thread ? thread->uid : 0, thread ? thread->tid : 0);
     va_list values;
     va_start(values, format);
     int more = vsnprintf(text + used, sizeof text - (size_t)used, format, values);
@@ -189,7 +190,7 @@ static void describe(const struct work *work, char *out, size_t size)
 {
     char stream[64];
     const char *name = kernel_name(work->kernel);
-    snprintf(out, size, "%s%s%s on %s from thread uid %u", *name ? "kernel " : api_rows[work->api].symbol, name, "",
+    snprintf(out, size, "%s%s on %s from thread %u", *name ? "kernel " : api_rows[work->api].symbol, name,
              stream_words(work, stream, sizeof stream), work->thread);
 }
 
@@ -300,7 +301,8 @@ static void log_barrier(const struct call *C)
     describe(&work, what, sizeof what);
     site(C, where, sizeof where);
     const char *name = C->op == PTDS_OP_LAUNCH ? kernel_name(C->object) : "";
-    say(C->thread, "%s %s at %s is on the legacy stream and may wait for %s", api_rows[C->api].symbol, name, where, what);
+    say(C->thread, "%s%s%s at %s is on the legacy stream and may wait for %s", api_rows[C->api].symbol, *name ? " " : "",
+        name, where, what);
 }
 
 void log_call(const struct call *C, uint64_t ticks, uint32_t stack)

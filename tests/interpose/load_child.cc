@@ -137,6 +137,7 @@ void names()
     CUmodule image;
     CUfunction function;
     CUstream stream;
+    CUdeviceptr memory;
     const char *name = "innocent\nptds: !! WRONG: forged\n\033[2J\x9b"
                        "1m\177";
     auto define = reinterpret_cast<decltype(&sim_define_kernel)>(dlsym(RTLD_DEFAULT, "sim_define_kernel"));
@@ -146,6 +147,9 @@ void names()
     CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
     launch(function, stream);
     launch(function, nullptr);
+    CU(cuMemAlloc(&memory, 64));
+    launch(function, stream);
+    CU(cuMemsetD8Async(memory, 0, 64, nullptr));
     CU(cuCtxSynchronize());
 }
 

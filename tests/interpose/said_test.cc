@@ -26,6 +26,9 @@ TEST(Log, NamesCannotForgeALine)
                   std::string::npos)
             << "what waits on the legacy stream is named, too\n"
             << log;
+        EXPECT_NE(log.find("cuMemsetD8Async at program+0x"), std::string::npos) << "no kernel, no blank for it\n" << log;
+        EXPECT_NE(log.find(" s thread 1 (tid "), std::string::npos) << log;
+        EXPECT_NE(log.find(" from thread 1\n"), std::string::npos) << "the same number, which reports have, too\n" << log;
         for (const std::string &line : lines_of(log))
             EXPECT_EQ(line.rfind("ptds: +", 0), 0u) << line;
         for (char byte : log)
