@@ -118,7 +118,7 @@ struct line report_memory(const struct edge_pair *pair)
     else if (pair->allocation != 0)
         line_add(&line, "memory #%u", pair->allocation);
     else
-        line_add(&line, "memory without an address");
+        line_add(&line, "unseen memory");
     return line;
 }
 

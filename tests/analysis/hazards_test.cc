@@ -268,7 +268,7 @@ TEST(LazyLoad, ChargesTheLoadWithWhatOthersLost)
     EXPECT_TRUE(HasId(findings[0], FINDING_THREADS, 1));
     const uint64_t usual = 4095; /* of a call of 4 us, as durations are kept */
     EXPECT_EQ((29903000 - usual) + (10004000 - usual), findings[0]->host_ns);
-    EXPECT_NE(std::string::npos, report.Text().find("held_threads"));
+    EXPECT_NE(std::string::npos, report.Text().find("held threads"));
 }
 
 TEST(LazyLoad, AWaitForTheGpuIsNoVictim)

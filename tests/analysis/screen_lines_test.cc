@@ -7,6 +7,7 @@
 
 #include "analysis/views/opening.h"
 #include "analysis/views/residual_words.h"
+#include "analysis/views/text/report_text.h"
 #include "analysis/views/text/screen.h"
 #include "tests/analysis/support.h"
 #include "tests/support/trace_builder.h"
@@ -189,7 +190,26 @@ TEST(ScreenLines, MemoryWithoutAnAddressHasItsName)
     pair.address |= 1ull << 61;
     EXPECT_STREQ("memory #3", report_memory(&pair).text);
     pair.allocation = 0;
-    EXPECT_STREQ("memory without an address", report_memory(&pair).text);
+    EXPECT_STREQ("unseen memory", report_memory(&pair).text);
+}
+
+TEST(Findings, SayInWordsWhyAndOfWhat)
+{
+    Shown shown(copies + std::string("prog") + more_work);
+    TextOf all;
+    report_weigh(shown.report.get(), {0, 1000000000});
+    report_text(shown.report.get(), nullptr, &all);
+    EXPECT_TRUE(Has(all.text, "  none is worth a line of its own: below 1.00 s, or nothing to gain\n")) << all.text;
+    EXPECT_TRUE(Has(all.text, "    folded                below the floor\n")) << all.text;
+    EXPECT_TRUE(Has(all.text, "    waits for kernels     a\n")) << all.text;
+}
+
+TEST(Findings, ATimeIsWrittenAsOne)
+{
+    Shown shown("1@0+5 launch s=L k=a\n1@10+50 sync s=L\n1@100+30000 alloc ptr=0x10000 bytes=64\n1@40000 launch s=L k=a\n");
+    TextOf all;
+    report_text(shown.report.get(), nullptr, &all);
+    EXPECT_TRUE(Has(all.text, "    longest call          30.0 ms\n")) << all.text;
 }
 
 /* What is to be done is never cut. */

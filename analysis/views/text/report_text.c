@@ -132,13 +132,23 @@ static bool first_of_name(const struct report *report, const struct finding_ids 
     return true;
 }
 
+/* A key of the JSON report, in words. */
+static struct line key_words(const char *key)
+{
+    struct line line = {0};
+    line_add(&line, "%s", key);
+    for (char *at = line.text; *at != 0; at++)
+        *at = *at == '_' ? ' ' : *at;
+    return line;
+}
+
 static void put_set(const struct report *report, const struct finding *finding, enum finding_set set,
                     struct text_sink *sink)
 {
     const struct finding_ids *ids = &finding->sets[set];
     if (ids->count == 0)
         return;
-    sink_printf(sink, "    %-22s", finding_set_names[set]);
+    sink_printf(sink, "    %-22s", key_words(finding_set_names[set]).text);
     for (uint32_t i = 0; i < ids->count; i++) {
         struct line name = name_of(report, set, ids->id[i]);
         if (first_of_name(report, ids, set, i, &name))
@@ -218,6 +228,20 @@ static void put_pair(const struct report *report, const struct finding *finding,
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", first.text, "", second.text);
 }
 
+/* A time is one in the text, too. */
+static void put_numbers(const struct finding *finding, struct text_sink *sink)
+{
+    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++) {
+        struct line key = key_words(finding->numbers[i].key);
+        uint64_t value = finding->numbers[i].value;
+        bool is_time = key.used > 3 && strcmp(key.text + key.used - 3, " ns") == 0;
+        if (is_time)
+            key.text[key.used - 3] = 0;
+        if (value != 0)
+            sink_printf(sink, "    %-22s%s\n", key.text, is_time ? text_ns(value).text : text_count(value).text);
+    }
+}
+
 static void put_finding(const struct report *report, struct site_namer *namer, size_t rank, bool advice,
                         struct text_sink *sink)
 {
@@ -230,7 +254,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
     if (finding->text != NULL)
         sink_printf(sink, "    %-22s%s\n", "object", finding->text);
     if (finding->fold != FOLD_SHOWN)
-        sink_printf(sink, "    %-22s%s\n", "folded", fold_names[finding->fold]);
+        sink_printf(sink, "    %-22s%s\n", "folded", fold_words[finding->fold]);
     if (finding->has_api)
         sink_printf(sink, "    %-22s%s%s, %s time%s\n", "call", report_api(report, finding),
                     finding->twin ? " (per-thread twin)" : "", text_count(finding->count).text,
@@ -244,9 +268,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
     for (unsigned set = 0; set < FINDING_SETS; set++)
         if (set != FINDING_CONTEXTS)
             put_set(report, finding, (enum finding_set)set, sink);
-    for (size_t i = 0; i < FINDING_NUMBERS && finding->numbers[i].key != NULL; i++)
-        if (finding->numbers[i].value != 0)
-            sink_printf(sink, "    %-22s%s\n", finding->numbers[i].key, text_count(finding->numbers[i].value).text);
+    put_numbers(finding, sink);
     sink_printf(sink, "    %-22s%s\n", "id", identity_of(&report->trace, finding).text);
     if (advice)
         sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, finding_advice(finding));
@@ -267,9 +289,12 @@ static void put_findings(const struct report *report, struct site_namer *namer, 
         return;
     }
     sink_printf(sink, "\nFindings, by what they would save\n");
-    if (report_shown(report) < report->findings.count)
-        sink_printf(sink, "  those after #%zu are not worth a line each: below %s, or nothing to gain\n",
-                    report_shown(report), opening_floor(report).text);
+    size_t shown = report_shown(report);
+    if (shown != 0 && shown < report->findings.count)
+        sink_printf(sink, "  those after #%zu are not worth a line each: below %s, or nothing to gain\n", shown,
+                    opening_floor(report).text);
+    else if (shown == 0)
+        sink_printf(sink, "  none is worth a line of its own: below %s, or nothing to gain\n", opening_floor(report).text);
     for (size_t i = 0; i < report->findings.count; i++)
         put_finding(report, namer, i, first_of_rule(report, i), sink);
 }
