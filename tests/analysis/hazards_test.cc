@@ -269,6 +269,7 @@ TEST(LazyLoad, ChargesTheLoadWithWhatOthersLost)
     const uint64_t usual = 4095; /* of a call of 4 us, as durations are kept */
     EXPECT_EQ((29903000 - usual) + (10004000 - usual), findings[0]->host_ns);
     EXPECT_NE(std::string::npos, report.Text().find("held threads"));
+    EXPECT_NE(std::string::npos, report.Text().find(" in 2 calls, those that were held up among them\n")) << report.Text();
 }
 
 TEST(LazyLoad, AWaitForTheGpuIsNoVictim)

@@ -181,8 +181,8 @@ static void put_cost(const struct finding *finding, struct text_sink *sink)
     if (finding->known == 0)
         sink_printf(sink, "unknown");
     else
-        sink_printf(sink, "%s in %s call%s", text_ns(finding->host_ns).text, text_count(finding->known).text,
-                    finding->known == 1 ? "" : "s");
+        sink_printf(sink, "%s in %s%s", text_ns(finding->host_ns).text, text_plural(finding->known, "call").text,
+                    finding->known > finding->count ? ", those that were held up among them" : "");
     if (finding->known != 0 && finding->unknown != 0)
         sink_printf(sink, "; unknown for %s", text_count(finding->unknown).text);
     sink_printf(sink, "\n");
