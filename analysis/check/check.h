@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { CHECK_ERROR_SIZE = 512 };
+enum { CHECK_ERROR_SIZE = 1024 };
 
 /* What is no finding but a difference from the baseline. */
 enum difference {

@@ -235,5 +235,19 @@ TEST(Edges, FailByTheirVerdict)
     conditions_free(&conditions);
 }
 
+/* Who mistypes a rule reads what there is, to the end. */
+TEST(Conditions, NamesAllRulesWhereOneIsNotKnown)
+{
+    struct conditions conditions = {};
+    char error[CHECK_ERROR_SIZE];
+    const rule *rules[RULES_MOST];
+    for (auto *list : {conditions_add, conditions_ignore}) {
+        ASSERT_FALSE(list(&conditions, "frob", error));
+        for (size_t i = 0, count = rules_all(rules); i < count; i++)
+            EXPECT_NE(std::string::npos, (std::string(error) + ",").find(std::string(", ") + rules[i]->id + ",")) << error;
+    }
+    conditions_free(&conditions);
+}
+
 } // namespace
 } // namespace ptds
