@@ -166,14 +166,26 @@ static int finish(struct watcher *watcher)
     return watcher->found ? EXIT_FINDINGS : watcher->cut || watcher->blind ? EXIT_UNREADABLE : EXIT_CLEAN;
 }
 
+/* Who names a trace whose program has long ended is not left with no word. */
+static void say_nothing_hangs(const struct watcher *watcher, const char *path)
+{
+    if (!watcher->found && !watcher->cut && !watcher->blind && !watcher->warned)
+        fprintf(stderr, "ptds watch: %s: its program has ended; every call that may block had returned\n", path);
+}
+
 int watch_trace(const char *path, uint64_t after_ns)
 {
     struct watcher watcher = {.after_ns = after_ns};
     char error[TRACE_ERROR_SIZE];
     pid_t pid = 0;
+    bool ran = false;
     int alive;
-    while ((alive = look_at_file(&watcher, path, &pid, error)) > 0)
+    while ((alive = look_at_file(&watcher, path, &pid, error)) > 0) {
+        ran = true;
         pause_watching(pid, after_ns);
+    }
+    if (alive == 0 && !ran)
+        say_nothing_hangs(&watcher, path);
     if (alive < 0) {
         fprintf(stderr, "ptds watch: %s\n", error);
         flights_free(&watcher.flights);

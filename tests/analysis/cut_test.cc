@@ -209,7 +209,9 @@ TEST(Cut, WatchOfAnEndedProcess)
         Write(folder / "trace", bytes);
         Outcome outcome = run(Ptds({"watch", folder / "trace"}));
         EXPECT_EQ(more != 0 ? 3 : 0, outcome.exit) << outcome;
-        EXPECT_EQ(more != 0 ? "ptds watch: " + folder / "trace" + ": the file was cut; calls may be missing\n" : "",
+        EXPECT_EQ("ptds watch: " + folder / "trace" +
+                      (more != 0 ? ": the file was cut; calls may be missing\n"
+                                 : ": its program has ended; every call that may block had returned\n"),
                   outcome.err);
     }
 }
