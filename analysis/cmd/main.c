@@ -4,9 +4,12 @@
  * program's own.
  */
 #include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/cmd/cmd.h"
 #include "analysis/cmd/terminal.h"
@@ -90,9 +93,21 @@ static char *filter(int key, const char *text, void *input)
 
 const struct argp main_argp = {.parser = parse, .args_doc = "VERB ...", .doc = manual, .help_filter = filter};
 
+/* A closed one of the first three would be the number of the next file, socket or trace that is opened, and what is said
+ * would go there. In its place stands what can't be written to, or read from; a program that is run has it closed, as it
+ * was.
+ */
+static void keep_first_descriptors(void)
+{
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", (file == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC); /* the lowest is taken */
+}
+
 int main(int argc, char **argv)
 {
     struct choice choice = {0};
+    keep_first_descriptors();
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
     colours_begin();

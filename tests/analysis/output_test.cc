@@ -177,6 +177,24 @@ TEST_P(Output, DevicesStayDevices)
     }
 }
 
+/* Nothing that is opened meanwhile gets its number, and with it the output. */
+TEST_P(Output, AClosedStdoutIsAnError)
+{
+    for (bool all : {false, true}) {
+        Command command = To("-");
+        if (GetParam().arguments.back() == "sqlite")
+            GTEST_SKIP() << "a database is no stream";
+        command.before = [all] {
+            for (int file = all ? 0 : 1; file <= (all ? 2 : 1); file++)
+                close(file);
+        };
+        Outcome ran = run(command);
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_EQ(!all, ran.err.find(": stdout: Bad file descriptor\n") != std::string::npos) << ran;
+        ExpectNothingElse(1);
+    }
+}
+
 TEST_P(Output, StdoutByNameIsStdout)
 {
     Outcome ran = run(To("/dev/stdout"));
@@ -365,6 +383,38 @@ TEST_P(Output, AFailureLeavesTheOldFile)
 
 INSTANTIATE_TEST_SUITE_P(Forms, Output, testing::ValuesIn(forms),
                          [](const testing::TestParamInfo<Form> &form) { return form.param.name; });
+
+/* What it opens (libcurl's pair of sockets, a database) is none of the first three, where output goes. */
+TEST(Descriptors, TheFirstThreeAreNobodyElses)
+{
+    Folder folder;
+    std::ofstream(folder / "app.ptds") << BuildTrace(with_finding);
+    ASSERT_EQ(0, mkfifo((folder / "fifo").c_str(), 0600));
+    Command command = {{data_file("analysis/ptds"), "report", "-o", folder / "fifo", folder / "app.ptds"}};
+    command.before = [] {
+        for (int file = 0; file < 3; file++)
+            close(file);
+    };
+    Running running(command); /* waits for somebody to read */
+    usleep(300000);
+    for (int file = 0; file < 3; file++) {
+        char there[100] = "";
+        std::string link = "/proc/" + std::to_string(running.pid()) + "/fd/" + std::to_string(file);
+        EXPECT_LT(0, readlink(link.c_str(), there, sizeof there - 1)) << file;
+        EXPECT_STREQ("/dev/null", there) << file;
+    }
+    EXPECT_NE(std::string::npos, read_file(folder / "fifo").find("sync-copy"));
+    EXPECT_EQ(0, running.end().exit);
+}
+
+TEST(Run, LeavesAClosedDescriptorClosed)
+{
+    Command command = {{data_file("analysis/ptds"), "run", "--report", "off", "--", "/bin/sh", "-c",
+                        "test -e /proc/self/fd/1 || exit 42"}};
+    command.before = [] { close(1); };
+    Outcome ran = run(command);
+    EXPECT_EQ(42, ran.exit) << ran;
+}
 
 TEST(Appending, ToTheInputIsRefused)
 {
