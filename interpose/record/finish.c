@@ -55,7 +55,8 @@ static void gather(struct text_sink *sink, const char *text, size_t size)
     }
 }
 
-static void print(const struct output *to, int (*write_report)(const struct trace_source *, uint64_t, struct text_sink *))
+/* 1 if all of it was taken. */
+static int print(const struct output *to, int (*write_report)(const struct trace_source *, uint64_t, struct text_sink *))
 {
     struct trace_source source = {.name = "this process", .file = store_path(), .header = store_header()};
     source.header_bytes = PTDS_HEADER_SIZE;
@@ -65,6 +66,7 @@ static void print(const struct output *to, int (*write_report)(const struct trac
     struct text_sink sink = {gather, &gathered};
     write_report(&source, env_get()->report_budget, &sink);
     put_out(&gathered);
+    return !gathered.refused;
 }
 
 static void print_to_file(const char *pattern)
@@ -76,7 +78,8 @@ static void print_to_file(const char *pattern)
         diag_once(DIAG_ERROR, "PTDS_REPORT: cannot write ", path, ": ", strerror(errno));
         return;
     }
-    print(&file, ptds_full_report);
+    if (!print(&file, ptds_full_report))
+        diag_once(DIAG_ERROR, "PTDS_REPORT: cannot write all of the report to ", path, "; is the disk full?");
     output_close(&file);
 }
 

@@ -211,6 +211,13 @@ TEST(Output, AFifoWithoutAReader)
     }
 }
 
+TEST(Output, AFullDiskLeavesNoReport)
+{
+    Outcome outcome = run(working({{"PTDS_REPORT", "/dev/full"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.err, "ptds: PTDS_REPORT: cannot write all of the report to /dev/full; is the disk full?\n");
+}
+
 TEST(Output, AFifoWithAReader)
 {
     Folder folder;
