@@ -160,6 +160,28 @@ TEST(RunCommand, AValueThatTheLibraryRefusesIsRefusedBefore)
     EXPECT_TRUE(folder.files().empty()) << "it did not run";
 }
 
+/* Else the run is another than was asked for, and nothing says so. */
+TEST(RunCommand, SaysWhichVariablesAreMisspelt)
+{
+    for (const auto &[name, meant] : std::map<std::string, std::string>{{"PTDS_POLCY", "PTDS_POLICY"},
+                                                                        {"PTDS_POILCY", "PTDS_POLICY"},
+                                                                        {"PTDS_LANE", "PTDS_LANES"},
+                                                                        {"PTDS_TRACES", "PTDS_TRACE"},
+                                                                        {"PTDS_LOC", "PTDS_LOG"},
+                                                                        {"PTDS_TRACE_LIMIT", ""},
+                                                                        {"PTDS_LIBRARY", ""},
+                                                                        {"PTDS_TEST_MORE", ""},
+                                                                        {"PTDS", ""}}) {
+        Command command = RunVerb({"--report", "off"}, {"/bin/sh", "-c", "exit 7"});
+        if (name != "PTDS_LIBRARY")
+            command.env[name] = name == "PTDS_TRACE_LIMIT" ? "1M" : "observe";
+        Outcome ran = run(command);
+        EXPECT_EQ(7, ran.exit) << ran;
+        std::string said = "ptds run: " + name + " is set, which nothing reads; is it " + meant + "?\n";
+        EXPECT_EQ(meant.empty() ? std::string::npos : 0u, ran.err.find(meant.empty() ? "is set" : said)) << ran;
+    }
+}
+
 TEST(RunCommand, ATraceOverSomethingElseIsRefused)
 {
     Folder folder;
