@@ -215,6 +215,32 @@ struct line opening_cause(const struct cause *cause)
     return line;
 }
 
+/* The first finding that is told in this line. */
+static const struct finding *first_of(const struct report *report, const struct cause *cause)
+{
+    for (size_t i = 0; i < report->findings.count && !cause->library; i++) {
+        const struct finding *finding = report->findings.items[i];
+        if (finding->fold != FOLD_SHOWN && finding->fold != FOLD_LIBRARY && strcmp(finding->rule->id, cause->name) == 0)
+            return finding;
+    }
+    return NULL;
+}
+
+struct line opening_advice(const struct report *report)
+{
+    enum { MUCH = 10 }; /* percent */
+    struct line line = {0};
+    const struct cause *cause = report->sums.causes.count != 0 ? &report->sums.causes.items[0] : NULL;
+    uint64_t all = report->totals.threads_ns;
+    if (cause == NULL || cause->sum.host_ns == 0 || cause->sum.host_ns < all / 100 * MUCH)
+        return line;
+    const struct finding *first = first_of(report, cause);
+    if (first != NULL)
+        line_add(&line, "%s of the threads' time in all. %s", text_share(cause->sum.host_ns, all).text,
+                 finding_advice(first));
+    return line;
+}
+
 void opening_cause_names(struct line *line, size_t columns, const struct sums *sums, size_t from)
 {
     enum { MORE = 13 }; /* " and 1000 more" */

@@ -37,6 +37,9 @@ size_t opening_number(const struct report *report, const struct finding *finding
 
 /* What is told of a cause in its one line: "useless-sync: 13.6 us in 4 calls at 2 places, below the floor" */
 struct line opening_cause(const struct cause *cause);
+/* What to do about the costliest cause, where it takes much of the threads' time though none of its findings does; else
+ * empty. */
+struct line opening_advice(const struct report *report);
 /* Adds the names of causes from number `from` on: as many as fit into the columns, and how many more. */
 void opening_cause_names(struct line *line, size_t columns, const struct sums *sums, size_t from);
 struct line opening_floor(const struct report *report); /* "10.6 ms (1 % of the run)" */

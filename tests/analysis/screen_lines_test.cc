@@ -193,6 +193,31 @@ TEST(ScreenLines, MemoryWithoutAnAddressHasItsName)
     EXPECT_STREQ("unseen memory", report_memory(&pair).text);
 }
 
+/* Of a hundred loads none takes a hundredth of a training step's time, and all together much. */
+std::string Loads(unsigned count)
+{
+    std::string text = "setting policy=observe\n1@0+5 launch s=N1 k=a\n";
+    for (unsigned i = 0; i < count; i++)
+        text += "1@" + std::to_string(1000 * i + 10) + "+500 module-load site=s" + std::to_string(i) + "\n1@" +
+                std::to_string(1000 * i + 900) + "+5 launch s=N1 k=a\n";
+    return text + "1@100000+5 launch s=N1 k=a\n";
+}
+
+TEST(ScreenLines, WhatTakesMuchInAllHasAdvice)
+{
+    const char *load = "Load before the work starts";
+    Shown shown(Loads(60)), few(Loads(10));
+    report_weigh(shown.report.get(), {1, 100000});
+    report_weigh(few.report.get(), {1, 100000});
+    ASSERT_EQ(0u, report_shown(shown.report.get())) << shown.Screen();
+    std::string screen = shown.Screen();
+    EXPECT_TRUE(Has(screen, "each below the floor\n    -> 18 % of the threads' time in all. Load before the work"))
+        << screen;
+    EXPECT_TRUE(Has(Joined(screen), "set CUDA_MODULE_LOADING=EAGER.")) << screen;
+    EXPECT_TRUE(Has(few.Screen(), "each below the floor\n")) << few.Screen();
+    EXPECT_FALSE(Has(few.Screen(), load)) << "a twentieth is not much\n" << few.Screen();
+}
+
 TEST(Findings, SayInWordsWhyAndOfWhat)
 {
     Shown shown(copies + std::string("prog") + more_work);

@@ -63,7 +63,7 @@
   // What is not worth a line each, one line a cause.
   function folded(report) {
     byId("folded").hidden = report.causes.length === 0;
-    replace(byId("folded"), el("p", { class: "note" }, "The rest, in one line a cause:"), el("ul", {}, report.causes.map((one) => el("li", {}, one.text))));
+    replace(byId("folded"), el("p", { class: "note" }, "The rest, in one line a cause:"), el("ul", {}, report.causes.map((one, i) => el("li", {}, one.text, i === 0 && report.advice ? el("p", { class: "note" }, report.advice) : null))));
   }
 
   function classTable(report) {

@@ -156,32 +156,45 @@ static void put_opening(struct screen *screen)
         screen_put(screen, &line);
 }
 
-/* Rows of what is told in one line a cause. */
-static size_t folded_rows(const struct screen *screen)
+/* How many causes have a line: where they are more, the last line counts the others. */
+static size_t causes_shown(const struct screen *screen)
 {
     size_t most = screen->small ? MOST_CAUSES_SMALL : MOST_CAUSES, count = screen->report->sums.causes.count;
-    return count == 0 ? 0 : 1 + (count > most ? most : count);
+    return count > most ? most - 1 : count;
+}
+
+static unsigned put_cause_advice(struct screen *screen, bool count_only)
+{
+    return screen_put_text(screen, "    -> ", 0, opening_advice(screen->report).text, screen->small ? 1 : 2, count_only);
+}
+
+/* Rows of what is told in one line a cause. */
+static size_t folded_rows(struct screen *screen)
+{
+    size_t count = screen->report->sums.causes.count, shown = causes_shown(screen);
+    return count == 0 ? 0 : 1 + shown + (shown < count) + put_cause_advice(screen, true);
 }
 
 static void put_folded(struct screen *screen)
 {
     const struct sums *sums = &screen->report->sums;
     struct line line = {0};
-    size_t rows = folded_rows(screen), count = sums->causes.count;
-    if (rows == 0)
+    size_t count = sums->causes.count, shown = causes_shown(screen);
+    if (count == 0)
         return;
-    size_t shown = rows - 1, left = shown < count ? shown - 1 : count;
     line_add(&line, "The rest, in one line a cause; the floor is %s:", opening_floor(screen->report).text);
     screen_put(screen, &line);
-    for (size_t i = 0; i < left; i++) {
+    for (size_t i = 0; i < shown; i++) {
         line = opening_cause(&sums->causes.items[i]);
         screen_put_text(screen, "  ", 0, line.text, 1, false);
+        if (i == 0)
+            put_cause_advice(screen, false);
     }
     line = (struct line){0};
-    if (left == count)
+    if (shown == count)
         return;
-    line_add(&line, "  and %zu more:", count - left);
-    opening_cause_names(&line, SCREEN_COLUMNS, sums, left);
+    line_add(&line, "  and %zu more:", count - shown);
+    opening_cause_names(&line, SCREEN_COLUMNS, sums, shown);
     screen_put(screen, &line);
 }
 
