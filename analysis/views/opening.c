@@ -236,7 +236,7 @@ struct line opening_advice(const struct report *report)
         return line;
     const struct finding *first = first_of(report, cause);
     if (first != NULL)
-        line_add(&line, "%s of the threads' time in all. %s", text_share(cause->sum.host_ns, all).text,
+        line_add(&line, "Up to %s of the threads' time in all. %s", text_share(cause->sum.host_ns, all).text,
                  finding_advice(first));
     return line;
 }

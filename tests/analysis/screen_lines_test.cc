@@ -211,7 +211,7 @@ TEST(ScreenLines, WhatTakesMuchInAllHasAdvice)
     report_weigh(few.report.get(), {1, 100000});
     ASSERT_EQ(0u, report_shown(shown.report.get())) << shown.Screen();
     std::string screen = shown.Screen();
-    EXPECT_TRUE(Has(screen, "each below the floor\n    -> 18 % of the threads' time in all. Load before the work"))
+    EXPECT_TRUE(Has(screen, "each below the floor\n    -> Up to 18 % of the threads' time in all. Load before the"))
         << screen;
     EXPECT_TRUE(Has(Joined(screen), "set CUDA_MODULE_LOADING=EAGER.")) << screen;
     EXPECT_TRUE(Has(few.Screen(), "each below the floor\n")) << few.Screen();
