@@ -193,6 +193,21 @@ TEST(ScreenLines, MemoryWithoutAnAddressHasItsName)
     EXPECT_STREQ("unseen memory", report_memory(&pair).text);
 }
 
+/* Two call sites that do the same are one line, with what both come to. */
+TEST(ScreenLines, NeededOrdersThatReadTheSameAreOne)
+{
+    std::string text = "setting policy=observe\n1@0 alloc m=A ptr=0x10000 bytes=4096\n";
+    for (unsigned i = 0; i < 5; i++)
+        text += "1@" + std::to_string(100 + 1000 * i) + " memset s=L dst=A bytes=64 site=w" + std::to_string(i % 2) +
+                "\n2@" + std::to_string(110 + 1000 * i) +
+                "+90 copy s=L implicit from=device to=pageable src=A bytes=64 site=r\n";
+    text += "3@9000 memset s=L dst=A bytes=64 site=w\n2@9010+90 copy s=L implicit from=device to=pageable src=A bytes=64\n";
+    std::string screen = Shown(text).Screen();
+    EXPECT_TRUE(Has(screen, "  5x cuMemsetD8Async writes in thread 1, then\n        cuMemcpyDtoH_v2 reads in thread 2\n"))
+        << screen;
+    EXPECT_TRUE(Has(screen, "  1x cuMemsetD8Async writes in thread 3, then\n")) << screen;
+}
+
 /* Of a hundred loads none takes a hundredth of a training step's time, and all together much. */
 std::string Loads(unsigned count)
 {

@@ -205,26 +205,55 @@ static void add_end(const struct screen *screen, const struct edge_end *end, enu
     line_add(line, "%s in thread %.20s", report_accessor(screen->report, end, access, NAME_COLUMNS).text, text);
 }
 
+/* Of a group of orders that are needed, and have an example: the two operations of it. */
+static bool needed_words(const struct screen *screen, size_t at, struct line *first, struct line *second)
+{
+    const struct edge_group *group = &screen->report->edges.groups.items[at];
+    const struct edge_pair *pair = &group->example.pair;
+    *first = *second = (struct line){0};
+    if (group->example.verdict != VERDICT_NEEDED || pair->first.ticks == 0)
+        return false;
+    add_end(screen, &pair->first, pair->first_access, first);
+    line_add(first, ", then");
+    add_end(screen, &pair->second, pair->second_access, second);
+    return true;
+}
+
+/* How many orders read the same: they differ in their call sites, which have no room here. 0: one before it did. */
+static uint64_t needed_alike(const struct screen *screen, size_t at, size_t most)
+{
+    struct line first, second, one, two;
+    uint64_t sum = 0;
+    needed_words(screen, at, &first, &second);
+    for (size_t i = 0; i < most && needed_words(screen, i, &one, &two); i++) {
+        if (strcmp(one.text, first.text) != 0 || strcmp(two.text, second.text) != 0)
+            continue;
+        if (i < at)
+            return 0;
+        sum += screen->report->edges.groups.items[i].counts[VERDICT_NEEDED];
+    }
+    return sum;
+}
+
 /* The orders that results need, by an example each: what a remap has to be afraid of. Not where the run's policy keeps
  * them, or where the verdict has shown one. */
 static void put_needed(struct screen *screen)
 {
+    enum { LOOKED_AT = 100 };
     const struct edge_table *edges = &screen->report->edges;
-    struct line line = {0};
-    size_t most = screen->small ? MOST_NEEDED_SMALL : MOST_NEEDED;
-    if (order_promised(&screen->report->trace.defs) || report_outcome(screen->report).pair != NULL)
+    struct line line = {0}, first, second;
+    size_t most = screen->small ? MOST_NEEDED_SMALL : MOST_NEEDED, put = 0;
+    size_t groups = edges->groups.count < LOOKED_AT ? edges->groups.count : LOOKED_AT;
+    if (!edges->analysed || order_promised(&screen->report->trace.defs) || report_outcome(screen->report).pair != NULL)
         return;
-    for (size_t i = 0; edges->analysed && i < edges->groups.count && i < most; i++) {
-        const struct edge_group *group = &edges->groups.items[i];
-        const struct edge_pair *pair = &group->example.pair;
-        if (group->example.verdict != VERDICT_NEEDED || pair->first.ticks == 0)
-            return;
-        line_add(&line, "  %sx ", text_count(group->counts[VERDICT_NEEDED]).text);
-        add_end(screen, &pair->first, pair->first_access, &line);
-        line_add(&line, ", then");
+    for (size_t i = 0; i < groups && put < most && needed_words(screen, i, &first, &second); i++) {
+        uint64_t alike = needed_alike(screen, i, groups);
+        if (alike == 0)
+            continue;
+        put++;
+        line_add(&line, "  %sx %s", text_count(alike).text, first.text);
         screen_put(screen, &line);
-        line_add(&line, "        ");
-        add_end(screen, &pair->second, pair->second_access, &line);
+        line_add(&line, "        %s", second.text);
         screen_put(screen, &line);
     }
 }
