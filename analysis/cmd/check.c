@@ -35,8 +35,8 @@ static const char manual[] =
     "\n"
     "Example:\n"
     "  ptds check app.ptds --fail-on 'sync-copy,cost>5ms'\n"
-    "  ptds check --update --baseline app.json good/    (5 runs, say; again to add more)\n"
-    "  ptds check --baseline app.json --junit check.xml --markdown check.md new.ptds\n"
+    "  ptds check --update --baseline app.json good/    (five runs, say)\n"
+    "  ptds check -b app.json --junit check.xml --markdown check.md new.ptds\n"
     "  ptds check app.ptds --no-block-in 'step:max 2ms'";
 
 enum { KEY_ALLOW = 256, KEY_GROWTH, KEY_FLOOR, KEY_UPDATE, KEY_IGNORE, KEY_JUNIT, KEY_MARKDOWN, KEY_JSON };

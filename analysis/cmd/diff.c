@@ -28,7 +28,8 @@ static const char manual[] =
     "\n"
     "Example:\n"
     "  ptds diff old.ptds new.ptds\n"
-    "  for i in 1 2 3 4 5; do ptds run --trace after/$i.ptds -- ./app; done; ptds diff before/ after/\n"
+    "  for i in 1 2 3 4 5; do ptds run --trace after/$i.ptds -- ./app; done\n"
+    "  ptds diff before/ after/\n"
     "  ptds diff --format markdown -o diff.md baseline.json after/";
 
 enum { KEY_FORMAT = 256, KEY_GROWTH, KEY_FLOOR };

@@ -18,10 +18,10 @@
 static const char manual[] =
     "Writes traces in the forms of other tools; several traces, and folders of them, go side by side into one file.\v"
     "Forms:\n"
-    "  perfetto  for ui.perfetto.dev: host threads, streams as named and as sent to, flows, counters\n"
-    "  sqlite    a database with the tables of nsys' export: queries for that run on it\n"
+    "  perfetto  for ui.perfetto.dev: threads, streams as named and as sent to, flows\n"
+    "  sqlite    the tables of nsys' export: queries for that run on it\n"
     "  folded    stacks weighted by host time lost in ns, for flame graphs\n"
-    "  sarif     SARIF 2.1.0 of the findings that have a source line, for code scanning\n"
+    "  sarif     SARIF 2.1.0, for code scanning: findings that have a source line\n"
     "\n"
     "Exit status: 0 written, 2 usage, 3 a trace could not be read (the others are exported) or the file not be written.\n"
     "\n"

@@ -109,6 +109,18 @@ TEST(Help, OfAVerbIsItsHelp)
     EXPECT_EQ(2, Ptds({"completion", "bash", "zsh"}).exit);
 }
 
+/* Half a command is another one. */
+TEST(Help, ExamplesAreNotBroken)
+{
+    for (const std::string &verb : Verbs()) {
+        bool example = false;
+        for (const std::string &line : lines_of(Said({"help", verb}))) {
+            EXPECT_TRUE(!example || line.empty() || line.compare(0, 2, "  ") == 0) << verb << ": " << line;
+            example |= line.compare(0, 7, "Example") == 0;
+        }
+    }
+}
+
 TEST(Help, TheManPageNamesEveryOption)
 {
     std::string page = Unescaped(Said({"help", "--man"}));
