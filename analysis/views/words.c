@@ -248,7 +248,8 @@ static void record_gaps(const struct report *report, struct gaps *gaps)
     gap(gaps, report->out_of_memory, "there was not enough memory for all of the trace");
     gap(gaps, threads, "the calls of %s are not counted: there was no room", text_plural(threads, "thread").text);
     gap(gaps, !report->has_counts, "the trace holds no exact counts; numbers are of the recorded calls");
-    gap(gaps, !trace->header.clean_end, "the process did not end through exit: the last records may be missing");
+    gap(gaps, !trace->header.clean_end,
+        "the process did not end through exit, or still runs: the last records may be missing");
 }
 
 const char *report_touch_everything(unsigned why)

@@ -131,7 +131,7 @@ TEST(Summary, MissingDataIsNamed)
     EXPECT_TRUE(Has(report.Summary(), "Not known whether right: ")) << report.Summary();
     for (const char *claim : {"No hazards", "nothing was put on the default stream", "Right", "Default stream", "Blocked"})
         EXPECT_FALSE(Has(report.Summary(), claim)) << claim << "\n" << report.Summary();
-    for (const char *part : {"4 chunks", "no host times", "did not end through exit"})
+    for (const char *part : {"4 chunks", "no host times", "did not end through exit, or still runs"})
         EXPECT_TRUE(Has(report.Text(), part)) << part << "\n" << report.Text();
     ExpectFits(report.Summary());
 }
