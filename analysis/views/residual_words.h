@@ -15,7 +15,7 @@ extern const char *const residual_kind_keys[RESIDUAL_KINDS];
 #define RESIDUAL_TITLE "What still serialises of that, and which policy removes it:"
 /* The kinds that there are, the costliest first; how many. 0: nothing is known, or there is nothing. */
 unsigned residual_ranked(const struct report *report, enum residual_kind ranked[RESIDUAL_KINDS]);
-/* "8.1 ms, waits for what the call names: no policy" */
+/* "8.1 ms, held up by another thread's call: no policy" */
 struct line residual_line(const struct report *report, enum residual_kind kind);
 /* Several kinds as one: "1.2 ms, 3 other reasons" */
 struct line residual_rest(const struct report *report, const enum residual_kind *kinds, unsigned count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The summary. Written in the traced process at its exit, so: libc only, bounded output (15 lines of 100 columns, whatever
- * the trace says), no exit. One line a rule: the details are the full report's.
+ * the trace says; the last may be longer, for its path), no exit. One line a rule: the details are the full report's.
  */
 #include "analysis/views/opening.h"
 #include "analysis/views/text/report_text.h"
