@@ -10,11 +10,15 @@
 #if defined(__has_include) && __has_include(<cupti.h>)
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cupti.h>
 
 #include "interpose/base/first_glibc.h"
+#include "interpose/cupti/first.h"
 
 OF_FIRST_GLIBC(dlopen);
 OF_FIRST_GLIBC(dlsym);
@@ -26,6 +30,7 @@ OF_FIRST_GLIBC(dlsym);
 #define FUNCTIONS(X) \
     X(cuptiGetVersion) \
     X(cuptiGetTimestamp) \
+    X(cuptiGetThreadIdType) \
     X(cuptiActivityRegisterCallbacks) \
     X(cuptiActivityEnable) \
     X(cuptiActivityGetNextRecord) \
@@ -48,13 +53,16 @@ static struct cupti_shim shim;
 #define SLOTS (1u << 16)
 static struct slot {
     uint32_t correlation;
+    uint16_t seen;       /* bits, by enum cupti_work */
+    uint16_t only;       /* the kind that the operation is of; 0: not asked */
     uint64_t ticket;     /* 0: not known yet */
     uint64_t start, end; /* came before the ticket; start 0: not */
 } slots[SLOTS];
 
 /* CUPTI attaches the external id that is on the thread's stack when the outermost call begins (measured on an H100,
  * CUPTI 13.0): where a program calls the runtime, that is before the shim sees anything. So each thread has the id of its
- * next operation there, a ticket, and which call that became is noted when it is made. */
+ * next operation there, a ticket, and which call that became is noted when it is made. Where nothing of the thread's came
+ * before its first operation's outermost call, that call has no id, and its own record tells (first.h). */
 static uint64_t tickets;
 static __thread uint64_t own_ticket; /* of the thread's next operation; 0: none yet */
 
@@ -108,11 +116,12 @@ static void tell_ticket(const struct moment *moment, uint64_t ticket, uint64_t s
         shim.operation(id, moment->base, (int64_t)(start - moment->timestamp), (int64_t)(end - moment->timestamp));
 }
 
-static void tell(const struct moment *moment, uint32_t correlation, uint64_t start, uint64_t end)
+static void tell(const struct moment *moment, enum cupti_work work, uint32_t correlation, uint64_t start, uint64_t end)
 {
     struct slot *slot = slot_of(correlation);
-    if (!start || end < start)
-        return; /* not timed */
+    slot->seen |= (uint16_t)(1u << work);
+    if (!start || end < start || (slot->only && slot->only != work))
+        return; /* not timed, or not the operation's */
     if (slot->ticket) {
         tell_ticket(moment, slot->ticket, start, end);
         return;
@@ -121,15 +130,33 @@ static void tell(const struct moment *moment, uint32_t correlation, uint64_t sta
     slot->end = slot->end > end ? slot->end : end;
 }
 
-static void learn(const struct moment *moment, const CUpti_ActivityExternalCorrelation *pair)
+static void learn_ticket(const struct moment *moment, struct slot *slot, uint64_t ticket)
 {
-    if (pair->externalKind != CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
-        return;
-    struct slot *slot = slot_of(pair->correlationId);
-    slot->ticket = pair->externalId;
+    slot->ticket = ticket;
     if (slot->start)
         tell_ticket(moment, slot->ticket, slot->start, slot->end);
     slot->start = slot->end = 0;
+}
+
+static void learn(const struct moment *moment, const CUpti_ActivityExternalCorrelation *pair)
+{
+    if (pair->externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
+        learn_ticket(moment, slot_of(pair->correlationId), pair->externalId);
+}
+
+/* A call of the runtime or the driver. Within a thread's first one modules may be loaded: not all is the operation's. */
+static void learn_first(const struct moment *moment, const CUpti_ActivityAPI *call)
+{
+    struct slot *slot = &slots[call->correlationId % SLOTS];
+    uint32_t work = 0;
+    if (slot->correlation == call->correlationId && slot->ticket)
+        return;
+    uint64_t ticket = first_within(call->threadId, call->start, call->end, &work);
+    slot = ticket ? slot_of(call->correlationId) : NULL;
+    if (!slot || slot->seen & ~(1u << work))
+        return;
+    slot->only = (uint16_t)work;
+    learn_ticket(moment, slot, ticket);
 }
 
 static void tell_of(const struct moment *moment, const CUpti_Activity *record)
@@ -139,9 +166,13 @@ static void tell_of(const struct moment *moment, const CUpti_Activity *record)
     const CUpti_ActivityMemset4 *set = (const CUpti_ActivityMemset4 *)record;
     switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: learn(moment, (const CUpti_ActivityExternalCorrelation *)record); break;
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: tell(moment, kernel->correlationId, kernel->start, kernel->end); break;
-    case CUPTI_ACTIVITY_KIND_MEMCPY: tell(moment, copy->correlationId, copy->start, copy->end); break;
-    case CUPTI_ACTIVITY_KIND_MEMSET: tell(moment, set->correlationId, set->start, set->end); break;
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        tell(moment, WORK_KERNEL, kernel->correlationId, kernel->start, kernel->end);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY: tell(moment, WORK_COPY, copy->correlationId, copy->start, copy->end); break;
+    case CUPTI_ACTIVITY_KIND_MEMSET: tell(moment, WORK_MEMSET, set->correlationId, set->start, set->end); break;
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER: learn_first(moment, (const CUpti_ActivityAPI *)record); break;
     default: break;
     }
 }
@@ -158,7 +189,22 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
     free(buffer);
 }
 
-static void done(void)
+static uint64_t timestamp(void)
+{
+    uint64_t now = 0;
+    return cupti.cuptiGetTimestamp(&now) == CUPTI_SUCCESS ? now : 0;
+}
+
+/* As the records of calls have it. */
+static uint32_t thread_id(void)
+{
+    CUpti_ActivityThreadIdType type = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+    cupti.cuptiGetThreadIdType(&type);
+    return type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? (uint32_t)syscall(SYS_gettid)
+                                                        : (uint32_t)(uintptr_t)pthread_self();
+}
+
+static void next_ticket(void)
 {
     uint64_t old;
     if (own_ticket)
@@ -170,14 +216,23 @@ static void done(void)
 static void ready(void)
 {
     if (!own_ticket)
-        done();
+        next_ticket();
 }
 
-static void operation(uint64_t id)
+static void operation(uint64_t id, enum cupti_work work)
 {
     struct call *call = &calls[own_ticket % SLOTS];
     __atomic_store_n(&call->id, id, __ATOMIC_RELAXED);
     __atomic_store_n(&call->check, id ^ own_ticket, __ATOMIC_RELEASE);
+    if (first_open())
+        first_begins(thread_id(), own_ticket, work, timestamp());
+}
+
+static void done(void)
+{
+    if (first_open())
+        first_ends(timestamp());
+    next_ticket();
 }
 
 /* While CUPTI and the driver still work: before the destructors of either. */

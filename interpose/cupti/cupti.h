@@ -18,11 +18,14 @@ struct cupti_shim {
     void (*operation)(uint64_t id, uint32_t base, int64_t start, int64_t end);
 };
 
+/* What an operation has on the device, where that is of one kind. */
+enum cupti_work { WORK_OTHER, WORK_KERNEL, WORK_COPY, WORK_MEMSET };
+
 /* What it gets. All on the thread that makes the call. */
 struct cupti_tool {
-    void (*ready)(void);            /* before any call: the thread's next operation can be told from others */
-    void (*operation)(uint64_t id); /* before an operation's call */
-    void (*done)(void);             /* after it, and after an operation that has no id */
+    void (*ready)(void); /* before any call: the thread's next operation can be told from others */
+    void (*operation)(uint64_t id, enum cupti_work work); /* before an operation's call; not one that is not recorded */
+    void (*done)(void);                                   /* after an operation's call, recorded or not */
 };
 
 /* NULL, with *tool filled in; or why there will be no device times. */

@@ -25,7 +25,7 @@
 #define ENTER_MASK ((UINT64_C(1) << ENTER_BITS) - 1)
 
 static struct cupti_tool tool;
-static struct device_sample *const told = (struct device_sample *)&tool; /* C->sample: the tool knows of the call */
+static struct device_sample *const told = (struct device_sample *)&tool; /* C->sample: work, recorded or not */
 static uint32_t bases = UINT32_C(1) << 31;                               /* apart from those of timing events */
 
 static uint64_t ticks(void)
@@ -98,16 +98,25 @@ int device_cupti_start(void)
     return !problem;
 }
 
+static enum cupti_work work_of(uint8_t op)
+{
+    switch (op) {
+    case PTDS_OP_LAUNCH: return WORK_KERNEL;
+    case PTDS_OP_COPY: return WORK_COPY;
+    case PTDS_OP_MEMSET: return WORK_MEMSET;
+    default: return WORK_OTHER;
+    }
+}
+
 void device_cupti_before(struct call *C)
 {
     int saved = errno, works = C->op >= PTDS_OP_LAUNCH && C->op <= PTDS_OP_OPAQUE;
     tool.ready();
-    if (works && C->enter && C->thread->uid <= UINT16_MAX) {
-        tool.operation((uint64_t)C->thread->uid << ENTER_BITS | (C->enter & ENTER_MASK));
+    if (works)
         C->sample = told;
+    if (works && C->enter && C->thread->uid <= UINT16_MAX) {
+        tool.operation((uint64_t)C->thread->uid << ENTER_BITS | (C->enter & ENTER_MASK), work_of(C->op));
         C->flags |= PTDS_CALL_TIMED; /* whoever wants the device's times wants to know how long the launch took, too */
-    } else if (works) {
-        tool.done(); /* not recorded: its times are nobody's */
     }
     errno = saved;
 }

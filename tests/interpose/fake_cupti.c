@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * As much of a libcupti as libptds_cupti.so asks for: when an id is popped, there was a call with one kernel, which runs
- * for 1234 ns from the pop on. The id attached to it is the one that was there when the outermost call began, as measured
- * on an H100: a call of the runtime's if the program says so (fake_cupti_runtime), and then only if those are recorded. The
- * kernel's record comes before the id's. FAKE_CUPTI_VERSION: what it says it is. A subscriber is called once, when it
- * enables a domain; FAKE_CUPTI_REFUSES: there is one already.
+ * for 1234 ns (or what fake_cupti_work says) from the pop on. As measured on an H100, a call of the runtime's, if the
+ * program says that it makes one (fake_cupti_runtime), is the one that is recorded, with what is done within it, and the
+ * id attached is the one that was there when it began; of a thread without one there is none. A driver call's record
+ * begins when the driver has it. The work's records come before the call's, or after, in turn. FAKE_CUPTI_VERSION: what it
+ * says it is. FAKE_CUPTI_THREADS=system: threads are named by their tid. A subscriber is called once, when it enables a
+ * domain; FAKE_CUPTI_REFUSES: there is one already.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cupti.h>
 
@@ -23,8 +27,19 @@ static uint8_t *buffer;
 static size_t size, used;
 static uint32_t correlation;
 static uint64_t enabled; /* bits, by kind */
-static __thread uint64_t pushed, at_entry;
-static __thread int in_runtime;
+static __thread uint64_t pushed;
+
+/* The outermost call that the thread is in, with what it has done on the device. */
+#define MOST_WORK 4
+static __thread struct outermost {
+    int runtime;
+    uint32_t correlation;
+    uint64_t attached, start;
+    CUpti_ActivityKernel10 work[MOST_WORK];
+    int works;
+} outermost;
+static __thread uint64_t next_ns;
+static __thread CUpti_ActivityKind next_kind;
 
 static uint64_t now(void)
 {
@@ -59,13 +74,6 @@ EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     enabled |= UINT64_C(1) << kind;
     return CUPTI_SUCCESS;
-}
-
-/* The program calls the runtime, or comes back from there. */
-EXPORT void fake_cupti_runtime(int enters)
-{
-    in_runtime = enters;
-    at_entry = pushed;
 }
 
 static CUpti_CallbackFunc subscriber_function;
@@ -111,15 +119,21 @@ EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag)
     return CUPTI_SUCCESS;
 }
 
-static size_t size_of(const CUpti_Activity *record)
+static size_t size_of(CUpti_ActivityKind kind)
 {
-    return record->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION ? sizeof(CUpti_ActivityExternalCorrelation)
-                                                                    : sizeof(CUpti_ActivityKernel10);
+    switch (kind) {
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return sizeof(CUpti_ActivityExternalCorrelation);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER: return sizeof(CUpti_ActivityAPI);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(CUpti_ActivityMemset4);
+    default: return sizeof(CUpti_ActivityKernel10);
+    }
 }
 
 EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *from, size_t valid, CUpti_Activity **record)
 {
-    uint8_t *next = *record ? (uint8_t *)*record + size_of(*record) : from;
+    uint8_t *next = *record ? (uint8_t *)*record + size_of((*record)->kind) : from;
     if (next >= from + valid)
         return CUPTI_ERROR_MAX_LIMIT_REACHED;
     *record = (CUpti_Activity *)next;
@@ -132,39 +146,126 @@ EXPORT CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelat
     return CUPTI_SUCCESS;
 }
 
-/* Under the lock. */
-static void append(const void *record, size_t bytes)
+EXPORT CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type)
 {
+    const char *threads = getenv("FAKE_CUPTI_THREADS");
+    *type = threads && !strcmp(threads, "system") ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+                                                  : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+    return CUPTI_SUCCESS;
+}
+
+static uint32_t thread_id(void)
+{
+    CUpti_ActivityThreadIdType type;
+    cuptiGetThreadIdType(&type);
+    return type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? (uint32_t)syscall(SYS_gettid)
+                                                        : (uint32_t)(uintptr_t)pthread_self();
+}
+
+/* Under the lock. */
+static void append(CUpti_ActivityKind kind, void *record)
+{
+    size_t most = 0, bytes = size_of(kind);
+    if (!(enabled & UINT64_C(1) << kind))
+        return;
+    if (buffer && size - used < bytes)
+        hand_over();
+    if (!buffer)
+        request(&buffer, &size, &most);
+    *(CUpti_ActivityKind *)record = kind;
     memcpy(buffer + used, record, bytes);
     used += bytes;
 }
 
+static void work_began(CUpti_ActivityKind kind, uint64_t ns)
+{
+    CUpti_ActivityMemcpy6 copy = {.correlationId = outermost.correlation};
+    CUpti_ActivityMemset4 set = {.correlationId = outermost.correlation};
+    CUpti_ActivityKernel10 *work = &outermost.work[outermost.works++];
+    copy.start = set.start = now();
+    copy.end = set.end = copy.start + ns;
+    memset(work, 0, sizeof *work);
+    work->kind = kind;
+    work->correlationId = outermost.correlation;
+    work->start = copy.start;
+    work->end = copy.end;
+    if (kind == CUPTI_ACTIVITY_KIND_MEMCPY)
+        memcpy(work, &copy, sizeof copy);
+    if (kind == CUPTI_ACTIVITY_KIND_MEMSET)
+        memcpy(work, &set, sizeof set);
+    work->kind = kind;
+}
+
+/* Under the lock. */
+static void append_work(void)
+{
+    for (int i = 0; i < outermost.works; i++)
+        append(outermost.work[i].kind, &outermost.work[i]);
+    outermost.works = 0;
+}
+
+static void call_begins(int runtime)
+{
+    outermost.runtime = runtime;
+    outermost.correlation = __atomic_add_fetch(&correlation, 1, __ATOMIC_RELAXED);
+    outermost.attached = pushed;
+    outermost.start = now();
+}
+
+static void call_ends(void)
+{
+    CUpti_ActivityExternalCorrelation pair = {.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
+                                              .externalId = outermost.attached,
+                                              .correlationId = outermost.correlation};
+    CUpti_ActivityAPI call = {.start = outermost.start, .end = now(), .correlationId = outermost.correlation};
+    CUpti_ActivityKind kind = outermost.runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
+    call.threadId = thread_id();
+    pthread_mutex_lock(&lock);
+    if (outermost.correlation % 2)
+        append_work();
+    if (outermost.attached && enabled & UINT64_C(1) << kind)
+        append(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, &pair);
+    append(kind, &call);
+    append_work();
+    pthread_mutex_unlock(&lock);
+    outermost = (struct outermost){0};
+}
+
+/* The program calls the runtime, or comes back from there. */
+EXPORT void fake_cupti_runtime(int enters)
+{
+    if (enters)
+        call_begins(1);
+    else
+        call_ends();
+}
+
+/* What the thread's next operation does on the device. */
+EXPORT void fake_cupti_work(CUpti_ActivityKind kind, uint64_t ns)
+{
+    next_kind = kind;
+    next_ns = ns;
+}
+
+/* Within a call of the runtime: it does this besides. */
+EXPORT void fake_cupti_besides(CUpti_ActivityKind kind, uint64_t ns)
+{
+    work_began(kind, ns);
+}
+
 EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t *id)
 {
-    CUpti_ActivityExternalCorrelation pair = {.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
-    CUpti_ActivityKernel10 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
-    size_t most = 0;
-    uint64_t attached = in_runtime ? at_entry : pushed;
-    uint64_t api = UINT64_C(1) << (in_runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
-    uint64_t needs = api | UINT64_C(1) << CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION |
-                     UINT64_C(1) << CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    (void)kind;
     *id = pushed;
-    if (!pushed || (enabled & needs) != needs)
+    if (!pushed)
         return CUPTI_ERROR_QUEUE_EMPTY;
-    pthread_mutex_lock(&lock);
-    if (buffer && size - used < sizeof pair + sizeof kernel)
-        hand_over();
-    if (!buffer)
-        request(&buffer, &size, &most);
-    pair.externalKind = kind;
-    pair.externalId = attached;
-    pair.correlationId = kernel.correlationId = ++correlation;
-    kernel.start = now();
-    kernel.end = kernel.start + 1234;
-    append(&kernel, sizeof kernel);
-    if (attached)
-        append(&pair, sizeof pair);
-    pthread_mutex_unlock(&lock);
+    int runtime = outermost.runtime;
+    if (!runtime)
+        call_begins(0);
+    work_began(next_ns ? next_kind : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, next_ns ? next_ns : 1234);
+    next_ns = 0;
+    if (!runtime)
+        call_ends();
     pushed = 0;
     return CUPTI_SUCCESS;
 }
