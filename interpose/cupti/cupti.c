@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * libptds_cupti.so: device times of kernels, copies and memsets from CUPTI's activity records. Loaded by the shim on
- * request, in a process of its own choosing; CUPTI starts a thread there and makes each launch longer: with records of
- * driver calls by about a microsecond, with those of the runtime's besides by what nobody has measured. Libcupti is opened
+ * request, in a process of its own choosing; CUPTI starts a thread there and makes each launch longer, by about a
+ * microsecond with records of driver calls; what those of the runtime's add, `scripts/bench times` says. Libcupti is opened
  * at run time, of the very version that this was built with, since its records' layouts change. Must never call CUDA.
  */
 #include "interpose/cupti/cupti.h"

@@ -27,7 +27,8 @@ for line in 'calls, the shim alone' 'launch/elf/1 ' 'launch/cuGetProcAddress/1 '
     'lanes, the shim alone' 'launch-four/elf/1 ' 'together, the shim alone' 'launch-four/4 ' 'growth, ' 'streams/2000 ' \
     'allocations-again/2000 ' \
     'launch/elf/4 ' 'programs, on the simulated driver' 'overlap/4 ' 'startup, on' 'true ' 'python ' 'bytes, ' 'rate, ' \
-    'records-lost ' 'memory, ' 'kB/20 ' 'cupti: not measured on this driver' 'programs: nothing recompiled'; do
+    'records-lost ' 'memory, ' 'kB/20 ' 'cupti: not measured on this driver' \
+    'times: not measured on this driver' 'programs: nothing recompiled'; do
     grep -q "^$line" "$scratch/out" || fail "no line that begins with $line"
 done
 
@@ -61,6 +62,14 @@ grep -q ' cupti-callbacks' "$scratch/out" || fail "no callbacks"
 grep -q '^cupti: cupti-activity not measured: CUPTI started and delivered nothing' "$scratch/out" || fail "silent CUPTI was measured"
 BENCH_CUPTI_STAND_IN=1 FAKE_CUPTI_REFUSES=1 LD_LIBRARY_PATH=$PWD/tests/interpose/cupti bench cupti || fail "a CUPTI that refuses"
 grep -q '^cupti: cupti-callbacks not measured: CUPTI refused' "$scratch/out" || fail "a refusal was not said"
+
+# What GPU times cost, with a libcupti that makes them up; and none of it without one.
+BENCH_CUPTI_STAND_IN=1 LD_LIBRARY_PATH=$PWD/tests/interpose/cupti bench times || fail "scripts/bench times"
+grep -q '^times, on the simulated driver' "$scratch/out" || fail "GPU times were not measured"
+grep -Eq '^ +bare +observe +observe/sampled +observe/cupti$' "$scratch/out" || fail "not all ways to record GPU times"
+grep -Eq '^launch/elf/1( +[-+0-9.]+ [0-9.]+x)* +[0-9.]+( +[-+0-9.]+ [0-9.]+x){2}$' "$scratch/out" || fail "no ratio to the record without"
+BENCH_CUPTI_STAND_IN=1 FAKE_CUPTI_VERSION=90000 LD_LIBRARY_PATH=$PWD/tests/interpose/cupti bench times || fail "no times"
+grep -q '^times: calls not measured: CUPTI timed 0 of its ' "$scratch/out" || fail "times that did not come were measured"
 
 # A program that fails makes the run fail, and the rest is still measured.
 if SIM_FAIL=cuLaunchKernel:1:2 bench programs startup; then

@@ -13,6 +13,8 @@ per-thread/off PTDS_POLICY=per-thread PTDS_REPORT=off
 guarded/off PTDS_POLICY=guarded PTDS_REPORT=off
 stream/off PTDS_POLICY=stream PTDS_REPORT=off
 observe PTDS_POLICY=observe
+observe/sampled PTDS_POLICY=observe PTDS_DEVICE_TIMES=sampled
+observe/cupti PTDS_POLICY=observe PTDS_DEVICE_TIMES=cupti
 per-thread PTDS_POLICY=per-thread
 guarded PTDS_POLICY=guarded
 cupti-callbacks BENCH_CUPTI=callbacks

@@ -44,6 +44,7 @@ PARTS = {
     "threads": Part("ns a call, row: call/door/threads: added, ratio", ["bare"], added),
     "together": Part("ns of a processor a call, row: call/threads, all calling at once: added, ratio", ["bare"], added),
     "cupti": Part("ns a call, beside CUPTI: added, ratio", ["bare"], added),
+    "times": Part("ns a call, GPU times recorded or not, row: call/door/threads: added, ratio", ["observe"], added),
     "programs": Part("ms, row: program/threads, a training step: ratio to the yardstick", ["recompiled", "bare"], in_ratio),
     "startup": Part("ms from start to end of a process: added", ["bare"], in_extra),
     "bytes": Part("bytes of trace a call", ["trace"], plain),
