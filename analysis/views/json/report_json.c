@@ -11,6 +11,7 @@
 #include "analysis/findings/identity.h"
 #include "analysis/symbols/symbols.h"
 #include "analysis/views/json/keys.h"
+#include "analysis/views/json/texts.h"
 #include "analysis/views/goes_words.h"
 #include "analysis/views/json/value.h"
 #include "analysis/views/opening.h"
@@ -152,17 +153,6 @@ static json_t *proof_or_null(const struct report *report, const struct edge_pair
     return pair != NULL && pair->first.ticks != 0 ? proof_json(report, pair) : json_null();
 }
 
-static json_t *pair_lines(const struct report *report, const struct edge_pair *pair)
-{
-    struct line first, second;
-    json_t *out = json_array();
-    if (!opening_pair(report, pair, &first, &second))
-        return out;
-    json_array_append_new(out, value_text(first.text));
-    json_array_append_new(out, value_text(second.text));
-    return out;
-}
-
 static json_t *verdicts_or_null(const uint64_t *counts)
 {
     return counts != NULL ? verdicts_json(counts) : json_null();
@@ -225,25 +215,6 @@ static json_t *repair_places(const struct report *report, struct site_namer *nam
     LIST_OF(repair->places.count, repair_place_json(report, namer, &repair->places.items[i]));
 }
 
-static void add_line(void *list, const char *line)
-{
-    json_array_append_new(list, value_text(line));
-}
-
-static json_t *repair_lines(const struct report *report, struct site_namer *namer, const struct repair_place *place)
-{
-    json_t *out = json_array();
-    repair_words(report, namer, place, add_line, out);
-    return out;
-}
-
-static json_t *repair_note_list(const struct repair *repair)
-{
-    json_t *out = json_array();
-    repair_notes(repair, add_line, out);
-    return out;
-}
-
 static json_t *repairs_places(const struct traces *traces, struct site_namer *namer, const struct repairs *repairs)
 {
     json_t *out = json_array();
@@ -267,39 +238,9 @@ static json_t *edges_or_null(const struct report *report, struct site_namer *nam
     return report_all_verdicts(report, counts) != NULL ? edges_json(report, namer, counts) : json_null();
 }
 
-static json_t *setting_list(const struct definitions *defs)
-{
-    json_t *out = json_array();
-    for (size_t i = 0; i < defs->settings.count; i++)
-        if (defs->settings.items[i].text != NULL)
-            json_array_append_new(out, value_text(defs->settings.items[i].text));
-    return out;
-}
-
 static json_t *selection_or_null(const struct selection *selection)
 {
     return selection_is_all(selection) ? json_null() : selection_json(selection);
-}
-
-static json_t *gap_list(const struct report *report)
-{
-    json_t *out = json_array();
-    report_gaps(report, add_line, out);
-    return out;
-}
-
-static json_t *past_list(const struct report *report)
-{
-    json_t *out = json_array();
-    report_past(report, add_line, out);
-    return out;
-}
-
-static json_t *incomplete_list(const struct traced *traced)
-{
-    json_t *out = json_array();
-    traced_incomplete(traced, add_line, out);
-    return out;
 }
 
 static void add_reasons(json_t *out, const struct report_totals *totals)
@@ -312,15 +253,6 @@ static void add_reasons(json_t *out, const struct report_totals *totals)
 static json_t *damage_list(const struct trace *trace)
 {
     LIST_OF(trace->damages.count, damage_json(&trace->damages.items[i]));
-}
-
-static json_t *rule_list(const struct report *report)
-{
-    json_t *out = json_array();
-    for (size_t i = 0; i < report->rules; i++)
-        if (report->runs[i].rule != NULL)
-            json_array_append_new(out, json_string(report->runs[i].rule->id));
-    return out;
 }
 
 static json_t *finding_list(const struct report *report, struct site_namer *namer)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For the reader: what a trace says of itself as a whole.
+ */
+#ifndef PTDS_ANALYSIS_TRACE_HEADER_H
+#define PTDS_ANALYSIS_TRACE_HEADER_H
+
+#include "analysis/trace/reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Copies the header out of the trace's source, texts cleaned. false with a message in `error` (TRACE_ERROR_SIZE): nothing
+ * can be read. */
+bool header_read(struct trace *trace, char *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
