@@ -12,14 +12,6 @@
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
-struct table {
-    uint32_t changes; /* odd: it is changing */
-    uint32_t count;
-    uint64_t full_begin, full_end; /* where words lie that there was no room for; end 0 none */
-    struct pointed at[TOUCHED_MOST];
-    struct table *next_free;
-};
-
 extern uint32_t known_unknown_works; /* grows with work that may have put pointers anywhere */
 
 static inline struct table *known_table(struct memory *memory)

@@ -9,6 +9,7 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/footprint/entries.h"
 #include "interpose/footprint/known.h"
 #include "interpose/footprint/pageable.h"
 #include "interpose/footprint/textures.h"
@@ -41,65 +42,6 @@ void tables_give_back(struct table *table)
     table->next_free = free_tables;
     free_tables = table;
     lock_drop(&lock);
-}
-
-static void begin_change(struct table *table)
-{
-    STORE(table->changes, table->changes + 1);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-static void end_change(struct table *table)
-{
-    __atomic_store_n(&table->changes, table->changes + 1, __ATOMIC_RELEASE);
-}
-
-static void set_entry(struct table *table, uint32_t at, struct pointed to)
-{
-    STORE(table->at[at].begin, to.begin);
-    STORE(table->at[at].end, to.end);
-    STORE(table->at[at].memory, to.memory);
-    STORE(table->at[at].uid, to.uid);
-    STORE(table->at[at].writes, to.writes);
-}
-
-/* Entries that lie in there altogether go; and those of memories that are gone. */
-static void clear(struct table *table, uint64_t begin, uint64_t end)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < table->count; i++) {
-        struct pointed one = table->at[i];
-        if ((one.begin >= begin && one.end <= end) || LOAD(one.memory->uid) != one.uid)
-            continue;
-        set_entry(table, kept++, one);
-    }
-    STORE(table->count, kept);
-    if (table->full_begin >= begin && table->full_end <= end)
-        STORE(table->full_end, 0);
-}
-
-/* Words of one memory are one entry, from the first to the last, among those that this copy brought: from `no_pointers` on.
- */
-static void add(struct table *table, uint32_t fresh, struct pointed one)
-{
-    for (uint32_t i = fresh; i < table->count; i++) {
-        const struct pointed *same = &table->at[i];
-        if (same->memory == one.memory && same->uid == one.uid) {
-            STORE(table->at[i].begin, one.begin < same->begin ? one.begin : same->begin);
-            STORE(table->at[i].end, one.end > same->end ? one.end : same->end);
-            STORE(table->at[i].writes, one.writes | same->writes);
-            return;
-        }
-    }
-    if (table->count == TOUCHED_MOST)
-        clear(table, UINT64_MAX, 0); /* those of memories that are gone */
-    if (table->count < TOUCHED_MOST) {
-        set_entry(table, table->count, one);
-        STORE(table->count, table->count + 1);
-        return;
-    }
-    STORE(table->full_begin, table->full_end && table->full_begin < one.begin ? table->full_begin : one.begin);
-    STORE(table->full_end, table->full_end > one.end ? table->full_end : one.end);
 }
 
 /* What a word points at; memory NULL: it is no pointer. */
@@ -167,16 +109,16 @@ static void note_filled(struct thread *thread, struct memory *memory, uint64_t b
     lock_take(&lock);
     struct table *table = table_of(memory, at != SIZE_MAX);
     if (table) {
-        begin_change(table);
-        clear(table, begin, begin + size);
+        entries_begin(table);
+        entries_clear(table, begin, begin + size);
         uint32_t fresh = table->count;
         while (at != SIZE_MAX) {
             found.begin = begin + at;
             found.end = begin + at + 8;
-            add(table, fresh, found);
+            entries_add(table, fresh, found);
             at = tables_next(thread, bytes, at + 8, size, &found);
         }
-        end_change(table);
+        entries_end(table);
     }
     lock_drop(&lock);
     if (all)
@@ -202,9 +144,9 @@ static void cleared(struct memory *memory, uint64_t begin, uint64_t end)
     lock_take(&lock);
     struct table *table = table_of(memory, 0);
     if (table) {
-        begin_change(table);
-        clear(table, begin, end);
-        end_change(table);
+        entries_begin(table);
+        entries_clear(table, begin, end);
+        entries_end(table);
     }
     lock_drop(&lock);
 }
@@ -216,24 +158,6 @@ void tables_cleared(struct memory *memory, uint64_t begin, uint64_t end)
         filled_all(memory);
 }
 
-/* Entries of `from` that lie in [begin, begin + size), moved to `to`. Where rows lie apart, each may be anywhere in it. */
-static void spread(struct table *table, uint64_t to, const struct table *from, uint64_t begin, uint64_t size, int flat)
-{
-    uint32_t fresh = table->count;
-    for (uint32_t i = 0; i < from->count; i++) {
-        struct pointed one = from->at[i];
-        if (flat && (one.begin >= begin + size || one.end <= begin))
-            continue;
-        one.begin = flat && one.begin > begin ? one.begin - begin + to : to;
-        one.end = flat && one.end < begin + size ? one.end - begin + to : to + size;
-        add(table, fresh, one);
-    }
-    if (from->full_end > begin && (!flat || from->full_begin < begin + size)) {
-        STORE(table->full_begin, to);
-        STORE(table->full_end, to + size);
-    }
-}
-
 static void copy_table(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size,
                        int flat, int replaces)
 {
@@ -242,11 +166,11 @@ static void copy_table(struct memory *to, uint64_t to_begin, struct memory *from
     struct table *table = source ? table_of(to, 1) : NULL;
     if (table) {
         struct table copied = *source; /* it may be the same */
-        begin_change(table);
+        entries_begin(table);
         if (replaces)
-            clear(table, to_begin, to_begin + size);
-        spread(table, to_begin, &copied, from_begin, size, flat);
-        end_change(table);
+            entries_clear(table, to_begin, to_begin + size);
+        entries_spread(table, to_begin, &copied, from_begin, size, flat);
+        entries_end(table);
     }
     lock_drop(&lock);
 }
@@ -269,22 +193,6 @@ void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uin
         copy_table(to, to_begin, from, from_begin, size, 1, 0);
 }
 
-/* 0: it changed meanwhile. Nothing is lost by adding what was read: it was there. */
-static int follow(struct touched *touched, const struct table *table)
-{
-    uint32_t before = __atomic_load_n(&table->changes, __ATOMIC_ACQUIRE);
-    uint32_t count = LOAD(table->count);
-    if (LOAD(table->full_end))
-        touch_opaque(touched, OPAQUE_MANY);
-    for (uint32_t i = 0; i < count && i < TOUCHED_MOST; i++) {
-        struct memory *memory = LOAD(table->at[i].memory);
-        if (memory && LOAD(memory->uid) == LOAD(table->at[i].uid))
-            touch_whole(touched, memory, (int)LOAD(table->at[i].writes));
-    }
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return before % 2 == 0 && LOAD(table->changes) == before;
-}
-
 static int has_pageable(struct memory *memory)
 {
     return LOAD(*memories_unseen(memory)) == UNSEEN_PAGEABLE;
@@ -301,7 +209,7 @@ int tables_expand_some(struct touched *touched)
         if (!table)
             continue;
         int tries = 64;
-        while (!follow(touched, table) && --tries)
+        while (!entries_follow(touched, table) && --tries)
             ;
         if (!tries)
             touch_opaque(touched, OPAQUE_POINTERS);
@@ -362,25 +270,14 @@ static struct pointed anywhere(const struct memory *to, struct memory *memory)
     return (struct pointed){base, bytes > 1 ? base + bytes : UINT64_MAX, memory, LOAD(memory->uid), 1};
 }
 
-static int has_entry(const struct table *table, const struct pointed *one)
-{
-    uint32_t count = LOAD(table->count);
-    for (uint32_t i = 0; i < count && i < TOUCHED_MOST; i++) {
-        if (LOAD(table->at[i].memory) == one->memory && LOAD(table->at[i].uid) == one->uid && LOAD(table->at[i].writes) &&
-            LOAD(table->at[i].begin) <= one->begin && LOAD(table->at[i].end) >= one->end)
-            return 1;
-    }
-    return 0;
-}
-
 static void add_anywhere(struct memory *to, struct pointed one)
 {
     lock_take(&lock);
     struct table *table = table_of(to, 0);
     if (table) {
-        begin_change(table);
-        add(table, 0, one);
-        end_change(table);
+        entries_begin(table);
+        entries_add(table, 0, one);
+        entries_end(table);
     }
     lock_drop(&lock);
 }
@@ -389,7 +286,7 @@ static void note_all(struct memory *memory, const struct touched *touched)
 {
     for (unsigned i = 0; i < touched->count; i++) {
         struct pointed one = anywhere(memory, touched->at[i].memory);
-        if (!has_entry(known_table(memory), &one))
+        if (!entries_have(known_table(memory), &one))
             add_anywhere(memory, one);
     }
 }

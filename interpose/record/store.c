@@ -8,25 +8,20 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "interpose/base/cancel.h"
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/record/chunk_pages.h"
 #include "interpose/record/cut.h"
 #include "interpose/record/file.h"
 
 #define EXTENT_SIZE ((size_t)PTDS_CHUNK_SIZE * PTDS_EXTENT_CHUNKS)
 #define EXTENTS_MAX 65536u
 #define PART_SIZE ((size_t)64 << 10) /* of a mapping, replaced at once: whole pages on every machine */
-#define PART_PAGE ((uintptr_t)getpagesize())
-#define DEFINITIONS_ALONE 8u /* of the last chunks at most so many are not for calls */
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
-#endif
+#define DEFINITIONS_ALONE 8u         /* of the last chunks at most so many are not for calls */
 
 enum state { STATE_FRESH, STATE_ACTIVE, STATE_FULL, STATE_FREE };
 
@@ -217,38 +212,6 @@ static struct ptds_chunk *next_chunk(enum ptds_chunk_kind kind, uint64_t *index)
     return chunk_at(store.handed);
 }
 
-/* All pages of a new chunk at once: taken one by one by the records, their faults would cost a record more than it costs
- * itself. Outside the lock, or threads that record much would wait for each other's pages; a file's space is still reserved
- * in it. */
-static void populate(struct ptds_chunk *chunk)
-{
-    uint8_t *rest = (uint8_t *)chunk + MEMORY_PAGE; /* the header's page is there */
-    size_t size = PTDS_CHUNK_SIZE - MEMORY_PAGE;
-    if (madvise(rest, size, MADV_POPULATE_WRITE) == 0 || errno != EINVAL)
-        return;
-    for (size_t at = 0; at < size; at += MEMORY_PAGE) /* Linux before 5.14, or larger pages */
-        __atomic_store_n(rest + at, 0, __ATOMIC_RELAXED);
-}
-
-/* Of what comes after a chunk's header. A file's pages are only let go of. */
-static void clear(struct ptds_chunk *chunk)
-{
-    if (file_path())
-        memset(chunk + 1, 0, PTDS_CHUNK_SIZE - sizeof *chunk);
-    else
-        memory_clear(chunk + 1, PTDS_CHUNK_SIZE - sizeof *chunk);
-}
-
-/* Nobody writes to this part of a chunk, nor reads it, until the chunk is another's. */
-static void let_go(const void *from, const struct ptds_chunk *chunk)
-{
-    uintptr_t first = ((uintptr_t)from + PART_PAGE - 1) & ~(PART_PAGE - 1), last = (uintptr_t)chunk + PTDS_CHUNK_SIZE;
-    int saved = errno;
-    if (first < last)
-        madvise((void *)first, last - first, MADV_DONTNEED);
-    errno = saved;
-}
-
 /* Whoever forgets definitions looks at chunks of other threads meanwhile: by their kind, which comes last. */
 static void begin_chunk(struct ptds_chunk *chunk, enum ptds_chunk_kind kind, uint32_t thread)
 {
@@ -298,13 +261,13 @@ struct ptds_chunk *store_chunk(enum ptds_chunk_kind kind, uint32_t thread, size_
         fresh = index == store.handed;
         hand_out(chunk, index, kind, thread);
         if (!fresh && kind == PTDS_CHUNK_COUNTS)
-            clear(chunk);
+            chunk_clear(chunk);
     } else if (kind == PTDS_CHUNK_CALLS) {
         __atomic_store_n(&store.out, 1, __ATOMIC_RELAXED);
     }
     lock_drop(&store.lock);
     if (fresh && kind == PTDS_CHUNK_CALLS)
-        populate(chunk);
+        chunk_populate(chunk);
     if (kind != PTDS_CHUNK_COUNTS && (!chunk || store.full))
         say_that_there_is_no_more(chunk != NULL);
     cancel_back(cancel);
@@ -338,7 +301,7 @@ struct ptds_chunk *store_chunk_ahead(uint32_t thread)
     }
     lock_drop(&store.lock);
     if (chunk)
-        populate(chunk);
+        chunk_populate(chunk);
     cancel_back(cancel);
     errno = saved;
     return chunk;
@@ -359,7 +322,7 @@ void store_chunk_last(struct ptds_chunk *chunk)
 {
     if (!chunk)
         return;
-    let_go((const uint8_t *)(chunk + 1) + chunk->committed, chunk);
+    chunk_let_go((const uint8_t *)(chunk + 1) + chunk->committed, chunk);
     store_chunk_full(chunk);
 }
 
@@ -379,7 +342,7 @@ void store_chunk_back(struct ptds_chunk *chunk)
     lock_take(&store.lock);
     store.counts -= chunk->kind == PTDS_CHUNK_COUNTS;
     __atomic_store_n(&chunk->kind, PTDS_CHUNK_FREE, __ATOMIC_RELEASE);
-    let_go(chunk + 1, chunk);
+    chunk_let_go(chunk + 1, chunk);
     set_state(chunk, STATE_FREE);
     store.free++;
     __atomic_store_n(&store.out, 0, __ATOMIC_RELAXED);
