@@ -152,26 +152,22 @@ static int parse_output_path(const char *value, struct env_output_to *out)
     return parse_path(value, &out->path);
 }
 
+static int parse_output(const char *value, const char *to_stderr, struct env_output_to *out)
+{
+    if (strcmp(value, to_stderr) != 0 && strcmp(value, "off") != 0)
+        return parse_output_path(value, out);
+    out->kind = strcmp(value, "off") == 0 ? ENV_OUTPUT_OFF : ENV_OUTPUT_STDERR;
+    return 1;
+}
+
 static int parse_report(const char *value, struct env_output_to *out)
 {
-    if (strcmp(value, "summary") == 0)
-        out->kind = ENV_OUTPUT_STDERR;
-    else if (strcmp(value, "off") == 0)
-        out->kind = ENV_OUTPUT_OFF;
-    else
-        return parse_output_path(value, out);
-    return 1;
+    return parse_output(value, "summary", out);
 }
 
 static int parse_log(const char *value, struct env_output_to *out)
 {
-    if (strcmp(value, "stderr") == 0)
-        out->kind = ENV_OUTPUT_STDERR;
-    else if (strcmp(value, "off") == 0)
-        out->kind = ENV_OUTPUT_OFF;
-    else
-        return parse_output_path(value, out);
-    return 1;
+    return parse_output(value, "stderr", out);
 }
 
 /* 0 stands for a default that depends on other settings. */

@@ -66,16 +66,28 @@ void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes)
     memories_unmap_all(base, bytes);
 }
 
+/* 0: it was the only time. */
+static int once_less(struct map *times, uint64_t key)
+{
+    uint64_t more = map_get(times, key);
+    if (more > 1)
+        map_set(times, key, more - 1);
+    else if (more)
+        map_remove(times, key);
+    return more != 0;
+}
+
+static void once_more(struct map *times, uint64_t key)
+{
+    if (!map_add(times, key, 1))
+        map_set(times, key, 1);
+}
+
 void fp_release(struct call *C, uint64_t handle)
 {
     if (!C->footprint)
         return;
-    uint64_t more = map_get(&retained, handle);
-    if (more > 1)
-        map_set(&retained, handle, more - 1);
-    else if (more)
-        map_remove(&retained, handle);
-    else
+    if (!once_less(&retained, handle))
         C->leaving = (struct memory *)map_remove(&physical, handle);
 }
 
@@ -89,8 +101,8 @@ void mappings_released(struct call *C, uint64_t handle)
 
 void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle)
 {
-    if (learns(C) && handle && !map_add(&retained, (uint64_t)*handle, 1))
-        map_set(&retained, (uint64_t)*handle, 1);
+    if (learns(C) && handle)
+        once_more(&retained, (uint64_t)*handle);
 }
 
 /* Others can touch it from here on, and learn by the host's word that they may. */
@@ -162,8 +174,7 @@ void mappings_opened(struct call *C, const CUdeviceptr *pointer)
     uint64_t base = *pointer, bytes = 0, given = base;
     struct place place = memories_find(C->thread, base);
     if (place.memory && place.memory->kind == PTDS_MEMORY_IPC) {
-        if (!map_add(&opened, given, 1))
-            map_set(&opened, given, 1);
+        once_more(&opened, given);
         footprint_record_alloc(C, PTDS_MEMORY_IPC, place.begin, place.end - place.begin, place.memory->uid);
         return;
     }
@@ -179,13 +190,9 @@ void fp_close(struct call *C, CUdeviceptr base)
 {
     if (!C->footprint)
         return;
-    uint64_t more = map_get(&opened, base);
-    if (more > 1)
-        map_set(&opened, base, more - 1);
-    else if (more)
-        map_remove(&opened, base);
+    int last = !once_less(&opened, base);
     struct place place = memories_find(C->thread, base);
-    if (!more)
+    if (last)
         fp_free(C, PTDS_OP_FREE, place.memory ? place.begin : base);
     C->object = place.memory ? place.memory->uid : 0;
     fp_object(C, PTDS_OP_FREE, base);

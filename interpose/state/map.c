@@ -107,17 +107,22 @@ uint64_t map_get(struct map *map, uint64_t key)
     return map_add(map, key, 0);
 }
 
+/* NULL: not there. */
+static struct map_entry *present(const struct map_stripe *stripe, uint64_t key)
+{
+    struct map_entry *entry = stripe->capacity ? probe(stripe, key) : NULL;
+    return entry && entry->key == key ? entry : NULL;
+}
+
 uint64_t map_add(struct map *map, uint64_t key, uint64_t amount)
 {
     if (key == 0 || key == DELETED)
         return 0;
     uint64_t value = 0;
     struct map_stripe *stripe = enter(map, key);
-    if (stripe->capacity) {
-        struct map_entry *entry = probe(stripe, key);
-        if (entry->key == key)
-            value = entry->value += amount;
-    }
+    struct map_entry *entry = present(stripe, key);
+    if (entry)
+        value = entry->value += amount;
     lock_drop(&stripe->lock);
     return value;
 }
@@ -128,12 +133,10 @@ uint64_t map_remove(struct map *map, uint64_t key)
         return 0;
     uint64_t value = 0;
     struct map_stripe *stripe = enter(map, key);
-    if (stripe->capacity) {
-        struct map_entry *entry = probe(stripe, key);
-        if (entry->key == key) {
-            value = entry->value;
-            *entry = (struct map_entry){DELETED, 0};
-        }
+    struct map_entry *entry = present(stripe, key);
+    if (entry) {
+        value = entry->value;
+        *entry = (struct map_entry){DELETED, 0};
     }
     lock_drop(&stripe->lock);
     return value;
