@@ -5,6 +5,7 @@
 #ifndef PTDS_DRIVER_H
 #define PTDS_DRIVER_H
 
+#include <errno.h>
 #include <stdint.h>
 
 #include "interpose/api/api.h"
@@ -49,6 +50,16 @@ struct driver_calls {
 #undef X
 };
 extern struct driver_calls driver;
+
+/* A call of the shim's own: what it leaves in errno is not for the program. Not needed for cuCtxGetCurrent, which every
+ * call asks: drivers read a variable of the thread's. */
+#define ASK(call) \
+    ({ \
+        int errno_before_ = errno; \
+        CUresult answer_ = (call); \
+        errno = errno_before_; \
+        answer_; \
+    })
 
 /* 1 once the driver is known. */
 int driver_ready(void);

@@ -34,7 +34,7 @@ static enum ptds_memory_kind any_kind(const struct place *place, uint64_t addres
         return pinned;
     if (capture_any() || !driver.cuPointerGetAttribute)
         return PTDS_MEMORY_UNKNOWN;
-    if (driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS)
+    if (ASK(driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)) != CUDA_SUCCESS)
         return PTDS_MEMORY_PAGEABLE;
     return type == CU_MEMORYTYPE_DEVICE ? PTDS_MEMORY_DEVICE : PTDS_MEMORY_PINNED;
 }

@@ -16,6 +16,7 @@
 #include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
 
+#include <errno.h>
 #include <string.h>
 
 static struct map kernels; /* handle -> struct kernel * */
@@ -187,7 +188,9 @@ static const struct kernel *learn(CUfunction function)
 const struct kernel *kernels_find_anew(struct thread *thread, CUfunction function)
 {
     uint32_t forgotten = __atomic_load_n(&kernels_forgotten, __ATOMIC_ACQUIRE);
+    int saved = errno; /* the driver is asked */
     const struct kernel *kernel = learn(function);
+    errno = saved;
     if (!thread->kernels)
         thread->kernels = memory_keep(KERNELS_MET * sizeof *thread->kernels);
     if (thread->kernels)

@@ -161,7 +161,7 @@ static void ask_range(uint64_t *base, uint64_t *bytes)
     size_t size = 0;
     *bytes = 1;
     if (!capture_any() && driver.cuMemGetAddressRange_v2 &&
-        driver.cuMemGetAddressRange_v2(&begin, &size, *base) == CUDA_SUCCESS && size) {
+        ASK(driver.cuMemGetAddressRange_v2(&begin, &size, *base)) == CUDA_SUCCESS && size) {
         *base = begin;
         *bytes = size;
     }

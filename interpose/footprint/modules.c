@@ -105,11 +105,12 @@ static void know_devices(void)
     unsigned count = 0;
     int devices = 0, major, minor;
     if (__atomic_load_n(&known, __ATOMIC_ACQUIRE) || !driver.cuDeviceGetAttribute || !driver.cuDeviceGetCount ||
-        capture_any() || driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
+        capture_any() || ASK(driver.cuDeviceGetCount(&devices)) != CUDA_SUCCESS)
         return;
     for (CUdevice device = 0; device < devices && count <= IMAGE_DEVICES; device++) {
-        if (driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device) != CUDA_SUCCESS ||
-            driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device) != CUDA_SUCCESS)
+        if (ASK(driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device)) !=
+                CUDA_SUCCESS ||
+            ASK(driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)) != CUDA_SUCCESS)
             break;
         unsigned i = 0;
         kinds[count] = (uint32_t)(major * 10 + minor);
@@ -200,7 +201,7 @@ static int is_managed(uint64_t address)
 {
     unsigned managed = 0;
     return !capture_any() && driver.cuPointerGetAttribute &&
-           driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == CUDA_SUCCESS && managed;
+           ASK(driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address)) == CUDA_SUCCESS && managed;
 }
 
 /* Asked for again, it is there. */

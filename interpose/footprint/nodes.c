@@ -197,8 +197,10 @@ static int walk(struct call *C, struct nodes *nodes, CUgraph graph, unsigned dep
 
 void nodes_add(struct call *C, struct nodes *nodes, CUgraph graph)
 {
+    int saved = errno; /* the driver is asked, of each node */
     if (!can_ask() || !walk(C, nodes, graph, 0))
         touch_opaque(&nodes->touched, OPAQUE_GRAPH);
+    errno = saved;
 }
 
 /* What an executable graph's node is from now on. */

@@ -167,7 +167,7 @@ void guard_finish_alone(struct call *C)
 {
     C->guarded.alone = 0;
     if (capture_any())
-        rails_host_wait(C->target); /* it has no lane itself */
+        ASK(rails_host_wait(C->target)); /* it has no lane itself */
     else
         all_is_done(C);
 }

@@ -162,7 +162,7 @@ struct attribute {
 static void set_on_lane(CUstream lane, void *data)
 {
     const struct attribute *attribute = data;
-    REAL(cuStreamSetAttribute)(lane, attribute->id, attribute->value);
+    ASK(REAL(cuStreamSetAttribute)(lane, attribute->id, attribute->value));
 }
 
 void policy_attribute_set(struct call *C, CUstreamAttrID attribute, const CUstreamAttrValue *value)
@@ -174,7 +174,7 @@ void policy_attribute_set(struct call *C, CUstreamAttrID attribute, const CUstre
 
 static void copy_to_lane(CUstream lane, void *from)
 {
-    REAL(cuStreamCopyAttributes)(lane, (CUstream)from);
+    ASK(REAL(cuStreamCopyAttributes)(lane, (CUstream)from));
 }
 
 void policy_attributes_copied(struct call *C, CUstream to, CUstream from)

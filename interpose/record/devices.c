@@ -30,7 +30,7 @@ static void define_fact(int device, const char *what, const char *value)
 
 static int attribute(int device, CUdevice_attribute which, int *value)
 {
-    return driver.cuDeviceGetAttribute && driver.cuDeviceGetAttribute(value, which, device) == CUDA_SUCCESS;
+    return driver.cuDeviceGetAttribute && ASK(driver.cuDeviceGetAttribute(value, which, device)) == CUDA_SUCCESS;
 }
 
 static void define_number(int device, const char *what, CUdevice_attribute which)
@@ -60,7 +60,7 @@ void record_device(int device)
     if (!record_on() || device < 0 || device >= 64 || capture_any() ||
         (__atomic_fetch_or(&known, UINT64_C(1) << device, __ATOMIC_RELAXED) & UINT64_C(1) << device))
         return;
-    if (driver.cuDeviceGetName && driver.cuDeviceGetName(name, sizeof name - 1, device) == CUDA_SUCCESS)
+    if (driver.cuDeviceGetName && ASK(driver.cuDeviceGetName(name, sizeof name - 1, device)) == CUDA_SUCCESS)
         define_fact(device, "name", name);
     if (attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &mode))
         define_fact(device, "compute_mode", compute_mode(mode));

@@ -204,7 +204,7 @@ int capture_has_event(CUevent event)
 static int still_capturing(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (!REAL(cuStreamIsCapturing) || REAL(cuStreamIsCapturing)(handle, &status) != CUDA_SUCCESS)
+    if (!REAL(cuStreamIsCapturing) || ASK(REAL(cuStreamIsCapturing)(handle, &status)) != CUDA_SUCCESS)
         return 0;
     return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }

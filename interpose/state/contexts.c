@@ -39,7 +39,8 @@ static int32_t device_of(CUcontext handle)
     CUcontext now = NULL;
     CUdevice device = -1;
     if (capture_any() || !driver.cuCtxGetCurrent || !driver.cuCtxGetDevice ||
-        driver.cuCtxGetCurrent(&now) != CUDA_SUCCESS || now != handle || driver.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        driver.cuCtxGetCurrent(&now) != CUDA_SUCCESS || now != handle ||
+        ASK(driver.cuCtxGetDevice(&device)) != CUDA_SUCCESS)
         return -1;
     return device;
 }
@@ -220,7 +221,7 @@ void objects_primary_left(struct call *C, CUdevice device)
     unsigned flags = 0;
     int active = 1;
     if (C->result == CUDA_SUCCESS && C->context && driver.cuDevicePrimaryCtxGetState &&
-        driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active)
+        ASK(driver.cuDevicePrimaryCtxGetState(device, &flags, &active)) == CUDA_SUCCESS && !active)
         primary_ended(C->context);
 }
 

@@ -108,7 +108,7 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
 static uint32_t ask_kind(CUstream handle)
 {
     unsigned flags = 0;
-    if (capture_any() || !driver.cuStreamGetFlags || driver.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS)
+    if (capture_any() || !driver.cuStreamGetFlags || ASK(driver.cuStreamGetFlags(handle, &flags)) != CUDA_SUCCESS)
         return PTDS_STREAM_UNKNOWN;
     return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
 }

@@ -19,7 +19,7 @@
 static struct {
     int driver_version, devices, log;
     uint64_t launch_ns;
-    bool load_holds, overtake, thread_end_hangs, pageable;
+    bool load_holds, overtake, thread_end_hangs, pageable, loses_errno;
 } knob = {.driver_version = 13000, .devices = 2, .log = -1};
 
 int knob_driver_version(void)
@@ -81,6 +81,12 @@ static void set_delay(struct entry *e, const char *rest)
     e->delay_ns = strtoull(rest + (*rest == ':'), NULL, 0);
 }
 
+static void set_keeps_errno(struct entry *e, const char *rest)
+{
+    (void)rest;
+    e->keeps_errno = true;
+}
+
 static void set_nap(struct entry *e, const char *rest)
 {
     if (sscanf(rest, ":%lu:%lu", &e->nap_at, &e->nap_ns) != 2)
@@ -135,6 +141,8 @@ static void load(void)
     for_each("SIM_FAIL", set_fail);
     for_each("SIM_DELAY", set_delay);
     for_each("SIM_NAP", set_nap);
+    for_each("SIM_ERRNO_BUT", set_keeps_errno);
+    knob.loses_errno = getenv("SIM_ERRNO_BUT") != NULL;
     for (size_t i = 0; i < COUNT_OF(early); i++)
         entry_named(early[i], strlen(early[i]))->before_init = true;
     for (int i = 0; i < sim_entry_count; i++) {
@@ -190,6 +198,8 @@ CUresult call_enter(int index, bool twin, uintptr_t stream)
     knobs_load();
     if (e->hidden)
         return CUDA_ERROR_NOT_FOUND;
+    if (knob.loses_errno && !e->keeps_errno)
+        errno = EXDEV; /* as no driver does by itself, and any may */
     unsigned long count = __atomic_add_fetch(&e->calls, 1, __ATOMIC_RELAXED);
     if (stream != NO_HANDLE)
         __atomic_store_n(&e->last_stream, stream, __ATOMIC_RELAXED);

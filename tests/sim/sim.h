@@ -346,7 +346,7 @@ struct entry {
     CUresult fail_code;
     uint64_t delay_ns;
     unsigned long nap_at, nap_ns;
-    bool hidden, before_init;
+    bool hidden, before_init, keeps_errno;
 };
 
 extern struct entry sim_entries[];
