@@ -233,9 +233,11 @@ static const struct table *filled(struct memory *memory)
     return table && LOAD(table->count) ? table : NULL;
 }
 
-/* Kernels may put pointers there from now on: they are noted in a table of its own. */
+/* Kernels may put pointers there from now on: they are noted in a table of its own. Without the lock once it has one. */
 static int can_note(struct memory *memory)
 {
+    if (known_table(memory))
+        return 1;
     lock_take(&lock);
     int can = table_of(memory, 1) != NULL;
     lock_drop(&lock);
@@ -255,7 +257,7 @@ int tables_known(struct memory *memory, int heap)
 /* Others write there only by an address that they got from the program, as into any memory. */
 int tables_known_variables(struct memory *memory)
 {
-    return known_some(memory) && !LOAD(*memories_unseen(memory)) && (known_table(memory) || can_note(memory));
+    return known_some(memory) && !LOAD(*memories_unseen(memory)) && can_note(memory);
 }
 
 int tables_seen(struct memory *memory)

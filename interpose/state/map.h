@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A map from 64-bit keys to 64-bit values for handles and addresses: striped, each stripe an open-addressing table of its
- * own behind its own lock, grown by pages from the kernel. About ten nanoseconds a lookup without contention.
+ * own, grown by pages from the kernel. Changed under the stripe's lock, read without one.
  */
 #ifndef PTDS_MAP_H
 #define PTDS_MAP_H
@@ -21,14 +21,16 @@ struct map_entry {
 struct map {
     struct map_stripe {
         struct lock lock;
-        uint32_t used; /* slots not free, deleted ones included */
-        size_t capacity;
-        struct map_entry *entries;
+        uint32_t changes; /* odd: it is changing */
+        uint32_t used;    /* slots not free, deleted ones included */
+        /* Pages of entries, and in the lowest bits the binary logarithm of how many there are; 0 none. */
+        uintptr_t table;
+        uintptr_t spare; /* the one before, empty: readers may still be in it */
     } stripe[MAP_STRIPES];
 };
 
-/* Sets, finds (0 if absent), removes (returns the value that was there, 0 if none). Any thread. Without memory nothing is
- * set. */
+/* Sets, finds (0 if absent; waits for nobody), removes (returns the value that was there, 0 if none). Any thread. Without
+ * memory nothing is set. */
 void map_set(struct map *map, uint64_t key, uint64_t value);
 uint64_t map_get(struct map *map, uint64_t key);
 uint64_t map_remove(struct map *map, uint64_t key);
@@ -42,7 +44,7 @@ uint64_t map_add(struct map *map, uint64_t key, uint64_t amount);
 /* Removes everything. Any thread. */
 void map_clear(struct map *map);
 
-/* Removes what gone() says 1 of. It is called under a lock: it must not touch the map. */
+/* Removes what gone() says 1 of. It is called under a lock: it must not change the map. */
 void map_remove_if(struct map *map, int (*gone)(uint64_t key, uint64_t value, void *argument), void *argument);
 
 /* Forgets everything; for a forked child, where another thread may have held a lock. */
