@@ -59,7 +59,7 @@ static struct map_entry *probe(struct table table, uint64_t key)
 {
     struct map_entry *reuse = NULL;
     for (size_t at = mix(key) >> 6;; at++) {
-        struct map_entry *entry = &table.at[at & (table.capacity - 1)];
+        struct map_entry *entry = table.at + (at & (table.capacity - 1));
         if (entry->key == key)
             return entry;
         if (entry->key == 0)
@@ -183,7 +183,7 @@ static int read(const struct map_stripe *stripe, uint64_t key, uint64_t *value)
     struct table table = table_at(__atomic_load_n(&stripe->table, __ATOMIC_ACQUIRE));
     *value = 0;
     for (size_t i = 0, at = mix(key) >> 6; i < table.capacity; i++, at++) {
-        const struct map_entry *entry = &table.at[at & (table.capacity - 1)];
+        const struct map_entry *entry = table.at + (at & (table.capacity - 1));
         uint64_t found = LOAD(entry->key);
         if (found == key)
             *value = LOAD(entry->value);

@@ -176,7 +176,7 @@ const std::map<std::string, std::function<void(CUstream)>> calls = {
      [](CUstream) {
          CUmemAllocationProp prop = {};
          prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-         prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+         prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
          CUmemGenericAllocationHandle handle;
          CUdeviceptr at;
          CU(cuMemCreate(&handle, 2 << 20, &prop, 0));
