@@ -147,6 +147,7 @@ static void note_open(struct verdicts *v, struct memory *memory, struct user *us
 struct other {
     uint32_t lane;
     uint64_t explicitly, full, own; /* own: without what only the host knows */
+    bool examined;                  /* one of its accesses, or of the lanes' before it, changed more than a count */
 };
 
 static INLINE void know_other(const struct verdicts *v, const struct blame *by, uint32_t about, struct other *other)
@@ -190,6 +191,7 @@ static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, s
     if (outcome != OUTCOME_UNSETTLED)
         return (enum outcome)outcome;
     other->lane = NO_LANE;
+    other->examined = true;
     return conflicts_examine(v, by, memory, old, touch);
 }
 
@@ -211,6 +213,10 @@ static enum outcome look_at_all(struct verdicts *v, const struct blame *by, stru
             note_open(v, memory, user, old->lane);
         worst = worse(worst, outcome);
     }
+    if (other.examined || worst >= OUTCOME_HELD_BY_HOST)
+        memory->told = 15;
+    else if (memory->told != 0)
+        memory->told--;
     return worst;
 }
 
@@ -239,9 +245,11 @@ static enum outcome look_at_new(struct verdicts *v, const struct blame *by, stru
                                 const struct touch *touch, struct user *user, uint64_t since)
 {
     enum outcome worst = OUTCOME_APART;
-    if (memory->waiting_count < v->few)
+    if (memory->waiting_count < v->few && memory->told)
         return look_at_all(v, by, memory, touch, user, since, UINT64_MAX);
     struct question question = users_in_question(v, by, memory, touch->access, since);
+    if (question.lanes != 0)
+        memory->told = 15;
     for (unsigned looks = 0; question.lanes != 0; looks++) {
         struct remembered first;
         since = question.since;

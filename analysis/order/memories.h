@@ -73,6 +73,7 @@ struct memory {
     struct user *users; /* by lane, modulo `users_room` */
     uint64_t used;      /* a bit for each of them */
     uint32_t users_room;
+    uint8_t told;     /* the last look at it changed something */
     bool crowded;     /* there are, or were, more than there is room for */
     uint64_t cleaned; /* when those went that everybody comes after */
     uint64_t tried;   /* in this turn: when it was last found not to be clear */
