@@ -214,7 +214,7 @@ static enum outcome look_at_all(struct verdicts *v, const struct blame *by, stru
         worst = worse(worst, outcome);
     }
     if (other.examined || worst >= OUTCOME_HELD_BY_HOST)
-        memory->told = 15;
+        memory->told = TOLD;
     else if (memory->told != 0)
         memory->told--;
     return worst;
@@ -245,11 +245,11 @@ static enum outcome look_at_new(struct verdicts *v, const struct blame *by, stru
                                 const struct touch *touch, struct user *user, uint64_t since)
 {
     enum outcome worst = OUTCOME_APART;
-    if (memory->waiting_count < v->few && memory->told)
+    if (memory->waiting.count < v->few && memory->told)
         return look_at_all(v, by, memory, touch, user, since, UINT64_MAX);
     struct question question = users_in_question(v, by, memory, touch->access, since);
     if (question.lanes != 0)
-        memory->told = 15;
+        memory->told = TOLD;
     for (unsigned looks = 0; question.lanes != 0; looks++) {
         struct remembered first;
         since = question.since;

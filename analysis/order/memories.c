@@ -88,20 +88,28 @@ enum { SMALL_LIST = 16 };
 
 static void begin_anew(struct memory *memory, const struct memory *as)
 {
-    struct memory old = *memory;
+    struct waiting waiting = memory->waiting;
+    struct remembered *list = memory->list.items;
+    size_t room = memory->list.room;
+    struct user *users = memory->users;
+    uint32_t users_room = memory->users_room;
     *memory = *as;
-    if (old.list.room <= SMALL_LIST) {
-        memory->list.items = old.list.items;
-        memory->list.room = old.list.room;
+    if (waiting.room <= SMALL_LIST)
+        memory->waiting = waiting;
+    else
+        free(waiting.many);
+    if (room <= SMALL_LIST) {
+        memory->list.items = list;
+        memory->list.room = room;
     } else {
-        free(old.list.items);
+        free(list);
     }
-    if (old.users_room > USERS_LEAST) {
-        free(old.users);
-    } else if (old.users != NULL) {
-        memset(old.users, 0, old.users_room * sizeof *old.users);
-        memory->users = old.users;
-        memory->users_room = old.users_room;
+    if (users_room > USERS_LEAST) {
+        free(users);
+    } else if (users != NULL) {
+        memset(users, 0, users_room * sizeof *users);
+        memory->users = users;
+        memory->users_room = users_room;
     }
 }
 
@@ -273,6 +281,8 @@ void memories_free(struct verdicts *v)
     for (size_t i = 0; i < v->memories.count; i++) {
         free(v->memories.items[i].list.items);
         free(v->memories.items[i].users);
+        if (v->memories.items[i].waiting.room > WAITING_FEW)
+            free(v->memories.items[i].waiting.many);
     }
     free(v->memories.items);
     free(v->free_memories.items);

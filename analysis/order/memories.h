@@ -55,7 +55,21 @@ struct user {
 
 /* Buckets of remembered accesses: 0 those that are not open-ended, the others by lane and first byte. USERS_MOST: lanes
  * of a memory; of two in one place only the last is known. */
-enum { BUCKETS = 64, USERS_LEAST = 2, USERS_MOST = 64 };
+enum { BUCKETS = 64, USERS_LEAST = 2, USERS_MOST = 64, TOLD = 15 };
+
+/* The places (places.h) that are to be written back, in the order in which they began to wait. */
+enum { WAITING_FEW = 4 };
+struct waiting {
+    union {
+        uint16_t few[WAITING_FEW];
+        uint16_t *many; /* room > WAITING_FEW */
+    };
+    uint16_t count, room;
+};
+static inline uint16_t *waiting_items(struct waiting *waiting)
+{
+    return waiting->room > WAITING_FEW ? waiting->many : waiting->few;
+}
 
 struct memory {
     uint64_t turn;    /* a lane's, at this memory: another number for each; 0: not in use */
@@ -64,16 +78,16 @@ struct memory {
     uint32_t lane;    /* of the newest */
     unsigned classes; /* TOUCHES_ */
     uint64_t base, end;
-    TABLE_OF(struct remembered) list;    /* places */
-    uint64_t clear;                      /* the turn in which nobody's earlier accesses are of interest any more */
-    uint64_t other;                      /* the newest of any other lane */
-    uint32_t waiting, waiting_count;     /* places to be written back: the last, plus one */
+    TABLE_OF(struct remembered) list; /* places */
+    uint64_t clear;                   /* the turn in which nobody's earlier accesses are of interest any more */
+    uint64_t other;                   /* the newest of any other lane */
+    struct waiting waiting;
     uint16_t live, free, oldest, newest; /* how many places are in use; a free one; by op */
     uint16_t bucket[BUCKETS];
     struct user *users; /* by lane, modulo `users_room` */
     uint64_t used;      /* a bit for each of them */
     uint32_t users_room;
-    uint8_t told;     /* the last look at it changed something */
+    uint8_t told;     /* TOLD: the last look at it changed something; 0: none of the last ones did */
     bool crowded;     /* there are, or were, more than there is room for */
     uint64_t cleaned; /* when those went that everybody comes after */
     uint64_t tried;   /* in this turn: when it was last found not to be clear */
@@ -170,7 +184,7 @@ static inline unsigned accesses_strength(enum access access)
 
 /* places.c: the first of what is noted of a memory after operation `since` and not written back, by some other lanes (a bit
  * for each, modulo 64), only if `any` by accesses that read. False: none. */
-bool places_first(const struct verdicts *v, const struct memory *memory, uint64_t lanes, bool any, uint64_t since,
+bool places_first(const struct verdicts *v, struct memory *memory, uint64_t lanes, bool any, uint64_t since,
                   struct remembered *out);
 /* Whether what is remembered there gives way to what is noted of the same place. */
 bool places_supersede(struct verdicts *v, const struct remembered *old, uint32_t position);

@@ -7,9 +7,11 @@
 #include "analysis/order/places.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LINE = 64, PLACES = 1 << PLACE_BITS };
 _Static_assert(sizeof(struct place) == LINE, "a line");
+_Static_assert(PLACES - 1 <= UINT16_MAX && MEMORIES_MOST <= UINT32_MAX / sizeof(struct memory), "where they are is noted");
 
 /* Of one memory: so that writing back takes a bounded time and room. */
 enum { WAITING_MOST = 128 };
@@ -45,16 +47,30 @@ static INLINE struct remembered *remembered_at(const struct place *place, struct
     return same ? found : NULL;
 }
 
-void places_enlist(struct verdicts *v, struct place *place, struct memory *memory)
+static RARE bool more_room(struct waiting *waiting)
 {
-    if (memory->waiting_count == WAITING_MOST)
-        places_write_back(v, memory);
+    size_t room = waiting->room != 0 ? waiting->room * 2u : WAITING_FEW;
+    uint16_t *grown = room > WAITING_FEW && room <= WAITING_MOST ? malloc(room * sizeof *grown) : NULL;
+    if (grown == NULL && room != WAITING_FEW)
+        return false;
+    if (grown != NULL) {
+        memcpy(grown, waiting_items(waiting), waiting->count * sizeof *grown);
+        if (waiting->room > WAITING_FEW)
+            free(waiting->many);
+        waiting->many = grown;
+    }
+    waiting->room = (uint16_t)room;
+    return true;
+}
+
+ASIDE void places_enlist(struct verdicts *v, const struct place *place, struct memory *memory)
+{
+    struct waiting *waiting = &memory->waiting;
     size_t at = (size_t)(place - v->places);
+    if (waiting->count == waiting->room && !more_room(waiting))
+        places_write_back(v, memory);
+    waiting_items(waiting)[waiting->count++] = (uint16_t)at;
     v->places_waiting[at / 64] |= UINT64_C(1) << at % 64;
-    place->waiting = true;
-    place->next = memory->waiting;
-    memory->waiting = (uint32_t)(place - v->places) + 1;
-    memory->waiting_count++;
 }
 
 static void forget(const struct place *place, struct memory *memory, unsigned kinds)
@@ -78,7 +94,6 @@ static unsigned collect(struct noted *noted, unsigned count, struct place *place
         noted[at] = one;
     }
     place->noted = 0;
-    place->waiting = false;
     return count;
 }
 
@@ -96,21 +111,17 @@ static void write_back(struct verdicts *v, struct memory *memory, const struct n
         *at = accesses_remember(v, place->by, memory, &touch, op, end);
 }
 
-/* The list begins with what came last, so that is taken last. */
 void places_write_back(struct verdicts *v, struct memory *memory)
 {
     struct noted noted[WAITING_MOST * ACCESS_UNKNOWN];
-    struct place *waiting[WAITING_MOST];
-    unsigned count = 0, places = 0;
-    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next)
-        waiting[places++] = &v->places[at - 1];
-    while (places-- > 0) {
-        /* cppcheck-suppress uninitvar ; as many as the loop above has filled in */
-        struct place *place = waiting[places];
+    const uint16_t *waiting = waiting_items(&memory->waiting);
+    unsigned count = 0;
+    for (unsigned i = 0; i < memory->waiting.count; i++) {
+        struct place *place = &v->places[waiting[i]];
         forget(place, memory, (unsigned)(place->noted >> PLACE_REPLACED & ~place->noted));
         count = collect(noted, count, place);
     }
-    memory->waiting = memory->waiting_count = 0;
+    memory->waiting.count = 0;
     for (unsigned i = 0; i < count; i++)
         write_back(v, memory, &noted[i]);
 }
@@ -119,25 +130,28 @@ bool places_supersede(struct verdicts *v, const struct remembered *old, uint32_t
 {
     struct toucher by = places_toucher(v, old->lane);
     const struct place *place = places_at(v, &by, old->touch.lo);
-    return old->touch.extent == EXTENT_FROM && place->waiting && place->at[old->touch.access - 1] == position &&
-           place->lane == by.serial && place->address == old->touch.lo &&
-           ((place->noted >> PLACE_REPLACED | place->noted) & 1u << old->touch.access);
+    return old->touch.extent == EXTENT_FROM && place->at[old->touch.access - 1] == position && place->lane == by.serial &&
+           place->address == old->touch.lo && ((place->noted >> PLACE_REPLACED | place->noted) & 1u << old->touch.access);
 }
 
-bool places_first(const struct verdicts *v, const struct memory *memory, uint64_t lanes, bool any, uint64_t since,
+bool places_first(const struct verdicts *v, struct memory *memory, uint64_t lanes, bool any, uint64_t since,
                   struct remembered *out)
 {
     const unsigned kinds =
         any ? 1 << ACCESS_READ | 1 << ACCESS_UNKNOWN | 1 << ACCESS_WRITE : 1 << ACCESS_UNKNOWN | 1 << ACCESS_WRITE;
     uint32_t least = since >= v->ends_from ? (uint32_t)(since - v->ends_from + 1) << TOUCHES_BITS : 0;
-    struct noted first = {.order = UINT32_MAX};
-    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next) {
-        struct place *place = &v->places[at - 1];
+    uint32_t soonest = UINT32_MAX - least; /* beyond `least`: what is before that is further away still */
+    struct noted first = {.place = NULL};
+    const uint16_t *waiting = waiting_items(&memory->waiting);
+    for (unsigned i = memory->waiting.count; i-- > 0;) {
+        struct place *place = &v->places[waiting[i]];
         for (unsigned left = lanes >> place->by % 64 & 1 ? place->noted & kinds : 0; left != 0; left &= left - 1) {
             enum access access = (enum access)__builtin_ctz(left);
             uint32_t order = place->order[access - 1];
-            if (order >= least && order < first.order)
+            if (order - least < soonest) {
+                soonest = order - least;
                 first = (struct noted){place, order, access};
+            }
         }
     }
     if (first.place == NULL)
@@ -154,8 +168,8 @@ void places_write_all_back(struct verdicts *v)
     for (size_t i = 0; i < PLACES / 64; i++) {
         for (uint64_t left = v->places_waiting[i]; left != 0; left &= left - 1) {
             const struct place *place = &v->places[i * 64 + (size_t)__builtin_ctzll(left)];
-            if (place->waiting) /* else it was written back with others of its memory */
-                places_write_back(v, &v->memories.items[place->memory]);
+            if (place->noted != 0) /* else it was written back with others of its memory */
+                places_write_back(v, places_memory(v, place));
         }
         v->places_waiting[i] = 0;
     }
@@ -163,23 +177,21 @@ void places_write_all_back(struct verdicts *v)
 
 void places_drop(struct verdicts *v, struct memory *memory)
 {
-    for (uint32_t at = memory->waiting; at != 0; at = v->places[at - 1].next) {
-        v->places[at - 1].noted = 0;
-        v->places[at - 1].waiting = false;
-    }
-    memory->waiting = memory->waiting_count = 0;
+    const uint16_t *waiting = waiting_items(&memory->waiting);
+    while (memory->waiting.count != 0)
+        v->places[waiting[--memory->waiting.count]].noted = 0;
 }
 
 /* Another address was there, of this lane or another. What is remembered of the new one may be from before that. */
 static void begin(struct verdicts *v, struct place *place, const struct toucher *by, struct memory *memory,
                   uint64_t address)
 {
-    if (place->waiting)
-        places_write_back(v, &v->memories.items[place->memory]);
+    if (place->noted != 0)
+        places_write_back(v, places_memory(v, place));
     *place = (struct place){.address = address,
                             .lane = by->serial,
                             .by = by->lane,
-                            .memory = (uint32_t)(memory - v->memories.items),
+                            .memory = (uint32_t)((char *)memory - (char *)v->memories.items),
                             .seen = UINT64_MAX};
     accesses_find(memory, by->lane, address, place->at);
 }
@@ -228,13 +240,27 @@ static INLINE enum outcome look_into(struct verdicts *v, const struct toucher *b
     return accesses_open(v, &blame, memory, user, &touch);
 }
 
+/* Conflicts were looked for, for these kinds of accesses, at call `seen`. */
+static INLINE void add_kinds(const struct verdicts *v, const struct toucher *by, struct place *place,
+                             const struct memory *memory, unsigned kinds, uint64_t seen)
+{
+    if (place->turn != memory->turn || places_grown(v, by) > place->seen) {
+        place->turn = memory->turn;
+        place->seen = UINT64_MAX;
+        place->kinds = 0;
+    }
+    place->seen = place->seen < seen ? place->seen : seen;
+    place->kinds |= (uint8_t)kinds;
+    place->sure = place->seen == UINT64_MAX ? place->kinds : 0;
+}
+
 struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint32_t order, struct memory *memory,
                               uint64_t address, enum access access)
 {
     struct place *place = places_at(v, by, address);
     if (memory->lane != by->lane)
         users_leave(v, memory);
-    if (place->address != address || place->lane != by->serial || &v->memories.items[place->memory] != memory)
+    if (place->address != address || place->lane != by->serial || places_memory(v, place) != memory)
         begin(v, place, by, memory, address);
     struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
     enum outcome worst = OUTCOME_APART;
@@ -245,14 +271,11 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
     if (worst < OUTCOME_HELD_BY_HOST && access != ACCESS_READ)
         users_go_on(v, memory, user);
     clear = clear || is_clear(v, by, memory, user);
-    if (place->turn != memory->turn || by->grown > place->seen) {
-        place->turn = memory->turn;
-        place->seen = UINT64_MAX;
-        place->kinds = 0;
-    }
-    uint64_t seen = worst < OUTCOME_HELD_BY_HOST ? UINT64_MAX : v->now;
-    place->seen = place->seen < seen ? place->seen : seen;
-    place->kinds |= (uint8_t)(clear ? UINT8_MAX : worst != OUTCOME_RACE ? as_strong(access) : 0);
+    add_kinds(v, by, place, memory,
+              clear                   ? UINT8_MAX
+              : worst != OUTCOME_RACE ? as_strong(access)
+                                      : 0,
+              worst < OUTCOME_HELD_BY_HOST ? UINT64_MAX : v->now);
     places_note(v, order, place, memory, access);
     return memory;
 }
@@ -268,28 +291,17 @@ static INLINE bool has_looked_elsewhere(struct verdicts *v, const struct toucher
            has_looked(v, by, memory, users_of(v, memory, by->lane, lanes_at(v, by->lane)->born), access);
 }
 
-/* The lane was here before: in an earlier turn, or with a weaker access, or it has learnt something since. */
-static INLINE void look_elsewhere(struct verdicts *v, uint32_t order, const struct toucher *by, struct place *place,
-                                  struct memory *memory, enum access access)
-{
-    if (place->turn != memory->turn || by->grown > place->seen) {
-        place->turn = memory->turn;
-        place->seen = UINT64_MAX;
-        place->kinds = 0;
-    }
-    place->kinds |= (uint8_t)(memory->clear == memory->turn ? UINT8_MAX : as_strong(access));
-    places_note(v, order, place, memory, access);
-}
-
 struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
                            enum access access)
 {
     struct place *place = places_at(v, by, address);
-    struct memory *memory = &v->memories.items[place->memory];
+    struct memory *memory = places_memory(v, place);
     bool same = place->address == address && place->lane == by->serial && memory->of == 0 &&
                 address - memory->base < memory->end - memory->base;
+    /* The lane was here before: in an earlier turn, or with a weaker access, or it has learnt something since. */
     if (same && has_looked_elsewhere(v, by, memory, access)) {
-        look_elsewhere(v, order, by, place, memory, access);
+        add_kinds(v, by, place, memory, memory->clear == memory->turn ? UINT8_MAX : as_strong(access), UINT64_MAX);
+        places_note(v, order, place, memory, access);
         return memory;
     }
     if (!same)

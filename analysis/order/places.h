@@ -21,16 +21,16 @@
 struct place {
     uint64_t address;
     uint32_t lane;   /* serial */
-    uint32_t memory; /* position */
+    uint32_t memory; /* where it is among all, in bytes */
     uint64_t turn;   /* the memory's, when conflicts with others were last looked for */
     uint64_t seen;   /* the call at which that was; later than all calls if no new order can change the answer */
     uint32_t order[ACCESS_UNKNOWN]; /* of each kind in `noted`: which access it was (places_order) */
     uint16_t at[ACCESS_UNKNOWN];    /* where the memory remembers the last one that was written back; 0: nowhere */
-    uint32_t next;                  /* the place to be written back before this one, plus one */
     uint16_t noted;                 /* low bits: kinds to be written back; PLACE_REPLACED bits higher: kinds that were */
-                                    /* made superfluous since the last time. A kind can be in both: read, written, read */
+                                    /* made superfluous since the last time. A kind can be in both: read, written, read. */
+                                    /* Not 0: the place is in the memory's list of those that wait to be written back */
     uint8_t kinds;                  /* for which conflicts were looked for and no race was found */
-    bool waiting;                   /* it is in the memory's list of places to be written back */
+    uint8_t sure;                   /* ... if no new order can change that, else none */
     uint32_t by;                    /* the lane's position */
 };
 #define PLACE_REPLACED 8
@@ -38,17 +38,13 @@ struct place {
 /* Who touches, looked up once an operation. */
 struct toucher {
     uint32_t lane, serial;
-    uint64_t salt;  /* the serial's part of a place's hash */
-    uint64_t grown; /* when the lane, or the host, last learnt anything */
+    uint64_t salt; /* the serial's part of a place's hash */
 };
 
 static inline struct toucher places_toucher(const struct verdicts *v, uint32_t lane)
 {
     const struct lane *by = lanes_at(v, lane);
-    return (struct toucher){.lane = lane,
-                            .serial = by->serial,
-                            .salt = (uint64_t)by->serial << 40,
-                            .grown = larger(by->grown_at, lanes_at(v, HOST_LANE)->grown_at)};
+    return (struct toucher){.lane = lane, .serial = by->serial, .salt = (uint64_t)by->serial << 40};
 }
 
 static inline struct place *places_at(struct verdicts *v, const struct toucher *by, uint64_t address)
@@ -74,19 +70,30 @@ static const struct {
     [ACCESS_WRITE] = {(uint16_t)~WEAKER_THAN_WRITE, 1 << ACCESS_WRITE | WEAKER_THAN_WRITE << PLACE_REPLACED},
     [ACCESS_UNKNOWN] = {(uint16_t)~WEAKER_THAN_UNKNOWN, 1 << ACCESS_UNKNOWN | WEAKER_THAN_UNKNOWN << PLACE_REPLACED}};
 
-void places_enlist(struct verdicts *v, struct place *place, struct memory *memory);
+static inline struct memory *places_memory(const struct verdicts *v, const struct place *place)
+{
+    return (struct memory *)((char *)v->memories.items + place->memory);
+}
+
+void places_enlist(struct verdicts *v, const struct place *place, struct memory *memory);
 
 /* The access at hand, to be remembered. */
 static inline void places_note(struct verdicts *v, uint32_t order, struct place *place, struct memory *memory,
                                enum access access)
 {
     uint64_t now = v->now;
+    if (place->noted == 0)
+        places_enlist(v, place, memory);
     place->noted = (uint16_t)((place->noted & places_bits[access].keeps) | places_bits[access].adds);
     place->order[access - 1] = order;
     memory->last = now;
     memory->changed = access != ACCESS_READ ? now : memory->changed;
-    if (!place->waiting)
-        places_enlist(v, place, memory);
+}
+
+/* When the lane, or the host, last learnt anything. */
+static inline uint64_t places_grown(const struct verdicts *v, const struct toucher *by)
+{
+    return larger(lanes_at(v, by->lane)->grown_at, lanes_at(v, HOST_LANE)->grown_at);
 }
 
 struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,
@@ -100,9 +107,9 @@ static inline struct memory *places_touch(struct verdicts *v, const struct touch
                                           enum access access)
 {
     struct place *place = places_at(v, by, address);
-    struct memory *memory = &v->memories.items[place->memory];
+    struct memory *memory = places_memory(v, place);
     bool known = place->address == address && place->lane == by->serial && place->turn == memory->turn &&
-                 (place->kinds & 1u << access) && by->grown <= place->seen;
+                 ((place->sure & 1u << access) || ((place->kinds & 1u << access) && places_grown(v, by) <= place->seen));
     if (__builtin_expect(!known, 0))
         return places_look(v, by, order, address, access);
     places_note(v, order, place, memory, access);
