@@ -237,15 +237,14 @@ static bool first_of(struct verdicts *v, struct memory *memory, enum access acce
     return found;
 }
 
-/* One by one, for mostly one is enough: it is blamed on the edge by which the lane has learnt of them all. Few are looked
- * at in less time than it takes to find out whether they have to be. */
+/* One by one, for mostly one is enough: it is blamed on the edge by which the lane has learnt of them all. */
 enum { LOOKS_MOST = 4 };
 
 static enum outcome look_at_new(struct verdicts *v, const struct blame *by, struct memory *memory,
                                 const struct touch *touch, struct user *user, uint64_t since)
 {
     enum outcome worst = OUTCOME_APART;
-    if (memory->waiting.count < v->few && memory->told)
+    if (!users_are_asked(memory, v->few))
         return look_at_all(v, by, memory, touch, user, since, UINT64_MAX);
     struct question question = users_in_question(v, by, memory, touch->access, since);
     if (question.lanes != 0)

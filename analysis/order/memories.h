@@ -146,6 +146,12 @@ void accesses_forget(struct memory *memory, struct remembered *old);
 void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
                     const struct edge_end *end);
 /* users.c: what a lane has done to a memory, and examined of it */
+/* Whether it is worth to ask (users_in_question) before any access is looked at: few are looked at in less time than it
+ * takes to ask, but not where the last ones told nothing. */
+static inline bool users_are_asked(const struct memory *memory, unsigned few)
+{
+    return memory->told == 0 || memory->waiting.count >= few;
+}
 struct user *users_more(struct verdicts *v, struct memory *memory, uint32_t lane);
 static inline struct user *users_of(struct verdicts *v, struct memory *memory, uint32_t lane, uint64_t born)
 {
@@ -159,6 +165,9 @@ void users_leave(struct verdicts *v, struct memory *memory);
 /* The lane has found that nothing the others did since its last turn tells any of its accesses anything: that turn goes on,
  * and so what its places say. */
 void users_go_on(const struct verdicts *v, struct memory *memory, const struct user *user);
+/* Whether that is found by asking alone: another lane uses the memory, and nothing that has been done to it since the lane's
+ * last turn tells any access of the lane anything. Then the turn goes on, and the lane uses the memory now. */
+bool users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory, struct user *user);
 /* No turn goes on. */
 void users_begin_anew(struct verdicts *v, struct memory *memory);
 /* The lane uses the memory now. */
@@ -168,6 +177,7 @@ void users_newest(struct verdicts *v, struct memory *memory, uint32_t lane, enum
 struct question {
     uint64_t lanes;
     uint64_t since; /* nor do theirs up to here */
+    bool doubted;   /* explicit order does not hold all */
     bool held;      /* the lane has learnt of all of them: what was blamed once need not be looked at again */
 };
 struct question users_in_question(const struct verdicts *v, const struct blame *by, const struct memory *memory,

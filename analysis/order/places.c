@@ -280,15 +280,22 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
     return memory;
 }
 
-/* Whether nothing is to be looked into, as the lane uses the memory now and has looked into it in this turn, if elsewhere:
- * what places_look_in would find, at less cost. */
+/* Whether nothing is to be looked into: as the lane uses the memory now and has looked into it in this turn, if elsewhere,
+ * or as what others did to it since the lane's last turn tells it nothing. What places_look_in would find, at less cost. */
 static INLINE bool has_looked_elsewhere(struct verdicts *v, const struct toucher *by, struct memory *memory,
                                         enum access access)
 {
-    if (memory->lane != by->lane || memory->tried < v->learnt || memory->tried == 0)
-        return memory->lane == by->lane && memory->clear == memory->turn;
-    return memory->clear == memory->turn ||
-           has_looked(v, by, memory, users_of(v, memory, by->lane, lanes_at(v, by->lane)->born), access);
+    if (memory->lane == by->lane && (memory->tried < v->learnt || memory->tried == 0 || memory->clear == memory->turn))
+        return memory->clear == memory->turn;
+    if (memory->lane != by->lane && !users_are_asked(memory, v->few))
+        return false;
+    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
+    if (memory->lane == by->lane)
+        return has_looked(v, by, memory, user, access);
+    bool goes_on = users_take_up(v, by->lane, memory, user);
+    if (goes_on)
+        is_clear(v, by, memory, user);
+    return goes_on;
 }
 
 struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,

@@ -135,6 +135,7 @@ struct question users_in_question(const struct verdicts *v, const struct blame *
         if (newest <= since || other->lane == by->lane)
             continue;
         done = larger(since, lanes_explicit(lane, host, other->lane));
+        question.doubted |= done < newest;
         if (done < newest && v->conflicts == NULL) /* who is told each conflict is told of those, too */
             done = doubted_upto(v, by, other->lane, done, newest);
         if (done >= newest)
@@ -144,6 +145,27 @@ struct question users_in_question(const struct verdicts *v, const struct blame *
         question.held &= vclock_get(&lane->full, other->lane) >= newest;
     }
     return question;
+}
+
+bool users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory, struct user *user)
+{
+    struct blame by = {.lane = lane};
+    struct question question = {.lanes = 0};
+    if (user->turn == 0 || user->open != 0)
+        return false;
+    users_leave(v, memory);
+    if (memory->last > user->upto[1])
+        question = users_in_question(v, &by, memory, ACCESS_UNKNOWN, user->upto[1]);
+    if (question.lanes != 0)
+        return false;
+    user->upto[0] = user->upto[1] = v->now;
+    memory->other = memory->last;
+    memory->lane = lane;
+    memory->changed = 0;
+    memory->turn = user->turn;
+    memory->clear = 0;
+    memory->tried = question.doubted ? v->now : 0;
+    return true;
 }
 
 bool users_are_behind(const struct verdicts *v, uint32_t at, const struct memory *memory, uint64_t since)
