@@ -282,6 +282,16 @@ static void tell(struct model *model, const struct completion *wait, uint64_t ne
         model->follower->returned(model->follower, wait->number, next);
 }
 
+/* The next wait's clock may have its room. */
+static void keep_room(struct model *model, struct completion *wait)
+{
+    if (model->covered.room != 0)
+        return;
+    model->covered = wait->clock;
+    model->covered_by = 0;
+    wait->clock = (struct vclock){0};
+}
+
 void model_return(struct model *model, uint64_t now)
 {
     struct completion wait;
@@ -290,6 +300,7 @@ void model_return(struct model *model, uint64_t now)
         if (wait.settled != 0)
             vclock_raise(&model->done, wait.slot, wait.settled);
         tell(model, &wait, model->op);
+        keep_room(model, &wait);
         completion_free(&wait);
         model->done_at = model->op;
     }

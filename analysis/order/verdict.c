@@ -134,9 +134,19 @@ static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *
         v->unseen_order = v->now;
 }
 
+/* Whether the lane's operation comes after nothing new by implicit order: the legacy stream goes on where it was, and no
+ * blocking stream did anything since. */
+static inline bool goes_on(const struct verdicts *v, uint32_t at)
+{
+    const struct lane *lane = lanes_at(v, at);
+    const struct context *context = &v->contexts.items[lane->context];
+    return context->queue == at && context->legacy.newest == at && context->blocking_at <= lane->last;
+}
+
 static inline void put_on_lane(struct verdicts *v, uint32_t lane)
 {
-    joins_implicit(v, lane);
+    if (!goes_on(v, lane))
+        joins_implicit(v, lane);
     lanes_at(v, lane)->last = v->now;
 }
 
