@@ -288,7 +288,6 @@ static void keep_room(struct model *model, struct completion *wait)
     if (model->covered.room != 0)
         return;
     model->covered = wait->clock;
-    model->covered_by = 0;
     wait->clock = (struct vclock){0};
 }
 

@@ -25,79 +25,6 @@ static INLINE bool covers(const struct memory *memory, const struct touch *new, 
     return new->lo <= old->lo &&new->hi >= old->hi;
 }
 
-static uint16_t bucket_of(uint32_t lane, const struct touch *touch)
-{
-    uint64_t mixed = (touch->lo ^ (uint64_t)lane << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    return touch->extent == EXTENT_FROM ? (uint16_t)(1 + (mixed >> 32) % (BUCKETS - 1)) : 0;
-}
-
-static void leave_bucket(struct memory *memory, uint16_t position)
-{
-    const struct remembered *old = accesses_at(memory, position);
-    uint16_t *link = &memory->bucket[old->home];
-    while (*link != position)
-        link = &accesses_at(memory, *link)->chained;
-    *link = old->chained;
-}
-
-static void leave_order(struct memory *memory, const struct remembered *old)
-{
-    *(old->earlier != 0 ? &accesses_at(memory, old->earlier)->later : &memory->oldest) = old->later;
-    *(old->later != 0 ? &accesses_at(memory, old->later)->earlier : &memory->newest) = old->earlier;
-}
-
-/* Its place is free afterwards; `chained` of what was before it in its bucket goes on behind it. */
-void accesses_forget(struct memory *memory, struct remembered *old)
-{
-    uint16_t position = (uint16_t)(old - memory->list.items + 1);
-    leave_bucket(memory, position);
-    leave_order(memory, old);
-    old->lane = NO_LANE;
-    old->chained = memory->free;
-    memory->free = position;
-    memory->live--;
-}
-
-/* Mostly it is the newest of all; behind exact ones that came while it was noted elsewhere (places.h) it is not. */
-static INLINE void enter_order(struct memory *memory, struct remembered *access, uint16_t position)
-{
-    uint16_t earlier = memory->newest, later = 0;
-    while (earlier != 0 && accesses_at(memory, earlier)->op > access->op) {
-        later = earlier;
-        earlier = accesses_at(memory, earlier)->earlier;
-    }
-    access->earlier = earlier;
-    access->later = later;
-    *(earlier != 0 ? &accesses_at(memory, earlier)->later : &memory->oldest) = position;
-    *(later != 0 ? &accesses_at(memory, later)->earlier : &memory->newest) = position;
-}
-
-void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
-                    const struct edge_end *end)
-{
-    access->op = op;
-    access->end = *end;
-    if (memory->newest == position)
-        return;
-    leave_order(memory, access);
-    enter_order(memory, access, position);
-}
-
-/* Drops what everybody comes after anyway. */
-ASIDE void accesses_clean(struct verdicts *v, struct memory *memory)
-{
-    const struct vclock *done = &lanes_at(v, HOST_LANE)->expl;
-    if (memory->cleaned >= v->learnt)
-        return;
-    memory->cleaned = v->now;
-    for (uint32_t at = memory->oldest, next; at != 0; at = next) {
-        struct remembered *old = accesses_at(memory, at);
-        next = old->later;
-        if (vclock_get(done, old->lane) >= old->op)
-            accesses_forget(memory, old);
-    }
-}
-
 /* Has the lane learnt of one of those that are worth another look? */
 static bool learnt_of(const struct verdicts *v, const struct lane *lane, const struct user *user, uint64_t since)
 {
@@ -141,6 +68,11 @@ static void note_open(struct verdicts *v, struct memory *memory, struct user *us
         user->turn = 0;
     }
     user->open |= UINT64_C(1) << lane % 64;
+}
+
+static void note_told(struct memory *memory, bool something)
+{
+    memory->told = something ? TOLD : memory->told != 0 ? memory->told - 1 : 0;
 }
 
 /* What an operation's lane knows of another one. */
@@ -195,6 +127,25 @@ static INLINE enum outcome look_at(struct verdicts *v, const struct blame *by, s
     return conflicts_examine(v, by, memory, old, touch);
 }
 
+/* Those that have not been examined yet, where all of them are noted in places. */
+static enum outcome look_at_noted(struct verdicts *v, const struct blame *by, struct memory *memory,
+                                  const struct touch *touch, struct user *user, uint64_t since)
+{
+    enum outcome worst = OUTCOME_APART;
+    struct other other = {.lane = NO_LANE};
+    struct noted noted[WAITING_MOST * ACCESS_UNKNOWN];
+    unsigned count = places_newer(v, memory, by->lane, since, noted);
+    for (unsigned i = 0; i < count; i++) {
+        struct remembered old = places_as_remembered(v, memory, &noted[i]);
+        enum outcome outcome = look_at(v, by, memory, &old, touch, &other, true);
+        if (outcome >= OUTCOME_HELD_BY_HOST)
+            note_open(v, memory, user, old.lane);
+        worst = worse(worst, outcome);
+    }
+    note_told(memory, other.examined || worst >= OUTCOME_HELD_BY_HOST);
+    return worst;
+}
+
 /* Those of some other lanes (a bit for each, modulo 64) that have not been examined yet. */
 static enum outcome look_at_all(struct verdicts *v, const struct blame *by, struct memory *memory,
                                 const struct touch *touch, struct user *user, uint64_t since, uint64_t lanes)
@@ -213,10 +164,7 @@ static enum outcome look_at_all(struct verdicts *v, const struct blame *by, stru
             note_open(v, memory, user, old->lane);
         worst = worse(worst, outcome);
     }
-    if (other.examined || worst >= OUTCOME_HELD_BY_HOST)
-        memory->told = TOLD;
-    else if (memory->told != 0)
-        memory->told--;
+    note_told(memory, other.examined || worst >= OUTCOME_HELD_BY_HOST);
     return worst;
 }
 
@@ -244,8 +192,10 @@ static enum outcome look_at_new(struct verdicts *v, const struct blame *by, stru
                                 const struct touch *touch, struct user *user, uint64_t since)
 {
     enum outcome worst = OUTCOME_APART;
+    bool noted = memory->newest == 0 || accesses_at(memory, memory->newest)->op <= since;
     if (!users_are_asked(memory, v->few))
-        return look_at_all(v, by, memory, touch, user, since, UINT64_MAX);
+        return noted ? look_at_noted(v, by, memory, touch, user, since)
+                     : look_at_all(v, by, memory, touch, user, since, UINT64_MAX);
     struct question question = users_in_question(v, by, memory, touch->access, since);
     if (question.lanes != 0)
         memory->told = TOLD;
@@ -366,49 +316,4 @@ void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *m
         user->open_upto[0] = v->now;
         user->open_upto[1] = any ? v->now : user->open_upto[1];
     }
-}
-
-/* Position 0: no memory. */
-static uint16_t new_place(struct memory *memory)
-{
-    uint16_t position = memory->free;
-    if (position != 0)
-        memory->free = accesses_at(memory, position)->chained;
-    else if (TABLE_ADD(&memory->list))
-        position = (uint16_t)memory->list.count;
-    return position;
-}
-
-void accesses_find(struct memory *memory, uint32_t lane, uint64_t address, uint16_t positions[ACCESS_UNKNOWN])
-{
-    struct touch touch = {.lo = address, .extent = EXTENT_FROM};
-    for (uint16_t at = memory->bucket[bucket_of(lane, &touch)]; at != 0; at = accesses_at(memory, at)->chained) {
-        const struct remembered *old = accesses_at(memory, at);
-        if (old->lane == lane && old->touch.lo == address)
-            positions[old->touch.access - 1] = at;
-    }
-}
-
-/* After accesses_touch or accesses_open with the same access. */
-uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
-                           const struct edge_end *end)
-{
-    if (memory->live >= ACCESSES_MOST)
-        accesses_clean(v, memory);
-    if (memory->live >= ACCESSES_MOST) {
-        struct remembered *oldest = accesses_at(memory, memory->oldest);
-        blame_forgotten(v, oldest->lane, oldest->op);
-        accesses_forget(memory, oldest);
-    }
-    uint16_t at = new_place(memory), bucket = bucket_of(lane, touch);
-    if (at == 0) {
-        v->limited = true;
-        return 0;
-    }
-    *accesses_at(memory, at) = (struct remembered){.touch = *touch, .op = op, .lane = lane, .home = bucket, .end = *end};
-    enter_order(memory, accesses_at(memory, at), at);
-    accesses_at(memory, at)->chained = memory->bucket[bucket];
-    memory->bucket[bucket] = at;
-    memory->live++;
-    return at;
 }

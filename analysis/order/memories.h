@@ -58,7 +58,7 @@ struct user {
 enum { BUCKETS = 64, USERS_LEAST = 2, USERS_MOST = 64, TOLD = 15 };
 
 /* The places (places.h) that are to be written back, in the order in which they began to wait. */
-enum { WAITING_FEW = 4 };
+enum { WAITING_FEW = 4, WAITING_MOST = 128 };
 struct waiting {
     union {
         uint16_t few[WAITING_FEW];
@@ -165,8 +165,8 @@ void users_leave(struct verdicts *v, struct memory *memory);
 /* The lane has found that nothing the others did since its last turn tells any of its accesses anything: that turn goes on,
  * and so what its places say. */
 void users_go_on(const struct verdicts *v, struct memory *memory, const struct user *user);
-/* Whether that is found by asking alone: another lane uses the memory, and nothing that has been done to it since the lane's
- * last turn tells any access of the lane anything. Then the turn goes on, and the lane uses the memory now. */
+/* Whether that is found by asking alone: another lane uses the memory, and nothing that has been done to it since the
+ * lane's last turn tells any access of the lane anything. Then the turn goes on, and the lane uses the memory now. */
 bool users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory, struct user *user);
 /* No turn goes on. */
 void users_begin_anew(struct verdicts *v, struct memory *memory);
@@ -194,8 +194,18 @@ static inline unsigned accesses_strength(enum access access)
 
 /* places.c: the first of what is noted of a memory after operation `since` and not written back, by some other lanes (a bit
  * for each, modulo 64), only if `any` by accesses that read. False: none. */
+struct place;
+struct noted {
+    struct place *place;
+    uint32_t order; /* places_order */
+    enum access access;
+};
 bool places_first(const struct verdicts *v, struct memory *memory, uint64_t lanes, bool any, uint64_t since,
                   struct remembered *out);
+/* All that is noted of it after operation `since` by other lanes than this one, in order; WAITING_MOST * ACCESS_UNKNOWN at
+ * most. */
+unsigned places_newer(struct verdicts *v, struct memory *memory, uint32_t lane, uint64_t since, struct noted *out);
+struct remembered places_as_remembered(const struct verdicts *v, const struct memory *memory, const struct noted *noted);
 /* Whether what is remembered there gives way to what is noted of the same place. */
 bool places_supersede(struct verdicts *v, const struct remembered *old, uint32_t position);
 /* What is noted of a memory is remembered from then on; or forgotten with it */

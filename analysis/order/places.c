@@ -13,15 +13,6 @@ enum { LINE = 64, PLACES = 1 << PLACE_BITS };
 _Static_assert(sizeof(struct place) == LINE, "a line");
 _Static_assert(PLACES - 1 <= UINT16_MAX && MEMORIES_MOST <= UINT32_MAX / sizeof(struct memory), "where they are is noted");
 
-/* Of one memory: so that writing back takes a bounded time and room. */
-enum { WAITING_MOST = 128 };
-
-struct noted {
-    struct place *place;
-    uint32_t order;
-    enum access access;
-};
-
 /* Zeroed by the system page by page, as they are used: a short trace uses few. */
 bool places_begin(struct verdicts *v)
 {
@@ -82,26 +73,58 @@ static void forget(const struct place *place, struct memory *memory, unsigned ki
     }
 }
 
-/* Takes what is noted of a place, among others by time. */
-static unsigned collect(struct noted *noted, unsigned count, struct place *place)
+/* What is noted of a place, not before `least`, among others by time. */
+static INLINE unsigned collect(struct noted *noted, unsigned count, struct place *place, uint32_t least)
 {
     for (unsigned left = place->noted & ((1u << PLACE_REPLACED) - 1); left != 0; left &= left - 1) {
         enum access access = (enum access)__builtin_ctz(left);
         struct noted one = {place, place->order[access - 1], access};
-        unsigned at = count++;
+        unsigned at = count;
+        if (one.order < least)
+            continue;
         for (; at != 0 && noted[at - 1].order > one.order; at--)
             noted[at] = noted[at - 1];
         noted[at] = one;
+        count++;
     }
-    place->noted = 0;
     return count;
+}
+
+/* The first order that is later than operation `since`. */
+static uint32_t order_after(const struct verdicts *v, uint64_t since)
+{
+    return since >= v->ends_from ? (uint32_t)(since - v->ends_from + 1) << TOUCHES_BITS : 0;
+}
+
+unsigned places_newer(struct verdicts *v, struct memory *memory, uint32_t lane, uint64_t since, struct noted *out)
+{
+    const uint16_t *waiting = waiting_items(&memory->waiting);
+    uint32_t least = order_after(v, since);
+    unsigned count = 0;
+    for (unsigned i = 0; i < memory->waiting.count; i++)
+        if (v->places[waiting[i]].by != lane)
+            count = collect(out, count, &v->places[waiting[i]], least);
+    return count;
+}
+
+static uint64_t op_of(const struct verdicts *v, const struct noted *noted)
+{
+    return v->ends_from + (noted->order >> TOUCHES_BITS);
+}
+
+struct remembered places_as_remembered(const struct verdicts *v, const struct memory *memory, const struct noted *noted)
+{
+    return (struct remembered){.touch = {noted->place->address, memory->end, noted->access, EXTENT_FROM},
+                               .op = op_of(v, noted),
+                               .lane = noted->place->by,
+                               .end = v->ends[noted->order >> TOUCHES_BITS]};
 }
 
 static void write_back(struct verdicts *v, struct memory *memory, const struct noted *noted)
 {
     struct place *place = noted->place;
     const struct edge_end *end = &v->ends[noted->order >> TOUCHES_BITS];
-    uint64_t op = v->ends_from + (noted->order >> TOUCHES_BITS);
+    uint64_t op = op_of(v, noted);
     uint16_t *at = &place->at[noted->access - 1];
     struct remembered *old = remembered_at(place, memory, noted->access);
     struct touch touch = {place->address, memory->end, noted->access, EXTENT_FROM};
@@ -119,7 +142,8 @@ void places_write_back(struct verdicts *v, struct memory *memory)
     for (unsigned i = 0; i < memory->waiting.count; i++) {
         struct place *place = &v->places[waiting[i]];
         forget(place, memory, (unsigned)(place->noted >> PLACE_REPLACED & ~place->noted));
-        count = collect(noted, count, place);
+        count = collect(noted, count, place, 0);
+        place->noted = 0;
     }
     memory->waiting.count = 0;
     for (unsigned i = 0; i < count; i++)
@@ -139,8 +163,8 @@ bool places_first(const struct verdicts *v, struct memory *memory, uint64_t lane
 {
     const unsigned kinds =
         any ? 1 << ACCESS_READ | 1 << ACCESS_UNKNOWN | 1 << ACCESS_WRITE : 1 << ACCESS_UNKNOWN | 1 << ACCESS_WRITE;
-    uint32_t least = since >= v->ends_from ? (uint32_t)(since - v->ends_from + 1) << TOUCHES_BITS : 0;
-    uint32_t soonest = UINT32_MAX - least; /* beyond `least`: what is before that is further away still */
+    uint32_t least = order_after(v, since),
+             soonest = UINT32_MAX - least; /* beyond `least`: what is before that is further away still */
     struct noted first = {.place = NULL};
     const uint16_t *waiting = waiting_items(&memory->waiting);
     for (unsigned i = memory->waiting.count; i-- > 0;) {
@@ -156,10 +180,7 @@ bool places_first(const struct verdicts *v, struct memory *memory, uint64_t lane
     }
     if (first.place == NULL)
         return false;
-    *out = (struct remembered){.touch = {first.place->address, memory->end, first.access, EXTENT_FROM},
-                               .op = v->ends_from + (first.order >> TOUCHES_BITS),
-                               .lane = first.place->by,
-                               .end = v->ends[first.order >> TOUCHES_BITS]};
+    *out = places_as_remembered(v, memory, &first);
     return true;
 }
 
