@@ -158,28 +158,51 @@ static inline void view_of_class(const struct model *model, struct call_view *vi
     view->number = model->op;
 }
 
-/* Whether what such a call is depends on nothing but its class: not on a word, and not on a stream that cannot be followed.
- * Calls that make something or end it are seldom alike, but for modules, functions and events. */
-static bool is_of_class(const struct call_view *view)
+/* Calls that make something or end it are seldom alike, but for modules, functions and events. */
+static inline bool may_be_alike(unsigned op)
 {
     const uint64_t others = UINT64_C(1) << PTDS_OP_MODULE_LOAD | UINT64_C(1) << PTDS_OP_MODULE_UNLOAD |
                             UINT64_C(1) << PTDS_OP_FUNCTION_LOAD | UINT64_C(1) << PTDS_OP_EVENT_CREATE |
                             UINT64_C(1) << PTDS_OP_EVENT_DESTROY;
+    return op < PTDS_OP_CTX_EVENT_RECORD || (op < 64 && (others >> op & 1));
+}
+
+/* Whether what such a call is depends on nothing but its class: not on a word, and not on a stream that cannot be followed.
+ */
+static bool is_of_class(const struct call_view *view)
+{
     const struct ptds_rec_CALL *call = &view->call->r;
-    bool one = call->op < PTDS_OP_CTX_EVENT_RECORD || (call->op < 64 && (others >> call->op & 1));
-    return one && (call->stream == 0 || view->asked != MODEL_NO_SLOT) &&
+    return may_be_alike(call->op) && (call->stream == 0 || view->asked != MODEL_NO_SLOT) &&
            (call->target == 0 || view->target != MODEL_NO_SLOT);
+}
+
+static inline bool is_class(const struct model_class *of, const struct class_key *key)
+{
+    return ((of->key.thread ^ key->thread) | (of->key.how ^ key->how) | (of->key.what_where ^ key->what_where) |
+            (of->key.on_which ^ key->on_which)) == 0;
+}
+
+/* Of two classes in one place the older one is beside it. */
+static inline struct model_class *class_beside(struct model *model, const struct model_class *of)
+{
+    return &model->classes[(of - model->classes) ^ 1];
 }
 
 /* The first of its class, or the first for some time. */
 static ASIDE bool look_at_new(struct model *model, const struct call *call, struct call_view *view)
 {
+    struct class_key key = key_of(model, call);
+    struct model_class *made = class_of(model, &key), *beside = class_beside(model, made);
+    if (may_be_alike(call->r.op) && is_class(beside, &key)) {
+        view_of_class(model, view, beside, call);
+        return true;
+    }
     if (!look_at_class(model, call, view))
         return false;
     if (!is_of_class(view))
         return true;
-    struct class_key key = key_of(model, call);
-    struct model_class *made = class_of(model, &key);
+    if (made->key.thread != 0)
+        *beside = *made;
     view->alike = ++model->alikes;
     made->key = key;
     memcpy(made->view, view, offsetof(struct call_view, waits));
@@ -199,8 +222,7 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
 {
     struct class_key key = key_of(model, call);
     const struct model_class *of = class_of(model, &key);
-    if (((of->key.thread ^ key.thread) | (of->key.how ^ key.how) | (of->key.what_where ^ key.what_where) |
-         (of->key.on_which ^ key.on_which)) == 0)
+    if (is_class(of, &key))
         view_of_class(model, view, of, call);
     else if (!look_at_new(model, call, view))
         return false;
