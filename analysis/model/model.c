@@ -142,10 +142,11 @@ static inline struct class_key key_of(const struct model *model, const struct ca
     return key;
 }
 
+/* Where the class is; of two that meet there the older one is beside it. */
 static inline struct model_class *class_of(struct model *model, const struct class_key *key)
 {
     uint64_t mixed = (key->thread << 32 ^ key->on_which ^ key->how ^ key->what_where << 24) * UINT64_C(0x9e3779b97f4a7c15);
-    return &model->classes[mixed >> (64 - MODEL_CLASS_BITS)];
+    return &model->classes[mixed >> (65 - MODEL_CLASS_BITS) << 1];
 }
 
 static inline void view_of_class(const struct model *model, struct call_view *view, const struct model_class *of,
@@ -182,17 +183,11 @@ static inline bool is_class(const struct model_class *of, const struct class_key
             (of->key.on_which ^ key->on_which)) == 0;
 }
 
-/* Of two classes in one place the older one is beside it. */
-static inline struct model_class *class_beside(struct model *model, const struct model_class *of)
-{
-    return &model->classes[(of - model->classes) ^ 1];
-}
-
 /* The first of its class, or the first for some time. */
 static ASIDE bool look_at_new(struct model *model, const struct call *call, struct call_view *view)
 {
     struct class_key key = key_of(model, call);
-    struct model_class *made = class_of(model, &key), *beside = class_beside(model, made);
+    struct model_class *made = class_of(model, &key), *beside = made + 1;
     if (may_be_alike(call->r.op) && is_class(beside, &key)) {
         view_of_class(model, view, beside, call);
         return true;
@@ -201,8 +196,7 @@ static ASIDE bool look_at_new(struct model *model, const struct call *call, stru
         return false;
     if (!is_of_class(view))
         return true;
-    if (made->key.thread != 0)
-        *beside = *made;
+    *beside = *made;
     view->alike = ++model->alikes;
     made->key = key;
     memcpy(made->view, view, offsetof(struct call_view, waits));
