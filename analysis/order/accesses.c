@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The accesses remembered of a piece of memory, and which of them a new one may conflict with. Called for what places.c
- * cannot answer; what is known already must not be looked at again. Of a stream's accesses only the last of each kind and
- * place is remembered: whoever comes after that one comes after the others.
+ * Which of the accesses remembered of a piece of memory (remembered.c) a new one may conflict with. Called for what
+ * places.c cannot answer; what is known already must not be looked at again. Of a stream's accesses only the last of each
+ * kind and place is remembered: whoever comes after that one comes after the others.
  *
  * Nobody sees how far a kernel reaches from its pointers. Such an open-ended access and any other of one memory are a
  * doubt, never more, wherever they start; that a lane has had the doubt is noted, and then only what is newer is looked at.
@@ -10,8 +10,6 @@
  * lane has learnt of the other one.
  */
 #include "analysis/order/engine.h"
-
-#include <stdlib.h>
 
 /* Whoever conflicts with the old access conflicts as surely with the new one. A kernel may reach all of the memory. */
 static INLINE bool covers(const struct memory *memory, const struct touch *new, const struct touch *old)
@@ -79,7 +77,7 @@ static void note_told(struct memory *memory, bool something)
 struct other {
     uint32_t lane;
     uint64_t explicitly, full, own; /* own: without what only the host knows */
-    bool examined;                  /* one of its accesses, or of the lanes' before it, changed more than a count */
+    bool examined; /* an access, of this lane or one before it, was looked into: it may have changed more than a count */
 };
 
 static INLINE void know_other(const struct verdicts *v, const struct blame *by, uint32_t about, struct other *other)

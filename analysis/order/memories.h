@@ -126,16 +126,11 @@ void touches_of_free(struct verdicts *v, const struct call_view *view, const str
  * of, or only the host so far; nothing. */
 enum outcome { OUTCOME_APART, OUTCOME_HELD, OUTCOME_HELD_BY_HOST, OUTCOME_RACE };
 
-/* accesses.c: what is remembered of a memory */
+/* remembered.c: what is remembered of a memory */
 static inline struct remembered *accesses_at(struct memory *memory, uint32_t position)
 {
     return &memory->list.items[position - 1];
 }
-void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
-/* An access from its first byte on. Returns the worst; APART or HELD: what others did so far stays without interest,
- * whatever the lane learns, for the way on which it learnt of something first stays the same. */
-enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, struct user *user,
-                           const struct touch *touch);
 /* An access of the lane that uses the memory now, the newest. The position, 0 without memory. */
 uint16_t accesses_remember(struct verdicts *v, uint32_t lane, struct memory *memory, const struct touch *touch, uint64_t op,
                            const struct edge_end *end);
@@ -145,6 +140,16 @@ void accesses_forget(struct memory *memory, struct remembered *old);
 /* As forgetting and remembering it. */
 void accesses_again(struct memory *memory, struct remembered *access, uint16_t position, uint64_t op,
                     const struct edge_end *end);
+/* Those go that everybody comes after anyway. */
+void accesses_clean(struct verdicts *v, struct memory *memory);
+
+/* accesses.c: what a new access may conflict with */
+void accesses_touch(struct verdicts *v, const struct blame *by, struct memory *memory, const struct touch *touch);
+/* An access from its first byte on. Returns the worst; APART or HELD: what others did so far stays without interest,
+ * whatever the lane learns, for the way on which it learnt of something first stays the same. */
+enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct memory *memory, struct user *user,
+                           const struct touch *touch);
+
 /* users.c: what a lane has done to a memory, and examined of it */
 /* Whether it is worth to ask (users_in_question) before any access is looked at: few are looked at in less time than it
  * takes to ask, but not where the last ones told nothing. */
@@ -185,7 +190,6 @@ struct question users_in_question(const struct verdicts *v, const struct blame *
 /* Whether all others' accesses come before the lane's by explicit order, or did before operation `since`. After
  * users_leave. */
 bool users_are_behind(const struct verdicts *v, uint32_t lane, const struct memory *memory, uint64_t since);
-void accesses_clean(struct verdicts *v, struct memory *memory);
 /* A read loses to anything, a write wins over anything: what a later access of the same place makes superfluous. */
 static inline unsigned accesses_strength(enum access access)
 {
@@ -195,6 +199,7 @@ static inline unsigned accesses_strength(enum access access)
 /* places.c: the first of what is noted of a memory after operation `since` and not written back, by some other lanes (a bit
  * for each, modulo 64), only if `any` by accesses that read. False: none. */
 struct place;
+/* One of them. */
 struct noted {
     struct place *place;
     uint32_t order; /* places_order */

@@ -2,7 +2,7 @@
  *
  * A cache of accesses, for speed alone. Nine of ten pointers of a launch are where the same lane used them before. So a
  * lane's last accesses from an address on are noted in a place, and written to what is remembered of the memory
- * (accesses.c) only when somebody has to see all of that: not when another lane uses the memory (users.c), so several
+ * (remembered.c) only when somebody has to see all of that: not when another lane uses the memory (users.c), so several
  * lanes' places may wait at once. For touches.c.
  *
  * A place notes at most one access of each kind: read, unknown, write, from weak to strong. A new access makes those of its
