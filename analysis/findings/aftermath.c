@@ -140,6 +140,36 @@ static uint64_t saver(uint32_t thread)
     return UINT64_C(1) << thread % 64;
 }
 
+static void note_slot(struct aftermath *aftermath, const struct watched *watched)
+{
+    uint32_t at = 0;
+    while (at < aftermath->slots_count && aftermath->slots[at].slot != watched->slot)
+        at++;
+    if (at == aftermath->slots_count)
+        aftermath->slots[aftermath->slots_count++] = (struct watched_slot){.slot = watched->slot};
+    aftermath->slots[at].idle |= !watched->more;
+    aftermath->slots[at].some |= watched->some;
+}
+
+/* For which calls it will have to look at the watches again. */
+static void note_open(struct aftermath *aftermath)
+{
+    aftermath->open = false;
+    aftermath->savers = aftermath->idle_savers = 0;
+    aftermath->slots_count = 0;
+    aftermath->era = aftermath->model->era;
+    for (uint32_t i = 0; i < aftermath->count; i++) {
+        const struct watch *watch = aftermath->watches[i];
+        uint64_t thread = watch->saving.open ? saver(watch->call.thread) : 0;
+        aftermath->open |= watch->open != 0;
+        aftermath->savers |= thread;
+        aftermath->idle_savers |= watch->saving.more ? 0 : thread;
+        for (uint32_t j = 0; j < watch->count; j++)
+            if (watch->stream[j].judged.need == NEED_OPEN)
+                note_slot(aftermath, &watch->stream[j]);
+    }
+}
+
 static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)
 {
     struct watch *watch = calloc(1, sizeof *watch);
@@ -166,8 +196,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     if (aftermath->count == WATCHES)
         drop_one(aftermath);
     aftermath->watches[aftermath->count++] = watch;
-    aftermath->open |= watch->open != 0;
-    aftermath->savers |= saver(watch->call.thread);
+    note_open(aftermath);
 }
 
 /* How the call waits for a stream: not, for the stream itself, or for the whole context. */
@@ -296,24 +325,42 @@ static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_vie
 {
     bool quiet = is_quiet(view, &aftermath->use);
     uint32_t kept = 0;
-    aftermath->open = false;
-    aftermath->savers = 0;
     for (uint32_t i = 0; i < aftermath->count; i++) {
         struct watch *watch = aftermath->watches[i];
         watch_call(aftermath, watch, view, &aftermath->use, quiet);
-        aftermath->open |= watch->open != 0;
-        aftermath->savers |= watch->saving.open ? saver(watch->call.thread) : 0;
         if (watch->open != 0 || watch->saving.open)
             aftermath->watches[kept++] = watch;
         else
             judge(aftermath, watch);
     }
     aftermath->count = kept;
+    note_open(aftermath);
+}
+
+/* Whether the call, which is work and no wait, tells a watch anything: most do not. */
+static bool tells(const struct aftermath *aftermath, const struct call_view *view)
+{
+    bool more = (aftermath->idle_savers & saver(view->call->thread)) != 0;
+    if (more || !aftermath->open)
+        return more;
+    bool known = aftermath->use.all && aftermath->era == aftermath->model->era;
+    for (uint32_t i = 0; i < aftermath->slots_count && known && !more; i++) {
+        const struct watched_slot *watched = &aftermath->slots[i];
+        more = watched->slot == view->target ? watched->idle : (watched->some & aftermath->use.some) != 0;
+    }
+    return more || !known;
+}
+
+static inline bool concerns(const struct aftermath *aftermath, const struct call_view *view)
+{
+    if (!aftermath->open && (aftermath->savers & saver(view->call->thread)) == 0)
+        return false;
+    return !view->work || (view->completes && view->scope != WAIT_NONE) || tells(aftermath, view);
 }
 
 void aftermath_note(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->open || (aftermath->savers & saver(view->call->thread)) != 0)
+    if (concerns(aftermath, view))
         watch_calls(aftermath, view);
     if (view->work)
         tracks_note(&aftermath->tracks, aftermath->model, view);

@@ -56,6 +56,14 @@ struct use {
     uint64_t base[TOUCH_MOST];
 };
 
+/* A stream of which some watch wants to know more: what that watch knows of its memory, and whether it waits for it to get
+ * more work. */
+struct watched_slot {
+    uint32_t slot;
+    bool idle;
+    uint64_t some;
+};
+
 struct aftermath {
     struct model *model;
     struct verdicts *verdicts; /* knows the allocations; NULL: none is known */
@@ -69,6 +77,11 @@ struct aftermath {
     uint32_t count;
     bool open;       /* some watch is not settled yet; all others concern their own thread only, whose bit is set in */
     uint64_t savers; /* by uid, modulo 64 */
+    /* As of the last call that was looked into: to which others it makes a difference. */
+    uint64_t idle_savers; /* those of the savers that have submitted nothing since their wait */
+    uint64_t era;         /* the model's: streams' slots served them */
+    struct watched_slot slots[WATCHES * PENDING_KEPT];
+    uint32_t slots_count;
 };
 
 /* `judge` is called once for each wait that blocked, some time after it. */
