@@ -230,25 +230,26 @@ static void settle(const struct watch *watch, struct watched *watched, enum cove
         watched->judged.need = watched->host ? NEED_UNKNOWN : NOT_NEEDED;
 }
 
-static struct use use_of(const struct aftermath *aftermath, const struct call_view *view)
+/* What the call uses. */
+static void find_use(const struct aftermath *aftermath, const struct call_view *view, struct use *use)
 {
     struct touch touch[TOUCH_MOST];
-    struct use use = {.all = true};
-    unsigned op = view->call->r.op;
+    unsigned op = view->call->r.op, count = 0;
     bool frees = op == PTDS_OP_FREE || op == PTDS_OP_FREE_HOST || op == PTDS_OP_UNREGISTER;
-    if (!view->work && !frees)
-        return use;
-    unsigned count = touch_of(view->call, touch, &use.all);
+    use->count = 0;
+    use->some = 0;
+    use->all = true;
+    if (view->work || frees)
+        count = touch_of(view->call, touch, &use->all);
     for (unsigned i = 0; i < count; i++) {
         struct verdict_memory memory;
         if (verdicts_memory(aftermath->verdicts, touch[i].address, &memory)) {
-            use.some |= bit_of(memory.base);
-            use.base[use.count++] = memory.base;
+            use->some |= bit_of(memory.base);
+            use->base[use->count++] = memory.base;
         } else {
-            use.all &= verdicts_memory_complete(aftermath->verdicts);
+            use->all &= verdicts_memory_complete(aftermath->verdicts);
         }
     }
-    return use;
 }
 
 static bool uses(const struct use *use, const struct watched *watched)
@@ -318,7 +319,7 @@ static void watch_call(struct aftermath *aftermath, struct watch *watch, const s
 
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view)
 {
-    aftermath->use = use_of(aftermath, view);
+    find_use(aftermath, view, &aftermath->use);
 }
 
 static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_view *view)

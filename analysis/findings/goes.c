@@ -38,6 +38,7 @@ struct asked {
     struct model *model;
     const struct call_view *view;
     const struct ordered *ordered; /* the call, by the policy */
+    struct pending legacy;         /* of barrier_goes: the work before it on legacy streams, whatever the policy */
 };
 
 static enum goes both(enum goes one, enum goes other)
@@ -105,15 +106,13 @@ static enum goes wait_goes(const struct asked *asked)
 static enum goes barrier_goes(const struct asked *asked)
 {
     const struct call_view *view = asked->view;
-    struct pending legacy;
+    enum goes all = GOES;
     if (view->target == MODEL_NO_SLOT)
         return GOES_MAYBE;
     if (view->target_kind == PTDS_STREAM_LEGACY)
         return asked->ordered->after & ORDER_OF(ORDER_ROLE_BLOCKING) ? GOES_NOT : GOES;
-    model_pending(asked->model, view->context, ORDER_OF(ORDER_ROLE_LEGACY), view->target, &legacy);
-    enum goes all = GOES;
-    for (uint32_t i = 0; i < legacy.count && i < PENDING_KEPT; i++)
-        all = both(all, legacy_work_leaves(asked, legacy.slot[i]));
+    for (uint32_t i = 0; i < asked->legacy.count && i < PENDING_KEPT; i++)
+        all = both(all, legacy_work_leaves(asked, asked->legacy.slot[i]));
     return all;
 }
 
@@ -167,6 +166,8 @@ struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *polici
     struct order_call call = model_order_call(view);
     unsigned at = number_of(&call);
     struct asked asked = {.model = model, .view = view};
+    if (by == GOES_WITH_BARRIER && view->target != MODEL_NO_SLOT && view->target_kind != PTDS_STREAM_LEGACY)
+        model_pending(model, view->context, ORDER_OF(ORDER_ROLE_LEGACY), view->target, &asked.legacy);
     for (unsigned i = 0; i < GOES_POLICIES; i++) {
         asked.policy = policies->of[i];
         asked.ordered = &policies->under[i][at];

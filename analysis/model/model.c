@@ -339,7 +339,7 @@ static inline bool is_next(const struct model *model, const struct call_view *vi
 {
     const struct order_stream *stream = &model->real.streams.items[view->target];
     return model->replays.count == 0 && view->target < stream->clock.room &&
-           order_joined(&model->real, stream, view->thread);
+           order_joined(&model->real, view->target, view->thread);
 }
 
 /* A plain call waits for nothing and is not timed. */

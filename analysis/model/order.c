@@ -77,6 +77,9 @@ bool order_open(struct order *order, uint32_t slot, uint32_t context, enum order
     struct order_context *in = context_of(order, context);
     if (in == NULL || !TABLE_ADD(&in->slots))
         return false;
+    for (size_t i = 0; i < order->hosts.count; i++) /* this stream was told nothing */
+        if (order->hosts.items[i].told_slot == slot)
+            order->hosts.items[i].told = 0;
     *TABLE_LAST(&in->slots) = slot;
     if (order->streams.count <= slot)
         order->streams.count = (size_t)slot + 1;
@@ -178,11 +181,12 @@ void order_join(struct order *order, uint32_t slot, uint32_t thread)
 {
     struct order_stream *stream = &order->streams.items[slot];
     struct order_context *context = &order->contexts.items[stream->context];
-    const struct order_host *host = host_of(order, thread);
-    if (host != NULL && (stream->host_thread != thread || stream->host_version != host->version)) {
+    struct order_host *host = host_of(order, thread);
+    if (host != NULL && !order_told(stream, slot, host, thread)) {
         come_after(order, slot, &host->clock);
         stream->host_thread = thread;
-        stream->host_version = host->version;
+        stream->host_version = host->told = host->version;
+        host->told_slot = slot;
     }
     if (stream->joins & ORDER_OF(ORDER_ROLE_BLOCKING))
         enter_legacy(order, context, stream, slot);

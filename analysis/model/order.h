@@ -47,6 +47,8 @@ struct order_context {
 struct order_host {
     struct vclock clock; /* what the thread knows to be complete */
     uint64_t version;
+    uint64_t told; /* the version that is already in the clock of the last stream it was told to, */
+    uint32_t told_slot;
 };
 
 struct order_event {
@@ -103,11 +105,18 @@ static inline bool order_has_new(const struct order *order, const struct order_s
     return context->legacy != 0 && order->streams.items[context->legacy - 1].last > stream->joined_legacy;
 }
 
-/* Whether all that order_join would add is in the stream's clock already. */
-static inline bool order_joined(const struct order *order, const struct order_stream *stream, uint32_t thread)
+/* Whether all that the thread knows is in the stream's clock already. Several threads may take turns on a stream. */
+static inline bool order_told(const struct order_stream *stream, uint32_t slot, const struct order_host *host, uint32_t thread)
 {
-    return thread < order->hosts.count && stream->host_thread == thread &&
-           stream->host_version == order->hosts.items[thread].version &&
+    return (stream->host_thread == thread && stream->host_version == host->version) ||
+           (host->told_slot == slot && host->told == host->version);
+}
+
+/* Whether all that order_join would add is in the stream's clock already. */
+static inline bool order_joined(const struct order *order, uint32_t slot, uint32_t thread)
+{
+    const struct order_stream *stream = &order->streams.items[slot];
+    return thread < order->hosts.count && order_told(stream, slot, &order->hosts.items[thread], thread) &&
            (stream->joins == 0 || stream->role == ORDER_ROLE_LEGACY || stream->dirty) && !order_has_new(order, stream);
 }
 
@@ -115,7 +124,7 @@ static inline bool order_joined(const struct order *order, const struct order_st
 static inline void order_submit(struct order *order, uint32_t slot, uint32_t thread, uint64_t op)
 {
     struct order_stream *stream = &order->streams.items[slot];
-    if (!order_joined(order, stream, thread))
+    if (!order_joined(order, slot, thread))
         order_join(order, slot, thread);
     stream->last = op;
     vclock_raise(&stream->clock, slot, op);

@@ -129,11 +129,8 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
     return open->shown || (doubt && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE));
 }
 
-/* `op` of lane `about` comes before the call at hand in full order, not in the explicit one. */
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
 {
-    if (blame_settled(v, what, about, op))
-        return;
     bool settled = true;
     struct traced traced = {.op = op, .upto = UINT64_MAX};
     const struct known *step = first_step(v, what, about, &traced);
@@ -168,7 +165,8 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
         struct known_list *list = &lane->brought[about];
         const struct known *items = known_items(list);
         for (uint32_t i = list->count; i-- > 0 && items[i].op > explicitly;)
-            blame(v, &what, about, items[i].op);
+            if (!blame_settled(v, &what, about, items[i].op))
+                blame(v, &what, about, items[i].op);
     }
     if (by->cover != NULL && about < by->cover->room && by->cover->full[about].op > explicitly)
         blame(v, &what, about, by->cover->full[about].op);

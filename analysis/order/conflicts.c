@@ -247,7 +247,8 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         what.given_up = kept_is_given_up(v, &pair.first, mark->op, KEPT_AT_CALL);
         if (v->conflicts != NULL)
             tell(v, &what, mark->op, NULL);
-        blame(v, &what, about, mark->op);
+        if (v->conflicts == NULL || !blame_settled(v, &what, about, mark->op))
+            blame(v, &what, about, mark->op);
     }
 }
 
@@ -317,7 +318,8 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cove
     what.given_up = kept_is_given_up(v, &pair.first, mark->op, KEPT_BY_NOW);
     if (v->conflicts != NULL)
         tell(v, &what, mark->op, cover);
-    blame(v, &what, about, mark->op);
+    if (!blame_settled(v, &what, about, mark->op))
+        blame(v, &what, about, mark->op);
 }
 
 /* The call since which nothing changed but what the lane learnt: it met the others by as much; 0: never. */

@@ -26,12 +26,18 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
     }
     *TABLE_LAST(&v->fresh) = at;
     struct open_edge *made = &v->edges.items[at];
-    *made = (struct open_edge){.refs = 1, .used = true, .made = v->now};
     made->edge.kind = kind;
+    made->edge.verdict = VERDICT_NOT_NEEDED;
+    made->edge.reason = REASON_NONE;
+    made->edge.loss = LOSS_NONE;
     made->edge.from = *from;
     made->edge.to = *v->end;
-    v->open++;
+    made->edge.pair = (struct edge_pair){0};
+    made->refs = 1;
+    made->made = v->now;
+    made->limited = made->raced = made->shown = made->given_up = false;
     made->lost = context->clean < v->lost_at; /* it may be there for what is not in the trace */
+    v->open++;
     return at;
 }
 
@@ -46,19 +52,13 @@ void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, con
     v->gives_up = true;
 }
 
-void edges_keep(struct verdicts *v, uint32_t edge)
-{
-    if (edge != NO_EDGE)
-        v->edges.items[edge].refs++;
-}
-
 static void doubt(struct edge *edge, enum verdict_reason reason)
 {
     edge->verdict = VERDICT_MAYBE_NEEDED;
     edge->reason = reason;
 }
 
-static void settle(struct verdicts *v, uint32_t at)
+ASIDE void edges_settle(struct verdicts *v, uint32_t at)
 {
     struct open_edge *open = &v->edges.items[at];
     if (open->edge.verdict == VERDICT_NOT_NEEDED) {
@@ -72,17 +72,11 @@ static void settle(struct verdicts *v, uint32_t at)
     if (open->given_up && open->edge.verdict == VERDICT_MAYBE_NEEDED && open->edge.loss == LOSS_NONE &&
         (open->edge.reason == REASON_LOST || open->edge.reason == REASON_LIMIT))
         open->edge.loss = LOSS_POSSIBLE;
-    open->used = false;
+    open->refs = 0;
     v->open--;
     v->sink->edge(v->sink, &open->edge);
     if (TABLE_ADD(&v->free_edges))
         *TABLE_LAST(&v->free_edges) = at;
-}
-
-void edges_drop(struct verdicts *v, uint32_t edge)
-{
-    if (edge != NO_EDGE && --v->edges.items[edge].refs == 0)
-        settle(v, edge);
 }
 
 /* The call is over. `raced`: it conflicts with work that nothing orders. */
@@ -98,8 +92,8 @@ void edges_end_call(struct verdicts *v, bool raced)
 void edges_settle_all(struct verdicts *v)
 {
     for (uint32_t i = 0; i < v->edges.count; i++)
-        if (v->edges.items[i].used)
-            settle(v, i);
+        if (v->edges.items[i].refs != 0)
+            edges_settle(v, i);
 }
 
 void edges_free(struct verdicts *v)

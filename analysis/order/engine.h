@@ -151,7 +151,7 @@ struct context {
 struct open_edge {
     struct edge edge;
     uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
-    bool used, limited, lost, raced;
+    bool limited, lost, raced;
     bool shown;    /* its pair is the one to show */
     bool given_up; /* the policy took the order away */
     uint64_t made;
@@ -284,9 +284,6 @@ static inline struct lane *lanes_at(const struct verdicts *v, uint32_t lane)
 /* The lane that the call is about; `make`: opened if it is new. NO_LANE: none, or beyond what is followed. */
 uint32_t lanes_of_call(struct verdicts *v, const struct call *call, bool make);
 uint32_t lanes_context(struct verdicts *v, uint32_t uid);
-bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
-void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
-bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
 /* The lane's operation is the newest of its list. */
 void lanes_be_newest(struct verdicts *v, struct lane_list *list, uint32_t at);
 /* Those of the list that did something after operation `since`, in the list's order, and perhaps some more. */
@@ -297,7 +294,6 @@ struct recent {
     uint32_t few[RECENT_MOST];
 };
 void lanes_recent(const struct verdicts *v, const struct lane_list *list, uint64_t since, struct recent *out);
-void lanes_forget(struct known_list *list, uint32_t kept); /* all but the first so many; their edges are dropped already */
 void lanes_free(struct verdicts *v);
 void lanes_keep_ends(struct verdicts *v); /* before the calls' `ends` begin anew */
 const struct edge_end *lanes_end(const struct verdicts *v, const struct mark *mark);
@@ -309,6 +305,17 @@ static INLINE uint64_t lanes_full(const struct lane *lane, const struct lane *ho
 {
     return larger(vclock_get(&lane->full, about), vclock_get(&host->full, about));
 }
+
+/* learn.c */
+/* The lane (or the host) gets to know of lane `about`. False: it knew that much. */
+bool lanes_learn(struct verdicts *v, uint32_t lane, uint32_t about, const struct known *known);
+/* ... over an edge of its last operation, which is new to it; they are of one group. */
+void lanes_learn_last(struct verdicts *v, uint32_t lane, uint32_t about, uint32_t edge);
+/* Everything that lane `from` knows, by its last operation. */
+void lanes_take_over(struct verdicts *v, uint32_t lane, uint32_t from, uint32_t edge, bool foreign_only);
+/* Whether implicit order may hold between the two. */
+bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b);
+void lanes_forget(struct known_list *list, uint32_t kept); /* all but the first so many; their edges are dropped already */
 
 /* joins.c */
 void joins_implicit(struct verdicts *v, uint32_t lane);
@@ -328,8 +335,17 @@ void waits_free(struct verdicts *v);
 uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_kind kind, const struct edge_end *from);
 /* The edge orders this operation and the call at hand, or with `cover` its return: does it still? */
 void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, const struct cover *cover);
-void edges_keep(struct verdicts *v, uint32_t edge);
-void edges_drop(struct verdicts *v, uint32_t edge);
+void edges_settle(struct verdicts *v, uint32_t edge);
+static INLINE void edges_keep(struct verdicts *v, uint32_t edge)
+{
+    if (edge != NO_EDGE)
+        v->edges.items[edge].refs++;
+}
+static INLINE void edges_drop(struct verdicts *v, uint32_t edge)
+{
+    if (edge != NO_EDGE && --v->edges.items[edge].refs == 0)
+        edges_settle(v, edge);
+}
 void edges_end_call(struct verdicts *v, bool raced);
 void edges_settle_all(struct verdicts *v);
 void edges_free(struct verdicts *v);
@@ -365,6 +381,7 @@ static inline uint64_t blame_full(const struct verdicts *v, const struct blame *
         return lanes_full(lanes_at(v, what->lane), host, about);
     return larger(vclock_get(&host->full, about), about < what->cover->room ? what->cover->full[about].op : 0);
 }
+/* `op` of lane `about` comes before the call at hand in full order, not in the explicit one; and it is not settled. */
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
 /* Whether a doubt about an operation of lane `about` changes nothing, because it was blamed before. `own`: what the lane
  * knows of the other one. */
@@ -434,7 +451,11 @@ enum kept_at {
     KEPT_AT_RETURN, /* its return, if it completes anything */
     KEPT_BY_NOW     /* what the host may do now that a wait has returned, that one and those before it */
 };
-bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at);
+bool kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at);
+static inline bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
+{
+    return v->kept != NULL && v->kept->takes && kept_not(v, first, op, at);
+}
 /* Whether nothing but implicit order puts the call at hand behind operation `op`: not even the same stream. */
 bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
 void kept_end(struct verdicts *v);

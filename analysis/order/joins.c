@@ -9,14 +9,6 @@
 
 #include <stdlib.h>
 
-static bool learn_directly(struct verdicts *v, uint32_t at, uint32_t about, uint32_t edge)
-{
-    uint64_t last = lanes_at(v, about)->last;
-    lanes_at(v, about)->snapped = v->now;
-    edges_bring(v, edge, &lanes_at(v, about)->newest, NULL);
-    return lanes_learn(v, at, about, &(struct known){.op = last, .via = last, .at = v->now, .from = about, .edge = edge});
-}
-
 static INLINE bool is_new(const struct verdicts *v, uint32_t at, uint32_t about)
 {
     return about != at && lanes_at(v, about)->last > lanes_full(lanes_at(v, at), lanes_at(v, HOST_LANE), about);
@@ -34,7 +26,7 @@ static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t
             continue;
         if (edge == NO_EDGE)
             edge = edges_new(v, context, kind, lanes_end(v, &lanes_at(v, context->queue)->newest));
-        learn_directly(v, at, other, edge);
+        lanes_learn_last(v, at, other, edge);
     }
     return edge;
 }
@@ -47,12 +39,14 @@ static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint3
     bool behind = queue != NO_LANE && queue != at && lanes_at(v, queue)->last > before;
     if (behind)
         fifo = join_queue(v, context, at, EDGE_FIFO, before);
-    lanes_recent(v, &context->blocking, before, &recent);
+    recent.count = 0;
+    if (context->blocking_at > before)
+        lanes_recent(v, &context->blocking, before, &recent);
     for (size_t i = 0; i < recent.count; i++) {
         uint32_t other = recent.items[i], edge = NO_EDGE;
         if (is_new(v, at, other)) {
             edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest));
-            learn_directly(v, at, other, edge);
+            lanes_learn_last(v, at, other, edge);
         }
         if (lanes_at(v, other)->foreign_at > before)
             lanes_take_over(v, at, other, edge, true);

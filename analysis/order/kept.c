@@ -76,11 +76,9 @@ static const struct vclock *really_behind(struct kept *kept, enum kept_at at)
     return NULL;
 }
 
-bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
+bool kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
 {
     struct kept *kept = v->kept;
-    if (kept == NULL || !kept->takes)
-        return false;
     struct model *model = kept->model;
     uint32_t slot = model_slot(model, first->target);
     uint64_t number = op - v->shift;
