@@ -106,7 +106,8 @@ static inline bool order_has_new(const struct order *order, const struct order_s
 }
 
 /* Whether all that the thread knows is in the stream's clock already. Several threads may take turns on a stream. */
-static inline bool order_told(const struct order_stream *stream, uint32_t slot, const struct order_host *host, uint32_t thread)
+static inline bool order_told(const struct order_stream *stream, uint32_t slot, const struct order_host *host,
+                              uint32_t thread)
 {
     return (stream->host_thread == thread && stream->host_version == host->version) ||
            (host->told_slot == slot && host->told == host->version);
