@@ -157,7 +157,6 @@ static void note_open(struct aftermath *aftermath)
     aftermath->open = false;
     aftermath->savers = aftermath->idle_savers = 0;
     aftermath->slots_count = 0;
-    aftermath->era = aftermath->model->era;
     for (uint32_t i = 0; i < aftermath->count; i++) {
         const struct watch *watch = aftermath->watches[i];
         uint64_t thread = watch->saving.open ? saver(watch->call.thread) : 0;
@@ -338,18 +337,18 @@ static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_vie
     note_open(aftermath);
 }
 
-/* Whether the call, which is work and no wait, tells a watch anything: most do not. */
+/* Whether the call, which is work and no wait, tells a watch anything: most do not. (That a stream's slot serves another
+ * now is seen by the next call that does.) */
 static bool tells(const struct aftermath *aftermath, const struct call_view *view)
 {
     bool more = (aftermath->idle_savers & saver(view->call->thread)) != 0;
     if (more || !aftermath->open)
         return more;
-    bool known = aftermath->use.all && aftermath->era == aftermath->model->era;
-    for (uint32_t i = 0; i < aftermath->slots_count && known && !more; i++) {
+    for (uint32_t i = 0; i < aftermath->slots_count && aftermath->use.all && !more; i++) {
         const struct watched_slot *watched = &aftermath->slots[i];
         more = watched->slot == view->target ? watched->idle : (watched->some & aftermath->use.some) != 0;
     }
-    return more || !known;
+    return more || !aftermath->use.all;
 }
 
 static inline bool concerns(const struct aftermath *aftermath, const struct call_view *view)

@@ -79,7 +79,6 @@ struct aftermath {
     uint64_t savers; /* by uid, modulo 64 */
     /* As of the last call that was looked into: to which others it makes a difference. */
     uint64_t idle_savers; /* those of the savers that have submitted nothing since their wait */
-    uint64_t era;         /* the model's: streams' slots served them */
     struct watched_slot slots[WATCHES * PENDING_KEPT];
     uint32_t slots_count;
 };

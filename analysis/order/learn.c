@@ -74,8 +74,7 @@ static struct known_list *list_of(struct lane *lane, uint32_t about)
     return &lane->brought[about];
 }
 
-/* Where to note how the lane learnt of lane `about`, which it knew up to operation `before`. NULL: nobody will ask, or
- * there is no memory. */
+/* Where to note how the lane learnt of this operation of lane `about`. NULL: nobody will ask, or there is no memory. */
 static INLINE struct known *arrival_of(struct verdicts *v, struct lane *lane, uint32_t about, uint64_t op, uint64_t done)
 {
     if (op <= done)
