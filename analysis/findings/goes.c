@@ -116,13 +116,6 @@ static enum goes barrier_goes(const struct asked *asked)
     return all;
 }
 
-static enum goes turn_goes(const struct asked *asked)
-{
-    if (asked->view->target == MODEL_NO_SLOT)
-        return GOES_MAYBE;
-    return is_apart(asked->ordered->place) ? legacy_work_leaves(asked, asked->view->target) : GOES_NOT;
-}
-
 static enum goes call_goes(enum goes_by by, const struct asked *asked)
 {
     enum goes wait;
@@ -130,10 +123,17 @@ static enum goes call_goes(enum goes_by by, const struct asked *asked)
     case GOES_WITH_WAIT: return wait_goes(asked);
     case GOES_WITH_PART: wait = wait_goes(asked); return wait == GOES ? GOES_MAYBE : wait;
     case GOES_WITH_BARRIER: return barrier_goes(asked);
-    case GOES_WITH_TURN: return turn_goes(asked);
     case GOES_WITH_MOVE: return asked->ordered->role == ORDER_ROLE_LEGACY ? GOES_NOT : GOES;
     default: return GOES_MAYBE; /* said of the finding as a whole */
     }
+}
+
+/* The call comes after the work that is pending on its own stream, of which not every policy moves some, or none does. */
+static enum goes turn_goes(unsigned policy, enum order_place place, bool some_stays, bool some_kept)
+{
+    if (!is_apart(place))
+        return GOES_NOT;
+    return (policy & ORDER_REMAPS_EXPLICIT ? some_kept : some_stays) ? GOES_MAYBE : GOES;
 }
 
 struct goes_policies goes_policies_of(const struct definitions *defs)
@@ -147,6 +147,9 @@ struct goes_policies goes_policies_of(const struct definitions *defs)
                                       .explicitly = at & 1,
                                       .stays = (at & 2) != 0};
             policies.under[i][at] = order_under(policy, &call);
+            for (unsigned some = 0; some < 4; some++)
+                policies.turns[at][some].under[i] =
+                    (unsigned char)turn_goes(policy, policies.under[i][at].place, some & 1, some & 2);
         }
     }
     return policies;
@@ -159,12 +162,22 @@ static inline unsigned number_of(const struct order_call *call)
            (call->explicitly ? 1 : 0);
 }
 
+/* Half of all calls of threads that share the legacy stream are asked about, so this is worked out once. */
+static struct goes_set turns_of(const struct goes_policies *policies, unsigned at, const struct model *model, uint32_t slot)
+{
+    const struct model_stream *stream = &model->streams.items[slot];
+    uint64_t done = vclock_get(&model->done, slot);
+    return policies->turns[at][(stream->last_stays > done ? 1 : 0) + (stream->last_kept > done ? 2 : 0)];
+}
+
 struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *policies, struct model *model,
                              const struct call_view *view)
 {
     struct goes_set set = {{0}};
     struct order_call call = model_order_call(view);
     unsigned at = number_of(&call);
+    if (by == GOES_WITH_TURN && view->target != MODEL_NO_SLOT)
+        return turns_of(policies, at, model, view->target);
     struct asked asked = {.model = model, .view = view};
     if (by == GOES_WITH_BARRIER && view->target != MODEL_NO_SLOT && view->target_kind != PTDS_STREAM_LEGACY)
         model_pending(model, view->context, ORDER_OF(ORDER_ROLE_LEGACY), view->target, &asked.legacy);

@@ -58,6 +58,8 @@ enum { GOES_CALLS = 2 * ORDER_ROLES * 4 };
 struct goes_policies {
     unsigned of[GOES_POLICIES]; /* enum order_policy */
     struct ordered under[GOES_POLICIES][GOES_CALLS];
+    struct goes_set turns[GOES_CALLS][4]; /* GOES_WITH_TURN, where work is pending on the stream that 1: not every policy
+                                             moves, 2: none does */
 };
 struct goes_policies goes_policies_of(const struct definitions *defs);
 

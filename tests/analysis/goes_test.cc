@@ -138,6 +138,14 @@ TEST(Goes, TurnsOfThreadsGoWhereEachHasAStream)
              two_memories +
                  std::string("1@10 memset s=L dst=A bytes=64 explicit\n2@20 memset s=L dst=B bytes=64\n2@30+9 sync s=L\n")))
         << "the work that it waits for stays";
+    const std::string explicitly = "2@20 memset s=L dst=B bytes=64 explicit\n2@30+9 sync s=L\n";
+    EXPECT_EQ("goes with PTDS_EXPLICIT_LEGACY=remap",
+              Said("legacy-shared-by-threads",
+                   two_memories + std::string("1@10 memset s=L dst=A bytes=64 explicit\n") + explicitly));
+    EXPECT_EQ("may go with PTDS_EXPLICIT_LEGACY=remap",
+              Said("legacy-shared-by-threads",
+                   two_memories + std::string("1@10 memset s=L dst=A bytes=64 kept-refused\n") + explicitly))
+        << "the work that it waits for stays whatever the policy";
 }
 
 TEST(Goes, AWaitForOnesOwnWorkStays)
