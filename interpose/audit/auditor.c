@@ -131,5 +131,6 @@ uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintp
         note_elsewhere(*from, name);
         return symbol->st_value;
     }
-    return (*from & ELSEWHERE) || (how & LA_SYMB_DLSYM) ? symbol->st_value : answer(name, symbol->st_value);
+    /* Beside those that dlsym asks for, references of another namespace are bound to objects of that namespace alone. */
+    return how & LA_SYMB_DLSYM ? symbol->st_value : answer(name, symbol->st_value);
 }
