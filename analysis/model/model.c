@@ -113,8 +113,7 @@ static bool look_at_class(struct model *model, const struct call *call, struct c
         return false;
     view->api = definitions_api(&model->trace->defs, call->r.api);
     view->asked = model_use_slot(model, &call->r, call->r.stream);
-    bool same = target == call->r.stream && view->asked != MODEL_NO_SLOT;
-    view->target = same ? view->asked : model_use_slot(model, &call->r, target);
+    view->target = target == call->r.stream ? view->asked : model_use_slot(model, &call->r, target);
     if (view->asked != MODEL_NO_SLOT)
         view->asked_kind = model->streams.items[view->asked].kind;
     if (view->target != MODEL_NO_SLOT) {

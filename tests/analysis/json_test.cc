@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <jansson.h>
 
+#include <map>
+
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/words.h"
 #include "tests/analysis/support.h"
@@ -93,6 +95,24 @@ TEST(Json, UnknownIsNull)
     EXPECT_TRUE(json_is_null(json.At("totals", "findings_for_90_percent")));
     EXPECT_TRUE(json_is_false(json.At("totals", "calls_exact")));
     EXPECT_NE(0u, json_array_size(json.At("completeness", "gaps")));
+}
+
+TEST(Json, WhatIsMoreThanCanBeFollowed)
+{
+    const std::string orders = " calls on streams too many to say what depends on their order\n",
+                      all = " calls on streams beyond the first 4096 alive at a time\n";
+    const std::map<int, std::string> expected = {
+        {1022, ""}, {1023, "1" + orders}, {4095, "3073" + orders}, {4096, "1" + all + "3073" + orders}};
+    for (const auto &[streams, said] : expected) {
+        std::string text = "1@0 launch k=a s=L\n", gaps;
+        for (int i = 1; i <= streams; i++)
+            text += "1@" + std::to_string(i) + " launch k=a s=B" + std::to_string(i) + "\n";
+        Json json(BuildTrace(text));
+        size_t at;
+        json_t *gap;
+        json_array_foreach(json.At("completeness", "gaps"), at, gap) gaps += std::string(json_string_value(gap)) + "\n";
+        EXPECT_EQ("the trace holds no exact counts; numbers are of the recorded calls\n" + said, gaps) << streams;
+    }
 }
 
 TEST(Json, WhatWentPastTheShim)

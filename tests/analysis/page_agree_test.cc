@@ -76,6 +76,12 @@ std::string TraceNamed(const std::string &name)
     if (name == "past")
         return BuildTrace("setting policy=guarded\nuntabled cuNewThingAsync\nbypass 1:/opt/other/libcuda.so\n"
                           "bypass 5:/space/lib<b>plugin</b>.so\nbypass 7:/deep/libasks.so\n1@0 launch s=N1 k=a\n");
+    if (name == "crowd") { /* more lanes than orders are followed of, and more streams than anything is */
+        std::string text = "setting policy=observe\n";
+        for (int i = 1; i <= 4200; i++)
+            text += "1@" + std::to_string(i) + " launch k=a s=B" + std::to_string(i) + "\n";
+        return BuildTrace(text + "1@5000 launch k=a s=L\n");
+    }
     if (name == "killed")
         return BuildTrace(std::string("killed\n") + two_kernels);
     std::ifstream file("tests/analysis/recorded/" + name + ".ptds", std::ios::binary);
@@ -251,6 +257,10 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
         if (!Has(line, "nothing: ") && !Has(line, "of what the shim saw, ")) {
             EXPECT_TRUE(Has(shown, Plain(line.substr(2)))) << line << "\n" << shown;
         }
+    for (const char *limit : {"  3073 calls on streams too many to say what depends on their order\n",
+                              "  105 calls on streams beyond the first 4096 alive at a time\n"}) {
+        EXPECT_EQ(std::string(GetParam()) == "crowd", Has(text, limit)) << limit << text;
+    }
     bool past = std::string(GetParam()) == "past";
     EXPECT_EQ(past, Has(text, "  /deep/libasks.so: opened by name with RTLD_DEEPBIND, may look the driver up")) << text;
     EXPECT_EQ(past, Has(text, "  /space/lib<b>plugin</b>.so: uses the driver of a dlmopen namespace")) << text;
@@ -260,8 +270,8 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, AgreeOn,
-                         testing::Values("nothing", "made_up", "on_gpu", "untimed", "killed", "past", "mixed_streams",
-                                         "mixed_threads", "overlap", "stream_handover"),
+                         testing::Values("nothing", "made_up", "on_gpu", "untimed", "killed", "past", "crowd",
+                                         "mixed_streams", "mixed_threads", "overlap", "stream_handover"),
                          [](const auto &param) { return std::string(param.param); });
 
 /* All of a repair's text is in the page's table, place by place. */

@@ -131,6 +131,32 @@ TEST(Crowd, OfMoreLanesThanAreFollowed)
     }
 }
 
+/* Each order could still be needed, since what came before it is remembered: so many are kept, and no more. Of those that
+ * are given up it is said. */
+TEST(Crowd, OfMoreOrdersThanAreKept)
+{
+    for (int crowd : {250, 290}) {
+        Text text;
+        for (int i = 1; i <= crowd; i++)
+            text.Call(1, "alloc m=M" + std::to_string(i) + " ptr=" + std::to_string(0x10000 * i) + " bytes=64")
+                .Call(1, "memset s=B" + std::to_string(i) + " bytes=64 dst=M" + std::to_string(i));
+        for (int thread = 1; thread <= crowd; thread++)
+            text.Call(thread, "launch k=_Z5emptyv s=L");
+        text.Call(7, "copy s=L bytes=64 src=M5");
+        Judged judged(text.Bytes());
+        const size_t all = static_cast<size_t>(crowd) * static_cast<size_t>(crowd);
+        const bool kept = crowd == 250;
+        EXPECT_EQ(kept ? 0u : 1u, judged.totals.dropped);
+        EXPECT_EQ(kept ? 1u : 0u, count_of(judged, EDGE_FAN_IN, VERDICT_NEEDED));
+        EXPECT_EQ(kept ? all - 1 : 0, count_of(judged, EDGE_FAN_IN, VERDICT_NOT_NEEDED));
+        EXPECT_EQ(kept ? 0 : all, count_of(judged, EDGE_FAN_IN, VERDICT_MAYBE_NEEDED));
+        for (const struct edge &edge : judged.edges)
+            if (edge.kind == EDGE_FAN_IN && !kept) {
+                ASSERT_EQ(REASON_LIMIT, edge.reason);
+            }
+    }
+}
+
 /* What was forgotten last may be the older. */
 TEST(Crowd, WhatIsForgottenLaterMayBeOlder)
 {
