@@ -52,6 +52,43 @@ void two_lines(char *thread, int times = 3)
     });
 }
 
+/* inner -> between -> outer, in two pages in turn; where outer is, the page between has another frame. `over`: each reaches
+ * into the page behind it. */
+void pages(char *thread, bool over)
+{
+    char *room = static_cast<char *>(mmap(nullptr, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    Function inner("inner"), between("between", 100), outer("outer", 500), wrong("wrong");
+    inner.frame = room + (over ? 4096 - 40 : 64);
+    between.frame = inner.frame + 8192;
+    outer.frame = inner.frame + (over ? 4096 : 256);
+    wrong.frame = outer.frame + 8192;
+    fake::enter([&](const char *entry) {
+        fake::set_current(thread, inner.frame);
+        wrong.stands(0, entry);
+        between.stands(0, outer.frame);
+        for (int i = 0; i < 12; i++) {
+            inner.stands(i % 2, between.frame);
+            outer.stands(i % 4 / 2 * 2, entry);
+            call_cuda();
+        }
+    });
+}
+
+/* Functions without end, all of one name; then the first one again. */
+void endless(char *thread, int count)
+{
+    Function inner("inner");
+    fake::enter([&](const char *entry) {
+        fake::set_current(thread, inner.frame);
+        inner.stands(0, entry);
+        for (int i = 0; i <= count; i++) {
+            fake::put<int>(inner.code, 68, 10 + i % count);
+            fake::put<uint32_t>(inner.code, 92, fake::code_version++);
+            call_cuda();
+        }
+    });
+}
+
 /* A function in C between two of Python. */
 void nested(char *thread)
 {
@@ -186,14 +223,15 @@ void damaged(char *thread, const std::string &how)
     });
 }
 
-/* The frames go away under a thread that the interpreter's end has overtaken; it goes on with its calls. */
-void taken_away(char *thread)
+/* The frames go away under a thread that the interpreter's end has overtaken; it goes on with its calls. `alone`: nothing
+ * was read after them. */
+void taken_away(char *thread, bool alone)
 {
     char *page = static_cast<char *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     Function inner("inner");
     inner.frame = page;
     fake::enter([&](const char *entry) {
-        inner.stands(0, entry);
+        inner.stands(0, alone ? nullptr : entry);
         fake::set_current(thread, inner.frame);
         for (int i = 0; i < 3; i++) {
             if (i == 2)
@@ -219,6 +257,10 @@ void situation(const std::string &what, char *thread, const std::string &how)
         lines(thread);
     else if (what == "nested")
         nested(thread);
+    else if (what == "pages" || what == "page-ends")
+        pages(thread, what == "page-ends");
+    else if (what == "endless")
+        endless(thread, 32768 + 2);
     else if (what == "recycled")
         recycled(thread);
     else if (what == "texts")
@@ -230,7 +272,7 @@ void situation(const std::string &what, char *thread, const std::string &how)
     else if (what == "damaged")
         damaged(thread, how);
     else if (what == "taken-away")
-        taken_away(thread);
+        taken_away(thread, how == "alone");
     else if (what == "finalizing")
         finalizing(thread);
     else

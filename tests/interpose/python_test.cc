@@ -66,6 +66,19 @@ TEST_P(Python, OfAThreadOfItsOwn)
     EXPECT_EQ(std::set<uint32_t>(seen.ids.begin(), seen.ids.end()).size(), 4u);
 }
 
+/* What one page holds is not taken for another's. */
+TEST_P(Python, InPagesOfTheirOwn)
+{
+    const Names expected = {"inner:10 between:100 outer:500", "inner:11 between:100 outer:500",
+                            "inner:10 between:100 outer:601", "inner:11 between:100 outer:601"};
+    for (const char *where : {"pages", "page-ends"})
+        for (const char *whose : {"worker", "first"}) {
+            Seen seen = see({GetParam(), where, whose});
+            EXPECT_EQ(functions(seen), times(3, expected)) << where << " " << whose;
+            EXPECT_EQ(std::set<uint32_t>(seen.ids.begin(), seen.ids.end()).size(), 4u) << where << " " << whose;
+        }
+}
+
 TEST_P(Python, OfTheFirstThreadAlone)
 {
     EXPECT_EQ(functions(see({GetParam(), "two-lines", "worker"}, "python_child", {})), Names(12));
@@ -161,6 +174,7 @@ TEST_P(Python, DamageEndsTheWalk)
 TEST_P(Python, FramesThatAreTakenAway)
 {
     EXPECT_EQ(functions(see({GetParam(), "taken-away"})), (Names{"inner:10", "inner:10", ""}));
+    EXPECT_EQ(functions(see({GetParam(), "taken-away", "alone"})), (Names{"inner:10", "inner:10", ""}));
 }
 
 TEST_P(Python, NothingAtTheInterpretersEnd)
@@ -183,6 +197,18 @@ TEST_P(Python, NothingOfOneThatIsNotReleased)
 TEST_P(Python, NothingIfNotWanted)
 {
     EXPECT_EQ(functions(see({GetParam(), "two-lines"}, "python_child", {{"PTDS_PYTHON_FRAMES", "off"}})), Names(12));
+}
+
+/* So many are shown, and no more; those that are known are shown from then on, too. */
+TEST(PythonWithoutEnd, TakesNoMoreThanItsRoom)
+{
+    Names found = functions(see({"14", "endless"}));
+    ASSERT_EQ(found.size(), 32771u);
+    for (int i = 0; i < 32768; i++)
+        ASSERT_EQ(found[static_cast<size_t>(i)], "inner:" + std::to_string(10 + i));
+    EXPECT_EQ(found[32768], "");
+    EXPECT_EQ(found[32769], "");
+    EXPECT_EQ(found[32770], "inner:10");
 }
 
 TEST(PythonOfOtherKinds, NothingIsReadOfThem)
