@@ -106,17 +106,75 @@ def unasked(project, number, passed):
     return [test for test in project.tests_of(number) if passed.get(test) != project.digests[test]]
 
 
-def try_one(project, number, mutant, passed, state):
+def alone(project, tests, patience):
+    """Of tests in their order: those that are asked of one mutant at a time. The others cost less asked of many at once."""
+    chosen = []
+    for test in tests:
+        if project.seconds[test] > project.slowest or patience <= 0:
+            continue
+        patience -= project.seconds[test]
+        chosen.append(test)
+    return chosen
+
+
+def try_one(project, number, mutant, passed, state, patience):
     """Returns (outcome, by). `passed` are the tests that did not notice it, as they were then; those of now are added."""
-    tests = ranked(unasked(project, number, passed), project.seconds, mutant.file, state)
     if not project.tests_of(number):
         return "survived", "no test comes through this function"
+    left = ranked(unasked(project, number, passed), project.seconds, mutant.file, state)
+    tests = alone(project, left, patience)
     try:
         outcome, by = project.run(number, tests)
     finally:
         project.sweep()
-    passed.update({test: project.digests[test] for test in tests if outcome == "survived"})
+    if outcome == "survived":
+        passed.update({test: project.digests[test] for test in tests})
+        outcome = "pending" if len(tests) < len(left) else outcome
     return outcome, by
+
+
+def groups(numbers, functions):
+    """Parts of them that have no file in common."""
+    parts = []
+    for number in numbers:
+        file = functions[number][:8]
+        part = next((part for part in parts if file not in part), None)
+        if part is None:
+            part = {}
+            parts.append(part)
+        part[file] = number
+    return [list(part.values()) for part in parts]
+
+
+def culprits(project, test, numbers):
+    """{number: outcome} of those that a test notices. One that passes with all of them is taken to notice none."""
+    outcome = project.ask_of(test, numbers) if numbers else "passed"
+    if outcome == "passed" or len(numbers) == 1:
+        return {} if outcome == "passed" else {numbers[0]: outcome}
+    half = len(numbers) // 2
+    return {**culprits(project, test, numbers[:half]), **culprits(project, test, numbers[half:])}
+
+
+def try_together(project, passed_of, enough):
+    """What nobody noticed alone, {number: passed}, is asked of all tests that are left, many mutants at once. Yields (number, outcome, by)."""
+    for numbers in groups(sorted(passed_of), project.functions):
+        left = {number: set(unasked(project, number, passed_of[number])) for number in numbers}
+        noticed = {}
+        for test in sorted(set().union(*left.values()), key=lambda test: (project.seconds[test], test)):
+            mine = [number for number in numbers if test in left[number] and number not in noticed]
+            if enough():
+                break
+            found = culprits(project, test, mine) if mine else {}
+            if found and project.ask_of(test, []) != "passed":
+                project.left_out[test], found = "failed unchanged as well", {}
+            for number in mine:
+                passed_of[number][test] = project.digests[test]
+            for number, outcome in found.items():
+                noticed[number] = outcome
+                yield number, "timeout" if outcome == "timeout" else "noticed", test
+        for number in numbers:
+            if number not in noticed:
+                yield number, "pending" if unasked(project, number, passed_of[number]) else "survived", ""
 
 
 def table(entries, equivalents):
@@ -125,7 +183,9 @@ def table(entries, equivalents):
     for entry in sorted(entries, key=lambda entry: (entry["file"], entry["line"])):
         row = rows.setdefault(directory(entry["file"]), collections.Counter())
         outcome = "noticed" if entry["outcome"] in NOTICED else entry["outcome"]
-        if outcome == "survived" and (entry["file"], entry["text"], entry["changed"]) in equivalents:
+        if outcome == "pending":
+            survivors.append(entry)
+        elif outcome == "survived" and (entry["file"], entry["text"], entry["changed"]) in equivalents:
             outcome = "equivalent"
         elif outcome == "survived":
             survivors.append(entry)
@@ -134,10 +194,10 @@ def table(entries, equivalents):
     total = collections.Counter()
     for row in rows.values():
         total.update(row)
-    lines = ["%-24s %8s %9s %11s %13s %8s" % ("", "noticed", "survived", "equivalent", "not compiled", "timeout")]
+    columns = ("noticed", "survived", "equivalent", "not compiled", "timeout", "pending")
+    lines = ["%-24s %8s %9s %11s %13s %8s %8s" % (("",) + columns)]
     for name, row in list(rows.items()) + [("all", total)]:
-        lines.append("%-24s %8d %9d %11d %13d %8d" % (name, row["noticed"], row["survived"], row["equivalent"],
-                                                      row["not compiled"], row["timeout"]))
+        lines.append("%-24s %8d %9d %11d %13d %8d %8d" % ((name,) + tuple(row[column] for column in columns)))
     judged = total["noticed"] + total["survived"]
     lines.append("%d of %d noticed%s (a timeout is noticed; what is equivalent or does not compile does not count)" % (
         total["noticed"], judged, ", %.1f %%" % (100 * total["noticed"] / judged) if judged else ""))
@@ -149,10 +209,21 @@ def report(entries, equivalents, project):
     for test, why in sorted(project.left_out.items()):
         print("left out: %s, %s" % (test, why))
     for entry in survivors:
-        print("survived: %s:%d: %s%s\n    %s\n -> %s" % (entry["file"], entry["line"], entry["rule"],
+        print("%s: %s:%d: %s%s\n    %s\n -> %s" % (entry["outcome"], entry["file"], entry["line"], entry["rule"],
                                                         " (%s)" % entry["by"] if entry["by"] else "", entry["text"], entry["changed"]))
     print("\n".join(lines))
     return survivors
+
+
+def drawn(options, chosen):
+    """As many of each folder, in an order that a hash of their names makes, so that a sample stays the same, but for what was changed."""
+    chosen = sorted(chosen, key=lambda one: hashlib.sha256(("%d %s" % (options.seed, one[0])).encode()).digest())
+    seen, ranks = collections.Counter(), {}
+    for key, mutant in chosen:
+        side = mutant.file.split("/")[0]
+        ranks[key] = seen[side]
+        seen[side] += 1
+    return sorted(chosen, key=lambda one: ranks[one[0]])[:options.sample or None]
 
 
 def choose(options, known, root):
@@ -164,49 +235,85 @@ def choose(options, known, root):
     chosen = [(key_of(mutant, texts[mutant.file]), mutant) for mutant in mutants]
     if options.known:
         chosen = [one for one in chosen if one[0] in known]
-    else:  # by name, so that a sample stays the same, but for what was changed
-        chosen.sort(key=lambda one: hashlib.sha256(("%d %s" % (options.seed, one[0])).encode()).digest())
-        chosen = chosen[:options.sample or None]
+    else:
+        chosen = drawn(options, chosen)
     return [(int(key, 16) % 0x7fffffff + 1, key, mutant, texts[mutant.file]) for key, mutant in chosen]
+
+
+class Trying:
+    """One batch of mutants that were built at once: (number, key, mutant, text of its file)."""
+
+    def __init__(self, options, project, state, left):
+        self.options, self.project, self.state, self.began = options, project, state, project.now()
+        self.left, self.tried = left, 0
+        self.passed = {key: dict(state.known.get(key, {}).get("passed", {})) for _, key, _, _ in left}
+
+    def note(self, one, outcome, by, seconds):
+        number, key, mutant, text = one
+        self.state.add({"key": key, "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "outcome": outcome, "by": by,
+                        "text": mutant.text, "changed": rules.changed_line(mutant, text), "seconds": round(seconds, 1),
+                        "passed": self.passed[key] if outcome in ("survived", "pending") else {}})
+        self.tried += 1
+        say("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (self.tried, len(self.left), outcome, seconds, mutant.file, mutant.line, mutant.rule, by))
+
+    def alone(self, broken, enough):
+        def cost(one):  # the cheapest first: of as many as there is time for something is known
+            return 0 if one[0] in broken else sum(self.project.seconds[test] for test in unasked(self.project, one[0], self.passed[one[1]]))
+
+        for one in sorted(self.left, key=cost):
+            number, key, mutant, _ = one
+            if self.state.known.get(key, {}).get("outcome") == "pending":
+                continue
+            if enough():
+                return
+            start = self.project.now()
+            outcome, by = ("not compiled", "") if number in broken else try_one(
+                self.project, number, mutant, self.passed[key], self.state, self.options.patience)
+            self.note(one, outcome, by, self.project.now() - start)
+
+    def together(self, enough):
+        of = {one[0]: one for one in self.left if self.state.known.get(one[1], {}).get("outcome") == "pending"}
+        if of:
+            say("%d mutants together..." % len(of))
+        try:
+            for number, outcome, by in try_together(self.project, {number: self.passed[one[1]] for number, one in of.items()}, enough):
+                self.note(of[number], outcome, by, 0)
+        finally:
+            self.project.sweep()
+
+
+def part_of(chosen, part):
+    """The K-th of N equal parts of a sample, "K/N": all are built, and tests looked at, at once."""
+    which, parts = (int(word) for word in part.split("/"))
+    return chosen[len(chosen) * (which - 1) // parts:len(chosen) * which // parts]
 
 
 def mutate(options, project, root):
     """The run. Returns the survivors without an explanation."""
     state = State(os.path.join(project.scratch, "state.jsonl"), options.fresh)
     equivalents = read_equivalents(options.equivalents)
-    chosen, tried, began = choose(options, state.known, root), 0, project.now()
+    chosen, began = choose(options, state.known, root), project.now()
+    mine = {one[1] for one in part_of(chosen, options.part)}
 
     def open_question(key):
-        return key not in state.known or (options.again and state.known[key]["outcome"] == "survived")
+        outcome = state.known.get(key, {}).get("outcome", "pending")
+        return outcome == "pending" or (options.again and outcome == "survived")
+
+    def enough():
+        return project.now() - began > options.budget * 60
 
     for first in range(0, 0 if options.report else len(chosen), BATCH):
         batch = chosen[first:first + BATCH]
-        left = [one for one in batch if open_question(one[1])]
-        if not left or project.now() - began > options.budget * 60:
-            continue
-        broken = project.prepare([(number, mutant, text) for number, _, mutant, text in batch], say)
-        passed_of = {one[1]: dict(state.known.get(one[1], {}).get("passed", {})) for one in left}
-
-        def cost(one):  # the cheapest first: of as many as there is time for something is known
-            return 0 if one[0] in broken else sum(project.seconds[test] for test in unasked(project, one[0], passed_of[one[1]]))
-
-        for number, key, mutant, text in sorted(left, key=cost):
-            if project.now() - began > options.budget * 60:
-                break
-            start = project.now()
-            passed = passed_of[key]
-            outcome, by = ("not compiled", "") if number in broken else try_one(project, number, mutant, passed, state)
-            entry = {"key": key, "file": mutant.file, "line": mutant.line, "rule": mutant.rule, "outcome": outcome, "by": by,
-                     "text": mutant.text, "changed": rules.changed_line(mutant, text), "seconds": round(project.now() - start, 1),
-                     "passed": passed if outcome == "survived" else {}}
-            state.add(entry)
-            tried += 1
-            say("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (tried, len(chosen), outcome, entry["seconds"], mutant.file, mutant.line,
-                                                       mutant.rule, by))
-    mine = [dict(state.known[key], line=mutant.line) for _, key, mutant, _ in chosen if key in state.known]
-    if len(mine) < len(chosen):
-        say("%d of %d were not tried: call it again, it goes on" % (len(chosen) - len(mine), len(chosen)))
-    return report(mine, equivalents, project)
+        left = [one for one in batch if one[1] in mine and open_question(one[1])]
+        if left and not enough():
+            broken = project.prepare([(number, mutant, text) for number, _, mutant, text in batch], say)
+            trying = Trying(options, project, state, left)
+            trying.alone(broken, enough)
+            trying.together(enough)
+    known = [dict(state.known[key], line=mutant.line) for _, key, mutant, _ in chosen if key in mine and key in state.known]
+    if len(known) < len(mine):
+        say("%d of %d were not tried: call it again, it goes on" % (len(mine) - len(known), len(mine)))
+    return report(known, equivalents, project)
 
 
 def say(text):
@@ -217,6 +324,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="scripts/mutate", description="Which small changes of the code do the tests notice?")
     parser.add_argument("--sample", type=int, default=200, help="how many mutants, 0: all (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default %(default)s)")
+    parser.add_argument("--part", default="1/1", help="K/N: only the K-th of N parts of the sample; all are built at once")
     parser.add_argument("--budget", type=float, default=60, help="minutes after which none is begun (default %(default)s)")
     parser.add_argument("--known", action="store_true", help="not a sample, but those that earlier runs tried")
     parser.add_argument("--only", default="", help="files whose path this regular expression finds")
@@ -226,7 +334,10 @@ def parse(arguments):
     parser.add_argument("--report", action="store_true", help="only say what is known")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=30, help="seconds that a test may take (default %(default)s)")
-    parser.add_argument("--slowest", type=float, default=30, help="tests that take longer, unmutated, are left out (default %(default)s s)")
+    parser.add_argument("--patience", type=float, default=15, help="seconds of tests that are asked of a mutant alone (default %(default)s)")
+    parser.add_argument("--slowest", type=float, default=8, help="tests that take longer, unmutated, are asked only of many mutants at once, "
+                        "of what nobody else noticed (default %(default)s s)")
+    parser.add_argument("--longest", type=float, default=600, help="seconds that a test may take, unmutated (default %(default)s)")
     parser.add_argument("--without", default=r"^//tests/(bench|apps/speed|gate)[:/]|^//scripts",
                         help="tests to leave out: what measures time (default %(default)s)")
     parser.add_argument("--equivalents", default="tests/mutants.equivalent")

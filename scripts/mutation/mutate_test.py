@@ -67,7 +67,7 @@ class Toy(projects.Project):
     """Project, with cc in Bazel's place."""
 
     def __init__(self, tree):
-        super().__init__(tree, tree, argparse.Namespace(jobs=2, timeout=2, slowest=10, without="^$"))
+        super().__init__(tree, tree, argparse.Namespace(jobs=2, timeout=2, slowest=10, longest=30, without="^$"))
         self.ran, self.swept, self.built = [], 0, 0
 
     def learn(self):
@@ -150,7 +150,7 @@ class Run(unittest.TestCase):
         self.folder.cleanup()
 
     def run_it(self, **changes):
-        options = dict(sample=0, seed=1, budget=60, only="", folder=["toy"], again=False, fresh=False, report=False,
+        options = dict(sample=0, seed=1, part="1/1", patience=15, budget=60, only="", folder=["toy"], again=False, fresh=False, report=False,
                        known=False, equivalents=os.path.join(self.folder.name, "equivalent"))
         options.update(changes)
         self.toy, said = Toy(self.folder.name), io.StringIO()
@@ -188,6 +188,35 @@ class Run(unittest.TestCase):
         self.assertEqual(sum(outcome == "timeout" for outcome in known.values()), int(counts[5]))
         self.assertEqual(sum(outcome == "not compiled" for outcome in known.values()), int(counts[4]))
         self.assertEqual(sum(outcome in ("noticed", "timeout") for outcome in known.values()), int(counts[1]))
+
+    def test_many_at_once_find_the_same(self):
+        self.run_it()
+        alone = self.outcomes()
+        self.run_it(fresh=True, patience=0)
+        self.assertEqual([], [tests for tests in self.toy.ran if tests], "none is asked of one mutant")
+        self.assertEqual(alone, self.outcomes())
+
+    def test_what_two_files_have_is_asked_at_once(self):
+        functions = {1: "aaaaaaaa1", 2: "aaaaaaaa2", 3: "bbbbbbbb1", 4: "cccccccc1"}
+        self.assertEqual([[1, 3, 4], [2]], mutate.groups([1, 2, 3, 4], functions))
+        asked, self.toy = [], Toy(self.folder.name)
+        self.toy.ask_of = lambda test, numbers: asked.append(numbers) or ("failed" if 3 in numbers else "passed")
+        self.assertEqual({3: "failed"}, mutate.culprits(self.toy, "//tests:all", [1, 2, 3, 4]))
+        self.assertEqual([[1, 2, 3, 4], [1, 2], [3, 4], [3], [4]], asked)
+
+    def test_the_parts_of_a_sample(self):
+        self.run_it(sample=6)
+        whole = self.outcomes()
+        self.run_it(sample=6, fresh=True, part="1/2")
+        first = self.outcomes()
+        self.assertEqual(3, len(first))
+        self.run_it(sample=6, part="2/2")
+        self.assertEqual(whole, self.outcomes())
+
+    def test_a_sample_has_as_many_of_each_folder(self):
+        mutants = [("key%d" % at, argparse.Namespace(file="few/a.c" if at < 5 else "many/a.c")) for at in range(100)]
+        chosen = mutate.drawn(argparse.Namespace(seed=3, sample=8), mutants)
+        self.assertEqual(4, sum(mutant.file == "few/a.c" for _, mutant in chosen))
 
     def test_the_seed_decides_and_it_goes_on(self):
         self.run_it(sample=5, budget=-1)

@@ -52,11 +52,18 @@ def copy_tree(root, tree):
 
 
 
+def slow_ones(tests, slowest):
+    """Those that took too long to be looked at again: they are taken to come through any function."""
+    return {test: [outcome, seconds, None, digest] for test, (outcome, seconds, _, digest) in tests.items()
+            if outcome == "passed" and seconds > slowest}
+
+
 class Project:
     """Bazel in the scratch copy."""
 
     def __init__(self, tree, scratch, options):
-        self.tree, self.scratch, self.jobs, self.timeout, self.slowest = tree, scratch, options.jobs, options.timeout, options.slowest
+        self.tree, self.scratch, self.jobs, self.timeout = tree, scratch, options.jobs, options.timeout
+        self.slowest, self.longest = options.slowest, options.longest
         self.without = re.compile(options.without)
         self.bazel = os.environ.get("BAZEL", "bazel")
         self.reached = os.path.join(scratch, "reached")
@@ -159,7 +166,7 @@ class Project:
             with open(kept, encoding="utf-8") as file:
                 known = json.load(file)
         if {name[:8] for name in wanted} - {name[:8] for name in known["asked"]}:
-            known = {"asked": sorted(wanted), "tests": {}}
+            known = {"asked": sorted(wanted), "tests": slow_ones(known["tests"], self.slowest)}
         self.asked = set(known["asked"])
         missing = [test for test in sorted(self.tests) if known["tests"].get(test, [None])[-1] != self.digests[test]]
         if missing:
@@ -171,9 +178,9 @@ class Project:
             os.rename(kept + ".new", kept)
         for test in self.tests:
             outcome, self.seconds[test], sees, _ = known["tests"][test]
-            self.sees[test] = set(sees)
-            if outcome != "passed" or self.seconds[test] > self.slowest:
-                self.left_out[test] = "takes more than %d s" % self.slowest if outcome != "failed" else "fails as things are"
+            self.sees[test] = set(wanted if sees is None else sees)
+            if outcome != "passed":
+                self.left_out[test] = "takes more than %d s" % self.longest if outcome == "timeout" else "fails as things are"
 
     def digest(self, test):
         """Of a test's own files (own_files): it may come through other functions once they have changed."""
@@ -185,23 +192,24 @@ class Project:
 
     def look(self, test):
         """(outcome, seconds, functions) of a test when nothing is changed."""
-        limit = 3 * self.slowest
         for number in (switch.REACHED, 0):
             shutil.rmtree(self.reached, ignore_errors=True)
             os.makedirs(self.reached)
             self.choose(number)
             began = self.now()
-            outcome = self.one(test, limit)
+            outcome = self.one(test, self.longest)
             if outcome != "failed":
                 break
         # A test that notices being looked at may come through any of them.
-        return outcome, round(self.now() - began, 2), sorted(os.listdir(self.reached) if number else set(self.functions.values()))
+        return outcome, round(self.now() - began, 2), sorted(os.listdir(self.reached)) if number else None
 
-    def choose(self, number):
-        """Says which mutant runs in what was built; 0: none."""
+    def choose(self, *numbers):
+        """Says which mutants run in what was built, at most one of a file; 0: none, REACHED: none anywhere."""
+        own = {self.functions[number][:8]: number for number in numbers if number in self.functions}
+        rest = 0 if own else numbers[0]
         for _ in range(300):  # what was killed takes a moment to be gone
             self.sweep()
-            busy = switch.choose(self.places, number)
+            busy = switch.choose(self.places, lambda source: own.get(source, rest))
             if not busy:
                 return
             time.sleep(0.1)
@@ -244,6 +252,17 @@ class Project:
                 pass
             child.wait()
 
+    def surely(self, test):
+        """Runs a test. One that fails only now and then tells nothing."""
+        limit = max(self.timeout, 4 * self.seconds[test])
+        outcome = self.one(test, limit)
+        return outcome if outcome == "passed" else self.one(test, limit) if outcome == "failed" else outcome
+
+    def ask_of(self, test, numbers):
+        """Runs a test with these mutants, or with none."""
+        self.choose(*(numbers or [0]))
+        return self.surely(test)
+
     def run(self, number, tests):
         """Asks tests until one notices. Returns (outcome, by whom): "survived", "noticed" or "timeout"."""
         self.choose(number)
@@ -251,10 +270,7 @@ class Project:
 
         def ask(test):
             if not enough.is_set():
-                limit = max(self.timeout, 4 * self.seconds[test])
-                outcome = self.one(test, limit)
-                if outcome == "failed" and not enough.is_set():  # a test that fails now and then tells nothing
-                    outcome = self.one(test, limit)
+                outcome = self.surely(test)
                 if outcome != "passed" and not enough.is_set():
                     enough.set()
                     notices.append(("noticed" if outcome == "failed" else "timeout", test))

@@ -27,7 +27,7 @@ PREAMBLE = LATE + """\
 #ifndef %(name)s_stands
 #define %(name)s_stands
 # 1 "mutants" 3
-static const volatile unsigned %(name)s[4] = {%(mark)s, 0};
+static const volatile unsigned %(name)s[5] = {%(mark)s, 0, 0x%(file)su};
 static inline __attribute__((unused, always_inline)) void %(name)s_reached(const char *path, volatile char *before)
 {
 #ifdef __x86_64__
@@ -70,7 +70,7 @@ def combined(text, numbered, reached):
     """A file with all its mutants, [(number, mutant)]. `reached` is the folder for what REACHED leaves."""
     path = numbered[0][1].file
     name, out, last = name_of(path), [], 0
-    out.append(PREAMBLE % {"name": name, "path": path, "mark": ", ".join("0x%xu" % word for word in MARK)})
+    out.append(PREAMBLE % {"name": name, "path": path, "file": file_of(path), "mark": ", ".join("0x%xu" % word for word in MARK)})
     for start, end in rules.bodies(rules.masked(text)):
         mine = [(number, mutant) for number, mutant in numbered if start <= mutant.start < end]
         if not mine:
@@ -88,7 +88,7 @@ def combined(text, numbered, reached):
 
 
 def places(folders):
-    """[(file, offset)] of the numbers in everything that was built below some folders."""
+    """[(file, offset, file_of its source)] of the numbers in everything that was built below some folders."""
     mark, found, seen = struct.pack("<3I", *MARK), [], set()
     for folder in folders:
         for parent, _, names in os.walk(folder):
@@ -104,20 +104,21 @@ def places(folders):
                     seen.add(os.stat(path).st_ino)
                     at = data.find(mark)
                     while at >= 0:
-                        found.append((path, at + len(mark)))
+                        source, = struct.unpack_from("<I", data, at + len(mark) + 4)
+                        found.append((path, at + len(mark), "%08x" % source))
                         at = data.find(mark, at + 1)
     return found
 
 
-def choose(found, number):
-    """Writes the number there. Returns a file that is in the way, since it still runs, or None."""
-    for path in {path for path, _ in found}:
+def choose(found, number_of):
+    """Writes there what number_of(file_of a source) says. Returns a file that is in the way, since it still runs, or None."""
+    for path in {place[0] for place in found}:
         os.chmod(path, 0o755)
         try:
             with open(path, "r+b") as file:
-                for _, offset in [place for place in found if place[0] == path]:
+                for _, offset, source in [place for place in found if place[0] == path]:
                     file.seek(offset)
-                    file.write(struct.pack("<I", number))
+                    file.write(struct.pack("<I", number_of(source)))
         except OSError as error:
             if error.errno != errno.ETXTBSY:
                 raise
