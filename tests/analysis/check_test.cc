@@ -146,6 +146,54 @@ TEST(Check, NamesAreNoMarkup)
     EXPECT_NE(std::string::npos, read_file(junit).find("l|`&lt;i&gt;&amp;.so+0x")) << read_file(junit);
 }
 
+/* As a reader of JUnit's files meets it: every tag is closed, and the numbers are those of its cases. */
+TEST(Check, JunitToTheLastTag)
+{
+    Traces traces;
+    std::string junit = traces.folder / "out.xml";
+    EXPECT_EQ(1, traces.Check({traces("bad.ptds", both), "--junit", junit}).exit);
+    const std::string text = read_file(junit), head = R"(<?xml version="1.0" encoding="UTF-8"?>
+<testsuites tests="30" failures="2" errors="0">
+  <testsuite name="ptds check" tests="30" failures="2" errors="0" skipped="0" time="0">
+    <testcase classname="ptds.traces" name="complete"/>
+    <testcase classname="ptds.legacy-barrier" name="unknown time in 1 call, cuLaunchKernel">
+      <failure type="warning" message="legacy-barrier: unknown time in 1 call, cuLaunchKernel">at prog+0x10
+work on the legacy stream waits for other streams</failure>
+    </testcase>
+    <testcase classname="ptds.sync-copy" name="5.0 ms in 1 call, cuMemcpyDtoH_v2">
+      <failure type="warning" message="sync-copy: 5.0 ms in 1 call, cuMemcpyDtoH_v2">at prog+0x20
+</failure>
+    </testcase>
+    <testcase classname="ptds.blocking-alloc" name="allocating device memory kept threads waiting"/>
+)",
+                      tail = R"(    <testcase classname="ptds.useless-sync" name="a wait that changes nothing"/>
+    <system-out>2 of 2 findings fail; 1 process
+</system-out>
+  </testsuite>
+</testsuites>
+)";
+    EXPECT_EQ(head, text.substr(0, head.size()));
+    EXPECT_EQ(tail, text.substr(text.size() - std::min(tail.size(), text.size())));
+    size_t cases = 0;
+    for (size_t at = 0; (at = text.find("<testcase ", at)) != std::string::npos; at++)
+        cases++;
+    EXPECT_EQ(30u, cases);
+    std::string cut = traces.folder / "cut.ptds", bytes = BuildTrace(clean);
+    reinterpret_cast<ptds_trace_header *>(&bytes[0])->clean_end = 0;
+    std::ofstream(cut) << bytes;
+    EXPECT_EQ(3, traces.Check({cut, "--junit", junit}).exit);
+    EXPECT_NE(std::string::npos, read_file(junit).find(R"(
+<testsuites tests="30" failures="0" errors="1">
+  <testsuite name="ptds check" tests="30" failures="0" errors="1" skipped="0" time="0">
+    <testcase classname="ptds.traces" name="complete">
+      <error type="incomplete" message="nothing can be concluded from what is not there">)"));
+    EXPECT_NE(std::string::npos, read_file(junit).find(R"(the process did not end through exit
+</error>
+    </testcase>
+    <testcase classname="ptds.blocking-alloc" name=)"))
+        << read_file(junit);
+}
+
 TEST(Check, RegionsThatMustNotBlock)
 {
     Traces traces;

@@ -106,6 +106,15 @@ TEST(Command, UsageErrorsAreTwo)
                               "report --from 2s --to 1s x",
                               "report --stream L x",
                               "report --stream 0 x",
+                              "report --stream 5x x",
+                              "report --stream '#' x",
+                              "report --stream -3 x",
+                              "report --stream +3 x",
+                              "report --stream ' 3' x",
+                              "report --stream '' x",
+                              "report --stream :3 x",
+                              "report --stream 4294967296 x",
+                              "report --stream 99999999999999999999 x",
                               "report --summary --thread 1 x",
                               "report --finding= x",
                               "report --floor 1 x",
@@ -203,6 +212,10 @@ TEST(Report, DetailsOnDemand)
     }
     EXPECT_TRUE(Has(Ptds("report --thread 1 " + trace.path), "Selected: thread 1; 4 of 4 recorded calls"));
     EXPECT_TRUE(Has(Ptds("report --stream '#1' --from 5us --to 1s " + trace.path), "1 of 4 recorded calls"));
+    EXPECT_TRUE(Has(Ptds("report --stream 1 " + trace.path), "Selected: stream legacy; 2 of 4 recorded calls"))
+        << Ptds("report --stream 1 " + trace.path).out;
+    EXPECT_TRUE(Has(Ptds("report --stream 4294967295 " + trace.path), "no stream 4294967295; "))
+        << Ptds("report --stream 4294967295 " + trace.path).out;
     Ran nobody = Ptds("report --thread nobody " + trace.path);
     EXPECT_EQ(3, nobody.status);
     EXPECT_TRUE(Has(nobody, "no thread \"nobody\"")) << nobody.out;

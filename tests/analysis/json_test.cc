@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <jansson.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/words.h"
@@ -113,6 +115,92 @@ TEST(Json, WhatIsMoreThanCanBeFollowed)
         json_array_foreach(json.At("completeness", "gaps"), at, gap) gaps += std::string(json_string_value(gap)) + "\n";
         EXPECT_EQ("the trace holds no exact counts; numbers are of the recorded calls\n" + said, gaps) << streams;
     }
+}
+
+std::string GapsOf(const struct report &report)
+{
+    std::string said;
+    unsigned lines = report_gaps(
+        &report, [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
+        &said);
+    EXPECT_EQ(static_cast<size_t>(lines), static_cast<size_t>(std::count(said.begin(), said.end(), '\n')));
+    return said;
+}
+
+/* Each by itself, in the order in which a reader wants them. */
+TEST(Gaps, AreAllSaid)
+{
+    auto report = std::make_unique<struct report>();
+    report->trace.header.clean_end = 1;
+    report->trace.header.clock = PTDS_CLOCK_MONOTONIC;
+    report->has_counts = true;
+    EXPECT_EQ("", GapsOf(*report));
+    report->trace.header.refused = 12345;
+    report->left_out = 1000000;
+    report->trace.header.recycled = 2;
+    report->trace.lost_chunks = 3;
+    report->trace.damaged = 4;
+    report->trace.unknown_records = 5;
+    report->refused = 6;
+    report->out_of_memory = true;
+    report->trace.header.uncounted = 7;
+    report->has_counts = false;
+    report->trace.header.clock = PTDS_CLOCK_TSC;
+    report->totals.untimed_waits = 8;
+    report->totals.unknown_streams = 9;
+    report->totals.unplaced = 10;
+    report->totals.unknown_generations = 11;
+    report->edges.totals.unplaced = 12;
+    report->totals.opaque = 1;
+    const std::string before = "12 345 records had no room (PTDS_TRACE_LIMIT)\n"
+                               "no time for 1 000 000 (PTDS_REPORT_BUDGET)\n"
+                               "2 chunks of old detail were overwritten (PTDS_TRACE_LIMIT)\n"
+                               "3 chunks lie beyond the end of the trace\n"
+                               "4 damaged places; what follows each in its chunk is lost\n"
+                               "5 records of kinds unknown to this version\n"
+                               "6 call sites beyond the first 4096 of a rule\n"
+                               "there was not enough memory for all of the trace\n";
+    const std::string counts = "the trace holds no exact counts; numbers are of the recorded calls\n";
+    const std::string behind = "no host times: the trace's clock cannot be converted\n"
+                               "8 calls that may have waited were not timed\n"
+                               "9 operations on streams whose creation was not seen\n"
+                               "10 calls on streams beyond the first 4096 alive at a time\n"
+                               "11 waits for event recordings that the trace does not hold\n"
+                               "12 calls on streams too many to say what depends on their order\n";
+    const std::string opaque = "1 operation with memory use unknown (opaque)\n";
+    EXPECT_EQ(before + counts + behind + opaque, GapsOf(*report)) << "who ended well has counted all";
+    report->trace.header.clean_end = 0;
+    EXPECT_EQ(before + "the calls of 7 threads are not counted: there was no room\n" + counts +
+                  "the process did not end through exit: the last records may be missing\n" + behind + opaque,
+              GapsOf(*report));
+    report->trace.lost = 12346;
+    EXPECT_EQ(0u, GapsOf(*report).find("12 346 records had no room")) << "whichever is more";
+}
+
+/* Why operations may touch any memory: the most that fits into a line, and how many reasons more. */
+TEST(Gaps, SayWhatMayTouchAnyMemory)
+{
+    auto report = std::make_unique<struct report>();
+    report->trace.header.clean_end = 1;
+    report->trace.header.clock = PTDS_CLOCK_MONOTONIC;
+    report->has_counts = true;
+    report->totals.opaque = 99;
+    uint64_t *why = report->totals.touch_all;
+    why[PTDS_OPAQUE_GRAPH] = 1;
+    EXPECT_EQ("1 operation may touch any memory: graph with unseen nodes\n", GapsOf(*report));
+    why[PTDS_OPAQUE_GRAPH] = 2;
+    why[PTDS_OPAQUE_EVENT] = 1;
+    EXPECT_EQ("3 operations may touch any memory: 2 graph with unseen nodes and 1 more\n", GapsOf(*report));
+    for (unsigned i = PTDS_OPAQUE_NO + 1; i < PTDS_OPAQUE_REASONS; i++)
+        why[i] = 1000;
+    EXPECT_EQ("10 000 operations may touch any memory: 1000 host function and 9 more\n", GapsOf(*report));
+    std::string words;
+    for (unsigned i = PTDS_OPAQUE_NO; i < PTDS_OPAQUE_REASONS; i++)
+        words += std::string(report_touch_everything(i)) + "\n";
+    EXPECT_EQ("\nhost function\nwait for a value\nexternal semaphore\ngraph with unseen nodes\n"
+              "kernel with unknown parameters\nunseen pointers in device memory\nunseen texture or surface\n"
+              "more memories than are kept\ncall that does not name its memory\ngraph with events\n",
+              words);
 }
 
 TEST(Json, WhatWentPastTheShim)
