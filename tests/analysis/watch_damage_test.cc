@@ -3,7 +3,10 @@
 // `ptds watch` on traces of processes that are no more, as a test makes them: what was in flight, and any damage.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <random>
 #include <sys/wait.h>
@@ -36,11 +39,12 @@ Ran Watch(const std::string &bytes, const std::string &before = "")
 }
 
 /* A process that was killed in a cuMemFree of thread 2, behind a kernel that thread 1 put on a stream. */
-std::string Killed(bool ended_well = false)
+std::string Killed(bool ended_well = false, unsigned alive = 0, uint64_t since = 200, uint64_t others_since = 0)
 {
     TraceBuilder builder;
     builder.chunk_size = 1024;
-    builder.header.pid = 0; /* nobody alive */
+    builder.header.pid = alive; /* 0: nobody */
+    builder.header.born = 0;
     builder.header.clean_end = ended_well;
     builder.Api(1, "cuLaunchKernel", true);
     builder.Api(2, "cuMemFree_v2");
@@ -61,13 +65,18 @@ std::string Killed(bool ended_well = false)
     builder.Count(1, 2, false, {});
     builder.Count(2, 2, false, {});
     ptds_now now = {};
-    now.enter = 200;
+    now.enter = since;
     now.api = 2;
     now.context = 1;
     now.op = PTDS_OP_FREE;
     now.word = 0x7f0000000000;
     now.stack = 1;
-    builder.Now(1, {});
+    ptds_now other = {};
+    other.enter = others_since;
+    other.api = 1;
+    other.op = PTDS_OP_LAUNCH;
+    other.stack = others_since != 0;
+    builder.Now(1, other);
     builder.Now(2, now);
     return builder.Bytes();
 }
@@ -80,6 +89,47 @@ TEST(WatchDead, WhatWasInFlight)
                              "at prog+0x10", "it waits for everything in its context",
                              "stream #5 (non-blocking), last work: kernel persistent, put there by thread ", "\"main\""})
         EXPECT_NE(std::string::npos, ran.said.find(part)) << part << "\n" << ran.said;
+}
+
+/* What is said of a process that goes on (this one) up to some words, which end it. */
+std::string WatchUntil(uint64_t since, uint64_t others_since, const std::vector<std::string> &words)
+{
+    std::string path = WriteTemporary(Killed(false, unsigned(getpid()), since, others_since)), said;
+    FILE *pipe = popen(("echo $$; exec analysis/ptds watch --after 40s " + path + " 2>&1").c_str(), "r");
+    char line[4096];
+    pid_t watcher = pipe != nullptr && fgets(line, sizeof line, pipe) != nullptr ? atoi(line) : 0;
+    while (watcher > 1 && fgets(line, sizeof line, pipe) != nullptr) {
+        said += line;
+        if (std::any_of(words.begin(), words.end(), [&](auto &word) { return said.find(word) != std::string::npos; }))
+            break;
+    }
+    if (watcher > 1)
+        kill(watcher, SIGTERM);
+    while (watcher > 1 && fgets(line, sizeof line, pipe) != nullptr)
+        said += line;
+    if (pipe != nullptr)
+        pclose(pipe);
+    unlink(path.c_str());
+    return said;
+}
+
+/* Who else is in a call, and not for too long yet. */
+TEST(WatchLive, WhatOthersDo)
+{
+    const std::string nobody = "ptds:   no other thread is in a call that may block\n",
+                      somebody = "\nptds:   meanwhile thread ", its_call = "\"main\" is in cuLaunchKernel at prog+0x10\n";
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    const uint64_t now = uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec), minute = 60000000000u;
+    std::string said = WatchUntil(now - minute, now, {nobody, its_call});
+    EXPECT_LT(said.find("cuMemFree_v2 of thread "), said.find(somebody)) << said;
+    EXPECT_NE(std::string::npos, said.find("has not returned for 6")) << said;
+    EXPECT_LT(said.find(somebody), said.find(its_call)) << said;
+    EXPECT_EQ(said.find(somebody), said.rfind(somebody)) << said;
+    EXPECT_EQ(std::string::npos, said.find(nobody)) << said;
+    said = WatchUntil(now - minute, 0, {nobody, somebody});
+    EXPECT_NE(std::string::npos, said.find(nobody)) << said;
+    EXPECT_EQ(std::string::npos, said.find("meanwhile")) << said;
 }
 
 TEST(WatchDead, NothingToTell)

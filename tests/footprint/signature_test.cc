@@ -83,12 +83,39 @@ const Row rows[] = {
     {"_Z4fillS_", "?"},
     {"_Z4fillT_", "?"},
     {"_Z99999999999999999999f", "?"},
+    /* numbers of what came before: to base 36 there, to base 10 of a template's */
+    {"_Z1fP1AS_S0_", "WcW"},
+    {"_Z1fP1AS0_S_", "WWc"},
+    {"_Z1fI1AEvTA_", "?"},
+    {"_Z1fI1AEvT:_", "?"},
+    {"_Z1fI1AEvT1_", "?"},
+    {"_Z1fI1APS_EvT0_T_", "Wc"},
 };
 
 TEST(Signature, OfNames)
 {
     for (const Row &row : rows)
         EXPECT_EQ(letters(row.name), row.letters) << row.name;
+}
+
+/* Numbers of what came before are to base 36, those of a template's arguments to base 10. */
+TEST(Signature, OfWhatIsNumbered)
+{
+    const std::string many = "_Z1f" + std::string(37, 'P') + "i", types = "_Z1fI" + std::string(13, 'i') + "Ev";
+    const std::string pointer = letters(many) + letters("_Z1fPPi");
+    ASSERT_EQ(pointer.size(), 2u);
+    for (const char *known : {"S0_", "S9_", "SA_", "SY_", "SZ_"})
+        EXPECT_EQ(letters(many + known), pointer) << known;
+    EXPECT_EQ(letters(many + "S_"), pointer.substr(0, 1) + letters("_Z1fPi")) << "of int";
+    for (const char *not_known :
+         {"S10_", "Sa_", "Sz_", "S@_", "S:_", "S[_", "S/_", "S$_", "SZ", "S", "S1Z0_", "S99999999999_"})
+        EXPECT_EQ(letters(many + not_known), "?") << not_known;
+    EXPECT_EQ(letters(many.substr(0, 40) + "iSY_"), pointer) << "the last of 36";
+    EXPECT_EQ(letters(many.substr(0, 40) + "iSZ_"), "?");
+    for (const char *known : {"T_", "T0_", "T9_", "T10_", "T11_"})
+        EXPECT_EQ(letters(types + known), letters("_Z1fi")) << known;
+    for (const char *not_known : {"T12_", "TA_", "T:_", "T/_", "T1", "Ta_"})
+        EXPECT_EQ(letters(types + not_known), "?") << not_known;
 }
 
 TEST(Signature, OfKernelsThatRunFromEnds)

@@ -2,8 +2,11 @@
  *
  * What kernels touch: by their parameters, their names, their modules.
  */
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <cstring>
 #include <vector>
 
 extern "C" {
@@ -16,6 +19,7 @@ extern "C" {
 #include "tests/conformance/textures.ptx.h"
 #include "tests/conformance/variables.ptx.h"
 #include "tests/kit/kernels.ptx.h"
+#include "tests/sim/sim_test_api.h"
 
 namespace
 {
@@ -32,6 +36,36 @@ TEST_F(Touched, KernelsByTheirNames)
     EXPECT_EQ(launch(mangled, a, b + 4096, 0u).substr(0, 5), "w a r") << "one past the end";
     EXPECT_EQ(launch(kernel(ptds_test_ptx, "spin"), 12345ull), "");
     EXPECT_EQ(launch(kernel(kit_ptx, KIT_EMPTY)), "");
+}
+
+/* A name that cannot be this kernel's says nothing of any parameter, whichever of them it is that does not fit. */
+TEST_F(Touched, KernelsWhoseNamesDoNotFit)
+{
+    struct Row {
+        const char *name, *signature;
+        bool fits;
+    };
+    const Row all[] = {{"_Z5fits1PKj", "p", true},       {"_Z4odd1PKj", "d", false},         {"_Z4odd2PKj", "pd", false},
+                       {"_Z5fits2jPKj", "dp", true},     {"_Z4odd3PKjPKj", "dp", false},     {"_Z4odd4PKjPKj", "pd", false},
+                       {"_Z5fits3PKjPKjj", "ppd", true}, {"_Z4odd5PKjPKjPKj", "ppd", false}, {"_Z4odd6PKjPKj", "p", false},
+                       {"_Z4odd7PKjj", "p", false},      {"_Z4odd8PKj", "pd", false}};
+    CUdeviceptr a = device("a");
+    auto define = reinterpret_cast<decltype(&sim_define_kernel)>(dlsym(RTLD_DEFAULT, "sim_define_kernel"));
+    ASSERT_NE(define, nullptr);
+    for (const Row &row : all) {
+        define(row.name, row.signature, [](const unsigned char *) {});
+        std::string text = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry " + std::string(row.name) + "(";
+        for (const char *type = row.signature; *type; type++)
+            text += std::string(type == row.signature ? "" : ", ") + ".param ." + (*type == 'p' ? "u64" : "u32") + " p" +
+                    std::to_string(type - row.signature);
+        CUfunction function = kernel((text + ")\n{\n\tret;\n}\n").c_str(), row.name);
+        ASSERT_NE(function, nullptr) << row.name;
+        const std::string expected = strchr(row.signature, 'p') ? row.fits ? "r a" : "w a" : "";
+        if (row.signature[0] == 'd')
+            EXPECT_EQ(launch(function, 7u, a), expected) << row.name;
+        else
+            EXPECT_EQ(launch(function, a, a, a), expected) << row.name;
+    }
 }
 
 TEST_F(Touched, ShortWayForDeviceMemoryAlone)

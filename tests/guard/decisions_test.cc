@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 extern "C" {
 #include "interpose/base/memory.h"
@@ -83,6 +85,48 @@ TEST_F(Decisions, TheOldestMarkIsRecordedAnew)
         ASSERT_EQ(plan_.mark_after, i % ORDER_MARKS) << i;
         add(legacy);
     }
+}
+
+/* What touches nothing goes where the thread was last, what touches no lane's memory where least was lately, what comes
+ * after a lane's last operation to that lane; wherever among the thread's lanes that one stands. */
+TEST_F(Decisions, WhichOfAThreadsLanes)
+{
+    for (unsigned count = 1; count <= 4; count++)
+        for (unsigned which = 0; which < count; which++)
+            for (bool first : {true, false}) { /* the lane is used before all others, or after */
+                o_ = {};
+                struct memory own = make_memory(1), free = make_memory(2);
+                struct touched touched = {};
+                struct order_op op = {};
+                std::vector<uint16_t> lanes;
+                for (unsigned i = 0; i < count; i++)
+                    lanes.push_back(uint16_t(open(LANE_DEFAULT)));
+                auto choice = [&](struct memory *memory) {
+                    touched.count = memory != nullptr;
+                    touched.at[0] = {memory, 0, UINT64_MAX, 1};
+                    op = {};
+                    op.work = 1;
+                    op.touched = &touched;
+                    return order_choose(&o_, &op, lanes.data(), count);
+                };
+                EXPECT_EQ(choice(&free), lanes[0]) << "none was used";
+                EXPECT_EQ(choice(nullptr), lanes[0]) << "none was used";
+                if (first)
+                    add(lanes[which], &own);
+                for (unsigned i = 1; i < count; i++)
+                    add(lanes[(which + i) % count]);
+                if (!first)
+                    add(lanes[which], &own);
+                const std::string where = std::to_string(which) + " of " + std::to_string(count);
+                EXPECT_EQ(choice(&own), lanes[which]) << where << ", whose last operation it comes after";
+                EXPECT_EQ(choice(nullptr), lanes[first ? (which + count - 1) % count : which]) << where << ", the newest";
+                EXPECT_EQ(choice(&free), lanes[first ? which : (which + 1) % count]) << where << ", the longest idle";
+                touched.opaque = 1;
+                EXPECT_EQ(choice(&free), lanes[first ? (which + count - 1) % count : which]) << where << ", of all";
+                touched.opaque = 0;
+                add(lanes[which]);
+                EXPECT_EQ(choice(&own), lanes[(which + 1) % count]) << where << ", which has gone on since";
+            }
 }
 
 /* 0: the second operation waits for the first, of which nothing could be noted. */
