@@ -5,6 +5,7 @@
  *     launches        kernels with pointers at several places of their parameters, also by a buffer
  *     ends            kernels with pointers into two memories, and to the end of one that no other pointer names
  *     again N         N times the same launch on the default stream, then N times by a configuration; says how many failed
+ *     beside-a-capture N   N times the same launch, the middle third while another stream is captured
  *     rounds N        N rounds of 100 kernels, a wait after each; 0: the kernels alone
  *     thread-rounds N the same by a thread that ends
  */
@@ -87,6 +88,25 @@ int again(int count)
     return 0;
 }
 
+/* A launch a turn, all from one place; beside those of the middle third another stream is captured. */
+int beside_a_capture(int count)
+{
+    CUstream stream, captured;
+    CUgraph graph;
+    CUfunction empty = kernel("empty");
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU(cuStreamCreate(&captured, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < count; i++) {
+        if (i == count / 3)
+            CU(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+        if (i == 2 * count / 3)
+            CU(cuStreamEndCapture(captured, &graph));
+        launch(empty, stream, {});
+    }
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
 int rounds(int count)
 {
     CUdeviceptr memory;
@@ -124,6 +144,8 @@ int main(int argc, char **argv)
         return ends();
     if (mode == "again")
         return again(count);
+    if (mode == "beside-a-capture")
+        return beside_a_capture(count);
     if (mode == "rounds")
         return rounds(count);
     if (mode == "thread-rounds")

@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <string>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 #include "tests/interpose/fake_python.h"
 #include "tests/interpose/simulated.h"
@@ -17,11 +19,14 @@ namespace
 {
 
 CUevent event;
+CUresult expected = CUDA_SUCCESS;
 int minor;
 
 __attribute__((noinline)) void call_cuda()
 {
-    CU(cuEventRecord(event, nullptr));
+    CUresult result = cuEventRecord(event, nullptr);
+    if (result != expected)
+        printf("WRONG %d\n", result);
     __asm__ volatile(""); /* no jump */
 }
 
@@ -87,6 +92,24 @@ void endless(char *thread, int count)
             call_cuda();
         }
     });
+}
+
+/* The child goes on where the parent was; what is numbered there it has to say anew. */
+void forked(char *thread)
+{
+    two_lines(thread, 1);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        expected = CUDA_ERROR_NOT_INITIALIZED; /* and is recorded as that */
+        two_lines(thread);
+        exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        puts("WRONG end of the child");
+    printf("%d\n", child);
 }
 
 /* A function in C between two of Python. */
@@ -257,6 +280,8 @@ void situation(const std::string &what, char *thread, const std::string &how)
         lines(thread);
     else if (what == "nested")
         nested(thread);
+    else if (what == "forked")
+        forked(thread);
     else if (what == "pages" || what == "page-ends")
         pages(thread, what == "page-ends");
     else if (what == "endless")

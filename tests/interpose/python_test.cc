@@ -79,6 +79,25 @@ TEST_P(Python, InPagesOfTheirOwn)
         }
 }
 
+TEST_P(Python, OfAForkedChild)
+{
+    Folder folder;
+    Command command = shimmed("python_child", {GetParam(), "forked"},
+                              {{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", folder / "trace"}, {"PTDS_PYTHON_FRAMES", "on"}});
+    command.libraries = simulator();
+    Outcome outcome = run(command);
+    ASSERT_EQ(outcome.exit, 0) << outcome;
+    EXPECT_EQ(outcome.out.find("WRONG"), std::string::npos) << outcome;
+    for (const auto &[name, expected] :
+         {std::pair{std::string("trace"), four}, {"trace." + lines_of(outcome.out)[0], times(3, four)}}) {
+        Recorded recorded;
+        recorded.trace = walk(folder / name);
+        Seen seen;
+        seen.calls = stacks_of(recorded, PTDS_OP_EVENT_RECORD);
+        EXPECT_EQ(functions(seen), expected) << name;
+    }
+}
+
 TEST_P(Python, OfTheFirstThreadAlone)
 {
     EXPECT_EQ(functions(see({GetParam(), "two-lines", "worker"}, "python_child", {})), Names(12));

@@ -3,6 +3,8 @@
  * The records of launches, on the simulated driver: their words, the same record by whichever way, and when a thread gets
  * the chunks that they lie in.
  */
+#include <unistd.h>
+
 #include "tests/interpose/recorded.h"
 
 namespace ptds
@@ -147,6 +149,51 @@ TEST(Launches, ThatFailAreRecordedAlikeToo)
     EXPECT_EQ(counts.legacy, 2u * TIMES);
     EXPECT_EQ(counts.failed, 2u);
     EXPECT_EQ(counts.kept, 0u);
+}
+
+/* Whichever way they are recorded. */
+TEST(Launches, SayWhetherACaptureWasOpen)
+{
+    for (const char *policy : {"observe", "per-thread", "guarded"}) {
+        Recorded recorded = record({"beside-a-capture", "30"}, policy);
+        std::vector<ptds_rec_CALL> launches = recorded.calls(PTDS_OP_LAUNCH);
+        ASSERT_EQ(launches.size(), 30u) << policy;
+        for (size_t i = 0; i < launches.size(); i++)
+            EXPECT_EQ((launches[i].flags & PTDS_CALL_CAPTURE_OPEN) != 0, i >= 10 && i < 20) << policy << " " << i;
+        EXPECT_EQ(recorded.trace.counts["cuLaunchKernel"], 30u) << policy;
+    }
+}
+
+/* What a reader of another version goes by: the layout of records, as text, to its last letter. */
+TEST(Header, SaysWhoWroteItAndHow)
+{
+    Recorded recorded = record({"launches"});
+    const ptds_trace_header &header = recorded.trace.header;
+    EXPECT_EQ(header.chunk_size, PTDS_CHUNK_SIZE);
+    EXPECT_EQ(header.call_size, sizeof(ptds_rec_CALL));
+    EXPECT_EQ(header.pid, uint32_t(recorded.outcome.pid));
+    EXPECT_EQ(header.parent_pid, uint32_t(getpid()));
+    EXPECT_EQ(header.rank, -1);
+    EXPECT_EQ(header.ranks, -1);
+    EXPECT_EQ(header.clean_end, 1u);
+    EXPECT_EQ(header.recycled + header.refused + header.uncounted + header.run, 0u);
+    EXPECT_NE(header.born, 0u);
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    EXPECT_STREQ(header.host, host);
+    EXPECT_STREQ(strrchr(header.program, '/'), "/launch_child");
+    EXPECT_TRUE(isdigit(header.shim[0]) && strchr(header.shim, '.')) << header.shim;
+    std::string schema;
+#define u64 "u64"
+#define REC(NAME, id, doc, fields) schema += std::string(#NAME " " #id " ") + fields + "\n";
+#define F(type, name, doc) #name ":" #type " "
+#define TAIL(type, name, doc) #name ":" #type "..."
+#include "interpose/trace/records.def"
+#undef u64
+    EXPECT_GT(schema.size(), 1000u);
+    ASSERT_LE(header.schema_offset + schema.size(), size_t{PTDS_HEADER_SIZE});
+    EXPECT_EQ(header.schema_offset, 4096u);
+    EXPECT_EQ(recorded.bytes.substr(header.schema_offset, header.schema_size), schema);
 }
 
 /* A thread that waits after it has recorded much has its next chunk when it goes on. */
