@@ -228,6 +228,45 @@ TEST(Screen, FoldsWaitsThatOnlyExposeTheNext)
     EXPECT_FALSE(Has(far.Screen(), "one sequence"));
 }
 
+/* Waits of a millisecond at sites by their letters: the next follows at once, behind a space after ten. How many findings
+ * each sequence has. */
+std::string Sequences(const std::string &waits)
+{
+    std::string text = "setting policy=observe\n", found;
+    unsigned at = 0;
+    for (char site : waits) {
+        at += site == ' ' ? 10000 : 0;
+        if (site == ' ')
+            continue;
+        text += "1@" + std::to_string(at) + "+5 launch s=L k=k site=launch\n1@" + std::to_string(at + 10) +
+                "+1000 copy s=L implicit from=device to=pageable bytes=4 site=" + site + "\n";
+        at += 1020;
+    }
+    Selected report(BuildTrace(text + "1@" + std::to_string(at) + "+5 launch s=L k=last site=launch\n1@" +
+                               std::to_string(at + 5000) + "+3 sync s=L\n1@" + std::to_string(at + 5010) +
+                               "+3 copy s=L implicit from=device to=pageable bytes=4 site=quick\n"));
+    report_weigh(report.report.get(), {0, 1});
+    for (size_t i = 0; i < report.report->sequences.count; i++)
+        found += (i != 0 ? " " : "") + std::to_string(report.report->sequences.items[i].findings);
+    return found;
+}
+
+/* More than half of a finding's waits lead to the other's. */
+TEST(Screen, WhatFollowsMostlyIsASequence)
+{
+    EXPECT_EQ("2", Sequences("AC"));
+    EXPECT_EQ("", Sequences("A C"));
+    EXPECT_EQ("", Sequences("AC A")) << "half of them";
+    EXPECT_EQ("2", Sequences("AC AC A"));
+    EXPECT_EQ("3", Sequences("ABC"));
+    EXPECT_EQ("3", Sequences("AC BC"));
+    EXPECT_EQ("2 2", Sequences("AB CD"));
+    EXPECT_EQ("2", Sequences("AC C C C")) << "whatever else it follows";
+    EXPECT_EQ("", Sequences("AA AA"));
+    EXPECT_EQ("", Sequences("AC A A BC B B")) << "two that lead to the same do not count together";
+    EXPECT_EQ("", Sequences("AC AB A A")) << "nor one that leads to two";
+}
+
 TEST(Screen, ThreadsAreNotFoldedTogether)
 {
     std::string text = "1@0 launch s=L k=a\n"

@@ -42,19 +42,45 @@ struct Function {
     }
 };
 
-/* outer -> inner -> CUDA, `times` times from two lines of each in turn. */
-void two_lines(char *thread, int times = 3)
+/* outer -> inner -> CUDA, `times` times from two lines of each in turn; after the first of them `between`. */
+template <class Between> void two_lines(char *thread, int times, Between between)
 {
     Function inner("Class.inner"), outer("outer", 500);
     fake::enter([&](const char *entry) {
         fake::set_current(thread, inner.frame);
-        for (int i = 0; i < times; i++)
+        for (int i = 0; i < times; i++) {
             for (int line = 0; line < 4; line++) {
                 inner.stands(line % 2, outer.frame);
                 outer.stands(line / 2 * 2, entry);
                 call_cuda();
             }
+            if (i == 0)
+                between();
+        }
     });
+}
+void two_lines(char *thread, int times = 3)
+{
+    two_lines(thread, times, [] {});
+}
+
+/* The child goes on in the same functions; what was numbered before it has to say anew. */
+void forked(char *thread)
+{
+    pid_t child = -1;
+    two_lines(thread, 3, [&] {
+        fflush(stdout);
+        child = fork();
+        if (child == 0)
+            expected = CUDA_ERROR_NOT_INITIALIZED; /* and is recorded as that */
+    });
+    if (child == 0)
+        exit(0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        puts("WRONG end of the child");
+    printf("%d\n", child);
 }
 
 /* inner -> between -> outer, in two pages in turn; where outer is, the page between has another frame. `over`: each reaches
@@ -92,24 +118,6 @@ void endless(char *thread, int count)
             call_cuda();
         }
     });
-}
-
-/* The child goes on where the parent was; what is numbered there it has to say anew. */
-void forked(char *thread)
-{
-    two_lines(thread, 1);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        expected = CUDA_ERROR_NOT_INITIALIZED; /* and is recorded as that */
-        two_lines(thread);
-        exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        puts("WRONG end of the child");
-    printf("%d\n", child);
 }
 
 /* A function in C between two of Python. */
