@@ -164,7 +164,9 @@ def try_together(project, passed_of, enough):
             mine = [number for number in numbers if test in left[number] and number not in noticed]
             if enough():
                 break
-            found = culprits(project, test, mine) if mine else {}
+            found = {}
+            if mine and project.ask_of(test, [number for number in numbers if number not in noticed]) != "passed":
+                found = culprits(project, test, mine)
             if found and project.ask_of(test, []) != "passed":
                 project.left_out[test], found = "failed unchanged as well", {}
             for number in mine:

@@ -69,7 +69,7 @@ class Project:
         self.reached = os.path.join(scratch, "reached")
         self.seconds, self.sees, self.left_out, self.asked, self.digests = {}, {}, {}, set(), {}
         self.tests, self.files, self.compilers, self.original, self.places, self.functions = {}, {}, {}, {}, [], {}
-        self.outputs = self.root = self.bin = None
+        self.outputs = self.root = self.bin = self.running = None
 
     # Bazel
 
@@ -152,7 +152,7 @@ class Project:
             self.original[path] = text
             self.write(path, switch.combined(text, numbered[path], self.reached))
         say("%d mutants of %d files: building..." % (len(changes) - len(broken), len(texts)))
-        self.places = switch.places(self.build())
+        self.places, self.running = switch.places(self.build()), None
         self.functions = {number: switch.function_of(mutant, text) for number, mutant, text in changes if number not in broken}
         self.baseline(say)
         return broken
@@ -207,10 +207,15 @@ class Project:
         """Says which mutants run in what was built, at most one of a file; 0: none, REACHED: none anywhere."""
         own = {self.functions[number][:8]: number for number in numbers if number in self.functions}
         rest = 0 if own else numbers[0]
+        if self.running == (own, rest):
+            self.sweep()
+            return
+        self.running = None
         for _ in range(300):  # what was killed takes a moment to be gone
             self.sweep()
             busy = switch.choose(self.places, lambda source: own.get(source, rest))
             if not busy:
+                self.running = own, rest
                 return
             time.sleep(0.1)
         raise SystemExit("%s still runs" % busy)
