@@ -148,7 +148,7 @@ def groups(numbers, functions):
 
 def culprits(project, test, numbers):
     """{number: outcome} of those that a test notices. One that passes with all of them is taken to notice none."""
-    outcome = project.ask_of(test, numbers) if numbers else "passed"
+    outcome = project.ask_of(test, numbers, len(numbers) == 1) if numbers else "passed"
     if outcome == "passed" or len(numbers) == 1:
         return {} if outcome == "passed" else {numbers[0]: outcome}
     half = len(numbers) // 2
@@ -175,8 +175,8 @@ def try_together(project, passed_of, enough):
                 noticed[number] = outcome
                 yield number, "timeout" if outcome == "timeout" else "noticed", test
         for number in numbers:
-            if number not in noticed:
-                yield number, "pending" if unasked(project, number, passed_of[number]) else "survived", ""
+            if number not in noticed and not unasked(project, number, passed_of[number]):
+                yield number, "survived", ""
 
 
 def table(entries, equivalents):
@@ -280,8 +280,11 @@ class Trying:
         try:
             for number, outcome, by in try_together(self.project, {number: self.passed[one[1]] for number, one in of.items()}, enough):
                 self.note(of[number], outcome, by, 0)
-        finally:
+        finally:  # who stops it here loses no answer
             self.project.sweep()
+            for one in of.values():
+                if self.state.known[one[1]]["outcome"] == "pending":
+                    self.note(one, "pending", "", 0)
 
 
 def part_of(chosen, part):

@@ -200,7 +200,7 @@ class Run(unittest.TestCase):
         functions = {1: "aaaaaaaa1", 2: "aaaaaaaa2", 3: "bbbbbbbb1", 4: "cccccccc1"}
         self.assertEqual([[1, 3, 4], [2]], mutate.groups([1, 2, 3, 4], functions))
         asked, self.toy = [], Toy(self.folder.name)
-        self.toy.ask_of = lambda test, numbers: asked.append(numbers) or ("failed" if 3 in numbers else "passed")
+        self.toy.ask_of = lambda test, numbers, _: asked.append(numbers) or ("failed" if 3 in numbers else "passed")
         self.assertEqual({3: "failed"}, mutate.culprits(self.toy, "//tests:all", [1, 2, 3, 4]))
         self.assertEqual([[1, 2, 3, 4], [1, 2], [3, 4], [3], [4]], asked)
 
