@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "analysis/findings/identity.h"
 #include "tests/analysis/support.h"
 
 extern "C" char __executable_start; /* the linker's */
@@ -219,6 +220,27 @@ TEST(Report, DetailsOnDemand)
     Ran nobody = Ptds("report --thread nobody " + trace.path);
     EXPECT_EQ(3, nobody.status);
     EXPECT_TRUE(Has(nobody, "no thread \"nobody\"")) << nobody.out;
+}
+
+/* Up to six digits are a number; more are the beginning of an id, which may have none but digits. */
+TEST(Report, AFindingByAnIdOfDigits)
+{
+    for (int i = 0; i < 10000; i++) {
+        std::string text = "1@0 launch s=L k=a\n1@10+5000 copy s=L implicit from=device to=pageable bytes=4 site=c@n" +
+                           std::to_string(i) + ".so\n" GOES_ON;
+        Built built(BuildTrace(text));
+        ASSERT_EQ(1u, built->findings.count);
+        std::string id = identity_of(&built->trace, built->findings.items[0]).text, begin = id.substr(0, 7);
+        if (begin.find_first_not_of("0123456789") != std::string::npos)
+            continue;
+        TraceFile trace(BuildTrace(text));
+        EXPECT_EQ(0, Ptds("report --finding " + begin + " " + trace.path).status) << id;
+        EXPECT_EQ(3, Ptds("report --finding " + begin.substr(0, 6) + " " + trace.path).status) << id;
+        EXPECT_EQ(3, Ptds("report --finding 0000000 " + trace.path).status) << id;
+        EXPECT_EQ(0, Ptds("report --finding 000001 " + trace.path).status) << id;
+        return;
+    }
+    FAIL() << "no id begins with seven digits";
 }
 
 TEST(Report, APageInAFile)

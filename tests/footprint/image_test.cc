@@ -145,6 +145,12 @@ TEST(Cubin, SymbolsOfItsVariables)
     EXPECT_EQ(of(cubin(".nv.constant3", 8, {{"table", STT_OBJECT, 1, 8}})), unsigned{IMAGE_CONSTANTS});
     EXPECT_EQ(of(cubin(".text.f", 4, {{"f", STT_FUNC, 1}, {".nv.reservedSmem.offset0", STT_OBJECT, 0}})), 0u);
     EXPECT_EQ(of(cubin(".nv.constant0.f", 4, {})), 0u);
+    const unsigned all = IMAGE_HEAP | IMAGE_GLOBALS | IMAGE_POINTERS;
+    EXPECT_EQ(of(cubin(".nv.global", 8, {{"malloc", STT_FUNC, 0}, {"kept", STT_OBJECT, 1, 8}, {"some", STT_OBJECT, 1, 4}})),
+              all)
+        << "what the later ones are takes nothing back";
+    EXPECT_EQ(of(cubin(".nv.global", 8, {{"some", STT_OBJECT, 1, 4}, {"kept", STT_OBJECT, 1, 8}, {"malloc", STT_FUNC, 0}})),
+              all);
 }
 
 /* A cubin whose variables are initialised: with that. */

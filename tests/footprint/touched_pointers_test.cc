@@ -61,6 +61,22 @@ TEST_F(Touched, PointersInDeviceMemoryMove)
     EXPECT_EQ(launch(plain, c, outer, 0u, 0u), "w c w outer w table w a");
 }
 
+/* In whichever order they came, and whichever of them is overwritten then: the other is there still. */
+TEST_F(Touched, PointersToOneMemoryMoveTogether)
+{
+    CUdeviceptr a = device("a"), c = device("c");
+    CUfunction plain = kernel(ptds_tables_ptx, "gather");
+    for (bool rising : {true, false})
+        for (bool first_stays : {true, false}) {
+            CUdeviceptr table = device("table"), more = device("more");
+            CU(cuMemcpyHtoD(rising ? table : table + 64, &a, 8));
+            CU(cuMemcpyHtoD(rising ? table + 64 : table, &a, 8));
+            CU(cuMemcpyDtoD(more, table, 128));
+            CU(cuMemsetD8(first_stays ? more + 8 : more, 0, first_stays ? 120 : 64));
+            EXPECT_EQ(launch(plain, c, more, 0u, 0u), "w c w more w a") << rising << first_stays;
+        }
+}
+
 /* It can make pointers of those that it has. */
 TEST_F(Touched, PointersThatAKernelWrites)
 {

@@ -3,6 +3,8 @@
  * The auditor: what it reaches that preloading alone does not, and that nothing else changes where it is. On the simulated
  * driver.
  */
+#include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include "tests/interpose/recorded.h"
@@ -242,6 +244,38 @@ TEST(Auditor, NeedsNothing)
     for (const std::string &line : lines_of(outcome.out))
         undefined += line.find(" UND ") != std::string::npos;
     EXPECT_EQ(undefined, 1) << outcome;
+}
+
+/* As the loader calls it, without a shim: whatever is bound, calls go straight to it, not through the loader again. */
+TEST(Auditor, AsksForNoCall)
+{
+    void *library = dlopen(data_file("interpose/libptds_audit.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    auto version = reinterpret_cast<decltype(&la_version)>(dlsym(library, "la_version"));
+    auto bind = reinterpret_cast<decltype(&la_symbind64)>(dlsym(library, "la_symbind64"));
+    ASSERT_TRUE(version && bind);
+    EXPECT_EQ(version(1), 0u);
+    EXPECT_EQ(version(2), 2u);
+    EXPECT_EQ(version(3), 2u);
+    Elf64_Sym symbol = {};
+    symbol.st_value = 4711;
+    const unsigned none = LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;
+    struct {
+        uintptr_t from, to;
+        unsigned flags;
+    } const all[] = {{2, 0, 0},                                 /* the driver's own */
+                     {2, 2, LA_SYMB_STRUCTCALL},                /* flags of others stay */
+                     {0, 0, LA_SYMB_ALTVALUE},                  /* another auditor's answer */
+                     {0, 2, LA_SYMB_DLSYM},                     /* what somebody looks up */
+                     {1, 1, LA_SYMB_DLSYM | LA_SYMB_ALTVALUE}}; /* of another namespace */
+    for (const auto &one : all) {
+        uintptr_t from = one.from, to = one.to;
+        unsigned flags = one.flags;
+        EXPECT_EQ(bind(&symbol, 0, &from, &to, &flags, "free"), 4711u) << one.from << " " << one.flags;
+        EXPECT_EQ(flags, one.flags | none) << one.from << " " << one.flags;
+        EXPECT_TRUE(from == one.from && to == one.to);
+    }
+    dlclose(library);
 }
 
 } // namespace

@@ -141,6 +141,8 @@ int nvtx()
     nvtxRangePushA("begun and ended before");
     nvtxRangePop();
     nvtxNameOsThreadA(static_cast<uint32_t>(gettid()), "the one that works");
+    nvtxNameOsThreadA(static_cast<uint32_t>(gettid()), nullptr);
+    nvtxNameOsThreadA(UINT32_MAX, "nobody's");
     start();
     CUfunction function = kernel("empty");
     launch(function, nullptr, {}); /* whole */
