@@ -662,6 +662,8 @@ TEST(CaptureConflict, WhoCapturedDecides)
         bool others = Case(finding).find("another thread had open") != std::string::npos;
         EXPECT_EQ(others ? SEVERITY_WARNING : SEVERITY_ERROR, finding->severity) << Case(finding);
         EXPECT_TRUE(HasId(finding, FINDING_THREADS, 1)) << "the capturing thread is named: " << Case(finding);
+        EXPECT_EQ(finding->count, finding->unknown) << "nobody knows what it costs: " << Case(finding);
+        EXPECT_EQ(0u, finding->known + finding->host_ns) << Case(finding);
     }
 }
 

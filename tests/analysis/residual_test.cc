@@ -208,6 +208,12 @@ TEST(Residual, OfEveryRulesTracesAddsUp)
             if (std::string(rules[i]->id) == "lock-contention" && text == rules[i]->bad) {
                 EXPECT_NE(std::string::npos, run.found.find("held 2, no policy removes it")) << run.found;
             }
+            if (std::string(rules[i]->id) == "lock-contention" && text == rules[i]->bad) {
+                Residual more("99@0 launch s=L to=S99 k=z\n" + std::string(text) +
+                              "1@5000 launch s=N1 k=a\n1@5010+5000 sync s=N1\n");
+                EXPECT_EQ("own 1, " + stays + " | held 2, no policy removes it", more.found)
+                    << "each call where it belongs";
+            }
         }
 }
 
