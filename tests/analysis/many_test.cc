@@ -298,6 +298,32 @@ TEST(Many, ThePageNamesPlacesByTheProcessThatTheyAreOf)
     }
 }
 
+/* Where single orders are not to be had, whoever asked for the page hears of it. */
+TEST(Many, APageWithoutItsOrdersFails)
+{
+    for (int status : {0, -1}) {
+        int asked[] = {0, status};
+        edge_feed feed = {[](edge_feed *own, const struct report *, edge_sink *) {
+                              int *told = static_cast<int *>(own->data);
+                              told[0]++;
+                              return told[0] == 2 ? told[1] : 0; /* of the second trace alone */
+                          },
+                          asked};
+        struct timelines timelines;
+        TextOf page;
+        timelines_begin(&timelines, 3);
+        timelines.edges = &feed;
+        Opened opened(
+            {BuildTrace("1@0 launch s=L k=a\n"), BuildTrace("1@0 launch s=L k=b\n"), BuildTrace("1@0 launch s=L k=c\n")},
+            &timelines.watch);
+        timelines_decide(&timelines);
+        EXPECT_EQ(status != 0, report_html_many(&opened.traces, &opened.folds, &timelines, opened.namer, &page) != 0);
+        EXPECT_EQ(3, asked[0]);
+        EXPECT_NE(std::string::npos, page.text.find("</html>"));
+        timelines_end(&timelines);
+    }
+}
+
 TEST(Many, UnknownCostIsNotZero)
 {
     Opened opened({BuildTrace("1@0 launch s=B1 k=a\n1@10 launch s=L k=b\n")});
