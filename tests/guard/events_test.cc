@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the guard keeps of the program's events, and that whoever changes what an event was recorded for does so under the
+ * guard's lock.
+ */
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+extern "C" {
+#include "interpose/guard/events.h"
+#include "interpose/guard/rails.h"
+}
+
+namespace
+{
+
+const CUevent one = reinterpret_cast<CUevent>(0x10), other = reinterpret_cast<CUevent>(0x20);
+
+class Events : public testing::Test
+{
+protected:
+    void TearDown() override
+    {
+        guard_event_gone(one);
+        guard_event_gone(other);
+    }
+};
+
+void expect(CUevent event, int timed, int foreign, int elsewhere)
+{
+    const struct guard_event *entry = guard_event_find(event);
+    ASSERT_NE(entry, nullptr);
+    EXPECT_EQ(entry->timed, timed);
+    EXPECT_EQ(entry->foreign, foreign);
+    EXPECT_EQ(entry->elsewhere, elsewhere);
+}
+
+TEST_F(Events, AreWhatTheyWereMadeAs)
+{
+    EXPECT_EQ(guard_event_find(one), nullptr);
+    guard_event_created(one, CU_EVENT_DISABLE_TIMING, 0);
+    expect(one, 0, 0, 0);
+    EXPECT_EQ(guard_event_find(other), nullptr);
+    guard_event_created(other, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS, 0);
+    expect(other, 0, 1, 0);
+    guard_event_gone(one);
+    EXPECT_EQ(guard_event_find(one), nullptr);
+    guard_event_created(one, 0, 0);
+    expect(one, 1, 0, 0);
+    expect(other, 0, 1, 0);
+    EXPECT_EQ(guard_event_make(one), guard_event_find(one));
+}
+
+TEST_F(Events, OfAnotherProcessAreForeign)
+{
+    guard_event_created(one, CU_EVENT_DISABLE_TIMING, 1);
+    expect(one, 0, 1, 0);
+}
+
+/* Destroyed past the shim, and the handle serves again: nothing of before holds. */
+TEST_F(Events, OfAHandleThatServesAgain)
+{
+    guard_event_created(one, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, 0);
+    guard_event_recorded_elsewhere(one);
+    expect(one, 0, 1, 1);
+    guard_event_created(one, 0, 0);
+    expect(one, 1, 0, 0);
+}
+
+TEST_F(Events, ThatNobodySawBeingMadeMayMeasure)
+{
+    guard_event_unrecorded(one);
+    EXPECT_EQ(guard_event_find(one), nullptr);
+    guard_event_recorded_elsewhere(one);
+    expect(one, 1, 0, 1);
+}
+
+/* Whether it waits while another thread has the guard's lock; it goes on when that is dropped. */
+bool waits(const std::function<void()> &change)
+{
+    std::atomic<bool> begun{false}, done{false};
+    lock_take(&guard_state.lock);
+    std::thread changer([&] {
+        begun = true;
+        change();
+        done = true;
+    });
+    while (!begun)
+        usleep(100);
+    usleep(20000);
+    const bool waited = !done;
+    lock_drop(&guard_state.lock);
+    changer.join();
+    return waited;
+}
+
+TEST_F(Events, ChangeUnderTheLock)
+{
+    guard_event_created(one, 0, 0);
+    EXPECT_TRUE(waits([] { guard_event_created(one, 0, 0); }));
+    EXPECT_TRUE(waits([] { guard_event_unrecorded(one); }));
+    EXPECT_TRUE(waits([] { guard_event_gone(one); }));
+    EXPECT_EQ(guard_state.lock.held, 0u) << "and each drops it";
+}
+
+} // namespace
