@@ -5,6 +5,7 @@
  *     launches        kernels with pointers at several places of their parameters, also by a buffer
  *     ends            kernels with pointers into two memories, and to the end of one that no other pointer names
  *     again N         N times the same launch on the default stream, then N times by a configuration; says how many failed
+ *     depths N        N launches from one place, each by another way
  *     beside-a-capture N   N times the same launch, the middle third while another stream is captured
  *     rounds N        N rounds of 100 kernels, a wait after each; 0: the kernels alone
  *     thread-rounds N the same by a thread that ends
@@ -88,6 +89,25 @@ int again(int count)
     return 0;
 }
 
+/* From one place, by so many calls. */
+__attribute__((noinline)) void launch_below(CUfunction function, int depth)
+{
+    if (depth > 0)
+        launch_below(function, depth - 1);
+    else
+        launch(function, nullptr, {});
+    __asm__ volatile(""); /* no jump */
+}
+
+int depths(int count)
+{
+    CUfunction empty = kernel("empty");
+    for (int depth = 0; depth < count; depth++)
+        launch_below(empty, depth);
+    CU(cuCtxSynchronize());
+    return 0;
+}
+
 /* A launch a turn, all from one place; beside those of the middle third another stream is captured. */
 int beside_a_capture(int count)
 {
@@ -144,6 +164,8 @@ int main(int argc, char **argv)
         return ends();
     if (mode == "again")
         return again(count);
+    if (mode == "depths")
+        return depths(count);
     if (mode == "beside-a-capture")
         return beside_a_capture(count);
     if (mode == "rounds")

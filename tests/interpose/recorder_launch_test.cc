@@ -5,6 +5,9 @@
  */
 #include <unistd.h>
 
+#include <map>
+#include <set>
+
 #include "tests/interpose/recorded.h"
 
 namespace ptds
@@ -162,6 +165,25 @@ TEST(Launches, SayWhetherACaptureWasOpen)
             EXPECT_EQ((launches[i].flags & PTDS_CALL_CAPTURE_OPEN) != 0, i >= 10 && i < 20) << policy << " " << i;
         EXPECT_EQ(recorded.trace.counts["cuLaunchKernel"], 30u) << policy;
     }
+}
+
+/* A place that is reached by ever new ways has the first 47 of them looked at, and later one where their number doubles. */
+TEST(Launches, FromWaysWithoutEnd)
+{
+    Recorded recorded = record({"depths", "300"});
+    std::map<uint32_t, uint32_t> frames;
+    for (const ptds_rec_STACK &stack : recorded.all<ptds_rec_STACK>(PTDS_REC_STACK))
+        frames[stack.id] = stack.count;
+    std::vector<ptds_rec_CALL> launches = recorded.calls(PTDS_OP_LAUNCH);
+    ASSERT_EQ(launches.size(), 300u);
+    std::set<size_t> whole;
+    for (size_t i = 0; i < launches.size(); i++)
+        if (frames[launches[i].stack] > 1)
+            whole.insert(i);
+    std::set<size_t> expected = {63, 127, 255};
+    for (size_t i = 0; i < 47; i++)
+        expected.insert(i);
+    EXPECT_EQ(whole, expected);
 }
 
 /* What a reader of another version goes by: the layout of records, as text, to its last letter. */
