@@ -178,6 +178,47 @@ TEST(Reader, TheSummaryIsExactWhereRecordsWereDropped)
     EXPECT_EQ(36u, report->totals.kept[KEPT_DROPPED]);
 }
 
+/* By the names of the files that frames are in: the shim's own are left out, the driver's and its runtime's are not where a
+ * call came from. */
+TEST(Reader, WhoseFramesAre)
+{
+    enum { OURS, CUDA, PROGRAM };
+    const std::vector<std::pair<std::string, int>> files = {{"/opt/ptds/lib/libptds.so", OURS},
+                                                            {"libptds.so", OURS},
+                                                            {"/lib/libptds.so (deleted)", OURS},
+                                                            {"/lib/libptds.so.1", OURS},
+                                                            {"/lib/libptds_cupti.so", OURS},
+                                                            {"/lib/libptds_cupti.so (deleted)", OURS},
+                                                            {"/lib/libptds_cupti.so.2", OURS},
+                                                            {"/lib/libptds_cupti", PROGRAM},
+                                                            {"/lib/mylibptds.so", PROGRAM},
+                                                            {"/libptds.so/prog", PROGRAM},
+                                                            {"/lib/libptds", PROGRAM},
+                                                            {"/lib/libcudart.so.12", CUDA},
+                                                            {"/lib/libcudart_static_1.so", CUDA},
+                                                            {"/lib/libcuda.so.1", CUDA},
+                                                            {"/lib/libcuda.so.1 (deleted)", CUDA},
+                                                            {"/lib/libcudnn.so.9", PROGRAM},
+                                                            {"/lib/libcuda", PROGRAM},
+                                                            {"/libcuda.so.1/prog", PROGRAM},
+                                                            {"/opt/app/prog", PROGRAM}};
+    TraceBuilder builder;
+    builder.chunk_size = 4096;
+    for (uint32_t i = 1; i <= files.size(); i++) {
+        builder.Object(i, files[i - 1].first, i * 0x1000, i * 0x1000 + 0x1000);
+        builder.Stack(i, {i * 0x1000 + 0x10, 0x1000000, 0x2000000});
+    }
+    Read read(builder.Bytes());
+    for (uint32_t i = 1; i <= files.size(); i++) {
+        const auto &[file, whose] = files[i - 1];
+        const stack_def *stack = definitions_stack(&read.trace.defs, i);
+        ASSERT_NE(nullptr, stack) << file;
+        EXPECT_EQ(whose == OURS ? 2u : 3u, stack->count) << file;
+        EXPECT_EQ(whose == OURS ? 0x1000000u : i * 0x1000u + 0x10u, stack->pc[0]) << file;
+        EXPECT_EQ(whose == CUDA ? 1u : 0u, definitions_caller(&read.trace.defs, stack)) << file;
+    }
+}
+
 TEST(Reader, RecordsAmongTheCalls)
 {
     Read read(Small());
