@@ -207,6 +207,7 @@ TEST(Reader, WhoseFramesAre)
     for (uint32_t i = 1; i <= files.size(); i++) {
         builder.Object(i, files[i - 1].first, i * 0x1000, i * 0x1000 + 0x1000);
         builder.Stack(i, {i * 0x1000 + 0x10, 0x1000000, 0x2000000});
+        builder.Stack(100 + i, {i * 0x1000 + 0x10, i * 0x1000 + 0x20});
     }
     Read read(builder.Bytes());
     for (uint32_t i = 1; i <= files.size(); i++) {
@@ -216,6 +217,9 @@ TEST(Reader, WhoseFramesAre)
         EXPECT_EQ(whose == OURS ? 2u : 3u, stack->count) << file;
         EXPECT_EQ(whose == OURS ? 0x1000000u : i * 0x1000u + 0x10u, stack->pc[0]) << file;
         EXPECT_EQ(whose == CUDA ? 1u : 0u, definitions_caller(&read.trace.defs, stack)) << file;
+        const stack_def *alone = definitions_stack(&read.trace.defs, 100 + i);
+        EXPECT_EQ(whose == OURS ? 0u : 2u, alone->count) << file;
+        EXPECT_EQ(whose == CUDA ? 1u : 0u, definitions_caller(&read.trace.defs, alone)) << file << ", the last in any case";
     }
 }
 
