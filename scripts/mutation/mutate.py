@@ -156,7 +156,9 @@ def culprits(project, test, numbers):
 
 
 def try_together(project, passed_of, enough):
-    """What nobody noticed alone, {number: passed}, is asked of all tests that are left, many mutants at once. Yields (number, outcome, by)."""
+    """What nobody noticed alone, {number: passed}, is asked of all tests that are left, many mutants at once.
+
+    Yields (number, outcome, by)."""
     for numbers in groups(sorted(passed_of), project.functions):
         left = {number: set(unasked(project, number, passed_of[number])) for number in numbers}
         noticed = {}
@@ -218,7 +220,7 @@ def report(entries, equivalents, project):
 
 
 def drawn(options, chosen):
-    """As many of each folder, in an order that a hash of their names makes, so that a sample stays the same, but for what was changed."""
+    """As many of each folder, in an order that a hash of names makes, so that a sample stays the same, but for what was changed."""
     chosen = sorted(chosen, key=lambda one: hashlib.sha256(("%d %s" % (options.seed, one[0])).encode()).digest())
     seen, ranks = collections.Counter(), {}
     for key, mutant in chosen:
@@ -256,11 +258,13 @@ class Trying:
                         "text": mutant.text, "changed": rules.changed_line(mutant, text), "seconds": round(seconds, 1),
                         "passed": self.passed[key] if outcome in ("survived", "pending") else {}})
         self.tried += 1
-        say("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (self.tried, len(self.left), outcome, seconds, mutant.file, mutant.line, mutant.rule, by))
+        say("%d/%d %-12s %6.1f s  %s:%d %s  %s" % (self.tried, len(self.left), outcome, seconds, mutant.file, mutant.line,
+                                                   mutant.rule, by))
 
     def alone(self, broken, enough):
         def cost(one):  # the cheapest first: of as many as there is time for something is known
-            return 0 if one[0] in broken else sum(self.project.seconds[test] for test in unasked(self.project, one[0], self.passed[one[1]]))
+            left = [] if one[0] in broken else unasked(self.project, one[0], self.passed[one[1]])
+            return sum(self.project.seconds[test] for test in left)
 
         for one in sorted(self.left, key=cost):
             number, key, mutant, _ = one
