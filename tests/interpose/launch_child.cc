@@ -108,12 +108,13 @@ int depths(int count)
     return 0;
 }
 
-/* A launch a turn, all from one place; beside those of the middle third another stream is captured. */
+/* A launch and a new event a turn, all from one place; beside those of the middle third another stream is captured. */
 int beside_a_capture(int count)
 {
     CUstream stream, captured;
     CUgraph graph;
     CUfunction empty = kernel("empty");
+    CUevent event;
     CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CU(cuStreamCreate(&captured, CU_STREAM_NON_BLOCKING));
     for (int i = 0; i < count; i++) {
@@ -122,6 +123,8 @@ int beside_a_capture(int count)
         if (i == 2 * count / 3)
             CU(cuStreamEndCapture(captured, &graph));
         launch(empty, stream, {});
+        CU(cuEventCreate(&event, 0)); /* no work, and on no stream */
+        CU(cuEventDestroy(event));
     }
     CU(cuCtxSynchronize());
     return 0;

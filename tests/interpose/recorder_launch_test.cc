@@ -159,10 +159,13 @@ TEST(Launches, SayWhetherACaptureWasOpen)
 {
     for (const char *policy : {"observe", "per-thread", "guarded"}) {
         Recorded recorded = record({"beside-a-capture", "30"}, policy);
-        std::vector<ptds_rec_CALL> launches = recorded.calls(PTDS_OP_LAUNCH);
-        ASSERT_EQ(launches.size(), 30u) << policy;
-        for (size_t i = 0; i < launches.size(); i++)
-            EXPECT_EQ((launches[i].flags & PTDS_CALL_CAPTURE_OPEN) != 0, i >= 10 && i < 20) << policy << " " << i;
+        for (uint8_t op : {PTDS_OP_LAUNCH, PTDS_OP_EVENT_CREATE, PTDS_OP_EVENT_DESTROY}) {
+            std::vector<ptds_rec_CALL> calls = recorded.calls(op);
+            ASSERT_EQ(calls.size(), 30u) << policy;
+            for (size_t i = 0; i < calls.size(); i++)
+                EXPECT_EQ((calls[i].flags & PTDS_CALL_CAPTURE_OPEN) != 0, i >= 10 && i < 20)
+                    << policy << " " << i << " " << int{op};
+        }
         EXPECT_EQ(recorded.trace.counts["cuLaunchKernel"], 30u) << policy;
     }
 }
