@@ -170,7 +170,9 @@ TEST(Cut, TheWatchdogsFolderGoesWithTheProgram)
         ASSERT_TRUE(run.wait_for("ready"));
         const std::vector<std::string> files = folder.files();
         ASSERT_EQ(1u, files.size());
-        const std::map<int, int> watchers = Watchers(folder / "go", run.pid());
+        std::map<int, int> watchers = Watchers(folder / "go", run.pid());
+        for (int i = 0; i < 5000 && watchers.size() < 2; i++, usleep(1000)) /* they begin beside the program */
+            watchers = Watchers(folder / "go", run.pid());
         ASSERT_EQ(2u, watchers.size());
         for (const auto &[pid, parent] : watchers)
             if (ends_at_once && watchers.count(parent) != 0) {
