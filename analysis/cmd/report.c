@@ -197,7 +197,7 @@ static int build(struct making *making, const struct trace_source *source)
     if (status == 0 && shows_opening(making->options)) {
         residual_find(&making->report);
         if (selection_is_all(&making->options->selection))
-            making->report.what_if = whatif_opening(&making->report);
+            whatif_opening(&making->report);
     }
     if (status == 0)
         say_damage("ptds report", &making->report.trace);

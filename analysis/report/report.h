@@ -89,6 +89,7 @@ struct report {
     struct gain gain;
     struct residual residual; /* by residual_find, which report_build does not call */
     struct line what_if;      /* what a replay says of policy guarded, for the opening; by the command. Empty: not known */
+    bool no_gain;             /* that replay is known, and no faster: remapping alone is not what helps */
     struct floor floor;
     struct sequence_search search;
     uint32_t serials;

@@ -321,19 +321,42 @@ static bool asks_for_remap(const struct report *report)
     return false;
 }
 
+/* Whether trying a policy is what comes next. Not where a replay says that it gains nothing: but that moved no call that
+ * names the legacy stream. */
+static bool asks_for_probe(const struct report *report)
+{
+    struct default_stream cost = report_default_stream(report);
+    return left_alone(report) && cost.most_ns >= floor_ns(report->floor, report->totals.run_ns) && cost.most_ns != 0 &&
+           (!report->no_gain || asks_for_remap(report));
+}
+
+/* The rank from 1 of the first finding that has to be mended in the program; 0: none. What guarded removes is none where
+ * that gains nothing. */
+static size_t to_mend(const struct report *report)
+{
+    for (size_t i = 0; i < report_shown(report); i++) {
+        struct goes_about about = goes_about_finding(report->findings.items[i]);
+        if (!report->no_gain || goes_under(&report->trace.defs, &about, GOES_GUARDED) == GOES_NOT)
+            return i + 1;
+    }
+    return 0;
+}
+
 struct line opening_next(const struct report *report)
 {
     struct outcome outcome = report_outcome(report);
-    struct default_stream cost = report_default_stream(report);
     struct line line = {0};
+    size_t mend = to_mend(report);
     if (outcome.finding != NULL)
         line_add(&line, "ptds report --finding %zu", opening_number(report, outcome.finding));
-    else if (left_alone(report) && cost.most_ns >= floor_ns(report->floor, report->totals.run_ns) && cost.most_ns != 0) {
+    else if (asks_for_probe(report)) {
         line_add(&line, "%sptds probe -- %.40s ...", asks_for_remap(report) ? "PTDS_EXPLICIT_LEGACY=remap " : "",
                  text_base(report->trace.header.program));
         return line;
-    } else if (report_shown(report) != 0)
-        line_add(&line, "ptds report --finding 1");
+    } else if (mend != 0)
+        line_add(&line, "ptds report --finding %zu", mend);
+    else if (report_shown(report) != 0)
+        line_add(&line, "ptds report --what-if"); /* what the time goes into under each policy */
     else
         line_add(&line, "ptds report --all");
     line_add(&line, "%s", report_file(report).text);

@@ -176,6 +176,32 @@ TEST(ScreenLines, WhatNamesTheLegacyStreamIsProbedWithItsSetting)
         << Shown(plain).Screen();
 }
 
+/* A replay says that guarded gains nothing: then it is not proposed, but what it leaves as it is; where it would remove all
+ * that is found, what the time goes into. A replay moves nothing that names the legacy stream: that is still to be tried.
+ */
+TEST(ScreenLines, WhatAReplaySaysGainsNothingIsNotProposed)
+{
+    std::string turns = "setting policy=observe\n1@0 launch s=L k=a\n2@10 launch s=L k=b\n2@20+9000 sync s=L\n";
+    Shown both(turns + "2@10000 launch s=N1 k=c\n2@10010+8000 copy s=N1 from=device to=pageable bytes=4\n"
+                       "2@18100 launch s=N1 k=c\n2@29000+3 sync s=N1\n");
+    auto next = [](const Shown &shown) { return std::string(opening_next(shown.report.get()).text); };
+    EXPECT_EQ(0u, next(both).find("ptds probe -- ")) << both.Screen();
+    both.report->no_gain = true;
+    std::string screen = both.Screen(), said = next(both);
+    size_t number = 0;
+    ASSERT_EQ(1, sscanf(said.c_str(), "ptds report --finding %zu", &number)) << screen;
+    struct goes_about about = goes_about_finding(both.report->findings.items[number - 1]);
+    EXPECT_EQ(GOES_NOT, goes_under(&both.report->trace.defs, &about, GOES_GUARDED)) << screen;
+
+    Shown removed(turns);
+    removed.report->no_gain = true;
+    EXPECT_EQ("ptds report --what-if TRACE", next(removed)) << removed.Screen();
+    EXPECT_TRUE(Has(removed.Screen(), "Next: ptds report --what-if TRACE\n")) << "it takes no other form";
+    Shown named(shared);
+    named.report->no_gain = true;
+    EXPECT_EQ(0u, next(named).find("PTDS_EXPLICIT_LEGACY=remap ptds probe -- ")) << named.Screen();
+}
+
 /* Two kernels that reach memory which no pointer of theirs names: the analysis' own number for it is no address. */
 TEST(ScreenLines, MemoryWithoutAnAddressHasItsName)
 {

@@ -4,6 +4,8 @@
  */
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -376,6 +378,25 @@ TEST(WhatIf, ALineForEachPolicy)
     EXPECT_EQ(guarded + ", a full GPU 10 %" + rest, Policies(whatif));
     whatif.policies[0].spent.at = 0;
     EXPECT_EQ("guarded 1.25x to 2.00x faster 5.0 ms to 8.0 ms then" + rest, Policies(whatif)) << "nothing is known of it";
+}
+
+/* The first screen's next command asks for it. */
+TEST(WhatIf, TheReportKnowsWhereNothingIsGained)
+{
+    auto no_gain = [](const std::string &text) {
+        const MemoryTrace trace(BuildTrace("setting policy=observe\n" + text));
+        std::unique_ptr<struct report> report(new struct report);
+        char message[TRACE_ERROR_SIZE] = "";
+        EXPECT_EQ(0, report_build(report.get(), trace.source(), message)) << message;
+        whatif_opening(report.get());
+        bool none = report->no_gain;
+        EXPECT_EQ(none, strstr(report->what_if.text, "Under guarded: no faster") != nullptr) << report->what_if.text;
+        report_end(report.get());
+        return none;
+    };
+    EXPECT_FALSE(no_gain(Two("k=_Z1aPf args=A", "k=_Z1bPf args=B")));
+    EXPECT_TRUE(no_gain(Two("k=_Z1aPf args=A", "k=_Z1bPf args=A")));
+    EXPECT_FALSE(no_gain("1@100 launch s=L k=a\n1@110+20000 sync s=L\n")) << "a guess";
 }
 
 /* ---- where nothing is predicted ---- */

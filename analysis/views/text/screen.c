@@ -309,7 +309,8 @@ static void put_next(struct screen *screen)
     struct line line = {0}, next = opening_next(screen->report);
     const char *html = ", or --format html -o FILE.html";
     line_add(&line, "Next: %s", next.text);
-    if (strncmp(next.text, "ptds report", 11) == 0 && line.used + strlen(html) <= SCREEN_COLUMNS)
+    if (strncmp(next.text, "ptds report", 11) == 0 && strstr(next.text, "--what-if") == NULL &&
+        line.used + strlen(html) <= SCREEN_COLUMNS)
         line_add(&line, "%s", html);
     line_add(&line, "\n");
     screen->sink->write(screen->sink, line.text, line.used); /* whole, whatever the columns */

@@ -7,11 +7,15 @@
 /* Less than this nobody notices: 2 % beyond what runs differ by. */
 #define NOTICED (WHATIF_RUNS_DIFFER + 0.02)
 
+static double most_gain(const struct whatif *whatif, const struct prediction *prediction)
+{
+    return (double)whatif->recorded / (double)prediction->least;
+}
+
 struct line whatif_gain(const struct whatif *whatif, const struct prediction *prediction)
 {
     struct line line = {0};
-    double least = (double)whatif->recorded / (double)prediction->most,
-           most = (double)whatif->recorded / (double)prediction->least;
+    double least = (double)whatif->recorded / (double)prediction->most, most = most_gain(whatif, prediction);
     if (most < 1 / NOTICED)
         line_add(&line, "%.2fx to %.2fx slower", 1 / most, 1 / least);
     else if (least < 1 / NOTICED && most < NOTICED)
@@ -63,14 +67,16 @@ struct line whatif_line(const struct whatif *whatif)
     return line;
 }
 
-struct line whatif_opening(const struct report *report)
+void whatif_opening(struct report *report)
 {
-    struct line line = {0};
+    report->what_if = (struct line){0};
+    report->no_gain = false;
     if (order_policy_of_run(&report->trace.defs) != ORDER_LEGACY ||
         !whatif_is_timed(report->totals.gpu_operations, report->totals.gpu_timed))
-        return line;
+        return;
     struct whatif whatif = whatif_of_source(&report->trace.source);
-    return whatif_line(&whatif);
+    report->what_if = whatif_line(&whatif);
+    report->no_gain = report->what_if.used != 0 && most_gain(&whatif, &whatif.policies[0]) < NOTICED;
 }
 
 static void put_doubt(const struct whatif *whatif, struct text_sink *sink)

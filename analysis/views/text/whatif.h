@@ -16,8 +16,8 @@ extern "C" {
 struct line whatif_gain(const struct whatif *whatif, const struct prediction *prediction);
 /* For the first screen: what `guarded` would gain. Empty where that is not known, or a guess. */
 struct line whatif_line(const struct whatif *whatif);
-/* That line of a report's trace, which is read once more for it: where it would be no guess. For report->what_if. */
-struct line whatif_opening(const struct report *report);
+/* Sets report->what_if and no_gain by the report's trace, which is read once more for it: where it would be no guess. */
+void whatif_opening(struct report *report);
 /* A line of what was replayed, or why nothing is predicted; then a line a policy. */
 void whatif_text(const struct whatif *whatif, struct text_sink *sink);
 
