@@ -43,14 +43,6 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 
 const struct argp help_argp = {.options = help_options, .parser = parse_help, .args_doc = "[VERB]", .doc = help_manual};
 
-static int finish(const char *verb)
-{
-    if (fflush(stdout) == 0 && ferror(stdout) == 0)
-        return EXIT_CLEAN;
-    fprintf(stderr, "%s: stdout could not be written\n", verb);
-    return EXIT_UNREADABLE;
-}
-
 /* As its --help says it, which ends the program. */
 static int say(const struct verb *verb)
 {
@@ -68,7 +60,7 @@ int cmd_help(int argc, char **argv)
     if (!asked.man)
         return say(asked.verb);
     man_write(stdout);
-    return finish(name);
+    return EXIT_CLEAN;
 }
 
 static const char completion_manual[] = "Writes a script that lets a shell complete ptds' verbs, options and arguments.\v"
@@ -106,7 +98,7 @@ int cmd_completion(int argc, char **argv)
     argv[0] = name;
     argp_parse(&completion_argp, argc, argv, 0, NULL, &shell);
     shell->write(stdout);
-    return finish(name);
+    return EXIT_CLEAN;
 }
 
 const struct verb *verb_find(const char *name)

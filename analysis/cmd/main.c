@@ -104,12 +104,27 @@ static void keep_first_descriptors(void)
             (void)!open("/dev/null", (file == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC); /* the lowest is taken */
 }
 
+/* Whatever wrote it, argp's own help, too: who ends well has written all. Verbs that end with more have said why. */
+static void look_at_stdout(int status, void *verb)
+{
+    const char *const *name = verb;
+    errno = 0;
+    bool written = fflush(stdout) == 0 && ferror(stdout) == 0;
+    if (written || (status != EXIT_CLEAN && status != EXIT_FINDINGS))
+        return;
+    fprintf(stderr, "ptds%s%s: stdout: %s\n", **name != 0 ? " " : "", *name, strerror(errno != 0 ? errno : EIO));
+    _exit(EXIT_UNREADABLE);
+}
+
 int main(int argc, char **argv)
 {
+    static const char *verb = "";
     struct choice choice = {0};
     keep_first_descriptors();
+    on_exit(look_at_stdout, &verb); /* the first one: it comes after all others */
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
+    verb = choice.verb->name;
     colours_begin();
     cut_listen(choice.verb->name);
     return choice.verb->run(argc - choice.first, argv + choice.first);

@@ -271,6 +271,15 @@ TEST(Report, AnOutputThatCannotBeWrittenIsAnError)
         EXPECT_TRUE(Has(full, "/dev/full: No space left")) << full.out;
     }
     EXPECT_EQ(3, Shell(std::string(command) + " report " + trace.path + " 2>&1 >/dev/full").status);
+    /* What a verb says of itself, and what argp writes before it ends the program. */
+    for (const std::string verb : {"help", "help report", "help --man", "--help", "--version", "--usage", "report --help",
+                             "doctor", "completion zsh", "check --usage", "export --version"})
+        for (const char *to : {">/dev/full", ">&-"}) {
+            Ran ran = Shell(command + (" " + verb + " 2>&1 ") + to);
+            EXPECT_EQ(3, ran.status) << verb << to;
+            EXPECT_EQ(1, std::count(ran.out.begin(), ran.out.end(), '\n')) << verb << to << ran.out;
+            EXPECT_TRUE(Has(ran, ": stdout: ")) << verb << to << ran.out;
+        }
     Ran itself = Ptds("report -o " + trace.path + " " + trace.path);
     EXPECT_EQ(2, itself.status) << "a report does not overwrite the trace that it is of";
     EXPECT_EQ(0, Ptds("report " + trace.path).status);
