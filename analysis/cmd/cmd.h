@@ -49,6 +49,10 @@ bool library_auditor(const char *library, char *auditor, char *error);
 /* Puts it last into LD_AUDIT. False with a message. */
 bool library_audit(const char *library, char *error);
 
+/* Says, on stderr, which variables have nearly the name of one of the library's: else the run is another than was asked
+ * for, and nothing says so. */
+void variables_warn(const char *verb);
+
 /* Opens what a verb was given; troubles go to stderr under the verb's name, which must stay alive. False without memory.
  * traces_free in either case. progress: a line of it, on a terminal. */
 bool traces_take(struct traces *traces, char *verb, char **paths, int count, bool progress);

@@ -240,6 +240,7 @@ int cmd_probe(int argc, char **argv)
         fprintf(stderr, "ptds probe: %s\n", error);
         return EXIT_USAGE;
     }
+    variables_warn(name);
     arguments.probe.library = path;
     arguments.probe.auditor = arguments.audit ? auditor : NULL;
     if (!folder_make(&arguments.probe.folder)) {

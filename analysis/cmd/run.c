@@ -229,7 +229,7 @@ static bool prepare(const struct arguments *arguments)
         fprintf(stderr, "ptds run: %s\n", strerror(errno));
         return false;
     }
-    run_warn_of_names();
+    variables_warn("ptds run");
     run_warn_of(arguments->program[0]);
     return true;
 }

@@ -17,9 +17,6 @@ bool run_files_may_be(char *error);
 /* Whether every variable of the library has a value that it takes. False with a message. */
 bool run_values_may_be(char *error);
 
-/* Says, on stderr, which variables have nearly the name of one of the library's. */
-void run_warn_of_names(void);
-
 /* Says, on stderr, of a program that a library can't be preloaded into. */
 void run_warn_of(const char *program);
 

@@ -556,6 +556,16 @@ TEST_F(ProbeTest, ASettingThatTheShimRefuses)
     EXPECT_TRUE(Begins(ran, "can't tell: guarded was not in force: ptds: PTDS_LANES=many")) << ran;
 }
 
+TEST_F(ProbeTest, AMisspeltSettingIsSaid)
+{
+    Command command = Probe(folder_, {"--rounds", "1"}, {"/bin/true"});
+    command.env["PTDS_EXLUDE"] = "libfoo.so";
+    command.env["PTDS_EXCLUDE"] = "libbar.so";
+    Outcome ran = run(command);
+    EXPECT_EQ(0u, ran.err.find("ptds probe: PTDS_EXLUDE is set, which nothing reads; is it PTDS_EXCLUDE?\n")) << ran;
+    EXPECT_EQ(ran.err.find("is set"), ran.err.rfind("is set")) << ran;
+}
+
 TEST_F(ProbeTest, BareIsBareWhateverIsPreloaded)
 {
     Command command = Probe(folder_, {"--rounds", "1"}, {"/bin/sh", "-c", Subject() + " alone; echo [$LD_PRELOAD] >&2"});
