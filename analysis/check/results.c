@@ -72,8 +72,8 @@ struct line results_sum(const struct check_results *results)
     size_t more = count_what(results, difference_names[MORE_CALLS]), slower = count_what(results, difference_names[SLOWER]);
     line_add(&line, "%zu of %zu findings fail", findings, results->findings);
     if (results->has_baseline)
-        line_add(&line, " (%zu new, %zu grown; %zu in the baseline of %s)", results->failed[STATE_NEW],
-                 results->failed[STATE_GROWN], results->held_back, text_plural(results->baseline_runs, "run").text);
+        line_add(&line, " (%zu new, %zu grown, against %s)", results->failed[STATE_NEW], results->failed[STATE_GROWN],
+                 text_plural(results->baseline_runs, "run").text);
     if (more != 0)
         line_add(&line, ", more calls at %s", text_plural(more, "place").text);
     if (slower != 0)
@@ -85,6 +85,9 @@ struct line results_sum(const struct check_results *results)
         line_add(&line, ", %zu places block in regions", results->regions);
     if (results->wants_orders)
         line_add(&line, ", %zu implicit orders fail", results->orders);
+    if (results->has_baseline && results->held_back != 0)
+        line_add(&line, "; %zu more pass%s because the baseline has %s", results->held_back,
+                 results->held_back == 1 ? "es" : "", results->held_back == 1 ? "it" : "them");
     line_add(&line, "; %zu process%s", results->processes, results->processes == 1 ? "" : "es");
     if (results->runs > 1)
         line_add(&line, " in %zu runs", results->runs);

@@ -45,7 +45,7 @@ void results_incomplete(struct check_results *results, const char *line);
 /* Adds a sentence to the note. */
 void results_note(struct check_results *results, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t results_failures(const struct check_results *results);
-/* "1 of 2 findings fail (0 new, 1 grown; 1 in the baseline of 5 runs); 1 process" */
+/* "1 of 2 findings fail (0 new, 1 grown, against 5 runs); 1 more passes because the baseline has it; 1 process" */
 struct line results_sum(const struct check_results *results);
 /* Adds what differs from the baseline and fails, or may. */
 void results_compare(struct check_results *results, const struct conditions *conditions,
