@@ -401,6 +401,18 @@ TEST(ManyScreen, SaysHowManyFindingsItShows)
     many_screen(&opened.traces, &opened.folds, opened.namer, 40, &out);
     EXPECT_TRUE(Has(out.text, "\nFindings: 5 of 8; all: --all\n"))
         << "the last result is what the program is for: " << out.text;
+
+    /* As of a single trace: of all that was found, be it worth a line or not. */
+    std::string two = two_places, one = two.substr(two.find("1@30000 "));
+    auto says = [](const std::string &trace, const char *line) {
+        Opened many(std::vector<std::string>(2, BuildTrace(trace)));
+        TextOf screen;
+        many_screen(&many.traces, &many.folds, many.namer, 40, &screen);
+        EXPECT_TRUE(Has(screen.text, line)) << screen.text;
+    };
+    says(two, "\nFindings: 1 of 2; all: --all\n");
+    says(one, "\nFindings: none of 1 is worth a line of its own; all: --all\n");
+    says("1@100 launch s=N1 k=b\n1@90000+3 sync s=N1\n", "\nNo hazards found\n");
 }
 
 TEST(ManyScreen, AHundredTracesFit)

@@ -94,10 +94,12 @@ static void put_findings(struct screen *screen, const struct traces *traces, con
     put = shown < SCREEN_FINDINGS ? shown : SCREEN_FINDINGS;
     put = put < fits ? put : fits;
     screen_put_blank(screen);
-    if (shown == 0)
-        line_add(&line, "No finding is worth a line of its own");
+    if (put != 0)
+        line_add(&line, "Findings: %zu of %zu%s", put, folds->list.count, put < folds->list.count ? "; all: --all" : "");
+    else if (folds->list.count != 0)
+        line_add(&line, "Findings: none of %zu is worth a line of its own; all: --all", folds->list.count);
     else
-        line_add(&line, "Findings: %zu of %zu%s", put, shown, put < shown ? "; all: --all" : "");
+        line_add(&line, "No hazards found");
     screen_put(screen, &line);
     for (size_t i = 0; i < put; i++)
         put_finding(screen, traces, &folds->list.items[i], i + 1);
