@@ -169,6 +169,12 @@ static void note_open(struct aftermath *aftermath)
     }
 }
 
+static uint64_t ran_ns(const struct model *model, const struct call_view *view, uint32_t slot)
+{
+    uint64_t enter = trace_ns(model->trace, view->call->r.enter), until;
+    return model_gpu_until(model, slot, &until) && until > enter ? until - enter : 0;
+}
+
 static RARE void watch_wait(struct aftermath *aftermath, const struct call_view *view)
 {
     struct watch *watch = calloc(1, sizeof *watch);
@@ -187,8 +193,9 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
     for (uint32_t i = 0; i < watch->count; i++) {
         const struct model_stream *stream = &aftermath->model->streams.items[view->waits.slot[i]];
         struct watched *watched = &watch->stream[i];
-        watched->judged = (struct judged_stream){stream->uid, stream->last_object, stream->last_thread, NEED_OPEN};
         watched->slot = view->waits.slot[i];
+        watched->judged = (struct judged_stream){stream->uid, stream->last_object, stream->last_thread, NEED_OPEN,
+                                                 ran_ns(aftermath->model, view, watched->slot)};
         watched->op = stream->last_work;
         take_memories(aftermath, watched);
     }

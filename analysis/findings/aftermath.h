@@ -31,6 +31,7 @@ struct judged_stream {
     uint32_t uid, object; /* object: the kernel that was its last work, 0 none */
     uint32_t thread;      /* uid, of that work */
     enum need need;
+    uint64_t ran_ns; /* of the wait, how long that work still ran; 0: it did not, or nobody knows */
 };
 
 struct judged {

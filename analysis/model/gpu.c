@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What times on the GPU say of a call that loads code: it waits for work, and takes some 50 ms of its own. Without such
- * times nobody knows how much of it was waiting. Called by model_enter and model_leave. Must never count as waiting what
- * may be loading.
+ * What times on the GPU say: until when a stream's work ran, and, of a call that loads code, how much of it was waiting: it
+ * takes some 50 ms of its own. Without such times nobody knows. Called by model_enter and model_leave. Must never count as
+ * waiting what may be loading.
  */
 #include "analysis/base/add.h"
 #include "analysis/model/model.h"
@@ -24,6 +24,13 @@ void model_gpu_note(struct model *model, const struct call_view *view)
     stream->last_untimed = 0; /* it came before this one */
 }
 
+bool model_gpu_until(const struct model *model, uint32_t slot, uint64_t *until)
+{
+    const struct model_stream *stream = &model->streams.items[slot];
+    *until = stream->gpu_until;
+    return model->device.runs.count != 0 && stream->last_untimed <= vclock_get(&model->done, slot);
+}
+
 /* How long after the call's begin work that it waits for ran; false: nobody knows. */
 static bool work_ns(const struct model *model, const struct call_view *view, uint64_t *ns)
 {
@@ -31,10 +38,10 @@ static bool work_ns(const struct model *model, const struct call_view *view, uin
     if (model->device.runs.count == 0 || view->waits.count > PENDING_KEPT)
         return false;
     for (uint32_t i = 0; i < view->waits.count; i++) {
-        const struct model_stream *stream = &model->streams.items[view->waits.slot[i]];
-        if (stream->last_untimed > vclock_get(&model->done, view->waits.slot[i]))
+        uint64_t one;
+        if (!model_gpu_until(model, view->waits.slot[i], &one))
             return false;
-        until = stream->gpu_until > until ? stream->gpu_until : until;
+        until = one > until ? one : until;
     }
     *ns = until > enter ? add_capped(until - enter, WAKE_NS) : 0;
     return true;

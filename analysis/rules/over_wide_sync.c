@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * over-wide-sync: a wait for several streams of which some were not needed. Run by report.c for each wait that blocked,
- * once it is known what became of the results (aftermath.h). The cost is what the call lost altogether: how much of it was
- * for the streams that were needed only device times could tell.
+ * once it is known what became of the results (aftermath.h). The cost is what the call lost, less what it would have waited
+ * for the streams that were needed: so much only times on the GPU can tell, and without them it is what the call lost
+ * altogether.
  */
 #include "analysis/findings/rule.h"
 
@@ -12,6 +13,22 @@ static const char *const details[] = {
     "a wait for the whole context",
     "a wait for the legacy stream, which is one for other streams, too",
 };
+
+/* What a wait for the needed streams alone would have saved, at most. */
+static void cost(struct finding *finding, const struct judged *judged)
+{
+    const struct call_view *view = judged->view;
+    uint64_t needed_ns = 0;
+    for (uint32_t i = 0; i < judged->count; i++)
+        if (judged->stream[i].need == NEEDED && judged->stream[i].ran_ns > needed_ns)
+            needed_ns = judged->stream[i].ran_ns;
+    if (!view->timed)
+        finding_cost_unknown(finding);
+    else if (view->ns > needed_ns)
+        finding_cost(finding, view->ns - needed_ns < view->lost_ns ? view->ns - needed_ns : view->lost_ns);
+    else
+        finding_cost(finding, 0);
+}
 
 static void on_judged(struct rule_run *run, const struct judged *judged)
 {
@@ -27,7 +44,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
     finding_count(finding, "streams_not_needed", count[NOT_NEEDED]);
     finding_count(finding, "streams_needed", count[NEEDED]);
     finding_count(finding, "streams_unknown", judged->all - count[NOT_NEEDED] - count[NEEDED]);
-    finding_cost_of(finding, judged->view);
+    cost(finding, judged);
 }
 
 static const struct rule rule = {

@@ -377,6 +377,36 @@ TEST(Outcome, WhatIsWrongComesBeforeWhatOnlyFailed)
     EXPECT_EQ(report->findings.items[0], report_outcome(report.get()).finding);
 }
 
+/* A wait for the whole context, of which one stream was needed: with times on the GPU it costs what it went on beyond that
+ * stream's work; without them all that it lost. */
+TEST(OverWideSync, CostsWhatItWaitedBeyondTheStreamThatWasNeeded)
+{
+    const std::string calls = "1@0+5 alloc ptr=0x10000 bytes=4096\n"
+                              "1@10+5 alloc ptr=0x20000 bytes=4096\n"
+                              "1@20 launch s=N1 k=mine args=0x10000\n"
+                              "2@25 launch s=N2 k=theirs args=0x20000\n"
+                              "1@30+5000 ctx-sync\n"
+                              "1@5100 launch s=N3 k=next args=0x10100\n"
+                              "1@5110+900 sync s=N3\n"
+                              "2@5200+3 sync s=N2\n";
+    auto cost = [&](const std::string &times) {
+        Built report(BuildTrace(calls + times));
+        for (size_t i = 0; i < report->findings.count; i++)
+            if (strcmp(report->findings.items[i]->rule->id, "over-wide-sync") == 0)
+                return report->findings.items[i]->host_ns / 1000;
+        ADD_FAILURE() << report.Text();
+        return UINT64_C(0);
+    };
+    const std::string next = "device-run 1@5100 5101+800\n", theirs = "device-run 2@25 30+4990\n";
+    uint64_t all = cost("");
+    EXPECT_LT(4900u, all);
+    EXPECT_EQ(2000u, cost("device-run 1@20 30+3000\n" + theirs + next)) << "of 5000, 3000 for its own";
+    EXPECT_EQ(10u, cost("device-run 1@20 30+4990\n" + theirs + next)) << "both took as long";
+    EXPECT_EQ(0u, cost("device-run 1@20 30+6000\n" + theirs + next)) << "never less than nothing";
+    EXPECT_EQ(all, cost("device-run 1@20 22+5\n" + theirs + next)) << "never more than it lost";
+    EXPECT_EQ(all, cost(theirs + next)) << "the needed one's is not known";
+}
+
 TEST(ManyText, NoFindingsCostNoneAndUnknownCostsAreNot)
 {
     TraceBuilder timeless;
