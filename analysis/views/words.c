@@ -10,6 +10,7 @@
 #include "analysis/views/words.h"
 
 #include "analysis/findings/caller.h"
+#include "analysis/views/python_words.h"
 
 const char *const report_kept_names[KEPT_REASONS] = {
     "by the policy",  "a capture was open", "the function refuses the default stream",
@@ -323,6 +324,8 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
         text_count(totals->unknown_generations).text);
     gap(&gaps, report->edges.totals.unplaced, "%s calls on streams too many to say what depends on their order",
         text_count(report->edges.totals.unplaced).text);
+    struct line python = python_words(report);
+    gap(&gaps, python.used, "%s", python.text);
     struct line all = touching_all(totals);
     if (all.used != 0)
         gap(&gaps, 1, "%s", all.text);

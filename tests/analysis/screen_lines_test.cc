@@ -202,6 +202,29 @@ TEST(ScreenLines, WhatAReplaySaysGainsNothingIsNotProposed)
     EXPECT_EQ(0u, next(named).find("PTDS_EXPLICIT_LEGACY=remap ptds probe -- ")) << named.Screen();
 }
 
+/* What stands at such a call site is libffi, which says nothing of the script. */
+TEST(ScreenLines, WhySitesNameNoFunctionsOfPython)
+{
+    const std::string none = "call sites name no functions of Python: only CPython 3.12 to 3.14 has them, not ";
+    for (const auto &[object, version] :
+         std::vector<std::pair<std::string, std::string>>{{"/usr/bin/python3.10", "3.10"},
+                                                          {"/usr/lib/libpython3.8.so.1.0", "3.8"},
+                                                          {"/a/_ctypes.cpython-311-x86_64-linux-gnu.so", "3.11"},
+                                                          {"/usr/bin/python3.13t", "3.13t"},
+                                                          {"/usr/bin/python3.15", "3.15"},
+                                                          {"/usr/bin/python3.12", ""},
+                                                          {"/a/core.cpython-314-x86_64-linux-gnu.so", ""},
+                                                          {"/venv/lib/python3.10/libcalls.so", ""},
+                                                          {"/usr/bin/python", ""}}) {
+        std::string trace = copies + std::string("prog") + more_work;
+        for (size_t at; (at = trace.find("prog")) != std::string::npos;)
+            trace.replace(at, 4, object);
+        std::string screen = Joined(Shown(trace).Screen());
+        EXPECT_EQ(!version.empty(), Has(screen, none + version + " ")) << object << screen;
+        EXPECT_EQ(version.empty(), !Has(screen, none)) << object << screen;
+    }
+}
+
 /* Two kernels that reach memory which no pointer of theirs names: the analysis' own number for it is no address. */
 TEST(ScreenLines, MemoryWithoutAnAddressHasItsName)
 {

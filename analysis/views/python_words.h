@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Why call sites name no functions of Python.
+ */
+#ifndef PTDS_ANALYSIS_VIEWS_PYTHON_WORDS_H
+#define PTDS_ANALYSIS_VIEWS_PYTHON_WORDS_H
+
+#include "analysis/report/report.h"
+
+/* Where stacks have an interpreter in them whose functions the shim does not read; else empty. */
+struct line python_words(const struct report *report);
+
+#endif
