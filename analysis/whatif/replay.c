@@ -21,8 +21,9 @@ struct context {
 
 /* A stream of the policy. */
 struct lane {
-    struct moment end; /* until when there is work on it */
-    uint32_t queue;    /* its hardware queue, plus one; 0: it had no work yet */
+    struct moment end;  /* until when there is work on it */
+    struct moment done; /* ... as far as a host has waited for it */
+    uint32_t queue;     /* its hardware queue, plus one; 0: it had no work yet */
 };
 
 struct thread {
@@ -34,8 +35,9 @@ struct thread {
 
 struct memory {
     struct moment written[ORDER_ROLES], read[ORDER_ROLES];
-    uint32_t user;  /* the thread that used it last, plus one */
-    uint32_t hands; /* so often another one used it than before */
+    uint32_t writer[ORDER_ROLES], reader[ORDER_ROLES]; /* the lanes of these, plus one */
+    uint32_t user;                                     /* the thread that used it last, plus one */
+    uint32_t hands;                                    /* so often another one used it than before */
 };
 
 /* What was handed on once, as memory that one thread fills before another one begins, has a new owner; what comes back does
@@ -121,6 +123,20 @@ static bool is_of_another(const struct memory *memory, const struct step *step)
     return memory->user != 0 && memory->user != step->thread + 1;
 }
 
+/* No sooner than these accesses. The shim waits for the newest that is on their lane by then, which comes later than what
+ * they ask for, until a host has waited for them. */
+static struct moment after_accesses(const struct run *run, unsigned roles, const struct moment *by_role,
+                                    const uint32_t *lane_by_role, struct moment moment)
+{
+    moment = moment_of_roles(moment, roles, by_role);
+    for (unsigned role = 0; role < ORDER_ROLES && run->assumptions->wide; role++) {
+        const struct lane *lane = lane_by_role[role] != 0 ? &run->lanes.items[lane_by_role[role] - 1] : NULL;
+        if ((roles & ORDER_OF(role)) != 0 && lane != NULL && by_role[role].at > lane->done.at)
+            moment = moment_max(moment, &lane->end);
+    }
+    return moment;
+}
+
 /* Where both use the same memory, and one writes it. */
 static struct moment after_conflicts(struct run *run, const struct step *step, unsigned roles, struct moment moment)
 {
@@ -131,9 +147,9 @@ static struct moment after_conflicts(struct run *run, const struct step *step, u
         const struct memory *memory = memory_of(run, touch);
         run->queued |= (memory->hands >= BACK || is_of_another(memory, step)) && touch->writes;
         run->gathered |= memory->hands >= MANY_HANDS && touch->writes;
-        moment = moment_of_roles(moment, roles, memory->written);
+        moment = after_accesses(run, roles, memory->written, memory->writer, moment);
         if (touch->writes)
-            moment = moment_of_roles(moment, roles, memory->read);
+            moment = after_accesses(run, roles, memory->read, memory->reader, moment);
     }
     return moment;
 }
@@ -144,7 +160,7 @@ static void raise(struct moment *moment, struct moment to)
         *moment = to;
 }
 
-static void note_conflicts(struct run *run, const struct step *step, struct moment end)
+static void note_conflicts(struct run *run, const struct step *step, uint32_t lane, struct moment end)
 {
     enum order_role role = step->order.named;
     struct context *context = context_of(run, step);
@@ -157,6 +173,7 @@ static void note_conflicts(struct run *run, const struct step *step, struct mome
         const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
         struct memory *memory = memory_of(run, touch);
         raise(touch->writes ? &memory->written[role] : &memory->read[role], end);
+        *(touch->writes ? &memory->writer[role] : &memory->reader[role]) = lane + 1;
         memory->hands += is_of_another(memory, step);
         memory->user = step->thread + 1;
     }
@@ -198,6 +215,8 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     before = after_conflicts(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
         before = moment_max(before, event_of(run, step));
+    if (step->op == PTDS_OP_EVENT_RECORD && run->assumptions->host_promises) /* for a host that waits for the event */
+        before = moment_of_roles(before, ordered.promised, context->shown);
     struct moment ready = entered;
     if (step->engine != ENGINE_NONE) {
         ready = moment_after(entered, run->latencies->launch, PART_LAUNCH);
@@ -211,7 +230,8 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
         *event_of(run, step) = end;
     raise(&lane->end, end);
     raise(&context->end[ordered.role], end);
-    note_conflicts(run, step, end);
+    if (!run->failed) /* the lane is one of the list */
+        note_conflicts(run, step, (uint32_t)(lane - run->lanes.items), end);
     return end;
 }
 
@@ -229,7 +249,9 @@ static struct moment waits_for(struct run *run, const struct step *step, struct 
         return moment_of_roles(own, ORDER_OF_ALL, context->end);
     call.act = ORDER_WAITS;
     struct ordered ordered = order_under(run->policy, &call);
-    struct moment until = moment_max(own, &lane_of(run, step, ordered)->end);
+    struct lane *lane = lane_of(run, step, ordered);
+    struct moment until = moment_max(own, &lane->end);
+    lane->done = lane->end;
     until = moment_of_roles(until, ordered.after, context->end);
     return run->assumptions->host_promises ? moment_of_roles(until, ordered.promised, context->shown) : until;
 }

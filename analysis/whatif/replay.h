@@ -56,6 +56,7 @@ struct assumptions {
     unsigned queues;         /* hardware queues that streams share; 0: each has its own */
     bool follows;            /* a thread that went on just after another one's call did so because of it */
     bool host_promises;      /* what a policy promises to a host's wait costs it time */
+    bool wide;               /* what it promises between streams is kept by waits for all that is on the other stream */
     bool spreads;            /* a thread's default-stream work has as many lanes as it likes (PTDS_LANES) */
     unsigned locked_percent; /* so much of a call on a stream of its own is in the driver alone */
     bool passes_over;        /* synchronous copies on per-thread streams let others go first */

@@ -59,6 +59,7 @@ static struct assumptions careful_of(const struct whatif *whatif, unsigned queue
                                 .queues = queues,
                                 .follows = false,
                                 .host_promises = true,
+                                .wide = true,
                                 .locked_percent = 100,
                                 .passes_over = true,
                                 .queued_percent = 100,

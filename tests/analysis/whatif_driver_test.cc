@@ -288,5 +288,45 @@ TEST(WhatIfDriver, WhereFewTimesAreMissingItIsNoGuess)
     EXPECT_EQ(std::string::npos, run.said.find("A guess")) << run.said;
 }
 
+/* ---- how the shim keeps an order ---- */
+
+/* The second thread's kernel uses what the first one's first kernel wrote, and behind that is another: the shim may wait
+ * for all that is on that stream. */
+TEST(WhatIfGuard, AWaitMayBeForAllThatIsOnTheOtherStream)
+{
+    auto text = [](const char *between) {
+        return "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+               "1@100+2 launch s=L k=_Z1aPf args=A\n" +
+               std::string(between) +
+               "1@11000+2 launch s=L k=_Z1bPf args=B\n2@11010+2 launch s=L k=_Z1cPf args=A\n"
+               "2@11020+20000 sync s=L\n1@11030+20000 sync s=L\n"
+               "device-run 1@100 105+10000\ndevice-run 1@11000 11001+10000\ndevice-run 2@11010 21002+10000\n";
+    };
+    WhatIf waited(text("1@110+10000 sync s=L\n")); /* the shim knows that it is over */
+    waited.Takes(ORDER_GUARDED, 20.4, 21.5);
+    WhatIf busy(text("1@110+10000 none\n"));
+    ASSERT_EQ(WHATIF_SURE, busy.found.doubt) << busy.said;
+    EXPECT_GE(21.5, busy.Least(0)) << busy.said;
+    EXPECT_LE(30.4, busy.Most(0)) << busy.said;
+    busy.Takes(ORDER_PER_THREAD, 20.4, 21.5);
+}
+
+/* Whoever waits for the event may read what the first thread's kernel wrote for the host to see. */
+TEST(WhatIfGuard, AnEventMayComeAfterWhatTheHostCanSee)
+{
+    auto text = [](const char *memory) {
+        return "1@0+1 alloc ptr=0x100000 bytes=4096 kind=pinned m=H\n1@2+1 alloc ptr=0x200000 bytes=4096 m=A\n"
+               "1@100+2 launch s=L k=_Z1aPf args=" +
+               std::string(memory) +
+               "\n2@103+1 record s=L e=E\n2@105+9998 event-sync e=E\n2@10110+2 launch s=N1 k=_Z1bPf args=A\n"
+               "2@10115+10000 sync s=N1\ndevice-run 1@100 105+10000\ndevice-run 2@10110 10112+10000\n";
+    };
+    WhatIf host(text("H"));
+    ASSERT_EQ(WHATIF_SURE, host.found.doubt) << host.said;
+    EXPECT_GE(10.6, host.Least(0)) << host.said;
+    EXPECT_LE(19.5, host.Most(0)) << host.said;
+    WhatIf(text("A")).Takes(ORDER_GUARDED, 9.5, 10.6);
+}
+
 } // namespace
 } // namespace ptds
