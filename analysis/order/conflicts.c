@@ -217,8 +217,10 @@ void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
         marks->count = 0;
     if (marks->count >= MARKS_MOST) {
         blame_forgotten(v, at, marks->items[MARKS_MOST / 2 - 1].op);
+        uint64_t dropped = marks->items[MARKS_MOST / 2 - 1].op;
         marks->count = MARKS_MOST / 2;
         memmove(marks->items, marks->items + MARKS_MOST / 2, marks->count * sizeof *marks->items);
+        marks->items[0].before = larger(marks->items[0].before, dropped);
     }
     if (TABLE_ADD(marks))
         *TABLE_LAST(marks) = (struct mark){.op = v->now};
@@ -303,12 +305,33 @@ static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsig
         meet_other(v, at, v->opaque_lanes.items[i], touches, 0, since);
 }
 
+/* Whether the operation's own call, which has not returned yet, waits for it. */
+static bool waits_for_itself(const struct verdicts *v, uint32_t lane, uint64_t op)
+{
+    for (size_t i = 0; i < v->covers.count; i++)
+        if (v->covers.items[i].began == op && vclock_get(&v->covers.items[i].expl, lane) >= op)
+            return true;
+    return false;
+}
+
+/* The lane's last operation up to `known` on memory that the host can touch, of which another thread may learn otherwise
+ * than by its call's return: while a thread is in a call that waits for its own work, it can tell nobody that this work was
+ * submitted before another thread's wait, and afterwards it is done. NULL: none after operation `since`. */
+static const struct mark *last_to_tell(const struct verdicts *v, uint32_t about, uint64_t known, uint64_t since)
+{
+    const struct marks *marks = &lanes_at(v, about)->access[1];
+    const struct mark *mark = known > since ? last_mark(marks, known) : NULL;
+    while (mark != NULL && mark->op > since && mark->before <= since && waits_for_itself(v, about, mark->op))
+        mark = mark != marks->items ? mark - 1 : NULL;
+    return mark != NULL && mark->op > since ? mark : NULL;
+}
+
 void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cover)
 {
     struct blame what = {.lane = HOST_LANE, .verdict = VERDICT_MAYBE_NEEDED, .reason = REASON_HOST};
     uint64_t known = blame_full(v, &what, about), explicitly = blame_explicit(v, &what, about);
-    const struct mark *mark = known > explicitly ? last_mark(&lanes_at(v, about)->access[1], known) : NULL;
-    if (mark == NULL || mark->op <= explicitly)
+    const struct mark *mark = last_to_tell(v, about, known, explicitly);
+    if (mark == NULL)
         return;
     struct edge_pair pair = {.first = *lanes_end(v, mark),
                              .second = cover->end,

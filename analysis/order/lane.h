@@ -54,7 +54,7 @@ struct forgotten {
 
 /* An operation that touches memory. Of those in a row that no other lane learnt of in between, only the last is a mark. */
 struct mark {
-    uint64_t op;
+    uint64_t op, before; /* before: the newest that this mark stands for besides, or that lost its own; 0: none */
     struct edge_end end; /* set when it is about to go from the verdicts' `ends` */
     bool last_known;     /* for sweep.c */
 };

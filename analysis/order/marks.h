@@ -14,6 +14,7 @@ static inline void conflicts_mark_one(struct verdicts *v, uint32_t at, uint64_t 
         conflicts_new_mark(v, at, marks);
         return;
     }
+    TABLE_LAST(marks)->before = TABLE_LAST(marks)->op;
     TABLE_LAST(marks)->op = v->now;
 }
 /* The lane's operation touches memory of these classes. */

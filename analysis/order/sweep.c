@@ -146,6 +146,8 @@ static void sweep_marks(struct verdicts *v, struct sweeping *s, uint32_t about, 
     size_t kept = 0;
     for (size_t i = 0; i < marks->count; i++) {
         bool last = i + 1 == marks->count;
+        if (marks->items[i].op > done && !last && !marks->items[i].last_known)
+            marks->items[i + 1].before = larger(marks->items[i + 1].before, marks->items[i].op);
         if (marks->items[i].op <= done || (!last && !marks->items[i].last_known))
             continue;
         push(s, &s->lane[about].ops, marks->items[i].op);

@@ -63,11 +63,12 @@ public:
         return order;
     }
 
-    /* A wait tells the host, unless the host knows when it returns: by explicit order, or (surely) by any other's. */
+    /* A wait tells the host, unless the host knows when it returns: by explicit order, or (surely) by any other's; or what
+     * waits for itself in a call that has not returned yet, of which its thread can have told nobody. */
     bool Told(size_t a, size_t b, bool surely) const
     {
         const Node &one = trace_.nodes[a], &wait = trace_.nodes[b];
-        bool told = wait.waits && (one.opaque || one.to_host);
+        bool told = wait.waits && (one.opaque || one.to_host) && !(surely && one.waits);
         for (size_t c = 0; c < trace_.nodes.size(); c++) {
             const Node &other = trace_.nodes[c];
             if (c != b && other.waits && (c == a || Before(surely ? trace_.full_order : trace_.explicit_order, a, c)))

@@ -195,6 +195,14 @@ TEST(Repair, WhatTheHostReadsNeedsAWaitOfTheHost)
         << "and who comes later has waited, too";
     EXPECT_EQ("", Repaired("1@10 copy s=L src=A dst=H to=pinned bytes=64\n1@20+5 sync s=L\n").Waits())
         << "its own thread's";
+    /* ... but not what the first thread waits for in the same call: until that returns it can tell nobody of it, and then
+     * it is done. What it submitted before, it can. */
+    const std::string own = "1@11+20 copy s=L implicit src=A dst=H to=pinned bytes=64\n",
+                      waits = "2@20+5 sync s=L\n2@40 none\n";
+    EXPECT_EQ("", Repaired(own + waits).Waits());
+    EXPECT_EQ("", Repaired("1@1+5 copy s=L implicit src=A dst=H to=pinned bytes=64\n" + own + waits).Waits());
+    EXPECT_EQ("maybe 11>>20", Repaired("1@10 copy s=L src=B dst=H to=pinned bytes=64\n" + own + waits).Waits());
+    EXPECT_EQ("", Repaired("1@10 launch s=L k=_Z1aPf args=A\n" + own + waits).Waits()) << "device memory";
     EXPECT_EQ("maybe 10>>20", Repaired("1@10 copy s=L src=A dst=H to=pinned bytes=64\n2@20+5 sync s=L\n1@22+10 sync s=L\n"
                                        "3@40 none\n2@41 memset s=L dst=B bytes=4\n")
                                   .Waits())

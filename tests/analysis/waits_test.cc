@@ -201,5 +201,22 @@ TEST(Kept, AWaitKeepsASmallCopyBack)
         << "of the shim's";
 }
 
+/* What the first thread waits for itself hides nothing that it submitted before, be that remembered by itself or not. */
+TEST(Waits, WhatWaitsForItselfHidesNothing)
+{
+    const std::string async = "1@1 copy s=L src=A dst=H to=pinned bytes=64\n", learns = "2@2 launch s=L k=_Z5emptyv\n",
+                      own = "1@3+20 copy s=L implicit src=A dst=H to=pinned bytes=64\n",
+                      more = "2@4 launch s=L k=_Z5emptyv\n", waits = "3@5+5 sync s=L\n3@12 none\n";
+    for (bool sweep : {false, true}) {
+        auto maybe = [&](const std::string &text) {
+            return Judged(BuildTrace(verdict_memory + text), sweep).Text().find("maybe needed(host)") != std::string::npos;
+        };
+        EXPECT_FALSE(maybe(own + waits)) << sweep;
+        EXPECT_TRUE(maybe(async + own + waits)) << sweep;
+        EXPECT_TRUE(maybe(async + learns + own + waits)) << sweep;
+        EXPECT_TRUE(maybe(async + learns + own + more + waits)) << sweep;
+    }
+}
+
 } // namespace
 } // namespace ptds
