@@ -15,6 +15,10 @@ struct context {
     struct moment named[ORDER_ROLES];  /* the same, by the stream that the program named */
     struct moment opaque[ORDER_ROLES]; /* as named, of work that may touch all memory */
     struct moment shown[ORDER_ROLES];  /* as named, of work on memory that the host can touch */
+    /* What blocking streams had got when the legacy stream last got anything: it is between that and what they get later.
+     */
+    struct moment named_before, opaque_before;
+    uint32_t joins; /* a number for that */
     struct engines engines;
     struct queues queues;
 };
@@ -36,8 +40,10 @@ struct thread {
 struct memory {
     struct moment written[ORDER_ROLES], read[ORDER_ROLES];
     uint32_t writer[ORDER_ROLES], reader[ORDER_ROLES]; /* the lanes of these, plus one */
-    uint32_t user;                                     /* the thread that used it last, plus one */
-    uint32_t hands;                                    /* so often another one used it than before */
+    struct moment written_before, read_before;         /* by blocking streams, before the legacy stream's `joins` */
+    uint32_t joins;
+    uint32_t user;  /* the thread that used it last, plus one */
+    uint32_t hands; /* so often another one used it than before */
 };
 
 /* What was handed on once, as memory that one thread fills before another one begins, has a new owner; what comes back does
@@ -64,6 +70,7 @@ struct run {
     /* What was submitted last writes memory that threads hand to each other, in an order that the policy keeps; ... again
      * and again. */
     bool queued, gathered;
+    uint32_t joins; /* numbers given */
     bool failed;
 };
 
@@ -137,6 +144,40 @@ static struct moment after_accesses(const struct run *run, unsigned roles, const
     return moment;
 }
 
+/* The legacy stream got something since: what blocking streams did to the memory until then comes before what they do now.
+ */
+static void join_memory(const struct context *context, struct memory *memory)
+{
+    if (context->joins <= memory->joins)
+        return;
+    memory->joins = context->joins;
+    memory->written_before = memory->written[ORDER_ROLE_BLOCKING];
+    memory->read_before = memory->read[ORDER_ROLE_BLOCKING];
+}
+
+static void join_all(struct run *run, struct context *context)
+{
+    context->joins = ++run->joins;
+    context->named_before = context->named[ORDER_ROLE_BLOCKING];
+    context->opaque_before = context->opaque[ORDER_ROLE_BLOCKING];
+}
+
+/* Of two blocking streams, where the legacy stream got something in between. */
+static struct moment after_joined(struct run *run, const struct step *step, struct moment moment)
+{
+    struct context *context = context_of(run, step);
+    moment = moment_max(moment, step->opaque ? &context->named_before : &context->opaque_before);
+    for (uint32_t i = 0; i < step->touches; i++) {
+        const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
+        struct memory *memory = memory_of(run, touch);
+        join_memory(context, memory);
+        moment = moment_max(moment, &memory->written_before);
+        if (touch->writes)
+            moment = moment_max(moment, &memory->read_before);
+    }
+    return moment;
+}
+
 /* Where both use the same memory, and one writes it. */
 static struct moment after_conflicts(struct run *run, const struct step *step, unsigned roles, struct moment moment)
 {
@@ -164,6 +205,8 @@ static void note_conflicts(struct run *run, const struct step *step, uint32_t la
 {
     enum order_role role = step->order.named;
     struct context *context = context_of(run, step);
+    if (role == ORDER_ROLE_LEGACY)
+        join_all(run, context);
     raise(&context->named[role], end);
     if (step->opaque)
         raise(&context->opaque[role], end);
@@ -172,6 +215,7 @@ static void note_conflicts(struct run *run, const struct step *step, uint32_t la
     for (uint32_t i = 0; i < step->touches; i++) {
         const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
         struct memory *memory = memory_of(run, touch);
+        join_memory(context, memory);
         raise(touch->writes ? &memory->written[role] : &memory->read[role], end);
         *(touch->writes ? &memory->writer[role] : &memory->reader[role]) = lane + 1;
         memory->hands += is_of_another(memory, step);
@@ -213,6 +257,8 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
         before = lane->end;
     before = moment_of_roles(before, ordered.after, context->end);
     before = after_conflicts(run, step, ordered.promised, before);
+    if (step->order.named == ORDER_ROLE_BLOCKING && (ordered.promised & ORDER_OF(ORDER_ROLE_LEGACY)) != 0)
+        before = after_joined(run, step, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
         before = moment_max(before, event_of(run, step));
     if (step->op == PTDS_OP_EVENT_RECORD && run->assumptions->host_promises) /* for a host that waits for the event */

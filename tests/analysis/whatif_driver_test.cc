@@ -311,6 +311,22 @@ TEST(WhatIfGuard, AWaitMayBeForAllThatIsOnTheOtherStream)
     busy.Takes(ORDER_PER_THREAD, 20.4, 21.5);
 }
 
+/* Blocking streams have no order with each other, but what the legacy stream gets in between comes after the one and before
+ * the other. */
+TEST(WhatIfGuard, WhatTheLegacyStreamGetsInBetweenOrdersBlockingStreams)
+{
+    auto text = [](const char *between, const char *memory, int begins) {
+        return "1@0+1 alloc ptr=0x100000 bytes=4096 m=A\n1@2+1 alloc ptr=0x200000 bytes=4096 m=B\n"
+               "1@100+2 launch s=B1 k=_Z1aPf args=A\n" +
+               std::string(between) + "1@110+2 launch s=B2 k=_Z1bPf args=" + memory + "\n1@120+" +
+               std::to_string(begins + 9895) + " ctx-sync\ndevice-run 1@100 105+10000\ndevice-run 1@110 " +
+               std::to_string(begins) + "+10000\n";
+    };
+    WhatIf(text("1@104 record s=L e=E\n", "A", 10106)).Takes(ORDER_GUARDED, 19.5, 20.6);
+    WhatIf(text("1@104 record s=L e=E\n", "B", 10106)).Takes(ORDER_GUARDED, 9.5, 10.6);
+    WhatIf(text("1@104 record s=N1 e=E\n", "A", 115)).Takes(ORDER_GUARDED, 9.5, 10.6);
+}
+
 /* Whoever waits for the event may read what the first thread's kernel wrote for the host to see. */
 TEST(WhatIfGuard, AnEventMayComeAfterWhatTheHostCanSee)
 {
