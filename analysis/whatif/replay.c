@@ -6,104 +6,12 @@
 
 #include <stdlib.h>
 
-#include "analysis/whatif/engines.h"
-#include "analysis/whatif/queues.h"
-#include "analysis/whatif/turns.h"
-
-struct context {
-    struct moment end[ORDER_ROLES];    /* of all work on streams of each role */
-    struct moment named[ORDER_ROLES];  /* the same, by the stream that the program named */
-    struct moment opaque[ORDER_ROLES]; /* as named, of work that may touch all memory */
-    struct moment shown[ORDER_ROLES];  /* as named, of work on memory that the host can touch */
-    /* What blocking streams had got when the legacy stream last got anything: it is between that and what they get later.
-     */
-    struct moment named_before, opaque_before;
-    uint32_t joins; /* a number for that */
-    struct engines engines;
-    struct queues queues;
-};
-
-/* A stream of the policy. */
-struct lane {
-    struct moment end;  /* until when there is work on it */
-    struct moment done; /* ... as far as a host has waited for it */
-    uint32_t queue;     /* its hardware queue, plus one; 0: it had no work yet */
-};
-
-struct thread {
-    struct moment now, called; /* when its latest call returned, and began */
-    uint64_t left, entered;    /* the same, as recorded */
-    uint64_t copied;           /* when it began, or its latest copy that it waited for returned */
-    bool began;
-};
-
-struct memory {
-    struct moment written[ORDER_ROLES], read[ORDER_ROLES];
-    uint32_t writer[ORDER_ROLES], reader[ORDER_ROLES]; /* the lanes of these, plus one */
-    struct moment written_before, read_before;         /* by blocking streams, before the legacy stream's `joins` */
-    uint32_t joins;
-    uint32_t user;  /* the thread that used it last, plus one */
-    uint32_t hands; /* so often another one used it than before */
-};
-
-/* What was handed on once, as memory that one thread fills before another one begins, has a new owner; what comes back does
- * not. Threads whose work meets many times share a lane under guarded, and wait for each other in the driver as before. */
-enum { BACK = 2, MANY_HANDS = 12 };
-
-enum { TURNS = 16 }; /* of more contexts some share one */
-
-struct run {
-    const struct recorded *recorded;
-    const struct latencies *latencies;
-    const struct assumptions *assumptions;
-    unsigned policy;
-    TABLE_OF(struct lane) lanes;
-    TABLE_OF(struct context) contexts;
-    TABLE_OF(struct thread) threads;
-    TABLE_OF(struct memory) memories;
-    TABLE_OF(struct moment) events;
-    struct turns turns[TURNS]; /* by context */
-    struct id_map lane_by_key, memory_by_uid, event_by_key;
-    uint32_t newest;     /* the step whose call returned last so far, plus one */
-    struct moment first; /* when the first operation was put on a device */
-    bool began;
-    /* What was submitted last writes memory that threads hand to each other, in an order that the policy keeps; ... again
-     * and again. */
-    bool queued, gathered;
-    uint32_t joins; /* numbers given */
-    bool failed;
-};
-
-/* The item at a position, made if need be; an item of no use without memory. */
-#define ITEM(run, list, at) \
-    ({ \
-        static __typeof__(*(list)->items) none_; \
-        const size_t at_ = (at); /* once: what finds it may find another place the next time */ \
-        while ((list)->count <= at_ && TABLE_ADD(list)) \
-            *TABLE_LAST(list) = (__typeof__(none_)){0}; \
-        (run)->failed |= (list)->count <= at_; \
-        (list)->count > at_ ? &(list)->items[at_] : &none_; \
-    })
-
-/* The same by a key. */
-static uint32_t place_of(struct run *run, struct id_map *map, uint64_t key, size_t count)
-{
-    uint32_t place;
-    if (id_map_get(map, key, &place))
-        return place;
-    run->failed |= !id_map_put(map, key, (uint32_t)count);
-    return (uint32_t)count;
-}
+#include "analysis/whatif/run.h"
 
 static struct moment *event_of(struct run *run, const struct step *step)
 {
     uint64_t key = (uint64_t)step->event << 32 | step->generation;
     return ITEM(run, &run->events, place_of(run, &run->event_by_key, key, run->events.count));
-}
-
-static struct context *context_of(struct run *run, const struct step *step)
-{
-    return ITEM(run, &run->contexts, step->context);
 }
 
 static struct lane *lane_of(struct run *run, const struct step *step, struct ordered ordered)
@@ -116,111 +24,6 @@ static struct lane *lane_of(struct run *run, const struct step *step, struct ord
     else if (ordered.place == ORDER_AT_SHARED)
         key = (uint64_t)step->context << 32 | UINT32_MAX;
     return ITEM(run, &run->lanes, place_of(run, &run->lane_by_key, key, run->lanes.count));
-}
-
-/* ---- what work comes after ---- */
-
-static struct memory *memory_of(struct run *run, const struct step_touch *touch)
-{
-    return ITEM(run, &run->memories, place_of(run, &run->memory_by_uid, touch->memory, run->memories.count));
-}
-
-static bool is_of_another(const struct memory *memory, const struct step *step)
-{
-    return memory->user != 0 && memory->user != step->thread + 1;
-}
-
-/* No sooner than these accesses. The shim waits for the newest that is on their lane by then, which comes later than what
- * they ask for, until a host has waited for them. */
-static struct moment after_accesses(const struct run *run, unsigned roles, const struct moment *by_role,
-                                    const uint32_t *lane_by_role, struct moment moment)
-{
-    moment = moment_of_roles(moment, roles, by_role);
-    for (unsigned role = 0; role < ORDER_ROLES && run->assumptions->wide; role++) {
-        const struct lane *lane = lane_by_role[role] != 0 ? &run->lanes.items[lane_by_role[role] - 1] : NULL;
-        if ((roles & ORDER_OF(role)) != 0 && lane != NULL && by_role[role].at > lane->done.at)
-            moment = moment_max(moment, &lane->end);
-    }
-    return moment;
-}
-
-/* The legacy stream got something since: what blocking streams did to the memory until then comes before what they do now.
- */
-static void join_memory(const struct context *context, struct memory *memory)
-{
-    if (context->joins <= memory->joins)
-        return;
-    memory->joins = context->joins;
-    memory->written_before = memory->written[ORDER_ROLE_BLOCKING];
-    memory->read_before = memory->read[ORDER_ROLE_BLOCKING];
-}
-
-static void join_all(struct run *run, struct context *context)
-{
-    context->joins = ++run->joins;
-    context->named_before = context->named[ORDER_ROLE_BLOCKING];
-    context->opaque_before = context->opaque[ORDER_ROLE_BLOCKING];
-}
-
-/* Of two blocking streams, where the legacy stream got something in between. */
-static struct moment after_joined(struct run *run, const struct step *step, struct moment moment)
-{
-    struct context *context = context_of(run, step);
-    moment = moment_max(moment, step->opaque ? &context->named_before : &context->opaque_before);
-    for (uint32_t i = 0; i < step->touches; i++) {
-        const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
-        struct memory *memory = memory_of(run, touch);
-        join_memory(context, memory);
-        moment = moment_max(moment, &memory->written_before);
-        if (touch->writes)
-            moment = moment_max(moment, &memory->read_before);
-    }
-    return moment;
-}
-
-/* Where both use the same memory, and one writes it. */
-static struct moment after_conflicts(struct run *run, const struct step *step, unsigned roles, struct moment moment)
-{
-    struct context *context = context_of(run, step);
-    moment = moment_of_roles(moment, roles, step->opaque ? context->named : context->opaque);
-    for (uint32_t i = 0; i < step->touches && roles != 0; i++) {
-        const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
-        const struct memory *memory = memory_of(run, touch);
-        run->queued |= (memory->hands >= BACK || is_of_another(memory, step)) && touch->writes;
-        run->gathered |= memory->hands >= MANY_HANDS && touch->writes;
-        moment = after_accesses(run, roles, memory->written, memory->writer, moment);
-        if (touch->writes)
-            moment = after_accesses(run, roles, memory->read, memory->reader, moment);
-    }
-    return moment;
-}
-
-static void raise(struct moment *moment, struct moment to)
-{
-    if (to.at > moment->at)
-        *moment = to;
-}
-
-static void note_conflicts(struct run *run, const struct step *step, uint32_t lane, struct moment end)
-{
-    enum order_role role = step->order.named;
-    struct context *context = context_of(run, step);
-    if (role == ORDER_ROLE_LEGACY)
-        join_all(run, context);
-    raise(&context->named[role], end);
-    if (step->opaque)
-        raise(&context->opaque[role], end);
-    if (step->shown)
-        raise(&context->shown[role], end);
-    for (uint32_t i = 0; i < step->touches; i++) {
-        const struct step_touch *touch = &run->recorded->touches.items[step->first + i];
-        struct memory *memory = memory_of(run, touch);
-        join_memory(context, memory);
-        raise(touch->writes ? &memory->written[role] : &memory->read[role], end);
-        *(touch->writes ? &memory->writer[role] : &memory->reader[role]) = lane + 1;
-        memory->hands += is_of_another(memory, step);
-        memory->user = step->thread + 1;
-    }
 }
 
 /* ---- work ---- */
@@ -256,13 +59,9 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     if (!spreads)
         before = lane->end;
     before = moment_of_roles(before, ordered.after, context->end);
-    before = after_conflicts(run, step, ordered.promised, before);
-    if (step->order.named == ORDER_ROLE_BLOCKING && (ordered.promised & ORDER_OF(ORDER_ROLE_LEGACY)) != 0)
-        before = after_joined(run, step, before);
+    before = after_promised(run, step, ordered.promised, before);
     if (step->op == PTDS_OP_EVENT_WAIT)
         before = moment_max(before, event_of(run, step));
-    if (step->op == PTDS_OP_EVENT_RECORD && run->assumptions->host_promises) /* for a host that waits for the event */
-        before = moment_of_roles(before, ordered.promised, context->shown);
     struct moment ready = entered;
     if (step->engine != ENGINE_NONE) {
         ready = moment_after(entered, run->latencies->launch, PART_LAUNCH);
@@ -277,7 +76,7 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     raise(&lane->end, end);
     raise(&context->end[ordered.role], end);
     if (!run->failed) /* the lane is one of the list */
-        note_conflicts(run, step, (uint32_t)(lane - run->lanes.items), end);
+        note_promised(run, step, (uint32_t)(lane - run->lanes.items), end);
     return end;
 }
 
