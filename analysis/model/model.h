@@ -255,7 +255,8 @@ void model_cost_begin(struct model *model);
 /* gpu.c. Where the trace has times on the GPU: when work ran. Of a load: how long it waited. */
 void model_gpu_note(struct model *model, const struct call_view *view);
 void model_load_cost(const struct model *model, struct call_view *view);
-/* Between enter and leave, of a stream with work pending: when all of that has run, in ns of the trace; false: not known. */
+/* Between enter and leave, of a stream with work pending: when all of that has run, in ns of the trace; false: not known.
+ */
 bool model_gpu_until(const struct model *model, uint32_t slot, uint64_t *until);
 /* What such a call takes when nothing keeps it, going by the quick ones of the whole trace and the bytes it is about.
  * UINT64_MAX: not known. Unlike the baseline of `blocked` it is not capped, so it may itself be the time of slow calls. */

@@ -273,7 +273,7 @@ TEST(Report, AnOutputThatCannotBeWrittenIsAnError)
     EXPECT_EQ(3, Shell(std::string(command) + " report " + trace.path + " 2>&1 >/dev/full").status);
     /* What a verb says of itself, and what argp writes before it ends the program. */
     for (const std::string verb : {"help", "help report", "help --man", "--help", "--version", "--usage", "report --help",
-                             "doctor", "completion zsh", "check --usage", "export --version"})
+                                   "doctor", "completion zsh", "check --usage", "export --version"})
         for (const char *to : {">/dev/full", ">&-"}) {
             Ran ran = Shell(command + (" " + verb + " 2>&1 ") + to);
             EXPECT_EQ(3, ran.status) << verb << to;
