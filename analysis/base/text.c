@@ -176,7 +176,8 @@ struct line text_plural(uint64_t count, const char *word)
 struct small_text text_share(uint64_t part, uint64_t whole)
 {
     struct small_text out;
-    unsigned percent = whole != 0 ? (unsigned)((double)part * 100 / (double)whole + 0.5) : 0;
+    double share = whole != 0 ? (double)part * 100 / (double)whole + 0.5 : 0;
+    unsigned percent = share < UINT32_MAX ? (unsigned)share : UINT32_MAX; /* of a damaged trace */
     snprintf(out.text, sizeof out.text, percent == 0 && part != 0 && whole != 0 ? "under 1 %%" : "%u %%", percent);
     return out;
 }

@@ -165,14 +165,15 @@ static inline struct user *users_of(struct verdicts *v, struct memory *memory, u
         return &memory->users[at];
     return users_more(v, memory, lane);
 }
-/* Another lane is about to use the memory: what the last one did is noted of it. */
+/* Another lane is about to use the memory: what the last one did is noted of it. What is kept of lanes may move. */
 void users_leave(struct verdicts *v, struct memory *memory);
 /* The lane has found that nothing the others did since its last turn tells any of its accesses anything: that turn goes on,
  * and so what its places say. */
 void users_go_on(const struct verdicts *v, struct memory *memory, const struct user *user);
 /* Whether that is found by asking alone: another lane uses the memory, and nothing that has been done to it since the
- * lane's last turn tells any access of the lane anything. Then the turn goes on, and the lane uses the memory now. */
-bool users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory, struct user *user);
+ * lane's last turn tells any access of the lane anything. Then the turn goes on, and the lane uses the memory now. Returns
+ * what is kept of it there; NULL: not so. */
+struct user *users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory);
 /* No turn goes on. */
 void users_begin_anew(struct verdicts *v, struct memory *memory);
 /* The lane uses the memory now. */

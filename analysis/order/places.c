@@ -308,15 +308,12 @@ static INLINE bool has_looked_elsewhere(struct verdicts *v, const struct toucher
 {
     if (memory->lane == by->lane && (memory->tried < v->learnt || memory->tried == 0 || memory->clear == memory->turn))
         return memory->clear == memory->turn;
-    if (memory->lane != by->lane && !users_are_asked(memory, v->few))
-        return false;
-    struct user *user = users_of(v, memory, by->lane, lanes_at(v, by->lane)->born);
     if (memory->lane == by->lane)
-        return has_looked(v, by, memory, user, access);
-    bool goes_on = users_take_up(v, by->lane, memory, user);
-    if (goes_on)
+        return has_looked(v, by, memory, users_of(v, memory, by->lane, lanes_at(v, by->lane)->born), access);
+    struct user *user = users_are_asked(memory, v->few) ? users_take_up(v, by->lane, memory) : NULL;
+    if (user != NULL)
         is_clear(v, by, memory, user);
-    return goes_on;
+    return user != NULL;
 }
 
 struct memory *places_look(struct verdicts *v, const struct toucher *by, uint32_t order, uint64_t address,

@@ -147,17 +147,18 @@ struct question users_in_question(const struct verdicts *v, const struct blame *
     return question;
 }
 
-bool users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory, struct user *user)
+struct user *users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory)
 {
     struct blame by = {.lane = lane};
     struct question question = {.lanes = 0};
+    users_leave(v, memory); /* first, for it may move them */
+    struct user *user = users_of(v, memory, lane, lanes_at(v, lane)->born);
     if (user->turn == 0 || user->open != 0)
-        return false;
-    users_leave(v, memory);
+        return NULL;
     if (memory->last > user->upto[1])
         question = users_in_question(v, &by, memory, ACCESS_UNKNOWN, user->upto[1]);
     if (question.lanes != 0)
-        return false;
+        return NULL;
     user->upto[0] = user->upto[1] = v->now;
     memory->other = memory->last;
     memory->lane = lane;
@@ -165,7 +166,7 @@ bool users_take_up(struct verdicts *v, uint32_t lane, struct memory *memory, str
     memory->turn = user->turn;
     memory->clear = 0;
     memory->tried = question.doubted ? v->now : 0;
-    return true;
+    return user;
 }
 
 bool users_are_behind(const struct verdicts *v, uint32_t at, const struct memory *memory, uint64_t since)

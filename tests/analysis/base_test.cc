@@ -80,6 +80,18 @@ TEST(Text, EveryCharacterStays)
     }
 }
 
+/* What a damaged trace says may be more than a number holds. */
+TEST(Text, AShareIsWholePercents)
+{
+    EXPECT_STREQ("0 %", text_share(0, 0).text);
+    EXPECT_STREQ("0 %", text_share(0, 7).text);
+    EXPECT_STREQ("under 1 %", text_share(1, 201).text);
+    EXPECT_STREQ("1 %", text_share(1, 200).text);
+    EXPECT_STREQ("67 %", text_share(2, 3).text);
+    EXPECT_STREQ("150 %", text_share(3, 2).text);
+    EXPECT_STREQ("4294967295 %", text_share(UINT64_MAX, 1).text);
+}
+
 TEST(Duration, IsANumberAndAUnit)
 {
     const struct {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tests/analysis/trace_mutator.h"
+#include "tests/analysis/verdicts.h"
 #include "tests/analysis/whole.h"
 
 namespace ptds
@@ -52,6 +53,24 @@ TEST(Found, AnEventThatNoMapTakes)
     trace.Call(record);
     MemoryTrace memory(trace.Bytes());
     ReplayAll(memory.source());
+}
+
+/* Of a copy from pinned memory nothing is kept beside the other streams' until somebody else uses that memory, and making
+ * room then moved what was at hand. Only the address sanitizer sees it. */
+TEST(Found, WhatIsKeptOfStreamsMovesWhenAnotherIsNoted)
+{
+    for (int between = 0; between < 4; between++) {
+        std::string text = "1@0 alloc m=A ptr=0x10000 bytes=4096 kind=pinned\n1@0 alloc m=D ptr=0x30000 bytes=4096\n";
+        std::vector<std::string> calls = {"launch s=B1 k=_Z1kPf args=A"};
+        for (int i = 0; i < between; i++)
+            calls.push_back("launch s=B" + std::to_string(i + 3) + " k=none");
+        calls.push_back("copy s=B2 src=A from=pinned dst=D bytes=64");
+        calls.push_back("launch s=B1 k=_Z1kPf args=A");
+        for (size_t i = 0; i < calls.size(); i++)
+            text += "1@" + std::to_string(i + 1) + " " + calls[i] + "\n";
+        Judged judged(BuildTrace(text));
+        EXPECT_EQ(2u, judged.totals.races + judged.totals.possible_races) << text;
+    }
 }
 
 /* 2^30 ticks of it are less than a nanosecond: a call had more ticks than there are numbers. Only clang's sanitizer sees
