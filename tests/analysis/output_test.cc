@@ -409,6 +409,7 @@ TEST(Descriptors, TheFirstThreeAreNobodyElses)
 
 TEST(Run, LeavesAClosedDescriptorClosed)
 {
+    NEEDS_A_PLAIN_SHIM();
     Command command = {{data_file("analysis/ptds"), "run", "--report", "off", "--", "/bin/sh", "-c",
                         "test -e /proc/self/fd/1 || exit 42"}};
     command.before = [] { close(1); };
