@@ -209,7 +209,8 @@ void Trace::MoveRecords(bool take)
     const std::vector<uint32_t> &starts = from.chunk->starts;
     const size_t last = std::min<size_t>(from.index + 1 + Below(MOST_SPAN), starts.size());
     const size_t begin = starts[from.index],
-                 end = last < starts.size() ? starts[last] : starts.back() + from.chunk->At(starts.size() - 1).size;
+                 behind = last < starts.size() ? starts[last] : starts.back() + from.chunk->At(starts.size() - 1).size,
+                 end = std::min(behind, from.chunk->records.size()); /* the last one may say that it is larger */
     const Bytes some(from.chunk->records.begin() + begin, from.chunk->records.begin() + end);
     if (take) {
         from.chunk->records.erase(from.chunk->records.begin() + begin, from.chunk->records.begin() + end);
