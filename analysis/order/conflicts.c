@@ -216,8 +216,8 @@ void conflicts_new_mark(struct verdicts *v, uint32_t at, struct marks *marks)
     if (marks->count != 0 && TABLE_LAST(marks)->op <= done)
         marks->count = 0;
     if (marks->count >= MARKS_MOST) {
-        blame_forgotten(v, at, marks->items[MARKS_MOST / 2 - 1].op);
         uint64_t dropped = marks->items[MARKS_MOST / 2 - 1].op;
+        blame_forgotten(v, at, dropped);
         marks->count = MARKS_MOST / 2;
         memmove(marks->items, marks->items + MARKS_MOST / 2, marks->count * sizeof *marks->items);
         marks->items[0].before = larger(marks->items[0].before, dropped);
@@ -237,8 +237,10 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         return;
     for (unsigned i = 0; i < CLASSES; i++) {
         const struct mark *mark = classes & 1u << i ? last_mark(&marks[i], known) : NULL;
-        bool told = v->conflicts == NULL && mark != NULL && blame_settled(v, &what, about, mark->op);
-        if (mark == NULL || mark->op <= explicitly || told)
+        if (mark == NULL || mark->op <= explicitly)
+            continue;
+        bool settled = blame_settled(v, &what, about, mark->op);
+        if (settled && v->conflicts == NULL)
             continue;
         struct edge_pair pair = {.first = *lanes_end(v, mark),
                                  .second = *v->end,
@@ -249,7 +251,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         what.given_up = kept_is_given_up(v, &pair.first, mark->op, KEPT_AT_CALL);
         if (v->conflicts != NULL)
             tell(v, &what, mark->op, NULL);
-        if (v->conflicts == NULL || !blame_settled(v, &what, about, mark->op))
+        if (!settled)
             blame(v, &what, about, mark->op);
     }
 }

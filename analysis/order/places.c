@@ -306,10 +306,12 @@ struct memory *places_look_in(struct verdicts *v, const struct toucher *by, uint
 static INLINE bool has_looked_elsewhere(struct verdicts *v, const struct toucher *by, struct memory *memory,
                                         enum access access)
 {
-    if (memory->lane == by->lane && (memory->tried < v->learnt || memory->tried == 0 || memory->clear == memory->turn))
-        return memory->clear == memory->turn;
-    if (memory->lane == by->lane)
+    if (memory->lane == by->lane) {
+        bool clear = memory->clear == memory->turn;
+        if (clear || memory->tried < v->learnt || memory->tried == 0)
+            return clear;
         return has_looked(v, by, memory, users_of(v, memory, by->lane, lanes_at(v, by->lane)->born), access);
+    }
     struct user *user = users_are_asked(memory, v->few) ? users_take_up(v, by->lane, memory) : NULL;
     if (user != NULL)
         is_clear(v, by, memory, user);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * libptds_cupti.so: device times of kernels, copies and memsets from CUPTI's activity records. Loaded by the shim on
- * request, in a process of its own choosing; CUPTI starts a thread there and makes each launch longer, by about a
- * microsecond with records of driver calls; what those of the runtime's add, `scripts/bench times` says. Libcupti is opened
- * at run time, of the very version that this was built with, since its records' layouts change. Must never call CUDA.
+ * request, in a process of its own choosing; CUPTI starts a thread there and makes each launch longer, by some three
+ * microseconds through the driver or the runtime (H100; tests/bench/README.md). Libcupti is opened at run time, of the very
+ * version that this was built with, since its records' layouts change. Must never call CUDA.
  */
 #include "interpose/cupti/cupti.h"
 

@@ -67,6 +67,18 @@ void ExpectTheHang(const std::string &said)
     EXPECT_NE(said.find("(non-blocking), last work: kernel gate, put there by thread "), std::string::npos) << said;
 }
 
+/* Lets the program go on; the watcher has told of the hang while it lasted. */
+Outcome EndOfTheHang(Running &program, Running &watcher, const std::string &gate)
+{
+    Open(gate);
+    EXPECT_EQ(program.end().exit, 3);
+    Outcome watched = watcher.end();
+    EXPECT_EQ(watched.exit, 1) << watched;
+    ExpectTheHang(watched.err);
+    EXPECT_NE(watched.err.find("has not returned for "), std::string::npos) << watched;
+    return watched;
+}
+
 TEST(Watch, NamesTheKernelAndTheCallWhileItLasts)
 {
     Folder folder;
@@ -74,12 +86,7 @@ TEST(Watch, NamesTheKernelAndTheCallWhileItLasts)
     ASSERT_TRUE(program.wait_for("ready"));
     Running watcher(Watching(folder / "trace", "200ms"));
     usleep(1000000);
-    Open(folder / "go");
-    EXPECT_EQ(program.end().exit, 3);
-    Outcome watched = watcher.end();
-    EXPECT_EQ(watched.exit, 1) << watched;
-    ExpectTheHang(watched.err);
-    EXPECT_NE(watched.err.find("has not returned for "), std::string::npos) << watched;
+    Outcome watched = EndOfTheHang(program, watcher, folder / "go");
     EXPECT_EQ(watched.err.find("cuMemFree_v2"), watched.err.rfind("cuMemFree_v2")) << "told once, nothing changed\n"
                                                                                    << watched;
 }
@@ -95,12 +102,7 @@ TEST(Watch, WhatBeginsToHangWhileItWatchesForAMillisecond)
     Open(folder / "begin");
     ASSERT_TRUE(program.wait_for("ready"));
     usleep(1000000);
-    Open(folder / "go");
-    EXPECT_EQ(program.end().exit, 3);
-    Outcome watched = watcher.end();
-    EXPECT_EQ(watched.exit, 1) << watched;
-    ExpectTheHang(watched.err);
-    EXPECT_NE(watched.err.find("has not returned for "), std::string::npos) << watched;
+    EndOfTheHang(program, watcher, folder / "go");
 }
 
 TEST(Watch, SaysNothingWhereEveryCallReturnsInTime)
