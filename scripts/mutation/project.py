@@ -140,6 +140,9 @@ class Project:
         """Builds [(number, mutant, text of its file)]. Returns the numbers of those that do not compile."""
         if not self.tests:
             self.learn()
+        # In a new copy nothing compiles: links to the sources and generated headers come with the first build.
+        if not all(self.compiles(path, text) for path, text in {mutant.file: text for _, mutant, text in changes}.items()):
+            self.build()
         broken = {number for number, mutant, text in changes if not self.compiles(mutant.file, rules.applied(mutant, text))}
         texts, numbered = {}, {}
         for number, mutant, text in changes:

@@ -94,6 +94,8 @@ Running::Running(const Command &command) : command_(command), out_(unlinked_file
         throw std::runtime_error(std::string("fork: ") + strerror(errno));
     if (pid_ == 0) {
         setpgid(0, 0);
+        for (int number : {SIGHUP, SIGINT, SIGQUIT}) /* whoever runs the tests in the background ignores them */
+            signal(number, SIG_DFL);
         int nothing = open("/dev/null", O_RDONLY);
         dup2(nothing, STDIN_FILENO);
         dup2(out_, STDOUT_FILENO);
