@@ -350,8 +350,7 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cove
 /* The call since which nothing changed but what the lane learnt: it met the others by as much; 0: never. */
 static uint64_t met_since(const struct lane *lane, unsigned touches, unsigned opaque)
 {
-    bool less = (touches & ~(unsigned)lane->met) != 0 || (opaque & ~(unsigned)lane->met_opaque) != 0;
-    return less ? 0 : lane->met_at;
+    return conflicts_met_less(lane, touches, opaque) ? 0 : lane->met_at;
 }
 
 static void note_met(const struct verdicts *v, struct lane *lane, unsigned touches, unsigned opaque)
@@ -369,20 +368,6 @@ void conflicts_timed(struct verdicts *v, uint32_t at)
     conflicts_mark(v, at, lanes_at(v, at)->access, TOUCHES_TIME);
 }
 
-/* Among those that have opaque operations, which are in order of their numbers. */
-static void be_opaque(struct verdicts *v, uint32_t at)
-{
-    if (!TABLE_ADD(&v->opaque_lanes)) {
-        v->limited = true;
-        return;
-    }
-    size_t place = v->opaque_lanes.count - 1;
-    for (; place != 0 && v->opaque_lanes.items[place - 1] > at; place--)
-        v->opaque_lanes.items[place] = v->opaque_lanes.items[place - 1];
-    v->opaque_lanes.items[place] = at;
-    lanes_at(v, at)->is_opaque = true;
-}
-
 void conflicts_close(struct verdicts *v, uint32_t at)
 {
     size_t kept = 0;
@@ -392,15 +377,30 @@ void conflicts_close(struct verdicts *v, uint32_t at)
     v->opaque_lanes.count = kept;
 }
 
-void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+void conflicts_meet(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
     struct lane *lane = lanes_at(v, at);
-    uint64_t grown = larger(lane->grown_at, lanes_at(v, HOST_LANE)->grown_at), since = met_since(lane, touches, opaque);
-    if (since == 0 || grown > since) {
-        meet_others(v, at, touches, opaque, since);
-        note_met(v, lane, touches, opaque);
+    meet_others(v, at, touches, opaque, met_since(lane, touches, opaque));
+    note_met(v, lane, touches, opaque);
+}
+
+/* Among those that have opaque operations, which are in order of their numbers. */
+static void enlist_opaque(struct verdicts *v, uint32_t at)
+{
+    size_t place = v->opaque_lanes.count;
+    if (!TABLE_ADD(&v->opaque_lanes)) {
+        v->limited = true;
+        return;
     }
-    conflicts_mark(v, at, lane->opaque, opaque);
-    if (opaque != 0 && !lane->is_opaque)
-        be_opaque(v, at);
+    for (; place != 0 && v->opaque_lanes.items[place - 1] > at; place--)
+        v->opaque_lanes.items[place] = v->opaque_lanes.items[place - 1];
+    v->opaque_lanes.items[place] = at;
+    lanes_at(v, at)->is_opaque = true;
+}
+
+void conflicts_be_opaque(struct verdicts *v, uint32_t at, unsigned opaque)
+{
+    conflicts_mark(v, at, lanes_at(v, at)->opaque, opaque);
+    if (!lanes_at(v, at)->is_opaque)
+        enlist_opaque(v, at);
 }

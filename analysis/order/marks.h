@@ -31,4 +31,21 @@ static inline void conflicts_mark(struct verdicts *v, uint32_t at, struct marks 
         conflicts_mark_one(v, at, snapped, &marks[3]);
 }
 
+/* Whether the lane has not met the others by as much yet. */
+static inline bool conflicts_met_less(const struct lane *lane, unsigned touches, unsigned opaque)
+{
+    return ((touches & ~(unsigned)lane->met) | (opaque & ~(unsigned)lane->met_opaque)) != 0;
+}
+/* An operation that touches memory of these classes, and memory of those that nobody names, or did so after one that did;
+ * before it is marked as such. Mostly the lane has learnt nothing since it met the others like that. */
+static inline void conflicts_opaque(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
+{
+    const struct lane *lane = lanes_at(v, at);
+    if (lane->met_at == 0 || lane->grown_at > lane->met_at || lanes_at(v, HOST_LANE)->grown_at > lane->met_at ||
+        conflicts_met_less(lane, touches, opaque))
+        conflicts_meet(v, at, touches, opaque);
+    if (opaque != 0)
+        conflicts_be_opaque(v, at, opaque);
+}
+
 #endif
