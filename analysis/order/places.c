@@ -143,7 +143,7 @@ void places_write_back(struct verdicts *v, struct memory *memory)
         struct place *place = &v->places[waiting[i]];
         forget(place, memory, (unsigned)(place->noted >> PLACE_REPLACED & ~place->noted));
         count = collect(noted, count, place, 0);
-        place->noted = 0;
+        place->noted = place->latest = 0;
     }
     memory->waiting.count = 0;
     for (unsigned i = 0; i < count; i++)
@@ -199,8 +199,10 @@ void places_write_all_back(struct verdicts *v)
 void places_drop(struct verdicts *v, struct memory *memory)
 {
     const uint16_t *waiting = waiting_items(&memory->waiting);
-    while (memory->waiting.count != 0)
-        v->places[waiting[--memory->waiting.count]].noted = 0;
+    while (memory->waiting.count != 0) {
+        struct place *place = &v->places[waiting[--memory->waiting.count]];
+        place->noted = place->latest = 0;
+    }
 }
 
 /* Another address was there, of this lane or another. What is remembered of the new one may be from before that. */

@@ -31,6 +31,7 @@ struct place {
                                     /* Not 0: the place is in the memory's list of those that wait to be written back */
     uint8_t kinds;                  /* for which conflicts were looked for and no race was found */
     uint8_t sure;                   /* ... if no new order can change that, else none */
+    uint8_t latest;                 /* the access noted last: `noted` has all that another one would add. 0: none waits */
     uint32_t by;                    /* the lane's position */
 };
 #define PLACE_REPLACED 8
@@ -77,14 +78,22 @@ static inline struct memory *places_memory(const struct verdicts *v, const struc
 
 void places_enlist(struct verdicts *v, const struct place *place, struct memory *memory);
 
+/* Another kind than the last one, or the first one that waits. */
+static inline void places_note_other(struct verdicts *v, struct place *place, struct memory *memory, enum access access)
+{
+    if (place->noted == 0)
+        places_enlist(v, place, memory);
+    place->noted = (uint16_t)((place->noted & places_bits[access].keeps) | places_bits[access].adds);
+    place->latest = (uint8_t)access;
+}
+
 /* The access at hand, to be remembered. */
 static inline void places_note(struct verdicts *v, uint32_t order, struct place *place, struct memory *memory,
                                enum access access)
 {
     uint64_t now = v->now;
-    if (place->noted == 0)
-        places_enlist(v, place, memory);
-    place->noted = (uint16_t)((place->noted & places_bits[access].keeps) | places_bits[access].adds);
+    if (place->latest != access)
+        places_note_other(v, place, memory, access);
     place->order[access - 1] = order;
     memory->last = now;
     memory->changed = access != ACCESS_READ ? now : memory->changed;
