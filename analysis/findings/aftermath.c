@@ -33,12 +33,12 @@ struct watch {
 void aftermath_begin(struct aftermath *aftermath, struct model *model, struct verdicts *verdicts,
                      const struct goes_policies *goes, void (*judge)(void *data, const struct judged *judged), void *data)
 {
-    *aftermath = (struct aftermath){.model = model, .verdicts = verdicts, .goes = goes, .judge = judge, .data = data};
-}
-
-static uint64_t bit_of(uint64_t base)
-{
-    return UINT64_C(1) << (base * 0x9e3779b97f4a7c15u >> 58);
+    *aftermath = (struct aftermath){.model = model,
+                                    .verdicts = verdicts,
+                                    .goes = goes,
+                                    .judge = judge,
+                                    .data = data,
+                                    .launches_later = model->trace->defs.memories.count == 0};
 }
 
 static bool is_device(uint32_t kind)
@@ -64,7 +64,7 @@ static void take_memories(const struct aftermath *aftermath, struct watched *wat
         if (watched->blind)
             return;
         watched->host |= !is_device(memory.kind);
-        watched->some |= bit_of(memory.base);
+        watched->some |= use_bit(memory.base);
         watched->base[watched->memories++] = memory.base;
     }
 }
@@ -151,6 +151,18 @@ static void note_slot(struct aftermath *aftermath, const struct watched *watched
     aftermath->slots[at].some |= watched->some;
 }
 
+/* Which memory the verdicts have to look out for. */
+static void watch_memories(const struct aftermath *aftermath)
+{
+    verdicts_unwatch_all(aftermath->verdicts);
+    for (uint32_t i = 0; i < aftermath->count; i++)
+        for (uint32_t j = 0; j < aftermath->watches[i]->count; j++) {
+            const struct watched *watched = &aftermath->watches[i]->stream[j];
+            for (uint32_t k = 0; watched->judged.need == NEED_OPEN && k < watched->memories; k++)
+                verdicts_watch(aftermath->verdicts, watched->base[k], watched->slot);
+        }
+}
+
 /* For which calls it will have to look at the watches again. */
 static void note_open(struct aftermath *aftermath)
 {
@@ -203,6 +215,7 @@ static RARE void watch_wait(struct aftermath *aftermath, const struct call_view 
         drop_one(aftermath);
     aftermath->watches[aftermath->count++] = watch;
     note_open(aftermath);
+    watch_memories(aftermath);
 }
 
 /* How the call waits for a stream: not, for the stream itself, or for the whole context. */
@@ -236,37 +249,6 @@ static void settle(const struct watch *watch, struct watched *watched, enum cove
         watched->judged.need = watched->host ? NEED_UNKNOWN : NOT_NEEDED;
 }
 
-/* What the call uses. */
-static void find_use(const struct aftermath *aftermath, const struct call_view *view, struct use *use)
-{
-    struct touch touch[TOUCH_MOST];
-    unsigned op = view->call->r.op, count = 0;
-    bool frees = op == PTDS_OP_FREE || op == PTDS_OP_FREE_HOST || op == PTDS_OP_UNREGISTER;
-    use->count = 0;
-    use->some = 0;
-    use->all = true;
-    if (view->work || frees)
-        count = touch_of(view->call, touch, &use->all);
-    for (unsigned i = 0; i < count; i++) {
-        struct verdict_memory memory;
-        if (verdicts_memory(aftermath->verdicts, touch[i].address, &memory)) {
-            use->some |= bit_of(memory.base);
-            use->base[use->count++] = memory.base;
-        } else {
-            use->all &= verdicts_memory_complete(aftermath->verdicts);
-        }
-    }
-}
-
-static bool uses(const struct use *use, const struct watched *watched)
-{
-    for (unsigned i = 0; i < use->count; i++)
-        for (uint32_t j = 0; j < watched->memories; j++)
-            if (use->base[i] == watched->base[j])
-                return true;
-    return false;
-}
-
 static void watch_stream(const struct aftermath *aftermath, const struct watch *watch, struct watched *watched,
                          const struct call_view *view, const struct use *use)
 {
@@ -277,7 +259,7 @@ static void watch_stream(const struct aftermath *aftermath, const struct watch *
         watched->judged.need = NEED_UNKNOWN;
     else if (call->op == PTDS_OP_EVENT_ELAPSED && view->call->thread == watch->call.thread)
         watched->judged.need = NEEDED;
-    else if (after && view->target != watched->slot && uses(use, watched))
+    else if (after && view->target != watched->slot && use_has(use, watched->base, watched->memories))
         watched->judged.need = NEEDED;
     else if (after && view->target != watched->slot && !use->all)
         watched->judged.need = NEED_UNKNOWN;
@@ -299,7 +281,8 @@ static inline void watch_quietly(const struct aftermath *aftermath, const struct
     bool here = view->target == watched->slot;
     if (aftermath->model->streams.items[watched->slot].uid != watched->judged.uid)
         watched->judged.need = NEED_UNKNOWN;
-    else if (!here && (use->some & watched->some) != 0 && view->call->r.enter >= watch->call.r.leave && uses(use, watched))
+    else if (!here && (use->some & watched->some) != 0 && view->call->r.enter >= watch->call.r.leave &&
+             use_has(use, watched->base, watched->memories))
         watched->judged.need = NEEDED;
     watched->more |= view->work && here;
 }
@@ -325,7 +308,7 @@ static void watch_call(struct aftermath *aftermath, struct watch *watch, const s
 
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view)
 {
-    find_use(aftermath, view, &aftermath->use);
+    use_find(&aftermath->use, aftermath->verdicts, view, verdicts_memory_complete(aftermath->verdicts));
 }
 
 static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_view *view)
@@ -344,13 +327,28 @@ static ASIDE void watch_calls(struct aftermath *aftermath, const struct call_vie
     note_open(aftermath);
 }
 
+bool aftermath_may_tell(const struct aftermath *aftermath, const struct call_view *view)
+{
+    bool unseen = touch_is_more(view->call), more = false;
+    uint32_t used = unseen ? UINT32_MAX : verdicts_watched(aftermath->verdicts);
+    for (uint32_t i = 0; i < aftermath->slots_count && !more; i++) {
+        const struct watched_slot *watched = &aftermath->slots[i];
+        more = watched->slot == view->target ? watched->idle : (used >> watched->slot % VERDICT_GROUPS & 1) != 0;
+    }
+    return more;
+}
+
 /* Whether the call, which is work and no wait, tells a watch anything: most do not. (That a stream's slot serves another
  * now is seen by the next call that does.) */
-static bool tells(const struct aftermath *aftermath, const struct call_view *view)
+static bool tells(struct aftermath *aftermath, const struct call_view *view)
 {
     bool more = (aftermath->idle_savers & saver(view->call->thread)) != 0;
-    if (more || !aftermath->open)
-        return more;
+    if (!more && (!aftermath->open || (!aftermath->use.found && !aftermath_may_tell(aftermath, view))))
+        return false;
+    if (aftermath->open && !aftermath->use.found)
+        use_find(&aftermath->use, aftermath->verdicts, view, true);
+    if (more)
+        return true;
     for (uint32_t i = 0; i < aftermath->slots_count && aftermath->use.all && !more; i++) {
         const struct watched_slot *watched = &aftermath->slots[i];
         more = watched->slot == view->target ? watched->idle : (watched->some & aftermath->use.some) != 0;
@@ -358,7 +356,7 @@ static bool tells(const struct aftermath *aftermath, const struct call_view *vie
     return more || !aftermath->use.all;
 }
 
-static inline bool concerns(const struct aftermath *aftermath, const struct call_view *view)
+static inline bool concerns(struct aftermath *aftermath, const struct call_view *view)
 {
     if (!aftermath->open && (aftermath->savers & saver(view->call->thread)) == 0)
         return false;

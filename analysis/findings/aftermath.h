@@ -17,6 +17,7 @@
 #include "analysis/findings/goes.h"
 #include "analysis/findings/saving.h"
 #include "analysis/findings/tracks.h"
+#include "analysis/findings/use.h"
 #include "analysis/model/model.h"
 #include "analysis/order/touch.h"
 #include "analysis/order/verdict.h"
@@ -49,14 +50,6 @@ struct watch;
 
 enum { WATCHES = 8 };
 
-/* What a call uses, as far as watches need to know. */
-struct use {
-    unsigned count;
-    bool all;
-    uint64_t some; /* a bit for each base */
-    uint64_t base[TOUCH_MOST];
-};
-
 /* A stream of which some watch wants to know more: what that watch knows of its memory, and whether it waits for it to get
  * more work. */
 struct watched_slot {
@@ -71,7 +64,8 @@ struct aftermath {
     const struct goes_policies *goes;
     void (*judge)(void *data, const struct judged *judged);
     void *data;
-    struct use use; /* of the call at hand */
+    struct use use;      /* of the call at hand */
+    bool launches_later; /* allocations are known by their calls alone, so that what launches use can be found afterwards */
     struct tracks tracks;
     TABLE_OF(uint64_t) works; /* by thread: work of the whole program at its last wait */
     struct watch *watches[WATCHES];
@@ -91,7 +85,11 @@ void aftermath_begin(struct aftermath *aftermath, struct model *model, struct ve
 void aftermath_look_now(struct aftermath *aftermath, const struct call_view *view);
 static inline void aftermath_look(struct aftermath *aftermath, const struct call_view *view)
 {
-    if (aftermath->open)
+    if (!aftermath->open)
+        return;
+    if (view->plain && aftermath->launches_later && verdicts_memory_complete(aftermath->verdicts))
+        aftermath->use.found = false;
+    else
         aftermath_look_now(aftermath, view);
 }
 
@@ -103,6 +101,15 @@ static inline void aftermath_call(struct aftermath *aftermath, const struct call
         aftermath_note(aftermath, view);
     else
         tracks_note(&aftermath->tracks, aftermath->model, view);
+}
+/* Whether a launch may tell a watch that is open anything: by what the verdicts, which have seen it, know of what it uses.
+ */
+bool aftermath_may_tell(const struct aftermath *aftermath, const struct call_view *view);
+/* Whether a launch tells no watch anything. The thread has given the GPU more to do since its last wait. */
+static inline bool aftermath_is_told_nothing(const struct aftermath *aftermath, const struct call_view *view)
+{
+    return (aftermath->idle_savers >> view->call->thread % 64 & 1) == 0 &&
+           (!aftermath->open || (!aftermath->use.found && !aftermath_may_tell(aftermath, view)));
 }
 /* Whether a wait of this thread for several streams, this one among them, is still being watched. */
 bool aftermath_watches(const struct aftermath *aftermath, uint32_t thread, uint32_t slot);

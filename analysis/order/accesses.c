@@ -231,7 +231,8 @@ enum outcome accesses_open(struct verdicts *v, const struct blame *by, struct me
 /* What a free waits for, and copies from pinned memory that may overtake, tell more than a doubt. */
 static bool doubts_settle(const struct verdicts *v, const struct blame *by, const struct memory *memory)
 {
-    bool overtakes = v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memory->classes == TOUCHES_HOST;
+    bool overtakes =
+        v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memories_are_only(memory, TOUCHES_HOST);
     return by->cover == NULL && !overtakes;
 }
 

@@ -181,7 +181,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
         race(v, &what, memory, first, second);
         return OUTCOME_RACE;
     }
-    if (v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memory->classes == TOUCHES_HOST &&
+    if (v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memories_are_only(memory, TOUCHES_HOST) &&
         by->cover == NULL)
         overtake(v, memory, first, second);
     what.meeting = &(struct blame_meeting){memory, first, second};

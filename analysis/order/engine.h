@@ -131,6 +131,9 @@ struct verdicts {
     uint64_t shift; /* for tests, so much more */
     uint64_t open, sweep_at, sweep_least;
     uint64_t turns;                   /* at memories */
+    TABLE_OF(uint32_t) watched;       /* memories, for somebody (verdicts_watch) */
+    uint64_t watched_bases;           /* a bit for each of their bases */
+    uint32_t watched_used;            /* by the launch at hand: groups */
     uint32_t serials;                 /* of lanes */
     uint64_t unseen_order;            /* an explicit order that cannot be seen was made here: no certainty across it */
     uint64_t unsure_wait;             /* ... a wait that may or may not have been one: no race is claimed across it */

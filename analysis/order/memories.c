@@ -64,6 +64,38 @@ bool verdicts_memory(struct verdicts *v, uint64_t address, struct verdict_memory
     return found != NULL;
 }
 
+static uint64_t bit_of_base(uint64_t base)
+{
+    return UINT64_C(1) << (base * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+void verdicts_watch(struct verdicts *v, uint64_t base, unsigned group)
+{
+    struct memory *part = v != NULL ? memories_part(v, base) : NULL;
+    if (part == NULL)
+        return;
+    struct memory *both[] = {part, memories_whole(v, part)};
+    v->watched_bases |= bit_of_base(base);
+    for (unsigned i = 0; i < 2; i++) {
+        both[i]->classes |= UINT32_C(1) << (TOUCHES_BITS_OF_CLASSES + group % VERDICT_GROUPS);
+        if (TABLE_ADD(&v->watched)) /* without memory it stays watched: whoever watches looks more often than he has to */
+            *TABLE_LAST(&v->watched) = (uint32_t)(both[i] - v->memories.items);
+    }
+}
+
+void verdicts_unwatch_all(struct verdicts *v)
+{
+    while (v != NULL && v->watched.count != 0)
+        v->memories.items[v->watched.items[--v->watched.count]].classes &= ~TOUCHES_WATCHED;
+    if (v != NULL)
+        v->watched_bases = 0;
+}
+
+uint32_t verdicts_watched(const struct verdicts *v)
+{
+    return v != NULL ? v->watched_used : UINT32_MAX;
+}
+
 bool verdicts_memory_complete(const struct verdicts *v)
 {
     return v != NULL && !v->limited && !v->unsure;
@@ -171,6 +203,11 @@ static struct memory *insert(struct verdicts *v, const struct memory *memory)
     struct memory *made = &v->memories.items[at];
     begin_anew(made, memory);
     made->turn = ++v->turns;
+    if (v->watched_bases & bit_of_base(made->base)) { /* the one before at that base may have been */
+        made->classes |= TOUCHES_WATCHED;
+        if (TABLE_ADD(&v->watched))
+            *TABLE_LAST(&v->watched) = at;
+    }
     users_begin_anew(v, memories_elsewhere(v)); /* what was seen at an address out of nowhere may be in here */
     if (made->uid != 0 && !id_map_put(&v->memory_by_uid, made->uid, at))
         made->uid = 0;
@@ -285,6 +322,7 @@ void memories_free(struct verdicts *v)
             free(v->memories.items[i].waiting.many);
     }
     free(v->memories.items);
+    free(v->watched.items);
     free(v->free_memories.items);
     sorted_free(&v->by_base);
     id_map_free(&v->memory_by_uid);

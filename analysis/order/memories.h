@@ -21,6 +21,10 @@ struct marks;
  * bytes are another memory, too, so whoever touches it is opaque. */
 enum { TOUCHES_DEVICE = 1, TOUCHES_HOST = 2, TOUCHES_GLOBAL = 4, TOUCHES_TIME = 8, CLASSES = 4, TOUCHES_SHARED = 16 };
 #define TOUCHES_ALL (TOUCHES_DEVICE | TOUCHES_HOST)
+/* Behind them, so that one look at a memory has both: a bit for each group that somebody watches it for (verdicts_watch).
+ */
+enum { TOUCHES_BITS_OF_CLASSES = 8 };
+#define TOUCHES_WATCHED (UINT32_MAX << TOUCHES_BITS_OF_CLASSES)
 
 enum extent { EXTENT_FROM, EXTENT_EXACT, EXTENT_HOLES }; /* from lo on; all of lo..hi; some of lo..hi */
 
@@ -76,7 +80,7 @@ struct memory {
     uint64_t last;    /* the newest */
     uint64_t changed; /* the newest of `lane` that does more than read */
     uint32_t lane;    /* of the newest */
-    unsigned classes; /* TOUCHES_ */
+    uint32_t classes; /* TOUCHES_ */
     uint64_t base, end;
     TABLE_OF(struct remembered) list; /* places */
     uint64_t clear;                   /* the turn in which nobody's earlier accesses are of interest any more */
@@ -116,6 +120,12 @@ struct memory *memories_add(struct verdicts *v, const struct call *call);
 uint64_t memories_defined(struct verdicts *v, uint64_t ticks);
 void memories_remove(struct verdicts *v, struct memory *memory);
 void memories_free(struct verdicts *v);
+
+/* Whether it is of this class alone. */
+static inline bool memories_are_only(const struct memory *memory, uint32_t class)
+{
+    return (memory->classes & ~TOUCHES_WATCHED) == class;
+}
 
 /* touches.c */
 void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane);

@@ -57,7 +57,7 @@ static struct touch range_of(uint64_t address, const struct rows *size, enum acc
 static void add_part(struct verdicts *v, struct operation *operation, struct memory *part, const struct touch *touch)
 {
     struct memory *memory = memories_whole(v, part);
-    if (memory->classes == TOUCHES_GLOBAL)
+    if (memories_are_only(memory, TOUCHES_GLOBAL))
         operation->opaque |= TOUCHES_GLOBAL;
     add(v, operation, memory, touch);
 }
@@ -230,7 +230,7 @@ static INLINE void note_classes(struct verdicts *v, uint32_t lane, unsigned touc
         opaque |= TOUCHES_ALL;
     if ((opaque & TOUCHES_DEVICE) && v->globals_seen)
         opaque |= TOUCHES_GLOBAL;
-    touches = (touches & ~(unsigned)TOUCHES_SHARED) | opaque | v->times;
+    touches = (touches & ~(TOUCHES_SHARED | TOUCHES_WATCHED)) | opaque | v->times;
     if (touches != 0 && (v->opaque_lanes.count != 0 || opaque != 0))
         conflicts_opaque(v, lane, touches, opaque);
     conflicts_mark(v, lane, lanes_at(v, lane)->access, touches);
@@ -262,6 +262,7 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lan
         touches |= add_unnamed(v, lane, call, pointers, words);
     if (!signature->plain)
         touches |= add_variables(v, &by, signature);
+    v->watched_used = touches >> TOUCHES_BITS_OF_CLASSES;
     note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
 }
 

@@ -267,6 +267,7 @@ const struct verdicts_found *verdicts_take(struct verdicts *v, const struct call
         put_on_lane(v, lane);
         touches_of_launch(v, view->call, lane);
     } else {
+        v->watched_used = UINT32_MAX;
         take_call(v, view, lane);
     }
     if (v->fresh.count != 0)

@@ -81,6 +81,14 @@ bool verdicts_memory(struct verdicts *verdicts, uint64_t address, struct verdict
 /* Whether every allocation seen is followed, so that an address in none is in none that the trace shows. */
 bool verdicts_memory_complete(const struct verdicts *verdicts);
 
+/* For whoever waits until a launch uses one of some allocations, by their bases: each belongs to one of these groups. Costs
+ * nothing as long as there are none, and little then. */
+enum { VERDICT_GROUPS = 24 };
+void verdicts_watch(struct verdicts *verdicts, uint64_t base, unsigned group);
+void verdicts_unwatch_all(struct verdicts *verdicts);
+/* A bit for each group of which the launch taken last may use any; who has none uses none that was found by its base. */
+uint32_t verdicts_watched(const struct verdicts *verdicts);
+
 /* For tests: forget what can be forgotten after every call, not only when much is open. */
 void verdicts_sweep_always(struct verdicts *verdicts);
 /* For tests: look at so many accesses at once, and find out of more which have to be looked at. */
