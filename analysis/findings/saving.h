@@ -56,12 +56,15 @@ struct savings {
 void savings_watch(struct savings *savings, enum saving_kind kind, struct finding *finding, const struct call_view *view);
 
 void savings_look_now(struct savings *savings, const struct call_view *view);
+/* Whether a call of this thread, by uid, may settle anything. */
+static inline bool savings_concerned(const struct savings *savings, uint32_t thread, bool work)
+{
+    return savings->count != 0 && ((savings->if_more && work) || (savings->threads >> thread % 64 & 1) != 0);
+}
 /* Every call, before the rules. */
 static inline void savings_look(struct savings *savings, const struct call_view *view)
 {
-    if (savings->count == 0)
-        return;
-    if ((savings->if_more && view->work) || (savings->threads >> view->call->thread % 64 & 1) != 0)
+    if (savings_concerned(savings, view->call->thread, view->work))
         savings_look_now(savings, view);
 }
 

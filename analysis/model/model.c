@@ -219,7 +219,9 @@ static inline bool look_at(struct model *model, const struct call *call, struct 
         view_of_class(model, view, of, call);
     else if (!look_at_new(model, call, view))
         return false;
-    if (!view->plain)
+    if (view->plain)
+        view->again = view->alike == model->going;
+    else
         look_at_moment(model, view);
     return true;
 }
@@ -310,6 +312,8 @@ static INLINE void submit(struct model *model, const struct call_view *view)
 static ASIDE void leave_call(struct model *model, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
+    if (view->completes || view->submits)
+        model->going = 0;
     if (view->completes)
         model_learn(model, view);
     if (view->submits)
@@ -320,25 +324,29 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
         model_forget_event(model, call->object);
 }
 
+/* Whether the stream's next operation comes after nothing new. */
+static inline bool is_next(const struct model *model, const struct call_view *view)
+{
+    const struct order_stream *stream = &model->real.streams.items[view->target];
+    return view->target < stream->clock.room && order_joined(&model->real, view->target, view->thread);
+}
+
 static ASIDE void submit_plain(struct model *model, const struct call_view *view)
 {
     submit(model, view);
+    model->going = is_next(model, view) ? view->alike : 0;
 }
 
-/* As submit, where the stream's next operation comes after nothing new. */
+/* As submit, where it is. */
 static INLINE void submit_next(struct model *model, const struct call_view *view)
 {
     struct order_stream *stream = &model->real.streams.items[view->target];
     stream->last = view->number;
     stream->clock.at[view->target] = view->number;
+    model->going = view->alike;
+    if (model->replays.count != 0)
+        submit_replays(model, view);
     note_work(model, view);
-}
-
-static inline bool is_next(const struct model *model, const struct call_view *view)
-{
-    const struct order_stream *stream = &model->real.streams.items[view->target];
-    return model->replays.count == 0 && view->target < stream->clock.room &&
-           order_joined(&model->real, view->target, view->thread);
 }
 
 /* A plain call waits for nothing and is not timed. */
@@ -346,7 +354,7 @@ void model_leave(struct model *model, const struct call_view *view)
 {
     if (!view->plain)
         leave_call(model, view);
-    else if (is_next(model, view))
+    else if (view->again || is_next(model, view))
         submit_next(model, view);
     else
         submit_plain(model, view);

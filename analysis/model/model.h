@@ -78,6 +78,8 @@ struct call_view {
     uint32_t asked_kind, target_kind; /* enum ptds_stream_kind */
     uint32_t alike;                   /* calls of one number differ in times, object, stack and words only; 0: any call */
     bool plain;                       /* a launch that waits for nothing and is not timed */
+    bool again;                       /* ... and the last that was put on any stream was one of its class, and nobody has
+                                       * waited since: so nothing is new to its stream or its thread */
     bool succeeded;
     bool work;             /* it put work on a stream that really runs (not into a capture) */
     bool submits;          /* work, or an event operation on a stream */
@@ -154,6 +156,7 @@ struct model {
     uint64_t *entered;              /* MODEL_ENTERED ticks; NULL: the trace has no edges */
     bool keeps_slots;               /* a stream that is gone keeps its slot, as long as there are others */
     bool more;                      /* there are edges */
+    uint32_t going;                 /* the class of the last operation, if one of it would be `again`; 0 none */
     uint64_t op;                    /* the call at hand: calls so far */
     uint64_t works;                 /* of them, work */
     uint64_t unplaced;              /* calls on streams beyond MODEL_MOST_STREAMS; not followed */

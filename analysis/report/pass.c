@@ -9,15 +9,11 @@
 
 #include "analysis/base/add.h"
 #include "analysis/report/busy.h"
+#include "analysis/report/lives.h"
 #include "analysis/trace/device_times.h"
 #include "analysis/report/shapes.h"
 
 enum { PROGRESS_CALLS = 1 << 16, TIME_CALLS = 16 };
-
-/* From a thread's first call to the end of its last, in ticks. */
-struct life {
-    uint64_t first, last;
-};
 
 /* Edges go to the report's table, and to whoever else asked. */
 struct tee {
@@ -38,7 +34,8 @@ struct pass {
     struct busy busy;
     struct savings savings;
     struct goes_policies goes;
-    TABLE_OF(struct life) lives; /* by thread */
+    struct lives lives;
+    bool counts_all; /* every call is asked for, and nobody wants to see each of them */
 };
 
 static void begin_rules(struct pass *pass)
@@ -171,13 +168,6 @@ static void judged(void *data, const struct judged *wait)
     }
 }
 
-static ASIDE void be_born(struct pass *pass, const struct call_view *view)
-{
-    uint64_t now = view->call->r.enter;
-    while (pass->lives.count <= view->thread && TABLE_ADD(&pass->lives))
-        *TABLE_LAST(&pass->lives) = (struct life){now, now};
-}
-
 static RARE void count_gpu(struct pass *pass, const struct call_view *view)
 {
     const struct trace *trace = &pass->report->trace;
@@ -197,39 +187,13 @@ static void end_busy(struct pass *pass)
 {
     struct report_totals *totals = &pass->report->totals;
     uint64_t last = pass->report->start;
-    for (size_t i = 0; i < pass->lives.count; i++)
-        last = pass->lives.items[i].last > last ? pass->lives.items[i].last : last;
+    last = lives_last(&pass->lives, last);
     busy_finish(&pass->busy, trace_ns(&pass->report->trace, last - pass->report->start));
     if (!trace_has_time(&pass->report->trace))
         return;
     totals->gpu_busy_ns = pass->busy.busy_ns;
     totals->gpu_span_ns = pass->busy.span_ns;
     totals->gpus = pass->busy.devices;
-}
-
-/* How long the threads lived, and how much of that they were blocked. */
-static INLINE void count_time(struct pass *pass, const struct call_view *view)
-{
-    const struct ptds_rec_CALL *call = &view->call->r;
-    if (view->thread >= pass->lives.count)
-        be_born(pass, view);
-    if (view->thread < pass->lives.count)
-        pass->lives.items[view->thread].last = view->timed ? call->leave : call->enter;
-    if (view->blocked || view->held_by != NULL)
-        pass->report->totals.blocked_ns += view->lost_ns + view->held_ns;
-}
-
-/* Calls of a thread follow each other, so they were not blocked for longer than it lived, unless the trace is damaged. */
-static void end_lives(struct pass *pass)
-{
-    struct report_totals *totals = &pass->report->totals;
-    for (size_t i = 0; i < pass->lives.count; i++) {
-        const struct life *life = &pass->lives.items[i];
-        totals->threads_ns += life->last > life->first ? trace_ns(&pass->report->trace, life->last - life->first) : 0;
-    }
-    if (totals->blocked_ns > totals->threads_ns)
-        totals->blocked_ns = totals->threads_ns;
-    free(pass->lives.items);
 }
 
 static ASIDE void take_found(struct call_view *view, const struct verdicts_found *found)
@@ -239,19 +203,43 @@ static ASIDE void take_found(struct call_view *view, const struct verdicts_found
     view->overtaken = found->overtaken;
 }
 
-/* Every rule sees every call; only those that the report is about count. */
-static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap)
+static INLINE void count_call(struct pass *pass, struct shape *shape, const struct call_view *view)
 {
     struct report *report = pass->report;
-    aftermath_look(&pass->aftermath, view);
-    if (pass->verdicts != NULL) {
-        const struct verdicts_found *found = verdicts_take(pass->verdicts, view, gap);
-        if (found != NULL)
-            take_found(view, found);
-    }
+    lives_look(&pass->lives, &report->totals, view);
+    shape->count++;
+    if (shape->of_kernel)
+        report->totals.opaque += definitions_kernel_hides(&report->trace.defs, view->call->r.object);
+    if (shape->gpu_work && view->ran != NULL)
+        count_gpu(pass, view);
+    report->selected_last = view->call->r.enter;
+}
+
+/* Whether a call that is `again`, and that the verdicts found nothing wrong with, concerns nobody else: no rule wanted the
+ * last one, nobody watches what it does, and all calls count. */
+static INLINE bool is_quiet(const struct pass *pass, const struct shape *shape, const struct call_view *view)
+{
+    const struct report *report = pass->report;
+    return ((shape->rules | report->awake) & report->wanting[PTDS_OP_LAUNCH]) == 0 && report->gain.open == 0 &&
+           !savings_concerned(&pass->savings, view->call->thread, true) &&
+           aftermath_is_told_nothing(&pass->aftermath, view) && pass->counts_all;
+}
+
+/* Whether the verdicts found anything wrong with the call. */
+static INLINE bool judge_call(struct pass *pass, struct call_view *view, bool gap)
+{
+    const struct verdicts_found *found = pass->verdicts != NULL ? verdicts_take(pass->verdicts, view, gap) : NULL;
+    if (found != NULL)
+        take_found(view, found);
+    return found != NULL;
+}
+
+/* Rules and whatever else looks for findings, after the verdicts. */
+static INLINE void find(struct pass *pass, struct shape *shape, const struct call_view *view)
+{
+    struct report *report = pass->report;
     startup_look(&report->startup, view);
     savings_look(&pass->savings, view);
-    struct shape *shape = shapes_of(&pass->shapes, report, view);
     struct finding *finding = run_rules(pass, shape, view);
     aftermath_call(&pass->aftermath, view);
     gain_look(&report->gain, &pass->model, view);
@@ -259,17 +247,25 @@ static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap
         gain_blocked(&report->gain, &pass->model, view);
     if (!selected_has(&pass->selected, view->call))
         return;
-    count_time(pass, view);
     uint32_t serial = finding != NULL ? finding->serial : 0;
-    shape->count++;
-    if (shape->of_kernel)
-        report->totals.opaque += definitions_kernel_hides(&report->trace.defs, view->call->r.object);
-    if (shape->gpu_work && view->ran != NULL)
-        count_gpu(pass, view);
-    report->selected_last = view->call->r.enter;
+    count_call(pass, shape, view);
     sequence_call(&report->search, &report->trace, view, serial);
     if (pass->watch != NULL && pass->watch->call != NULL)
         pass->watch->call(pass->watch, report, view, serial);
+}
+
+/* Every rule sees every call that may concern it; only those that the report is about count. */
+static INLINE void take_call(struct pass *pass, struct call_view *view, bool gap)
+{
+    struct shape *shape = shapes_of(&pass->shapes, pass->report, view);
+    aftermath_look(&pass->aftermath, view);
+    bool found = judge_call(pass, view, gap);
+    if (view->again && !found && is_quiet(pass, shape, view)) {
+        tracks_note(&pass->aftermath.tracks, &pass->model, view);
+        count_call(pass, shape, view);
+    } else {
+        find(pass, shape, view);
+    }
 }
 
 static void give_edge(struct edge_sink *sink, const struct edge *edge)
@@ -339,6 +335,7 @@ static void begin(struct pass *pass)
     if (pass->walker != NULL && pass->walker->begin != NULL)
         report->out_of_memory |= !pass->walker->begin(pass->walker, &pass->model);
     pass->goes = goes_policies_of(&report->trace.defs);
+    pass->counts_all = pass->selected.asked == NULL && (pass->watch == NULL || pass->watch->call == NULL);
     aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, &pass->goes, judged, report);
     begin_rules(pass);
     sort_rules(report);
@@ -380,7 +377,7 @@ static void end(struct pass *pass)
         end_rule(report, &report->runs[i]);
     shapes_end(&pass->shapes, report);
     end_busy(pass);
-    end_lives(pass);
+    lives_end(&pass->lives, report);
     report->totals.untimed_waits = pass->model.untimed_waits;
     report->totals.unplaced = pass->model.unplaced;
     report->totals.unknown_generations = pass->model.real.unknown_generations;

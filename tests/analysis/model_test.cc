@@ -547,6 +547,39 @@ TEST(Classes, ACallIsToTheModelWhatItWouldBeAlone)
     }
 }
 
+// Where nothing came between two launches that changes what the second one comes after, the model does not work it out
+// again.
+TEST(Classes, ALaunchIsAgainOnlyWhereNothingNewIsBeforeIt)
+{
+    const struct {
+        const char *between;
+        bool again;
+    } cases[] = {
+        {"", true},
+        {"1@20 none\n", true},
+        {"1@20+5 function-load\n", true},
+        {"2@20 launch s=N1 k=a\n", false},
+        {"2@20 launch s=B1 k=a\n", false},
+        {"1@20 memset s=L ptr=0x1000 bytes=4\n", false},
+        {"1@20 record s=N1 e=E\n", false},
+        {"1@20+5 sync s=B1\n", false},
+        {"2@20+5 sync s=N1\n", false},
+    };
+    for (const auto &one : cases) {
+        SCOPED_TRACE(one.between);
+        const std::string launch = " launch s=B1 k=a\n",
+                          bytes = BuildTrace("1@0" + launch + "1@10" + launch + one.between + "1@100" + launch);
+        Fed fed(bytes);
+        Fed alone(bytes, [](struct model *model, const call_view &) { model->era++; });
+        const call_view &last = fed.views.back();
+        EXPECT_EQ(one.again, last.again);
+        EXPECT_FALSE(alone.views.back().again);
+        for (uint32_t slot = 0; slot < fed.model.streams.count; slot++)
+            EXPECT_EQ(vclock_get(&alone.model.real.streams.items[last.target].clock, slot),
+                      vclock_get(&fed.model.real.streams.items[last.target].clock, slot));
+    }
+}
+
 // Each would be larger than the other after its turn, and the memory gone after some thirty turns.
 /* Where the memory is not known, the function's name may say that host memory takes part. */
 TEST(Copies, DirectionsByTheNamesOfFunctions)
