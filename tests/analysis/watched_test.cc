@@ -48,6 +48,13 @@ TEST(WatchedWaits, APlainUseOfAStreamsMemoryCounts)
               NotNeeded(two_streams + "1@5100 launch s=N3 k=next args=0x20010,0x10000\n" + waits_again));
 }
 
+/* Whoever uses what lies there now uses what the wait was for, as far as addresses tell. */
+TEST(WatchedWaits, AnAllocationInTheSamePlaceCountsAsTheSame)
+{
+    EXPECT_EQ((std::vector<uint32_t>{2}), NotNeeded(two_streams + "1@5080+3 alloc ptr=0x10000 bytes=8192\n" +
+                                                    "1@5100 launch s=N3 k=next args=0x10010\n" + waits_again));
+}
+
 TEST(WatchedWaits, WorkThatMayUseAnythingLeavesThemUnknown)
 {
     EXPECT_EQ((std::vector<uint32_t>{}), NotNeeded(two_streams + "1@5100 graph-launch s=N3 opaque\n" + waits_again));
