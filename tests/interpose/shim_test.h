@@ -60,7 +60,10 @@ inline bool skip_each(const char *why)
 /* The address and thread sanitizers need their own start before any instrumented code, and the shim's dlsym runs before
  * that. These builds have the units' tests. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
 inline const bool no_sanitizers = skip_each("an instrumented library cannot be preloaded before the sanitizer's own");
+#else
+constexpr bool is_sanitized = false; /* for what a suite does before its cases */
 #endif
 
 } // namespace ptds
