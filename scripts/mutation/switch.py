@@ -20,7 +20,8 @@ REACHED = 0xffffffff  # in the number's place: run what is there unchanged, and 
 LATE = "".join('#pragma GCC diagnostic ignored "-W%s"\n' % word for word in (
     "pragmas", "maybe-uninitialized", "uninitialized", "array-bounds", "stringop-overflow", "stringop-overread",
     "stringop-truncation", "restrict", "return-type", "nonnull", "format-truncation", "format-overflow", "free-nonheap-object",
-    "attribute-warning"))
+    "attribute-warning", "aggressive-loop-optimizations", "dangling-pointer", "use-after-free", "infinite-recursion",
+    "alloc-size-larger-than="))
 
 # A header may be included more than once, and its own guard comes too late.
 PREAMBLE = LATE + """\
