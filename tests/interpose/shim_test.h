@@ -5,6 +5,11 @@
 #ifndef PTDS_TESTS_SHIM_TEST_H
 #define PTDS_TESTS_SHIM_TEST_H
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/run_child.h"
@@ -33,6 +38,19 @@ inline Command shimmed(const std::string &program, const std::vector<std::string
     command.env = settings;
     command.env.insert({"PTDS_REPORT", "off"});
     return command;
+}
+
+/* /dev/null or another device of memory, for a test that names it as a file to write. Root could move the machine's own
+ * away, by a fault of the shim's, and so gets one in the folder; "" where that can't be had. */
+inline std::string device(const Folder &folder, const char *name, unsigned minor_number)
+{
+    if (geteuid() != 0)
+        return std::string("/dev/") + name;
+    std::string path = folder / name;
+    int made = mknod(path.c_str(), S_IFCHR | 0600, makedev(1, minor_number));
+    int file = made == 0 ? open(path.c_str(), O_RDWR | O_CLOEXEC) : -1;
+    close(file);
+    return file >= 0 ? path : "";
 }
 
 /* Each case of the program skips itself: those that an environment skips are said to have passed. */
