@@ -30,7 +30,8 @@ static struct output output = {.file = -1};
 #define BLOCKED_NS 100000u /* a call of at least this long counts as having blocked */
 
 static struct clock_reading start;
-static struct map sites; /* stack id and api -> times */
+static struct map sites; /* a kind of line and the call site -> times */
+enum kind { BLOCKED, GOES_IN, LEGACY };
 static uint64_t suppressed;
 
 /* The last work seen on the streams that had any, newest overwriting oldest: enough to name a culprit. */
@@ -106,7 +107,6 @@ static size_t escape(char *out, size_t room, const char *text, size_t size)
 __attribute__((format(printf, 2, 3))) static void say(const struct thread *thread, const char *format, ...)
 {
     char text[768], line[sizeof text * 2];
-    int saved = errno;
     uint64_t ns = clock_nanoseconds(CLOCK_MONOTONIC) - start.monotonic;
     int used =
         snprintf(text, sizeof text, "ptds: +%llu.%06llu s thread %u (tid %u): ", (unsigned long long)(ns / 1000000000u),
@@ -120,7 +120,6 @@ __attribute__((format(printf, 2, 3))) static void say(const struct thread *threa
     size_t size = escape(line, sizeof line - 1, text, (size_t)used);
     line[size++] = '\n';
     output_write(&output, line, size);
-    errno = saved;
 }
 
 /* "libfoo.so+0x41a0", the place that called. */
@@ -141,16 +140,15 @@ static void site(const struct call *C, char *out, size_t size)
 static uint64_t seen(uint64_t key)
 {
     uint64_t times = map_add(&sites, key, 1);
-    if (!times) {
-        map_set(&sites, key, 1);
-        times = 1;
-    }
-    return times;
+    if (times)
+        return times;
+    map_set(&sites, key, 1);
+    return 1;
 }
 
-static int show(uint64_t key)
+static int show(const struct call *C, enum kind kind)
 {
-    if (seen(key) <= SHOWN)
+    if (seen((uint64_t)C->caller * 4 + kind) <= SHOWN)
         return 1;
     __atomic_add_fetch(&suppressed, 1, __ATOMIC_RELAXED);
     return 0;
@@ -222,10 +220,6 @@ static void remember_work(const struct call *C)
     work.stream_kind = C->stream ? (uint8_t)C->stream->kind : 0;
     work.busy = 1;
     lock_take(&recent_lock);
-    for (uint32_t i = 0; i < RECENT; i++) {
-        if (recent[i].stream == work.stream)
-            recent[i].busy = 0;
-    }
     recent[recent_next++ % RECENT] = work;
     lock_drop(&recent_lock);
 }
@@ -250,7 +244,7 @@ void log_entering(struct call *C)
     int whole = waits_for_context(C->op);
     if (!whole && !(C->flags & PTDS_CALL_LEGACY) && C->op != PTDS_OP_STREAM_SYNC)
         return;
-    if (!culprit(C, whole || C->op == PTDS_OP_STREAM_SYNC, &work) || !show((uint64_t)C->caller * 2 + 1))
+    if (!culprit(C, whole || C->op == PTDS_OP_STREAM_SYNC, &work) || !show(C, GOES_IN))
         return;
     describe(&work, what, sizeof what);
     site(C, where, sizeof where);
@@ -277,7 +271,7 @@ static void log_blocked(const struct call *C, uint64_t ns)
 {
     char where[256], bytes[64], what[256] = "nothing that the shim has seen";
     struct work work;
-    if (!show((uint64_t)C->caller * 2))
+    if (!show(C, BLOCKED))
         return;
     if (culprit(C, 1, &work))
         describe(&work, what, sizeof what);
@@ -296,7 +290,7 @@ static void log_barrier(const struct call *C)
 {
     char where[256], what[256];
     struct work work;
-    if (!culprit(C, 0, &work) || !show((uint64_t)C->caller * 2 + 7))
+    if (!culprit(C, 0, &work) || !show(C, LEGACY))
         return;
     describe(&work, what, sizeof what);
     site(C, where, sizeof where);
@@ -330,6 +324,7 @@ void log_finish(void)
 void log_after_fork(void)
 {
     recent_lock.held = 0;
+    memset(recent, 0, sizeof recent);
     map_reset(&sites);
     suppressed = 0;
     if (log_file > STDERR_FILENO)
