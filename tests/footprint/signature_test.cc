@@ -98,6 +98,148 @@ TEST(Signature, OfNames)
         EXPECT_EQ(letters(row.name), row.letters) << row.name;
 }
 
+/* What a name may be made of besides, each before a parameter that says whether it was read to its end. */
+const Row parts[] = {
+    /* something inside a function: a class, a text, with a number, in a class, without a name */
+    {"_Z1fIZ4mainE1AEvPT_T_", "Wc"},
+    {"_Z1fIZ4mainEs1AEvPT_T_", "Wc"},
+    {"_Z1fIZ4mainEsEvPT_", "W"},
+    {"_Z1fIZ4mainE1A_3EvPT_", "W"},
+    {"_Z1fIZ4mainE1A__12_EvPT_", "W"},
+    {"_Z1fIZ4mainE1A__12EvPT_", "?"},
+    {"_Z1fIZ4mainEN1A1BEEvPT_", "W"},
+    {"_Z1fIZ4mainEUt_EvPT_", "W"},
+    {"_Z1fIZ4mainEUt0_EvPT_", "W"},
+    {"_Z1fIZ4mainEUlvE_EvPT_", "W"},
+    {"_Z1fIZ4mainEUlPfiE2_EvPT_", "W"},
+    {"_Z1fIZ4mainEUx_EvPT_", "?"},
+    {"_Z1fIZ4mainEUlPf_EvPT_", "?"},
+    {"_ZZ1gvEN1A1fEPf", "."},
+    /* constructors, destructors, operators */
+    {"_ZN1AC1EPf", "."},
+    {"_ZN1AD0EPf", "."},
+    {"_ZN1AC_EPf", "?"},
+    {"_ZN1AplEPf", "."},
+    {"_ZN1AzzEPf", "."},
+    {"_ZN1AaaEPf", "."},
+    {"_ZN1AZZEPf", "?"},
+    {"_ZN1AcvfEPf", "?"},
+    {"_ZN1AliEPf", "?"},
+    {"_ZN1ArSEPf", "."},
+    {"_ZNK1AclEPKf", "r"},
+    {"_ZNVK1AclEPKf", "r"},
+    {"_ZNR1AclEPKf", "r"},
+    {"_ZNO1AclEPKf", "r"},
+    {"_ZplPf", "."},
+    {"_ZN1A", "?"},
+    /* tags of the ABI */
+    {"_Z1fB3abiPf", "."},
+    {"_Z1fB3abiB2xyPf", "."},
+    {"_Z1fB12abcdefghijklPf", "."},
+    {"_ZN1AB3abi1fEPf", "."},
+    {"_Z1fB3Pf", "?"},
+    {"_Z1fBPf", "?"},
+    /* template arguments: values, addresses, packs */
+    {"_Z1fILi3EEvPf", "."},
+    {"_Z1fILin3EEvPf", "."},
+    {"_Z1fIL_Z1gEEvPf", "."},
+    {"_Z1fIXadL_Z1gvEEEvPf", "."},
+    {"_Z1fIXL_Z1gvEEEvPf", "."},
+    {"_Z1fIXadL_Z1gPfEEEvS0_", "."},
+    {"_Z1fIJfiEEvPf", "."},
+    {"_Z1fIJEEvPf", "."},
+    {"_Z1fIJfEiEvPT0_", "."},
+    {"_Z1fIL3barE3EvPf", "?"},
+    {"_ZN1A1fIiEEvPT_", "."},
+    {"_ZN1AIPfE1fIiEEvPT_", "."},
+    {"_ZN1AIPfE1fEPf", "."},
+    {"_Z1fI1AEvNT_1BEPf", "c."},
+    {"_Z1fI1AEvPNT_1BET_", "Wc"},
+    {"_Z1fISaIfEEvPT_", "W"},
+    /* std */
+    {"_Z1fSs", "c"},
+    {"_Z1fPSsS_", "WW"},
+    {"_Z1fSt4pairIifE", "c"},
+    {"_Z1fPSt7complexIfE", "."},
+    {"_Z1fPSt7complexIfES1_S0_S_", "...c"},
+    {"_Z1fPSt7complexIfES1_S2_", "?"},
+    {"_Z1fN4cuda3std7complexIfEE", "."},
+    {"_Z1fN6thrust7complexIdEE", "."},
+    {"_Z1fNSt1AE", "c"},
+    {"_Z1fNSt1AIiEE", "c"},
+    {"_Z1fPSt6vectorIfSaIfEE", "W"},
+    /* nested ones */
+    {"_Z1fN1AIiE1BE", "c"},
+    {"_Z1fNS_1BE", "?"},
+    {"_Z1fP1ANS_1BE", "Wc"},
+    /* types: built in, qualified, functions, arrays */
+    {"_Z1fDn", "."},
+    {"_Z1fPDfPDdPDePDhPDiPDsPDuPDaPDcPDnPDF16_PDF32xPDF16b", "............."},
+    {"_Z1fDF16", "?"},
+    {"_Z1fPDb", "?"},
+    {"_Z1fPDt", "?"},
+    {"_Z1fTs1A", "?"},
+    {"_Z1fTu1A", "?"},
+    {"_Z1fTe1A", "?"},
+    {"_Z1fU8__strongPf", "?"},
+    {"_Z1fRKfRf", "r."},
+    {"_Z1fOfOKf", ".r"},
+    {"_Z1fKPfKPKf", ".r"},
+    {"_Z1fKfVPfVKPf", "..."},
+    {"_Z1fPVPfPKVP1A", "WR"},
+    {"_Z1f1AK1AKPK1A", "ccR"},
+    {"_Z1fPFvPfEPKFvvE", ".r"},
+    {"_Z1fPFYviE", "."},
+    {"_Z1fPFvi", "?"},
+    {"_Z1fPFvvES0_S_", "..."},
+    {"_Z1fPA_fPKA3_PfA3_Kf", ".R."},
+    {"_Z1fPA3f", "?"},
+    {"_Z1fPA3_fS0_S_", "..."},
+    {"_Z1fPKVfS0_S_", "rr."},
+    /* the end: what a compiler has made a part of, and too much */
+    {"_Z1kIiEvv", ""},
+    {"_Z1fv.part.0", ""},
+    {"_Z1fPf.part.0", "."},
+    {"_Z1fPfE", "?"},
+    /* what holds no pointers, and what only looks like it */
+    {"_Z1fP5char1P5char4P6float2P10ulonglong4", "...."},
+    {"_Z1fP5char0P5char5P6char44P4char", "WWWW"},
+    {"_Z1fP6__halfP7__half2P13__nv_bfloat16P14__nv_bfloat162", "...."},
+    {"_Z1fP13__nv_fp8_e4m3P13__nv_fp8_e5m2P4dim3", "..."},
+    {"_Z1fP17curandStateXORWOWP24curandStatePhilox4_32_10P19curandStateMRG32k3a", "..."},
+    {"_Z1fPN3c108BFloat16EPNS_4HalfEPNS_6BFloatE", "..W"},
+};
+
+TEST(Signature, OfParts)
+{
+    for (const Row &row : parts)
+        EXPECT_EQ(letters(row.name), row.letters) << row.name;
+}
+
+std::string repeated(const std::string &text, int times)
+{
+    std::string all;
+    while (times-- > 0)
+        all += text;
+    return all;
+}
+
+/* So deep, so many parameters, so many template arguments; and depth is not length. */
+TEST(Signature, AsFarAsThereIsRoom)
+{
+    EXPECT_EQ(letters("_Z1f" + repeated("P", 38) + "i"), "W");
+    EXPECT_EQ(letters("_Z1f" + repeated("P", 39) + "i"), "?");
+    EXPECT_EQ(letters("_Z1f" + repeated("Pf", 128)), std::string(128, '.'));
+    EXPECT_EQ(letters("_Z1f" + repeated("Pf", 129)), "?");
+    EXPECT_EQ(letters("_Z1fI" + repeated("i", 64) + "EvPf"), ".");
+    EXPECT_EQ(letters("_Z1fI" + repeated("i", 65) + "EvPf"), "?");
+    EXPECT_EQ(letters("_Z1f" + repeated("1AIiE", 100)), std::string(100, 'c'));
+    EXPECT_EQ(letters("_Z1f" + repeated("Z1gvE1A", 100)), std::string(100, 'c'));
+    EXPECT_EQ(letters("_Z1f" + repeated("Z1giE1A", 100)), std::string(100, 'c'));
+    EXPECT_EQ(letters("_Z1f" + repeated("1AI", 19) + "i" + repeated("E", 19)), "c");
+    EXPECT_EQ(letters("_Z1f" + repeated("1AI", 20) + "i" + repeated("E", 20)), "?");
+}
+
 /* Numbers of what came before are to base 36, those of a template's arguments to base 10. */
 TEST(Signature, OfWhatIsNumbered)
 {
