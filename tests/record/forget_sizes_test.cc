@@ -80,13 +80,27 @@ TEST_F(Forget, RecordsThatAreTooShort)
 
 TEST_F(Forget, DefinitionsThatAreTooShort)
 {
-    put(old_, context(1), sizeof(ptds_rec_CONTEXT) - 8);
-    put(old_, stream(2, PTDS_LIFE_GONE), sizeof(ptds_rec_STREAM) - 8);
-    put(old_, thread(3), sizeof(ptds_rec_THREAD) - 8);
-    put(old_, name(4), sizeof(ptds_rec_STRING) - 8);
-    put(old_, memory(5), sizeof(ptds_rec_MEMORY) - 8);
+    put(chunk(PTDS_CHUNK_DEFINITIONS), context(1), sizeof(ptds_rec_CONTEXT) - 8);
+    put(chunk(PTDS_CHUNK_DEFINITIONS), stream(2, PTDS_LIFE_GONE), sizeof(ptds_rec_STREAM) - 8);
+    put(chunk(PTDS_CHUNK_DEFINITIONS), thread(3), sizeof(ptds_rec_THREAD) - 8);
+    put(chunk(PTDS_CHUNK_DEFINITIONS), name(4), sizeof(ptds_rec_STRING) - 8);
+    put(chunk(PTDS_CHUNK_DEFINITIONS), memory(5), sizeof(ptds_rec_MEMORY) - 8);
     EXPECT_EQ("0:", forgotten());
     EXPECT_EQ(Texts{}, g_may_go);
+    auto base = record<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE);
+    base.context = 6;
+    put(chunk(PTDS_CHUNK_DEFINITIONS), base, sizeof base - 8);
+    put(old_, context(6));
+    EXPECT_EQ("1: stream 99", forgotten());
+}
+
+/* A record that is no more than its header is one all the same. */
+TEST_F(Forget, TheShortestRecord)
+{
+    put(old_, record<struct ptds_rec_PROCESS>(200), sizeof(struct ptds_record));
+    put(old_, stream(2, PTDS_LIFE_GONE));
+    put(old_, record<struct ptds_rec_PROCESS>(201), sizeof(struct ptds_record));
+    EXPECT_EQ("1: stream 99 kind 200 kind 201", forgotten());
 }
 
 /* Thousands at once, of every kind, and the one among them that is referred to. */

@@ -61,7 +61,6 @@ int memory_is_there(const struct ptds_rec_MEMORY *memory)
     return g_memory_there.count(memory->uid) != 0;
 }
 
-/* The first 24 bytes of a record: its header, and of what it is. */
 class Forget : public testing::Test
 {
 protected:
@@ -84,10 +83,11 @@ protected:
         size_t old;
         return store_chunk(kind, thread, &old);
     }
+    /* With its size said to be less, all of it is there nevertheless. */
     template <class Record> static void put(struct ptds_chunk *to, Record record, size_t size = sizeof(Record))
     {
         record.record.size = uint16_t(size);
-        memcpy(reinterpret_cast<uint8_t *>(to + 1) + to->committed, &record, size);
+        memcpy(reinterpret_cast<uint8_t *>(to + 1) + to->committed, &record, sizeof record);
         to->committed += size;
     }
     static ptds_rec_STREAM stream(uint32_t uid, enum ptds_life state = PTDS_LIFE_SEEN, uint64_t ticks = 1,
