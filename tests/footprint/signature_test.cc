@@ -115,6 +115,7 @@ const Row parts[] = {
     {"_Z1fIZ4mainEUx_EvPT_", "?"},
     {"_Z1fIZ4mainEUlPf_EvPT_", "?"},
     {"_ZZ1gvEN1A1fEPf", "."},
+    {"_Z1fI1AEvZ1gIiEvvE1BPT_", "cW"}, /* g's template arguments are its own */
     /* constructors, destructors, operators */
     {"_ZN1AC1EPf", "."},
     {"_ZN1AD0EPf", "."},
@@ -238,6 +239,9 @@ TEST(Signature, AsFarAsThereIsRoom)
     EXPECT_EQ(letters("_Z1f" + repeated("Z1giE1A", 100)), std::string(100, 'c'));
     EXPECT_EQ(letters("_Z1f" + repeated("1AI", 19) + "i" + repeated("E", 19)), "c");
     EXPECT_EQ(letters("_Z1f" + repeated("1AI", 20) + "i" + repeated("E", 20)), "?");
+    const std::string longer = "200" + std::string(200, 'a');
+    EXPECT_EQ(letters("_Z1f" + repeated(longer, 81)), std::string(81, 'c')) << "16 kB of names";
+    EXPECT_EQ(letters("_Z1f" + repeated(longer, 82)), "?");
 }
 
 /* Numbers of what came before are to base 36, those of a template's arguments to base 10. */

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The records that others refer to: contexts, streams, kernels, names, threads, stacks, what a trace says first.
+ */
+#include "tests/record/recording.h"
+
+#include <algorithm>
+#include <sys/prctl.h>
+
+extern "C" {
+#include "interpose/base/elf.h"
+#include "interpose/record/definitions.h"
+#include "interpose/record/rescue.h"
+#include "interpose/state/hooks.h"
+}
+
+namespace
+{
+
+class Definitions : public Recording
+{
+protected:
+    using Texts = std::vector<std::string>;
+    /* The largest record that a chunk has room for. */
+    static constexpr size_t kLargest = PTDS_CHUNK_SIZE - sizeof(struct ptds_chunk);
+};
+
+TEST_F(Definitions, Contexts)
+{
+    struct context context = {};
+    context.handle = CUcontext(0x1234);
+    context.uid = 5, context.device = 2, context.kind = PTDS_CONTEXT_PRIMARY;
+    record_context(&context, PTDS_LIFE_CREATED);
+    auto written = last<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT);
+    EXPECT_EQ(0x1234u, written.handle);
+    EXPECT_EQ(5u, written.uid);
+    EXPECT_EQ(2, written.device);
+    EXPECT_EQ(unsigned{PTDS_LIFE_CREATED}, written.state);
+    EXPECT_EQ(unsigned{PTDS_CONTEXT_PRIMARY}, written.kind);
+    EXPECT_NE(0u, written.ticks);
+}
+
+TEST_F(Definitions, Streams)
+{
+    struct thread *before = thread_self;
+    thread_self = &thread_;
+    record_stream(9, CUstream(0x77), &context_, PTDS_STREAM_NON_BLOCKING, PTDS_LIFE_CREATED, -4, 31);
+    thread_self = nullptr;
+    auto written = last<ptds_rec_STREAM>(PTDS_REC_STREAM);
+    EXPECT_EQ(9u, written.uid);
+    EXPECT_EQ(0x77u, written.handle);
+    EXPECT_EQ(3u, written.context);
+    EXPECT_EQ(unsigned{PTDS_STREAM_NON_BLOCKING}, written.kind);
+    EXPECT_EQ(unsigned{PTDS_LIFE_CREATED}, written.state);
+    EXPECT_EQ(-4, written.priority);
+    EXPECT_EQ(7u, written.thread);
+    EXPECT_EQ(31u, written.stack);
+    EXPECT_NE(0u, written.ticks);
+    record_stream(10, CUstream(0x78), nullptr, PTDS_STREAM_BLOCKING, PTDS_LIFE_GONE, 0, 0);
+    thread_self = before;
+    written = last<ptds_rec_STREAM>(PTDS_REC_STREAM);
+    EXPECT_EQ(0u, written.context);
+    EXPECT_EQ(0u, written.thread);
+}
+
+/* The creating call's stack, if there is such a call. */
+TEST_F(Definitions, StreamsAreHeardOf)
+{
+    record_listen();
+    struct call call = made();
+    STATE_TELL(stream_seen, &call, 9, CUstream(0x77), &context_, PTDS_STREAM_BLOCKING, PTDS_LIFE_CREATED, 1);
+    EXPECT_NE(0u, last<ptds_rec_STREAM>(PTDS_REC_STREAM).stack);
+    EXPECT_EQ(1, last<ptds_rec_STREAM>(PTDS_REC_STREAM).priority);
+    STATE_TELL(stream_seen, nullptr, 9, CUstream(0x77), &context_, PTDS_STREAM_BLOCKING, PTDS_LIFE_GONE, 1);
+    EXPECT_EQ(0u, last<ptds_rec_STREAM>(PTDS_REC_STREAM).stack);
+    STATE_TELL(context_seen, &context_, PTDS_LIFE_GONE);
+    EXPECT_EQ(3u, last<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT).uid);
+    state_hooks = {};
+}
+
+TEST_F(Definitions, Kernels)
+{
+    const uint32_t layout[] = {0x00000008, 0x00080004};
+    record_kernel(0x99, 4, 2, layout, 17, "spin");
+    auto written = last<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
+    EXPECT_EQ(0x99u, written.handle);
+    EXPECT_EQ(4u, written.uid);
+    EXPECT_EQ(2u, written.params);
+    EXPECT_EQ(17u, written.variables);
+    EXPECT_EQ(0, memcmp(bytes_of(PTDS_REC_KERNEL).back().data() + sizeof written, layout, sizeof layout));
+    auto name = last<ptds_rec_STRING>(PTDS_REC_STRING);
+    EXPECT_EQ(name.id, written.name);
+    EXPECT_EQ(unsigned{PTDS_ROLE_KERNEL}, name.role);
+    EXPECT_EQ("spin", texts<ptds_rec_STRING>(PTDS_REC_STRING).back());
+    record_kernel(0x9a, 5, UINT32_MAX, nullptr, 0, nullptr);
+    written = last<ptds_rec_KERNEL>(PTDS_REC_KERNEL);
+    EXPECT_EQ(0u, written.name);
+    EXPECT_EQ(sizeof written, bytes_of(PTDS_REC_KERNEL).back().size());
+}
+
+TEST_F(Definitions, WhatWentPastOrAway)
+{
+    record_untabled("cuNewest", 1, 13020);
+    auto untabled = last<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED);
+    EXPECT_EQ(1u, untabled.handed);
+    EXPECT_EQ(13020u, untabled.version);
+    EXPECT_EQ("cuNewest", texts<ptds_rec_UNTABLED>(PTDS_REC_UNTABLED).back());
+    record_bypass(PTDS_BYPASS_NAMESPACE_USER, "libother.so", 6);
+    auto bypass = last<ptds_rec_BYPASS>(PTDS_REC_BYPASS);
+    EXPECT_EQ(unsigned{PTDS_BYPASS_NAMESPACE_USER}, bypass.what);
+    EXPECT_EQ(6u, bypass.functions);
+    EXPECT_EQ("libother.so", texts<ptds_rec_BYPASS>(PTDS_REC_BYPASS).back());
+    record_process(PTDS_PROCESS_FORK, 4711);
+    auto process = last<ptds_rec_PROCESS>(PTDS_REC_PROCESS);
+    EXPECT_EQ(unsigned{PTDS_PROCESS_FORK}, process.what);
+    EXPECT_EQ(4711u, process.pid);
+    EXPECT_NE(0u, process.ticks);
+}
+
+/* One for each text and role. */
+TEST_F(Definitions, Texts)
+{
+    const uint32_t one = define_string(PTDS_ROLE_REGION, "solve");
+    EXPECT_EQ(one, define_string(PTDS_ROLE_REGION, "solve"));
+    EXPECT_EQ(one + 1, define_string(PTDS_ROLE_REGION, "solver"));
+    EXPECT_EQ(one + 2, define_string(PTDS_ROLE_KERNEL, "solve"));
+    EXPECT_EQ(one + 3, define_string(PTDS_ROLE_KERNEL, ""));
+    EXPECT_EQ((Texts{"solve", "solver", "solve", ""}), texts<ptds_rec_STRING>(PTDS_REC_STRING));
+    EXPECT_EQ(1u, one);
+}
+
+/* As much of a text as a chunk has room for, in whole words. */
+TEST_F(Definitions, LongTexts)
+{
+    for (const auto &[length, kept] : {std::pair{kLargest, kLargest - sizeof(ptds_rec_STRING) - 8},
+                                       {kLargest - sizeof(ptds_rec_STRING) - 8, kLargest - sizeof(ptds_rec_STRING) - 8},
+                                       {kLargest - sizeof(ptds_rec_STRING) - 9, kLargest - sizeof(ptds_rec_STRING) - 9},
+                                       {size_t{9}, size_t{9}}}) {
+        define_string(PTDS_ROLE_REGION, std::string(length, 'x').c_str());
+        EXPECT_EQ(kept, texts<ptds_rec_STRING>(PTDS_REC_STRING).back().size()) << length;
+        const size_t whole = bytes_of(PTDS_REC_STRING).back().size();
+        EXPECT_EQ((sizeof(ptds_rec_STRING) + kept + 7) / 8 * 8, whole) << "no more than it needs";
+    }
+}
+
+/* What does not fit into a chunk comes into the next one, and what fits just fits. */
+TEST_F(Definitions, FillTheirChunks)
+{
+    uint64_t chunks = store_header()->chunks;
+    for (uint32_t i = 0; store_header()->chunks == chunks; i++)
+        record_process(PTDS_PROCESS_FORK, i);
+    const struct ptds_chunk *full = nullptr, *next = nullptr;
+    for (uint64_t i = 0; store_chunk_at(i); i++) {
+        if (store_chunk_at(i)->kind != PTDS_CHUNK_DEFINITIONS)
+            continue;
+        full = next;
+        next = store_chunk_at(i);
+    }
+    ASSERT_TRUE(full);
+    EXPECT_LE(kLargest - full->committed, sizeof(ptds_rec_PROCESS) - 1);
+    EXPECT_EQ(sizeof(ptds_rec_PROCESS), next->committed);
+}
+
+TEST_F(Definitions, MemoriesThatWereRescued)
+{
+    ptds_rec_MEMORY memories[2] = {};
+    for (ptds_rec_MEMORY &one : memories) {
+        one.record = {PTDS_REC_MEMORY, sizeof one, 0};
+        one.uid = uint32_t(&one - memories) + 40;
+    }
+    define_memories(reinterpret_cast<const uint8_t *>(memories), 0);
+    EXPECT_EQ(0u, all<ptds_rec_MEMORY>(PTDS_REC_MEMORY).size());
+    define_memories(reinterpret_cast<const uint8_t *>(memories), sizeof memories);
+    ASSERT_EQ(2u, all<ptds_rec_MEMORY>(PTDS_REC_MEMORY).size());
+    EXPECT_EQ(41u, last<ptds_rec_MEMORY>(PTDS_REC_MEMORY).uid);
+}
+
+TEST_F(Definitions, StacksAndTheirObjects)
+{
+    struct elf_object object;
+    char path[1024];
+    void *const frames[] = {reinterpret_cast<void *>(&define_stack), reinterpret_cast<void *>(0x10)};
+    ASSERT_TRUE(elf_containing(frames[0], &object));
+    const uint32_t id = define_stack(frames, 2);
+    auto stack = last<ptds_rec_STACK>(PTDS_REC_STACK);
+    EXPECT_EQ(id, stack.id);
+    EXPECT_EQ(2u, stack.count);
+    EXPECT_EQ(0, memcmp(bytes_of(PTDS_REC_STACK).back().data() + sizeof stack, frames, sizeof frames));
+    auto written = last<ptds_rec_OBJECT>(PTDS_REC_OBJECT);
+    EXPECT_EQ(object.base, written.base);
+    EXPECT_EQ(object.end, written.end);
+    EXPECT_EQ(object.bias, written.bias);
+    EXPECT_EQ(1u, written.id);
+    EXPECT_EQ(elf_path(&object, path, sizeof path), texts<ptds_rec_OBJECT>(PTDS_REC_OBJECT).back());
+    EXPECT_EQ(id + 1, define_stack(frames, 1));
+    EXPECT_EQ(1u, all<ptds_rec_OBJECT>(PTDS_REC_OBJECT).size()) << "once";
+    void *const libc[] = {reinterpret_cast<void *>(&prctl)};
+    define_stack(libc, 1);
+    EXPECT_EQ(2u, last<ptds_rec_OBJECT>(PTDS_REC_OBJECT).id);
+}
+
+/* All the table's functions by number, then the settings. */
+TEST_F(Definitions, ThePreamble)
+{
+    std::vector<ptds_rec_API> apis = all<ptds_rec_API>(PTDS_REC_API);
+    Texts names = texts<ptds_rec_API>(PTDS_REC_API), settings = texts<ptds_rec_SETTING>(PTDS_REC_SETTING);
+    ASSERT_EQ(size_t{API_COUNT}, apis.size());
+    for (unsigned i = 0; i < API_COUNT; i++) {
+        EXPECT_EQ(i, apis[i].api);
+        EXPECT_EQ(api_rows[i].symbol, names[i]);
+        EXPECT_EQ(api_rows[i].twin != API_TWIN_NONE, apis[i].twin == 1) << names[i];
+        EXPECT_EQ(unsigned(api_rows[i].class_), apis[i].class_);
+    }
+    for (const char *wanted : {"policy=guarded", "guard=1", "driver_version=0"})
+        EXPECT_EQ(1, std::count(settings.begin(), settings.end(), wanted)) << wanted;
+    EXPECT_EQ(0u, settings.back().find("driver_path="));
+    EXPECT_GE(all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).size(), 1u);
+}
+
+/* ---- threads ---- */
+
+TEST_F(Definitions, AThreadsBeginningAndEnd)
+{
+    struct thread *before = thread_self;
+    char old_name[17] = "";
+    prctl(PR_GET_NAME, old_name);
+    prctl(PR_SET_NAME, "fifteen letters");
+    thread_self = &thread_;
+    record_thread_started(&thread_);
+    auto written = last<ptds_rec_THREAD>(PTDS_REC_THREAD);
+    EXPECT_EQ(7u, written.id);
+    EXPECT_EQ(70u, written.tid);
+    EXPECT_EQ(unsigned{PTDS_LIFE_SEEN}, written.state);
+    EXPECT_NE(0u, written.ticks);
+    EXPECT_EQ("fifteen letters", texts<ptds_rec_THREAD>(PTDS_REC_THREAD).back());
+    ASSERT_TRUE(thread_.counts && thread_.defaults && thread_.now);
+    EXPECT_EQ(1u, thread_.counts_in_chunk);
+    record_thread_named(&thread_, "solver");
+    EXPECT_EQ(unsigned{PTDS_LIFE_NAMED}, last<ptds_rec_THREAD>(PTDS_REC_THREAD).state);
+    thread_.counts[3].calls = 5;
+    thread_.defaults[3].kept = 6;
+    record_thread_ended(&thread_);
+    thread_self = before;
+    prctl(PR_SET_NAME, old_name);
+    EXPECT_EQ(unsigned{PTDS_LIFE_GONE}, last<ptds_rec_THREAD>(PTDS_REC_THREAD).state);
+    EXPECT_EQ("solver", texts<ptds_rec_THREAD>(PTDS_REC_THREAD).back());
+    EXPECT_TRUE(!thread_.counts && !thread_.defaults && !thread_.now && !thread_.chunk && !thread_.chunk_at);
+    const struct ptds_chunk *ended = store_chunk_at(0); /* the counts of threads that have ended */
+    ASSERT_EQ(uint32_t{PTDS_CHUNK_COUNTS}, ended->kind);
+    EXPECT_EQ(API_COUNT * 2 * sizeof(struct ptds_count), ended->committed);
+    EXPECT_EQ(5u, reinterpret_cast<const struct ptds_count *>(ended + 1)[3].calls);
+    const char *base = reinterpret_cast<const char *>(ended);
+    EXPECT_EQ(6u, reinterpret_cast<const struct ptds_default_count *>(base + ended->defaults)[3].kept);
+}
+
+/* One of the driver's own says so; of a name as much as there is room for. */
+TEST_F(Definitions, OtherThreads)
+{
+    thread_.drivers = 1;
+    record_thread_named(&thread_, std::string(100, 'n').c_str());
+    EXPECT_EQ(0u, all<ptds_rec_THREAD>(PTDS_REC_THREAD).size()) << "not before its first call";
+    record_thread_started(&thread_);
+    EXPECT_EQ(unsigned{PTDS_LIFE_DRIVERS}, last<ptds_rec_THREAD>(PTDS_REC_THREAD).state);
+    EXPECT_EQ(std::string(63, 'n'), texts<ptds_rec_THREAD>(PTDS_REC_THREAD).back());
+}
+
+/* Those of whom a chunk has no room lie in memory, and are added up at their end, or at the process's. */
+TEST_F(Definitions, CountsInMemory)
+{
+    size_t old;
+    while (store_chunk(PTDS_CHUNK_COUNTS, 1, &old)) {
+    }
+    struct thread other = {};
+    other.uid = 8;
+    other.fork_generation = thread_fork_generation;
+    record_thread_started(&thread_);
+    record_thread_started(&other);
+    EXPECT_EQ(2u, store_header()->uncounted);
+    EXPECT_EQ(0u, thread_.counts_in_chunk);
+    thread_.counts[3] = {1, 2, 3, 4};
+    other.counts[3] = {10, 20, 30, 40};
+    record_thread_ended(&thread_);
+    EXPECT_EQ(1u, store_header()->uncounted);
+    record_thread_ended(&other);
+    EXPECT_EQ(0u, store_header()->uncounted);
+    const struct ptds_count *sum = reinterpret_cast<const struct ptds_count *>(store_chunk_at(0) + 1) + 3;
+    EXPECT_EQ(11u, sum->calls);
+    EXPECT_EQ(22u, sum->failed);
+    EXPECT_EQ(33u, sum->remapped);
+    EXPECT_EQ(44u, sum->ticks);
+}
+
+/* The call that a thread is in, for whoever looks at a program that hangs. */
+TEST_F(Definitions, TheCallThatAThreadIsIn)
+{
+    struct call call = made(API_cuStreamSynchronize, PTDS_OP_EVENT_SYNC);
+    call.twin = 1, call.flags = PTDS_CALL_TIMED, call.stream_uid = 11, call.target_uid = 12, call.object = 13;
+    call.generation = 14, call.kinds = 0x42, call.words = 1, call.word[0] = 99;
+    record_entering(&call);
+    const struct ptds_now *now = thread_.now;
+    ASSERT_TRUE(now);
+    EXPECT_EQ(call.enter, now->enter);
+    EXPECT_GT(now->enter, 1000u) << "the time of its stack is not the call's";
+    EXPECT_EQ(0x10u, now->caller);
+    EXPECT_EQ(API_cuStreamSynchronize, now->api);
+    EXPECT_EQ(1u, now->twin);
+    EXPECT_EQ(uint32_t{PTDS_CALL_TIMED}, now->flags);
+    EXPECT_EQ(3u, now->context);
+    EXPECT_EQ(11u, now->stream);
+    EXPECT_EQ(12u, now->target);
+    EXPECT_EQ(13u, now->object);
+    EXPECT_EQ(14u, now->generation);
+    EXPECT_EQ(PTDS_OP_EVENT_SYNC, now->op);
+    EXPECT_EQ(0x42, now->kinds);
+    EXPECT_EQ(99u, now->word);
+    EXPECT_NE(0u, now->stack);
+    EXPECT_EQ(call.stack, now->stack);
+    call.words = 0;
+    record_entering(&call);
+    EXPECT_EQ(0u, now->word);
+    record_call(&call);
+    EXPECT_EQ(0u, now->enter);
+}
+
+/* A chunk more while it waits anyway. */
+TEST_F(Definitions, AChunkMoreForThoseThatWait)
+{
+    record_thread_started(&thread_);
+    struct call call = made();
+    record_call(&call);
+    thread_.chunk_at += PTDS_CHUNK_SIZE / 2;
+    for (unsigned op = PTDS_OP_NONE; op <= PTDS_OP_GRAPH_UPLOAD; op++) {
+        call = made(API_cuStreamSynchronize, uint8_t(op));
+        record_entering(&call);
+        const bool waits = op == PTDS_OP_STREAM_SYNC || op == PTDS_OP_EVENT_SYNC || op == PTDS_OP_CTX_SYNC;
+        EXPECT_EQ(waits, thread_.ahead != nullptr) << op;
+        if (thread_.ahead) {
+            store_chunk_full(thread_.ahead);
+            thread_.ahead = nullptr;
+        }
+    }
+}
+
+} // namespace

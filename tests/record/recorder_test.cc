@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the recorder writes of calls that a test makes up: each field, the exact counts, and what it does without memory.
+ */
+#include "tests/record/recording.h"
+
+#include <cerrno>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern "C" {
+#include "interpose/record/append.h"
+#include "interpose/record/stacks.h"
+#include "interpose/state/capture.h"
+}
+
+namespace
+{
+
+/* ---- the header ---- */
+
+class Header : public Recording
+{
+protected:
+    void SetUp() override
+    {
+        setenv("RANK", "5", 1);
+        setenv("WORLD_SIZE", "12", 1);
+        setenv("PTDS_RUN", "4711:1:", 1);
+        Recording::SetUp();
+    }
+    void TearDown() override
+    {
+        for (const char *name : {"RANK", "WORLD_SIZE", "PTDS_RUN"})
+            unsetenv(name);
+        Recording::TearDown();
+    }
+};
+
+TEST_F(Header, SaysWhoseTraceItIs)
+{
+    const struct ptds_trace_header *header = store_header();
+    char host[64] = "", program[256] = "";
+    gethostname(host, sizeof host - 1);
+    ASSERT_GT(readlink("/proc/self/exe", program, sizeof program - 1), 0);
+    EXPECT_EQ(0, memcmp(header->magic, "PTDSTRC1", 8));
+    EXPECT_EQ(1u, header->version);
+    EXPECT_EQ(65536u, header->header_size);
+    EXPECT_EQ(32768u, header->chunk_size);
+    EXPECT_EQ(64u, header->call_size);
+    EXPECT_EQ(uint32_t(getpid()), header->pid);
+    EXPECT_EQ(uint32_t(getppid()), header->parent_pid);
+    EXPECT_EQ(5, header->rank);
+    EXPECT_EQ(12, header->ranks);
+    EXPECT_EQ(4711u, header->run);
+    EXPECT_EQ(unsigned(clock_source), unsigned(header->clock));
+    EXPECT_NE(0u, header->born);
+    EXPECT_STREQ(host, header->host);
+    EXPECT_STREQ(program, header->program);
+    EXPECT_STREQ("0.1.0", header->shim);
+    EXPECT_EQ(uint64_t{64} * PTDS_CHUNK_SIZE, header->limit);
+    EXPECT_EQ(0u, header->clean_end);
+    const std::string schema(reinterpret_cast<const char *>(header) + header->schema_offset, header->schema_size);
+    EXPECT_EQ(4096u, header->schema_offset);
+    EXPECT_EQ(0u, schema.find("STRING 1 id:u32 role:u32 text:char...\nAPI 2 api:u16 twin:u16 class_:u32 text:char...\n"));
+    EXPECT_EQ('\n', schema.back());
+}
+
+/* ---- calls ---- */
+
+class Calls : public Recording
+{
+protected:
+    struct call record(struct call call)
+    {
+        record_call(&call);
+        return call;
+    }
+};
+
+TEST_F(Calls, EachField)
+{
+    struct call call = made();
+    call.flags = PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
+    call.kinds = 0x42;
+    call.edges = 3;
+    call.stream_uid = 11, call.target_uid = 12, call.object = 13, call.generation = 14;
+    call.touched.opaque = OPAQUE_TEXTURE;
+    call.touched.host = 1;
+    call.words = 3;
+    call.word[0] = 100, call.word[1] = 101, call.word[2] = 102, call.word[3] = 103;
+    thread_.region = 15;
+    record(call);
+    auto written = last<ptds_rec_CALL>(PTDS_REC_CALL);
+    EXPECT_EQ(1000u, written.enter);
+    EXPECT_EQ(0u, written.leave);
+    EXPECT_EQ(API_cuLaunchKernel, written.api);
+    EXPECT_EQ(0u, written.result);
+    EXPECT_EQ(PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED | PTDS_CALL_HOST_MEMORY | 7u << PTDS_CALL_WHY_SHIFT, written.flags);
+    EXPECT_EQ(PTDS_OP_LAUNCH, written.op);
+    EXPECT_EQ(0x42, written.kinds);
+    EXPECT_EQ(3u, written.streams);
+    EXPECT_EQ(3u, written.context);
+    EXPECT_EQ(11u, written.stream);
+    EXPECT_EQ(12u, written.target);
+    EXPECT_EQ(13u, written.object);
+    EXPECT_EQ(14u, written.generation);
+    EXPECT_EQ(15u, written.region);
+    EXPECT_NE(0u, written.stack);
+}
+
+TEST_F(Calls, AsManyWordsAsThereAre)
+{
+    for (uint8_t words : {uint8_t{0}, uint8_t{1}, uint8_t{2}, uint8_t{3}, uint8_t{CALL_WORDS - 1}, uint8_t{CALL_WORDS}}) {
+        struct call call = made();
+        call.words = words;
+        for (unsigned i = 0; i < CALL_WORDS; i++)
+            call.word[i] = 100 + i;
+        record(call);
+        const std::string bytes = bytes_of(PTDS_REC_CALL).back();
+        ASSERT_EQ(sizeof(ptds_rec_CALL) + words * 8u, bytes.size());
+        for (unsigned i = 0; i < words; i++) {
+            uint64_t word;
+            memcpy(&word, bytes.data() + sizeof(ptds_rec_CALL) + i * 8, sizeof word);
+            EXPECT_EQ(100u + i, word) << unsigned{words};
+        }
+    }
+}
+
+TEST_F(Calls, ThatAreTimed)
+{
+    struct call call = made(API_cuMemcpyDtoH_v2, PTDS_OP_COPY);
+    call.flags = PTDS_CALL_TIMED;
+    call.enter = clock_ticks();
+    record(call);
+    auto written = last<ptds_rec_CALL>(PTDS_REC_CALL);
+    EXPECT_GE(written.leave, written.enter);
+    EXPECT_EQ(written.leave - written.enter, count(API_cuMemcpyDtoH_v2).ticks);
+    EXPECT_EQ(1u, count(API_cuMemcpyDtoH_v2).calls);
+    EXPECT_EQ(0u, thread_.now->enter);
+}
+
+/* A failure is no answer that something is not ready. */
+TEST_F(Calls, AreCounted)
+{
+    struct call call = made();
+    record(call);
+    call.flags = PTDS_CALL_REMAPPED;
+    record(call);
+    call.result = CUDA_ERROR_LAUNCH_FAILED;
+    record(call);
+    EXPECT_EQ(unsigned(CUDA_ERROR_LAUNCH_FAILED), last<ptds_rec_CALL>(PTDS_REC_CALL).result);
+    call.result = CUDA_ERROR_NOT_READY;
+    record(call);
+    call.twin = 1;
+    record(call);
+    EXPECT_EQ(4u, count(API_cuLaunchKernel).calls);
+    EXPECT_EQ(3u, count(API_cuLaunchKernel).remapped);
+    EXPECT_EQ(1u, count(API_cuLaunchKernel).failed);
+    EXPECT_EQ(0u, count(API_cuLaunchKernel).ticks);
+    EXPECT_EQ(1u, count(API_cuLaunchKernel, 1).calls);
+    EXPECT_EQ(0u, on_default(API_cuLaunchKernel).legacy);
+}
+
+TEST_F(Calls, OnTheDefaultStreamAreCounted)
+{
+    struct call call = made();
+    call.flags = PTDS_CALL_LEGACY;
+    record(call);
+    record(call);
+    call.flags |= PTDS_CALL_REMAPPED;
+    record(call);
+    call.result = CUDA_ERROR_LAUNCH_FAILED;
+    record(call);
+    EXPECT_EQ(4u, on_default(API_cuLaunchKernel).legacy);
+    EXPECT_EQ(2u, on_default(API_cuLaunchKernel).kept);
+    EXPECT_EQ(1u, on_default(API_cuLaunchKernel).failed);
+    /* of operations only */
+    uint64_t expected = 4;
+    for (unsigned op = PTDS_OP_NONE; op <= PTDS_OP_GRAPH_UPLOAD; op++) {
+        call.op = uint8_t(op);
+        record(call);
+        expected += op >= PTDS_OP_LAUNCH && op <= PTDS_OP_OPAQUE;
+        EXPECT_EQ(expected, on_default(API_cuLaunchKernel).legacy) << op;
+    }
+}
+
+TEST_F(Calls, WhileACaptureIsOpen)
+{
+    record(made());
+    EXPECT_EQ(0u, last<ptds_rec_CALL>(PTDS_REC_CALL).flags);
+    captures_open = 1;
+    record(made());
+    captures_open = 0;
+    EXPECT_EQ(uint32_t{PTDS_CALL_CAPTURE_OPEN}, last<ptds_rec_CALL>(PTDS_REC_CALL).flags);
+}
+
+/* The stack that was taken before the call, unless the call blocked. */
+TEST_F(Calls, TheStackTakenBefore)
+{
+    struct call call = made();
+    call.flags = PTDS_CALL_TIMED;
+    call.stack = 4711;
+    call.enter = clock_ticks();
+    record(call);
+    EXPECT_EQ(4711u, last<ptds_rec_CALL>(PTDS_REC_CALL).stack);
+    call.enter = clock_ticks() - 1000000;
+    record(call);
+    EXPECT_NE(4711u, last<ptds_rec_CALL>(PTDS_REC_CALL).stack);
+}
+
+TEST_F(Calls, NothingWhereItIsOff)
+{
+    record_running = 2;
+    record(made());
+    struct call call = made();
+    record_edge(&call, 1, 2, 3);
+    EXPECT_EQ(0u, record_stack(&call));
+    record_running = 1;
+    EXPECT_EQ(nullptr, thread_.counts);
+    EXPECT_EQ(0u, all<ptds_rec_CALL>(PTDS_REC_CALL).size());
+    EXPECT_EQ(0u, all<ptds_rec_EDGE>(PTDS_REC_EDGE).size());
+    EXPECT_EQ(uint32_t{PTDS_CALL_SHIM_EDGE}, call.flags);
+}
+
+TEST_F(Calls, Edges)
+{
+    struct call call = made();
+    record_edge(&call, 21, 22, 23);
+    auto edge = last<ptds_rec_EDGE>(PTDS_REC_EDGE);
+    EXPECT_EQ(21u, edge.waits);
+    EXPECT_EQ(22u, edge.behind);
+    EXPECT_EQ(23u, edge.until);
+    EXPECT_EQ(1u, call.edges);
+    call.edges = UINT16_MAX;
+    record_edge(&call, 21, 22, 23);
+    EXPECT_EQ(UINT16_MAX, call.edges);
+    call.enter = call.edges = 0; /* it is not recorded itself */
+    record_edge(&call, 21, 22, 23);
+    EXPECT_EQ(0u, call.edges);
+    EXPECT_EQ(2u, all<ptds_rec_EDGE>(PTDS_REC_EDGE).size());
+}
+
+/* ---- chunks ---- */
+
+TEST_F(Calls, ThroughManyChunks)
+{
+    struct call call = made();
+    call.words = CALL_WORDS;
+    const size_t each = sizeof(ptds_rec_CALL) + CALL_WORDS * 8,
+                 in_one = (PTDS_CHUNK_SIZE - sizeof(struct ptds_chunk)) / each;
+    for (size_t i = 0; i < in_one; i++)
+        record(call);
+    const struct ptds_chunk *first = thread_.chunk;
+    EXPECT_EQ(in_one * each, first->committed);
+    EXPECT_EQ(1u, first->ordinal);
+    EXPECT_EQ(7u, first->thread);
+    thread_.allocates = 1;
+    record(call);
+    EXPECT_NE(first, thread_.chunk);
+    EXPECT_EQ(each, thread_.chunk->committed);
+    EXPECT_EQ(2u, thread_.chunk->ordinal);
+    EXPECT_EQ(0u, thread_.chunk->lost);
+    EXPECT_EQ(1u, thread_.chunk->holds);
+    EXPECT_EQ(0u, thread_.allocates);
+    EXPECT_EQ(0u, first->holds);
+}
+
+/* The next chunk is had while there is time, but not by threads that hardly record. */
+TEST_F(Calls, AChunkAhead)
+{
+    EXPECT_EQ(0, append_chunk_ahead(&thread_)) << "without one";
+    record(made());
+    const size_t quarter = PTDS_CHUNK_SIZE / 4;
+    uint8_t *base = reinterpret_cast<uint8_t *>(thread_.chunk), *at = thread_.chunk_at;
+    thread_.chunk_at = base + quarter - 1;
+    EXPECT_EQ(0, append_chunk_ahead(&thread_));
+    thread_.chunk_at = base + quarter;
+    EXPECT_EQ(1, append_chunk_ahead(&thread_));
+    EXPECT_EQ(0, append_chunk_ahead(&thread_)) << "it has one";
+    struct ptds_chunk *ahead = thread_.ahead;
+    ASSERT_TRUE(ahead);
+    thread_.chunk_at = at;
+    EXPECT_EQ(1, append_next_chunk(&thread_));
+    EXPECT_EQ(ahead, thread_.chunk);
+    EXPECT_EQ(nullptr, thread_.ahead);
+    EXPECT_EQ(reinterpret_cast<uint8_t *>(ahead + 1), thread_.chunk_at);
+    EXPECT_EQ(reinterpret_cast<uint8_t *>(ahead) + PTDS_CHUNK_SIZE, thread_.chunk_end);
+}
+
+/* Where no chunk is left what is lost is counted, by the thread and for all, and said in its next chunk. */
+TEST_F(Calls, ThereIsNoRoomFor)
+{
+    std::vector<struct ptds_chunk *> taken;
+    size_t old;
+    while (struct ptds_chunk *chunk = store_chunk(PTDS_CHUNK_CALLS, 1, &old))
+        taken.push_back(chunk);
+    const uint64_t before = store_header()->refused;
+    record(made());
+    struct call call = made();
+    record_edge(&call, 1, 2, 3);
+    EXPECT_EQ(0u, call.edges);
+    EXPECT_EQ(2u, thread_.lost);
+    EXPECT_EQ(before + 2, store_header()->refused);
+    EXPECT_EQ(nullptr, thread_.chunk);
+    ASSERT_TRUE(thread_.counts);
+    EXPECT_EQ(1u, count(API_cuLaunchKernel).calls);
+    store_chunk_full(taken[0]);
+    record(made());
+    EXPECT_EQ(taken[0], thread_.chunk);
+    EXPECT_EQ(2u, thread_.chunk->lost);
+    EXPECT_EQ(2u, thread_.lost);
+}
+
+/* In a child, which gets no more memory. */
+TEST_F(Calls, WithoutMemoryForTheTrace)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        record_after_fork();
+        const struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_AS, &none);
+        errno = ENOTTY;
+        record_start();
+        bool right = errno == ENOTTY && record_running == 2;
+        record(made());
+        record_start(); /* which does not try again */
+        _exit(right && record_running == 2 && !thread_.counts && !store_header() ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+}
+
+/* Counted all the same: in memory, or where there is none of that either not at all. */
+TEST_F(Calls, WithoutMemoryForCounts)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        size_t old;
+        while (store_chunk(PTDS_CHUNK_DEFINITIONS, 1, &old)) {
+        }
+        const struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_AS, &none);
+        const uint64_t before = store_header()->refused;
+        record(made());
+        _exit(!thread_.counts && !thread_.chunk && thread_.lost == 1 && store_header()->refused > before ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+}
+
+} // namespace
