@@ -190,6 +190,26 @@ TEST_F(Regions, NothingWithoutARecord)
     EXPECT_EQ("", recorded());
 }
 
+/* ---- long names ---- */
+
+TEST_F(Regions, LongNames)
+{
+    begin();
+    const std::string name(400, 'n'), domain(130, 'd');
+    push(name);
+    EXPECT_EQ(name, now());
+    push(name, domain.c_str());
+    EXPECT_EQ(name.substr(0, 380) + "@" + domain.substr(0, 120), now()) << "room for both";
+}
+
+TEST_F(Regions, LongNamesThatAreEarly)
+{
+    const std::string name(120, 'n'), domain(120, 'd');
+    push(name, domain.c_str());
+    begin();
+    EXPECT_EQ(name.substr(0, 111) + "@" + domain.substr(0, 111), now());
+}
+
 /* ---- ranges of the process ---- */
 
 TEST_F(Regions, RangesOfTheProcess)
