@@ -113,6 +113,18 @@ TEST_F(Regions, TooDeep)
     EXPECT_EQ("r15 r14 r13 r12 r11 r10 r9 r8 r7 r6 r5 r4 r3 r2 r1 ", innermost_of_all());
 }
 
+TEST_F(Regions, JustAsDeepAsIsKept)
+{
+    begin();
+    push("x", "one");
+    for (int i = 2; i <= 16; i++)
+        push("r" + std::to_string(i));
+    pop("one");
+    EXPECT_EQ("r16", now());
+    pop("one");
+    EXPECT_EQ("r16 r15 r14 r13 r12 r11 r10 r9 r8 r7 r6 r5 r4 r3 r2 ", innermost_of_all());
+}
+
 /* ---- begun before ---- */
 
 TEST_F(Regions, Early)
