@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory that has a life apart from its addresses, as its calls come: mapped twice, released, opened, handed out, bound.
+ */
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "interpose/driver/driver.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/mappings.h"
+#include "interpose/footprint/memories.h"
+#include "interpose/footprint/touch.h"
+#include "interpose/state/capture.h"
+}
+
+namespace
+{
+
+constexpr uint64_t kBase = uint64_t{5} << 40, kOther = uint64_t{6} << 40;
+
+uint64_t g_begin, g_size; /* of what the driver says an address lies in; 0: it refuses */
+
+CUresult address_range(CUdeviceptr *begin, size_t *size, CUdeviceptr)
+{
+    *begin = g_begin;
+    *size = g_size;
+    return g_begin != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+class Mappings : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        driver.cuMemGetAddressRange_v2 = address_range;
+        g_begin = g_size = 0;
+    }
+    void TearDown() override
+    {
+        driver.cuMemGetAddressRange_v2 = nullptr;
+        memories_unmap_all(kBase, uint64_t{1} << 36);
+        memories_unmap_all(kOther, uint64_t{1} << 36);
+        mappings_after_fork();
+    }
+    struct call call(CUresult result = CUDA_SUCCESS)
+    {
+        struct call made = {};
+        made.thread = &thread_;
+        made.footprint = 1;
+        made.result = result;
+        return made;
+    }
+    struct call map(uint64_t handle, uint64_t base, uint64_t bytes = 0x1000, uint64_t offset = 0)
+    {
+        struct call made = call();
+        mappings_mapped(&made, base, bytes, offset, handle);
+        return made;
+    }
+    void release(uint64_t handle, CUresult result = CUDA_SUCCESS)
+    {
+        struct call made = call();
+        fp_release(&made, handle);
+        made.result = result;
+        mappings_released(&made, handle);
+    }
+    void retain(CUmemGenericAllocationHandle handle, CUresult result = CUDA_SUCCESS)
+    {
+        struct call made = call(result);
+        mappings_retained(&made, &handle);
+    }
+    struct call open(CUdeviceptr pointer)
+    {
+        struct call made = call();
+        mappings_opened(&made, &pointer);
+        return made;
+    }
+    struct call close(CUdeviceptr pointer)
+    {
+        struct call made = call();
+        fp_close(&made, pointer);
+        if (made.leaving)
+            memories_drop(made.leaving);
+        return made;
+    }
+    static struct memory *at(uint64_t address)
+    {
+        return memories_find(nullptr, address).memory;
+    }
+    /* Whether the handle still stands for the memory: it is mapped anew, elsewhere. */
+    bool stands_for(uint64_t handle, const struct memory *memory)
+    {
+        map(handle, kOther);
+        const bool same = at(kOther) == memory;
+        memories_unmap_all(kOther, 0x1000);
+        return same;
+    }
+    struct thread thread_ = {};
+};
+
+/* ---- mapped ---- */
+
+TEST_F(Mappings, AMemoryAtTwoPlaces)
+{
+    struct call first = map(7, kBase, 0x2000);
+    struct memory *memory = at(kBase);
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(memory->uid, first.object);
+    EXPECT_EQ(PTDS_OP_ALLOC, first.op);
+    EXPECT_EQ(5u, first.words);
+    EXPECT_EQ(kBase, first.word[0]);
+    EXPECT_EQ(0x2000u, first.word[1]);
+    EXPECT_EQ(8u, first.word[2]);
+    EXPECT_EQ(0u, first.word[3]);
+    EXPECT_EQ(0u, first.word[4]);
+    EXPECT_EQ(PTDS_MEMORY_MAPPED, memory->kind);
+    struct call second = map(7, kOther, 0x800, 0x1000);
+    EXPECT_EQ(memory, at(kOther));
+    EXPECT_NE(memory->uid, second.object);
+    EXPECT_NE(0u, second.object);
+    EXPECT_EQ(memory->uid, second.word[4]);
+    struct place place = memories_find(nullptr, kOther + 0x10);
+    EXPECT_EQ(kBase + 0x1010, kOther + 0x10 + place.shift);
+    map(8, kOther + 0x10000);
+    EXPECT_NE(memory, at(kOther + 0x10000));
+}
+
+/* The first mapping may be of a part: its beginning is where offset 0 would be. */
+TEST_F(Mappings, FirstAPart)
+{
+    map(7, kBase + 0x1000, 0x1000, 0x1000);
+    EXPECT_EQ(kBase, at(kBase + 0x1000)->base);
+    EXPECT_EQ(0u, memories_find(nullptr, kBase + 0x1000).shift);
+}
+
+TEST_F(Mappings, NothingIsLearntOfWhatFailed)
+{
+    struct call failed = call(CUDA_ERROR_INVALID_VALUE), unwanted = call();
+    unwanted.footprint = 0;
+    for (struct call *one : {&failed, &unwanted}) {
+        const CUdeviceptr pointer = kBase;
+        CUDA_EXTERNAL_MEMORY_BUFFER_DESC about = {};
+        about.size = 0x1000;
+        mappings_mapped(one, kBase, 0x1000, 0, 7);
+        mappings_opened(one, &pointer);
+        mappings_external_buffer(one, &pointer, CUexternalMemory(0x70), &about);
+        EXPECT_EQ(nullptr, at(kBase));
+        EXPECT_EQ(0u, one->object);
+        EXPECT_EQ(0u, one->words);
+    }
+    unwanted.object = 5;
+    map(7, kBase);
+    fp_unmap(&unwanted, kBase, 0x1000);
+    fp_close(&unwanted, kBase);
+    fp_release(&unwanted, 7);
+    EXPECT_EQ(5u, unwanted.object);
+    EXPECT_NE(nullptr, at(kBase));
+    EXPECT_TRUE(stands_for(7, at(kBase)));
+}
+
+TEST_F(Mappings, AreUnmapped)
+{
+    map(7, kBase);
+    map(8, kBase + 0x1000);
+    map(9, kBase + 0x2000);
+    const uint32_t uid = at(kBase)->uid;
+    struct call made = call();
+    fp_unmap(&made, kBase, 0x2000);
+    EXPECT_EQ(PTDS_OP_UNMAP, made.op);
+    EXPECT_EQ(uid, made.object);
+    EXPECT_EQ(1u, made.words);
+    EXPECT_EQ(kBase, made.word[0]);
+    EXPECT_EQ(nullptr, at(kBase));
+    EXPECT_EQ(nullptr, at(kBase + 0x1000));
+    EXPECT_NE(nullptr, at(kBase + 0x2000));
+    fp_unmap(&made, kBase, 0x1000);
+    EXPECT_EQ(0u, made.object) << "nobody knows it";
+}
+
+TEST_F(Mappings, AreReleased)
+{
+    map(7, kBase);
+    struct memory *memory = at(kBase);
+    release(7, CUDA_ERROR_INVALID_VALUE);
+    EXPECT_TRUE(stands_for(7, memory)) << "it was refused";
+    release(7);
+    EXPECT_EQ(memory, at(kBase)) << "its mapping holds it";
+    EXPECT_FALSE(stands_for(7, memory));
+}
+
+TEST_F(Mappings, AreReleasedAsOftenAsTheyAreRetained)
+{
+    map(7, kBase);
+    struct memory *memory = at(kBase);
+    retain(7);
+    retain(7);
+    retain(8);
+    retain(7, CUDA_ERROR_INVALID_VALUE);
+    struct call made = call();
+    mappings_retained(&made, nullptr);
+    for (int times = 0; times < 2; times++) {
+        release(7);
+        EXPECT_TRUE(stands_for(7, memory)) << times;
+    }
+    release(7);
+    EXPECT_FALSE(stands_for(7, memory));
+}
+
+/* ---- another process's ---- */
+
+TEST_F(Mappings, OpenedByAHandle)
+{
+    g_begin = kBase, g_size = 0x4000;
+    struct call made = open(kBase + 0x1000);
+    struct memory *memory = at(kBase);
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(memory, at(kBase + 0x3fff));
+    EXPECT_EQ(nullptr, at(kBase + 0x4000));
+    EXPECT_EQ(PTDS_MEMORY_IPC, memory->kind);
+    EXPECT_EQ(PTDS_OP_ALLOC, made.op);
+    EXPECT_EQ(memory->uid, made.object);
+    EXPECT_EQ(kBase, made.word[0]);
+    EXPECT_EQ(0x4000u, made.word[1]);
+    EXPECT_EQ(9u, made.word[2]);
+}
+
+TEST_F(Mappings, OpenedWhereTheDriverDoesNotSayHowFarItGoes)
+{
+    open(kBase);
+    EXPECT_NE(nullptr, at(kBase));
+    EXPECT_EQ(nullptr, at(kBase + 1));
+    g_begin = kBase + 0x10000, g_size = 0;
+    open(kBase + 0x10010);
+    EXPECT_EQ(nullptr, at(kBase + 0x10000));
+    g_size = 0x1000;
+    captures_open = 1; /* it must not be asked then */
+    open(kBase + 0x20000);
+    captures_open = 0;
+    EXPECT_NE(nullptr, at(kBase + 0x20000));
+    EXPECT_EQ(nullptr, at(kBase + 0x20001));
+    driver.cuMemGetAddressRange_v2 = nullptr;
+    open(kBase + 0x30000);
+    EXPECT_EQ(nullptr, at(kBase + 0x30001));
+}
+
+/* One memory, as long as one of them is open. */
+TEST_F(Mappings, OpenedTwice)
+{
+    g_begin = kBase, g_size = 0x4000;
+    open(kBase);
+    struct memory *memory = at(kBase);
+    const uint32_t uid = memory->uid;
+    struct call again = open(kBase);
+    EXPECT_EQ(memory, at(kBase));
+    EXPECT_EQ(uid, again.object);
+    EXPECT_EQ(kBase, again.word[0]);
+    EXPECT_EQ(0x4000u, again.word[1]);
+    open(kBase);
+    for (int times = 0; times < 2; times++) {
+        struct call closed = close(kBase);
+        EXPECT_EQ(PTDS_OP_FREE, closed.op);
+        EXPECT_EQ(uid, closed.object);
+        EXPECT_EQ(kBase, closed.word[0]);
+        EXPECT_EQ(nullptr, closed.leaving);
+        EXPECT_EQ(memory, at(kBase)) << times;
+    }
+    struct call last = close(kBase);
+    EXPECT_EQ(memory, last.leaving);
+    EXPECT_EQ(nullptr, at(kBase));
+    EXPECT_EQ(0u, close(kBase).object);
+}
+
+/* ---- other interfaces' ---- */
+
+TEST_F(Mappings, BuffersOfExternalMemory)
+{
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC about = {};
+    about.size = 0x1000;
+    about.offset = 0x400;
+    CUdeviceptr pointer = kBase;
+    struct call made = call();
+    mappings_external_buffer(&made, &pointer, CUexternalMemory(0x70), &about);
+    struct memory *memory = at(kBase);
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(PTDS_MEMORY_EXTERNAL, memory->kind);
+    EXPECT_EQ(10u, made.word[2]);
+    EXPECT_EQ(kBase - 0x400, memory->base);
+    EXPECT_EQ(nullptr, at(kBase + 0x1000));
+    pointer = kOther;
+    about.offset = 0;
+    mappings_external_buffer(&made, &pointer, CUexternalMemory(0x70), &about);
+    EXPECT_EQ(memory, at(kOther));
+    pointer = kOther + 0x10000;
+    mappings_external_buffer(&made, &pointer, CUexternalMemory(0x70), nullptr);
+    mappings_external_buffer(&made, nullptr, CUexternalMemory(0x70), &about);
+    EXPECT_EQ(nullptr, at(kOther + 0x10000));
+}
+
+TEST_F(Mappings, BoundToAMulticastObject)
+{
+    map(7, kBase);
+    map(20, kBase + 0x10000); /* the object's own mapping */
+    struct memory *part = at(kBase), *all = at(kBase + 0x10000);
+    const uint8_t before = part->host;
+    struct call failed = call(CUDA_ERROR_INVALID_VALUE), made = call();
+    mappings_bound(&failed, 20, nullptr, 7);
+    EXPECT_EQ(before, all->host);
+    mappings_bound(&made, 20, nullptr, 7);
+    EXPECT_EQ(before | MEMORY_SHARED, part->host);
+    EXPECT_EQ(before | MEMORY_SHARED, all->host);
+    map(8, kBase + 0x20000);
+    struct memory *given = at(kBase + 0x20000);
+    mappings_bound(&made, 20, given, 0);
+    EXPECT_EQ(before | MEMORY_SHARED, given->host);
+}
+
+/* ---- handed out: the last, since from then on what comes in may be this process's own ---- */
+
+TEST_F(Mappings, WhatOthersGet)
+{
+    for (unsigned i = 0; i < 4; i++)
+        map(30 + i, kBase + i * 0x1000);
+    const uint64_t imported = 99;
+    struct call made = call(), failed = call(CUDA_ERROR_INVALID_VALUE);
+    mappings_imported(&made, &imported);
+    map(99, kOther);
+    EXPECT_EQ(0, at(kOther)->host) << "nothing was handed out yet";
+    mappings_exported(&failed, kBase, 0x1000);
+    mappings_exported_handle(&failed, 30);
+    EXPECT_EQ(0, at(kBase)->host);
+    mappings_exported(&made, kBase + 0x1800, 0x1000);
+    EXPECT_EQ(0, at(kBase)->host);
+    EXPECT_EQ(1, at(kBase + 0x1000)->host);
+    EXPECT_EQ(1, at(kBase + 0x2000)->host);
+    EXPECT_EQ(0, at(kBase + 0x3000)->host);
+    mappings_exported_handle(&made, 30);
+    EXPECT_EQ(1, at(kBase)->host);
+    mappings_imported(&failed, &imported);
+    EXPECT_EQ(0, at(kOther)->host);
+    mappings_imported(&made, nullptr);
+    mappings_imported(&made, &imported);
+    EXPECT_EQ(MEMORY_SHARED, at(kOther)->host);
+    g_begin = kOther + 0x10000, g_size = 0x1000;
+    open(kOther + 0x10000);
+    EXPECT_EQ(MEMORY_SHARED, at(kOther + 0x10000)->host & MEMORY_SHARED);
+}
+
+TEST_F(Mappings, JustWhatOthersGet)
+{
+    for (unsigned i = 0; i < 3; i++)
+        map(30 + i, kBase + i * 0x1000);
+    struct call made = call();
+    mappings_exported(&made, kBase, 0x1000);
+    EXPECT_EQ(0, at(kBase + 0x1000)->host);
+    mappings_exported(&made, kBase, 0x1001);
+    EXPECT_EQ(1, at(kBase + 0x1000)->host);
+    EXPECT_EQ(0, at(kBase + 0x2000)->host);
+}
+
+} // namespace
