@@ -162,6 +162,7 @@ TEST_F(Mappings, AreUnmapped)
     map(7, kBase);
     map(8, kBase + 0x1000);
     map(9, kBase + 0x2000);
+    map(10, kBase - 0x10000);
     const uint32_t uid = at(kBase)->uid;
     struct call made = call();
     fp_unmap(&made, kBase, 0x2000);
@@ -172,6 +173,8 @@ TEST_F(Mappings, AreUnmapped)
     EXPECT_EQ(nullptr, at(kBase));
     EXPECT_EQ(nullptr, at(kBase + 0x1000));
     EXPECT_NE(nullptr, at(kBase + 0x2000));
+    EXPECT_NE(nullptr, at(kBase - 0x10000));
+    memories_unmap_all(kBase - 0x10000, 0x1000);
     fp_unmap(&made, kBase, 0x1000);
     EXPECT_EQ(0u, made.object) << "nobody knows it";
 }
@@ -354,6 +357,10 @@ TEST_F(Mappings, JustWhatOthersGet)
     mappings_exported(&made, kBase, 0x1001);
     EXPECT_EQ(1, at(kBase + 0x1000)->host);
     EXPECT_EQ(0, at(kBase + 0x2000)->host);
+    const uint64_t imported = 32;
+    mappings_imported(&made, &imported);
+    mappings_exported_handle(&made, 32);
+    EXPECT_EQ(1 | MEMORY_SHARED, at(kBase + 0x2000)->host) << "both";
 }
 
 } // namespace

@@ -156,6 +156,8 @@ const Row parts[] = {
     {"_ZN1AIPfE1fEPf", "."},
     {"_Z1fI1AEvNT_1BEPf", "c."},
     {"_Z1fI1AEvPNT_1BET_", "Wc"},
+    {"_Z1fI1AEv1BIiEPT_", "cW"}, /* a class's are not the function's */
+    {"_Z1fI1AEvN1B1CIiEEPT_", "cW"},
     {"_Z1fISaIfEEvPT_", "W"},
     /* std */
     {"_Z1fSs", "c"},

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "tests/interpose/fake_python.h"
@@ -169,6 +170,90 @@ TEST_F(Layout, WhereThingsLie)
                    python_layout()->bytes_type == fake::address(PyBytes_Type);
         })) << i;
     }
+}
+
+/* Each from its own place, where others say the same as a rule. */
+TEST_F(Layout, WhereTextLies)
+{
+    EXPECT_TRUE(in_child([&] {
+        _PyRuntime[64] = 8;
+        return with(68, 36) == 1 && python_layout()->text_state == 36 && python_layout()->text_other == 56;
+    }));
+}
+
+/* ---- the thread ---- */
+
+bool in_thread(const std::function<bool()> &holds)
+{
+    bool held = false;
+    std::thread([&] { held = holds(); }).join();
+    return held;
+}
+
+/* Found once, by what names the thread that asks; each thread's own from then on, until the interpreter is at its end. */
+TEST_F(Layout, TheThreadsState)
+{
+    for (size_t i = 0; i < 3; i++) {
+        EXPECT_TRUE(in_child([&] {
+            make(i);
+            fake::make_runtime(fake::versions[i]);
+            if (!python_layout_of(&program_))
+                return false;
+            const struct python_layout *from = python_layout();
+            bool right = python_find_thread_state(from) == 0; /* it has none */
+            const uint64_t first = fake::address(fake::first_thread());
+            right &= python_thread_state(from) == 0; /* nobody has looked yet */
+            right &= in_thread([&] { return python_find_thread_state(from) == 0; });
+            right &= python_find_thread_state(from) == first && python_thread_state(from) == first;
+            right &= python_find_thread_state(from) == first;
+            right &= in_thread([&] {
+                const bool none = python_thread_state(from) == 0;
+                const uint64_t second = fake::address(fake::thread_state(fake::memory(512)));
+                return none && python_thread_state(from) == second && python_find_thread_state(from) == second;
+            });
+            _PyRuntime[fake::version->finalizing / 8] = 1;
+            return right && python_thread_state(from) == 0 && python_find_thread_state(from) == 0;
+        })) << i;
+    }
+}
+
+/* Not before it is known, either. */
+TEST_F(Layout, AnInterpreterAtItsEnd)
+{
+    EXPECT_TRUE(in_child([&] {
+        fake::make_runtime(fake::versions[1]);
+        fake::first_thread();
+        const bool known = python_layout_of(&program_) == 1;
+        _PyRuntime[fake::version->finalizing / 8] = 1;
+        return known && python_find_thread_state(python_layout()) == 0;
+    }));
+}
+
+/* A key may be the last there is, but no number beyond, and is none until it says so. */
+TEST_F(Layout, WhatIsNoKey)
+{
+    EXPECT_TRUE(in_child([&] {
+        fake::make_runtime(fake::versions[1]);
+        const uint64_t state = fake::address(fake::first_thread());
+        if (!python_layout_of(&program_))
+            return false;
+        fake::put<uint32_t>(_PyRuntime, 2160, 0);
+        bool right = python_find_thread_state(python_layout()) == 0;
+        fake::put<uint32_t>(_PyRuntime, 2160, 2);
+        right &= python_find_thread_state(python_layout()) == 0;
+        fake::put<uint32_t>(_PyRuntime, 2160, 0);
+        fake::put<uint32_t>(_PyRuntime, 16376, 1); /* the last place that is looked at */
+        fake::put<uint32_t>(_PyRuntime, 16380, fake::key);
+        return right && python_find_thread_state(python_layout()) == state;
+    }));
+    EXPECT_TRUE(in_child([&] {
+        fake::make_runtime(fake::versions[1]);
+        fake::first_thread();
+        fake::put<uint32_t>(_PyRuntime, 2160, 0);
+        fake::put<uint32_t>(_PyRuntime, 16380, 1);
+        fake::put<uint32_t>(_PyRuntime, 16384, fake::key);
+        return python_layout_of(&program_) == 1 && python_find_thread_state(python_layout()) == 0;
+    }));
 }
 
 } // namespace
