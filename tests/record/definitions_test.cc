@@ -64,7 +64,7 @@ TEST_F(Definitions, Streams)
 }
 
 /* The creating call's stack, if there is such a call. */
-TEST_F(Definitions, StreamsAreHeardOf)
+TEST_F(Definitions, AreHeardOf)
 {
     record_listen();
     struct call call = made();
@@ -75,6 +75,10 @@ TEST_F(Definitions, StreamsAreHeardOf)
     EXPECT_EQ(0u, last<ptds_rec_STREAM>(PTDS_REC_STREAM).stack);
     STATE_TELL(context_seen, &context_, PTDS_LIFE_GONE);
     EXPECT_EQ(3u, last<ptds_rec_CONTEXT>(PTDS_REC_CONTEXT).uid);
+    STATE_TELL(thread_began, &thread_);
+    EXPECT_NE(nullptr, thread_.counts);
+    STATE_TELL(thread_ended, &thread_);
+    EXPECT_EQ(nullptr, thread_.counts);
     state_hooks = {};
 }
 

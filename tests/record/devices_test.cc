@@ -71,6 +71,10 @@ TEST_F(Devices, EachOnce)
     record_device(63);
     EXPECT_EQ(10u, facts().size());
     EXPECT_EQ("device.63.name=Device 63", facts()[5]);
+    record_after_fork();
+    record_start();
+    record_device(3);
+    EXPECT_EQ(of_3, facts()) << "a child's trace is another one";
 }
 
 TEST_F(Devices, NoneThatIsUnknown)

@@ -57,6 +57,11 @@ protected:
         call.enter = 1000;
         return call;
     }
+    static struct call record(struct call call)
+    {
+        record_call(&call);
+        return call;
+    }
     /* The bytes of all records of a kind, in the order of their chunks. */
     static std::vector<std::string> bytes_of(uint16_t kind)
     {
