@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 extern "C" {
 #include "interpose/base/elf.h"
@@ -163,6 +164,37 @@ TEST_F(Definitions, FillTheirChunks)
     ASSERT_TRUE(full);
     EXPECT_LE(kLargest - full->committed, sizeof(ptds_rec_PROCESS) - 1);
     EXPECT_EQ(sizeof(ptds_rec_PROCESS), next->committed);
+}
+
+/* What there is no chunk for is counted. */
+TEST_F(Definitions, ThereIsNoRoomFor)
+{
+    size_t old;
+    while (store_chunk(PTDS_CHUNK_DEFINITIONS, 0, &old)) {
+    }
+    ptds_rec_PROCESS process = {};
+    int kept = 0;
+    while (kept < 5000 && define(PTDS_REC_PROCESS, &process, sizeof process, nullptr, 0))
+        kept++;
+    EXPECT_GT(kept, 0);
+    EXPECT_LE(size_t(kept), kLargest / sizeof process);
+    EXPECT_EQ(1u, store_header()->refused);
+    EXPECT_EQ(0, define(PTDS_REC_PROCESS, &process, sizeof process, nullptr, 0));
+    EXPECT_EQ(2u, store_header()->refused);
+}
+
+/* Some time after the last reading of the clocks, there is another. */
+TEST_F(Definitions, BringClocks)
+{
+    usleep(60000);
+    const size_t before = all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).size();
+    record_process(PTDS_PROCESS_FORK, 1);
+    EXPECT_EQ(before + 1, all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).size());
+    auto clock = last<ptds_rec_CLOCK>(PTDS_REC_CLOCK);
+    EXPECT_TRUE(clock.ticks != 0 && clock.monotonic != 0 && clock.realtime > clock.monotonic);
+    usleep(60000);
+    define_clocks_if_due();
+    EXPECT_EQ(before + 2, all<ptds_rec_CLOCK>(PTDS_REC_CLOCK).size());
 }
 
 TEST_F(Definitions, MemoriesThatWereRescued)

@@ -6,7 +6,10 @@
 #include "tests/record/recording.h"
 
 #include <cerrno>
+#include <ctime>
 #include <map>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 extern "C" {
 #include "interpose/driver/driver.h"
@@ -27,6 +30,24 @@ CUresult g_ready, g_creates, g_records;
 bool g_base_is_late; /* events of the shim's own stream do not end */
 CUstream const kOwn = CUstream(0x5000);
 std::map<CUevent, CUstream> g_on;
+CUresult g_streams, g_own_records;
+int g_looks;      /* at the shim's own event */
+uint64_t g_clock; /* CLOCK_MONOTONIC, which goes on by a microsecond with each look */
+
+} // namespace
+
+/* In the place of libc's. */
+extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *now) noexcept
+{
+    if (g_clock == 0 || id != CLOCK_MONOTONIC)
+        return static_cast<int>(syscall(SYS_clock_gettime, id, now));
+    g_clock += 1000;
+    *now = {time_t(g_clock / 1000000000), long(g_clock % 1000000000)};
+    return 0;
+}
+
+namespace
+{
 
 CUresult current(CUcontext *context)
 {
@@ -37,7 +58,7 @@ CUresult create_stream(CUstream *stream, unsigned flags)
 {
     EXPECT_EQ(unsigned{CU_STREAM_NON_BLOCKING}, flags);
     *stream = kOwn;
-    return CUDA_SUCCESS;
+    return g_streams;
 }
 CUresult create_event(CUevent *event, unsigned flags)
 {
@@ -48,14 +69,15 @@ CUresult create_event(CUevent *event, unsigned flags)
 CUresult record_event(CUevent event, CUstream stream)
 {
     errno = EIO;
-    if (stream != kOwn && g_records != CUDA_SUCCESS)
-        return g_records;
+    if ((stream == kOwn ? g_own_records : g_records) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_HANDLE;
     g_at[event] = g_now;
     g_on[event] = stream;
     return CUDA_SUCCESS;
 }
 CUresult query(CUevent event)
 {
+    g_looks += g_on[event] == kOwn;
     if (g_on[event] == kOwn)
         return g_base_is_late ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
     return g_ready;
@@ -81,7 +103,9 @@ protected:
         g_at.clear();
         g_on.clear();
         g_now = 1000;
-        g_ready = g_creates = g_records = CUDA_SUCCESS;
+        g_ready = g_creates = g_records = g_streams = g_own_records = CUDA_SUCCESS;
+        g_looks = 0;
+        g_clock = 1000000000;
         g_base_is_late = false;
         here_ = objects_context(kHandle);
         ASSERT_TRUE(here_);
@@ -93,6 +117,7 @@ protected:
     }
     void TearDown() override
     {
+        g_clock = 0;
         const_cast<struct env *>(env_get())->device_times = ENV_DEVICE_TIMES_OFF;
         Recording::TearDown();
         EXPECT_EQ(0u, device_times_on);
@@ -264,6 +289,44 @@ TEST_F(DeviceTimes, WithoutAMomentToCountFrom)
     g_base_is_late = false;
     of(16);
     EXPECT_EQ(1u, times().size());
+}
+
+/* Not for long: as long as 50 looks take here. */
+TEST_F(DeviceTimes, ABusyDeviceIsNotWaitedFor)
+{
+    g_base_is_late = true;
+    of(kFirst + 16);
+    EXPECT_GE(g_looks, 20);
+    EXPECT_LE(g_looks, 51);
+}
+
+/* Another moment to count from after two seconds, for the precision of what is counted. */
+TEST_F(DeviceTimes, MomentsToCountFrom)
+{
+    of(2000);
+    EXPECT_EQ(1u, all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).size());
+    const uint32_t first = last<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).id;
+    g_clock += 1900000000;
+    of(2000);
+    EXPECT_EQ(1u, all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).size());
+    g_clock += 200000000;
+    of(2000);
+    EXPECT_EQ(2u, all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).size());
+    EXPECT_EQ(first + 1, last<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).id);
+    EXPECT_EQ(first + 1, times().back().base);
+}
+
+/* Where there is none to be had what has ended is given up, so that it holds up nothing. */
+TEST_F(DeviceTimes, WhereNoMomentIsToBeHad)
+{
+    for (CUresult *refused : {&g_streams, &g_own_records}) {
+        *refused = CUDA_ERROR_OUT_OF_MEMORY;
+        here_->device_base = nullptr;
+        EXPECT_GT(of(4000), 16);
+        *refused = CUDA_SUCCESS;
+        EXPECT_GT(of(1000), 4);
+        EXPECT_EQ(0u, times().size()) << "it is not asked again";
+    }
 }
 
 TEST_F(DeviceTimes, OfADriverThatMakesNoEvents)
