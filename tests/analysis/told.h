@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All that the analysis holds of a trace, as lines: so that a test can compare the whole of it with literals. Numbers are
+ * the report's own; ids are the trace's (#1), and a place is the number of its stack (@1). What is 0 is left out.
+ */
+#ifndef PTDS_TESTS_ANALYSIS_TOLD_H
+#define PTDS_TESTS_ANALYSIS_TOLD_H
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/repair/repair.h"
+#include "analysis/views/words.h"
+#include "analysis/whatif/whatif.h"
+#include "tests/analysis/support.h"
+
+namespace ptds
+{
+
+class Told
+{
+public:
+    explicit Told(const std::string &trace) : trace_(BuildTrace(trace))
+    {
+        struct report report;
+        struct recorded recorded;
+        char error[TRACE_ERROR_SIZE] = "";
+        recorded_begin(&recorded);
+        EXPECT_EQ(0, report_build_watched(&report, trace_.source(), nullptr, &recorded.watch, error)) << error;
+        Run(report);
+        for (size_t i = 0; i < report.findings.count; i++)
+            Finding(report, *report.findings.items[i]);
+        Lists(report);
+        Edges(report.edges);
+        EXPECT_EQ(0, residual_find(&report));
+        Residual(report);
+        Repair(report);
+        struct whatif whatif = whatif_of(&report, &recorded);
+        WhatIf(whatif);
+        report_end(&report);
+        recorded_end(&recorded);
+    }
+    Told(const Told &) = delete;
+
+    std::string text;
+
+private:
+    void Line(const std::string &begin)
+    {
+        text += (text.empty() ? "" : "\n") + begin;
+    }
+    void Word(const std::string &word)
+    {
+        text += " " + word;
+    }
+    void Number(const std::string &name, uint64_t value)
+    {
+        if (value != 0)
+            Word(name + "=" + std::to_string(value));
+    }
+    template <size_t N> void Numbers(const std::string &name, const uint64_t (&values)[N])
+    {
+        std::string all;
+        bool any = false;
+        for (uint64_t value : values) {
+            all += (all.empty() ? "" : "/") + std::to_string(value);
+            any |= value != 0;
+        }
+        if (any)
+            Word(name + "=" + all);
+    }
+    void Goes(const struct goes_set &goes)
+    {
+        std::string all;
+        for (unsigned char answers : goes.under)
+            all += (all.empty() ? "" : "/") + std::to_string(answers);
+        Word("goes=" + all);
+    }
+    void End(const std::string &name, const struct edge_end &end)
+    {
+        Word(name + " " + std::to_string(end.thread) + "@" + std::to_string(end.ticks) + " op" + std::to_string(end.op) +
+             " s#" + std::to_string(end.stream) + (end.target != end.stream ? ">#" + std::to_string(end.target) : "") +
+             (end.object != 0 ? " k#" + std::to_string(end.object) : "") +
+             (end.stack != 0 ? " @" + std::to_string(end.stack) : "") + (end.twin ? " twin" : ""));
+    }
+    void Pair(const struct edge_pair &pair)
+    {
+        static const char *const access[] = {"-", "R", "W", "?"};
+        End("pair", pair.first);
+        End(access[pair.first_access] + std::string(" then"), pair.second);
+        Word(access[pair.second_access]);
+        Number("address", pair.address);
+        Number("size", pair.size);
+        Number("of", pair.allocation);
+        if (pair.definite)
+            Word("definite");
+    }
+    void Run(const struct report &report)
+    {
+        const struct report_totals &t = report.totals;
+        Line("run");
+        Number("ns", t.run_ns);
+        Number("calls", t.calls);
+        Number("failed", t.failed);
+        Number("recorded", t.recorded);
+        Number("default", t.default_stream);
+        Number("remapped", t.remapped);
+        Numbers("kept", t.kept);
+        Number("kept-all", t.kept_all);
+        Number("failed-default", t.failed_default);
+        Number("opaque", t.opaque);
+        Numbers("touch-all", t.touch_all);
+        Number("untimed-waits", t.untimed_waits);
+        Number("unknown-streams", t.unknown_streams);
+        Number("unplaced", t.unplaced);
+        Number("unknown-generations", t.unknown_generations);
+        Numbers("streams", t.streams);
+        Number("program-streams", t.program_streams);
+        Number("threads-ns", t.threads_ns);
+        Number("blocked-ns", t.blocked_ns);
+        Number("host-ns", t.host_ns);
+        Number("costed", t.costed);
+        Number("lost", trace_not_kept(&report.trace));
+        if (t.gpu_operations != 0) {
+            Line("gpu");
+            Number("operations", t.gpu_operations);
+            Number("timed", t.gpu_timed);
+            Number("busy-ns", t.gpu_busy_ns);
+            Number("span-ns", t.gpu_span_ns);
+            Number("default-ns", t.gpu_default_ns);
+            Number("gpus", t.gpus);
+        }
+        Line("start-up");
+        Numbers("calls", report.startup.calls);
+        Numbers("ns", report.startup.ns);
+        Number("over-at", report.startup.over_at);
+        struct outcome outcome = report_outcome(&report);
+        struct default_stream by_default = report_default_stream(&report);
+        Line(std::string("outcome ") + doubt_names[outcome.doubt] + (outcome.complete ? "" : ", not complete") +
+             (outcome.little ? ", little" : "") + ", " + default_cost_names[by_default.cost]);
+        Number("most-ns", by_default.most_ns);
+        Number("or-more", by_default.or_more);
+        Number("joins", report.gain.joins);
+        Number("finding", outcome.finding != nullptr ? outcome.finding->serial : 0);
+        report_gaps(
+            &report, [](void *data, const char *line) { static_cast<Told *>(data)->Line(std::string("gap ") + line); },
+            this);
+    }
+    void Finding(const struct report &report, const struct finding &f)
+    {
+        Line(f.rule->id + std::string(" ") + severity_names[f.severity] + (f.doubt != DOUBT_NONE ? " " : "") +
+             (f.doubt != DOUBT_NONE ? doubt_names[f.doubt] : "") + (f.fold != FOLD_SHOWN ? " fold:" : "") +
+             (f.fold != FOLD_SHOWN ? fold_names[f.fold] : ""));
+        if (f.stack != 0)
+            Word("@" + std::to_string(f.stack));
+        if (f.has_api)
+            Word(report_api(&report, &f));
+        Number("detail", f.detail);
+        Number("calls", f.count);
+        Number("from", f.first);
+        Number("to", f.last);
+        Number("ns", f.host_ns);
+        Number("weight", f.weight_ns);
+        Number("known", f.known);
+        Number("unknown", f.unknown);
+        Numbers("verdicts", f.verdicts);
+        Number("timed", f.timed);
+        Number("given-up", f.given_up);
+        Number("may-be-given-up", f.may_be_given_up);
+        Number("serial", f.serial);
+        Number("sequence", f.sequence);
+        Goes(f.goes);
+        for (unsigned set = 0; set < FINDING_SETS; set++) {
+            std::string all;
+            for (uint32_t i = 0; i < f.sets[set].count; i++)
+                all += (all.empty() ? "" : ",") + std::to_string(f.sets[set].id[i]);
+            if (!all.empty())
+                Word(finding_set_names[set] + ("=" + all) + (f.sets[set].more ? ",..." : ""));
+        }
+        for (const struct finding_number &number : f.numbers)
+            if (number.key != nullptr)
+                Word(number.key + ("=" + std::to_string(number.value)));
+        if (f.text != nullptr)
+            Word("\"" + std::string(f.text) + "\"");
+        if (f.has_pair)
+            Pair(f.pair);
+    }
+    void Sum(const std::string &name, const struct sum &sum)
+    {
+        if (sum.findings != 0)
+            Word(name + "=" + std::to_string(sum.findings) + "/" + std::to_string(sum.calls) + "/" +
+                 std::to_string(sum.host_ns) + "/" + std::to_string(sum.known));
+    }
+    void Lists(const struct report &report)
+    {
+        for (size_t i = 0; i < report.sequences.count; i++) {
+            Line("sequence " + std::to_string(i + 1));
+            Number("ns", report.sequences.items[i].host_ns);
+            Number("first", report.sequences.items[i].first);
+            Number("findings", report.sequences.items[i].findings);
+        }
+        for (size_t i = 0; i < report.entries.count; i++) {
+            const struct entry &entry = report.entries.items[i];
+            Line("entry " + std::to_string(entry.first));
+            Number("findings", entry.findings);
+            Number("places", entry.places);
+            Number("ns", entry.host_ns);
+            Number("calls", entry.calls);
+            Number("known", entry.known);
+            Number("advised", entry.advised);
+        }
+        for (size_t i = 0; i < report.sums.rules.count; i++) {
+            const struct rule_sum &sum = report.sums.rules.items[i];
+            Line("sum " + std::string(sum.rule->id));
+            Sum("all", sum.all);
+            Sum("shown", sum.shown);
+            Sum("errors", sum.errors);
+            Number("top", sum.top != nullptr ? sum.top->serial : 0);
+            Number("error", sum.error != nullptr ? sum.error->serial : 0);
+        }
+        for (size_t i = 0; i < report.sums.causes.count; i++) {
+            Line("cause " + std::string(report.sums.causes.items[i].name));
+            Number("library", report.sums.causes.items[i].library);
+            Number("folds", report.sums.causes.items[i].folds);
+            Sum("all", report.sums.causes.items[i].sum);
+        }
+    }
+    void Edges(const struct edge_table &edges)
+    {
+        static const char *const losses[] = {"kept", "possible", "definite"};
+        Line("edges");
+        for (unsigned kind = 0; kind < EDGE_KINDS; kind++)
+            Numbers(edge_kind_names[kind], edges.counts[kind]);
+        Numbers("reasons", edges.reasons);
+        Numbers("lost", edges.lost);
+        Number("ungrouped", edges.ungrouped);
+        Number("races", edges.totals.races);
+        Number("possible-races", edges.totals.possible_races);
+        Number("dropped", edges.totals.dropped);
+        Number("unplaced", edges.totals.unplaced);
+        for (size_t i = 0; i < edges.groups.count; i++) {
+            const struct edge_group &group = edges.groups.items[i];
+            Line(edge_kind_names[group.example.kind]);
+            Numbers("counts", group.counts);
+            Word(losses[group.example.loss]);
+            Number("reason", group.example.reason);
+            End("from", group.example.from);
+            End("to", group.example.to);
+            if (group.example.verdict != VERDICT_NOT_NEEDED)
+                Pair(group.example.pair);
+        }
+    }
+    void Residual(const struct report &report)
+    {
+        for (unsigned kind = 0; report.residual.known && kind < RESIDUAL_KINDS; kind++) {
+            const struct residual_part &part = report.residual.part[kind];
+            if (part.calls == 0)
+                continue;
+            Line("still " + std::to_string(kind));
+            Number("ns", part.ns);
+            Number("calls", part.calls);
+            Number("most", part.most_ns);
+            Number("at", part.stack);
+            Number("api", part.api);
+            Goes(part.goes);
+        }
+    }
+    void Repair(const struct report &report)
+    {
+        struct repair repair;
+        ASSERT_EQ(0, repair_of(&repair, &report, ORDER_PER_THREAD));
+        Line("per-thread needs");
+        Number("waits", repair.needed);
+        Number("perhaps", repair.maybe_needed);
+        for (size_t i = 0; i < repair.waits.count; i++) {
+            const struct repair_wait &wait = repair.waits.items[i];
+            Word(std::to_string(wait.first) + (wait.verdict == VERDICT_NEEDED ? ">" : "?") + std::to_string(wait.second) +
+                 (wait.at == CONFLICT_AFTER_WAIT ? "'" : ""));
+        }
+        repair_end(&repair);
+    }
+    void WhatIf(const struct whatif &whatif)
+    {
+        Line("what-if doubt=" + std::to_string(whatif.doubt));
+        Number("recorded", whatif.recorded);
+        Number("replayed", whatif.replayed);
+        Number("gpu", whatif.gpu);
+        Number("timed", whatif.gpu_timed);
+        Number("needed", whatif.needed);
+        Number("perhaps", whatif.maybe_needed);
+        if (whatif.doubt != WHATIF_SURE)
+            return;
+        Number("spread-us", whatif.spread / 1000);
+        for (unsigned i = 0; i < WHATIF_POLICIES; i++) {
+            Line(std::string("under ") + whatif_names[i]);
+            Number("least-us", whatif.policies[i].least / 1000);
+            Number("most-us", whatif.policies[i].most / 1000);
+            for (unsigned part = 0; part < PARTS; part++)
+                Number(whatif_parts[part], whatif.policies[i].spent.part[part] / 1000);
+        }
+    }
+
+    MemoryTrace trace_;
+};
+
+} // namespace ptds
+
+#endif
