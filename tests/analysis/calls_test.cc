@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies below a report, by itself: which calls a selection takes and what it says where there are none, how long a
-// trace's schema says that records are, which regions a call is in and in what order threads' calls come, what a folder of
-// traces is.
+// The calls of a trace: which of them a selection takes, and what it says where there are none; how long records are by the
+// trace's own schema; which regions a call is in, and in what order threads' calls come; when operations ran on a device.
 #include <gtest/gtest.h>
 
+#include "analysis/trace/device_times.h"
 #include "tests/analysis/support.h"
 
 namespace ptds
@@ -286,6 +286,55 @@ TEST(MergedCalls, AreInAGapUntilTheThreadThatLostSomethingGoesOn)
     Merged(BuildTrace("1@1 none\n2@2 none\nlost 1@3 none\n2@4 none\n1@5 none\n2@6 none\n"))
         .Calls([&](const call &one, bool gap) { gaps += std::to_string(one.r.enter / 1000) + (gap ? "! " : " "); });
     EXPECT_EQ("1 2! 4! 5! 6 ", gaps);
+}
+
+/* When operations ran: "after the call+for so long, device", in microseconds. */
+std::string RunsOf(const TraceBuilder &builder, const std::vector<std::pair<uint32_t, uint64_t>> &asked_of)
+{
+    MemoryTrace memory(builder.Bytes());
+    struct trace trace;
+    struct device_times times;
+    char message[TRACE_ERROR_SIZE] = "";
+    std::string text;
+    EXPECT_EQ(0, trace_read(&trace, memory.source(), message)) << message;
+    device_times_begin(&times, &trace);
+    for (const auto &[thread, enter] : asked_of) {
+        call asked = {};
+        asked.thread = thread;
+        asked.r.enter = enter * 1000;
+        const device_run *run = device_times_of(&times, &asked);
+        uint64_t after = 0, ns = 0;
+        if (run != nullptr)
+            device_run_times(&trace, run, &after, &ns);
+        text += text.empty() ? "" : " ";
+        text += run == nullptr
+                    ? "none"
+                    : std::to_string(after / 1000) + "+" + std::to_string(ns / 1000) + "," + std::to_string(run->device);
+    }
+    device_times_end(&times);
+    trace_close(&trace);
+    return text;
+}
+
+/* Two threads enter at once; one call has several operations, in no order. */
+TEST(DeviceTimes, AreFoundByCall)
+{
+    TraceBuilder builder;
+    auto run = [&](uint32_t thread, uint64_t enter, uint64_t begin, uint64_t end, int32_t device = -1) {
+        builder.DeviceRun(thread, enter * 1000, begin * 1000, end * 1000, device);
+    };
+    run(1, 10, 15, 20, 3);
+    run(2, 10, 30, 40);
+    run(1, 50, 70, 80);
+    run(1, 50, 60, 65);
+    run(1, 50, 75, 90);
+    run(3, 100, 95, 120);  /* began before its call, as clocks go */
+    run(3, 200, 100, 179); /* ended long before it */
+    run(3, 300, 270, 281);
+    run(3, 400, 430, 420);
+    EXPECT_EQ("5+5,3 20+10,-1 none 10+30,-1 0+20,-1 none 0+0,-1 none",
+              RunsOf(builder, {{1, 10}, {2, 10}, {3, 10}, {1, 50}, {3, 100}, {3, 200}, {3, 300}, {3, 400}}));
+    EXPECT_EQ("none", RunsOf(TraceBuilder(), {{1, 10}}));
 }
 
 } // namespace
