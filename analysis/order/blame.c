@@ -132,6 +132,7 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
 {
     bool settled = true;
+    v->totals.blamed++;
     struct traced traced = {.op = op, .upto = UINT64_MAX};
     const struct known *step = first_step(v, what, about, &traced);
     for (unsigned steps = 0; step != NULL && steps < STEPS_MOST; steps++) {

@@ -170,6 +170,7 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
                                const struct remembered *first, const struct touch *second)
 {
     struct blame what = *by;
+    v->totals.examined++;
     what.verdict = judge(&first->touch, second, &what.reason);
     if (what.verdict == VERDICT_NOT_NEEDED)
         return OUTCOME_APART;
@@ -239,6 +240,7 @@ static void meet_marks(struct verdicts *v, uint32_t lane, uint32_t about, const 
         const struct mark *mark = classes & 1u << i ? last_mark(&marks[i], known) : NULL;
         if (mark == NULL || mark->op <= explicitly)
             continue;
+        v->totals.examined++;
         bool settled = blame_settled(v, &what, about, mark->op);
         if (settled && v->conflicts == NULL)
             continue;

@@ -91,6 +91,8 @@ struct verdict_totals {
     uint64_t possible_races; /* ... where that cannot be said; not counted again while the two learn nothing new */
     uint64_t dropped;        /* accesses beyond what is followed */
     uint64_t unplaced;       /* calls on streams beyond what is followed */
+    uint64_t examined;       /* pairs that were looked at: this, and how many were blamed, is what the verdicts cost */
+    uint64_t blamed;
 };
 
 struct edge_sink {
