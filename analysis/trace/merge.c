@@ -190,12 +190,14 @@ int merge_begin(struct merge *merge, const struct trace *trace)
 /* The top's calls may come after others now. */
 static ASIDE const struct call *sort(struct merge *merge)
 {
+    if (merge->count == 0) /* the end, or merge_begin had no memory */
+        return NULL;
     if (merge->count > 1)
         sift_down(merge, 0);
     merge->until = until(merge);
     merge->handed = true;
     merge->top = &merge->cursors[merge->heap[0].cursor];
-    return merge->count != 0 ? &merge->top->call : NULL;
+    return &merge->top->call;
 }
 
 /* The call handed out last is still the heap's top; only now may its cursor move on. */

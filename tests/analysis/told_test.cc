@@ -81,8 +81,8 @@ std::string NameOf(const testing::TestParamInfo<const char *> &info)
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfRun,
-                         testing::Values("crowd", "gaps", "given-up", "guarded", "kept", "kinds", "per-thread", "shared",
-                                         "short", "stream", "streams", "threads", "timed"),
+                         testing::Values("crowd", "gaps", "given-up", "guarded", "kept", "kinds", "per-thread", "places",
+                                         "shared", "short", "stream", "streams", "threads", "timed"),
                          NameOf);
 
 } // namespace

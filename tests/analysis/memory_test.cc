@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the analysis allocates: it gives all of it back, and it comes to an end, without a leak, whichever allocation fails.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "analysis/repair/repair.h"
+#include "analysis/whatif/whatif.h"
+#include "tests/analysis/support.h"
+
+/* A sanitizer has an allocator of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define COUNTS_MEMORY 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define COUNTS_MEMORY 0
+#endif
+#endif
+#ifndef COUNTS_MEMORY
+#define COUNTS_MEMORY 1
+#endif
+
+namespace
+{
+long live, asked, fails_at = -1; /* blocks; allocations so far; which one fails, -1 none */
+
+bool fails()
+{
+    return ++asked == fails_at;
+}
+} // namespace
+
+#if COUNTS_MEMORY
+extern "C" {
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+void __libc_free(void *block);
+
+void *malloc(size_t size)
+{
+    void *block = fails() ? nullptr : __libc_malloc(size);
+    live += block != nullptr;
+    return block;
+}
+void *calloc(size_t count, size_t size)
+{
+    void *block = fails() ? nullptr : __libc_calloc(count, size);
+    live += block != nullptr;
+    return block;
+}
+void *realloc(void *old, size_t size)
+{
+    void *block = fails() ? nullptr : __libc_realloc(old, size);
+    live += old == nullptr && block != nullptr;
+    live -= old != nullptr && size == 0 && block == nullptr;
+    return block;
+}
+void free(void *block)
+{
+    live -= block != nullptr;
+    __libc_free(block);
+}
+}
+#endif
+
+namespace ptds
+{
+namespace
+{
+
+/* All of a trace's analysis. How many blocks are left of it, and how many it asked for. */
+struct Analysed {
+    explicit Analysed(const trace_source *source, long fail = -1)
+    {
+        struct report report;
+        struct recorded recorded;
+        struct repair repair;
+        char error[TRACE_ERROR_SIZE];
+        long before = live;
+        asked = 0;
+        fails_at = fail;
+        recorded_begin(&recorded);
+        if (report_build_watched(&report, source, nullptr, &recorded.watch, error) == 0) {
+            residual_find(&report);
+            repair_of(&repair, &report, ORDER_PER_THREAD);
+            repair_end(&repair);
+            whatif_of(&report, &recorded);
+        }
+        report_end(&report);
+        recorded_end(&recorded);
+        fails_at = -1;
+        left = live - before;
+        allocations = asked;
+    }
+    long left, allocations;
+};
+
+std::string RunOf(const std::string &name)
+{
+    std::ifstream file("tests/analysis/told/" + name + ".run");
+    EXPECT_TRUE(file.good()) << name;
+    std::stringstream text;
+    text << file.rdbuf();
+    return BuildTrace(text.str().substr(0, text.str().find("---\n")));
+}
+
+TEST(Memory, IsAllGivenBack)
+{
+    if (!COUNTS_MEMORY)
+        GTEST_SKIP() << "a sanitizer looks for leaks";
+    for (const char *name :
+         {"crowd", "gaps", "given-up", "guarded", "kept", "kinds", "per-thread", "places", "short", "timed"}) {
+        MemoryTrace trace(RunOf(name));
+        Analysed analysed(trace.source());
+        EXPECT_LT(100, analysed.allocations) << name;
+        EXPECT_EQ(0, analysed.left) << name;
+    }
+    const rule *rules[RULES_MOST];
+    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        for (const char *text : {rules[i]->bad, rules[i]->good}) {
+            MemoryTrace trace(BuildTrace(text));
+            EXPECT_EQ(0, Analysed(trace.source()).left) << rules[i]->id;
+        }
+}
+
+TEST(Memory, MayFailAnywhere)
+{
+    if (!COUNTS_MEMORY)
+        GTEST_SKIP() << "the allocator is a sanitizer's";
+    for (const char *name : {"kept", "kinds"}) {
+        MemoryTrace trace(RunOf(name));
+        long all = Analysed(trace.source()).allocations;
+        for (long fail = 1; fail <= all; fail += fail < 200 ? 1 : 7)
+            ASSERT_EQ(0, Analysed(trace.source(), fail).left) << name << ": allocation " << fail << " of " << all;
+    }
+}
+
+} // namespace
+} // namespace ptds
