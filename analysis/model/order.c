@@ -289,7 +289,8 @@ void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uin
         vclock_raise(&known, behind, upto);
         come_after(order, waits, &known);
         vclock_free(&known);
-        covered.at[behind] = 0;
+        if (behind < covered.room) /* it has no room without memory */
+            covered.at[behind] = 0;
         vclock_join(&order->doubted, &covered);
     }
     vclock_free(&covered);
