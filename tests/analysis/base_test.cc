@@ -80,6 +80,21 @@ TEST(Text, EveryCharacterStays)
     }
 }
 
+/* In pieces, control characters as spaces. */
+TEST(Text, IsWrittenUpToAStop)
+{
+    struct Sink : text_sink {
+        std::string text;
+    } sink;
+    sink.write = [](text_sink *of, const char *piece, size_t size) { static_cast<Sink *>(of)->text.append(piece, size); };
+    EXPECT_STREQ(";e", sink_until(&sink, "ab\n\tcd;e", ";"));
+    EXPECT_EQ("ab  cd", sink.text);
+    EXPECT_STREQ("", sink_until(&sink, "xy\n", ";,"));
+    EXPECT_EQ("ab  cdxy ", sink.text);
+    EXPECT_STREQ(",z", sink_until(&sink, ",z", ";,"));
+    EXPECT_EQ("ab  cdxy ", sink.text);
+}
+
 /* What a damaged trace says may be more than a number holds. */
 TEST(Text, AShareIsWholePercents)
 {

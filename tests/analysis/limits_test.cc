@@ -290,6 +290,16 @@ TEST(Limits, LongAllocations)
                              "1 note 1 10800000 largest_bytes=1000000000 bytes=1000000000 longest_call_ns=11000000"}});
 }
 
+/* A wait for the legacy stream that the policy left there counts if it was one. */
+TEST(Limits, HalfRemapped)
+{
+    const std::string moved = "setting policy=per-thread\n1@0 launch s=L to=P1 k=a\n";
+    Hold("half-remapped", {{"a wait", moved + "1@10+3 sync s=L kept-excluded\n", "2 note 1 ?"},
+                           {"it failed", moved + "1@10+3 sync s=L kept-excluded result=700\n", ""},
+                           {"work", moved + "1@10 launch s=L k=b kept-excluded\n", "2 warning 1 ?"},
+                           {"work that failed", moved + "1@10 launch s=L k=b kept-excluded result=700\n", ""}});
+}
+
 TEST(Limits, ProcessSwitches)
 {
     for (const char *setting : {"CUDA_LAUNCH_BLOCKING=1", "CUDA_LAUNCH_BLOCKING=2"})

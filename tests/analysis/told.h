@@ -155,7 +155,7 @@ private:
         if (f.stack != 0)
             Word("@" + std::to_string(f.stack));
         if (f.has_api)
-            Word(report_api(&report, &f));
+            Word(report_api(&report, &f) + std::string(f.twin ? " twin" : ""));
         Number("detail", f.detail);
         Number("calls", f.count);
         Number("from", f.first);
