@@ -73,10 +73,10 @@ void TraceBuilder::Api(uint32_t api, const std::string &name, bool twin)
     Definition(PTDS_REC_API, &record, sizeof record, name);
 }
 
-void TraceBuilder::Setting(const std::string &text)
+void TraceBuilder::Setting(const std::string &text, uint32_t kind)
 {
     auto record = Blank<ptds_rec_SETTING>(PTDS_REC_SETTING);
-    record.kind = PTDS_SETTING_SHIM;
+    record.kind = kind;
     Definition(PTDS_REC_SETTING, &record, sizeof record, text);
 }
 

@@ -55,7 +55,7 @@
  *   host-run THREAD@MICROSECONDS BEGIN+DURATION s=NAME [tid=N]      the first two are those of the call that put it there
  *
  * "THREAD@MICROSECONDS region NAME" begins a region, "THREAD@MICROSECONDS region-end" ends the innermost; both
- * may have "domain=NAME" after it.
+ * may have "domain=NAME" after it, and "range=N": then it is one of the process.
  *
  * "thread-end THREAD@MICROSECONDS", "stream-gone STREAM@MICROSECONDS": it ended.
  *
@@ -66,8 +66,12 @@
  * When an operation ran on its device, from tick 0 on:
  *   device-run THREAD@MICROSECONDS BEGIN+DURATION                   the first two are those of its call
  *
- * Other lines: "context N" (on device 0), "setting NAME=VALUE", "untabled NAME", "bypass OBJECT" (a copy of the driver) or
- * "bypass WHAT:OBJECT" (a number of enum ptds_bypass), "killed" (no clean end), "recycled" (old detail is gone),
+ * "count THREAD API CALLS FAILED REMAPPED MICROSECONDS": exact counts; API/twin its per-thread twin.
+ *
+ * Of the process: "rank N OF", "pid N", "process NAME=VALUE", "thread N=NAME".
+ *
+ * Other lines: "# ...", "context N" (on device 0), "setting NAME=VALUE", "untabled NAME", "bypass OBJECT" (a copy of the
+ * driver) or "bypass WHAT:OBJECT" (a number of enum ptds_bypass), "killed" (no clean end), "recycled" (old detail is gone),
  * "refused" (records could not be kept), "monotonic" (default) or "tsc" (3 ticks a nanosecond).
  */
 #ifndef PTDS_TESTS_SUPPORT_TRACE_BUILDER_H
@@ -104,7 +108,7 @@ public:
     void Definition(uint16_t kind, const void *fixed, size_t fixed_bytes, const std::string &tail = "");
     void String(uint32_t id, const std::string &text, uint32_t role = 0);
     void Api(uint32_t api, const std::string &name, bool twin = false);
-    void Setting(const std::string &text);
+    void Setting(const std::string &text, uint32_t kind = PTDS_SETTING_SHIM);
     void Clock(uint64_t ticks, uint64_t monotonic);
     void Clock(uint64_t ticks, uint64_t monotonic, uint64_t realtime);
     void Thread(uint32_t id, const std::string &name);

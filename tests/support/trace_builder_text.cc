@@ -299,13 +299,47 @@ private:
             trace_.Bypass(what.substr(colon + 1), static_cast<uint32_t>(std::stoul(what)));
     }
 
+    /* Whether it was about the process as a whole. */
+    bool About(const std::string &what, std::istringstream *words)
+    {
+        std::string text;
+        if (what == "rank")
+            *words >> trace_.header.rank >> trace_.header.ranks;
+        else if (what == "pid")
+            *words >> trace_.header.pid;
+        else if (what == "process" && *words >> text)
+            trace_.Setting(text, PTDS_SETTING_PROCESS);
+        else if (what == "thread" && *words >> text)
+            trace_.Thread(static_cast<uint32_t>(std::stoul(text)), text.substr(text.find('=') + 1));
+        else if (what == "count")
+            Count(words);
+        else
+            return false;
+        return true;
+    }
+
+    /* "count THREAD API CALLS FAILED REMAPPED MICROSECONDS" */
+    void Count(std::istringstream *words)
+    {
+        uint32_t thread = 0;
+        std::string api;
+        ptds_count count = {};
+        if (!(*words >> thread >> api >> count.calls >> count.failed >> count.remapped >> count.ticks))
+            Bad("count");
+        bool twin = api.size() > 5 && api.compare(api.size() - 5, 5, "/twin") == 0;
+        count.ticks *= 1000u * (tsc_ ? 3 : 1);
+        trace_.Count(thread, ApiId(twin ? api.substr(0, api.size() - 5) : api), twin, count);
+    }
+
     void Line(const std::string &line)
     {
         std::istringstream words(line);
         std::string first;
-        if (!(words >> first))
+        if (!(words >> first) || first[0] == '#')
             return;
         std::string rest;
+        if (About(first, &words))
+            return;
         if (first == "setting" || first == "untabled" || first == "bypass") {
             words >> rest;
             first == "setting" ? trace_.Setting(rest) : first == "bypass" ? Bypass(rest) : trace_.Untabled(rest);
@@ -354,19 +388,24 @@ private:
     bool Region(const std::string &when, const std::string &line)
     {
         std::istringstream words(line);
-        std::string first, what, name, domain;
-        words >> first >> what >> name;
-        if (name.compare(0, 7, "domain=") == 0)
-            name.swap(domain);
-        else
-            words >> domain;
+        std::string first, what, name, word;
+        Pairs pairs;
+        words >> first >> what;
         size_t at = when.find('@');
         if (at == std::string::npos || (what != "region" && what != "region-end"))
             return false;
+        while (words >> word) {
+            size_t equals = word.find('=');
+            (equals == std::string::npos ? name : pairs[word.substr(0, equals)]) = word.substr(equals + 1);
+        }
         if (name.empty() != (what == "region-end"))
             Bad(line);
+        uint32_t domain = pairs.count("domain") != 0 ? RegionId(Take(&pairs, "domain", "")) : 0;
+        uint64_t range = Number(&pairs, "range", 0);
+        if (!pairs.empty())
+            Bad(line);
         trace_.Region(static_cast<uint32_t>(std::stoul(when)), Ticks(when.substr(at + 1)),
-                      name.empty() ? 0 : RegionId(name), domain.empty() ? 0 : RegionId(domain.substr(7)));
+                      name.empty() ? 0 : RegionId(name), domain, range);
         return true;
     }
 

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole outputs: what every view and export makes of a few small traces, line by line. shown/NAME.trace says at its top
+// what it is about (several processes are apart by "---"), shown/NAME.shown holds what is to be seen. Where that changes on
+// purpose, read the difference: what is shown now is among the test's outputs, to be put in place of the old.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "analysis/report/residual.h"
+#include "tests/analysis/shown.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* One process: its report as `ptds report` makes it. */
+class One
+{
+public:
+    One(const trace_source *source, site_namer *namer, const selection &selection = {}) : namer_(namer), source_(source)
+    {
+        char error[TRACE_ERROR_SIZE] = "";
+        call_stats_begin(&stats_);
+        EXPECT_EQ(0, report_build_watched(report_.get(), source, &selection, &stats_.watch, error)) << error;
+        residual_find(report_.get());
+        if (selection_is_all(&selection))
+            whatif_opening(report_.get());
+    }
+    ~One()
+    {
+        report_end(report_.get());
+        call_stats_end(&stats_);
+    }
+    One(const One &) = delete;
+
+    std::string Put(void (*form)(const struct report *, struct site_namer *, struct text_sink *)) const
+    {
+        TextOf out;
+        form(report_.get(), namer_, &out);
+        return out.text;
+    }
+    std::string Screen(unsigned rows) const
+    {
+        TextOf out;
+        report_screen(report_.get(), namer_, rows, &out);
+        return out.text;
+    }
+    std::string Json() const
+    {
+        TextOf out;
+        EXPECT_EQ(0, report_json(report_.get(), namer_, &out));
+        return JsonText(out.text);
+    }
+    std::string Details(size_t most) const
+    {
+        TextOf out;
+        report_details(report_.get(), &stats_, namer_, most, &out);
+        return out.text;
+    }
+    std::string Repair(size_t most) const
+    {
+        struct repair repair;
+        TextOf out, json;
+        EXPECT_EQ(0, repair_of(&repair, report_.get(), ORDER_PER_THREAD));
+        repair_text(report_.get(), &repair, namer_, most, &out);
+        EXPECT_EQ(0, report_json_repaired(report_.get(), &repair, namer_, &json));
+        repair_end(&repair);
+        json_t *root = json_loads(json.text.c_str(), 0, nullptr);
+        PutJson(json_object_get(root, "repair"), "", "", &out.text);
+        json_decref(root);
+        return out.text;
+    }
+    std::string WhatIf() const
+    {
+        struct whatif found = whatif_of_source(source_);
+        TextOf text, json;
+        whatif_text(&found, &text);
+        EXPECT_EQ(0, whatif_json(&found, &json));
+        return text.text + JsonText(json.text);
+    }
+
+private:
+    site_namer *namer_;
+    const trace_source *source_;
+    std::unique_ptr<struct report> report_{new struct report};
+    struct call_stats stats_;
+};
+
+std::string Page(const trace_source *source, site_namer *namer)
+{
+    char error[TRACE_ERROR_SIZE] = "";
+    std::unique_ptr<struct report> report(new struct report);
+    struct timeline timeline;
+    struct edge_list edges;
+    TextOf out;
+    timeline_begin(&timeline, TIMELINE_MOST);
+    edge_list_begin(&edges);
+    EXPECT_EQ(0, report_build_watched(report.get(), source, nullptr, &timeline.watch, error)) << error;
+    timeline_decide(&timeline);
+    edge_feed *feed = edge_feed_of_build();
+    EXPECT_EQ(0, feed->run(feed, report.get(), &edges.sink));
+    EXPECT_EQ(0, report_html(report.get(), &timeline, &edges, namer, &out));
+    timeline_end(&timeline);
+    edge_list_end(&edges);
+    report_end(report.get());
+    return PageText(out.text);
+}
+
+struct Form {
+    const char *name;
+    std::string text;
+    bool is_text = false; /* what people read */
+};
+
+/* The rules are the same in every file. */
+std::string SarifText(const std::string &text, bool with_rules)
+{
+    json_t *root = json_loads(text.c_str(), 0, nullptr);
+    json_t *run = json_array_get(json_object_get(root, "runs"), 0);
+    json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
+    std::string out;
+    if (!with_rules)
+        json_object_set_new(driver, "rules",
+                            json_integer(static_cast<json_int_t>(json_array_size(json_object_get(driver, "rules")))));
+    PutJson(root, "", "", &out);
+    json_decref(root);
+    return out;
+}
+
+/* A part of a run, as --thread, --stream, --from and --to ask for it. */
+std::string Selected(const trace_source *source, site_namer *namer)
+{
+    selection thread = {}, later = {};
+    thread.thread = "1";
+    later.stream = 1;
+    later.has_from = later.has_to = true;
+    later.from_ns = 100000;
+    later.to_ns = 9000000;
+    return One(source, namer, thread).Details(1) + "---\n" + One(source, namer, later).Details(SIZE_MAX);
+}
+
+std::vector<Form> FormsOfOne(const traced *traced, site_namer *namer)
+{
+    const trace_source *source = &traced->source;
+    One one(source, namer);
+    std::vector<Form> forms = {{"summary at exit", one.Put(report_summary), true},
+                               {"first screen, 40 rows", one.Screen(40), true},
+                               {"first screen, 24 rows", one.Screen(24), true},
+                               {"text", one.Put(report_text), true},
+                               {"json", one.Json()},
+                               {"page", Page(source, namer)},
+                               {"repair", one.Repair(2), true},
+                               {"what-if", one.WhatIf()}};
+    if (trace_has_time(&traced->report.trace) && definitions_stream(&traced->report.trace.defs, 1) != nullptr)
+        forms.push_back({"details", Selected(source, namer), true});
+    return forms;
+}
+
+std::string PageOfMany(const std::vector<std::string> &traces)
+{
+    struct timelines timelines;
+    TextOf out;
+    timelines_begin(&timelines, traces.size());
+    timelines.edges = edge_feed_of_build();
+    Opened opened(traces, &timelines.watch);
+    Names names(opened.namer->data);
+    std::swap(*opened.namer, static_cast<site_namer &>(names));
+    timelines_decide(&timelines);
+    EXPECT_EQ(0, report_html_many(&opened.traces, &opened.folds, &timelines, opened.namer, &out));
+    timelines_end(&timelines);
+    std::swap(*opened.namer, static_cast<site_namer &>(names));
+    return PageText(out.text);
+}
+
+std::vector<Form> FormsOfMany(Opened *opened, const std::vector<std::string> &traces)
+{
+    TextOf text, large, small, json, repair;
+    many_text(&opened->traces, &opened->folds, opened->namer, &text);
+    many_screen(&opened->traces, &opened->folds, opened->namer, 40, &large);
+    many_screen(&opened->traces, &opened->folds, opened->namer, 24, &small);
+    struct repairs repairs;
+    EXPECT_EQ(0, repairs_of(&repairs, &opened->traces, ORDER_PER_THREAD));
+    repairs_text(&repairs, &opened->traces, opened->namer, 2, &repair);
+    EXPECT_EQ(0, many_json_repaired(&opened->traces, &opened->folds, &repairs, opened->namer, &json));
+    repairs_end(&repairs);
+    return {{"text", text.text},           {"first screen, 40 rows", large.text}, {"first screen, 24 rows", small.text},
+            {"json", JsonText(json.text)}, {"page", PageOfMany(traces)},          {"repair", repair.text}};
+}
+
+/* Paths of this run and versions of this build are none of what is tested. */
+std::string Anonymous(std::string text, const Opened &opened)
+{
+    auto replace = [&text](const std::string &what, const std::string &with) {
+        for (size_t at = 0; !what.empty() && (at = text.find(what, at)) != std::string::npos; at += with.size())
+            text.replace(at, what.size(), with);
+    };
+    for (size_t i = 0; i < opened.traces.list.count; i++)
+        replace(opened.traces.list.items[i]->source.name, "TRACE");
+    replace("\"" PTDS_VERSION "\"", "\"VERSION\"");
+    replace("|" PTDS_VERSION "\n", "|VERSION\n");
+    return text;
+}
+
+std::vector<std::string> TracesOf(const std::string &path)
+{
+    std::vector<std::string> traces(1);
+    for (const std::string &line : lines_of(read_file(path))) {
+        if (line == "---")
+            traces.emplace_back();
+        else
+            traces.back() += line + "\n";
+    }
+    for (std::string &trace : traces)
+        trace = BuildTrace(trace);
+    return traces;
+}
+
+std::string Everything(const std::string &folder, const std::string &name)
+{
+    std::vector<std::string> traces = TracesOf(folder + name + ".trace");
+    Opened opened(traces);
+    Names names(opened.namer->data);
+    std::swap(*opened.namer, static_cast<site_namer &>(names));
+    std::vector<Form> forms =
+        traces.size() > 1 ? FormsOfMany(&opened, traces) : FormsOfOne(opened.traces.list.items[0], opened.namer);
+    edge_feed *edges = edge_feed_of_build();
+    forms.push_back({"folded", TakeFile(opened.Export("folded"))});
+    forms.push_back({"sarif", SarifText(TakeFile(opened.Export("sarif", nullptr, "/src/app")), name == "nothing")});
+    forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges))});
+    forms.push_back({"perfetto", PerfettoText(TakeFile(opened.Export("perfetto", edges)))});
+    std::swap(*opened.namer, static_cast<site_namer &>(names));
+    std::string all;
+    for (const Form &form : forms)
+        if (name != "crowd" || form.is_text)
+            all += std::string("===== ") + form.name + "\n" + form.text;
+    return Anonymous(all, opened);
+}
+
+/* The first line that differs, with the form that it is of and what stands around it. */
+std::string Difference(const std::string &expected, const std::string &seen)
+{
+    std::vector<std::string> old = lines_of(expected), now = lines_of(seen);
+    std::string form;
+    for (size_t i = 0; i < std::max(old.size(), now.size()); i++) {
+        std::string one = i < old.size() ? old[i] : "(end)", two = i < now.size() ? now[i] : "(end)";
+        if (one.compare(0, 6, "===== ") == 0)
+            form = one.substr(6);
+        if (one != two)
+            return form + ", line " + std::to_string(i + 1) + "\n  expected: " + one + "\n  seen:     " + two;
+    }
+    return "";
+}
+
+/* In its own folder, so that the names of traces are of one length anywhere: lines are cut to fit. */
+class Shown : public testing::TestWithParam<const char *>
+{
+protected:
+    static void SetUpTestSuite()
+    {
+        char path[4096] = "";
+        ASSERT_NE(nullptr, realpath(data_file("tests/analysis/shown/nothing.trace").c_str(), path));
+        folder = std::string(path).substr(0, std::string(path).rfind('/') + 1);
+        ASSERT_EQ(0, chdir(testing::TempDir().c_str()));
+        setenv("TEST_TMPDIR", ".", 1);
+    }
+    static std::string folder;
+};
+std::string Shown::folder;
+
+TEST_P(Shown, IsAllOfThis)
+{
+    std::string name = GetParam(), seen = Everything(folder, name);
+    std::string difference = Difference(read_file(folder + name + ".shown"), seen);
+    EXPECT_EQ("", difference);
+    const char *outputs = getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+    if (!difference.empty() && outputs != nullptr)
+        std::ofstream(std::string(outputs) + "/" + name + ".shown") << seen;
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, Shown,
+                         testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "ranks"),
+                         [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
+
+} // namespace
+} // namespace ptds
