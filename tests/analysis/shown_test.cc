@@ -5,9 +5,8 @@
 // purpose, read the difference: what is shown now is among the test's outputs, to be put in place of the old.
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "analysis/report/residual.h"
+#include "tests/analysis/expected.h"
 #include "tests/analysis/shown.h"
 #include "tests/support/run_child.h"
 
@@ -239,21 +238,6 @@ std::string Everything(const std::string &folder, const std::string &name)
     return Anonymous(all, opened);
 }
 
-/* The first line that differs, with the form that it is of and what stands around it. */
-std::string Difference(const std::string &expected, const std::string &seen)
-{
-    std::vector<std::string> old = lines_of(expected), now = lines_of(seen);
-    std::string form;
-    for (size_t i = 0; i < std::max(old.size(), now.size()); i++) {
-        std::string one = i < old.size() ? old[i] : "(end)", two = i < now.size() ? now[i] : "(end)";
-        if (one.compare(0, 6, "===== ") == 0)
-            form = one.substr(6);
-        if (one != two)
-            return form + ", line " + std::to_string(i + 1) + "\n  expected: " + one + "\n  seen:     " + two;
-    }
-    return "";
-}
-
 /* In its own folder, so that the names of traces are of one length anywhere: lines are cut to fit. */
 class Shown : public testing::TestWithParam<const char *>
 {
@@ -273,11 +257,7 @@ std::string Shown::folder;
 TEST_P(Shown, IsAllOfThis)
 {
     std::string name = GetParam(), seen = Everything(folder, name);
-    std::string difference = Difference(read_file(folder + name + ".shown"), seen);
-    EXPECT_EQ("", difference);
-    const char *outputs = getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-    if (!difference.empty() && outputs != nullptr)
-        std::ofstream(std::string(outputs) + "/" + name + ".shown") << seen;
+    ExpectAllOf(folder + name + ".shown", seen);
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
