@@ -22,8 +22,8 @@ static void add_process(const struct traces *traces, size_t at, struct line *lin
 static void put_head(struct screen *screen, const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
-    line_add(&line, "%zu processes, ran %s to %s each", traces->list.count, text_ns(runs->shortest_ns).text,
-             text_ns(runs->longest_ns).text);
+    line_add(&line, "%zu process%s, ran %s to %s each", traces->list.count, traces->list.count == 1 ? "" : "es",
+             text_ns(runs->shortest_ns).text, text_ns(runs->longest_ns).text);
     if (traces->unreadable != 0)
         line_add(&line, "; %u traces could not be read", traces->unreadable);
     screen_put(screen, &line);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command as it is typed: transcripts/NAME.txt holds command lines (after "$ "), and below each what it says, whole:
+ * what goes to stderr behind "! ", an exit status that is not 0 in brackets. They run one after the other in a folder with
+ * the traces that are made here. What is said now is among the test's outputs.
+ */
+#ifndef PTDS_TESTS_ANALYSIS_TRANSCRIPT_H
+#define PTDS_TESTS_ANALYSIS_TRANSCRIPT_H
+
+#include <sys/stat.h>
+
+#include "tests/analysis/checked.h"
+#include "tests/analysis/expected.h"
+
+namespace ptds
+{
+class Transcript : public testing::TestWithParam<const char *>
+{
+protected:
+    Transcript()
+    {
+        const std::string shown = "tests/analysis/shown/", compared = "tests/analysis/compared/";
+        for (const char *name : {"observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed"})
+            Write(std::string(name) + ".ptds", BuildTrace(read_file(data_file(shown + name + ".trace"))));
+        for (const char *name : {"thrice.before.json", "thrice.after.json", "once.before.json"})
+            Write(name, read_file(data_file(compared + name)));
+        for (const char *name : {"good", "more", "bin", "empty", "mixed"})
+            EXPECT_EQ(0, mkdir((folder_ / name).c_str(), 0700));
+        for (unsigned i = 0; i < 3; i++) {
+            Write("good/" + std::to_string(i) + ".ptds",
+                  AtHour(BuildTrace(CallsOf({4, 10000 + 100 * static_cast<int>(i)})), i));
+            Write("more/" + std::to_string(i) + ".ptds", AtHour(BuildTrace(CallsOf({8, 10000})), i + 5));
+        }
+        std::string text = read_file(folder_ / "observed.ptds");
+        Write("cut.ptds", text.substr(0, text.size() - 5000));
+        Write("mixed/cut.ptds", text.substr(0, text.size() - 5000));
+        Write("mixed/observed.ptds", text);
+        Write("mixed/notes.txt", "no trace");
+        size_t at = TraceBuilder().header.header_size + 2 * PTDS_CHUNK_SIZE + sizeof(ptds_chunk);
+        text[at + 2] = 3;
+        text[at + 3] = 0;
+        Write("damaged.ptds", text);
+        Write("text.ptds", "no trace at all");
+        EXPECT_EQ(0, symlink(Real("analysis/ptds").c_str(), (folder_ / "bin/ptds").c_str()));
+    }
+
+    std::string Run(const std::string &line)
+    {
+        Command command = {{"/bin/sh", "-c", "cd " + folder_.path() + " && " + line}};
+        command.env["PATH"] = folder_ / "bin:/usr/bin:/bin";
+        command.env["HOME"] = folder_.path();
+        Outcome ran = run(command);
+        std::string said = "$ " + line + "\n" + ran.out;
+        said += said.back() != '\n' ? "\n" : "";
+        for (const std::string &complaint : lines_of(ran.err))
+            said += "! " + complaint + "\n";
+        return said + (ran.exit != 0 ? "(" + std::to_string(ran.exit) + ")\n" : "");
+    }
+
+    static std::string Real(const std::string &name)
+    {
+        char path[4096] = "";
+        EXPECT_NE(nullptr, realpath(data_file(name).c_str(), path));
+        return path;
+    }
+
+    /* Runs them all. */
+    void Expect()
+    {
+        std::string path = data_file(std::string("tests/analysis/transcripts/") + GetParam() + ".txt"), said;
+        for (const std::string &line : lines_of(read_file(path)))
+            if (line.compare(0, 2, "$ ") == 0)
+                said += Run(line.substr(2));
+        ExpectAllOf(path, said);
+    }
+
+private:
+    void Write(const std::string &name, const std::string &bytes)
+    {
+        std::ofstream(folder_ / name) << bytes;
+    }
+    Folder folder_;
+};
+
+inline std::string TranscriptName(const testing::TestParamInfo<const char *> &name)
+{
+    return name.param;
+}
+
+} // namespace ptds
+
+#endif
