@@ -20,11 +20,9 @@ static struct view view_of(struct probe *probe, size_t variant, unsigned round, 
     return view;
 }
 
-/* --compare is asked about the files that were named, or standard output. */
-static bool is_for_command(const struct probe *probe, size_t thing)
+bool probe_by_command(const struct probe *probe, size_t thing)
 {
-    return probe->command != NULL && thing == (probe->outputs.count == 0 ? THING_OUT : thing) &&
-           (probe->outputs.count == 0 || thing >= THING_FILES);
+    return probe->command != NULL && (probe->outputs.count != 0 ? thing >= THING_FILES : thing == THING_OUT);
 }
 
 static void cannot_compare(struct probe *probe, size_t thing, struct comparable why)
@@ -70,7 +68,7 @@ static bool same_by_command(struct probe *probe, size_t variant, unsigned round,
 static bool answers(const struct probe *probe, size_t thing, bool out_is_empty)
 {
     if (probe->command != NULL)
-        return is_for_command(probe, thing);
+        return probe_by_command(probe, thing);
     if (probe->outputs.count != 0)
         return thing >= THING_FILES;
     return thing == THING_OUT || out_is_empty;
@@ -122,7 +120,7 @@ static void learn_all(struct probe *probe)
         nothing &= empty;
         if (thing >= THING_FILES && missing)
             cannot_compare(probe, thing, (struct comparable){.missing = true});
-        else if (is_for_command(probe, thing))
+        else if (probe_by_command(probe, thing))
             learn_by_command(probe, thing);
         else if (learnt->varies != VARIES_NOT && answers(probe, thing, out_is_empty))
             cannot_compare(probe, thing, (struct comparable){.varies = learnt->varies, .line = learnt->line});
@@ -134,7 +132,7 @@ static void learn_all(struct probe *probe)
 static struct difference differ_at(struct probe *probe, size_t variant, unsigned round, size_t thing, bool *by_command)
 {
     struct difference out = {0};
-    *by_command = is_for_command(probe, thing);
+    *by_command = probe_by_command(probe, thing);
     if (probe->learnt[thing].varies != VARIES_NOT)
         return out;
     if (*by_command) {

@@ -100,6 +100,8 @@ const struct variant *probe_best(const struct probe *probe);
 /* For the parts of the probe. */
 size_t probe_things(const struct probe *probe);
 const char *probe_thing_name(const struct probe *probe, size_t thing);
+/* Whether --compare is asked about it: about the files that were named, or standard output. */
+bool probe_by_command(const struct probe *probe, size_t thing);
 void probe_compare(struct probe *probe);       /* fills in facts and what is comparable, anew */
 void probe_forget(struct probe *probe);        /* undoes it */
 bool probe_differs(const struct probe *probe); /* a policy's output does */

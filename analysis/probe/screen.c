@@ -33,8 +33,11 @@ static void put_thing(const struct probe *probe, size_t thing, struct text_sink 
 {
     const struct learnt *learnt = &probe->learnt[thing];
     struct line line = {0};
-    line_add(&line, "%.80s: ", probe_thing_name(probe, thing));
-    if (probe->command != NULL && thing == (probe->outputs.count != 0 && thing >= THING_FILES ? thing : THING_OUT))
+    const char *name = probe_thing_name(probe, thing);
+    line_add(&line, "%.80s: ", name);
+    if (probe->comparable.missing && strcmp(probe->comparable.thing, name) == 0)
+        line_add(&line, "not compared, bare did not write it");
+    else if (probe_by_command(probe, thing))
         line_add(&line, "compared by %.100s", probe->command);
     else if (learnt->varies != VARIES_NOT)
         line_add(&line, "not compared, it varies bare against bare%s", learnt->line != 0 ? " in more than numbers" : "");
@@ -48,10 +51,15 @@ static void put_thing(const struct probe *probe, size_t thing, struct text_sink 
     put_line(sink, "  ", &line);
 }
 
+static bool has_lines(const struct facts *facts)
+{
+    return facts->thing != NULL && !facts->by_command && facts->difference.line != 0;
+}
+
 static void put_difference(const struct facts *facts, struct text_sink *sink)
 {
     const struct difference *difference = &facts->difference;
-    if (facts->thing == NULL || facts->by_command || difference->line == 0)
+    if (!has_lines(facts))
         return;
     sink_printf(sink, "  %s, line %zu, in round %u:\n", facts->thing, difference->line, facts->round);
     sink_printf(sink, "    bare:  %s\n", difference->bare_ends ? "(no such line)" : difference->bare);
@@ -66,7 +74,7 @@ static void put_reason(const struct variant *variant, struct text_sink *sink)
     bool by_order = record->doubt != DOUBT_NONE && variant->evidence.observed->doubt < record->doubt;
     if (variant->answer.word != WORD_DO_NOT && variant->answer.why != WHY_OBSERVE_TOO)
         return;
-    if (variant->facts.thing == NULL && !by_order && variant->said.used == 0)
+    if (!has_lines(&variant->facts) && !by_order && variant->said.used == 0)
         return;
     sink_printf(sink, "\nUnder %s:\n", variant->name);
     put_difference(&variant->facts, sink);
@@ -127,7 +135,7 @@ static void put_row(const struct probe *probe, const struct variant *variant, co
     else
         line_add(&line, "%*s %*s", TIME_COLUMNS, "-", TIME_COLUMNS, "-");
     for (size_t i = 0; i < variant->runs.count && i <= ROUNDS_SHOWN && variant->runs.items[i].round <= rounds; i++)
-        line_add(&line, "%s%*s", i == 0 ? " " : "", TIME_COLUMNS, cell(&variant->runs.items[i], &shown));
+        line_add(&line, " %s%*s", i == 0 ? " " : "", TIME_COLUMNS - 1, cell(&variant->runs.items[i], &shown));
     if (rounds > ROUNDS_SHOWN && variant->runs.count > ROUNDS_SHOWN + 1)
         line_add(&line, " ...");
     put_line(sink, "  ", &line);

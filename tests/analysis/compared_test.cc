@@ -5,7 +5,7 @@
 // first as it is written again. What is said now is among the test's outputs.
 #include "analysis/compare/file.h"
 #include "tests/analysis/compared.h"
-#include "tests/analysis/expected.h"
+#include "tests/support/expected.h"
 
 namespace ptds
 {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/report/residual.h"
-#include "tests/analysis/expected.h"
+#include "tests/support/expected.h"
 #include "tests/analysis/shown.h"
 #include "tests/support/run_child.h"
 

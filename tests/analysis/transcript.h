@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "tests/analysis/checked.h"
-#include "tests/analysis/expected.h"
+#include "tests/support/expected.h"
 
 namespace ptds
 {

@@ -2,8 +2,8 @@
  *
  * Texts that are held against a file, line by line.
  */
-#ifndef PTDS_TESTS_ANALYSIS_EXPECTED_H
-#define PTDS_TESTS_ANALYSIS_EXPECTED_H
+#ifndef PTDS_TESTS_SUPPORT_EXPECTED_H
+#define PTDS_TESTS_SUPPORT_EXPECTED_H
 
 #include <gtest/gtest.h>
 
