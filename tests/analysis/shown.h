@@ -182,15 +182,17 @@ inline std::string PageText(const std::string &page)
     return out;
 }
 
-/* Of all tables but those that are the same in every file, in the order in which rows were written. */
-inline std::string DatabaseText(const std::string &path)
+/* Of all tables, in the order in which rows were written. fixed: those too that are the same in every file. */
+inline std::string DatabaseText(const std::string &path, bool fixed)
 {
     sqlite3 *file = nullptr;
     std::vector<std::string> tables;
     std::string out;
     EXPECT_EQ(SQLITE_OK, sqlite3_open(path.c_str(), &file));
     sqlite3_exec(
-        file, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'ENUM%' ORDER BY name",
+        file,
+        fixed ? "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+              : "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'ENUM%' ORDER BY name",
         [](void *data, int, char **values, char **) {
             static_cast<std::vector<std::string> *>(data)->push_back(values[0]);
             return 0;

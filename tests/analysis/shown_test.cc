@@ -228,7 +228,7 @@ std::string Everything(const std::string &folder, const std::string &name)
     edge_feed *edges = edge_feed_of_build();
     forms.push_back({"folded", TakeFile(opened.Export("folded"))});
     forms.push_back({"sarif", SarifText(TakeFile(opened.Export("sarif", nullptr, "/src/app")), name == "nothing")});
-    forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges))});
+    forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges), name == "nothing")});
     forms.push_back({"perfetto", PerfettoText(TakeFile(opened.Export("perfetto", edges)))});
     std::swap(*opened.namer, static_cast<site_namer &>(names));
     std::string all;
@@ -238,26 +238,70 @@ std::string Everything(const std::string &folder, const std::string &name)
     return Anonymous(all, opened);
 }
 
-/* In its own folder, so that the names of traces are of one length anywhere: lines are cut to fit. */
+/* The folder of what is expected. From then on in one of its own, so that the names of traces are of one length anywhere:
+ * lines are cut to fit. */
+const std::string &ExpectedFolder()
+{
+    static const std::string folder = [] {
+        char path[4096] = "";
+        EXPECT_NE(nullptr, realpath(data_file("tests/analysis/shown/nothing.trace").c_str(), path));
+        EXPECT_EQ(0, chdir(testing::TempDir().c_str()));
+        setenv("TEST_TMPDIR", ".", 1);
+        return std::string(path).substr(0, std::string(path).rfind('/') + 1);
+    }();
+    return folder;
+}
+
 class Shown : public testing::TestWithParam<const char *>
 {
-protected:
-    static void SetUpTestSuite()
-    {
-        char path[4096] = "";
-        ASSERT_NE(nullptr, realpath(data_file("tests/analysis/shown/nothing.trace").c_str(), path));
-        folder = std::string(path).substr(0, std::string(path).rfind('/') + 1);
-        ASSERT_EQ(0, chdir(testing::TempDir().c_str()));
-        setenv("TEST_TMPDIR", ".", 1);
-    }
-    static std::string folder;
 };
-std::string Shown::folder;
 
 TEST_P(Shown, IsAllOfThis)
 {
-    std::string name = GetParam(), seen = Everything(folder, name);
-    ExpectAllOf(folder + name + ".shown", seen);
+    std::string name = GetParam();
+    ExpectAllOf(ExpectedFolder() + name + ".shown", Everything(ExpectedFolder(), name));
+}
+
+/* What the page's scripts share with the other views, in the page of any trace; nothing of a trace. */
+TEST(ShownAlways, TheWordsOfThePage)
+{
+    struct report *report = new struct report();
+    struct timeline timeline = {};
+    struct edge_list edges = {};
+    TextOf out;
+    EXPECT_EQ(0, report_html(report, &timeline, &edges, nullptr, &out));
+    json_t *tables = json_loads(PagePart(out.text, "data-tables").c_str(), 0, nullptr);
+    std::string seen;
+    for (const char *key : {"parts", "opening", "findings", "lost"})
+        json_object_del(tables, key);
+    PutJson(tables, "", "", &seen);
+    json_decref(tables);
+    delete report;
+    ExpectAllOf(ExpectedFolder() + "words.shown", seen);
+}
+
+/* Without what the fields mean. */
+void ForgetMeanings(json_t *value)
+{
+    const char *key;
+    size_t i;
+    json_t *part;
+    if (json_is_string(json_object_get(value, "description")))
+        json_object_del(value, "description");
+    json_object_foreach(value, key, part) ForgetMeanings(part);
+    json_array_foreach(value, i, part) ForgetMeanings(part);
+}
+
+TEST(ShownAlways, TheSchemaOfReports)
+{
+    TextOf out;
+    std::string seen;
+    EXPECT_EQ(0, report_json_schema(&out));
+    json_t *schema = json_loads(out.text.c_str(), 0, nullptr);
+    ForgetMeanings(schema);
+    PutJson(schema, "", "", &seen);
+    json_decref(schema);
+    ExpectAllOf(ExpectedFolder() + "schema.shown", seen);
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
