@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the probe does to files and to the environment of the programs that it runs: what is there comes back, each run
+// finds it as it was, and what cannot be had is said.
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+
+#include "analysis/probe/child.h"
+#include "analysis/probe/environment.h"
+#include "analysis/probe/given.h"
+#include "analysis/probe/outputs.h"
+#include "analysis/probe/view.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+class Outputs : public testing::Test
+{
+protected:
+    Outputs()
+    {
+        EXPECT_EQ(0, mkdir((root_ / "kept").c_str(), 0700));
+        snprintf(kept_.path, sizeof kept_.path, "%s", (root_ / "kept").c_str());
+        EXPECT_EQ(0, chdir(root_.path().c_str()));
+    }
+    void Put(const std::string &name, const std::string &text)
+    {
+        std::ofstream(root_ / name) << text;
+    }
+    std::string Get(const std::string &name)
+    {
+        return access((root_ / name).c_str(), F_OK) == 0 ? read_file(root_ / name) : "(none)";
+    }
+    std::string Taken(const char *variant, unsigned round, size_t file)
+    {
+        std::string path = folder_thing(&kept_, variant, round, THING_FILES + file).text;
+        return access(path.c_str(), F_OK) == 0 ? read_file(path) : "(none)";
+    }
+    std::string Refused(const std::string &name)
+    {
+        char error[OUTPUTS_ERROR_SIZE] = "";
+        EXPECT_FALSE(outputs_add(&outputs_, name.c_str(), error)) << name;
+        return error;
+    }
+    void Add(const char *name)
+    {
+        char error[OUTPUTS_ERROR_SIZE] = "";
+        EXPECT_TRUE(outputs_add(&outputs_, name, error)) << error;
+    }
+    std::string Path(size_t i)
+    {
+        return outputs_.items[i].path.text;
+    }
+    Folder root_;
+    folder kept_ = {};
+    outputs outputs_ = {};
+    char error_[OUTPUTS_ERROR_SIZE] = "";
+};
+
+TEST_F(Outputs, AreFilesThatAreThereOrMayBe)
+{
+    std::string real = [&] {
+        char path[4096];
+        return std::string(realpath(root_.path().c_str(), path));
+    }();
+    Put("there", "x");
+    ASSERT_EQ(0, mkdir("sub", 0700));
+    ASSERT_EQ(0, symlink("there", "link"));
+    ASSERT_EQ(0, symlink("nowhere", "dangling"));
+    ASSERT_EQ(0, mkfifo("fifo", 0600));
+    Add("there");
+    EXPECT_EQ(real + "/there", Path(0));
+    Add("new");
+    EXPECT_EQ(real + "/new", Path(1));
+    Add("sub/new");
+    EXPECT_EQ(real + "/sub/new", Path(2));
+    Add("/ptds-no-such-file");
+    EXPECT_EQ("/ptds-no-such-file", Path(3)) << "in the root";
+    EXPECT_EQ("--output link: named twice", Refused("link"));
+    EXPECT_EQ("--output ./sub/../new: named twice", Refused("./sub/../new"));
+    EXPECT_EQ("--output sub: not a plain file", Refused("sub"));
+    EXPECT_EQ("--output fifo: not a plain file", Refused("fifo"));
+    EXPECT_EQ("--output dangling: not a plain file", Refused("dangling"));
+    EXPECT_EQ("--output absent/new: No such file or directory", Refused("absent/new"));
+    EXPECT_EQ("--output sub/: not a plain file", Refused("sub/"));
+    EXPECT_EQ(4u, outputs_.count);
+    std::vector<std::string> names;
+    for (unsigned i = 4; i < OUTPUTS_MOST; i++)
+        names.push_back("file" + std::to_string(i));
+    for (const std::string &name : names)
+        Add(name.c_str());
+    EXPECT_EQ("--output more: too many files", Refused("more"));
+}
+
+TEST_F(Outputs, EachRunFindsThemAsTheyWereAndTheyComeBack)
+{
+    Put("old", "before");
+    ASSERT_EQ(0, chmod("old", 0640));
+    Add("old");
+    Add("new");
+    struct stat first, last;
+    ASSERT_EQ(0, stat("old", &first));
+    ASSERT_TRUE(outputs_begin(&outputs_, error_)) << error_;
+    EXPECT_EQ("(none)", Get("old")) << "aside";
+    for (unsigned round = 0; round < 2; round++) {
+        ASSERT_TRUE(outputs_restore(&outputs_, error_)) << error_;
+        EXPECT_EQ("before", Get("old"));
+        EXPECT_EQ("(none)", Get("new"));
+        struct stat now;
+        ASSERT_EQ(0, stat("old", &now));
+        EXPECT_EQ(0640u, now.st_mode & 0777) << "its mode, too";
+        Put("old", "run " + std::to_string(round));
+        if (round == 1)
+            Put("new", "made");
+        ASSERT_TRUE(outputs_take(&outputs_, &kept_, "guarded", round, error_)) << error_;
+    }
+    EXPECT_EQ("run 0", Taken("guarded", 0, 0));
+    EXPECT_EQ("(none)", Taken("guarded", 0, 1)) << "it was not written";
+    EXPECT_EQ("run 1", Taken("guarded", 1, 0));
+    EXPECT_EQ("made", Taken("guarded", 1, 1));
+    ASSERT_TRUE(outputs_end(&outputs_, error_)) << error_;
+    EXPECT_EQ("before", Get("old"));
+    EXPECT_EQ("(none)", Get("new")) << "it was not there";
+    ASSERT_EQ(0, stat("old", &last));
+    EXPECT_EQ(first.st_ino, last.st_ino) << "the very file";
+    EXPECT_EQ((std::vector<std::string>{"kept", "old"}), root_.files());
+}
+
+TEST_F(Outputs, WhatCannotBePutAsideLeavesAllWhereItWas)
+{
+    Put("one", "1");
+    Put("two", "2");
+    Put("two.ptds-probe-" + std::to_string(getpid()), "in the way");
+    Add("one");
+    Add("two");
+    EXPECT_FALSE(outputs_begin(&outputs_, error_));
+    EXPECT_NE(std::string::npos,
+              std::string(error_).find("/two.ptds-probe-" + std::to_string(getpid()) + ": is there already"))
+        << error_;
+    EXPECT_EQ("1", Get("one"));
+    EXPECT_EQ("2", Get("two"));
+    EXPECT_TRUE(outputs_end(&outputs_, error_)) << "nothing was begun";
+    EXPECT_EQ("1", Get("one"));
+}
+
+TEST_F(Outputs, WhatBecomesOtherThanAFileIsSaid)
+{
+    Add("out");
+    ASSERT_TRUE(outputs_begin(&outputs_, error_));
+    ASSERT_EQ(0, mkdir("out", 0700));
+    EXPECT_FALSE(outputs_take(&outputs_, &kept_, "bare", 0, error_));
+    EXPECT_STREQ("--output out: not a plain file any more", error_);
+    EXPECT_FALSE(outputs_restore(&outputs_, error_));
+    EXPECT_STREQ("--output out: Is a directory", error_);
+    EXPECT_TRUE(outputs_end(&outputs_, error_)) << "no file, and not ours to remove";
+    EXPECT_EQ(0, access("out", F_OK));
+    ASSERT_EQ(0, rmdir("out"));
+    Put("out", "once");
+    ASSERT_TRUE(outputs_take(&outputs_, &kept_, "bare", 1, error_));
+    EXPECT_FALSE(outputs_take(&outputs_, &kept_, "bare", 1, error_)) << "a run's thing is there already";
+    EXPECT_STREQ("--output out: File exists", error_);
+}
+
+TEST_F(Outputs, AFileThatCannotComeBackIsNamed)
+{
+    Put("out", "before");
+    Add("out");
+    ASSERT_TRUE(outputs_begin(&outputs_, error_));
+    ASSERT_EQ(0, mkdir("out", 0700));
+    Put("out/in", "the way");
+    EXPECT_FALSE(outputs_end(&outputs_, error_));
+    std::string aside = Path(0) + ".ptds-probe-" + std::to_string(getpid());
+    EXPECT_EQ("--output out: Is a directory; the file is " + aside, error_);
+    EXPECT_EQ("before", read_file(aside));
+}
+
+/* stdin while this lives. */
+class Stdin
+{
+public:
+    explicit Stdin(int file) : old_(dup(STDIN_FILENO))
+    {
+        dup2(file, STDIN_FILENO);
+        close(file);
+    }
+    ~Stdin()
+    {
+        dup2(old_, STDIN_FILENO);
+        close(old_);
+    }
+
+private:
+    int old_;
+};
+
+unsigned waited;
+
+TEST_F(Outputs, WhatIsGivenIsKeptForEachRun)
+{
+    path given = {};
+    auto waiting = [] { waited++; };
+    std::string text(200000, 'x');
+    Put("input", text + "end\n");
+    {
+        Stdin from(open("input", O_RDONLY));
+        ASSERT_TRUE(given_take(&kept_, waiting, &given));
+        EXPECT_EQ(std::string(kept_.path) + "/stdin", given.text);
+        EXPECT_EQ(text + "end\n", read_file(given.text));
+        EXPECT_FALSE(given_take(&kept_, waiting, &given)) << "it is there already";
+        EXPECT_EQ(EEXIST, errno);
+        unlink(given.text);
+    }
+    int ends[2];
+    ASSERT_EQ(0, pipe(ends));
+    ASSERT_EQ(5, write(ends[1], "piped", 5));
+    close(ends[1]);
+    {
+        Stdin from(ends[0]);
+        ASSERT_TRUE(given_take(&kept_, waiting, &given));
+        EXPECT_EQ("piped", read_file(given.text));
+        unlink(given.text);
+    }
+    EXPECT_EQ(0u, waited) << "nobody had to wait";
+    for (const char *none : {"/dev/null", "/"}) {
+        Stdin from(open(none, O_RDONLY));
+        ASSERT_TRUE(given_take(&kept_, waiting, &given));
+        EXPECT_STREQ("/dev/null", given.text) << none;
+    }
+    EXPECT_EQ((std::vector<std::string>{}), [&] {
+        std::vector<std::string> left;
+        for (const std::string &name : root_.files())
+            if (name == "kept/stdin")
+                left.push_back(name);
+        return left;
+    }());
+}
+
+std::string LastLines(const std::string &text, size_t count)
+{
+    view view = {};
+    std::vector<line> lines(count);
+    view.bytes = {text.data(), text.size()};
+    view_last_lines(&view, lines.data(), count);
+    std::string all;
+    for (const line &one : lines)
+        all += std::string(one.text) + "|";
+    return all;
+}
+
+TEST(View, TheLastLines)
+{
+    EXPECT_EQ("|||", LastLines("", 3));
+    EXPECT_EQ("||one|", LastLines("one", 3));
+    EXPECT_EQ("||one|", LastLines("one\n", 3));
+    EXPECT_EQ("|one|two|", LastLines("one\ntwo", 3));
+    EXPECT_EQ("two|three|four|", LastLines("one\ntwo\nthree\nfour\n", 3));
+    EXPECT_EQ("two||four|", LastLines("one\ntwo\n\nfour\n", 3));
+    EXPECT_EQ("a?b|", LastLines(std::string("x\na\x01") + "b\n", 1));
+}
+
+std::string WithoutOwn(std::string text, std::string *said)
+{
+    view view = {};
+    line first = {};
+    view.bytes = {text.data(), text.size()};
+    view_drop_own_lines(&view, &first);
+    *said = first.text;
+    return std::string(view.bytes.at, view.bytes.size);
+}
+
+TEST(View, TheShimsOwnLinesAreNoneOfTheProgram)
+{
+    std::string said;
+    EXPECT_EQ("a\nb\n", WithoutOwn("a\nptds: one\nb\nptds: two\n", &said));
+    EXPECT_EQ("ptds: one", said) << "the first of them";
+    EXPECT_EQ("a\n", WithoutOwn("a\nptds: no newline", &said));
+    EXPECT_EQ("ptds: no newline", said);
+    EXPECT_EQ(" ptds: a\nptds:\nptds", WithoutOwn(" ptds: a\nptds:\nptds", &said));
+    EXPECT_EQ("", said);
+    EXPECT_EQ("", WithoutOwn("", &said));
+    EXPECT_EQ("", WithoutOwn("ptds: \n", &said));
+}
+
+TEST(View, OfFiles)
+{
+    Folder folder;
+    std::ofstream(folder / "text") << "abc";
+    std::ofstream(folder / "empty") << "";
+    view text = view_open((folder / "text").c_str()), empty = view_open((folder / "empty").c_str()),
+         none = view_open((folder / "none").c_str());
+    EXPECT_TRUE(text.there && empty.there);
+    EXPECT_FALSE(none.there);
+    EXPECT_EQ("abc", std::string(text.bytes.at, text.bytes.size));
+    EXPECT_EQ(0u, empty.bytes.size + none.bytes.size);
+    view_close(&text);
+    EXPECT_EQ(0u, text.mapped);
+    view_close(&empty);
+    view_close(&none);
+}
+
+std::string Value(const char *name)
+{
+    const char *value = getenv(name);
+    return value != nullptr ? value : "(unset)";
+}
+
+class EnvironmentTest : public testing::Test
+{
+protected:
+    EnvironmentTest()
+    {
+        for (const char *name : {"LD_PRELOAD", "LD_AUDIT", "PTDS_POLICY", "PTDS_REPORT", "PTDS_TRACE", "PTDS_LANES"})
+            unsetenv(name);
+    }
+};
+
+TEST_F(EnvironmentTest, UnderAPolicy)
+{
+    setenv("LD_PRELOAD", "/other.so:/old/libptds.so", 1);
+    setenv("PTDS_LOG", "stderr", 1);
+    setenv("PTDS_DISABLE", "1", 1);
+    setenv("PTDS_TRACE", "mine", 1);
+    ASSERT_TRUE(environment_set("/lib/libptds.so", "guarded", "t.ptds", nullptr));
+    EXPECT_EQ("/lib/libptds.so:/other.so", Value("LD_PRELOAD"));
+    EXPECT_EQ("guarded", Value("PTDS_POLICY"));
+    EXPECT_EQ("off", Value("PTDS_REPORT"));
+    EXPECT_EQ("t.ptds", Value("PTDS_TRACE"));
+    EXPECT_EQ("(unset)", Value("PTDS_LOG"));
+    EXPECT_EQ("(unset)", Value("PTDS_DISABLE"));
+    ASSERT_TRUE(environment_set("/lib/libptds.so", "stream", nullptr, nullptr));
+    EXPECT_EQ("(unset)", Value("PTDS_TRACE")) << "not recorded";
+    EXPECT_EQ("stream", Value("PTDS_POLICY"));
+}
+
+TEST_F(EnvironmentTest, BareIsAsTheCallerHasItButForTheShim)
+{
+    setenv("LD_PRELOAD", "/old/libptds.so", 1);
+    setenv("PTDS_POLICY", "mine", 1);
+    ASSERT_TRUE(environment_set(nullptr, "none", nullptr, nullptr));
+    EXPECT_EQ("(unset)", Value("LD_PRELOAD"));
+    EXPECT_EQ("mine", Value("PTDS_POLICY"));
+}
+
+TEST_F(EnvironmentTest, LanesAndTheAuditor)
+{
+    ASSERT_TRUE(environment_set_lanes(0));
+    EXPECT_EQ("(unset)", Value("PTDS_LANES"));
+    ASSERT_TRUE(environment_set_lanes(12));
+    EXPECT_EQ("12", Value("PTDS_LANES"));
+    setenv("LD_AUDIT", "/other.so:/old/libptds_audit.so", 1);
+    ASSERT_TRUE(environment_set_auditor("/lib/libptds.so", nullptr));
+    EXPECT_EQ("/other.so:/old/libptds_audit.so", Value("LD_AUDIT")) << "as the caller has it";
+    ASSERT_TRUE(environment_set_auditor("/lib/libptds.so", "/lib/libptds_audit.so"));
+    EXPECT_EQ("/other.so:/lib/libptds_audit.so", Value("LD_AUDIT"));
+    ASSERT_TRUE(environment_set_auditor(nullptr, "/lib/libptds_audit.so"));
+    EXPECT_EQ("/other.so", Value("LD_AUDIT")) << "bare";
+}
+
+} // namespace
+} // namespace ptds
