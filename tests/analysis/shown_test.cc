@@ -5,6 +5,8 @@
 // purpose, read the difference: what is shown now is among the test's outputs, to be put in place of the old.
 #include <gtest/gtest.h>
 
+#include "analysis/compare/file.h"
+#include "analysis/compare/observe.h"
 #include "analysis/report/residual.h"
 #include "tests/support/expected.h"
 #include "tests/analysis/shown.h"
@@ -189,6 +191,19 @@ std::vector<Form> FormsOfMany(Opened *opened, const std::vector<std::string> &tr
             {"json", JsonText(json.text)}, {"page", PageOfMany(traces)},          {"repair", repair.text}};
 }
 
+/* As `ptds check --update` would write it. */
+std::string Baseline(const Opened &opened)
+{
+    struct history history = {};
+    std::string path = WriteTemporary("");
+    FILE *file = fopen(path.c_str(), "w");
+    EXPECT_TRUE(history_observe(&history, &opened.traces, opened.namer));
+    EXPECT_TRUE(baseline_write(&history, file));
+    fclose(file);
+    history_free(&history);
+    return TakeFile(path);
+}
+
 /* Paths of this run and versions of this build are none of what is tested. */
 std::string Anonymous(std::string text, const Opened &opened)
 {
@@ -226,6 +241,7 @@ std::string Everything(const std::string &folder, const std::string &name)
     std::vector<Form> forms =
         traces.size() > 1 ? FormsOfMany(&opened, traces) : FormsOfOne(opened.traces.list.items[0], opened.namer);
     edge_feed *edges = edge_feed_of_build();
+    forms.push_back({"baseline", Baseline(opened)});
     forms.push_back({"folded", TakeFile(opened.Export("folded"))});
     forms.push_back({"sarif", SarifText(TakeFile(opened.Export("sarif", nullptr, "/src/app")), name == "nothing")});
     forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges), name == "nothing")});
