@@ -42,6 +42,13 @@ protected:
         Write("damaged.ptds", text);
         Write("text.ptds", "no trace at all");
         EXPECT_EQ(0, symlink(Real("analysis/ptds").c_str(), (folder_ / "bin/ptds").c_str()));
+        /* A driver that hardly does anything, and is no more than a library where one is to be preloaded. */
+        for (const char *driver : {"fake", "fake_old"}) {
+            EXPECT_EQ(0, mkdir((folder_ / driver).c_str(), 0700));
+            Write(driver + std::string("/libcuda.so.1"),
+                  read_file(data_file("tests/analysis/" + std::string(driver) + "/libcuda.so.1")));
+        }
+        Write("lib.so", read_file(data_file("tests/analysis/fake/libcuda.so.1")));
     }
 
     std::string Run(const std::string &line)
@@ -54,6 +61,8 @@ protected:
         said += said.back() != '\n' ? "\n" : "";
         for (const std::string &complaint : lines_of(ran.err))
             said += "! " + complaint + "\n";
+        for (size_t at; (at = said.find(folder_.path())) != std::string::npos;)
+            said.replace(at, folder_.path().size(), "HERE");
         return said + (ran.exit != 0 ? "(" + std::to_string(ran.exit) + ")\n" : "");
     }
 
