@@ -42,6 +42,10 @@ protected:
         Write("damaged.ptds", text);
         Write("text.ptds", "no trace at all");
         EXPECT_EQ(0, symlink(Real("analysis/ptds").c_str(), (folder_ / "bin/ptds").c_str()));
+        Write("bin/tty",
+              "#!/bin/sh\nTERM=${TERM-xterm} script -qec \"stty rows ${ROWS-50} cols 80; $1\" /dev/null </dev/null | "
+              "tr -d '\\r' | cat -v\n");
+        EXPECT_EQ(0, chmod((folder_ / "bin/tty").c_str(), 0700));
         /* A driver that hardly does anything, and is no more than a library where one is to be preloaded. */
         for (const char *driver : {"fake", "fake_old"}) {
             EXPECT_EQ(0, mkdir((folder_ / driver).c_str(), 0700));
