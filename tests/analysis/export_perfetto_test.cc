@@ -5,6 +5,7 @@
 #include "tests/analysis/exported.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -76,6 +77,34 @@ TEST(Perfetto, WorkIsASliceWhereItsDeviceTimeIsKnown)
     for (const Event *event : trace.On("sent to #1 (non-blocking)"))
         seen.emplace_back(event->type, event->time);
     EXPECT_EQ(expected, seen);
+}
+
+/* Its flow would go back in time. */
+TEST(Perfetto, NoWorkBeginsBeforeItsCall)
+{
+    for (const auto &[began, ended, from, to] : {std::array<uint64_t, 4>{1001, 1005, 1, 5},
+                                                 {1000, 1005, 0, 5},
+                                                 {999, 1005, 0, 5},
+                                                 {900, 950, 0, 0},
+                                                 {999, 1001, 0, 1}}) {
+        TraceBuilder builder;
+        builder.Clock(0, 5000000, 5000000);
+        builder.Clock(1000000000, 1005000000, 1005000000);
+        builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+        CallSpec call;
+        call.enter = 1000;
+        call.op = PTDS_OP_LAUNCH;
+        call.stream = 1;
+        builder.Call(call);
+        builder.DeviceRun(1, 1000, began, ended);
+        Opened opened({builder.Bytes()});
+        Trace trace(TakeFile(opened.Export("perfetto")));
+        uint64_t start = trace.On("stream #1 (non-blocking)").at(0)->time;
+        auto work = trace.On("sent to #1 (non-blocking)");
+        ASSERT_EQ(2u, work.size());
+        EXPECT_EQ(from, work[0]->time - start) << began;
+        EXPECT_EQ(to, work[1]->time - start) << ended;
+    }
 }
 
 TEST(Perfetto, SlicesNestAndEndOnTheirTrack)

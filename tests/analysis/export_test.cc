@@ -159,6 +159,24 @@ TEST(Sarif, PlacesFindingsBelowTheSourceRoot)
     }
 }
 
+/* Where the first finding is, below what root. */
+std::string PlaceBelow(const char *source_root)
+{
+    Sarif sarif(BuildTrace(simple_trace), source_root);
+    json_t *artifact = json_object_get(PlaceOf(json_array_get(sarif.Results(), 0)), "artifactLocation");
+    return At(artifact, "uri") + " below " +
+           At(json_object_get(json_object_get(sarif.run, "originalUriBaseIds"), "%SRCROOT%"), "uri");
+}
+
+TEST(Sarif, AnyFolderMayBeTheRoot)
+{
+    EXPECT_EQ("other/copy%20back.cc below file:///src/", PlaceBelow("/src"));
+    EXPECT_EQ("copy%20back.cc below file:///src/other/", PlaceBelow("/src/other/"));
+    EXPECT_EQ("src/other/copy%20back.cc below file:///", PlaceBelow("/"));
+    EXPECT_EQ("(none) below file:///src/ap/", PlaceBelow("/src/ap")) << "half a name is no folder";
+    EXPECT_EQ("(none) below file:///elsewhere/", PlaceBelow("/elsewhere"));
+}
+
 std::string Lost(const char *us)
 {
     return BuildTrace(std::string("tsc\n1@0 launch s=L k=a\n1@10") + us +

@@ -3,6 +3,8 @@
 // The repairs of several traces as one list: the same pair of call sites is one place, whatever the trace numbers it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <jansson.h>
 
 #include "analysis/repair/many.h"
@@ -118,6 +120,28 @@ TEST(RepairMany, NeededInMoreTracesComesFirst)
     EXPECT_EQ(1u, runs.found.where.items[1].traces) << runs.said;
     EXPECT_GT(runs.found.all.places.items[1].waits, runs.found.all.places.items[0].waits);
     EXPECT_FALSE(Repairs({put_and_take, twice}, 0).Says("#1 "));
+}
+
+/* Of places in as many traces the one with more waits, whichever was there first. */
+TEST(RepairMany, MoreWaitsComeFirst)
+{
+    auto pairs = [](const char *site, unsigned from, unsigned count) {
+        std::string text;
+        for (unsigned i = 0; i < count; i++)
+            text += "1@" + std::to_string(from + 100 * i) + " memset s=L dst=A bytes=64 site=put" + site + "\n2@" +
+                    std::to_string(from + 10 + 100 * i) + " copy s=L src=A dst=B bytes=64 site=take" + site + "\n2@" +
+                    std::to_string(from + 20 + 100 * i) + "+5 sync s=L\n";
+        return text;
+    };
+    for (const std::string &text : {pairs("one", 10, 1) + pairs("two", 1000, 3) + pairs("three", 2000, 2),
+                                    pairs("one", 10, 3) + pairs("two", 1000, 2) + pairs("three", 2000, 1)}) {
+        Repairs runs({text});
+        std::vector<uint64_t> waits;
+        for (size_t i = 0; i < runs.found.all.places.count; i++)
+            waits.push_back(runs.found.all.places.items[i].waits);
+        EXPECT_TRUE(waits.size() >= 3 && std::is_sorted(waits.rbegin(), waits.rend())) << runs.said;
+        EXPECT_EQ(3u, waits.at(0));
+    }
 }
 
 TEST(RepairMany, WhatIsMaybeNeededIsCountedApart)

@@ -40,6 +40,8 @@ protected:
         text[at + 2] = 3;
         text[at + 3] = 0;
         Write("damaged.ptds", text);
+        Write("pidless.ptds", BuildTrace("pid 0\nkilled\n1@0 launch s=L k=a site=a\nin-flight 1@80 ctx-sync site=hangs\n"
+                                         "in-flight 2@85 sync s=N1 twin site=hangs\n"));
         Write("text.ptds", "no trace at all");
         EXPECT_EQ(0, symlink(Real("analysis/ptds").c_str(), (folder_ / "bin/ptds").c_str()));
         Write("bin/tty",

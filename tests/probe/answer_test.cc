@@ -73,6 +73,9 @@ TEST(Times, ADifferenceUnderTheFloorIsNone)
     times wide = Times({100, 105, 110});
     EXPECT_EQ(10 * MS, times_noise(&wide, &tiny)) << "and so is what the rounds differ by";
     EXPECT_FALSE(times_under_floor(&wide, &wide)) << "the spread is the reason";
+    times below = at(99 * floor + floor / 2), above = at(100 * floor + floor / 4);
+    EXPECT_TRUE(times_under_floor(&below, &above)) << "1 % of bare is less than the floor";
+    EXPECT_FALSE(times_under_floor(&above, &below)) << "and here it is more";
 }
 
 TEST(Times, WhatIsCloseIsSettledByMoreRounds)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
+#include <cstring>
 #include <fstream>
 
 #include "analysis/probe/child.h"
@@ -149,6 +151,26 @@ TEST_F(Outputs, WhatCannotBePutAsideLeavesAllWhereItWas)
     EXPECT_EQ("2", Get("two"));
     EXPECT_TRUE(outputs_end(&outputs_, error_)) << "nothing was begun";
     EXPECT_EQ("1", Get("one"));
+}
+
+/* So long that its name aside has no room. */
+TEST_F(Outputs, AFileWhoseNameHasNoRoomStays)
+{
+    std::string part(200, 'd');
+    char here[PATH_MAX];
+    ASSERT_NE(nullptr, getcwd(here, sizeof here));
+    size_t size = strlen(here);
+    for (; size < PATH_MAX - 250; size += part.size() + 1) {
+        ASSERT_EQ(0, mkdir(part.c_str(), 0700));
+        ASSERT_EQ(0, chdir(part.c_str()));
+    }
+    std::string name(PATH_MAX - 3 - size, 'f');
+    std::ofstream(name) << "before";
+    Add(name.c_str());
+    EXPECT_EQ(PATH_MAX - 2u, Path(0).size());
+    EXPECT_FALSE(outputs_begin(&outputs_, error_));
+    EXPECT_EQ("--output " + name + ": File name too long", error_);
+    EXPECT_EQ("before", read_file(name));
 }
 
 TEST_F(Outputs, WhatBecomesOtherThanAFileIsSaid)

@@ -148,6 +148,10 @@ TEST(Same, BytesThatAreNoText)
     EXPECT_EQ(0u, found.line);
     EXPECT_EQ(3u, found.offset);
     EXPECT_TRUE(one.Same(std::string("a\0b1", 4)));
+    EXPECT_EQ(2u, one.Against(std::string("a\0", 2)).offset) << "the shorter one's end";
+    Learnt ends({std::string("a\0b\0", 4)});
+    EXPECT_EQ(3u, ends.Against(std::string("a\0b", 3)).offset);
+    EXPECT_EQ(4u, ends.Against(std::string("a\0b\0\0", 5)).offset);
 }
 
 } // namespace

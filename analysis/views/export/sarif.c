@@ -37,7 +37,7 @@ static const char *below_root(const struct export_job *job, const char *file)
         return file;
     while (size != 0 && root[size - 1] == '/')
         size--;
-    return size != 0 && strncmp(file, root, size) == 0 && file[size] == '/' ? file + size + 1 : NULL;
+    return root != NULL && strncmp(file, root, size) == 0 && file[size] == '/' ? file + size + 1 : NULL;
 }
 
 static json_t *uri_of(const char *begin, const char *file, const char *end)
