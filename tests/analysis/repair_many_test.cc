@@ -122,6 +122,30 @@ TEST(RepairMany, NeededInMoreTracesComesFirst)
     EXPECT_FALSE(Repairs({put_and_take, twice}, 0).Says("#1 "));
 }
 
+/* Threads and streams beside the first ones, of whichever trace. */
+TEST(RepairMany, OtherThreadsAreSaid)
+{
+    const std::string other_first =
+                          "1@10 memset s=L dst=A bytes=64 site=put\n2@20 copy s=L src=A dst=B bytes=64 site=take\n"
+                          "2@21+5 sync s=L\n3@30 memset s=L dst=A bytes=64 site=put\n"
+                          "2@40 copy s=L src=A dst=B bytes=64 site=take\n",
+                      other_second =
+                          "1@10 memset s=L dst=A bytes=64 site=put\n2@20 copy s=L src=A dst=B bytes=64 site=take\n"
+                          "2@21+5 sync s=L\n1@30 memset s=L dst=A bytes=64 site=put\n"
+                          "3@40 copy s=L src=A dst=B bytes=64 site=take\n";
+    auto more = [](const std::vector<std::string> &texts) {
+        Repairs runs(texts);
+        const repair_place &place = runs.found.all.places.items[0];
+        return std::string(place.more_firsts ? "firsts " : "") + (place.more_seconds ? "seconds" : "");
+    };
+    EXPECT_EQ("", more({put_and_take, twice}));
+    EXPECT_EQ("firsts ", more({other_first}));
+    EXPECT_EQ("seconds", more({other_second}));
+    EXPECT_EQ("firsts ", more({put_and_take, other_first}));
+    EXPECT_EQ("seconds", more({other_second, put_and_take}));
+    EXPECT_EQ("firsts seconds", more({other_second, put_and_take, other_first}));
+}
+
 /* Of places in as many traces the one with more waits, whichever was there first. */
 TEST(RepairMany, MoreWaitsComeFirst)
 {

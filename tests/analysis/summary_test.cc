@@ -184,6 +184,9 @@ TEST(Summary, WhatThereIsNoTimeForIsLeftOut)
         << little.text;
     EXPECT_EQ(0, ptds_summary(trace.source(), UINT64_MAX / 2, &enough));
     EXPECT_FALSE(Has(enough.text, "not looked at")) << enough.text;
+    TextOf usual;
+    EXPECT_EQ(0, ptds_summary(trace.source(), 0, &usual));
+    EXPECT_EQ(enough.text, usual.text) << "a share of the run, and never too little for so few";
 }
 
 TEST(Summary, AnUnknownCostIsNoZero)

@@ -183,6 +183,19 @@ TEST(Answer, TheCudaPartComesFirst)
              "ms, bare 676.0 ms)");
 }
 
+TEST(Answer, TheCudaPartIsToldWhereBothSidesHaveIt)
+{
+    const char *whole = "right under guarded; 2.0x faster (51.0 ms, bare 101.0 ms)";
+    Case one, other;
+    one.policy.cuda = Times({11, 12, 13});
+    one.Says(WORD_RIGHT, WHY_FASTER, 0, whole);
+    other.none.cuda = Times({11, 12, 13});
+    other.Says(WORD_RIGHT, WHY_FASTER, 0, whole);
+    Case none;
+    none.policy.times = {};
+    none.Says(WORD_RIGHT, WHY_PACE_UNKNOWN, 0, "right under guarded; ");
+}
+
 TEST(Answer, TheFloorIsTold)
 {
     Case one;
