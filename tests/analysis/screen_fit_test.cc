@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What fits on a screen: for terminals of every height how many lines and findings there are, for names of every length
+// what of them is shown. A row or a column that is counted wrong shows in one of these.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "analysis/report/residual.h"
+#include "analysis/views/text/many_text.h"
+#include "analysis/views/text/screen.h"
+#include "tests/analysis/exported.h"
+#include "tests/support/run_child.h"
+
+namespace ptds
+{
+namespace
+{
+
+class Shown
+{
+public:
+    explicit Shown(const std::string &text, struct floor floor = {1, 100000}) : trace_(BuildTrace(text))
+    {
+        char message[TRACE_ERROR_SIZE] = "";
+        EXPECT_EQ(0, report_build(report_.get(), trace_.source(), message)) << message;
+        report_weigh(report_.get(), floor);
+        residual_find(report_.get());
+    }
+    ~Shown()
+    {
+        report_end(report_.get());
+    }
+    Shown(const Shown &) = delete;
+    std::string Screen(unsigned rows, struct site_namer *namer = nullptr) const
+    {
+        TextOf out;
+        report_screen(report_.get(), namer, rows, &out);
+        return out.text;
+    }
+
+private:
+    MemoryTrace trace_;
+    std::unique_ptr<struct report> report_{new struct report};
+};
+
+std::string TraceNamed(const std::string &name)
+{
+    return read_file(data_file("tests/analysis/shown/" + name + ".trace"));
+}
+
+/* "24:22/1 ": of 24 rows 22 are used, by one finding. */
+std::string Heights(const std::function<std::string(unsigned rows)> &screen)
+{
+    std::string seen;
+    for (unsigned rows = 23; rows <= 41; rows++) {
+        std::vector<std::string> lines = lines_of(screen(rows));
+        size_t findings = 0;
+        for (const std::string &line : lines) {
+            findings += line.size() > 1 && line[0] == '#' && isdigit(line[1]);
+            EXPECT_TRUE(line.size() <= SCREEN_COLUMNS || line.compare(0, 5, "Next:") == 0) << line;
+        }
+        EXPECT_LE(lines.size(), std::max(rows, 24u) - 1);
+        seen += std::to_string(rows) + ":" + std::to_string(lines.size()) + "/" + std::to_string(findings) + " ";
+    }
+    return seen;
+}
+
+TEST(ScreenFits, EveryHeight)
+{
+    auto heights = [](const std::string &trace, struct floor floor) {
+        Shown shown(TraceNamed(trace), floor);
+        return Heights([&](unsigned rows) { return shown.Screen(rows); });
+    };
+    EXPECT_EQ("23:23/2 24:23/2 25:23/2 26:23/2 27:26/3 28:26/3 29:26/3 30:26/3 31:26/3 32:29/2 "
+              "33:32/3 34:32/3 35:32/3 36:32/3 37:32/3 38:32/3 39:32/3 40:32/3 41:32/3 ",
+              heights("crowd", {1, 100000}));
+    EXPECT_EQ("23:22/2 24:22/2 25:22/2 26:25/3 27:25/3 28:25/3 29:25/3 30:25/3 31:25/3 32:30/3 "
+              "33:30/3 34:30/3 35:30/3 36:30/3 37:30/3 38:37/4 39:37/4 40:37/4 41:37/4 ",
+              heights("crowd", {0, 1}));
+    EXPECT_EQ("23:23/2 24:23/2 25:23/2 26:23/2 27:23/2 28:23/2 29:23/2 30:29/3 31:29/3 32:26/2 "
+              "33:32/3 34:32/3 35:32/3 36:32/3 37:32/3 38:32/3 39:38/4 40:38/4 41:38/4 ",
+              heights("observed", {0, 1}));
+    EXPECT_EQ("23:17/0 24:17/0 25:24/1 26:24/1 27:24/1 28:24/1 29:24/1 30:29/2 31:29/2 32:28/1 "
+              "33:28/1 34:33/2 35:33/2 36:33/2 37:33/2 38:33/2 39:33/2 40:39/3 41:39/3 ",
+              heights("wrong", {0, 1}));
+    EXPECT_EQ("23:22/1 24:22/1 25:22/1 26:22/1 27:22/1 28:22/1 29:28/2 30:28/2 31:28/2 32:26/1 "
+              "33:32/2 34:32/2 35:32/2 36:32/2 37:32/2 38:32/2 39:38/3 40:38/3 41:38/3 ",
+              heights("guarded", {0, 1}));
+    EXPECT_EQ("23:13/0 24:13/0 25:13/0 26:13/0 27:13/0 28:13/0 29:13/0 30:13/0 31:13/0 32:19/0 "
+              "33:19/0 34:19/0 35:19/0 36:19/0 37:19/0 38:19/0 39:19/0 40:19/0 41:19/0 ",
+              heights("lacking", {0, 1}));
+}
+
+TEST(ScreenFits, EveryHeightOfSeveral)
+{
+    std::vector<std::string> traces;
+    for (const char *name : {"crowd", "observed", "wrong", "lacking", "guarded", "nothing"})
+        traces.push_back(BuildTrace(TraceNamed(name)));
+    Opened opened(traces);
+    EXPECT_EQ("23:20/5 24:20/5 25:20/5 26:20/5 27:20/5 28:20/5 29:20/5 30:20/5 31:20/5 32:23/5 "
+              "33:23/5 34:23/5 35:23/5 36:23/5 37:23/5 38:23/5 39:23/5 40:23/5 41:23/5 ",
+              Heights([&](unsigned rows) {
+                  TextOf out;
+                  many_screen(&opened.traces, &opened.folds, opened.namer, rows, &out);
+                  return out.text;
+              }));
+}
+
+/* Function names of every length, behind a call whose name is short and one whose name is long. */
+struct Long : site_namer {
+    Long() : site_namer{}
+    {
+        data = this;
+        name = [](site_namer *own, const object_def *, uint64_t, char *out, size_t room) {
+            snprintf(out, room, "%s(int)+0x1f (step.cu:12)",
+                     std::string(static_cast<Long *>(own->data)->length, 'f').c_str());
+            return true;
+        };
+    }
+    size_t length = 0;
+};
+
+/* From which length of the function's name on there is how much of it: all, without the object, without arguments. */
+std::string Lengths(const char *api, const char *kernel)
+{
+    std::string last, seen;
+    Shown shown(std::string("setting policy=observe\n1@0+5 launch s=L site=l k=") + kernel +
+                    "\n1@10+3000 copy s=L implicit from=device to=pageable bytes=4 site=f api=" + api +
+                    "\n1@4000+5 launch s=L k=a site=l\n1@9000+3 sync s=L\n",
+                {0, 1});
+    Long namer;
+    for (namer.length = 1; namer.length < 90; namer.length++) {
+        std::string screen = shown.Screen(40, &namer), now;
+        std::vector<std::string> lines = lines_of(screen);
+        size_t at = 0;
+        while (at < lines.size() && lines[at].compare(0, 1, "#") != 0)
+            at++;
+        for (at++; at < lines.size() && lines[at].find("no policy") == std::string::npos; at++) {
+            std::string line = lines[at];
+            for (size_t from; (from = line.find("ff")) != std::string::npos;)
+                line.erase(from, 1);
+            now += line.substr(line.find_first_not_of(' ')) + "|";
+        }
+        if (now != last)
+            seen += std::to_string(namer.length) + " " + now + "\n";
+        last = now;
+    }
+    return seen;
+}
+
+TEST(ScreenFits, EveryLengthOfAName)
+{
+    EXPECT_EQ("1 cuA at prog+0x20 f(int)+0x1f (step.cu:12), behind k|\n"
+              "25 cuA at prog+0x20 f(int)+0x1f (step.cu:12)|behind k|\n"
+              "35 cuA at f(int)+0x1f (step.cu:12)|behind k|\n"
+              "45 cuA at f (step.cu:12)|behind k|\n"
+              "55 cuA|at f (step.cu:12)|behind k|\n"
+              "59 cuA|at f ...|behind k|\n",
+              Lengths("cuA", "k"));
+    EXPECT_EQ("1 cuMemcpyDtoH_v2 at prog+0x20 f(int)+0x1f (step.cu:12)|behind kernel_with_a_name|\n"
+              "23 cuMemcpyDtoH_v2 at f(int)+0x1f (step.cu:12)|behind kernel_with_a_name|\n"
+              "33 cuMemcpyDtoH_v2 at f (step.cu:12)|behind kernel_with_a_name|\n"
+              "43 cuMemcpyDtoH_v2|at f (step.cu:12)|behind kernel_with_a_name|\n"
+              "59 cuMemcpyDtoH_v2|at f ...|behind kernel_with_a_name|\n",
+              Lengths("cuMemcpyDtoH_v2", "kernel_with_a_name"));
+    EXPECT_EQ("1 cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2 at f (step.cu:12)|behind other|\n"
+              "6 cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2|at f (step.cu:12), behind other|\n"
+              "45 cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2|at f (step.cu:12)|behind other|\n"
+              "59 cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2|at f ...|behind other|\n",
+              Lengths("cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2", "_ZN2ns5otherIiEEvT_"));
+}
+
+} // namespace
+} // namespace ptds
