@@ -204,7 +204,8 @@ inline std::string DatabaseText(const std::string &path, bool fixed)
             file, ("SELECT * FROM " + table).c_str(),
             [](void *data, int count, char **values, char **names) {
                 std::string *text = static_cast<std::string *>(data);
-                for (int i = 0; text->empty() && i < count; i++)
+                bool first = text->empty();
+                for (int i = 0; first && i < count; i++)
                     *text += std::string(i != 0 ? "|" : "") + names[i] + (i + 1 == count ? "\n" : "");
                 for (int i = 0; i < count; i++)
                     *text += std::string(i != 0 ? "|" : " ") + (values[i] != nullptr ? values[i] : "-");
