@@ -2,7 +2,9 @@
 //
 // Names of call sites: functions and lines of a program that was built for it, inlined frames, debug files apart from their
 // object, objects that are not those of the trace, and the lists of just-in-time compilers.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -183,6 +185,66 @@ TEST(Symbols, DebugFilesNextToTheObject)
     EXPECT_EQ(0u, wrong.Places().size());
 }
 
+TEST(Symbols, WithoutLinesTheyAreNamedByTheirFunctionAndHowFarInIt)
+{
+    if (access("/usr/bin/objcopy", X_OK) != 0)
+        GTEST_SKIP() << "objcopy is not installed";
+    Site site;
+    Folder folder;
+    ASSERT_EQ(0, run({{"/usr/bin/objcopy", "--strip-debug", site.path, folder / "stripped"}}).exit);
+    Named named(folder / "stripped", site.build_id, base + site.offset);
+    std::vector<site_place> places = named.Places();
+    ASSERT_EQ(1u, places.size());
+    EXPECT_STREQ("places::Outer::method(int)", places[0].function);
+    EXPECT_STREQ("", places[0].file);
+    EXPECT_EQ(0, places[0].line);
+    EXPECT_FALSE(places[0].inlined);
+    Named assembled(folder / "stripped", site.build_id, base + site.assembled);
+    std::ostringstream at;
+    at << "stripped+0x" << std::hex << site.assembled << " assembled+0x9"; /* behind its call */
+    EXPECT_EQ(at.str(), assembled.Text());
+    EXPECT_EQ("stripped+0xff000", Named(folder / "stripped", site.build_id, base + 0xff000).Text());
+}
+
+TEST(Symbols, TextsNameEveryPlace)
+{
+    Site site;
+    std::ostringstream outer, assembled;
+    outer << "places+0x" << std::hex << site.offset << std::dec
+          << " unsigned long places::innermost<long>(long) (places.cc:" << LineOf("innermost")
+          << "), inlined into places::Outer::method(int) (places.cc:" << LineOf("outer") << ")";
+    EXPECT_EQ(outer.str(), Named(site.path, site.build_id, base + site.offset).Text());
+    std::vector<site_place> places = Named(site.path, site.build_id, base + site.assembled).Places();
+    ASSERT_EQ(1u, places.size());
+    assembled << "places+0x" << std::hex << site.assembled << std::dec
+              << " assembled (places_assembled.S:" << places[0].line << ")";
+    EXPECT_EQ(assembled.str(), Named(site.path, site.build_id, base + site.assembled).Text());
+}
+
+TEST(Symbols, NoMorePlacesThanThereIsRoom)
+{
+    Site site;
+    TraceBuilder builder;
+    builder.Object(1, site.path, base, base + 0x100000, site.build_id);
+    Built built(builder.Bytes());
+    const object_def *object = definitions_object_at(&built->trace.defs, base + site.offset);
+    site_namer *namer = symbols_begin();
+    symbols_of(namer, &built->trace);
+    site_place places[3];
+    for (site_place &place : places)
+        strcpy(place.function, "as it was");
+    EXPECT_EQ(0u, namer->places(namer, object, base + site.offset, places, 0));
+    EXPECT_STREQ("as it was", places[0].function);
+    EXPECT_EQ(1u, namer->places(namer, object, base + site.offset, places, 1));
+    EXPECT_STREQ("as it was", places[1].function);
+    EXPECT_EQ(2u, namer->places(namer, object, base + site.offset, places, 2));
+    EXPECT_STREQ("as it was", places[2].function);
+    EXPECT_EQ(nullptr, namer->trouble(namer, nullptr));
+    symbols_end(namer);
+    symbols_of(nullptr, &built->trace);
+    symbols_end(nullptr);
+}
+
 TEST(Symbols, FramesWithoutObjectHaveNone)
 {
     Site site;
@@ -250,6 +312,72 @@ TEST(Symbols, APerfMapOfAnotherProcessIsNotBelieved)
     TraceBuilder elsewhere = JitTrace(UnusedPid());
     strcpy(elsewhere.header.host, "another-host");
     EXPECT_EQ("0x7f0000001080", Named(elsewhere, 0x7f0000001080).Text()) << "another machine";
+}
+
+/* What a list says that was written this many seconds after the end of the process. */
+std::string WrittenAfter(int64_t seconds, const TraceBuilder &trace)
+{
+    PerfMap map(UnusedPid());
+    timespec now = {}, times[2] = {};
+    clock_gettime(CLOCK_REALTIME, &now);
+    times[0].tv_sec = times[1].tv_sec = now.tv_sec + seconds;
+    EXPECT_EQ(0, utimensat(AT_FDCWD, map.path.c_str(), times, 0));
+    return Named(trace, 0x7f0000001080).Text();
+}
+
+TEST(Symbols, APerfMapIsAsOldAsItsProcess)
+{
+    TraceBuilder trace = JitTrace(UnusedPid()), old = trace;
+    const char *known = "0x7f0000001080 train_step (model.py)", *unknown = "0x7f0000001080";
+    EXPECT_EQ(known, WrittenAfter(0, trace));
+    EXPECT_EQ(known, WrittenAfter(8, trace));
+    EXPECT_EQ(unknown, WrittenAfter(13, trace));
+    EXPECT_EQ(known, WrittenAfter(-38, trace));
+    EXPECT_EQ(unknown, WrittenAfter(-43, trace)) << "before it began";
+    old.header.born = 5000; /* ten seconds before its first reading */
+    EXPECT_EQ(known, WrittenAfter(-48, old));
+    EXPECT_EQ(unknown, WrittenAfter(-53, old));
+    old.header.born = 9000; /* after it, as clocks may say where time was set */
+    EXPECT_EQ(known, WrittenAfter(-38, old));
+    EXPECT_EQ(unknown, WrittenAfter(-43, old));
+    TraceBuilder without;
+    without.header.pid = UnusedPid();
+    gethostname(without.header.host, sizeof without.header.host - 1);
+    EXPECT_EQ(unknown, WrittenAfter(0, without)) << "when it ran is not known";
+}
+
+TEST(Symbols, EachProcessHasItsOwnPerfMap)
+{
+    PerfMap map(UnusedPid());
+    Built one(JitTrace(UnusedPid()).Bytes()), other(JitTrace(UnusedPid() + 1).Bytes());
+    site_namer *namer = symbols_begin();
+    char text[100];
+    for (int turn = 0; turn < 2; turn++) {
+        symbols_of(namer, &one->trace);
+        EXPECT_TRUE(namer->name(namer, nullptr, 0x7f0000001080, text, sizeof text)) << turn;
+        EXPECT_STREQ("train_step (model.py)", text);
+        symbols_of(namer, &other->trace);
+        EXPECT_FALSE(namer->name(namer, nullptr, 0x7f0000001080, text, sizeof text)) << turn;
+    }
+    unlink(map.path.c_str());
+    symbols_of(namer, &one->trace);
+    EXPECT_TRUE(namer->name(namer, nullptr, 0x7f0000001080, text, sizeof text)) << "it is read once";
+    symbols_end(namer);
+}
+
+TEST(Symbols, NamesOfThePerfMapAsTheyAre)
+{
+    PerfMap map(UnusedPid());
+    std::ofstream(map.path) << "7f0000001000 100 py::<module>:<frozen importlib>\n"
+                               "7f0000002000 100 py::alone\n"
+                               "7f0000003000 100 py:name:/with/path\n";
+    auto text = [](uint64_t pc) { return Named(JitTrace(UnusedPid()), pc).Text(); };
+    EXPECT_EQ("0x7f0000001001 <module> (<frozen importlib>)", text(0x7f0000001001));
+    EXPECT_EQ("0x7f0000002010 alone", text(0x7f0000002010));
+    EXPECT_EQ("0x7f0000003010 py:name:/with/path", text(0x7f0000003010));
+    EXPECT_EQ("0x7f0000001000", text(0x7f0000001000)) << "a call returns behind itself";
+    EXPECT_EQ("0x7f0000001100 <module> (<frozen importlib>)", text(0x7f0000001100));
+    EXPECT_EQ("0x7f0000001101", text(0x7f0000001101));
 }
 
 TEST(Symbols, KernelNamesAreDemangled)
