@@ -200,8 +200,13 @@ TEST(Symbols, WithoutLinesTheyAreNamedByTheirFunctionAndHowFarInIt)
     EXPECT_EQ(0, places[0].line);
     EXPECT_FALSE(places[0].inlined);
     Named assembled(folder / "stripped", site.build_id, base + site.assembled);
+#ifdef __aarch64__
+    const int behind_its_call = 8;
+#else
+    const int behind_its_call = 9;
+#endif
     std::ostringstream at;
-    at << "stripped+0x" << std::hex << site.assembled << " assembled+0x9"; /* behind its call */
+    at << "stripped+0x" << std::hex << site.assembled << " assembled+0x" << behind_its_call;
     EXPECT_EQ(at.str(), assembled.Text());
     EXPECT_EQ("stripped+0xff000", Named(folder / "stripped", site.build_id, base + 0xff000).Text());
 }
@@ -378,6 +383,16 @@ TEST(Symbols, NamesOfThePerfMapAsTheyAre)
     EXPECT_EQ("0x7f0000001000", text(0x7f0000001000)) << "a call returns behind itself";
     EXPECT_EQ("0x7f0000001100 <module> (<frozen importlib>)", text(0x7f0000001100));
     EXPECT_EQ("0x7f0000001101", text(0x7f0000001101));
+    std::ofstream(map.path) << "7f0000001000 0 empty\n7f0000002000 10 \n7f0000003000\n7f0000004000 10 last";
+    EXPECT_EQ("0x7f0000001001", text(0x7f0000001001)) << "of no size";
+    EXPECT_EQ("0x7f0000002001", text(0x7f0000002001)) << "of no name";
+    EXPECT_EQ("0x7f0000003001", text(0x7f0000003001));
+    EXPECT_EQ("0x7f0000004001 last", text(0x7f0000004001));
+    Folder folder;
+    std::ofstream(folder / "elsewhere") << "7f0000004000 10 last";
+    unlink(map.path.c_str());
+    ASSERT_EQ(0, symlink((folder / "elsewhere").c_str(), map.path.c_str()));
+    EXPECT_EQ("0x7f0000004001", text(0x7f0000004001)) << "links are not followed in a folder that all may write to";
 }
 
 TEST(Symbols, KernelNamesAreDemangled)
