@@ -99,8 +99,22 @@ TEST_P(Compare, SaysAllOfThis)
     ExpectAllOf(data_file(name + ".said"), said);
 }
 
-INSTANTIATE_TEST_SUITE_P(Baselines, Compare, testing::Values("thrice", "once", "many", "names", "unchanged"),
+INSTANTIATE_TEST_SUITE_P(Baselines, Compare, testing::Values("thrice", "once", "many", "names", "unchanged", "uneven"),
                          [](const testing::TestParamInfo<const char *> &pair) { return std::string(pair.param); });
+
+TEST(Histories, KeepTheirLatestRuns)
+{
+    history history;
+    char error[COMPARE_ERROR_SIZE] = "";
+    std::string said;
+    ASSERT_TRUE(baseline_read(&history, data_file("tests/analysis/compared/uneven.before.json").c_str(), error)) << error;
+    for (size_t most : {3, 2, 1}) {
+        history_keep_latest(&history, most);
+        said += Written(history);
+    }
+    history_free(&history);
+    ExpectAllOf(data_file("tests/analysis/compared/uneven.kept"), said);
+}
 
 } // namespace
 } // namespace ptds
