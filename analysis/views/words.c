@@ -271,40 +271,23 @@ const char *report_touch_everything(unsigned why)
     return words[why];
 }
 
-/* The reason of most operations, of those that `said` does not have; PTDS_OPAQUE_NO: none is left. */
-static unsigned next_reason(const struct report_totals *totals, unsigned said)
-{
-    unsigned most = PTDS_OPAQUE_NO;
-    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++)
-        if ((said >> why & 1) == 0 && totals->touch_all[why] > (most != PTDS_OPAQUE_NO ? totals->touch_all[most] : 0))
-            most = why;
-    return most;
-}
-
-/* How many operations, and why: the reason of most in any case, others as far as they fit. */
+/* How many operations, and why: the reason of most, and of how many others there are. */
 static struct line touching_all(const struct report_totals *totals)
 {
-    enum { COLUMNS = 66, MORE = 19 }; /* " and 9 more reasons" */
     struct line line = {0};
     uint64_t all = 0;
-    unsigned left = 0, said = 0, why;
-    for (why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
+    unsigned reasons = 0, most = PTDS_OPAQUE_NO + 1;
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
         all += totals->touch_all[why];
-        left += totals->touch_all[why] != 0;
+        reasons += totals->touch_all[why] != 0;
+        most = totals->touch_all[why] > totals->touch_all[most] ? why : most;
     }
     if (all == 0)
         return line;
-    line_add(&line, "%s may touch any memory: ", text_plural(all, "operation").text);
-    for (; (why = next_reason(totals, said)) != PTDS_OPAQUE_NO; said |= 1u << why, left--) {
-        struct line reason = {0};
-        line_add(&reason, "%s%s", said != 0 ? ", " : "", report_touch_everything(why));
-        if (totals->touch_all[why] != all)
-            line_add(&reason, " (%s)", text_count(totals->touch_all[why]).text);
-        if (!line_add_whole(&line, said == 0 ? sizeof line.text : COLUMNS - (left > 1 ? MORE : 0), "%s", reason.text))
-            break;
-    }
-    if (left != 0)
-        line_add(&line, " and %s", text_plural(left, "more reason").text);
+    line_add(&line, "%s may touch any memory: %s", text_plural(all, "operation").text, report_touch_everything(most));
+    if (reasons > 1)
+        line_add(&line, " (%s) and %s", text_count(totals->touch_all[most]).text,
+                 text_plural(reasons - 1, "more reason").text);
     return line;
 }
 

@@ -216,6 +216,10 @@ TEST(Check, RegionsThatMustNotBlock)
                   ran.out.find(std::string("FAIL region ") + region + " blocked: cuMemcpyDtoH_v2 waited 1 time, 5.0 ms"))
             << ran.out;
     }
+    Outcome several =
+        traces.Check({trace, "--no-block-in", "quiet", "--no-block-in", "inner:max 6ms", "--no-block-in", "step:max 4ms"});
+    ASSERT_EQ(2u, lines_of(several.out).size()) << several.out;
+    EXPECT_EQ(0u, several.out.find("FAIL region step blocked: cuMemcpyDtoH_v2 waited 1 time, 5.0 ms")) << several.out;
     EXPECT_EQ(0, traces.Check({trace, "--no-block-in", "step:max 6ms"}).exit);
     EXPECT_EQ(1, traces.Check({trace, "--no-block-in", "step:max=2ms"}).exit);
     EXPECT_EQ(1, traces.Check({trace, "--no-block-in", "quiet", "--fail-on", "sync-copy"}).exit) << "both are asked for";
@@ -247,6 +251,16 @@ TEST(Check, ARegionWithCallsThatWereNotTimedIsNotProven)
     Outcome ran = traces.Check({trace, "--no-block-in", "step"});
     EXPECT_EQ(3, ran.exit) << ran;
     EXPECT_NE(std::string::npos, ran.err.find("1 calls in region \"step\" may have waited and were not timed")) << ran.err;
+    std::string deeper = traces("deeper.ptds", "1@0 region out\n1@1 region in\n"
+                                               "1@2 launch s=L k=a\n"
+                                               "1@10 copy s=L implicit from=device to=pageable bytes=4 site=copy\n"
+                                               "1@15 launch s=L k=a\n"
+                                               "1@20 copy s=L implicit from=device to=pageable bytes=4 site=copy\n");
+    ran = traces.Check({deeper, "--no-block-in", "in", "--no-block-in", "out"});
+    for (const char *name : {"in", "out"})
+        EXPECT_NE(std::string::npos,
+                  ran.err.find(std::string("2 calls in region \"") + name + "\" may have waited and were not timed"))
+            << ran.err;
 }
 
 TEST(Edges, FailByTheirVerdict)

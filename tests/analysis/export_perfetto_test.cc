@@ -67,6 +67,25 @@ TEST(Perfetto, CallsAreSlicesOnlyWhereTheyWereTimed)
     EXPECT_EQ(expected, ends);
 }
 
+/* What it is and of what, said for each: names are written once and looked up by their kind and number. */
+TEST(Perfetto, WorkIsNamedForWhatItIsOf)
+{
+    Opened opened({BuildTrace("1@0 launch s=N1 k=a\n1@1 launch s=N1 k=b\n1@2 launch s=N1 k=a\n"
+                              "1@10 record s=N1 e=A\n1@11 record s=N1 e=B\n1@12 wait s=N1 e=A\n1@13 wait s=N1 e=B\n"
+                              "1@14 wait s=N1 e=A\n1@20 copy s=N1 from=device to=pageable bytes=4\n"
+                              "1@21 copy s=N1 from=pageable to=device bytes=4\n1@22 memset s=N1 bytes=4\n"
+                              "1@23 host-function s=N1\n1@24 graph-launch s=N1\n1@25 memset s=N1 bytes=8\n"
+                              "1@26 write-value s=N1\n1@27 wait-value s=N1\n")});
+    Trace trace(TakeFile(opened.Export("perfetto")));
+    std::string seen;
+    for (const Event *event : trace.On("sent to #1 (non-blocking)"))
+        seen += event->name + "|";
+    EXPECT_EQ("a|b|a|record event 1|record event 2|wait for event 1|wait for event 2|wait for event 1|"
+              "memcpy device to pageable|memcpy pageable to device|memset|host function|graph 0|memset|"
+              "cuStreamWriteValue32_v2|cuStreamWaitValue32_v2|",
+              seen);
+}
+
 TEST(Perfetto, WorkIsASliceWhereItsDeviceTimeIsKnown)
 {
     Opened opened({BuildTrace("1@0 launch s=N1 k=a\n1@10 launch s=N1 k=b\ndevice-run 1@10 30+400\n")});

@@ -6,6 +6,7 @@
 
 #include <sstream>
 
+#include "analysis/views/opening.h"
 #include "tests/analysis/support.h"
 #include "tests/support/run_child.h"
 
@@ -81,6 +82,22 @@ TEST(Summary, ErrorsComeFirst)
     ExpectFits(summary);
     EXPECT_TRUE(Has(summary, "ptds: !! WRONG: #1 order-given-up, results need this order, and it is gone\n")) << summary;
     EXPECT_LT(summary.find("ptds:  order-given-up"), summary.find("ptds:  sync-copy")) << summary;
+}
+
+TEST(Summary, SaysOfWhichCallsThereIsNothing)
+{
+    Built built(BuildTrace("1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n"));
+    struct report report = *built.get();
+    auto nothing = [&] { return std::string(opening_nothing_found(&report).text); };
+    std::string rules = std::to_string(report.rules);
+    EXPECT_EQ("No hazards found: " + rules + " rules looked at 2 recorded calls", nothing());
+    report.left_out = 1;
+    EXPECT_EQ("No hazards found in what was looked at: " + rules + " rules looked at 2 recorded calls", nothing());
+    report.left_out = 0;
+    report.trace.header.recycled = 1;
+    EXPECT_EQ("No hazards found in what was recorded: " + rules + " rules looked at 2 recorded calls", nothing());
+    report.totals.recorded = 1;
+    EXPECT_EQ("No hazards found in what was recorded: " + rules + " rules looked at 1 recorded call", nothing());
 }
 
 TEST(Summary, SaysWhenThereIsNothing)
@@ -159,10 +176,12 @@ TEST(Text, WhyOperationsMayTouchAnything)
     EXPECT_TRUE(Has(one, "1000 operations may touch any memory: unseen pointers in device memory\n")) << one;
     reasons.push_back(PTDS_OPAQUE_EVENT);
     std::string two = ThatTouchAnything(reasons);
-    EXPECT_TRUE(Has(two, "1001 operations may touch any memory: unseen pointers in device memory (1000)")) << two;
+    EXPECT_TRUE(
+        Has(two, "1001 operations may touch any memory: unseen pointers in device memory (1000) and 1 more reason\n"))
+        << two;
     std::string few = ThatTouchAnything({PTDS_OPAQUE_EVENT, PTDS_OPAQUE_GRAPH, PTDS_OPAQUE_POINTERS});
-    EXPECT_TRUE(Has(few, "3 operations may touch any memory: graph with unseen nodes (1)")) << few;
-    EXPECT_TRUE(Has(few, " more reasons\n")) << few;
+    EXPECT_TRUE(Has(few, "3 operations may touch any memory: graph with unseen nodes (1) and 2 more reasons\n"))
+        << "the first of them that there is: " << few;
     std::string most = ThatTouchAnything({PTDS_OPAQUE_HOST_FUNCTION, PTDS_OPAQUE_EVENT, PTDS_OPAQUE_EVENT});
     EXPECT_TRUE(Has(most, "3 operations may touch any memory: graph with events (2) and 1 more reason\n")) << most;
 }

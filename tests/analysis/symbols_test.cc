@@ -161,6 +161,14 @@ TEST(Symbols, AMissingFileGivesNoNamesAndSaysSo)
     Named named("/nowhere/places", site.build_id, base + site.offset);
     EXPECT_EQ(0u, named.Places().size());
     EXPECT_STREQ("no such file here", named.Trouble());
+    Folder folder;
+    std::ofstream(folder / "text") << "no object file";
+    Named other(folder / "text", site.build_id, base + site.offset), nameless(folder / "text", "", base + site.offset),
+        short_id(folder / "text", "x", base + site.offset);
+    EXPECT_STREQ("changed since the trace", other.Trouble());
+    EXPECT_STREQ("not an object file", nameless.Trouble());
+    EXPECT_STREQ("changed since the trace", short_id.Trouble());
+    EXPECT_EQ("text+0x" + named.Text().substr(named.Text().find("0x") + 2) + " (not an object file)", nameless.Text());
     Named pipe("/dev/null", site.build_id, base + site.offset);
     EXPECT_EQ(0u, pipe.Places().size()) << "nothing but a plain file is opened";
 }

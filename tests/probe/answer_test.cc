@@ -48,6 +48,10 @@ TEST(Times, Pace)
     EXPECT_EQ(PACE_SAME, pace({100, 101, 102}, {50, 90, 130}));
     EXPECT_EQ(PACE_SAME, pace({1000, 1000, 1000}, {995, 995, 995})) << "under 1 %";
     EXPECT_EQ(PACE_SAME, pace({100, 100, 100, 100, 100, 60}, {50, 50, 50, 50, 50, 70})) << "not every round is";
+    EXPECT_EQ(PACE_SAME, pace({50, 50, 50, 50, 100}, {100, 100, 100, 100, 100})) << "nor where one is as fast as another";
+    EXPECT_EQ(PACE_SAME, pace({100, 100, 100, 100, 100}, {50, 50, 50, 50, 100}));
+    EXPECT_EQ(PACE_SLOWER, pace({50, 50, 50, 50, 99}, {100, 100, 100, 100, 100}));
+    EXPECT_EQ(PACE_FASTER, pace({100, 100, 100, 100, 100}, {50, 50, 50, 50, 99}));
     EXPECT_EQ(PACE_UNKNOWN, pace({100, 101}, {50, 51, 52})) << "two rounds are alike too often";
     EXPECT_EQ(PACE_FASTER, pace({100, 101, 102, 130, 104}, {50, 51, 52, 20, 52})) << "one outlier is none of the spread";
 }
