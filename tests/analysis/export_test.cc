@@ -5,6 +5,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
@@ -78,20 +79,26 @@ TEST(Folded, RecordedStacksHaveNoFrameOfTheShim)
     }
 }
 
-/* A namer for a program whose sources are known. */
+/* A namer for a program whose sources are known, but for what is inlined into its functions. */
 struct Sources : site_namer {
     Sources()
     {
         name = [](site_namer *, const object_def *, uint64_t, char *, size_t) { return false; };
         trouble = [](site_namer *, const object_def *) -> const char * { return nullptr; };
-        places = [](site_namer *, const object_def *, uint64_t pc, site_place *out, size_t) -> size_t {
-            *out = {};
+        places = [](site_namer *, const object_def *, uint64_t pc, site_place *out, size_t most) -> size_t {
+            size_t more = most < 3 ? 0 : 2;
+            std::fill_n(out, more + 1, site_place{});
+            if (more != 0) {
+                strcpy(out[0].function, "inlined_from_nowhere");
+                strcpy(out[1].file, "/src/app/no_line.cc");
+                out += more;
+            }
             strcpy(out->function, pc == 0x408000 ? "main" : "copy_back");
             strcpy(out->file, pc == 0x408000 ? "/src/app/main.cc" : "/src/other/copy back.cc");
             if (relative != nullptr)
                 strcpy(out->file, pc == 0x408000 ? "./nptl/start.c" : relative);
             out->line = pc == 0x408000 ? 12 : 34;
-            return 1;
+            return more + 1;
         };
     }
     static inline const char *relative = nullptr; /* of the function that copies */
