@@ -321,7 +321,8 @@ TEST(ShownAlways, TheSchemaOfReports)
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
-                         testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long", "ranks"),
+                         testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
+                                         "ranks"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace
