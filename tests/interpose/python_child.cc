@@ -87,7 +87,7 @@ void forked(char *thread)
  * into the page behind it. */
 void pages(char *thread, bool over)
 {
-    char *room = static_cast<char *>(mmap(nullptr, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char *room = static_cast<char *>(mmap(nullptr, 20480, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     Function inner("inner"), between("between", 100), outer("outer", 500), wrong("wrong");
     inner.frame = room + (over ? 4096 - 40 : 64);
     between.frame = inner.frame + 8192;
