@@ -51,6 +51,12 @@ static inline void *table_grow(void *items, size_t *room, size_t need, size_t si
         size_t room; \
     }
 
+/* One of 64 bits by a number's hash, for sets that may say "perhaps". */
+static inline uint64_t bit_of(uint64_t number)
+{
+    return UINT64_C(1) << (number * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
 /* Small keys, as the shim's own ids are, have their place in an array, which costs nothing to look up, call by call; all
  * others are hashed. */
 enum { ID_MAP_SMALL = 1 << 12 };

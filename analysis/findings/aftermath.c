@@ -64,7 +64,7 @@ static void take_memories(const struct aftermath *aftermath, struct watched *wat
         if (watched->blind)
             return;
         watched->host |= !is_device(memory.kind);
-        watched->some |= use_bit(memory.base);
+        watched->some |= bit_of(memory.base);
         watched->base[watched->memories++] = memory.base;
     }
 }
@@ -342,13 +342,11 @@ bool aftermath_may_tell(const struct aftermath *aftermath, const struct call_vie
  * now is seen by the next call that does.) */
 static bool tells(struct aftermath *aftermath, const struct call_view *view)
 {
-    bool more = (aftermath->idle_savers & saver(view->call->thread)) != 0;
-    if (!more && (!aftermath->open || (!aftermath->use.found && !aftermath_may_tell(aftermath, view))))
+    if (aftermath_is_told_nothing(aftermath, view))
         return false;
     if (aftermath->open && !aftermath->use.found)
         use_find(&aftermath->use, aftermath->verdicts, view, true);
-    if (more)
-        return true;
+    bool more = (aftermath->idle_savers & saver(view->call->thread)) != 0;
     for (uint32_t i = 0; i < aftermath->slots_count && aftermath->use.all && !more; i++) {
         const struct watched_slot *watched = &aftermath->slots[i];
         more = watched->slot == view->target ? watched->idle : (watched->some & aftermath->use.some) != 0;

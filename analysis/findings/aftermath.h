@@ -102,8 +102,7 @@ static inline void aftermath_call(struct aftermath *aftermath, const struct call
     else
         tracks_note(&aftermath->tracks, aftermath->model, view);
 }
-/* Whether a launch may tell a watch that is open anything: by what the verdicts, which have seen it, know of what it uses.
- */
+/* Whether a launch may tell an open watch anything, by what the verdicts, which have seen it, know of its memory. */
 bool aftermath_may_tell(const struct aftermath *aftermath, const struct call_view *view);
 /* Whether a launch tells no watch anything. The thread has given the GPU more to do since its last wait. */
 static inline bool aftermath_is_told_nothing(const struct aftermath *aftermath, const struct call_view *view)

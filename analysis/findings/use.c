@@ -18,7 +18,7 @@ void use_find(struct use *use, struct verdicts *verdicts, const struct call_view
     for (unsigned i = 0; i < count; i++) {
         struct verdict_memory memory;
         if (verdicts_memory(verdicts, touch[i].address, &memory)) {
-            use->some |= use_bit(memory.base);
+            use->some |= bit_of(memory.base);
             use->base[use->count++] = memory.base;
         } else {
             use->all &= complete;

@@ -17,15 +17,9 @@ struct use {
     bool found; /* no: of a launch, which frees nothing, it is found when it matters */
     bool all;
     unsigned count;
-    uint64_t some; /* a bit for each base */
+    uint64_t some; /* bit_of each base */
     uint64_t base[TOUCH_MOST];
 };
-
-/* The base's bit in `some`. */
-static inline uint64_t use_bit(uint64_t base)
-{
-    return UINT64_C(1) << (base * 0x9e3779b97f4a7c15u >> 58);
-}
 
 /* `complete`: every allocation is known (verdicts_memory_complete). */
 void use_find(struct use *use, struct verdicts *verdicts, const struct call_view *view, bool complete);

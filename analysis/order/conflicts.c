@@ -277,32 +277,9 @@ static void meet_other(struct verdicts *v, uint32_t at, uint32_t about, unsigned
         meet_marks(v, at, about, other->access, opaque);
 }
 
-/* Whether everybody comes after all its opaque operations anyway. */
-static bool is_done(const struct verdicts *v, uint32_t about)
-{
-    uint64_t done = vclock_get(&lanes_at(v, HOST_LANE)->expl, about), last = 0;
-    const struct lane *lane = lanes_at(v, about);
-    for (unsigned i = 0; i < CLASSES; i++)
-        last = lane->opaque[i].count != 0 ? larger(last, TABLE_LAST(&lane->opaque[i])->op) : last;
-    return last <= done;
-}
-
-static void drop_done(struct verdicts *v)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < v->opaque_lanes.count; i++) {
-        uint32_t about = v->opaque_lanes.items[i];
-        if (is_done(v, about))
-            lanes_at(v, about)->is_opaque = false;
-        else
-            v->opaque_lanes.items[kept++] = about;
-    }
-    v->opaque_lanes.count = kept;
-}
-
 static void meet_others(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque, uint64_t since)
 {
-    drop_done(v);
+    conflicts_drop_done(v);
     for (uint32_t about = 1; opaque != 0 && about < v->lanes.count; about++)
         meet_other(v, at, about, touches, opaque, since);
     for (size_t i = 0; opaque == 0 && i < v->opaque_lanes.count; i++)
@@ -349,12 +326,6 @@ void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cove
         blame(v, &what, about, mark->op);
 }
 
-/* The call since which nothing changed but what the lane learnt: it met the others by as much; 0: never. */
-static uint64_t met_since(const struct lane *lane, unsigned touches, unsigned opaque)
-{
-    return conflicts_met_less(lane, touches, opaque) ? 0 : lane->met_at;
-}
-
 static void note_met(const struct verdicts *v, struct lane *lane, unsigned touches, unsigned opaque)
 {
     uint64_t grown = larger(lane->grown_at, lanes_at(v, HOST_LANE)->grown_at);
@@ -370,39 +341,9 @@ void conflicts_timed(struct verdicts *v, uint32_t at)
     conflicts_mark(v, at, lanes_at(v, at)->access, TOUCHES_TIME);
 }
 
-void conflicts_close(struct verdicts *v, uint32_t at)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < v->opaque_lanes.count; i++)
-        if (v->opaque_lanes.items[i] != at)
-            v->opaque_lanes.items[kept++] = v->opaque_lanes.items[i];
-    v->opaque_lanes.count = kept;
-}
-
 void conflicts_meet(struct verdicts *v, uint32_t at, unsigned touches, unsigned opaque)
 {
     struct lane *lane = lanes_at(v, at);
-    meet_others(v, at, touches, opaque, met_since(lane, touches, opaque));
+    meet_others(v, at, touches, opaque, conflicts_met_less(lane, touches, opaque) ? 0 : lane->met_at);
     note_met(v, lane, touches, opaque);
-}
-
-/* Among those that have opaque operations, which are in order of their numbers. */
-static void enlist_opaque(struct verdicts *v, uint32_t at)
-{
-    size_t place = v->opaque_lanes.count;
-    if (!TABLE_ADD(&v->opaque_lanes)) {
-        v->limited = true;
-        return;
-    }
-    for (; place != 0 && v->opaque_lanes.items[place - 1] > at; place--)
-        v->opaque_lanes.items[place] = v->opaque_lanes.items[place - 1];
-    v->opaque_lanes.items[place] = at;
-    lanes_at(v, at)->is_opaque = true;
-}
-
-void conflicts_be_opaque(struct verdicts *v, uint32_t at, unsigned opaque)
-{
-    conflicts_mark(v, at, lanes_at(v, at)->opaque, opaque);
-    if (!lanes_at(v, at)->is_opaque)
-        enlist_opaque(v, at);
 }

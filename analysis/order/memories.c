@@ -64,18 +64,13 @@ bool verdicts_memory(struct verdicts *v, uint64_t address, struct verdict_memory
     return found != NULL;
 }
 
-static uint64_t bit_of_base(uint64_t base)
-{
-    return UINT64_C(1) << (base * UINT64_C(0x9e3779b97f4a7c15) >> 58);
-}
-
 void verdicts_watch(struct verdicts *v, uint64_t base, unsigned group)
 {
     struct memory *part = v != NULL ? memories_part(v, base) : NULL;
     if (part == NULL)
         return;
     struct memory *both[] = {part, memories_whole(v, part)};
-    v->watched_bases |= bit_of_base(base);
+    v->watched_bases |= bit_of(base);
     for (unsigned i = 0; i < 2; i++) {
         both[i]->classes |= UINT32_C(1) << (TOUCHES_BITS_OF_CLASSES + group % VERDICT_GROUPS);
         if (TABLE_ADD(&v->watched)) /* without memory it stays watched: whoever watches looks more often than he has to */
@@ -203,7 +198,7 @@ static struct memory *insert(struct verdicts *v, const struct memory *memory)
     struct memory *made = &v->memories.items[at];
     begin_anew(made, memory);
     made->turn = ++v->turns;
-    if (v->watched_bases & bit_of_base(made->base)) { /* the one before at that base may have been */
+    if (v->watched_bases & bit_of(made->base)) { /* the one before at that base may have been */
         made->classes |= TOUCHES_WATCHED;
         if (TABLE_ADD(&v->watched))
             *TABLE_LAST(&v->watched) = at;

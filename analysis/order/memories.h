@@ -242,6 +242,8 @@ void conflicts_be_opaque(struct verdicts *v, uint32_t lane, unsigned opaque);
 void conflicts_host(struct verdicts *v, uint32_t about, const struct cover *cover);
 /* The lane's operation is an event whose time may be asked for. */
 void conflicts_timed(struct verdicts *v, uint32_t lane);
+/* Lanes all of whose opaque operations everybody comes after anyway are opaque no longer. */
+void conflicts_drop_done(struct verdicts *v);
 /* The lane, which is opaque, is about to be closed. */
 void conflicts_close(struct verdicts *v, uint32_t lane);
 void conflicts_new_mark(struct verdicts *v, uint32_t lane, struct marks *marks);

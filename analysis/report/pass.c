@@ -186,8 +186,7 @@ static RARE void count_gpu(struct pass *pass, const struct call_view *view)
 static void end_busy(struct pass *pass)
 {
     struct report_totals *totals = &pass->report->totals;
-    uint64_t last = pass->report->start;
-    last = lives_last(&pass->lives, last);
+    uint64_t last = lives_last(&pass->lives, pass->report->start);
     busy_finish(&pass->busy, trace_ns(&pass->report->trace, last - pass->report->start));
     if (!trace_has_time(&pass->report->trace))
         return;
