@@ -27,12 +27,14 @@ def read_table(path):
 
 
 def read_measured(path):
-    """The same shape: instructions that are added to the bare call's."""
+    """The same shape: instructions that are added to the bare call's. Of a figure that is there more than once the least
+    counts: where the loader put things can make two addresses share a place in a cache, for a whole process."""
     counts = collections.defaultdict(dict)
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             configuration, call, door, instructions = line.split()
-            counts[call, door][configuration] = int(instructions)
+            found = counts[call, door]
+            found[configuration] = min(int(instructions), found.get(configuration, int(instructions)))
     return {key: {name: count - found[BARE] for name, count in found.items() if name != BARE}
             for key, found in counts.items() if BARE in found}
 

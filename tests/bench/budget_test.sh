@@ -18,12 +18,18 @@ measure() {
     done
 }
 
+met() { python3 tests/bench/budget.py tests/bench/budget.tsv "$scratch/measured"; }
+
 measure >"$scratch/measured"
 if [[ ${1:-} == --write ]]; then
     grep '^#' tests/bench/budget.tsv
     exec python3 tests/bench/budget.py tests/bench/budget.tsv "$scratch/measured" --write
 fi
-python3 tests/bench/budget.py tests/bench/budget.tsv "$scratch/measured" || {
+# One process in a hundred has addresses that share a place in a cache; three in a row have not.
+for _ in 2 3; do
+    met || measure >>"$scratch/measured"
+done
+met || {
     echo "the hot path has grown. If it must: tests/bench/README.md, \"The budget\"" >&2
     exit 1
 }
@@ -35,3 +41,8 @@ if python3 tests/bench/budget.py "$scratch/halved" "$scratch/measured" >"$scratc
     exit 1
 fi
 grep -q '^launch by elf, guarded: [0-9]* instructions added' "$scratch/said"
+
+# Of several figures the least counts.
+awk '{ $NF *= 2 } { print }' "$scratch/measured" >"$scratch/doubled"
+cat "$scratch/doubled" >>"$scratch/measured"
+met
