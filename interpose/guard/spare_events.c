@@ -33,6 +33,8 @@ void rails_event_back(struct context *context, CUevent event)
     if (kept)
         pool->event[pool->events++] = event;
     lock_drop(&pool->events_lock);
+    if (!kept && REAL(cuEventDestroy_v2))
+        REAL(cuEventDestroy_v2)(event);
 }
 
 void pool_make_events(struct context *context)
