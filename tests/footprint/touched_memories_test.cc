@@ -86,6 +86,37 @@ TEST_F(Touched, ChunksInTwoReservations)
     CU(cuMemAddressFree(second, chunk));
 }
 
+/* Its contents stay when a chunk is mapped in another reservation, so what is known of pointers there goes with it. */
+TEST_F(Touched, PointersInAChunkThatMoves)
+{
+    constexpr size_t chunk = 2 << 20;
+    CUmemAllocationProp about = {};
+    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr first, second, a = device("a"), b = device("b");
+    CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CU(cuMemCreate(&handle, chunk, &about, 0));
+    CU(cuMemAddressReserve(&first, chunk, 0, 0, 0));
+    CU(cuMemAddressReserve(&second, chunk, 0, 0, 0));
+    CU(cuMemMap(first, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(first, chunk, &access, 1));
+    CU(cuMemcpyHtoD(first + 16, &a, 8));
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(first, chunk));
+    CU(cuMemMap(second, chunk, 0, handle, 0));
+    CU(cuMemSetAccess(second, chunk, &access, 1));
+    name("chunk", second);
+    names[watch_reservation(second)] = "second";
+    EXPECT_EQ(launch(gather, b, second, 0u, 0u), "w b w chunk w second w a");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(second, chunk));
+    CU(cuMemRelease(handle));
+    CU(cuMemAddressFree(first, chunk));
+    CU(cuMemAddressFree(second, chunk));
+}
+
 enum { TO_EXPORTER = 8, FROM_EXPORTER = 9 };
 
 /* In a process of its own: memory for others, until they have closed it. */
