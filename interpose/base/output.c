@@ -63,7 +63,7 @@ const struct output *output_stderr(void)
     return &error_output;
 }
 
-static int out_of_the_way(int file)
+int output_out_of_the_way(int file)
 {
     int high = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, HIGH);
     if (high < 0)
@@ -76,7 +76,7 @@ int output_open(struct output *output, const char *path, int flags)
 {
     int file =
         (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0644);
-    output->file = file < 0 ? -1 : out_of_the_way(file);
+    output->file = file < 0 ? -1 : output_out_of_the_way(file);
     return file >= 0 && identify(output->file, output);
 }
 

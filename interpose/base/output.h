@@ -17,8 +17,12 @@ struct output {
 /* The process's stderr as it was at start. */
 const struct output *output_stderr(void);
 
-/* Opens PATH for writing, anew or at its end; 0 with errno where that fails, a FIFO that nobody reads included. Its number
- * is a high one: programs that close every descriptor they don't know (daemons do) start from the low ones. */
+/* Gives an open file a high number, if there is one to be had, and returns it: a program that closes 0 to 2 takes what it
+ * opens next for its stdin and stdout, and one that closes every descriptor it doesn't know starts from the low ones. */
+int output_out_of_the_way(int file);
+
+/* Opens PATH for writing, anew or at its end, under a high number; 0 with errno where that fails, a FIFO that nobody reads
+ * included. */
 int output_open(struct output *output, const char *path, int flags);
 
 /* All of the text, or as much as there is room for within a second (nothing is waited for once more where that was not

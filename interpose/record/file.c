@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "interpose/base/diag.h"
+#include "interpose/base/output.h"
 #include "interpose/record/path.h"
 #include "interpose/record/run.h"
 #include "interpose/trace/format.h"
@@ -204,6 +205,7 @@ int file_open(const char *pattern)
                   "; recording in memory only");
         return 0;
     }
+    file.lock = output_out_of_the_way(file.lock);
     file.device = status.st_dev;
     file.inode = status.st_ino;
     file.is_open = 1;

@@ -65,6 +65,18 @@ TEST(Output, NothingGoesIntoTheProgramsFile)
     }
 }
 
+/* What the shim keeps open has a high number: 0 to 2 are what a daemon's own files get. */
+TEST(Output, TheProgramsFilesGetTheirNumbers)
+{
+    Folder folder;
+    const Settings settings = {{"PTDS_REPORT", "summary"}, {"PTDS_LOG", folder / "log"}, {"PTDS_TRACE", folder / "trace"}};
+    Outcome outcome = run(working(settings, {"numbers", "9", folder / "data"}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(read_file(folder / "data"), "mine");
+    EXPECT_EQ(read_file(folder / "trace").substr(0, 4), "PTDS") << "the trace is whole";
+    EXPECT_NE(outcome.err.find("9 operations, 9 remapped"), std::string::npos) << outcome;
+}
+
 TEST(Output, ClosedFromTheStart)
 {
     Folder folder;

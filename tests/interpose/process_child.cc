@@ -25,6 +25,7 @@
  *     own-file-first N PATH   the same, and that file has stderr's number before its first call
  *     own-file-then N PATH    the same behind its first calls
  *     own-file-back N PATH    the same, and stderr is stderr again at the end
+ *     numbers N PATH   closes 0 and 1, works, opens PATH twice; ends with 5 if these are 0 and 1 again
  *     daemon N PATH    works, closes stderr, prints "closed", waits for the file PATH
  */
 #include <atomic>
@@ -278,6 +279,16 @@ int own_file(const std::string &mode, int times, const char *path)
     return 5;
 }
 
+/* As a program that becomes a daemon: stdin and stdout will be what it opens next. */
+int numbers(int times, const char *path)
+{
+    close(0);
+    close(1);
+    start();
+    work(times);
+    return open(path, O_RDWR | O_CREAT, 0600) == 0 && open(path, O_RDWR) == 1 && write(1, "mine", 4) == 4 ? 5 : 94;
+}
+
 int daemon(int times, const char *go_on)
 {
     struct stat unused;
@@ -313,6 +324,8 @@ int main(int argc, char **argv)
         return churn(times);
     if (mode == "data" || mode.rfind("own-file", 0) == 0)
         return own_file(mode, times, argument);
+    if (mode == "numbers")
+        return numbers(times, argument);
     if (mode == "daemon")
         return daemon(times, argument);
     if (mode == "unload")
