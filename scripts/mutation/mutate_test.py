@@ -116,7 +116,17 @@ class Rules(unittest.TestCase):
         self.assertEqual({"z = a != b;", "while (0) z = a == b;"}, self.changes("z = a == b;"))
         self.assertEqual({"a -= 7u;", "a += 8u;", "while (0) a += 7u;"}, self.changes("a += 7u;"))
         self.assertEqual(set(), self.changes("char text[20];"))
-        self.assertEqual(set(), self.changes("return 0;") - {"return 1;"})
+        self.assertEqual({"return 1;"}, self.changes("return 0;"))
+
+    def test_nothing_that_changes_nothing(self):
+        self.assertEqual({"return 0;"}, self.changes("return 1;"))
+        self.assertEqual({"return -0;"}, self.changes("return -1;"))
+        self.assertEqual({"return 3;"}, self.changes("return 2;"))
+        self.assertEqual({"z = a ? -0 : 1;", "z = a ? -1 : 0;", "while (0) z = a ? -1 : 1;"}, self.changes("z = a ? -1 : 1;"))
+        self.assertEqual({"if (memcmp(a, b, z) != 0)", "if (memcmp(a, b, z) == 1)"}, self.changes("if (memcmp(a, b, z) == 0)"))
+        self.assertIn("if (strcmp(b, a) <= 0)", self.changes("if (strcmp(a, b) <= 0)"))
+        self.assertEqual({"f(b, a);"}, self.changes("f(a, b);") - {"while (0) f(a, b);"})
+        self.assertEqual(set(), self.changes("__atomic_thread_fence(__ATOMIC_ACQUIRE);"))
 
     def test_nothing_that_could_hurt(self):
         self.assertEqual(set(), self.changes("if (a < b) unlink(z);"))

@@ -47,6 +47,14 @@ STATEMENT = re.compile(r"(?<=[;{})])(\s+)(\(void\)\s*)?((?:" + NAME + r")\s*\([^
                        PLACE + r"(?:\+\+|--));")
 CALL = re.compile(r"\b(" + NAME + r")\(")
 
+# What is asked of a call only by its truth or its sign, so that 2 in place of 1 is the same.
+TRUTH = re.compile(r"(?:\breturn|[?:]) -?1(?=;| :)")
+# Whether two things are equal does not depend on which comes first.
+COMPARES = {"memcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp"}
+EQUALITY = re.compile(r"\s*[!=]= 0\b")
+# The processors on which the tests run order memory by themselves.
+FENCE = "__atomic_thread_fence"
+
 
 def masked(text):
     """The text with everything that is not code as blanks: same length, same lines."""
@@ -107,6 +115,8 @@ def swaps(code, start, end):
         if call.group(1) in NOT_CALLS:
             continue
         parts = arguments(code, call.end() - 1)
+        if call.group(1) in COMPARES and EQUALITY.match(code, closing(code, call.end() - 1) + 1):
+            continue
         for left, right in zip(parts, parts[1:]):
             one, two = code[slice(*left)].strip(), code[slice(*right)].strip()
             if one != two and re.fullmatch(PLACE, one) and re.fullmatch(PLACE, two):
@@ -121,12 +131,14 @@ def sites(code, start, end):
         for found in re.finditer(pattern, code[start:end]):
             for replacement in replacements:
                 yield rule, start + found.start(1), start + found.end(1), lambda _, new=replacement: new
+    truths = {found.end() - 1 for found in TRUTH.finditer(code, start, end)}
     for found in CONSTANT.finditer(code, start, end):
         if ARRAY.search(code, code.rfind("\n", 0, found.start()), found.start()):
             continue
         number = int(found.group(1), 0) if found.group(1)[:1] != "0" or found.group(1)[:2] in ("0x", "0X") or \
             found.group(1) == "0" else int(found.group(1), 8)
-        yield "constant", found.start(), found.end(), lambda _, new=str(number + 1) + found.group(2): new
+        new = 0 if found.start() in truths else number + 1
+        yield "constant", found.start(), found.end(), lambda _, new=str(new) + found.group(2): new
     for found in RETURN.finditer(code, start, end):
         if not re.fullmatch(r"\s*(0|NULL|false|true|-?\d+)\s*", found.group(1)):
             yield "return", found.start(1), found.end(1), lambda text: "(%s) ? 0 : 0" % text
@@ -134,7 +146,7 @@ def sites(code, start, end):
         yield "condition", found.start(1), found.end(1), lambda text: "!" + text
     for found in STATEMENT.finditer(code, start, end):
         first = re.match(NAME, found.group(3))
-        if not (first and first.group() in NOT_CALLS):
+        if not (first and (first.group() in NOT_CALLS or first.group() == FENCE)):
             yield "dropped", found.start(3), found.end(3), lambda text: "while (0) " + text
     yield from swaps(code, start, end)
 
