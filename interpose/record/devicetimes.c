@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "interpose/base/clock.h"
+#include "interpose/base/floats.h"
 #include "interpose/base/memory.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
@@ -149,10 +150,11 @@ static void release_base(struct device_base *base)
 static int after_base(const struct device_base *base, CUevent event, int64_t *ns)
 {
     float ms = 0;
-    if (REAL(cuEventElapsedTime)(&ms, base->event, event) != CUDA_SUCCESS)
-        return 0;
+    const struct floats floats = floats_hold();
+    int known = REAL(cuEventElapsedTime)(&ms, base->event, event) == CUDA_SUCCESS;
     *ns = (int64_t)((double)ms * 1e6);
-    return 1;
+    floats_back(&floats);
+    return known;
 }
 
 /* One in so many that the events' own device time stays below 1 %, by how long the work takes. */

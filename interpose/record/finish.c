@@ -10,6 +10,7 @@
 
 #include "analysis/at_exit.h"
 #include "interpose/base/diag.h"
+#include "interpose/base/floats.h"
 #include "interpose/base/output.h"
 #include "interpose/env/env.h"
 #include "interpose/record/bypass.h"
@@ -112,9 +113,11 @@ void record_finish(void)
     }
     store_header()->clean_end = 1;
     const struct env_output_to *report = &env_get()->report;
+    const struct floats floats = floats_hold();
     if (report->kind == ENV_OUTPUT_STDERR && output_is_there(output_stderr()))
         print(output_stderr(), ptds_summary);
     else if (report->kind == ENV_OUTPUT_FILE)
         print_to_file(report->path);
+    floats_back(&floats);
     store_flush();
 }

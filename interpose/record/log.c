@@ -255,7 +255,7 @@ static uint64_t to_ns(uint64_t ticks)
 {
     struct clock_reading now = clock_read();
     uint64_t ns = now.monotonic - start.monotonic, all = now.ticks - start.ticks;
-    return clock_source == PTDS_CLOCK_MONOTONIC || all == 0 ? ticks : (uint64_t)((double)ticks * (double)ns / (double)all);
+    return clock_source == PTDS_CLOCK_MONOTONIC || all == 0 ? ticks : (uint64_t)((unsigned __int128)ticks * ns / all);
 }
 
 static void size_words(const struct call *C, char *out, size_t size)
@@ -282,8 +282,9 @@ static void log_blocked(const struct call *C, uint64_t ns)
                                                        : "its stream";
     if (waits_for_context(C->op))
         target = "the whole context";
-    say(C->thread, "%s%s blocked the host for %.3f ms at %s, on %s; last seen pending: %s", api_rows[C->api].symbol, bytes,
-        (double)ns / 1e6, where, target, what);
+    uint64_t us = (ns + 500) / 1000;
+    say(C->thread, "%s%s blocked the host for %llu.%03u ms at %s, on %s; last seen pending: %s", api_rows[C->api].symbol,
+        bytes, (unsigned long long)(us / 1000), (unsigned)(us % 1000), where, target, what);
 }
 
 static void log_barrier(const struct call *C)

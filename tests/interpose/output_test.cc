@@ -65,6 +65,25 @@ TEST(Output, NothingGoesIntoTheProgramsFile)
     }
 }
 
+/* A program may ask which floating-point exceptions occurred, and have any of them end it: the summary's are not its own.
+ */
+TEST(Output, TheProgramTrapsFloatingPointExceptions)
+{
+    Folder folder;
+    for (const char *policy : {"observe", "guarded"}) {
+        for (const std::string &report : {std::string("summary"), folder / "report"}) {
+            const Settings settings = {{"PTDS_POLICY", policy},
+                                       {"PTDS_REPORT", report},
+                                       {"PTDS_LOG", folder / "log"},
+                                       {"PTDS_TRACE", folder / policy}};
+            Outcome outcome = run(working(settings, {"floats", "9"}));
+            EXPECT_EQ(outcome.exit, 5) << outcome;
+            std::string said = report == "summary" ? outcome.err : read_file(report);
+            EXPECT_NE(said.find("9 operations"), std::string::npos) << said;
+        }
+    }
+}
+
 /* What the shim keeps open has a high number: 0 to 2 are what a daemon's own files get. */
 TEST(Output, TheProgramsFilesGetTheirNumbers)
 {

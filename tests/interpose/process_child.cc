@@ -25,10 +25,12 @@
  *     own-file-first N PATH   the same, and that file has stderr's number before its first call
  *     own-file-then N PATH    the same behind its first calls
  *     own-file-back N PATH    the same, and stderr is stderr again at the end
+ *     floats N         rounds upwards, and every floating-point exception ends it; 5 if none occurred
  *     numbers N PATH   closes 0 and 1, works, opens PATH twice; ends with 5 if these are 0 and 1 again
  *     daemon N PATH    works, closes stderr, prints "closed", waits for the file PATH
  */
 #include <atomic>
+#include <cfenv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -279,6 +281,15 @@ int own_file(const std::string &mode, int times, const char *path)
     return 5;
 }
 
+int floats(int times)
+{
+    fesetround(FE_UPWARD);
+    feenableexcept(FE_ALL_EXCEPT);
+    start();
+    work(times);
+    return fetestexcept(FE_ALL_EXCEPT) == 0 && fegetround() == FE_UPWARD ? 5 : 93;
+}
+
 /* As a program that becomes a daemon: stdin and stdout will be what it opens next. */
 int numbers(int times, const char *path)
 {
@@ -324,6 +335,8 @@ int main(int argc, char **argv)
         return churn(times);
     if (mode == "data" || mode.rfind("own-file", 0) == 0)
         return own_file(mode, times, argument);
+    if (mode == "floats")
+        return floats(times);
     if (mode == "numbers")
         return numbers(times, argument);
     if (mode == "daemon")

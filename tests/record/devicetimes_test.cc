@@ -6,6 +6,7 @@
 #include "tests/record/recording.h"
 
 #include <cerrno>
+#include <cfenv>
 #include <ctime>
 #include <map>
 #include <sys/syscall.h>
@@ -199,6 +200,27 @@ TEST_F(DeviceTimes, WhatIsRecordedOfOne)
     EXPECT_LE(base.earliest, base.latest);
     of(3000);
     EXPECT_EQ(1u, all<ptds_rec_DEVICE_BASE>(PTDS_REC_DEVICE_BASE).size()) << "for all of them, for a while";
+}
+
+/* The thread's floating-point state is the program's: its way of rounding makes no difference, and no exception occurs in
+ * it. */
+TEST_F(DeviceTimes, TheProgramsFloatingPointStateStays)
+{
+    of(kFirst - 1);
+    g_now = 1005.3;
+    of(1, 2.5);
+    g_now = 1002;
+    of(15);
+    ASSERT_EQ(0u, times().size());
+    fesetround(FE_UPWARD);
+    feclearexcept(FE_ALL_EXCEPT);
+    of(1);
+    EXPECT_EQ(0, fetestexcept(FE_ALL_EXCEPT));
+    EXPECT_EQ(FE_UPWARD, fegetround());
+    fesetround(FE_TONEAREST);
+    ASSERT_EQ(1u, times().size());
+    EXPECT_EQ(3299999u, times()[0].start);
+    EXPECT_EQ(5800000u, times()[0].end);
 }
 
 /* Eight at once, which are collected one by one, in their order. */

@@ -3,6 +3,7 @@
  * The lines of PTDS_LOG: which calls get one, and each of its words.
  */
 #include <cerrno>
+#include <cfenv>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/syscall.h>
@@ -94,6 +95,7 @@ TEST_F(Log, WhatBlocked)
     struct call copy = made(API_cuMemcpyDtoH_v2, PTDS_OP_COPY, &here_), set = made(API_cuMemsetD8, PTDS_OP_MEMSET, &here_);
     copy.flags = PTDS_CALL_LEGACY;
     copy.word[2] = 100, copy.word[3] = 3;
+    feclearexcept(FE_ALL_EXCEPT);
     log_call(&copy, 1500000, 0);
     copy.flags = PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
     copy.caller = reinterpret_cast<const void *>(0x20);
@@ -102,6 +104,7 @@ TEST_F(Log, WhatBlocked)
     set.caller = reinterpret_cast<const void *>(0x30);
     log_call(&set, 100000, 0);
     call(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, &here_, 123456789);
+    EXPECT_EQ(0, fetestexcept(FE_ALL_EXCEPT)) << "the program's floating-point state stays";
     EXPECT_EQ((Lines{"thread 4 (tid 777): cuMemcpyDtoH_v2 of 300 bytes blocked the host for 1.500 ms at ?+0x10, on the "
                      "legacy stream; last seen pending: nothing that the shim has seen",
                      "thread 4 (tid 777): cuMemcpyDtoH_v2 of 300 bytes blocked the host for 2.000 ms at ?+0x20, on its "
@@ -304,7 +307,9 @@ TEST_F(Log, TicksAreTurnedIntoTime)
     log_start();
     usleep(50000);
     const struct clock_reading now = clock_read();
+    feclearexcept(FE_ALL_EXCEPT);
     call(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, &here_, now.ticks - before.ticks);
+    EXPECT_EQ(0, fetestexcept(FE_ALL_EXCEPT));
     double said = 0;
     const std::string line = lines().back();
     ASSERT_EQ(1, sscanf(line.c_str(), "thread 4 (tid 777): cuCtxSynchronize blocked the host for %lf ms", &said)) << line;
