@@ -236,7 +236,7 @@ static void read_all(struct env *env)
 {
 #define ENV(VARIABLE, field, type, initial, allowed, doc) \
     { \
-        const char *value = getenv(#VARIABLE); \
+        const char *value = env_value(#VARIABLE); \
         if (!value || !*value) \
             value = initial; \
         if (!parse_##type(value, &env->field)) { \
@@ -264,7 +264,7 @@ const struct env *env_get(void)
         return &env;
     if (__atomic_compare_exchange_n(&state, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
         /* The message for a wrong value has to obey PTDS_DIAG, wherever that stands in the table. */
-        const char *quiet = getenv("PTDS_DIAG");
+        const char *quiet = env_value("PTDS_DIAG");
         diag_level(quiet && strcmp(quiet, "quiet") == 0 ? ENV_DIAG_QUIET : ENV_DIAG_ERRORS);
         read_all(&env);
         diag_level(env.diag);
@@ -279,7 +279,7 @@ void env_each_set(void (*each)(const char *name, const char *value, void *contex
 {
 #define ENV(VARIABLE, field, type, initial, allowed, doc) \
     { \
-        const char *value = getenv(#VARIABLE); \
+        const char *value = env_value(#VARIABLE); \
         if (value) \
             each(#VARIABLE, value, context); \
     }

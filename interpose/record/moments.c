@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -27,7 +26,7 @@ int moments_wanted(void)
     uint32_t now = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (__builtin_expect(now == 0, 0)) {
         const struct env *env = env_get();
-        const char *folder = getenv(MOMENTS_VARIABLE);
+        const char *folder = env_value(MOMENTS_VARIABLE);
         now = folder && folder[0] == '/' && !env->disable && !env->recording && !env->exclude && !env->include ? 2 : 1;
         __atomic_store_n(&known, now, __ATOMIC_RELAXED);
     }
@@ -42,7 +41,7 @@ static __thread uint32_t own_place __attribute__((tls_model("initial-exec"))); /
 static int open_some(void)
 {
     char path[PATH_MOST];
-    const char *folder = getenv(MOMENTS_VARIABLE);
+    const char *folder = env_value(MOMENTS_VARIABLE);
     size_t used = folder ? strnlen(folder, sizeof path) : sizeof path;
     if (used + 64 > sizeof path)
         return -1;

@@ -17,14 +17,14 @@
 
 uint64_t run_id(void)
 {
-    const char *run = getenv(RUN_VARIABLE);
+    const char *run = env_value(RUN_VARIABLE);
     return run ? strtoull(run, NULL, 10) : 0;
 }
 
 /* The process that `ptds run` became; then what its stderr was. */
 static const char *stderr_of_this_run(void)
 {
-    const char *run = getenv(RUN_VARIABLE), *pid = run ? strchr(run, ':') : NULL;
+    const char *run = env_value(RUN_VARIABLE), *pid = run ? strchr(run, ':') : NULL;
     char *end = NULL;
     if (!pid || strtol(pid + 1, &end, 10) != (long)getpid() || *end != ':')
         return NULL;

@@ -25,6 +25,7 @@
  *     own-file-first N PATH   the same, and that file has stderr's number before its first call
  *     own-file-then N PATH    the same behind its first calls
  *     own-file-back N PATH    the same, and stderr is stderr again at the end
+ *     cleared N        clears its environment, then works; with PATH it sets PTDS_POLICY to that in between
  *     floats N         rounds upwards, and every floating-point exception ends it; 5 if none occurred
  *     numbers N PATH   closes 0 and 1, works, opens PATH twice; ends with 5 if these are 0 and 1 again
  *     daemon N PATH    works, closes stderr, prints "closed", waits for the file PATH
@@ -281,6 +282,16 @@ int own_file(const std::string &mode, int times, const char *path)
     return 5;
 }
 
+int cleared(int times, const char *policy)
+{
+    clearenv();
+    if (policy)
+        setenv("PTDS_POLICY", policy, 1);
+    start();
+    work(times);
+    return 5;
+}
+
 int floats(int times)
 {
     fesetround(FE_UPWARD);
@@ -335,6 +346,8 @@ int main(int argc, char **argv)
         return churn(times);
     if (mode == "data" || mode.rfind("own-file", 0) == 0)
         return own_file(mode, times, argument);
+    if (mode == "cleared")
+        return cleared(times, argument);
     if (mode == "floats")
         return floats(times);
     if (mode == "numbers")

@@ -55,6 +55,31 @@ TEST(Process, ExitStatusAndTrace)
 }
 
 /* What was dropped is still counted: the summary's line about the default stream is exact. */
+/* Daemons do that before anything else. What was asked for at start holds, unless the program asks for something else. */
+TEST(Process, TheEnvironmentIsClearedBeforeTheFirstCall)
+{
+    Folder folder;
+    auto cleared = [](Settings settings, const std::string &policy = "") {
+        settings.insert({"PTDS_REPORT", "summary"});
+        Outcome outcome = run(child("cleared", 9, settings, policy));
+        EXPECT_EQ(outcome.exit, 5) << outcome;
+        return outcome.err;
+    };
+    const std::string of_observe = ", policy observe: ran ", of_per_thread = ", policy per-thread: ran ";
+    std::string said = cleared({{"PTDS_POLICY", "observe"}, {"PTDS_TRACE", folder / "trace"}});
+    EXPECT_NE(said.find(of_observe), std::string::npos) << said;
+    expect_launches(folder / "trace", 9, true);
+    said = cleared({{"PTDS_POLICY", "observe"}}, "per-thread");
+    EXPECT_NE(said.find(of_per_thread), std::string::npos) << said;
+    EXPECT_EQ(cleared({{"PTDS_POLICY", "observe"}, {"PTDS_DISABLE", "1"}}), "");
+    EXPECT_EQ(cleared({{"PTDS_POLICY", "wrong"}, {"PTDS_DIAG", "quiet"}}), "");
+    said = cleared({{"PTDS_TRACE_LIMIT", "1M"}});
+    EXPECT_EQ(said.find("ptds: next: "), std::string::npos) << "a limit is no trace: " << said;
+    said = cleared({{"PTDS_EXCLUDE", std::string(20000, 'x')}, {"PTDS_POLICY", "observe"}});
+    EXPECT_EQ(said.find("ptds: PTDS_EXCLUDE=xxx"), 0u) << said;
+    EXPECT_NE(said.find("libptds does nothing in this process"), std::string::npos) << "as where it is not cleared";
+}
+
 TEST(Process, SummaryIsExactBeyondTheLimit)
 {
     for (auto [policy, line] :
