@@ -59,7 +59,9 @@ static void print_env(void)
 {
     printf(
         "# Environment variables\n\nMade from `env.def` by `scripts/pages/update`. A value outside its list is said in one "
-        "line, and the program then runs untouched. They are read at the first CUDA call; one that the program has removed by then is what it was when the process began.\n\n| variable | default | allowed | meaning |\n|---|---|---|---|\n");
+        "line, and the program then runs untouched. They are read at the first CUDA call; one that the program has removed "
+        "by then is what it was when the process began.\n\n| variable | default | allowed | meaning "
+        "|\n|---|---|---|---|\n");
 #define ENV(VARIABLE, field, type, initial, allowed, doc) \
     printf("| `%s` | %s | %s | %s |\n", #VARIABLE, *initial ? "`" initial "`" : "unset", allowed, doc);
 #include "interpose/env/env.def"
