@@ -3,6 +3,7 @@
  * What graphs, and what gates touch.
  */
 #include "tests/footprint/touched.h"
+#include "tests/conformance/tables.ptx.h"
 #include "tests/kit/kernels.ptx.h"
 
 namespace
@@ -42,6 +43,32 @@ TEST_F(Touched, GraphsAllTheirNodes)
         CU(cuGraphExecKernelNodeSetParams(exec, node, &changed));
     }
     TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c w d");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    CU(cuStreamDestroy(stream));
+}
+
+/* What a graph copies from the host is not looked at: there may be pointers where it goes. */
+TEST_F(Touched, GraphsThatCopyPointersIn)
+{
+    static CUdeviceptr words[512];
+    CUdeviceptr a = device("a"), b = device("b"), table = device("table");
+    CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    words[0] = a;
+    CU(cuMemcpyHtoD(table, words, sizeof words)); /* all of it is known now */
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b w table w a");
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CU(cuMemcpyHtoDAsync(table, words, sizeof words, stream));
+    CU(cuStreamEndCapture(stream, &graph));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    EXPECT_EQ(launch(gather, b, table, 0u, 0u), "!POINTERS");
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
