@@ -45,6 +45,10 @@ TEST(Ptx, TheCompilersOwnDoNotCount)
     EXPECT_EQ(of_text(".global .align 1 .b8 _ZN34_INTERNAL_aa_4_k_cu_124cute7productE[1];\n"), 0u);
     EXPECT_EQ(of_text(".global .align 4 .b8 mrg32k3aM1Seq[2304] = {130, 232};\n"), 0u);
     EXPECT_EQ(of_text(".global .align 4 .b8 mrg32k3aM1Sequel[4] = {130, 232};\n"), unsigned{IMAGE_GLOBALS});
+    for (char more : std::string("azAZ09_$%."))
+        EXPECT_EQ(of_text(std::string(".global .align 4 .b8 mrg32k3aM1Seq") + more + "[4] = {130, 232};\n"),
+                  unsigned{IMAGE_GLOBALS})
+            << more;
 }
 
 /* __func__ and __PRETTY_FUNCTION__. */

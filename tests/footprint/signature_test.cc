@@ -151,6 +151,8 @@ const Row parts[] = {
     {"_Z1fIJEEvPf", "."},
     {"_Z1fIJfEiEvPT0_", "."},
     {"_Z1fIL3barE3EvPf", "?"},
+    {"_Z1fIXadEEvPf", "?"}, /* of nothing */
+    {"_Z1fIXEEvPf", "?"},
     {"_ZN1A1fIiEEvPT_", "."},
     {"_ZN1AIPfE1fIiEEvPT_", "."},
     {"_ZN1AIPfE1fEPf", "."},

@@ -2,6 +2,7 @@
  *
  * What graphs, and what gates touch.
  */
+#include "tests/conformance/tables.ptx.h"
 #include "tests/footprint/touched.h"
 #include "tests/conformance/tables.ptx.h"
 #include "tests/kit/kernels.ptx.h"
@@ -180,6 +181,102 @@ TEST_F(Touched, NodesSetByTheirParameters)
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
+}
+
+/* What an executable graph's nodes were before counts, too; what was refused does not. */
+TEST_F(Touched, ExecutableGraphsThatChange)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c"), d = device("d"), e = device("e"), f = device("f"),
+                g = device("g"), h = device("h");
+    CUcontext context;
+    CUgraph graph, other, child, sibling;
+    CUgraphExec exec;
+    CUgraphNode set, copied, within, unused;
+    CUgraphExecUpdateResultInfo info;
+    CU(cuCtxGetCurrent(&context));
+    const auto memset_of = [](CUdeviceptr to) {
+        CUDA_MEMSET_NODE_PARAMS memset = {};
+        memset.dst = to, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+        return memset;
+    };
+    const auto copy_of = [](CUdeviceptr to, CUdeviceptr from) {
+        CUDA_MEMCPY3D copy = {};
+        copy.dstMemoryType = copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+        copy.dstDevice = to, copy.srcDevice = from, copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+        return copy;
+    };
+    CUDA_MEMSET_NODE_PARAMS memset = memset_of(a);
+    CUDA_MEMCPY3D copy = copy_of(b, a);
+    for (CUgraph *one : {&child, &sibling}) {
+        CU(cuGraphCreate(one, 0));
+        CU(cuGraphAddMemsetNode(&unused, *one, nullptr, 0, &memset, context));
+        memset = memset_of(g);
+    }
+    memset = memset_of(a);
+    for (CUgraph *one : {&graph, &other}) {
+        CU(cuGraphCreate(one, 0));
+        CU(cuGraphAddMemsetNode(one == &graph ? &set : &unused, *one, nullptr, 0, &memset, context));
+        CU(cuGraphAddMemcpyNode(one == &graph ? &copied : &unused, *one, nullptr, 0, &copy, context));
+        CU(cuGraphAddChildGraphNode(one == &graph ? &within : &unused, *one, nullptr, 0, child));
+        memset = memset_of(f);
+    }
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b");
+    memset = memset_of(c);
+    CU(cuGraphExecMemsetNodeSetParams(exec, set, &memset, context));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
+    copy = copy_of(d, e);
+    CU(cuGraphExecMemcpyNodeSetParams(exec, copied, &copy, context));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c w d r e");
+    CU(cuGraphExecUpdate(exec, other, &info));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c w d r e w f");
+    memset = memset_of(h);
+    CU(cuGraphAddMemsetNode(&unused, other, nullptr, 0, &memset, context));
+    EXPECT_NE(cuGraphExecUpdate(exec, other, &info), CUDA_SUCCESS);
+    EXPECT_NE(cuGraphExecMemsetNodeSetParams(exec, copied, &memset, context), CUDA_SUCCESS);
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c w d r e w f");
+    CU(cuGraphExecChildGraphNodeSetParams(exec, within, sibling));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c w d r e w f w g");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    for (CUgraph one : {graph, other, child, sibling})
+        CU(cuGraphDestroy(one));
+}
+
+/* Only kernels follow the pointers that lie in what they get; a graph serves again for others. */
+TEST_F(Touched, GraphsWithoutKernelsFollowNoPointers)
+{
+    CUdeviceptr table = device("table"), to = device("to"), a = device("a"), c = device("c");
+    CUfunction gather = kernel(ptds_tables_ptx, "gather");
+    CUcontext context;
+    CUgraph graph, other;
+    CUgraphExec exec;
+    CUgraphNode node;
+    unsigned n = 0;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuMemcpyHtoD(table, &a, 8));
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c w table w a");
+    void *params[] = {&c, &table, &n, &n};
+    CUDA_KERNEL_NODE_PARAMS run = {};
+    run.func = gather, run.gridDimX = run.gridDimY = run.gridDimZ = run.blockDimX = run.blockDimY = run.blockDimZ = 1;
+    run.kernelParams = params;
+    CUDA_MEMCPY3D copy = {};
+    copy.dstMemoryType = copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = to, copy.srcDevice = table, copy.WidthInBytes = 8, copy.Height = copy.Depth = 1;
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphAddKernelNode(&node, graph, nullptr, 0, &run));
+    CU(cuGraphCreate(&other, 0));
+    CU(cuGraphAddMemcpyNode(&node, other, nullptr, 0, &copy, context));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w c w table w a");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphInstantiate(&exec, other, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w to r table");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+    CU(cuGraphDestroy(other));
 }
 
 /* Another memory lies where a graph's was. */

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a word of a kernel's parameters that is a texture's or a surface's handle stands for; and what a launch's attributes
+ * say. Calls that the test makes up.
+ */
+#include <gtest/gtest.h>
+
+#include <string>
+
+extern "C" {
+#include "interpose/driver/driver.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/memories.h"
+#include "interpose/footprint/textures.h"
+#include "interpose/footprint/touch.h"
+}
+
+namespace
+{
+
+class Textures : public testing::Test
+{
+protected:
+    Textures()
+    {
+        call.footprint = 1;
+    }
+    ~Textures() override
+    {
+        textures_after_fork();
+    }
+    struct memory *memory_at(uint64_t base)
+    {
+        struct memory *made = memories_new(PTDS_MEMORY_DEVICE, base, 4096);
+        memories_map(made, base, 4096, base);
+        memories_drop(made);
+        return made;
+    }
+    static CUDA_RESOURCE_DESC linear(uint64_t at)
+    {
+        CUDA_RESOURCE_DESC resource = {};
+        resource.resType = CU_RESOURCE_TYPE_LINEAR;
+        resource.res.linear.devPtr = at;
+        return resource;
+    }
+    void made(CUtexObject handle, const CUDA_RESOURCE_DESC &resource, int surface = 0)
+    {
+        textures_made(&call, &handle, &resource, surface);
+    }
+    std::string touched(uint64_t word)
+    {
+        struct touched all = {};
+        textures_touch(&all, word);
+        std::string text = all.opaque == OPAQUE_TEXTURE ? "?" : all.opaque ? "!" : "";
+        for (unsigned i = 0; i < all.count; i++)
+            text += (all.at[i].writes ? "w" : "r") + std::to_string(all.at[i].memory->base);
+        return text;
+    }
+    struct call call = {};
+};
+
+TEST_F(Textures, OfEachKindOfMemory)
+{
+    memory_at(10000), memory_at(20000);
+    struct memory *array = memories_new(PTDS_MEMORY_ARRAY, 30000, 1), *mipmap = memories_new(PTDS_MEMORY_ARRAY, 40000, 1);
+    allocations_set_handle(0x3000, array);
+    allocations_set_handle(0x4000, mipmap);
+    CUDA_RESOURCE_DESC pitched = {}, of_array = {}, of_mipmap = {}, other = {};
+    pitched.resType = CU_RESOURCE_TYPE_PITCH2D, pitched.res.pitch2D.devPtr = 20016;
+    of_array.resType = CU_RESOURCE_TYPE_ARRAY, of_array.res.array.hArray = CUarray(0x3000);
+    of_mipmap.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, of_mipmap.res.mipmap.hMipmappedArray = CUmipmappedArray(0x4000);
+    other.resType = CUresourcetype(77), other.res.linear.devPtr = 10000;
+    made(101, linear(10016));
+    made(102, pitched);
+    made(103, of_array);
+    made(104, of_mipmap);
+    made(105, other);
+    made(106, linear(99999));
+    EXPECT_EQ("r10000", touched(101));
+    EXPECT_EQ("r20000", touched(102));
+    EXPECT_EQ("r30000", touched(103));
+    EXPECT_EQ("r40000", touched(104));
+    EXPECT_EQ("?", touched(105)) << "of nobody knows what";
+    EXPECT_EQ("?", touched(106)) << "of memory that nobody has seen";
+    EXPECT_EQ("", touched(107)) << "no such handle";
+    EXPECT_FALSE(textures_may_be(100));
+    EXPECT_TRUE(textures_may_be(101));
+    EXPECT_TRUE(textures_may_be(106));
+    EXPECT_FALSE(textures_may_be(107));
+    for (uint64_t base : {10000, 20000})
+        memories_drop(memories_unmap(base));
+    EXPECT_EQ("?", touched(101)) << "it has gone";
+    memories_drop(array), memories_drop(mipmap);
+}
+
+TEST_F(Textures, AndSurfacesMayShareAHandle)
+{
+    struct memory *one = memory_at(10000), *two = memory_at(20000);
+    int writes = 7;
+    made(201, linear(10000));
+    EXPECT_EQ(one, textures_memory(201, &writes));
+    EXPECT_EQ(0, writes);
+    made(201, linear(20000), 1);
+    EXPECT_EQ("r10000w20000", touched(201));
+    EXPECT_EQ(two, textures_memory(201, &writes));
+    EXPECT_EQ(1, writes);
+    textures_gone(&call, 201, 0);
+    EXPECT_EQ("w20000", touched(201));
+    made(201, linear(10000), 1);
+    EXPECT_EQ("w10000", touched(201)) << "made anew";
+    made(201, linear(99999), 1);
+    EXPECT_EQ("?", touched(201));
+    EXPECT_EQ(nullptr, textures_memory(201, &writes));
+    textures_gone(&call, 201, 1);
+    EXPECT_EQ("", touched(201));
+    for (uint64_t base : {10000, 20000})
+        memories_drop(memories_unmap(base));
+}
+
+TEST_F(Textures, NothingIsLearntOfWhatFailed)
+{
+    memory_at(10000);
+    const CUtexObject handle = 301;
+    const CUDA_RESOURCE_DESC resource = linear(10000);
+    textures_made(&call, nullptr, &resource, 0);
+    textures_made(&call, &handle, nullptr, 0);
+    call.result = CUDA_ERROR_INVALID_VALUE;
+    made(301, resource);
+    call.result = CUDA_SUCCESS;
+    call.footprint = 0;
+    made(301, resource);
+    EXPECT_EQ("", touched(301));
+    call.footprint = 1;
+    made(301, resource);
+    call.footprint = 0;
+    textures_gone(&call, 301, 0);
+    EXPECT_EQ("r10000", touched(301));
+    memories_drop(memories_unmap(10000));
+}
+
+TEST_F(Textures, AreUnknownToAChild)
+{
+    memory_at(10000);
+    made(401, linear(10000));
+    made(402, linear(10000), 1);
+    textures_after_fork();
+    EXPECT_EQ("", touched(401));
+    EXPECT_EQ("", touched(402));
+    memories_drop(memories_unmap(10000));
+}
+
+/* ---- attributes of launches ---- */
+
+class Attributes : public testing::Test
+{
+protected:
+    Attributes()
+    {
+        call.footprint = 1;
+        call.thread = &thread;
+    }
+    void launch(std::vector<CUlaunchAttribute> attributes, bool named = true)
+    {
+        CUlaunchConfig config = {};
+        config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+        config.attrs = named ? attributes.data() : nullptr, config.numAttrs = unsigned(attributes.size());
+        call.event = nullptr;
+        call.words = 0;
+        fp_launch_ex(&call, &config, CUfunction(0x1230), nullptr, nullptr);
+    }
+    uint64_t flags() const
+    {
+        return call.word[2] >> 48;
+    }
+    static CUlaunchAttribute of(CUlaunchAttributeID id, CUevent event = nullptr)
+    {
+        CUlaunchAttribute attribute = {};
+        attribute.id = id;
+        if (id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+            attribute.value.programmaticEvent.event = event;
+        if (id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            attribute.value.launchCompletionEvent.event = event;
+        return attribute;
+    }
+    struct call call = {};
+    struct thread thread = {};
+    const CUevent one = CUevent(0x100), two = CUevent(0x200);
+};
+
+TEST_F(Attributes, AreTold)
+{
+    launch({});
+    EXPECT_EQ(0u, flags());
+    EXPECT_EQ(nullptr, call.event);
+    launch({of(CU_LAUNCH_ATTRIBUTE_COOPERATIVE)});
+    EXPECT_EQ(uint64_t{PTDS_LAUNCH_COOPERATIVE}, flags());
+    launch({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)});
+    EXPECT_EQ(uint64_t{PTDS_LAUNCH_PROGRAMMATIC}, flags());
+    launch({of(CU_LAUNCH_ATTRIBUTE_PRIORITY), of(CU_LAUNCH_ATTRIBUTE_COOPERATIVE)});
+    EXPECT_EQ(uint64_t{PTDS_LAUNCH_OTHER | PTDS_LAUNCH_COOPERATIVE}, flags());
+    launch({of(CU_LAUNCH_ATTRIBUTE_COOPERATIVE)}, false);
+    EXPECT_EQ(0u, flags()) << "there are none";
+}
+
+TEST_F(Attributes, TheEventThatTheLaunchRecords)
+{
+    launch({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, one)});
+    EXPECT_EQ(one, call.event);
+    EXPECT_EQ(uint64_t{PTDS_LAUNCH_OTHER}, flags());
+    launch({of(CU_LAUNCH_ATTRIBUTE_PRIORITY), of(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, two)});
+    EXPECT_EQ(two, call.event);
+    launch({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, one)}, false);
+    EXPECT_EQ(nullptr, call.event);
+}
+
+TEST_F(Attributes, NothingWhereNobodyWantsToKnow)
+{
+    call.footprint = 0;
+    launch({of(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, one)});
+    EXPECT_EQ(nullptr, call.event);
+    EXPECT_EQ(0u, call.word[2]);
+    call.footprint = 1;
+    fp_launch_ex(&call, nullptr, CUfunction(0x1230), nullptr, nullptr);
+    EXPECT_EQ(nullptr, call.event);
+}
+
+} // namespace
