@@ -104,6 +104,10 @@ TEST_F(Entries, WhatIsOverwrittenGoes)
     EXPECT_EQ("c[16,32)", text()) << "and what points at nothing any more";
     entries_clear(&table, 16, 32);
     EXPECT_EQ("", text());
+    add('c', 64, 72);
+    EXPECT_EQ("c[64,72)", text()) << "what it was before is forgotten";
+    entries_clear(&table, 64, 72);
+    EXPECT_EQ("", follow());
 }
 
 TEST_F(Entries, WhereThereIsNoRoom)
@@ -200,6 +204,12 @@ TEST_F(Entries, ThatSayAsMuch)
     EXPECT_TRUE(has('a', 8, 32));
     EXPECT_TRUE(has('A', 16, 24));
     EXPECT_FALSE(has('a', 7, 32));
+    table.count = 1;
+    EXPECT_FALSE(has('a', 8, 32)) << "it went";
+    table.at[0].writes = 1;
+    EXPECT_TRUE(has('b', 0, 64));
+    table.at[0].writes = 0;
+    table.count = 2;
     EXPECT_FALSE(has('a', 8, 33));
     EXPECT_FALSE(has('b', 0, 64)) << "it does not write";
     EXPECT_FALSE(has('c', 8, 32));

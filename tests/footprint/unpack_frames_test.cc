@@ -208,6 +208,65 @@ TEST(Bits, FromTheEndToBeforeTheBeginning)
     EXPECT_FALSE(bits_begin(&bits, Bytes{1, 0}.data(), 2));
 }
 
+/* The first field in the lowest bits. */
+Bytes forwards(const std::vector<Field> &fields)
+{
+    Bytes made;
+    unsigned used = 0;
+    for (const Field &field : fields) {
+        for (unsigned i = 0; i < field.bits; i++, used++) {
+            if (used % 8 == 0)
+                made.push_back(0);
+            made.back() = static_cast<uint8_t>(made.back() | (field.value >> i & 1) << used % 8);
+        }
+    }
+    return made;
+}
+
+/* Counts are one more, in as few bits as what is left allows: 16 of 32 states, and 16 of 16. */
+TEST(Fse, Descriptions)
+{
+    static struct fse fse;
+    const auto read = [](const Bytes &bytes, unsigned log, unsigned symbol) {
+        return fse_read(&fse, bytes.data(), bytes.size(), log, symbol);
+    };
+    const Bytes halves = forwards({{0, 4}, {17, 5}, {31, 5}});
+    EXPECT_EQ(2u, read(halves, 5, 1));
+    EXPECT_EQ(5u, fse.log);
+    const unsigned firsts[] = {0, 1, 2, 5, 6, 10, 11, 14, 15, 19, 20, 23, 24, 25, 28, 29};
+    unsigned next[2] = {};
+    for (unsigned i = 0; i < 32; i++) {
+        const unsigned symbol = std::find(firsts, firsts + 16, i) == firsts + 16;
+        EXPECT_EQ(symbol, fse.state[i].symbol) << i;
+        EXPECT_EQ(1u, fse.state[i].bits) << i;
+        EXPECT_EQ(2 * next[symbol]++, fse.state[i].base) << i;
+    }
+    EXPECT_EQ(0u, read(halves, 4, 1)) << "too many states";
+    EXPECT_EQ(0u, read(halves, 5, 0)) << "too many symbols";
+    EXPECT_EQ(0u, read({halves[0]}, 5, 1)) << "cut";
+    EXPECT_EQ(2u, read(forwards({{1, 4}, {33, 6}, {63, 6}}) + Bytes{0xff}, 6, 1)) << "64 states";
+    EXPECT_EQ(6u, fse.log);
+    /* 0 of some: how many more is told three at a time */
+    const Bytes gap = forwards({{0, 4}, {17, 5}, {1, 4}, {3, 2}, {0, 2}, {31, 5}});
+    EXPECT_EQ(3u, read(gap, 5, 5));
+    EXPECT_EQ(0u, fse.state[0].symbol);
+    EXPECT_EQ(5u, fse.state[3].symbol);
+    EXPECT_EQ(0u, read(gap, 5, 4));
+    EXPECT_EQ(0u, read(forwards({{0, 4}, {17, 5}, {1, 4}, {3, 2}, {3, 2}, {3, 2}}), 5, 5)) << "past the last symbol";
+    /* less than one: a state at the end, for which all bits are read */
+    const int16_t few[] = {1, 1}, rare[] = {-1, 31};
+    EXPECT_EQ(0, fse_make(&fse, few, 2, 5)) << "some states are nobody's";
+    EXPECT_EQ(1, fse_make(&fse, rare, 2, 5));
+    EXPECT_EQ(0u, fse.state[31].symbol);
+    EXPECT_EQ(5u, fse.state[31].bits);
+    EXPECT_EQ(0u, fse.state[31].base);
+    EXPECT_EQ(1u, fse.state[30].symbol);
+    fse_make_constant(&fse, 77);
+    EXPECT_EQ(0u, fse.log);
+    EXPECT_EQ(77u, fse.state[0].symbol);
+    EXPECT_EQ(0u, fse.state[0].bits + fse.state[0].base);
+}
+
 /* Weights given as they are, two to a byte: the last symbol's is what is left. */
 TEST(Huffman, Weights)
 {
