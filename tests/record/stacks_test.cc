@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <functional>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 extern "C" {
 #include "interpose/record/python.h"
@@ -224,6 +225,33 @@ TEST_F(Stacks, WhileTheThreadUnwinds)
     EXPECT_EQ(1u, thread_.unwinding);
     thread_.unwinding = 0;
     EXPECT_GT(frames(by(one_way)).size(), 4u);
+}
+
+/* Of a coroutine, say, whose stack has nothing behind it; the same as on the main thread's. */
+Ids g_ids;
+std::function<Ids()> g_inside;
+
+TEST_F(Stacks, OnAStackThatEndsSoon)
+{
+    const size_t size = 256 << 10;
+    uint8_t *at = static_cast<uint8_t *>(
+        mmap(nullptr, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0));
+    ASSERT_NE(MAP_FAILED, static_cast<void *>(at));
+    ASSERT_EQ(0, mprotect(at + size, 4096, PROT_NONE));
+    ucontext_t here, there;
+    ASSERT_EQ(0, getcontext(&there));
+    there.uc_stack.ss_sp = at;
+    there.uc_stack.ss_size = size;
+    there.uc_link = &here;
+    g_inside = [this] {
+        const Way a = one_way, b = other_way;
+        return by({{a, 1}, {b, 1}, {b, KNOWN}, {a, KNOWN}, {a, 1}, {a, KNOWN}, {b, KNOWN}});
+    };
+    makecontext(
+        &there, [] { g_ids = g_inside(); }, 0);
+    ASSERT_EQ(0, swapcontext(&here, &there));
+    EXPECT_EQ((Ids{1, 2, 2, 0, 1, 1, 0}), g_ids);
+    munmap(at, size + 4096);
 }
 
 #if defined(__x86_64__)
