@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread in the record: its beginning, end and names, the call that it is in, and where its exact counts are once it has
+ * ended, or where there was no room for them.
+ */
+#include "tests/record/recording.h"
+
+#include <atomic>
+#include <map>
+#include <sys/prctl.h>
+#include <thread>
+
+extern "C" {
+#include "interpose/record/append.h"
+}
+
+namespace
+{
+
+class Threads : public Recording
+{
+protected:
+    using Said = std::vector<std::string>;
+    /* "uid tid state name", in the order in which they were written. */
+    static Said said()
+    {
+        static const std::map<uint32_t, std::string> states = {
+            {PTDS_LIFE_SEEN, "seen"}, {PTDS_LIFE_GONE, "gone"}, {PTDS_LIFE_DRIVERS, "drivers"}, {PTDS_LIFE_NAMED, "named"}};
+        Said lines;
+        for (const std::string &bytes : bytes_of(PTDS_REC_THREAD)) {
+            struct ptds_rec_THREAD record;
+            memcpy(&record, bytes.data(), sizeof record);
+            EXPECT_NE(0u, record.ticks);
+            lines.push_back(std::to_string(record.id) + " " + std::to_string(record.tid) + " " + states.at(record.state) +
+                            " " + bytes.substr(sizeof record).c_str());
+        }
+        return lines;
+    }
+    static std::vector<struct ptds_chunk *> chunks_of(uint32_t kind)
+    {
+        std::vector<struct ptds_chunk *> found;
+        struct ptds_chunk *chunk;
+        for (uint64_t i = 0; (chunk = const_cast<struct ptds_chunk *>(store_chunk_at(i))) != nullptr; i++)
+            if (chunk->kind == kind)
+                found.push_back(chunk);
+        return found;
+    }
+    static const struct ptds_count &in(const struct ptds_chunk *chunk, uint16_t api, int twin = 0)
+    {
+        return reinterpret_cast<const struct ptds_count *>(chunk + 1)[api * 2 + twin];
+    }
+    static const struct ptds_default_count &default_in(const struct ptds_chunk *chunk, uint16_t api)
+    {
+        return reinterpret_cast<const struct ptds_default_count *>(reinterpret_cast<const uint8_t *>(chunk) +
+                                                                   chunk->defaults)[api * 2];
+    }
+    /* No chunk of any kind is left. */
+    static void take_all()
+    {
+        size_t old;
+        while (store_chunk(PTDS_CHUNK_DEFINITIONS, 99, &old)) {
+        }
+    }
+};
+
+/* ---- beginning, end, names ---- */
+
+TEST_F(Threads, BeginAndEnd)
+{
+    strcpy(thread_.name, "mine");
+    thread_.named = 1;
+    record_thread_started(&thread_);
+    record_thread_ended(&thread_);
+    thread_.drivers = 1;
+    record_thread_started(&thread_);
+    EXPECT_EQ((Said{"7 70 seen mine", "7 70 gone mine", "7 70 drivers mine"}), said());
+    record_running = 2;
+    record_thread_started(&thread_);
+    record_thread_ended(&thread_);
+    record_running = 1;
+    EXPECT_EQ(3u, said().size());
+}
+
+TEST_F(Threads, NamesThatTheProgramGives)
+{
+    record_thread_named(&thread_, "early");
+    EXPECT_EQ(Said{}, said()) << "it has not called yet";
+    record_thread_started(&thread_);
+    record_thread_named(&thread_, "later");
+    const std::string longest(63, 'n');
+    record_thread_named(&thread_, (longest + "more").c_str());
+    EXPECT_EQ(longest, thread_.name);
+    record_thread_named(&thread_, "s");
+    EXPECT_EQ((Said{"7 70 seen early", "7 70 named later", "7 70 named " + longest, "7 70 named s"}), said());
+}
+
+/* What the kernel has: of the thread itself when it begins, of the others once more at exit. */
+TEST_F(Threads, NamesThatTheKernelHas)
+{
+    std::atomic<int> step{0};
+    const auto await = [&](int wanted) {
+        while (step < wanted)
+            std::this_thread::yield();
+    };
+    struct Facts {
+        std::string uid, tid;
+    } facts[2];
+    std::vector<std::thread> threads;
+    for (int i : {0, 1})
+        threads.emplace_back([&, i] {
+            prctl(PR_SET_NAME, i ? "sixteen_letters" : "one", 0, 0, 0);
+            await(i);
+            struct thread *self = thread_get();
+            if (!self->counts)
+                record_thread_started(self);
+            facts[i] = {std::to_string(self->uid), std::to_string(self->tid)};
+            if (i == 1)
+                record_thread_named(self, "by the program");
+            step = i + 1;
+            await(2);
+            prctl(PR_SET_NAME, "renamed", 0, 0, 0);
+            step++;
+            await(5);
+        });
+    await(4);
+    record_thread_names();
+    const Said now = said();
+    record_thread_names();
+    step = 5;
+    for (std::thread &thread : threads)
+        thread.join();
+    const auto of = [&](int i, const std::string &what) { return facts[i].uid + " " + facts[i].tid + " " + what; };
+    EXPECT_EQ(
+        (Said{of(0, "seen one"), of(1, "seen sixteen_letters"), of(1, "named by the program"), of(0, "named renamed")}),
+        now);
+}
+
+/* ---- the call that it is in ---- */
+
+TEST_F(Threads, TheCallThatItIsIn)
+{
+    struct call call = made(API_cuStreamSynchronize, PTDS_OP_STREAM_SYNC);
+    call.twin = 1;
+    call.flags = PTDS_CALL_TIMED | PTDS_CALL_LEGACY;
+    call.kinds = 0x21;
+    call.stream_uid = 11, call.target_uid = 12, call.object = 13, call.generation = 14;
+    call.words = 2;
+    call.word[0] = 15, call.word[1] = 16;
+    record_entering(&call);
+    const struct ptds_now &now = *thread_.now;
+    EXPECT_NE(1000u, call.enter) << "taking its stack is none of its time";
+    EXPECT_EQ(call.enter, now.enter);
+    EXPECT_EQ(0x10u, now.caller);
+    EXPECT_EQ(API_cuStreamSynchronize, now.api);
+    EXPECT_EQ(1u, now.twin);
+    EXPECT_EQ(uint32_t{PTDS_CALL_TIMED | PTDS_CALL_LEGACY}, now.flags);
+    EXPECT_EQ(3u, now.context);
+    EXPECT_EQ(11u, now.stream);
+    EXPECT_EQ(12u, now.target);
+    EXPECT_EQ(13u, now.object);
+    EXPECT_EQ(14u, now.generation);
+    EXPECT_EQ(1u, now.stack);
+    EXPECT_EQ(1u, call.stack);
+    EXPECT_EQ(PTDS_OP_STREAM_SYNC, now.op);
+    EXPECT_EQ(0x21, now.kinds);
+    EXPECT_EQ(15u, now.word);
+    EXPECT_EQ(1u, said().size()) << "it began";
+    record(call);
+    EXPECT_EQ(0u, now.enter);
+    call.words = 0;
+    call.enter = 1000;
+    record_entering(&call);
+    EXPECT_EQ(1000u, now.enter) << "the stack is known by now";
+    EXPECT_EQ(0u, now.word);
+    record_thread_ended(&thread_);
+    EXPECT_EQ(nullptr, thread_.now);
+}
+
+/* Who is going to wait has the time to get the next chunk, which is not the call's. */
+TEST_F(Threads, AChunkAheadOfAWait)
+{
+    record(made());
+    uint8_t *const at = thread_.chunk_at;
+    const struct {
+        uint8_t op;
+        bool waits;
+    } rows[] = {{PTDS_OP_COPY, false},
+                {PTDS_OP_STREAM_SYNC, true},
+                {PTDS_OP_EVENT_SYNC, true},
+                {PTDS_OP_CTX_SYNC, true},
+                {PTDS_OP_LAUNCH, false}};
+    for (const auto &row : rows) {
+        struct call call = made(API_cuCtxSynchronize, row.op);
+        call.flags = PTDS_CALL_TIMED;
+        thread_.chunk_at = at;
+        record_entering(&call);
+        EXPECT_EQ(1000u, call.enter) << "there is much left of this one";
+        EXPECT_EQ(nullptr, thread_.ahead);
+        thread_.chunk_at = thread_.chunk_end - 100;
+        record_entering(&call);
+        EXPECT_EQ(row.waits, thread_.ahead != nullptr) << unsigned{row.op};
+        EXPECT_EQ(row.waits, call.enter != 1000) << unsigned{row.op};
+        thread_.ahead = nullptr; /* one that was given back would cost nothing later */
+    }
+    thread_.chunk_at = at;
+}
+
+/* ---- counts ---- */
+
+TEST_F(Threads, CountsOfThoseThatEndedAreOne)
+{
+    const std::vector<struct ptds_chunk *> before = chunks_of(PTDS_CHUNK_COUNTS);
+    ASSERT_EQ(1u, before.size());
+    const struct ptds_chunk *all = before[0];
+    EXPECT_EQ(API_COUNT * 2 * sizeof(struct ptds_count), all->committed);
+    EXPECT_EQ(sizeof *all + all->committed, all->now);
+    EXPECT_EQ(all->now + sizeof(struct ptds_now), all->defaults);
+    for (uint32_t uid : {8u, 9u}) {
+        struct thread one = {};
+        one.uid = uid;
+        one.fork_generation = thread_fork_generation;
+        struct call call = made();
+        call.thread = &one;
+        call.flags = PTDS_CALL_LEGACY;
+        record(call);
+        call.twin = uid == 9;
+        record(call);
+        ASSERT_EQ(1u, one.counts_in_chunk);
+        ASSERT_EQ(2u, chunks_of(PTDS_CHUNK_COUNTS).size());
+        EXPECT_EQ(all->committed, chunks_of(PTDS_CHUNK_COUNTS)[1]->committed);
+        EXPECT_EQ(uid, chunks_of(PTDS_CHUNK_COUNTS)[1]->thread);
+        struct ptds_chunk *chunk = one.chunk;
+        one.ahead = store_chunk_ahead(uid);
+        record_thread_ended(&one);
+        EXPECT_EQ(nullptr, one.counts);
+        EXPECT_EQ(nullptr, one.defaults);
+        EXPECT_EQ(nullptr, one.now);
+        EXPECT_EQ(nullptr, one.chunk);
+        EXPECT_EQ(nullptr, one.ahead);
+        EXPECT_EQ(nullptr, one.chunk_at);
+        EXPECT_EQ(uint32_t{PTDS_CHUNK_CALLS}, chunk->kind) << "its calls stay";
+        EXPECT_EQ(1u, chunks_of(PTDS_CHUNK_COUNTS).size()) << "its counts' place is free";
+    }
+    EXPECT_EQ(3u, in(all, API_cuLaunchKernel).calls);
+    EXPECT_EQ(1u, in(all, API_cuLaunchKernel, 1).calls);
+    EXPECT_EQ(3u, default_in(all, API_cuLaunchKernel).legacy);
+    EXPECT_EQ(0u, store_header()->uncounted);
+}
+
+/* In memory, where no chunk is left: at its end, or the program's, they come to those of all. */
+TEST_F(Threads, CountsThatThereWasNoRoomFor)
+{
+    const struct ptds_chunk *all = chunks_of(PTDS_CHUNK_COUNTS)[0];
+    take_all();
+    record(made());
+    EXPECT_EQ(0u, thread_.counts_in_chunk);
+    EXPECT_EQ(1u, store_header()->uncounted);
+    EXPECT_EQ(0u, in(all, API_cuLaunchKernel).calls);
+    record_thread_ended(&thread_);
+    EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls);
+    EXPECT_EQ(0u, store_header()->uncounted);
+    EXPECT_EQ(1, record_counts_can_finish());
+}
+
+TEST_F(Threads, CountsOfThoseThatRunStill)
+{
+    const struct ptds_chunk *all = chunks_of(PTDS_CHUNK_COUNTS)[0];
+    take_all();
+    std::thread([&] {
+        struct call call = made();
+        struct thread *self = thread_get();
+        call.thread = self;
+        record(call);
+        EXPECT_EQ(1u, store_header()->uncounted);
+        record_counts_finish();
+        EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls);
+        EXPECT_EQ(0u, store_header()->uncounted);
+        record_counts_finish();
+        EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls) << "once";
+        record_thread_ended(self);
+        EXPECT_EQ(1u, in(all, API_cuLaunchKernel).calls) << "nor again at its end";
+        EXPECT_EQ(0u, store_header()->uncounted);
+    }).join();
+}
+
+} // namespace
