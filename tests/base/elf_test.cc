@@ -83,6 +83,17 @@ TEST(Elf, AnEmptyBucket)
     EXPECT_EQ(0u, made.found("function"));
 }
 
+TEST(Elf, WithoutAName)
+{
+    Object nameless(true), wordless(true);
+    nameless.entry(DT_SONAME).d_tag = DT_DEBUG; /* there is another one behind the end */
+    nameless.read();
+    EXPECT_EQ(nullptr, nameless.object.soname);
+    wordless.entry(DT_STRTAB).d_tag = DT_DEBUG;
+    wordless.read();
+    EXPECT_EQ(nullptr, wordless.object.soname);
+}
+
 TEST(Elf, DynamicEntries)
 {
     Object made(true);

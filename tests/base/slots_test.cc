@@ -42,6 +42,13 @@ TEST(Slots, OfWhatIsElsewhere)
     EXPECT_EQ((Found{"0 looked_up@OTHER_2", "1 stored@", "6 of_no_known_version@", "7 elsewhere@OTHER_1",
                      "8 of_the_second_file@THIRD_1"}),
               slots_of(&made));
+    const struct elf_object whole = made.object;
+    made.object.strings = nullptr;
+    EXPECT_EQ(Found{}, slots_of(&made));
+    made.object = whole;
+    made.object.symbols = nullptr;
+    EXPECT_EQ(Found{}, slots_of(&made));
+    made.object = whole;
     made.entry(DT_PLTREL).d_un.d_val = DT_REL;
     EXPECT_EQ(3u, slots_of(&made).size());
     made.entry(DT_RELASZ).d_un.d_val = sizeof(ElfW(Rela));
@@ -60,9 +67,9 @@ TEST(Slots, AreSet)
         static_cast<uint8_t *>(mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(MAP_FAILED, static_cast<void *>(pages));
     ElfW(Phdr) segments[3] = {};
-    segments[0].p_type = PT_LOAD, segments[0].p_flags = PF_R, segments[0].p_memsz = page;
-    segments[1].p_type = PT_LOAD, segments[1].p_flags = PF_R | PF_W, segments[1].p_vaddr = page,
-    segments[1].p_memsz = 2 * page;
+    segments[1].p_type = PT_LOAD, segments[1].p_flags = PF_R, segments[1].p_memsz = page;
+    segments[0].p_type = PT_LOAD, segments[0].p_flags = PF_R | PF_W, segments[0].p_vaddr = page,
+    segments[0].p_memsz = 2 * page;
     segments[2].p_type = PT_GNU_RELRO, segments[2].p_vaddr = page + 64, segments[2].p_memsz = page + 64;
     struct elf_object object = {};
     object.bias = reinterpret_cast<uintptr_t>(pages);

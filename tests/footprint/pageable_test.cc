@@ -52,7 +52,9 @@ protected:
 TEST_F(Pageable, Words)
 {
     EXPECT_TRUE(pageable_is(first + page));
+    errno = ENOMEM; /* somebody else's */
     EXPECT_TRUE(pageable_is(first + 2 * page - 1));
+    EXPECT_EQ(ENOMEM, errno);
     EXPECT_FALSE(pageable_is(first + 2 * page));
     EXPECT_FALSE(pageable_is(first + page - 1));
     for (uint64_t word : {uint64_t{0}, uint64_t{1}, uint64_t{4096}, uint64_t{0xffff}, UINT64_MAX, uint64_t{1} << 63})

@@ -75,6 +75,12 @@ TEST_F(Bypass, ByTheFilesName)
         << "its own name for itself";
 }
 
+TEST_F(Bypass, NotWhoCallsLibcForSomethingElse)
+{
+    ASSERT_TRUE(dlopen("libm.so.6", RTLD_NOW));
+    EXPECT_EQ(Said{}, said({}, {"libm.so.6", "libstdc++.so.6"}));
+}
+
 TEST_F(Bypass, SoManyNames)
 {
     std::vector<std::string> names;
