@@ -177,6 +177,7 @@ TEST_F(Touched, NodesSetByTheirParameters)
     void *swapped[] = {&c, &b, &n};
     to.kernel.kernelParams = swapped;
     CU(cuGraphExecNodeSetParams(exec, run_node, &to));
+    EXPECT_NE(cuGraphExecNodeSetParams(exec, set, &to), CUDA_SUCCESS) << "it is no kernel's";
     TOUCHES(cuGraphLaunch(exec, nullptr), "w a w b w c");
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
