@@ -14,7 +14,12 @@ extern "C" {
 #include "interpose/record/stacks.h"
 }
 
+/* Each has a frame of its own, and calls the next one instead of jumping there. */
+#ifdef __clang__
+#define APART __attribute__((noinline, disable_tail_calls))
+#else
 #define APART __attribute__((noinline, noclone, optimize("no-omit-frame-pointer", "no-optimize-sibling-calls")))
+#endif
 
 namespace
 {
