@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the driver is asked on behalf of a program's work, word by word and in its order: which events are recorded where,
+ * who waits for them, and what is done where the driver refuses.
+ */
+#include "tests/guard/script.h"
+
+namespace
+{
+
+class Carried : public Script
+{
+};
+
+TEST_F(Carried, WhatTouchesTheSameMemory)
+{
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", writes(b_, &n_));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
+    EXPECT_EQ("L1", writes(b_, &m_));
+    EXPECT_EQ("e1 on L1; L0 after e1; L0", reads(a_, &n_));
+    EXPECT_EQ("L0", writes(a_, &m_)) << "it waited for all of that lane";
+    EXPECT_EQ("e1 on L1; L2 after e1; L2", reads(c_, &n_)) << "not for the other reader";
+    EXPECT_EQ("L2", reads(c_, &n_));
+    EXPECT_EQ("L1", reads(b_, &n_));
+    EXPECT_EQ("e1 on L2; L1 after e1; e1 on L0; L1 after e1; L1", writes(b_, &n_)) << "both readers, the newest first";
+    EXPECT_EQ("L1", writes(b_, &n_));
+}
+
+/* Blocking streams come after the default stream and it after them; among each other they are promised nothing newer than
+ * the default stream's last operation. */
+TEST_F(Carried, BlockingStreams)
+{
+    struct stream *s = stream("S"), *t = stream("T");
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("e1 on L0; S after e1; S", writes(a_, &m_, s));
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("e1 on S; L0 after e1; L0", writes(a_, &m_));
+    EXPECT_EQ("e1 on S; e2 on L0; S after e2; S", writes(a_, &m_, s)) << "marked: what it did before the default stream";
+    EXPECT_EQ("S", writes(a_, &n_, s));
+    EXPECT_EQ("e2 on L0; T after e2; T", writes(a_, &m_, t));
+    EXPECT_EQ("T", writes(a_, &n_, t));
+    EXPECT_EQ("e2 on T; L1 after e2; e2 on S; L1 after e2; L1", writes(b_, &n_));
+    EXPECT_EQ("L1", writes(b_, &m_));
+    EXPECT_EQ("e2 on T; e3 on L1; T after e3; T", writes(b_, &m_, t));
+}
+
+/* The other one is promised what was there at the default stream's operation, and waits for the mark of that. */
+TEST_F(Carried, ABlockingStreamThatHasGoneOnSince)
+{
+    struct stream *s = stream("S"), *t = stream("T");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", writes(a_, &n_));
+    EXPECT_EQ("e1 on S; S", writes(a_, &seen_, s));
+    EXPECT_EQ("T after e1; T", writes(a_, &m_, t));
+    EXPECT_EQ("T", writes(a_, &seen_, t));
+    EXPECT_EQ("e2 on T; L0 after e2; e2 on S; L0 after e2; L0", writes(a_, &seen_));
+}
+
+/* Nothing orders these but what events carry. */
+TEST_F(Carried, NonBlockingStreams)
+{
+    struct stream *s = stream("S"), *n = stream("N", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E"), timed = event("F", CU_EVENT_DEFAULT);
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("N", writes(a_, &m_, n));
+    EXPECT_EQ("N", records(a_, e, kOn));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
+    EXPECT_EQ("e1 on N; N", writes(a_, &n_, n)) << "marked: what the event stands for";
+    EXPECT_EQ("L1", awaits(b_, e)) << "the program's own wait";
+    EXPECT_EQ("L1", writes(b_, &n_)) << "newer than the event";
+    EXPECT_EQ("L1", writes(b_, &m_)) << "older, and waited for";
+    EXPECT_EQ("e2 on L1; L2 after e2; L2", writes(c_, &m_)) << "and with it that one";
+    EXPECT_EQ("e2 on L2; L0 after e2; L0", writes(a_, &m_));
+    EXPECT_EQ("e2 on L0; S after e2; S", writes(a_, &m_, s));
+    EXPECT_EQ("e2 on L0; e3 on S; L0 after e3; L0", records(a_, timed)) << "what it measures is all";
+    EXPECT_EQ("e3 on S; S", (on_ = s, awaits(a_, timed, kOn)));
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("N", (on_ = n, awaits(a_, timed, kOn)));
+    EXPECT_EQ("N", writes(a_, &m_, n));
+}
+
+/* Nobody but its thread can record on a 0x2, and after a default operation each of its own is marked at once. */
+TEST_F(Carried, TheStreamOfAThread)
+{
+    struct stream *s = stream("S");
+    EXPECT_EQ("0x2", writes(a_, &m_, kOwn));
+    EXPECT_EQ("e1 on legacy; L0 after e1; L0", writes(a_, &m_)) << "which comes after all blocking ones";
+    EXPECT_EQ("e1 on 0x2; e2 on L0; 0x2 after e2; 0x2; e2 on 0x2", writes(a_, &m_, kOwn));
+    EXPECT_EQ("L1 after e2; L1", writes(b_, &m_));
+    EXPECT_EQ("e3 on L1; 0x2 after e3; 0x2; e3 on 0x2", writes(b_, &m_, kOwn));
+    EXPECT_EQ("e4 on L1; S after e4; S", writes(a_, &m_, s));
+    EXPECT_EQ("e4 on S; L1 after e4; L1 after e3; L1", writes(b_, &m_));
+}
+
+TEST_F(Carried, TheLegacyStreamItself)
+{
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("e1 on L0; legacy after e1; legacy; e1 on legacy", writes(a_, &m_, kLegacy)) << "marked at once, too";
+    EXPECT_EQ("legacy; e1 on legacy", writes(a_, &m_, kLegacy)) << "the same mark anew";
+    EXPECT_EQ("L1 after e1; L1", writes(b_, &m_));
+    EXPECT_EQ("legacy; e1 on legacy", writes(a_, &n_, kLegacy));
+    EXPECT_EQ("e2 on L1; 0x2 after e2; 0x2; e2 on 0x2", writes(c_, &m_, kOwn));
+    EXPECT_EQ("0x2 after e1; 0x2; e3 on 0x2", writes(a_, &n_, kOwn));
+}
+
+/* One of the program's own stands for the default stream. */
+TEST_F(Carried, AStreamInTheDefaultStreamsPlace)
+{
+    struct stream *s = stream("S"), *t = stream("T"), *n = stream("N", CU_STREAM_NON_BLOCKING);
+    EXPECT_EQ("T", writes(a_, &m_, t));
+    EXPECT_EQ("e1 on T; S after e1; S", (on_ = s, writes(a_, &m_, kAsDefault)));
+    EXPECT_EQ("e1 on T; e2 on S; T after e2; T", writes(a_, &m_, t));
+    EXPECT_EQ("e2 on T; N after e2; N", (on_ = n, writes(a_, &m_, kAsDefault)));
+    EXPECT_EQ("e2 on N; L0 after e2; L0", writes(b_, &m_));
+}
+
+TEST_F(Carried, SeveralLanesOfOneThread)
+{
+    spread_ = 3;
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", writes(a_, &n_));
+    EXPECT_EQ("L0", writes(a_, &m_)) << "a chain stays where it is";
+    EXPECT_EQ("L2", writes(a_, &seen_));
+    EXPECT_EQ("L0", reads(a_, &m_));
+    EXPECT_EQ("e1 on L2; L0 after e1; e1 on L1; L0 after e1; L0", records(a_, event("E"))) << "of the whole thread";
+    EXPECT_EQ("L1", writes(a_, &n_));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", call(a_, kDefault, API_cuLaunchHostFunc, PTDS_OP_HOST_FUNCTION,
+                                                [](struct call *C) { C->touched.opaque = OPAQUE_HOST_FUNCTION; }));
+    spread_ = 1;
+    EXPECT_EQ("e1 on L1; L3 after e1; L3", writes(b_, &seen_));
+}
+
+/* ---- contexts ---- */
+
+TEST_F(Carried, CopiesBetweenDevicesComeAfterAllContexts)
+{
+    struct context *other = fresh("C2", 2);
+    Caller *d = thread(other);
+    const auto copies = [this] { return call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, touching(&n_, 1)); };
+    EXPECT_EQ("L4", writes(d, &m_));
+    g_current = context_->handle;
+    EXPECT_EQ("L0", writes(a_, &m_)) << "contexts have nothing to do with each other";
+    EXPECT_EQ("into C2; e1 on L4; L0 after e1; back; L0", copies());
+    g_current = other->handle;
+    EXPECT_EQ("into C1; e2 on L0; L4 after e2; back; L4", writes(d, &n_)) << "the copy, of which all default streams hear";
+    EXPECT_EQ("L4", writes(d, &m_));
+    g_current = context_->handle;
+    EXPECT_EQ("into C2; e1 on L4; L0 after e1; back; L0", copies());
+    g_current = other->handle;
+    EXPECT_EQ("L4", writes(d, &m_));
+    g_current = context_->handle;
+    g_refused = {"into C2"};
+    EXPECT_EQ("into C2 refused; host after L4; L0", copies());
+    EXPECT_EQ(context_->handle, g_current);
+    EXPECT_TRUE(g_pushed.empty());
+}
+
+/* What a context had goes with it: nobody waits for it, and no event of its comes back. */
+TEST_F(Carried, AContextThatGoes)
+{
+    struct context *other = fresh("C2", 2);
+    Caller *d = thread(other);
+    struct stream *s = stream("S");
+    EXPECT_EQ("L4", writes(d, &m_));
+    EXPECT_EQ("e1 on L4; S after e1; S", writes(d, &m_, s));
+    const unsigned lane = d->lane();
+    other->gone = 1;
+    g_current = context_->handle;
+    EXPECT_EQ("",
+              call(a_, kNoStream, API_cuCtxDestroy_v2, PTDS_OP_CTX_DESTROY, [=](struct call *C) { C->context = other; }));
+    EXPECT_EQ(nullptr, other->pool);
+    EXPECT_FALSE(guard_state.order.lanes[lane]->open);
+    EXPECT_EQ("L0", call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, touching(&m_, 1)));
+    EXPECT_NE(nullptr, context_->pool) << "whose destruction nobody asked for";
+    EXPECT_EQ("", call(a_, kNoStream, API_cuCtxDestroy_v2, PTDS_OP_CTX_DESTROY));
+    EXPECT_NE(nullptr, context_->pool) << "nor did it go";
+}
+
+/* ---- what the driver refuses ---- */
+
+TEST_F(Carried, WhereThereIsNoEventTheHostWaits)
+{
+    EXPECT_EQ("L0", writes(a_, &m_));
+    g_refused = {"e1"};
+    EXPECT_EQ("e1 on L0 refused; host after L0; L1", writes(b_, &m_));
+    g_refused = {"L0"};
+    EXPECT_EQ("e1 on L1; L0 after e1 refused; host after L1; L0 refused", writes(a_, &m_));
+    g_refused = {"e1", "host"};
+    EXPECT_EQ("e1 on L0 refused; host after L0 refused; L1", writes(b_, &m_)) << "that is said on standard error";
+    context_->pool->events = 0;
+    g_refused = {"new"};
+    EXPECT_EQ("new event refused; host after L1; L0", writes(a_, &m_));
+    g_refused = {};
+    EXPECT_EQ("new event; e2 on L0; L1 after e2; L1", writes(b_, &m_));
+    EXPECT_EQ("e2 on L1; L0 after e2; L0", writes(a_, &m_)) << "it is kept";
+}
+
+TEST_F(Carried, AMarkThatIsRefused)
+{
+    struct stream *s = stream("S"), *t = stream("T");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", writes(a_, &n_));
+    const uint32_t events = context_->pool->events;
+    g_refused = {"e1 on S"};
+    EXPECT_EQ("e1 on S refused; e1 on L0; S after e1; S", writes(a_, &n_, s));
+    EXPECT_EQ(events, context_->pool->events);
+    EXPECT_EQ("host after S; T", writes(b_, &m_, t)) << "who relies on it finds none";
+    g_refused = {};
+    EXPECT_EQ("e1 on T; L0 after e1; e1 on S; L0 after e1; L0", (writes(a_, &n_, t), writes(a_, &n_)));
+    EXPECT_EQ("e1 on S; e2 on T; S after e2; S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", writes(a_, &seen_));
+    EXPECT_EQ("e2 on S; e3 on L0; S after e3; S", writes(a_, &n_, s));
+    g_refused = {"T after e2"};
+    EXPECT_EQ("e3 on T; T after e2 refused; host after S; T", writes(b_, &m_, t));
+}
+
+/* A capture is open: the thread has to say that it knows, for as long as it waits. The legacy stream is not touched while
+ * that would end the capture. */
+TEST_F(Carried, WhereTheHostWaitsDuringACapture)
+{
+    struct stream *n = stream("N", CU_STREAM_NON_BLOCKING), *s = stream("S");
+    EXPECT_EQ("0x2", writes(b_, &seen_, kOwn));
+    EXPECT_EQ("L0", writes(a_, &m_));
+    begin_capture(n);
+    g_refused = {"e1"};
+    EXPECT_EQ("e1 on L0 refused; relaxed; host after L0; not relaxed; L1", writes(b_, &m_));
+    begin_capture(s);
+    g_refused = {"relaxed"};
+    EXPECT_EQ("relaxed refused; host after legacy; L0", writes(a_, &seen_));
+    end_capture(s);
+    end_capture(n);
+}
+
+} // namespace
