@@ -33,29 +33,25 @@ moment reach_until(const struct reach *reach, unsigned lane)
     return 0;
 }
 
-int reach_raise(struct reach *reach, unsigned lane, moment until)
+void reach_raise(struct reach *reach, unsigned lane, moment until)
 {
     if (!until)
-        return 1;
+        return;
     for (unsigned i = 0; i < reach->count; i++) {
         if (reach->at[i].lane == lane) {
             if (reach->at[i].until < until)
                 reach->at[i].until = until;
-            return 1;
+            return;
         }
     }
-    if (reach->count == reach->capacity && !grow(reach))
-        return 0;
-    reach->at[reach->count++] = (struct reach_entry){(uint16_t)lane, until};
-    return 1;
+    if (reach->count < reach->capacity || grow(reach))
+        reach->at[reach->count++] = (struct reach_entry){(uint16_t)lane, until};
 }
 
-int reach_join(struct reach *reach, const struct reach *from)
+void reach_join(struct reach *reach, const struct reach *from)
 {
-    int all = 1;
     for (unsigned i = 0; i < from->count; i++)
-        all &= reach_raise(reach, from->at[i].lane, from->at[i].until);
-    return all;
+        reach_raise(reach, from->at[i].lane, from->at[i].until);
 }
 
 void reach_prune(struct reach *reach, const struct order *o)

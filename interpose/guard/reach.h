@@ -10,11 +10,11 @@
 /* Up to where the lane is covered; 0: not at all. */
 moment reach_until(const struct reach *reach, unsigned lane);
 
-/* At least up to `until`. Without memory the pair is lost; 0 then. */
-int reach_raise(struct reach *reach, unsigned lane, moment until);
+/* At least up to `until`. Without memory the pair is lost. */
+void reach_raise(struct reach *reach, unsigned lane, moment until);
 
 /* All that `from` has, too. */
-int reach_join(struct reach *reach, const struct reach *from);
+void reach_join(struct reach *reach, const struct reach *from);
 
 /* Nothing of what is known to be done. */
 void reach_prune(struct reach *reach, const struct order *o);
