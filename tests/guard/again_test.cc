@@ -10,6 +10,7 @@
 extern "C" {
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/signature.h"
+#include "interpose/guard/pool.h"
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
 }
@@ -177,6 +178,30 @@ TEST_F(Short, ACallHasTheGateUntilTheDriverHasIt)
     a_->end();
     EXPECT_EQ(0u, rails[a_->lane()].gate);
     EXPECT_EQ(0u, a_->thread.held);
+}
+
+/* Of a thread whose lane is not the first. */
+TEST_F(Short, ACallGoesToItsThreadsLane)
+{
+    static struct memory memory = make_memory(89), others = make_memory(90);
+    Caller other(context_);
+    warm(&other, &others);
+    ASSERT_NE(a_->lane(), other.lane());
+    for (Caller *one : {&other, a_.get()}) {
+        struct memory *mine = one == &other ? &others : &memory;
+        warm(one, mine);
+        one->fill(API_cuLaunchKernel, PTDS_OP_LAUNCH, mine);
+        one->call.flags = PTDS_CALL_TIMED;
+        one->call.guarded.lane = 99;
+        ASSERT_EQ(1, guard_work_again(&one->call));
+        EXPECT_EQ(one->lane(), one->call.guarded.lane);
+        EXPECT_EQ(GUARD_WORK, one->call.guarded.kind);
+        EXPECT_EQ(PTDS_CALL_TIMED | PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED, one->call.flags);
+        EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[one->lane()].gate);
+        one->end();
+        EXPECT_EQ(0u, rails[one->lane()].gate);
+    }
+    pool_thread_gone(&other.here);
 }
 
 TEST_F(Short, ACallThatIsNotPlainTakesTheLongWay)

@@ -175,6 +175,57 @@ TEST_F(Carried, AContextThatGoes)
     EXPECT_NE(nullptr, context_->pool) << "whose destruction nobody asked for";
     EXPECT_EQ("", call(a_, kNoStream, API_cuCtxDestroy_v2, PTDS_OP_CTX_DESTROY));
     EXPECT_NE(nullptr, context_->pool) << "nor did it go";
+    Caller *later = thread(fresh("C3", 1));
+    EXPECT_EQ("0x2", writes(later, &n_, kOwn)) << "the default stream of the one before it had work";
+    EXPECT_EQ("e2 on legacy; L6 after e2; L6", writes(later, &n_));
+}
+
+/* Of a call on two streams the driver hears at once: it has the second one's turn, and no gate any more. */
+TEST_F(Carried, ACallOnTwoStreams)
+{
+    struct stream *s = stream("S");
+    begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&m_, 1));
+    EXPECT_EQ(uint64_t{HELD_TURN | HELD_GATE}, a_->thread.held & 0xff);
+    EXPECT_EQ(uint32_t{GATE_HELD}, rails[a_->lane()].gate);
+    a_->call.stream = s;
+    guard_stream_work(&a_->call);
+    EXPECT_EQ(0u, rails[a_->lane()].gate);
+    EXPECT_EQ(rails[a_->lane()].tickets, rails[a_->lane()].serving);
+    EXPECT_EQ(uint64_t{HELD_TURN}, a_->thread.held & 0xff);
+    EXPECT_EQ(s->lane - 1, a_->thread.held >> 8 & 0xffff);
+    EXPECT_EQ("e1 on L0; S after e1; L0", end(a_));
+    EXPECT_EQ(0u, a_->thread.held);
+}
+
+/* ---- several threads that look for a lane at once ---- */
+
+TEST_F(Carried, WhileALaneIsLookedForAnotherThreadMakesIt)
+{
+    struct stream *late = stream("U");
+    for (int i = 0; i < 256; i++)
+        EXPECT_EQ("T", writes(c_, &m_, stream("T")));
+    const auto lanes = [](const char *name) {
+        int count = 0;
+        for (unsigned i = 0; i < guard_state.order.high; i++)
+            count += guard_state.order.lanes[i]->open && named(rails[i].handle) == name;
+        return count;
+    };
+    struct memory unwritten = make_memory(50);
+    const auto another = [&] { EXPECT_EQ("T", reads(c_, &unwritten, stream("T"))) << "a lane is free again"; };
+    g_meanwhile = [&] { EXPECT_EQ("T?; U", writes(b_, &n_, late)); };
+    EXPECT_EQ("T?; U", writes(a_, &n_, late));
+    EXPECT_EQ(1, lanes("U"));
+    another();
+    g_meanwhile = [&] { EXPECT_EQ("T?; L0", writes(b_, &seen_)); };
+    EXPECT_EQ("T?; L0", writes(a_, &seen_));
+    EXPECT_EQ(1, lanes("L0"));
+    EXPECT_EQ(2u, rails_users(a_->lane()));
+    EXPECT_EQ(1u, context_->pool->opened);
+    another();
+    g_meanwhile = [&] { EXPECT_EQ("T?; e1 on L0; legacy after e1; legacy; e1 on legacy", writes(b_, &seen_, kLegacy)); };
+    EXPECT_EQ("T?; legacy; e1 on legacy", writes(a_, &seen_, kLegacy));
+    EXPECT_EQ(1, lanes("legacy"));
+    another();
 }
 
 /* ---- what the driver refuses ---- */
@@ -192,7 +243,12 @@ TEST_F(Carried, WhereThereIsNoEventTheHostWaits)
     g_refused = {"new"};
     EXPECT_EQ("new event refused; host after L1; L0", writes(a_, &m_));
     g_refused = {};
-    EXPECT_EQ("new event; e2 on L0; L1 after e2; L1", writes(b_, &m_));
+    void *const create = driver_real[API_cuEventCreate][0];
+    driver_real[API_cuEventCreate][0] = nullptr;
+    EXPECT_EQ("host after L0; L1", writes(b_, &m_));
+    driver_real[API_cuEventCreate][0] = create;
+    EXPECT_EQ("new event; e2 on L1; L0 after e2; L0", writes(a_, &m_));
+    EXPECT_EQ("e2 on L0; L1 after e2; L1", writes(b_, &m_));
     EXPECT_EQ("e2 on L1; L0 after e2; L0", writes(a_, &m_)) << "it is kept";
 }
 

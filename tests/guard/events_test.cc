@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "interpose/guard/events.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
 }
 
@@ -106,6 +107,17 @@ TEST_F(Events, ChangeUnderTheLock)
     EXPECT_TRUE(waits([] { guard_event_unrecorded(one); }));
     EXPECT_TRUE(waits([] { guard_event_gone(one); }));
     EXPECT_EQ(guard_state.lock.held, 0u) << "and each drops it";
+}
+
+TEST_F(Events, OfTheParentAreNoneOfAForkedChilds)
+{
+    guard_event_created(one, 0, 0);
+    guard_events_after_fork();
+    EXPECT_EQ(guard_event_find(one), nullptr);
+    guard_event_created(one, CU_EVENT_DISABLE_TIMING, 0);
+    expect(one, 0, 0, 0);
+    guard_after_fork();
+    EXPECT_EQ(guard_event_find(one), nullptr);
 }
 
 } // namespace

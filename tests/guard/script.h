@@ -36,7 +36,7 @@ std::set<std::string> g_refused, g_busy; /* what the driver refuses, and which s
 std::map<const void *, std::string> g_names;
 unsigned g_events, g_lanes;
 std::vector<CUcontext> g_pushed;
-std::function<void()> g_meanwhile; /* what another thread does while the driver is asked */
+std::function<void()> g_meanwhile; /* what another thread does while the driver is asked about a stream */
 
 const std::string &named(const void *handle)
 {
@@ -50,11 +50,6 @@ CUresult say(const std::string &text)
 {
     const bool refused = g_refused.count(text) || g_refused.count(text.substr(0, text.find(' ')));
     g_said += (g_said.empty() ? "" : "; ") + text + (refused ? " refused" : "");
-    if (g_meanwhile) {
-        std::function<void()> meanwhile;
-        meanwhile.swap(g_meanwhile);
-        meanwhile();
-    }
     errno = EIO;
     return refused ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
@@ -94,6 +89,10 @@ CUresult say_all()
 }
 CUresult say_stream_query(CUstream stream)
 {
+    std::function<void()> meanwhile;
+    meanwhile.swap(g_meanwhile);
+    if (meanwhile)
+        meanwhile();
     return say(named(stream) + "?") != CUDA_SUCCESS || g_busy.count(named(stream)) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 CUresult say_event_query(CUevent event)
@@ -242,6 +241,7 @@ protected:
         C->event = nullptr;
         C->context = by->here.context;
         C->target = CU_STREAM_LEGACY;
+        C->target_uid = 0;
         if (way == kImplicit || way == kLegacyImplicit)
             C->flags = PTDS_CALL_IMPLICIT;
         if (way == kOn || way == kAsDefault || way == kAsDefaultImplicit) {
@@ -263,6 +263,10 @@ protected:
         case kLegacy:
         case kLegacyImplicit: guard_legacy_work(C); break;
         default: C->guarded.kind = 0; break;
+        }
+        if (C->guarded.kind != GUARD_NOTHING && C->target != CU_STREAM_LEGACY) {
+            EXPECT_EQ(rails[C->guarded.lane].handle, C->target);
+            EXPECT_EQ(way == kDefault || way == kImplicit ? rails[C->guarded.lane].uid : C->target_uid, C->target_uid);
         }
         guard_entering(C);
         EXPECT_EQ(ENOTTY, errno);
