@@ -91,7 +91,9 @@ TEST_F(Captures, TheShimsOwnNonBlockingOneIsNoMatterEither)
 {
     const CUstream origin = stream_handle(4), shims = stream_handle(5);
     create_stream(origin, CU_STREAM_NON_BLOCKING);
-    objects_own_stream(one_, shims, 1, 0);
+    const uint32_t uid = objects_own_stream(one_, shims, 1, 0);
+    EXPECT_NE(0u, uid);
+    EXPECT_EQ(uid, stream(shims)->uid);
     for (bool goes : {false, true}) {
         begin(origin);
         joins(shims, origin);
@@ -164,6 +166,40 @@ TEST_F(Captures, EndWithTheStreamThatBeganThem)
     EXPECT_EQ(0u, one_->blocking_captures);
     g_status = CU_STREAM_CAPTURE_STATUS_NONE;
     EXPECT_EQ(0u, stream(kOrigin)->capturing) << "its handle is another stream's now";
+}
+
+/* What took part in an earlier one has nothing to do with this one. */
+TEST_F(Captures, GoOnWhereAnyOtherStreamIsDestroyed)
+{
+    begin(kOrigin);
+    joins(kMember, kOrigin);
+    end(kOrigin);
+    EXPECT_EQ(0u, one_->blocking_captures);
+    begin(kOrigin);
+    destroy_stream(kMember);
+    EXPECT_TRUE(capture_any());
+    EXPECT_EQ(1u, one_->blocking_captures);
+    end(kOrigin);
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+/* A stream that was destroyed in the middle of one leaves its entry to others. */
+TEST_F(Captures, AreNothingToLaterStreams)
+{
+    begin(kOrigin);
+    joins(kMember, kOrigin);
+    struct stream *member = stream(kMember);
+    destroy_stream(kMember);
+    end(kOrigin);
+    bool again = false;
+    for (unsigned i = 0; i < 2000 && !again; i++) {
+        create_stream(stream_handle(100 + i));
+        again = stream(stream_handle(100 + i)) == member;
+        EXPECT_EQ(0u, stream(stream_handle(100 + i))->capturing) << i;
+        EXPECT_EQ(0u, stream(stream_handle(100 + i))->lane) << i;
+        destroy_stream(stream_handle(100 + i));
+    }
+    EXPECT_TRUE(again) << "entries serve again";
 }
 
 TEST_F(Captures, NobodyIsAskedWhileOneIsOpen)

@@ -5,15 +5,8 @@
 #include "tests/state/driver.h"
 
 #include <set>
-#include <sys/mman.h>
-#include <thread>
-#include <unistd.h>
 
 extern "C" {
-#include "interpose/base/memory.h"
-#include "interpose/footprint/footprint.h"
-#include "interpose/footprint/kernels.h"
-#include "interpose/record/stacks.h"
 #include "interpose/state/hooks.h"
 }
 
@@ -167,6 +160,47 @@ TEST_F(Lifetime, StreamsOfOtherContextsStay)
     EXPECT_NE(second, stream(kOther)->uid);
 }
 
+TEST_F(Lifetime, TheCallThatDestroysAStreamIsAboutIt)
+{
+    static std::vector<CUstream> leaving;
+    struct context *context = create(kOne);
+    const uint32_t uid = create_stream(kStream);
+    state_hooks.stream_leaves = [](CUstream handle) { leaving.push_back(handle); };
+    struct call call = after();
+    for (CUstream none : {CUstream(nullptr), CU_STREAM_LEGACY, CU_STREAM_PER_THREAD}) {
+        objects_stream_gone(&call, none);
+        EXPECT_EQ(nullptr, call.stream);
+        EXPECT_EQ(nullptr, call.context);
+        EXPECT_EQ(0u, call.stream_uid);
+    }
+    struct stream *going = stream(kStream);
+    objects_stream_gone(&call, kStream);
+    state_hooks.stream_leaves = nullptr;
+    EXPECT_EQ(std::vector<CUstream>{kStream}, leaving);
+    EXPECT_EQ(going, call.stream);
+    EXPECT_EQ(context, call.context);
+    EXPECT_EQ(uid, call.stream_uid);
+    EXPECT_EQ(uid, call.target_uid);
+    EXPECT_EQ(1u, going->gone);
+}
+
+TEST_F(Lifetime, TheCallThatMakesAStreamIsAboutIt)
+{
+    struct context *context = create(kOne);
+    for (const unsigned flags : {unsigned{CU_STREAM_DEFAULT}, unsigned{CU_STREAM_NON_BLOCKING}}) {
+        struct call call = after();
+        objects_stream_created(&call, &kStream, flags, 0);
+        EXPECT_EQ(PTDS_OP_STREAM_CREATE, call.op);
+        EXPECT_EQ(context, call.context);
+        EXPECT_EQ(stream(kStream)->uid, call.stream_uid);
+        EXPECT_EQ(stream(kStream)->uid, call.target_uid);
+        EXPECT_EQ(1u, call.words);
+        EXPECT_EQ(flags, call.word[0]);
+        EXPECT_EQ(flags ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING, stream(kStream)->kind);
+        EXPECT_EQ(context, stream(kStream)->context);
+    }
+}
+
 /* A context is seen first wherever it turns up; what it is may be learnt later. */
 TEST_F(Lifetime, WhatAContextIsMayBeLearntLater)
 {
@@ -227,83 +261,6 @@ TEST_F(Lifetime, ManyContextsAtOnceAndOneAfterTheOther)
     }
     EXPECT_EQ(64u, alive().size());
     EXPECT_LE(entries.size(), 65u + 33) << "those that are gone serve again";
-}
-
-/* ---- threads ---- */
-
-/* A thread's heir has its state and its entries, but is another thread, with a stream 0x2 of its own. */
-TEST_F(Lifetime, AThreadsHeirIsAnotherThread)
-{
-    struct context *context = create(kOne);
-    create_stream(kStream);
-    struct thread *states[2];
-    uint32_t uids[2], per_thread[2];
-    for (int i = 0; i < 2; i++)
-        std::thread([&] {
-            t_current = kOne;
-            states[i] = thread_get();
-            if (i == 1) {
-                EXPECT_EQ(nullptr, states[i]->last_stream) << "what the other saw last is nothing to it";
-                EXPECT_EQ(nullptr, states[i]->contexts);
-            }
-            EXPECT_EQ(nullptr, states[i]->last_context);
-            uids[i] = states[i]->uid;
-            per_thread[i] = thread_in(states[i], context)->per_thread_uid;
-            stream(kStream);
-            states[i]->region = 7;
-        }).join();
-    EXPECT_EQ(states[0], states[1]);
-    EXPECT_NE(uids[0], uids[1]);
-    EXPECT_NE(per_thread[0], per_thread[1]);
-    EXPECT_NE(thread_get(), states[1]);
-}
-
-/* What an ended thread knew of stacks and kernels is nothing to its heir, and the system has the memory back. */
-TEST_F(Lifetime, AThreadsCachesAreEmptyAndTheirPagesGoBack)
-{
-    const size_t page = getpagesize(), stacks = STACKS_PLACES * sizeof(struct stack_entry),
-                 kernels = KERNELS_MET * sizeof(struct kernel_entry);
-    footprint_listen();
-    struct thread *state = nullptr;
-    std::thread([&] {
-        state = thread_get();
-        if (state->stacks == nullptr)
-            state->stacks = static_cast<struct stack_entry *>(memory_keep(stacks));
-        if (state->kernels == nullptr)
-            state->kernels = static_cast<struct kernel_entry *>(memory_keep(kernels));
-        memset(static_cast<void *>(state->stacks), 0x55, stacks);
-        memset(static_cast<void *>(state->kernels), 0x55, kernels);
-    }).join();
-    state_hooks.thread_over = nullptr;
-    ASSERT_NE(nullptr, state->stacks);
-    const uintptr_t first = (reinterpret_cast<uintptr_t>(state->stacks) + page - 1) / page * page,
-                    last = (reinterpret_cast<uintptr_t>(state->stacks) + stacks) / page * page;
-    ASSERT_LT(first, last);
-    std::vector<unsigned char> there((last - first) / page, 0xff);
-    ASSERT_EQ(0, mincore(reinterpret_cast<void *>(first), last - first, there.data()));
-    EXPECT_EQ(std::vector<unsigned char>(there.size(), 0), there) << "not in memory";
-    const std::vector<char> none(stacks, 0);
-    EXPECT_EQ(0, memcmp(state->stacks, none.data(), stacks));
-    EXPECT_EQ(0, memcmp(state->kernels, none.data(), kernels));
-    thread_get()->kernels = nullptr; /* of this thread, none: nothing to clear */
-    footprint_kernels_forget_cache(thread_get());
-}
-
-TEST_F(Lifetime, AThreadsEntryOfAContextThatIsGoneIsForgotten)
-{
-    struct context *context = create(kOne);
-    struct thread_context *entry = thread_in(thread_get(), context);
-    entry->own_lane = 9;
-    const uint32_t first = entry->per_thread_uid;
-    EXPECT_EQ(entry, thread_in(thread_get(), context));
-    destroy(kOne);
-    entry = thread_in(thread_get(), create(kOne));
-    EXPECT_NE(first, entry->per_thread_uid);
-    EXPECT_EQ(0, entry->own_lane);
-    size_t entries = 0;
-    for (entry = thread_get()->contexts; entry != nullptr; entry = entry->next)
-        entries++;
-    EXPECT_EQ(1u, entries);
 }
 
 } // namespace
