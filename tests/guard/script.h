@@ -24,6 +24,7 @@ extern "C" {
 #include "interpose/guard/pool.h"
 #include "interpose/guard/turn.h"
 #include "interpose/state/capture.h"
+#include "interpose/state/hooks.h"
 }
 
 #include "tests/guard/caller.h"
