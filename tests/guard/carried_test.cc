@@ -57,6 +57,27 @@ TEST_F(Carried, ABlockingStreamThatHasGoneOnSince)
     EXPECT_EQ("e2 on T; L0 after e2; e2 on S; L0 after e2; L0", writes(a_, &seen_));
 }
 
+/* What is known to be done is nothing to mark, and nobody's oldest work. */
+TEST_F(Carried, ABlockingStreamThatTheHostHasWaitedFor)
+{
+    struct stream *s = stream("S"), *t = stream("T");
+    const auto host_function = [&] {
+        on_ = t;
+        return call(a_, kOn, API_cuLaunchHostFunc, PTDS_OP_HOST_FUNCTION,
+                    [](struct call *C) { C->touched.opaque = OPAQUE_HOST_FUNCTION; });
+    };
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("S", syncs(a_, kOn));
+    EXPECT_EQ("L0", writes(a_, &n_));
+    EXPECT_EQ("L1", writes(b_, &seen_));
+    EXPECT_EQ("L2", writes(c_, &m_));
+    EXPECT_EQ("e1 on L2; S after e1; S", writes(a_, &m_, s)) << "no mark";
+    EXPECT_EQ("e1 on L2; T after e1; e1 on L1; T after e1; e1 on L0; T after e1; T", host_function())
+        << "nor is it promised anything of that one";
+    EXPECT_EQ("e1 on T; L0 after e1; L0", reads(a_, &n_)) << "all comes after it";
+    EXPECT_EQ("e1 on S; e2 on L0; S after e2; S", writes(a_, &n_, s)) << "and that has come after the other one";
+}
+
 /* Nothing orders these but what events carry. */
 TEST_F(Carried, NonBlockingStreams)
 {
@@ -193,6 +214,7 @@ TEST_F(Carried, ACallOnTwoStreams)
     EXPECT_EQ(rails[a_->lane()].tickets, rails[a_->lane()].serving);
     EXPECT_EQ(uint64_t{HELD_TURN}, a_->thread.held & 0xff);
     EXPECT_EQ(s->lane - 1, a_->thread.held >> 8 & 0xffff);
+    EXPECT_EQ(0u, a_->thread.held >> 24 & 0xff) << "no mark follows";
     EXPECT_EQ("e1 on L0; S after e1; L0", end(a_));
     EXPECT_EQ(0u, a_->thread.held);
 }
