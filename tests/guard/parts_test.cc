@@ -238,20 +238,25 @@ TEST_F(Ledger, RowsOfWhatIsDoneServeOtherLanes)
 /* A lane may come to it without being registered as long as it has a claim. */
 TEST_F(Ledger, ARowStaysWhereItsLaneHasAClaim)
 {
-    struct touched touched = {};
     struct order_plan plan;
-    touched.count = 1;
-    touched.at[0] = {&memory_, 0, UINT64_MAX, 1};
-    const struct order_op op = {3, JOIN_NOTHING, 1, 0, 0, &touched, nullptr, 0};
-    for (int i = 0; i < 2; i++) {
-        order_catch_up(&o_, &op);
-        order_add(&o_, &op, &plan);
+    for (const uint32_t writes : {0, 1}) {
+        struct touched touched = {};
+        const uint16_t lane = uint16_t(3 + writes);
+        const struct order_op op = {lane, JOIN_NOTHING, 1, 0, 0, &touched, nullptr, 0};
+        touched.count = 1;
+        touched.at[0] = {&memory_, 0, UINT64_MAX, writes};
+        for (int i = 0; i < 2; i++) {
+            order_catch_up(&o_, &op);
+            order_add(&o_, &op, &plan);
+        }
+        ASSERT_EQ(1, order_again(&o_, lane, &touched)) << writes;
+        order_done(&o_, lane, o_.now);
+        note(8, 0, o_.now + 1);
+        EXPECT_EQ(2, memory_.ledger->count) << writes;
+        EXPECT_NE(nullptr, row(lane)) << writes;
+        order_memory_gone(&o_, &memory_);
+        EXPECT_EQ(0, order_again(&o_, lane, &touched)) << writes;
     }
-    ASSERT_EQ(1, order_again(&o_, 3, &touched));
-    order_done(&o_, 3, o_.now);
-    note(4, 0, o_.now + 1);
-    EXPECT_EQ(2, memory_.ledger->count);
-    EXPECT_NE(nullptr, row(3));
 }
 
 } // namespace

@@ -75,6 +75,10 @@ TEST_F(Waited, AskedForOnly)
     EXPECT_EQ("L1", writes(b_, &n_));
     EXPECT_EQ("e1 on L1; e2 on L0; L1 after e2; L1", (writes(a_, &seen_), asks()));
     EXPECT_EQ("L2", writes(c_, &seen_)) << "known to be done";
+    begin(b_, kDefault, API_cuStreamQuery, PTDS_OP_STREAM_QUERY);
+    EXPECT_EQ(uint64_t{HELD_TURN | HELD_GATE}, b_->thread.held & 0xff) << "nobody comes in between";
+    EXPECT_EQ(0u, b_->thread.held >> 24 & 0xff) << "no mark follows";
+    end(b_);
 }
 
 TEST_F(Waited, ForTheContext)
@@ -177,7 +181,7 @@ TEST_F(Waited, SynchronousFormsGoAsAsynchronousOnes)
     };
     EXPECT_EQ("e1 on L1; L2 after e1; e1 on L0; L2 after e1; L2; host after L2", reads_m());
     EXPECT_EQ(CUDA_SUCCESS, a_->call.result);
-    EXPECT_EQ(PTDS_CALL_SHIM_WAIT, a_->call.flags & PTDS_CALL_SHIM_WAIT);
+    EXPECT_EQ(PTDS_CALL_IMPLICIT | PTDS_CALL_SHIM_EDGE | PTDS_CALL_SHIM_WAIT, a_->call.flags);
     EXPECT_EQ("L0", writes(b_, &seen_)) << "known to be done";
     g_refused = {"host"};
     EXPECT_EQ("e1 on L0; L2 after e1; L2; host after L2 refused", reads_m());
