@@ -274,6 +274,9 @@ TEST_F(Nvtx, WideTexts)
         NVTX_CBID_CORE2_DomainRegisterStringW)(nullptr, longer.c_str()));
     EXPECT_EQ(127u * 3, strlen(kept));
     EXPECT_EQ("\xe2\x82\xac", std::string(kept).substr(126 * 3));
+    const std::wstring plain(1000, L'a');
+    EXPECT_EQ(380u, strlen(reinterpret_cast<const char *>(core2<nvtxStringHandle_t(nvtxDomainHandle_t, const wchar_t *)>(
+                        NVTX_CBID_CORE2_DomainRegisterStringW)(nullptr, plain.c_str()))));
 }
 
 TEST_F(Nvtx, LongTextsThatAreKept)
