@@ -77,6 +77,12 @@ void line_fit(struct line *line, size_t columns)
     line_add(line, " ...");
 }
 
+/* What changes the direction of the text behind it, so that a terminal shows a line in another order than it is written. */
+static bool turns(uint32_t point)
+{
+    return (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
 /* Bytes of the UTF-8 sequence that starts at `at`, 0 if none does. Surrogates and overlong forms are none. */
 static size_t sequence(const unsigned char *at, size_t left)
 {
@@ -91,7 +97,7 @@ static size_t sequence(const unsigned char *at, size_t left)
         point = point << 6 | (at[i] & 0x3fu);
     }
     bool surrogate = point >= 0xd800 && point <= 0xdfff;
-    bool control = point < 0xa0;
+    bool control = point < 0xa0 || turns(point);
     return point < least[size] || point > 0x10ffff || surrogate || control ? 0 : size;
 }
 

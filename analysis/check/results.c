@@ -82,9 +82,11 @@ struct line results_sum(const struct check_results *results)
         if (count_what(results, difference_names[i]) != 0)
             line_add(&line, ", %s", difference_names[i]);
     if (results->wants_regions)
-        line_add(&line, ", %zu places block in regions", results->regions);
+        line_add(&line, ", %s block%s in regions", text_plural(results->regions, "place").text,
+                 results->regions == 1 ? "s" : "");
     if (results->wants_orders)
-        line_add(&line, ", %zu implicit orders fail", results->orders);
+        line_add(&line, ", %s fail%s", text_plural(results->orders, "implicit order").text,
+                 results->orders == 1 ? "s" : "");
     if (results->has_baseline && results->held_back != 0)
         line_add(&line, "; %zu more pass%s because the baseline has %s", results->held_back,
                  results->held_back == 1 ? "es" : "", results->held_back == 1 ? "it" : "them");

@@ -83,6 +83,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+/* "/src///" is "/src" */
+static void drop_slashes(char *path)
+{
+    for (size_t size = strlen(path); size > 1 && path[size - 1] == '/'; size--)
+        path[size - 1] = 0;
+}
+
 /* Where the export goes; false: to stdout. */
 static bool output_path(const struct arguments *arguments, char *path, size_t room)
 {
@@ -95,9 +102,7 @@ static bool output_path(const struct arguments *arguments, char *path, size_t ro
     if (given != NULL || arguments->format->suffix == NULL)
         return false;
     snprintf(first, sizeof first, "%s", arguments->traces[0]);
-    size_t size = strlen(first);
-    while (size > 1 && first[size - 1] == '/')
-        first[--size] = 0;
+    drop_slashes(first);
     snprintf(path, room, "%s%s", first, arguments->format->suffix);
     return true;
 }
@@ -153,8 +158,11 @@ const struct verb_values export_values[] = {{'t', "perfetto sqlite folded sarif"
 static bool find_root(const char *given, char *root)
 {
     char inside[PATH_MAX + 8];
-    if (given != NULL && given[0] == '/') /* perhaps of another machine */
-        return snprintf(root, PATH_MAX, "%s", given) < PATH_MAX;
+    if (given != NULL && given[0] == '/') { /* perhaps of another machine */
+        bool fits = snprintf(root, PATH_MAX, "%s", given) < PATH_MAX;
+        drop_slashes(root);
+        return fits;
+    }
     if (given != NULL)
         return realpath(given, root) != NULL;
     for (char *end = getcwd(root, PATH_MAX) != NULL ? root + strlen(root) : root; end != root; *end = 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The first screen of `ptds report` on several traces, a folder of a hundred as well as two ranks. Called by the command.
- * Must keep to its rows; what does not fit is counted, and said by `ptds report --all`.
+ * Must fit into SCREEN_LEAST_ROWS; what does not is counted, and said by `ptds report --all`.
  */
 #include "analysis/views/text/many_text.h"
 
@@ -11,7 +11,7 @@
 #include "analysis/symbols/symbols.h"
 #include "analysis/views/text/screen_parts.h"
 
-enum { MOST_DOUBTS = 3, MOST_GAPS = 1 };
+enum { MOST_DOUBTS = 3 };
 
 static void add_process(const struct traces *traces, size_t at, struct line *line)
 {
@@ -84,15 +84,14 @@ static void put_finding(struct screen *screen, const struct traces *traces, cons
     screen_put(screen, &line);
 }
 
-static void put_findings(struct screen *screen, const struct traces *traces, const struct folds *folds, unsigned after)
+/* Two rows each: with all else that there may be they always fit. */
+static void put_findings(struct screen *screen, const struct traces *traces, const struct folds *folds)
 {
-    size_t shown = 0, put = 0;
+    size_t shown = 0;
     struct line line = {0};
     while (shown < folds->list.count && folds->list.items[shown].shown)
         shown++;
-    size_t fits = screen->rows > after + 1 ? (screen->rows - after - 1) / 2 : 0;
-    put = shown < SCREEN_FINDINGS ? shown : SCREEN_FINDINGS;
-    put = put < fits ? put : fits;
+    size_t put = shown < SCREEN_FINDINGS ? shown : SCREEN_FINDINGS;
     screen_put_blank(screen);
     if (put != 0)
         line_add(&line, "Findings: %zu of %zu%s", put, folds->list.count, put < folds->list.count ? "; all: --all" : "");
@@ -141,13 +140,12 @@ static void put_next(struct screen *screen, const struct traces *traces, const s
 void many_screen(const struct traces *traces, const struct folds *folds, struct site_namer *namer, unsigned rows,
                  struct text_sink *sink)
 {
-    rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
-    struct screen screen = {.namer = namer, .sink = sink, .rows = rows - 1, .small = rows < 32};
+    struct screen screen = {.namer = namer, .sink = sink, .small = rows <= SCREEN_SMALL_ROWS};
     const struct runs *runs = &folds->runs;
     put_head(&screen, traces, runs);
     put_doubts(&screen, traces);
     put_costs(&screen, traces, runs);
-    put_findings(&screen, traces, folds, 2u + !screen.small);
+    put_findings(&screen, traces, folds);
     put_folded(&screen, folds);
     screen_put_blank(&screen);
     put_next(&screen, traces, folds, runs);

@@ -316,10 +316,11 @@ static void put_next(struct screen *screen)
     screen->sink->write(screen->sink, line.text, line.used); /* whole, whatever the columns */
 }
 
-void report_screen(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
+/* Returns how many findings are listed. */
+static size_t lay_out(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
 {
-    rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
-    struct screen screen = {.report = report, .namer = namer, .sink = sink, .rows = rows - 1, .small = rows < 32};
+    struct screen screen = {
+        .report = report, .namer = namer, .sink = sink, .rows = rows - 1, .small = rows <= SCREEN_SMALL_ROWS};
     put_banner(&screen);
     put_head(&screen);
     put_opening(&screen);
@@ -330,4 +331,26 @@ void report_screen(const struct report *report, struct site_namer *namer, unsign
     screen_put_blank(&screen);
     put_gaps(&screen, false);
     put_next(&screen);
+    return screen.listed;
+}
+
+static void write_nothing(struct text_sink *sink, const char *text, size_t size)
+{
+    (void)sink;
+    (void)text;
+    (void)size;
+}
+
+/* The rows that a large screen has for more of everything must not leave it with fewer findings than a small one has. */
+static bool is_better_small(const struct report *report, struct site_namer *namer, unsigned rows)
+{
+    struct text_sink nowhere = {.write = write_nothing};
+    return rows > SCREEN_SMALL_ROWS &&
+           lay_out(report, namer, rows, &nowhere) < lay_out(report, namer, SCREEN_SMALL_ROWS, &nowhere);
+}
+
+void report_screen(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
+{
+    rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
+    lay_out(report, namer, is_better_small(report, namer, rows) ? SCREEN_SMALL_ROWS : rows, sink);
 }

@@ -172,6 +172,7 @@ static void put_list(struct screen *screen, unsigned after)
     uint64_t covered = 0;
     size_t shown = fitting(screen, screen->rows > after + 1 ? screen->rows - after - 1 : 0);
     size_t findings = 0;
+    screen->listed = shown;
     for (size_t i = 0; i < shown; i++) {
         covered += report->entries.items[i].host_ns;
         findings += report->entries.items[i].findings;

@@ -8,12 +8,15 @@
 #include "analysis/views/opening.h"
 #include "analysis/views/text/screen.h"
 
+enum { SCREEN_SMALL_ROWS = 31 }; /* up to so many: no blank lines, and fewer of all but findings */
+
 struct screen {
     const struct report *report;
     struct site_namer *namer;
     struct text_sink *sink;
     unsigned rows; /* left */
     bool small;
+    size_t listed; /* findings, a sequence is one */
 };
 
 /* Writes a line and empties it. */
