@@ -80,7 +80,7 @@ static void add_where(const struct report *report, const struct edge_end *end, s
     if (end->stream == 0)
         return;
     report_id(report, FINDING_STREAMS, end->stream, text, sizeof text);
-    line_add(line, ", stream %.24s", text);
+    line_add(line, ", stream %s", text);
 }
 
 bool opening_pair(const struct report *report, const struct edge_pair *pair, struct line *first, struct line *second)

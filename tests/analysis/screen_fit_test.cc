@@ -91,6 +91,12 @@ TEST(ScreenFits, EveryHeight)
     EXPECT_EQ("23:13/0 24:13/0 25:13/0 26:13/0 27:13/0 28:13/0 29:13/0 30:13/0 31:13/0 32:19/0 "
               "33:19/0 34:19/0 35:19/0 36:19/0 37:19/0 38:19/0 39:19/0 40:19/0 41:19/0 ",
               heights("lacking", {0, 1}));
+    EXPECT_EQ("23:19/0 24:19/0 25:19/0 26:19/0 27:26/1 28:26/1 29:26/1 30:26/1 31:26/1 32:26/1 "
+              "33:32/1 34:32/1 35:32/1 36:32/1 37:32/1 38:37/2 39:37/2 40:37/2 41:37/2 ",
+              heights("full", {0, 1}));
+    EXPECT_EQ("23:20/0 24:20/0 25:20/0 26:20/0 27:20/0 28:27/1 29:27/1 30:27/1 31:27/1 32:27/1 "
+              "33:27/1 34:27/1 35:27/1 36:27/1 37:27/1 38:37/1 39:37/1 40:37/1 41:37/1 ",
+              heights("wide", {0, 1}));
 }
 
 TEST(ScreenFits, EveryHeightOfSeveral)
@@ -170,6 +176,27 @@ TEST(ScreenFits, EveryLengthOfAName)
               "45 cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2|at f (step.cu:12)|behind other|\n"
               "59 cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2|at f ...|behind other|\n",
               Lengths("cuFunctionWithAVeryLongNameThatTakesMostOfItsLine_v2", "_ZN2ns5otherIiEEvT_"));
+}
+
+/* The next command is whole, and a shell reads it, whatever the path is; what else could be asked follows where it fits. */
+TEST(ScreenFits, EveryLengthOfAPath)
+{
+    Opened opened({BuildTrace("1@0 launch s=N1 k=a\n"), BuildTrace("1@0 launch s=N1 k=b\n")});
+    auto next = [&](const std::string &path) {
+        for (size_t i = 0; i < 2; i++)
+            opened.traces.list.items[i]->report.trace.source.file = path.c_str();
+        TextOf out;
+        many_screen(&opened.traces, &opened.folds, opened.namer, 40, &out);
+        return lines_of(out.text).back();
+    };
+    std::string folder(20, 'd');
+    for (size_t length = 1; length < 170; length++) {
+        std::string name(length, 'f'), path = folder + "/" + name;
+        EXPECT_EQ("Next: ptds report " + (path.size() <= 160 ? path : name) +
+                      (path.size() <= 33 ? ", or all processes with --all" : ""),
+                  next(path));
+    }
+    EXPECT_EQ("Next: ptds report 'a b', or all processes with --all", next("a b"));
 }
 
 } // namespace

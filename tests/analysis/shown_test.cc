@@ -247,9 +247,10 @@ std::string Everything(const std::string &folder, const std::string &name)
     forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges), name == "nothing")});
     forms.push_back({"perfetto", PerfettoText(TakeFile(opened.Export("perfetto", edges)))});
     std::swap(*opened.namer, static_cast<site_namer &>(names));
+    bool only_text = name == "crowd" || name == "full" || name == "wide";
     std::string all;
     for (const Form &form : forms)
-        if (name != "crowd" || form.is_text)
+        if (!only_text || form.is_text)
             all += std::string("===== ") + form.name + "\n" + form.text;
     return Anonymous(all, opened);
 }
@@ -322,7 +323,7 @@ TEST(ShownAlways, TheSchemaOfReports)
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
                          testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
-                                         "ranks"),
+                                         "ranks", "full", "wide"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace

@@ -127,14 +127,10 @@ static void put_next(struct screen *screen, const struct traces *traces, const s
     for (size_t i = traces->list.count; i-- > 0;)
         if (report_outcome(&traces->list.items[i]->report).doubt == DOUBT_WRONG)
             telling = i;
-    line_add(&line, "Next: ptds report %s", traces->list.items[telling]->path);
-    if (line.used > SCREEN_COLUMNS) {
-        line = (struct line){0};
-        line_add(&line, "Next: ptds report %s", text_base(traces->list.items[telling]->path));
-    }
-    if (line.used + 29 <= SCREEN_COLUMNS)
-        line_add(&line, ", or all processes with --all");
-    screen_put(screen, &line);
+    line_add(&line, "Next: ptds report%s", report_file(&traces->list.items[telling]->report).text);
+    line_add_whole(&line, SCREEN_COLUMNS, ", or all processes with --all");
+    line_add(&line, "\n");
+    screen->sink->write(screen->sink, line.text, line.used); /* whole, whatever the columns */
 }
 
 void many_screen(const struct traces *traces, const struct folds *folds, struct site_namer *namer, unsigned rows,
