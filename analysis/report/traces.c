@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/base/text.h"
+
 static void tell(struct traces *traces, const char *line)
 {
     if (traces->trouble != NULL)
@@ -257,13 +259,19 @@ struct reasons {
     unsigned count;
 };
 
-static void reason(struct reasons *reasons, bool holds, const char *line)
+__attribute__((format(printf, 3, 4))) static void reason(struct reasons *reasons, uint64_t count, const char *format, ...)
 {
-    if (!holds)
+    char text[200];
+    va_list values;
+    if (count == 0)
         return;
     reasons->count++;
-    if (reasons->each != NULL)
-        reasons->each(reasons->data, line);
+    if (reasons->each == NULL)
+        return;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    reasons->each(reasons->data, text);
 }
 
 unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data, const char *line), void *data)
@@ -271,24 +279,18 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
     const struct report *report = &traced->report;
     const struct trace *trace = &report->trace;
     struct reasons reasons = {.each = each, .data = data};
-    char text[200];
-    if (trace->damaged != 0) {
-        snprintf(text, sizeof text, "damaged in %llu places, the first at offset %llu", (unsigned long long)trace->damaged,
-                 (unsigned long long)(trace->damages.count != 0 ? trace->damages.items[0].offset : 0));
-        reason(&reasons, true, text);
-    }
-    snprintf(text, sizeof text, "%llu records were not kept", (unsigned long long)trace_not_kept(trace));
-    reason(&reasons, trace_not_kept(trace) != 0, text);
-    snprintf(text, sizeof text, "the calls of %llu threads are not counted", (unsigned long long)trace_uncounted(trace));
-    reason(&reasons, trace_uncounted(trace) != 0, text);
-    snprintf(text, sizeof text, "%llu chunks of the oldest detail were overwritten",
-             (unsigned long long)trace->header.recycled);
-    reason(&reasons, trace->header.recycled != 0, text);
-    snprintf(text, sizeof text, "%llu chunks lie beyond the end of the trace", (unsigned long long)trace->lost_chunks);
-    reason(&reasons, trace->lost_chunks != 0, text);
-    reason(&reasons, report->left_out != 0, "there was no time to look at all calls");
-    reason(&reasons, report->refused != 0, "there were more call sites than are followed");
-    reason(&reasons, report->totals.unplaced != 0, "there were more streams than are followed");
+    uint64_t lost = trace_not_kept(trace), uncounted = trace_uncounted(trace), recycled = trace->header.recycled;
+    reason(&reasons, trace->damaged, "damaged in %s, the first at offset %llu", text_plural(trace->damaged, "place").text,
+           (unsigned long long)(trace->damages.count != 0 ? trace->damages.items[0].offset : 0));
+    reason(&reasons, lost, "%s %s not kept", text_plural(lost, "record").text, lost == 1 ? "was" : "were");
+    reason(&reasons, uncounted, "the calls of %s are not counted", text_plural(uncounted, "thread").text);
+    reason(&reasons, recycled, "%s of the oldest detail %s overwritten", text_plural(recycled, "chunk").text,
+           recycled == 1 ? "was" : "were");
+    reason(&reasons, trace->lost_chunks, "%s %s beyond the end of the trace", text_plural(trace->lost_chunks, "chunk").text,
+           trace->lost_chunks == 1 ? "lies" : "lie");
+    reason(&reasons, report->left_out, "there was no time to look at all calls");
+    reason(&reasons, report->refused, "there were more call sites than are followed");
+    reason(&reasons, report->totals.unplaced, "there were more streams than are followed");
     reason(&reasons, report->out_of_memory, "there was not enough memory for all of it");
     reason(&reasons, !trace->header.clean_end, "the process did not end through exit");
     return reasons.count;

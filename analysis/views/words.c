@@ -235,16 +235,16 @@ static void record_gaps(const struct report *report, struct gaps *gaps)
 {
     const struct trace *trace = &report->trace;
     uint64_t lost = trace_not_kept(trace), threads = trace_uncounted(trace);
-    gap(gaps, lost, "%s records had no room (PTDS_TRACE_LIMIT)", text_count(lost).text);
+    gap(gaps, lost, "%s had no room (PTDS_TRACE_LIMIT)", text_plural(lost, "record").text);
     gap(gaps, report->left_out, "no time for %s (PTDS_REPORT_BUDGET)", text_count(report->left_out).text);
     gap(gaps, trace->header.recycled, "%s of old detail overwritten (PTDS_TRACE_LIMIT)",
         text_plural(trace->header.recycled, "chunk").text);
     gap(gaps, trace->lost_chunks, "%s beyond the end of the trace", text_plural(trace->lost_chunks, "chunk").text);
     gap(gaps, trace->damaged, "%s; what follows in the same chunk is lost",
         text_plural(trace->damaged, "damaged place").text);
-    gap(gaps, trace->unknown_records, "%s records of kinds unknown to this version",
-        text_count(trace->unknown_records).text);
-    gap(gaps, report->refused, "%s call sites beyond the first %d of a rule", text_count(report->refused).text,
+    gap(gaps, trace->unknown_records, "%s of kinds unknown to this version",
+        text_plural(trace->unknown_records, "record").text);
+    gap(gaps, report->refused, "%s beyond the first %d of a rule", text_plural(report->refused, "call site").text,
         FINDING_LIMIT);
     gap(gaps, report->out_of_memory, "there was not enough memory for all of the trace");
     gap(gaps, threads, "the calls of %s are not counted: there was no room", text_plural(threads, "thread").text);
@@ -297,16 +297,16 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
     struct gaps gaps = {.each = each, .data = data};
     record_gaps(report, &gaps);
     gap(&gaps, !trace_has_time(&report->trace), "no host times: the trace's clock cannot be converted");
-    gap(&gaps, totals->untimed_waits, "%s calls that may have waited were not timed",
-        text_count(totals->untimed_waits).text);
-    gap(&gaps, totals->unknown_streams, "%s operations on streams whose creation was not seen",
-        text_count(totals->unknown_streams).text);
-    gap(&gaps, totals->unplaced, "%s calls on streams beyond the first %d alive at a time",
-        text_count(totals->unplaced).text, MODEL_MOST_STREAMS);
-    gap(&gaps, totals->unknown_generations, "%s waits for event recordings that the trace does not hold",
-        text_count(totals->unknown_generations).text);
-    gap(&gaps, report->edges.totals.unplaced, "%s calls on streams too many to say what depends on their order",
-        text_count(report->edges.totals.unplaced).text);
+    gap(&gaps, totals->untimed_waits, "%s that may have waited %s not timed",
+        text_plural(totals->untimed_waits, "call").text, totals->untimed_waits == 1 ? "was" : "were");
+    gap(&gaps, totals->unknown_streams, "%s on streams whose creation was not seen",
+        text_plural(totals->unknown_streams, "operation").text);
+    gap(&gaps, totals->unplaced, "%s on streams beyond the first %d alive at a time",
+        text_plural(totals->unplaced, "call").text, MODEL_MOST_STREAMS);
+    gap(&gaps, totals->unknown_generations, "%s for event recordings that the trace does not hold",
+        text_plural(totals->unknown_generations, "wait").text);
+    gap(&gaps, report->edges.totals.unplaced, "%s on streams too many to say what depends on their order",
+        text_plural(report->edges.totals.unplaced, "call").text);
     struct line python = python_words(report);
     gap(&gaps, python.used, "%s", python.text);
     struct line all = touching_all(totals);
@@ -335,10 +335,11 @@ static void past_words(const struct bypass_def *bypass, char *out)
                                         "--audit reaches it",
     };
     const char *way = bypass->what < sizeof ways / sizeof ways[0] ? ways[bypass->what] : NULL;
-    int used =
-        snprintf(out, PAST_ROOM, "%.*s: %s", PAST_NAME, bypass->text != NULL ? bypass->text : "?", way != NULL ? way : "");
-    if (bypass->functions != 0 && used > 0 && used < PAST_ROOM)
-        snprintf(out + used, (size_t)(PAST_ROOM - used), " (%u of its functions)", (unsigned)bypass->functions);
+    char functions[40] = "";
+    if (bypass->functions != 0)
+        snprintf(functions, sizeof functions, " (%u of its functions)", (unsigned)bypass->functions);
+    snprintf(out, PAST_ROOM, "%.*s: %s%s", PAST_NAME, bypass->text != NULL ? bypass->text : "?", way != NULL ? way : "",
+             functions);
 }
 
 unsigned report_past(const struct report *report, void (*each)(void *data, const char *line), void *data)

@@ -397,9 +397,15 @@ TEST(Incomplete, EveryReasonIsNamed)
               reasons(WithHeader(whole, [](ptds_trace_header *header) { header->recycled = 5; })));
     EXPECT_EQ("2 chunks lie beyond the end of the trace\n",
               reasons(WithHeader(whole, [](ptds_trace_header *header) { header->chunks += 2; })));
+    EXPECT_EQ(
+        "1 record was not kept\n1 chunk of the oldest detail was overwritten\n1 chunk lies beyond the end of the trace\n",
+        reasons(WithHeader(whole, [](ptds_trace_header *header) {
+            header->refused = header->recycled = 1;
+            header->chunks++;
+        })));
     std::string damaged = whole;
     damaged[1024] ^= 1; /* the first chunk's magic */
-    EXPECT_NE(std::string::npos, reasons(damaged).find("damaged in 1 places, the first at offset 1024"));
+    EXPECT_NE(std::string::npos, reasons(damaged).find("damaged in 1 place, the first at offset 1024"));
 }
 
 } // namespace

@@ -93,5 +93,72 @@ TEST(Runs, WhoDoesNotSayWhenIsWithAllTheOthers)
     EXPECT_EQ("0 0 0 of 1", RunsOf({{10, 20}, {UNKNOWN, 0}, {30, 40}}));
 }
 
+std::string FactsOf(const std::vector<std::string> &traces)
+{
+    Opened opened(traces);
+    history history = {};
+    std::string said;
+    EXPECT_TRUE(history_observe(&history, &opened.traces, opened.namer));
+    for (size_t i = 0; i < history.runs.count; i++) {
+        const run_facts &run = history.runs.items[i];
+        said += std::string(i != 0 ? "; " : "") + run.program + " " + run.policy + " [" + run.recorded + "] " +
+                std::to_string(run.processes) + " " + std::to_string(run.calls) + " " +
+                std::to_string(run.run_ns / 1000000) + "ms" + (run.has_gpu ? " gpu" : "");
+    }
+    history_free(&history);
+    return said;
+}
+
+/* It is named for all its programs, took as long as the longest of its processes, and was recorded when the first of them
+ * that says so was. */
+TEST(Runs, WhatIsSaidOfOne)
+{
+    auto facts = [](const std::vector<Process> &processes) {
+        std::vector<std::string> traces;
+        for (unsigned i = 0; i < processes.size(); i++)
+            traces.push_back(TraceOf(processes[i], i));
+        return FactsOf(traces);
+    };
+    EXPECT_EQ("app unknown [1970-01-01 00:16:41] 1 2 3000ms", facts({{1000, 4000}}));
+    EXPECT_EQ("app unknown [] 1 2 1ms", facts({{UNKNOWN, 0}})) << "nobody knows when";
+    EXPECT_EQ("one+two unknown [1970-01-01 00:16:41] 2 4 6000ms", facts({{1000, 4000, "one"}, {2000, 8000, "two"}}));
+    EXPECT_EQ("one+two unknown [1970-01-01 00:16:42] 2 4 6000ms", facts({{2000, 8000, "one"}, {1000, 4000, "two"}}));
+    EXPECT_EQ("app unknown [1970-01-01 00:16:42] 2 4 6000ms", facts({{UNKNOWN, 0}, {2000, 8000}}))
+        << "of those that say when";
+    EXPECT_EQ("a unknown [1970-01-01 00:16:41] 1 2 1000ms; a unknown [1970-01-01 00:16:51] 1 2 2000ms",
+              facts({{1000, 2000, "a"}, {11000, 13000, "a"}}));
+    EXPECT_EQ("bab+ab+ba+b+a unknown [1970-01-01 00:16:40] 8 16 9000ms", facts({{0, 9000, "bab"},
+                                                                                {1, 9001, "ab"},
+                                                                                {2, 9002, "ba"},
+                                                                                {3, 9003, "b"},
+                                                                                {4, 9004, "bab"},
+                                                                                {5, 9005, "ba"},
+                                                                                {6, 9006, "a"},
+                                                                                {7, 9007, "ab"}}))
+        << "each once, and a part of a name is none";
+    EXPECT_EQ("prog guarded+none+observe [] 4 4 0ms",
+              FactsOf({BuildTrace("setting policy=guarded\npid 1\n1@0 launch s=L k=a\n"),
+                       BuildTrace("setting policy=none\npid 2\n1@0 launch s=L k=a\n"),
+                       BuildTrace("setting policy=guarded\npid 3\n1@0 launch s=L k=a\n"),
+                       BuildTrace("setting policy=observe\npid 4\n1@0 launch s=L k=a\n")}));
+}
+
+/* What is added up can be compared where hardly an operation lacks its time on the GPU. */
+TEST(Runs, HaveGpuTimesWhereNearlyAllOperationsHave)
+{
+    auto timed = [](unsigned count) {
+        std::string calls, ran;
+        for (unsigned i = 0; i < 20; i++)
+            calls += "1@" + std::to_string(i) + " launch s=L k=a\n";
+        for (unsigned i = 0; i < count; i++)
+            ran += "device-run 1@" + std::to_string(i) + " " + std::to_string(100 + i * 10) + "+10\n";
+        return BuildTrace(calls + "1@30+2000 sync s=L\n" + ran);
+    };
+    EXPECT_EQ("prog unknown [] 1 21 0ms gpu", FactsOf({timed(20)}));
+    EXPECT_EQ("prog unknown [] 1 21 0ms gpu", FactsOf({timed(19)}));
+    EXPECT_EQ("prog unknown [] 1 21 0ms", FactsOf({timed(18)}));
+    EXPECT_EQ("prog unknown [] 1 21 0ms", FactsOf({timed(0)}));
+}
+
 } // namespace
 } // namespace ptds

@@ -5,6 +5,9 @@
 // purpose, read the difference: what is shown now is among the test's outputs, to be put in place of the old.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "analysis/compare/file.h"
 #include "analysis/compare/observe.h"
 #include "analysis/report/residual.h"
@@ -319,6 +322,25 @@ TEST(ShownAlways, TheSchemaOfReports)
     PutJson(schema, "", "", &seen);
     json_decref(schema);
     ExpectAllOf(ExpectedFolder() + "schema.shown", seen);
+}
+
+/* What is packed in many pieces, and hardly gets shorter by it. */
+TEST(ShownAlways, AllOfManyOperationsIsInThePage)
+{
+    TraceBuilder builder;
+    CallSpec call;
+    std::mt19937 random(1);
+    std::string since_the_last = "op enter: 0";
+    builder.Call(call);
+    for (unsigned i = 1; i < 12000; i++) {
+        uint64_t later = random() % 300000;
+        call.enter = call.leave += later;
+        builder.Call(call);
+        since_the_last += " " + std::to_string(later);
+    }
+    MemoryTrace trace(builder.Bytes());
+    std::vector<std::string> lines = lines_of(Page(trace.source(), nullptr));
+    EXPECT_EQ(1, std::count(lines.begin(), lines.end(), since_the_last));
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,

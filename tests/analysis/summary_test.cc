@@ -131,8 +131,100 @@ TEST(Summary, WhatIsNotAnalysedIsNamedThoughAllWasRecorded)
     builder.Count(1, call.api, false, {1, 0, 0, 0});
     builder.Clock(0, 0);
     Built report(builder.Bytes());
-    EXPECT_TRUE(Has(report.Summary(), "\nptds: not analysed: 1 operations on streams whose creation was not seen"))
+    EXPECT_TRUE(Has(report.Summary(), "\nptds: not analysed: 1 operation on streams whose creation was not seen"))
         << report.Summary();
+}
+
+/* Every gap that there may be, of one and of several; the most telling first. */
+TEST(Summary, AllThatMayBeMissingIsNamed)
+{
+    auto gaps = [](uint64_t count) {
+        Built built(BuildTrace("1@0 launch s=N1 k=a\n"));
+        struct report report = *built.get();
+        report.trace.header.refused = report.trace.header.recycled = report.trace.header.uncounted =
+            static_cast<uint32_t>(count);
+        report.trace.lost_chunks = report.trace.damaged = report.trace.unknown_records = count;
+        report.left_out = report.refused = count;
+        report.out_of_memory = true;
+        report.trace.header.clean_end = 0;
+        report.totals.untimed_waits = report.totals.unknown_streams = report.totals.unplaced = count;
+        report.totals.unknown_generations = report.edges.totals.unplaced = report.totals.opaque = count;
+        std::string lines;
+        unsigned told = report_gaps(
+            &report, [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
+            &lines);
+        EXPECT_EQ(lines_of(lines).size(), told);
+        return lines;
+    };
+    EXPECT_EQ("1 record had no room (PTDS_TRACE_LIMIT)\n"
+              "no time for 1 (PTDS_REPORT_BUDGET)\n"
+              "1 chunk of old detail overwritten (PTDS_TRACE_LIMIT)\n"
+              "1 chunk beyond the end of the trace\n"
+              "1 damaged place; what follows in the same chunk is lost\n"
+              "1 record of kinds unknown to this version\n"
+              "1 call site beyond the first 4096 of a rule\n"
+              "there was not enough memory for all of the trace\n"
+              "the calls of 1 thread are not counted: there was no room\n"
+              "the trace holds no exact counts; numbers are of the recorded calls\n"
+              "the process did not end through exit, or still runs: the last records may be missing\n"
+              "1 call that may have waited was not timed\n"
+              "1 operation on streams whose creation was not seen\n"
+              "1 call on streams beyond the first 4096 alive at a time\n"
+              "1 wait for event recordings that the trace does not hold\n"
+              "1 call on streams too many to say what depends on their order\n"
+              "1 operation with memory use unknown (opaque)\n",
+              gaps(1));
+    EXPECT_EQ("1 203 311 records had no room (PTDS_TRACE_LIMIT)\n"
+              "no time for 1 203 311 (PTDS_REPORT_BUDGET)\n"
+              "1 203 311 chunks of old detail overwritten (PTDS_TRACE_LIMIT)\n"
+              "1 203 311 chunks beyond the end of the trace\n"
+              "1 203 311 damaged places; what follows in the same chunk is lost\n"
+              "1 203 311 records of kinds unknown to this version\n"
+              "1 203 311 call sites beyond the first 4096 of a rule\n"
+              "there was not enough memory for all of the trace\n"
+              "the calls of 1 203 311 threads are not counted: there was no room\n"
+              "the trace holds no exact counts; numbers are of the recorded calls\n"
+              "the process did not end through exit, or still runs: the last records may be missing\n"
+              "1 203 311 calls that may have waited were not timed\n"
+              "1 203 311 operations on streams whose creation was not seen\n"
+              "1 203 311 calls on streams beyond the first 4096 alive at a time\n"
+              "1 203 311 waits for event recordings that the trace does not hold\n"
+              "1 203 311 calls on streams too many to say what depends on their order\n"
+              "1 203 311 operations with memory use unknown (opaque)\n",
+              gaps(1203311));
+}
+
+/* What reaches the driver past the shim, by every way that there is. */
+TEST(Text, WhatGoesPastTheShim)
+{
+    std::string trace = "untabled cuNew\n";
+    for (unsigned what = 0; what < 8; what++)
+        trace += "bypass " + std::to_string(what) + ":/opt/" + std::to_string(what) + ".so\n";
+    Built built(BuildTrace(trace + "bypass /opt/" + std::string(700, 'x') + "\n1@0 launch s=N1 k=a\n"));
+    struct report report = *built.get();
+    report.trace.defs.bypasses.items[5].functions = 12;
+    report.trace.defs.untabled.items[0].handed = 1;
+    std::string lines;
+    EXPECT_EQ(10u, report_past(
+                       &report,
+                       [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
+                       &lines));
+    EXPECT_EQ(10u, report_past(&report, nullptr, nullptr)) << "only counted";
+    EXPECT_EQ(
+        "cuNew is not known to the shim; the program was given the per-thread function\n"
+        "/opt/0.so: \n"
+        "/opt/1.so: a second copy of the driver\n"
+        "/opt/2.so: another dlsym hook\n"
+        "/opt/3.so: cuGetExportTable\n"
+        "/opt/4.so: the driver of a dlmopen namespace, where nothing is remapped or recorded; ptds run --audit says who "
+        "uses it\n"
+        "/opt/5.so: uses the driver of a dlmopen namespace, where nothing is remapped or recorded (12 of its functions)\n"
+        "/opt/6.so: opened by name with RTLD_DEEPBIND, calls the driver past the shim; ptds run --audit reaches it\n"
+        "/opt/7.so: opened by name with RTLD_DEEPBIND, may look the driver up past the shim; ptds run --audit reaches "
+        "it\n"
+        "/opt/" +
+            std::string(495, 'x') + ": a second copy of the driver\n",
+        lines);
 }
 
 TEST(Summary, MissingDataIsNamed)

@@ -88,8 +88,8 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
         sink_printf(sink, "  kept by policy %s where data asks for it\n", report_policy(report));
     for (unsigned reason = 1; reason < VERDICT_REASONS; reason++)
         if (edges->reasons[reason] != 0)
-            sink_printf(sink, "  %s, %s times: %s\n", verdict_words[VERDICT_MAYBE_NEEDED],
-                        text_count(edges->reasons[reason]).text, verdict_reason_names[reason]);
+            sink_printf(sink, "  %s, %s: %s\n", verdict_words[VERDICT_MAYBE_NEEDED],
+                        text_plural(edges->reasons[reason], "time").text, verdict_reason_names[reason]);
     for (size_t i = 0; i < edges->groups.count && i < GROUPS_SHOWN; i++)
         put_group(report, namer, &edges->groups.items[i], sink);
     if (edges->groups.count > GROUPS_SHOWN)
