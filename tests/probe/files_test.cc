@@ -349,7 +349,8 @@ TEST_F(EnvironmentTest, UnderAPolicy)
     setenv("LD_PRELOAD", "/other.so:/old/libptds.so", 1);
     setenv("PTDS_LOG", "stderr", 1);
     setenv("PTDS_DISABLE", "1", 1);
-    setenv("PTDS_TRACE", "mine", 1);
+    for (const char *name : {"PTDS_TRACE", "PTDS_POLICY", "PTDS_REPORT"})
+        setenv(name, "mine", 1);
     ASSERT_TRUE(environment_set("/lib/libptds.so", "guarded", "t.ptds", nullptr));
     EXPECT_EQ("/lib/libptds.so:/other.so", Value("LD_PRELOAD"));
     EXPECT_EQ("guarded", Value("PTDS_POLICY"));
@@ -377,6 +378,8 @@ TEST_F(EnvironmentTest, LanesAndTheAuditor)
     EXPECT_EQ("(unset)", Value("PTDS_LANES"));
     ASSERT_TRUE(environment_set_lanes(12));
     EXPECT_EQ("12", Value("PTDS_LANES"));
+    ASSERT_TRUE(environment_set_lanes(4));
+    EXPECT_EQ("4", Value("PTDS_LANES"));
     setenv("LD_AUDIT", "/other.so:/old/libptds_audit.so", 1);
     ASSERT_TRUE(environment_set_auditor("/lib/libptds.so", nullptr));
     EXPECT_EQ("/other.so:/old/libptds_audit.so", Value("LD_AUDIT")) << "as the caller has it";

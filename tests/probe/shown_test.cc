@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <list>
 
 #include "analysis/probe/probe.h"
 #include "tests/support/expected.h"
@@ -148,12 +149,28 @@ protected:
     static std::string expected_;
     Folder folder_;
     probe probe_ = {};
+    std::list<std::string> names_;
 
 private:
     const char *program_[3] = {"./app", "two words", nullptr};
 };
 
 std::string ProbeShown::expected_;
+
+TEST_F(ProbeShown, ThingsHaveNames)
+{
+    const std::string folder = "a/folder/with/files/of/results/";
+    for (size_t size : {9, 10}) {
+        names_.push_back(folder + std::string(size, 'f'));
+        probe_.outputs.items[probe_.outputs.count].name = names_.back().c_str();
+        probe_.outputs.count++;
+    }
+    ASSERT_EQ(4u, probe_things(&probe_));
+    EXPECT_STREQ("standard output", probe_thing_name(&probe_, 0));
+    EXPECT_STREQ("standard error", probe_thing_name(&probe_, 1));
+    EXPECT_EQ(folder + "fffffffff", probe_thing_name(&probe_, 2)) << "40 characters";
+    EXPECT_STREQ("ffffffffff", probe_thing_name(&probe_, 3)) << "one more";
+}
 
 TEST_F(ProbeShown, AllPoliciesOfAProgramThatGetsFaster)
 {
