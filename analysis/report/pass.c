@@ -331,8 +331,6 @@ static void begin(struct pass *pass)
     pass->verdicts = verdicts_begin(&pass->model, edges_of(pass));
     report->edges.analysed = pass->verdicts != NULL;
     report->out_of_memory |= pass->verdicts == NULL || pass->model.device.out_of_memory;
-    if (pass->walker != NULL && pass->walker->begin != NULL)
-        report->out_of_memory |= !pass->walker->begin(pass->walker, &pass->model);
     pass->goes = goes_policies_of(&report->trace.defs);
     pass->counts_all = pass->selected.asked == NULL && (pass->watch == NULL || pass->watch->call == NULL);
     aftermath_begin(&pass->aftermath, &pass->model, pass->verdicts, &pass->goes, judged, report);
@@ -367,8 +365,6 @@ static void end_rule(struct report *report, struct rule_run *run)
 static void end(struct pass *pass)
 {
     struct report *report = pass->report;
-    if (pass->walker != NULL && pass->walker->end != NULL)
-        pass->walker->end(pass->walker);
     aftermath_end(&pass->aftermath);
     verdicts_end(pass->verdicts, &report->edges.totals);
     edge_table_finish(&report->edges);

@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 struct walker {
-    /* Before the first call, and after the last one. Both may be NULL. `begin`: false without memory. */
+    /* Before the first call, and after the last one. Both may be NULL, and are where a report is made on the way
+     * (report_make). `begin`: false without memory. */
     bool (*begin)(struct walker *walker, struct model *model);
     void (*end)(struct walker *walker);
     /* At the call's entry; then at its return. `after` may be NULL. */

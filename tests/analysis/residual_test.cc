@@ -94,6 +94,11 @@ TEST(Residual, OthersWorkOnTheSameStreamGoesWithGuarded)
     EXPECT_EQ("shared 1, goes under guarded and per-thread", Residual(text, "stream").found);
     EXPECT_EQ("shared 1, goes under per-thread, maybe wrong", Residual(text).found)
         << "conflicting threads share a lane there";
+    EXPECT_EQ("shared 1, goes under guarded and per-thread",
+              Residual("1@0 launch s=L to=S1 k=a\n2@10+5000 copy s=L target=S1 implicit from=device to=pageable bytes=4\n",
+                       "stream")
+                  .found)
+        << "what waits is on that stream itself";
 }
 
 TEST(Residual, WorkThatStayedOnTheLegacyStream)

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/probe/span.h"
 #include "interpose/record/moments.h"
@@ -68,6 +69,9 @@ TEST_F(SpanTest, WhatIsNoneIsLeftOut)
     Write("104", other);
     other.magic = MOMENTS_MAGIC;
     Write("105", other, 100);
+    ASSERT_EQ(0, mkdir((folder_ / "below").c_str(), 0700));
+    Process("below/106", 1, {7000});
+    ASSERT_EQ(0, symlink("below/106", (folder_ / "106").c_str()));
     EXPECT_EQ(300u, Read());
 }
 
