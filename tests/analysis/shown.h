@@ -118,7 +118,7 @@ inline std::string PagePart(const std::string &page, const std::string &id)
 inline std::string Inflated(const std::string &base64)
 {
     static const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string bytes, out(1 << 20, 0);
+    std::string bytes, out(1 << 22, 0);
     uint32_t word = 0;
     unsigned bits = 0;
     for (char digit : base64) {
