@@ -190,8 +190,12 @@ std::vector<Form> FormsOfMany(Opened *opened, const std::vector<std::string> &tr
     repairs_text(&repairs, &opened->traces, opened->namer, 2, &repair);
     EXPECT_EQ(0, many_json_repaired(&opened->traces, &opened->folds, &repairs, opened->namer, &json));
     repairs_end(&repairs);
-    return {{"text", text.text},           {"first screen, 40 rows", large.text}, {"first screen, 24 rows", small.text},
-            {"json", JsonText(json.text)}, {"page", PageOfMany(traces)},          {"repair", repair.text}};
+    return {{"text", text.text, true},
+            {"first screen, 40 rows", large.text, true},
+            {"first screen, 24 rows", small.text, true},
+            {"json", JsonText(json.text)},
+            {"page", PageOfMany(traces)},
+            {"repair", repair.text, true}};
 }
 
 /* As `ptds check --update` would write it. */
@@ -250,7 +254,7 @@ std::string Everything(const std::string &folder, const std::string &name)
     forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges), name == "nothing")});
     forms.push_back({"perfetto", PerfettoText(TakeFile(opened.Export("perfetto", edges)))});
     std::swap(*opened.namer, static_cast<site_namer &>(names));
-    bool only_text = name == "crowd" || name == "full" || name == "wide";
+    bool only_text = name == "crowd" || name == "full" || name == "wide" || name == "many";
     std::string all;
     for (const Form &form : forms)
         if (!only_text || form.is_text)
@@ -345,7 +349,7 @@ TEST(ShownAlways, AllOfManyOperationsIsInThePage)
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
                          testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
-                                         "ranks", "full", "wide"),
+                                         "ranks", "full", "wide", "many", "quiet"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace

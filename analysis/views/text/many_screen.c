@@ -25,7 +25,7 @@ static void put_head(struct screen *screen, const struct traces *traces, const s
     line_add(&line, "%zu process%s, ran %s to %s each", traces->list.count, traces->list.count == 1 ? "" : "es",
              text_ns(runs->shortest_ns).text, text_ns(runs->longest_ns).text);
     if (traces->unreadable != 0)
-        line_add(&line, "; %u traces could not be read", traces->unreadable);
+        line_add(&line, "; %s could not be read", text_plural(traces->unreadable, "trace").text);
     screen_put(screen, &line);
     screen_put_blank(screen);
     line = opening_outcomes(runs);

@@ -65,7 +65,7 @@ static void put_shares(const struct traces *traces, const struct folded *folded,
     char name[160];
     sink_printf(sink, "    %-22s%s in all", "saves at most", time_lost(folded->known != 0, folded->host_ns).text);
     if (folded->known != 0 && folded->unknown != 0)
-        sink_printf(sink, "; unknown for %s calls", text_count(folded->unknown).text);
+        sink_printf(sink, "; unknown for %s", text_plural(folded->unknown, "call").text);
     if (spread.processes != 0) {
         traced_name(traces->list.items[spread.most_process], name, sizeof name);
         sink_printf(sink, "\n    %-22smin %s, median %s, max %s (%s)", "by process", text_ns(spread.least).text,
@@ -74,7 +74,7 @@ static void put_shares(const struct traces *traces, const struct folded *folded,
     sink_printf(sink, "\n    %-22s%zu of %zu:", "processes", folded->shares.count, traces->list.count);
     for (size_t i = 0; i < folded->shares.count && i < NAMES_SHOWN; i++) {
         const struct share *share = &folded->shares.items[i];
-        sink_printf(sink, "%s %zu (%s times, %s)", i != 0 ? "," : "", share->process, text_count(share->count).text,
+        sink_printf(sink, "%s %zu (%s, %s)", i != 0 ? "," : "", share->process, text_plural(share->count, "time").text,
                     time_lost(share->known != 0, share->host_ns).text);
     }
     sink_printf(sink, "%s\n", folded->shares.count > NAMES_SHOWN ? ", and more" : "");
@@ -126,7 +126,7 @@ static void put_gaps(const struct traces *traces, const struct report_totals *gp
     unsigned lines = traces->unreadable;
     sink_printf(sink, "\nWhat could not be analysed\n");
     if (traces->unreadable != 0)
-        sink_printf(sink, "  %u traces could not be read\n", traces->unreadable);
+        sink_printf(sink, "  %s could not be read\n", text_plural(traces->unreadable, "trace").text);
     for (size_t i = 0; i < traces->list.count; i++) {
         const struct trace *trace = &traces->list.items[i]->report.trace;
         struct gaps gaps = {sink, i};
@@ -146,8 +146,8 @@ void many_text(const struct traces *traces, const struct folds *folds, struct si
     sink_printf(sink, "libptds report on %zu processes\n\n", traces->list.count);
     put_processes(traces, sink);
     sink_printf(sink, "\n%s\n", opening_outcomes(&folds->runs).text);
-    sink_printf(sink, "Findings save at most, in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
-                report_gpu_time(&gpu));
+    sink_printf(sink, "Findings save at most, in all    %s (%s)\n",
+                folds->list.count == 0 ? "none" : time_lost(folds->known != 0, folds->host_ns).text, report_gpu_time(&gpu));
     if (folds->list.count == 0)
         sink_printf(sink, "\nNo hazards found.\n");
     else
