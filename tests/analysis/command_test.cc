@@ -534,6 +534,21 @@ TEST(Doctor, TriesTheDoorsOfADriver)
         EXPECT_TRUE(Has(ran, std::string("ok     door ") + door)) << ran.out;
 }
 
+/* What programs are to do says nothing about what the machine can do. */
+TEST(Doctor, AsksWithoutWhatTheCallerHasSet)
+{
+    NEEDS_A_PLAIN_SHIM();
+    const std::string fake = "LD_LIBRARY_PATH=$PWD/tests/analysis/fake ";
+    std::string plain = Ptds("doctor", fake).out;
+    EXPECT_EQ(plain, Ptds("doctor", fake + "PTDS_POLICY=frob PTDS_REPORT=frob PTDS_TRACE=/nowhere/t PTDS_LOG=/nowhere/l "
+                                           "PTDS_EXCLUDE='*' PTDS_INCLUDE=nothing")
+                         .out);
+    size_t last = plain.find("  note   permissions");
+    ASSERT_NE(std::string::npos, last) << plain;
+    EXPECT_EQ(std::string(plain).insert(last, "  note   PTDS_DISABLE is set          programs run without libptds\n"),
+              Ptds("doctor", fake + "PTDS_DISABLE=1").out);
+}
+
 TEST(Doctor, NamesTheGpusAndWhatTheyRead)
 {
     NEEDS_A_PLAIN_SHIM();
