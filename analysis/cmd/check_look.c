@@ -117,15 +117,16 @@ static void look_for_gaps(struct check *check)
         snprintf(text, sizeof text, "no region \"%.200s\" in any trace", rule->name);
         if (rule->seen == 0)
             results_incomplete(&check->results, text);
-        snprintf(text, sizeof text, "%s calls in region \"%.200s\" may have waited and were not timed",
-                 text_count(rule->unsure).text, rule->name);
+        snprintf(text, sizeof text, "%.40s in region \"%.200s\" may have waited and %s not timed",
+                 text_plural(rule->unsure, "call").text, rule->name, rule->unsure == 1 ? "was" : "were");
         if (rule->unsure != 0)
             results_incomplete(&check->results, text);
     }
     if (check->edges.unjudged != 0)
         results_incomplete(&check->results, "implicit orders were not analysed, so they have no verdicts");
-    snprintf(text, sizeof text, "%s implicit orders are between places beyond the first %d pairs",
-             text_count(check->edges.ungrouped).text, EDGE_GROUPS_MOST);
+    snprintf(text, sizeof text, "%.60s %s between places beyond the first %d pairs",
+             text_plural(check->edges.ungrouped, "implicit order").text, check->edges.ungrouped == 1 ? "is" : "are",
+             EDGE_GROUPS_MOST);
     if (check->edges.ungrouped != 0)
         results_incomplete(&check->results, text);
 }

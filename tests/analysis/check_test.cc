@@ -250,7 +250,7 @@ TEST(Check, ARegionWithCallsThatWereNotTimedIsNotProven)
                                            "1@10 copy s=L implicit from=device to=pageable bytes=4 site=copy\n");
     Outcome ran = traces.Check({trace, "--no-block-in", "step"});
     EXPECT_EQ(3, ran.exit) << ran;
-    EXPECT_NE(std::string::npos, ran.err.find("1 calls in region \"step\" may have waited and were not timed")) << ran.err;
+    EXPECT_NE(std::string::npos, ran.err.find("1 call in region \"step\" may have waited and was not timed")) << ran.err;
     std::string deeper = traces("deeper.ptds", "1@0 region out\n1@1 region in\n"
                                                "1@2 launch s=L k=a\n"
                                                "1@10 copy s=L implicit from=device to=pageable bytes=4 site=copy\n"

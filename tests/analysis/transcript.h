@@ -42,6 +42,7 @@ protected:
         Write("damaged.ptds", text);
         Write("pidless.ptds", BuildTrace("pid 0\nkilled\n1@0 launch s=L k=a site=a\nin-flight 1@80 ctx-sync site=hangs\n"
                                          "in-flight 2@85 sync s=N1 twin site=hangs\n"));
+        Write("steps.ptds", BuildTrace(steps));
         Write("text.ptds", "no trace at all");
         EXPECT_EQ(0, symlink(Real("analysis/ptds").c_str(), (folder_ / "bin/ptds").c_str()));
         Write("bin/tty",
@@ -90,6 +91,16 @@ protected:
     }
 
 private:
+    /* Waits within regions, beside them, and in one that is left: of one place several, one of these short, and one
+     * untimed. */
+    static constexpr const char *steps =
+        "1@0 region epoch\n1@10 region step\n1@20+5 launch s=N1 k=a\n1@30+3000 sync s=N1 site=wait\n1@3100 region-end\n"
+        "1@3200 region step\n1@3210+5 launch s=N1 k=a\n1@3220+9000 sync s=N1 site=wait\n1@12300+5 launch s=N1 k=a\n"
+        "1@12310+1000 sync s=N1 site=wait\n1@13400+5 launch s=N1 k=a\n1@13410+2500 ctx-sync site=wait\n"
+        "1@16000+5 launch s=N1 k=a\n1@16010+2100 sync s=N1 site=other\n1@18200 region-end\n1@18300+5 launch s=N1 k=a\n"
+        "1@18310+4000 sync s=N1 site=between\n1@22400 region-end\n1@22500+5 launch s=N1 k=a\n"
+        "1@22510+5000 sync s=N1 site=outside\n1@28000 region step\n1@28010+5 launch s=N1 k=a\n1@28020 sync s=N1 site=late\n"
+        "1@28100 region-end\n1@30000+3 sync s=N1\n";
     void Write(const std::string &name, const std::string &bytes)
     {
         std::ofstream(folder_ / name) << bytes;
