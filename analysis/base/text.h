@@ -41,8 +41,8 @@ bool line_add_whole(struct line *line, size_t columns, const char *format, ...) 
  * inside a UTF-8 sequence. */
 void line_fit(struct line *line, size_t columns);
 
-/* Copies `size` bytes of untrusted text, ended early by a zero, as valid UTF-8 without control characters, and without
- * those that turn the direction of writing; terminates it. `out` has room for `room` bytes, at least 1. Returns the length. */
+/* Copies `size` bytes of untrusted text, ended early by a zero, as valid UTF-8 without control characters, nor those that
+ * turn the direction of writing; terminates it. `out` has room for `room` bytes, at least 1. Returns the length. */
 size_t text_clean(char *out, size_t room, const void *bytes, size_t size);
 
 /* A cleaned, terminated copy that the caller frees; NULL without memory. */

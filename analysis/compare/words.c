@@ -56,7 +56,6 @@ struct line changed_time_words(const struct comparison *comparison, const struct
 {
     struct line line = {.used = 0};
     const struct level *after = &changed->ns[AFTER], *before = &changed->ns[BEFORE];
-    line.text[0] = 0;
     if ((after->known == 0 && before->known == 0) || (after->most <= 0 && before->most <= 0))
         return line;
     if (changed_row(changed)->key.kind == ROW_GPU)
@@ -75,7 +74,6 @@ struct line changed_per_call_words(const struct changed *changed)
 {
     struct line line = {.used = 0};
     const struct level *calls = changed->calls, *ns = changed->ns;
-    line.text[0] = 0;
     if (ns[AFTER].known == 0 || ns[BEFORE].known == 0 || calls[AFTER].median < 1 || calls[BEFORE].median < 1)
         return line;
     bool gpu = changed_row(changed)->key.kind == ROW_GPU;

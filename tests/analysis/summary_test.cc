@@ -117,6 +117,9 @@ TEST(Summary, CountsAreTheExactOnesWhereThereAre)
     builder.Count(1, 1, false, {1203311, 3, 7, 0});
     Built report(builder.Bytes());
     EXPECT_TRUE(Has(report.Summary(), "1 203 311 driver calls, 3 of them failed")) << report.Summary();
+    builder.header.recycled = 1;
+    Built recycled(builder.Bytes());
+    EXPECT_TRUE(Has(recycled.Summary(), "1 203 310 of 1 203 311 calls were not recorded")) << recycled.Summary();
     EXPECT_TRUE(Has(report.Text(), "1 203 311")) << report.Text();
 }
 

@@ -457,7 +457,7 @@ TEST(Answer, Interrupted)
 
 TEST(Environment, NoShimIsPreloadedTwice)
 {
-    char out[100];
+    char out[100] = "what was there before";
     auto preload = [&](const char *library, const char *there) {
         EXPECT_TRUE(environment_preload(library, there, out, sizeof out));
         return std::string(out);
@@ -472,7 +472,7 @@ TEST(Environment, NoShimIsPreloadedTwice)
 
 TEST(Environment, TheAuditorComesLastAndOnce)
 {
-    char out[100];
+    char out[100] = "what was there before";
     auto audit = [&](const char *auditor, const char *there) {
         EXPECT_TRUE(environment_audit(auditor, there, out, sizeof out));
         return std::string(out);

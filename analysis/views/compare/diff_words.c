@@ -127,7 +127,6 @@ struct line diff_chance(const struct diff *diff)
 {
     size_t count = add_up(diff->comparison->unsure);
     struct line line = {.used = 0};
-    line.text[0] = 0;
     if (count != 0 && !diff->all)
         line_add(&line, "%s may be chance, or calls that moved: there are as many as before (--all shows them)",
                  text_plural(count, "more difference").text);
@@ -138,7 +137,6 @@ struct line diff_names(const struct diff *diff)
 {
     const bool *nameless = diff->comparison->nameless;
     struct line line = {.used = 0};
-    line.text[0] = 0;
     if (nameless[BEFORE] || nameless[AFTER])
         line_add(&line,
                  "%s has functions without names (rebuilt since, or stripped): these are compared by call and kernel",
