@@ -15,9 +15,8 @@ static struct edge *give_up_one(struct edge_list *list)
     return NULL;
 }
 
-static void take(struct edge_sink *sink, const struct edge *edge)
+static void keep(struct edge_list *list, const struct edge *edge)
 {
-    struct edge_list *list = (struct edge_list *)sink;
     struct edge *place = NULL;
     if (list->kept.count < EDGES_KEPT && TABLE_ADD(&list->kept)) {
         *TABLE_LAST(&list->kept) = *edge;
@@ -28,6 +27,14 @@ static void take(struct edge_sink *sink, const struct edge *edge)
         place = give_up_one(list);
     if (place != NULL)
         *place = *edge;
+}
+
+static void take(struct edge_sink *sink, const struct edge *edge)
+{
+    struct edge_list *list = (struct edge_list *)sink;
+    if (edge->kind >= EDGE_KINDS || edge->verdict >= VERDICTS || edge->reason >= VERDICT_REASONS)
+        return;
+    keep(list, edge);
 }
 
 void edge_list_begin(struct edge_list *list)

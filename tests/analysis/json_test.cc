@@ -103,10 +103,12 @@ TEST(Json, UnknownIsNull)
 
 TEST(Json, WhatIsMoreThanCanBeFollowed)
 {
-    const std::string orders = " calls on streams too many to say what depends on their order\n",
-                      all = " calls on streams beyond the first 4096 alive at a time\n";
-    const std::map<int, std::string> expected = {
-        {1022, ""}, {1023, "1" + orders}, {4095, "3073" + orders}, {4096, "1" + all + "3073" + orders}};
+    const std::string orders = " on streams too many to say what depends on their order\n",
+                      all = " on streams beyond the first 4096 alive at a time\n";
+    const std::map<int, std::string> expected = {{1022, ""},
+                                                 {1023, "1 call" + orders},
+                                                 {4095, "3073 calls" + orders},
+                                                 {4096, "1 call" + all + "3073 calls" + orders}};
     for (const auto &[streams, said] : expected) {
         std::string text = "1@0 launch k=a s=L\n", gaps;
         for (int i = 1; i <= streams; i++)

@@ -146,8 +146,8 @@ void many_text(const struct traces *traces, const struct folds *folds, struct si
     sink_printf(sink, "libptds report on %zu processes\n\n", traces->list.count);
     put_processes(traces, sink);
     sink_printf(sink, "\n%s\n", opening_outcomes(&folds->runs).text);
-    sink_printf(sink, "Findings save at most, in all    %s (%s)\n",
-                folds->list.count == 0 ? "none" : time_lost(folds->known != 0, folds->host_ns).text, report_gpu_time(&gpu));
+    sink_printf(sink, "Findings save at most, in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
+                report_gpu_time(&gpu));
     if (folds->list.count == 0)
         sink_printf(sink, "\nNo hazards found.\n");
     else
