@@ -12,7 +12,7 @@ namespace ptds
 namespace
 {
 
-enum { SEEDS = 300, LONG = 16 }; /* of 16 seeds one makes a long trace */
+enum { SEEDS = 120, LONG = 16 }; /* of 16 seeds one makes a long trace */
 
 /* The same calls, their default-stream work sent to streams of the threads, as under per-thread. */
 std::string PerThread(const std::string &text)
@@ -170,7 +170,7 @@ private:
 std::string SaidOfLong(bool per_thread, bool sweep_always, unsigned few = 8, unsigned anew_after = 1000)
 {
     Counts counts;
-    for (uint32_t seed = 1; seed <= 5; seed++) {
+    for (uint32_t seed = 1; seed <= 3; seed++) {
         const std::string text = Long(seed).text, bytes = BuildTrace(per_thread ? PerThread(text) : text);
         counts.Add(Judged(bytes, sweep_always, anew_after + seed, few));
     }
@@ -179,161 +179,161 @@ std::string SaidOfLong(bool per_thread, bool sweep_always, unsigned few = 8, uns
 
 TEST(VerdictCounts, AsTheProgramRanIt)
 {
-    EXPECT_EQ("examples at: 9858930\n"
+    EXPECT_EQ("examples at: 3751777\n"
               "given up: 0\n"
-              "loss none: 7987\n"
-              "maybe needed for access: 770\n"
-              "maybe needed for extent: 1224\n"
-              "maybe needed for host: 20\n"
-              "maybe needed for opaque: 364\n"
-              "maybe needed for race: 122\n"
-              "needed: 594\n"
-              "not needed: 4893\n"
+              "loss none: 3112\n"
+              "maybe needed for access: 323\n"
+              "maybe needed for extent: 456\n"
+              "maybe needed for host: 6\n"
+              "maybe needed for opaque: 159\n"
+              "maybe needed for race: 54\n"
+              "needed: 221\n"
+              "not needed: 1893\n"
               "overtaken: 0\n"
-              "possible races: 1455\n"
-              "races: 268\n"
-              "races at: 1921599\n",
+              "possible races: 584\n"
+              "races: 121\n"
+              "races at: 790794\n",
               Said(false, false));
 }
 
 TEST(VerdictCounts, SweptAtEachCall)
 {
-    EXPECT_EQ("examples at: 9698347\n"
+    EXPECT_EQ("examples at: 3693537\n"
               "given up: 0\n"
-              "loss none: 7987\n"
-              "maybe needed for access: 760\n"
-              "maybe needed for extent: 1206\n"
-              "maybe needed for host: 20\n"
-              "maybe needed for opaque: 364\n"
-              "maybe needed for race: 117\n"
-              "needed: 594\n"
-              "not needed: 4926\n"
+              "loss none: 3112\n"
+              "maybe needed for access: 316\n"
+              "maybe needed for extent: 452\n"
+              "maybe needed for host: 6\n"
+              "maybe needed for opaque: 159\n"
+              "maybe needed for race: 54\n"
+              "needed: 221\n"
+              "not needed: 1904\n"
               "overtaken: 0\n"
-              "possible races: 1455\n"
-              "races: 268\n"
-              "races at: 1921599\n",
+              "possible races: 584\n"
+              "races: 121\n"
+              "races at: 790794\n",
               Said(false, true));
 }
 
 TEST(VerdictCounts, UnderPerThread)
 {
-    EXPECT_EQ("examples at: 9883125\n"
-              "given up: 4909\n"
-              "loss definite: 515\n"
-              "loss none: 5348\n"
-              "loss possible: 2124\n"
-              "maybe needed for access: 770\n"
-              "maybe needed for extent: 1224\n"
-              "maybe needed for host: 20\n"
-              "maybe needed for opaque: 364\n"
-              "maybe needed for race: 122\n"
-              "needed: 594\n"
-              "not needed: 4893\n"
+    EXPECT_EQ("examples at: 3763834\n"
+              "given up: 1911\n"
+              "loss definite: 185\n"
+              "loss none: 2071\n"
+              "loss possible: 856\n"
+              "maybe needed for access: 323\n"
+              "maybe needed for extent: 456\n"
+              "maybe needed for host: 6\n"
+              "maybe needed for opaque: 159\n"
+              "maybe needed for race: 54\n"
+              "needed: 221\n"
+              "not needed: 1893\n"
               "overtaken: 0\n"
-              "possible races: 1455\n"
-              "races: 268\n"
-              "races at: 1921599\n",
+              "possible races: 584\n"
+              "races: 121\n"
+              "races at: 790794\n",
               Said(true, false));
 }
 
 TEST(VerdictCounts, UnderPerThreadSweptAtEachCall)
 {
-    EXPECT_EQ("examples at: 9722542\n"
-              "given up: 4909\n"
-              "loss definite: 515\n"
-              "loss none: 5348\n"
-              "loss possible: 2124\n"
-              "maybe needed for access: 760\n"
-              "maybe needed for extent: 1206\n"
-              "maybe needed for host: 20\n"
-              "maybe needed for opaque: 364\n"
-              "maybe needed for race: 117\n"
-              "needed: 594\n"
-              "not needed: 4926\n"
+    EXPECT_EQ("examples at: 3705594\n"
+              "given up: 1911\n"
+              "loss definite: 185\n"
+              "loss none: 2071\n"
+              "loss possible: 856\n"
+              "maybe needed for access: 316\n"
+              "maybe needed for extent: 452\n"
+              "maybe needed for host: 6\n"
+              "maybe needed for opaque: 159\n"
+              "maybe needed for race: 54\n"
+              "needed: 221\n"
+              "not needed: 1904\n"
               "overtaken: 0\n"
-              "possible races: 1455\n"
-              "races: 268\n"
-              "races at: 1921599\n",
+              "possible races: 584\n"
+              "races: 121\n"
+              "races at: 790794\n",
               Said(true, true));
 }
 
 TEST(VerdictCounts, OfLongRuns)
 {
-    EXPECT_EQ("examples at: 413465434\n"
+    EXPECT_EQ("examples at: 235196788\n"
               "given up: 0\n"
-              "loss none: 6703\n"
-              "maybe needed for access: 488\n"
-              "maybe needed for extent: 2016\n"
-              "maybe needed for host: 56\n"
-              "maybe needed for opaque: 327\n"
-              "maybe needed for race: 116\n"
-              "needed: 1184\n"
-              "not needed: 2516\n"
-              "overtaken: 93\n"
-              "possible races: 1777\n"
-              "races: 329\n"
-              "races at: 48752221\n",
+              "loss none: 3988\n"
+              "maybe needed for access: 276\n"
+              "maybe needed for extent: 1151\n"
+              "maybe needed for host: 42\n"
+              "maybe needed for opaque: 216\n"
+              "maybe needed for race: 74\n"
+              "needed: 664\n"
+              "not needed: 1565\n"
+              "overtaken: 56\n"
+              "possible races: 994\n"
+              "races: 197\n"
+              "races at: 28401914\n",
               SaidOfLong(false, false));
 }
 
 TEST(VerdictCounts, OfLongRunsSweptAtEachCall)
 {
-    EXPECT_EQ("examples at: 407807288\n"
+    EXPECT_EQ("examples at: 232741854\n"
               "given up: 0\n"
-              "loss none: 6703\n"
-              "maybe needed for access: 484\n"
-              "maybe needed for extent: 1978\n"
-              "maybe needed for host: 56\n"
-              "maybe needed for opaque: 327\n"
-              "maybe needed for race: 101\n"
-              "needed: 1184\n"
-              "not needed: 2573\n"
-              "overtaken: 93\n"
-              "possible races: 1777\n"
-              "races: 329\n"
-              "races at: 48752221\n",
+              "loss none: 3988\n"
+              "maybe needed for access: 275\n"
+              "maybe needed for extent: 1135\n"
+              "maybe needed for host: 42\n"
+              "maybe needed for opaque: 216\n"
+              "maybe needed for race: 64\n"
+              "needed: 664\n"
+              "not needed: 1592\n"
+              "overtaken: 56\n"
+              "possible races: 994\n"
+              "races: 197\n"
+              "races at: 28401914\n",
               SaidOfLong(false, true));
 }
 
 TEST(VerdictCounts, OfLongRunsUnderPerThread)
 {
-    EXPECT_EQ("examples at: 413425909\n"
-              "given up: 3456\n"
-              "loss definite: 1184\n"
-              "loss none: 2703\n"
-              "loss possible: 2816\n"
-              "maybe needed for access: 488\n"
-              "maybe needed for extent: 2016\n"
-              "maybe needed for host: 56\n"
-              "maybe needed for opaque: 327\n"
-              "maybe needed for race: 116\n"
-              "needed: 1184\n"
-              "not needed: 2516\n"
-              "overtaken: 126\n"
-              "possible races: 1777\n"
-              "races: 329\n"
-              "races at: 48752221\n",
+    EXPECT_EQ("examples at: 235191721\n"
+              "given up: 2060\n"
+              "loss definite: 664\n"
+              "loss none: 1667\n"
+              "loss possible: 1657\n"
+              "maybe needed for access: 276\n"
+              "maybe needed for extent: 1151\n"
+              "maybe needed for host: 42\n"
+              "maybe needed for opaque: 216\n"
+              "maybe needed for race: 74\n"
+              "needed: 664\n"
+              "not needed: 1565\n"
+              "overtaken: 77\n"
+              "possible races: 994\n"
+              "races: 197\n"
+              "races at: 28401914\n",
               SaidOfLong(true, false));
 }
 
 TEST(VerdictCounts, OfLongRunsUnderPerThreadSweptAtEachCall)
 {
-    EXPECT_EQ("examples at: 407767763\n"
-              "given up: 3456\n"
-              "loss definite: 1184\n"
-              "loss none: 2703\n"
-              "loss possible: 2816\n"
-              "maybe needed for access: 484\n"
-              "maybe needed for extent: 1978\n"
-              "maybe needed for host: 56\n"
-              "maybe needed for opaque: 327\n"
-              "maybe needed for race: 101\n"
-              "needed: 1184\n"
-              "not needed: 2573\n"
-              "overtaken: 126\n"
-              "possible races: 1777\n"
-              "races: 329\n"
-              "races at: 48752221\n",
+    EXPECT_EQ("examples at: 232736787\n"
+              "given up: 2060\n"
+              "loss definite: 664\n"
+              "loss none: 1667\n"
+              "loss possible: 1657\n"
+              "maybe needed for access: 275\n"
+              "maybe needed for extent: 1135\n"
+              "maybe needed for host: 42\n"
+              "maybe needed for opaque: 216\n"
+              "maybe needed for race: 64\n"
+              "needed: 664\n"
+              "not needed: 1592\n"
+              "overtaken: 77\n"
+              "possible races: 994\n"
+              "races: 197\n"
+              "races at: 28401914\n",
               SaidOfLong(true, true));
 }
 
