@@ -346,7 +346,8 @@ TEST(Frames, OfTheShimAreLeftOut)
     of.Object(1, 0x1000, 0x2000, "/opt/libptds.so");
     of.Object(2, 0x2000, 0x3000, "/opt/libptds_cupti.so.1");
     of.Object(3, 0x3000, 0x4000, "/opt/libptdsx.so");
-    const stack_def *stack = of.Stack(1, {0x1000, 0x3001, 0x2fff, 0x1fff, 0x3002});
+    of.Object(4, 0x4000, 0x5000, "/opt/libptds.so (deleted)");
+    const stack_def *stack = of.Stack(1, {0x1000, 0x3001, 0x4fff, 0x2fff, 0x1fff, 0x3002});
     const stack_def *only = of.Stack(2, {0x1000});
     const stack_def *none = of.Stack(3, {});
     definitions_finish(&of.defs);

@@ -150,6 +150,11 @@ TEST(Identity, APlaceIsOutsideOfCudasRuntime)
     EXPECT_EQ("", PlaceOf({runtime + 0x10}, names)) << "who called it is not known";
     EXPECT_EQ("", PlaceOf({program + 0x10}, names)) << "likewise";
     EXPECT_EQ("", PlaceOf({program + 0x99}, names)) << "a function without a name";
+    for (const char *own : {"loadModel", "cuda_copy", "cudart", "cudaZone_", "cuda"}) {
+        const bool is_cudas = strcmp(own, "cudaZone_") == 0;
+        names[program + 0x50] = own;
+        EXPECT_EQ(is_cudas, place == PlaceOf({program + 0x50, program + 0x1234}, names)) << own;
+    }
 }
 
 /* Which of these frames a person is shown, counted from 0. */

@@ -62,8 +62,8 @@ std::string NameOf(const testing::TestParamInfo<const char *> &info)
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfRun,
-                         testing::Values("crowd", "freed", "gain", "gaps", "given-up", "guarded", "held", "kept", "kinds",
-                                         "mixed-guard", "mixed-kept", "mixed-one", "mixed-own", "mixed-shared",
+                         testing::Values("cases", "crowd", "freed", "gain", "gaps", "given-up", "guarded", "held", "kept",
+                                         "kinds", "mixed-guard", "mixed-kept", "mixed-one", "mixed-own", "mixed-shared",
                                          "mixed-ticks", "per-thread", "places", "shared", "short", "stream", "streams",
                                          "threads", "timed"),
                          NameOf);
