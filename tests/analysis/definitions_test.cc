@@ -117,6 +117,30 @@ TEST(Definitions, OfClocksAreTheFirstReadingAndTheLast)
     EXPECT_EQ(180u, of.defs.clocks.items[1].realtime);
 }
 
+/* Ticks are told as times by two readings that lie apart. */
+TEST(Definitions, OfClocksThatTellNoTime)
+{
+    trace of = {};
+    clock_def clocks[] = {{100, 1000, 0}, {200, 1500, 0}};
+    of.header.clock = PTDS_CLOCK_TSC;
+    of.defs.clocks.items = clocks;
+    EXPECT_FALSE(trace_has_time(&of)) << "none";
+    of.defs.clocks.count = 2;
+    EXPECT_TRUE(trace_has_time(&of));
+    EXPECT_EQ(300u, trace_ns(&of, 60));
+    clocks[1].ticks = 100;
+    EXPECT_FALSE(trace_has_time(&of));
+    EXPECT_EQ(0u, trace_ns(&of, 60));
+    clocks[1] = {200, 1000, 0};
+    EXPECT_FALSE(trace_has_time(&of));
+    clocks[1] = {200, 1500, 0};
+    of.defs.clocks.count = 1;
+    EXPECT_FALSE(trace_has_time(&of));
+    of.header.clock = PTDS_CLOCK_MONOTONIC;
+    EXPECT_TRUE(trace_has_time(&of)) << "then ticks are times";
+    EXPECT_EQ(60u, trace_ns(&of, 60));
+}
+
 TEST(Definitions, OfAThreadKeepWhenItBeganAndEnded)
 {
     Definitions of;

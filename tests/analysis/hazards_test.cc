@@ -75,6 +75,18 @@ TEST(OverWideSync, AStreamWhoseMemoryIsUsedAfterwardsWasNeeded)
     }
 }
 
+/* While nobody knows yet what of a wide wait was needed, another wait of that thread on one of its streams may stand for
+ * it; one on a stream that had nothing does not. */
+TEST(OverWideSync, AWaitOnAnotherStreamIsUselessMeanwhile)
+{
+    const std::string before = "1@0 launch s=N3 k=old args=0x30000\n1@2+5 sync s=N3\n",
+                      later = "1@9000 launch s=N1 k=end args=0x10000\n";
+    Built other(BuildTrace(before + two_streams + "1@5100+3 sync s=N3\n" + later));
+    EXPECT_EQ(1u, other.Of("useless-sync").size()) << other.Text();
+    Built same(BuildTrace(before + two_streams + "1@5100+3 sync s=N2\n" + later));
+    EXPECT_TRUE(same.Of("useless-sync").empty()) << same.Text();
+}
+
 /* However much is pending, and wherever among it the use is. */
 TEST(OverWideSync, MuchPendingWorkIsAllLookedInto)
 {

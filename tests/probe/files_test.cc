@@ -136,6 +136,18 @@ TEST_F(Outputs, EachRunFindsThemAsTheyWereAndTheyComeBack)
     EXPECT_EQ((std::vector<std::string>{"kept", "old"}), root_.files());
 }
 
+TEST_F(Outputs, OneThatWasNotWrittenHidesNoOther)
+{
+    Add("first");
+    Add("second");
+    ASSERT_TRUE(outputs_begin(&outputs_, error_)) << error_;
+    Put("second", "made");
+    ASSERT_TRUE(outputs_take(&outputs_, &kept_, "guarded", 0, error_)) << error_;
+    EXPECT_EQ("(none)", Taken("guarded", 0, 0));
+    EXPECT_EQ("made", Taken("guarded", 0, 1));
+    ASSERT_TRUE(outputs_end(&outputs_, error_)) << error_;
+}
+
 TEST_F(Outputs, WhatCannotBePutAsideLeavesAllWhereItWas)
 {
     Put("one", "1");

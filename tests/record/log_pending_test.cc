@@ -46,6 +46,7 @@ TEST_F(Log, WhatIsNoWork)
 TEST_F(Log, WhoseKernelItIs)
 {
     log_kernel(30, "kernel");
+    log_kernel(1, "first");
     struct call C = made(API_cuEventRecord, PTDS_OP_EVENT_RECORD, &here_);
     C.target_uid = 5;
     C.object = 30;
