@@ -314,6 +314,7 @@ const Completion completions[] = {
     {"free", "free ptr=1", true, true, true, true},
     {"ctx_sync", "ctx-sync", true, true, true, true},
     {"stack_limit", "ctx-limit flags=0", true, true, true, true},
+    {"other_limit", "ctx-limit flags=2", false, false, false, false},
     {"dtoh", "copy s=L implicit from=device to=pageable bytes=4", true, true, true, false},
     {"dtoh_pinned", "copy s=L implicit from=device to=pinned bytes=4", true, true, true, false},
     {"htod", "copy s=L implicit from=pageable to=device bytes=4", true, true, true, false},
