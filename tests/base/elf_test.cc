@@ -182,10 +182,10 @@ TEST(Elf, TheObjectThatContains)
     EXPECT_EQ(own.base, libc.base);
     EXPECT_FALSE(elf_containing(reinterpret_cast<const void *>(own.base - 1), &libc) && libc.base == own.base);
     EXPECT_FALSE(elf_containing(reinterpret_cast<const void *>(own.end), &libc) && libc.base == own.base);
-    void *const puts_of_libc = dlsym(RTLD_DEFAULT, "puts");
-    ASSERT_TRUE(elf_containing(puts_of_libc, &libc));
+    void *const version_of_libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    ASSERT_TRUE(elf_containing(version_of_libc, &libc));
     EXPECT_TRUE(elf_is_libc(&libc));
-    EXPECT_EQ(puts_of_libc, elf_symbol(&libc, "puts"));
+    EXPECT_EQ(version_of_libc, elf_symbol(&libc, "gnu_get_libc_version"));
     EXPECT_FALSE(elf_containing(&none, &none)) << "the stack is no object's";
     char path[1024] = "", expected[1024] = "";
     ASSERT_GT(readlink("/proc/self/exe", expected, sizeof expected - 1), 0);
@@ -196,19 +196,19 @@ TEST(Elf, TheObjectThatContains)
 
 TEST(Elf, DefinitionsBehindAnObject)
 {
-    void *const real = dlsym(RTLD_DEFAULT, "puts");
+    void *const real = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
     struct elf_object own, libc;
     ASSERT_TRUE(elf_containing(&g_here, &own) && elf_containing(real, &libc));
-    EXPECT_EQ(real, elf_symbol_behind(&g_here, "puts", nullptr));
-    EXPECT_EQ(nullptr, elf_symbol_behind(real, "puts", nullptr)) << "not its own";
+    EXPECT_EQ(real, elf_symbol_behind(&g_here, "gnu_get_libc_version", nullptr));
+    EXPECT_EQ(nullptr, elf_symbol_behind(real, "gnu_get_libc_version", nullptr)) << "not its own";
     EXPECT_EQ(nullptr, elf_symbol_behind(&g_here, "no_such_function", nullptr));
-    EXPECT_EQ(nullptr, elf_symbol_behind(&own, "puts", nullptr)) << "behind no object";
-    EXPECT_EQ(nullptr, elf_symbol_behind(&g_here, "puts", "GLIBC_0.1"));
-    EXPECT_EQ(real, elf_symbol_after(_DYNAMIC, "puts"));
+    EXPECT_EQ(nullptr, elf_symbol_behind(&own, "gnu_get_libc_version", nullptr)) << "behind no object";
+    EXPECT_EQ(nullptr, elf_symbol_behind(&g_here, "gnu_get_libc_version", "GLIBC_0.1"));
+    EXPECT_EQ(real, elf_symbol_after(_DYNAMIC, "gnu_get_libc_version"));
     EXPECT_EQ(nullptr, elf_symbol_after(_DYNAMIC, "no_such_function"));
-    EXPECT_EQ(nullptr, elf_symbol_after(libc.dynamic, "puts"));
+    EXPECT_EQ(nullptr, elf_symbol_after(libc.dynamic, "gnu_get_libc_version"));
     const ElfW(Dyn) nobodys = {};
-    EXPECT_EQ(nullptr, elf_symbol_after(&nobodys, "puts"));
+    EXPECT_EQ(nullptr, elf_symbol_after(&nobodys, "gnu_get_libc_version"));
 }
 
 TEST(Elf, EachUntilSomebodyHasEnough)

@@ -5,6 +5,7 @@
  */
 #include "tests/record/recording.h"
 
+#include <algorithm>
 #include <memory>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -112,8 +113,8 @@ protected:
         made[2] = characters.size();
         const unsigned bits = unsigned(sizeof(Character)) | 1u << 3 | (ascii ? 1u << 4 : 0);
         *reinterpret_cast<uint32_t *>(&made[4]) = newer ? bits << 16 | 3 : bits << 2 | 2;
-        memcpy(reinterpret_cast<char *>(made) + (ascii ? 40 : 56), characters.data(),
-               characters.size() * sizeof(Character));
+        std::copy(characters.begin(), characters.end(),
+                  reinterpret_cast<Character *>(reinterpret_cast<char *>(made) + (ascii ? 40 : 56)));
         return address(made);
     }
     uint64_t ascii(const std::string &words)
