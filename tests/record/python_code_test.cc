@@ -132,7 +132,7 @@ protected:
     {
         uint64_t *lines = object(layout.bytes_type), *made = object(layout.code_type);
         lines[2] = table.size();
-        memcpy(&lines[4], table.data(), table.size());
+        std::copy(table.begin(), table.end(), reinterpret_cast<uint8_t *>(&lines[4]));
         made[2] = file, made[3] = function, made[4] = address(lines);
         const int32_t numbers[] = {first, static_cast<int32_t>(version)};
         memcpy(&made[5], numbers, sizeof numbers);
