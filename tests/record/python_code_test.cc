@@ -231,6 +231,22 @@ TEST_F(PythonCode, APlaceInAFunction)
 }
 
 /* The interpreter's own code has no lines, or no first one and one name for all. */
+/* Every package has an __init__.py, and many a function main. */
+TEST_F(PythonCode, TheSameLineOfTheSameNameInAnotherFile)
+{
+    const Bytes table = entry(10, 2, {1, 2});
+    const uint64_t name = ascii("main"), one = code(ascii("a/__init__.py"), name, table, 40, 1),
+                   two = code(ascii("b/__init__.py"), name, table, 40, 2),
+                   again = code(ascii("a/__init__.py"), name, table, 40, 3);
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, one, one + layout.start));
+    EXPECT_EQ(PTDS_PC_SOURCE | 2, python_source(&layout, two, two + layout.start));
+    EXPECT_EQ(PTDS_PC_SOURCE | 1, python_source(&layout, again, again + layout.start));
+    std::vector<ptds_rec_SOURCE> all = this->all<ptds_rec_SOURCE>(PTDS_REC_SOURCE);
+    ASSERT_EQ(2u, all.size());
+    EXPECT_NE(all[0].file, all[1].file);
+    EXPECT_EQ(all[0].function, all[1].function);
+}
+
 TEST_F(PythonCode, WhatIsNoFunction)
 {
     const Bytes table = entry(10, 2, {1, 2});
