@@ -149,6 +149,20 @@ TEST(Sqlite, SaysWhatItLeavesOutOfTheTablesOfTheGpu)
     EXPECT_EQ("", testing::internal::GetCapturedStderr()) << "nothing is left out";
 }
 
+/* Sizes are what they are; where nobody knows one there is none. */
+TEST(Sqlite, SizesOfMemoryOperations)
+{
+    Opened opened({BuildTrace("context 1\n"
+                              "1@0 launch s=N1 k=_Z4spinPf\n"
+                              "1@10 memset s=N1 to=global bytes=1\n"
+                              "1@20 memset s=N1 to=global bytes=0\n"
+                              "1@30 copy s=N1 from=device to=device bytes=1\n"
+                              "device-run 1@0 1+1\ndevice-run 1@10 12+1\ndevice-run 1@20 22+1\ndevice-run 1@30 32+1\n")});
+    Database database(opened.Export("sqlite"));
+    EXPECT_EQ("1\n-\n", database.Ask("SELECT bytes FROM CUPTI_ACTIVITY_KIND_MEMSET ORDER BY start"));
+    EXPECT_EQ("1\n", database.Ask("SELECT bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY"));
+}
+
 TEST(Sqlite, KernelsByName)
 {
     Opened opened({BuildTrace(timed)});
