@@ -216,6 +216,7 @@ TEST_F(Copies, Lists)
     const size_t sizes[] = {32, 8, 4};
     const auto batch = [&](size_t count) { return said([&] { fp_copy_batch(&call, to, from, sizes, count); }); };
     EXPECT_EQ("unnamed : 0<0 waits", batch(0));
+    EXPECT_EQ(unsigned{PTDS_OP_OPAQUE}, call.op);
     EXPECT_EQ("w a[0,32) r p[16,48) : 10000 20010 20 1 20 20 4<2 waits", batch(1));
     EXPECT_EQ("w a[0,32) r p[16,48) w d[8,16) r e[0,8) unnamed : 0<0 waits", batch(2));
     EXPECT_EQ("w a[0,32) r p[16,48) w d[8,16) r e[0,8) r m[0,4) unnamed : 0<0 waits", batch(3)) << "one of the host's own";
