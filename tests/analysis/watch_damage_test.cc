@@ -39,7 +39,8 @@ Ran Watch(const std::string &bytes, const std::string &before = "")
 }
 
 /* A process that was killed in a cuMemFree of thread 2, behind a kernel that thread 1 put on a stream. */
-std::string Killed(bool ended_well = false, unsigned alive = 0, uint64_t since = 200, uint64_t others_since = 0)
+std::string Killed(bool ended_well = false, unsigned alive = 0, uint64_t since = 200, uint64_t others_since = 0,
+                   uint32_t kernel = 1)
 {
     TraceBuilder builder;
     builder.chunk_size = 1024;
@@ -58,9 +59,10 @@ std::string Killed(bool ended_well = false, unsigned alive = 0, uint64_t since =
     builder.Stack(1, {0x1010, 0x1020});
     CallSpec launch;
     launch.enter = 100;
-    launch.op = PTDS_OP_LAUNCH;
     launch.stream = launch.target = 5;
-    launch.object = launch.stack = 1;
+    launch.op = kernel != 0 ? PTDS_OP_LAUNCH : PTDS_OP_OPAQUE;
+    launch.object = kernel;
+    launch.stack = 1;
     builder.Call(launch);
     builder.Count(1, 2, false, {});
     builder.Count(2, 2, false, {});
@@ -89,6 +91,13 @@ TEST(WatchDead, WhatWasInFlight)
                              "at prog+0x10", "it waits for everything in its context",
                              "stream #5 (non-blocking), last work: kernel persistent, put there by thread ", "\"main\""})
         EXPECT_NE(std::string::npos, ran.said.find(part)) << part << "\n" << ran.said;
+}
+
+TEST(WatchDead, WorkThatIsNoKernel)
+{
+    Ran ran = Watch(Killed(false, 0, 200, 0, 0));
+    EXPECT_NE(std::string::npos, ran.said.find("stream #5 (non-blocking), last work: no kernel, put there by thread "))
+        << ran.said;
 }
 
 /* What is said of a process that goes on (this one) up to some words, which end it. */
