@@ -10,8 +10,8 @@
 #include "interpose/env/env.h"
 
 static const char prefix[] = "PTDS_";
-static char
-    storage[16384]; /* "NAME=value", one behind the other; programs also write over their first environment's memory */
+/* "NAME=value", one behind the other. A copy, for programs also write over their first environment's memory. */
+static char storage[16384];
 static size_t used;
 static const char *too_long; /* of those that did not fit the last, where it was: that it is there is refused later */
 

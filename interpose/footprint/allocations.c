@@ -198,7 +198,7 @@ void objects_array_of(struct call *C, const void *part, const void *whole)
 /* A module's variable and a second mapping of the same bytes have uids of their own, and share a memory's. */
 int allocations_is_there(const struct ptds_rec_MEMORY *record)
 {
-    struct place place;
+    struct place place = {NULL, 0, 0, 0};
     if (record->kind == PTDS_MEMORY_ARRAY)
         place = (struct place){allocations_by_handle(record->address), record->address, 0, 0};
     else

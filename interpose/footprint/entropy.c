@@ -30,8 +30,8 @@ uint64_t bits_peek(const struct bits *bits, unsigned count)
         return word >> begin % 8 & ((UINT64_C(1) << count) - 1);
     }
     for (unsigned i = 0; i < count; i++) {
-        int64_t at = begin + i; /* below the position, which is within the bytes */
-        if (at >= 0)
+        int64_t at = begin + i;
+        if (at >= 0 && (size_t)at / 8 < bits->size)
             word |= (uint64_t)(bits->bytes[at / 8] >> at % 8 & 1) << i;
     }
     return word;
@@ -165,7 +165,7 @@ static int make_codes(struct huffman *huffman, uint8_t *weights, unsigned count)
     weights[count++] = (uint8_t)(high_bit(left) + 1);
     for (unsigned i = 0; i < count; i++)
         from[weights[i] + 1] += weights[i] ? 1u << (weights[i] - 1) : 0;
-    for (unsigned i = 2; i <= log; i++) /* no weight is larger */
+    for (unsigned i = 2; i <= log + 1 && i <= HUFFMAN_LARGEST + 1; i++)
         from[i] += from[i - 1];
     for (unsigned i = 0; i < count; i++) {
         for (uint32_t codes = weights[i] ? 1u << (weights[i] - 1) : 0; codes; codes--) {

@@ -53,7 +53,7 @@ static struct pointed look_at(struct thread *thread, const uint8_t *bytes)
     if (memories_in_span(word)) {
         found.memory = memories_find(thread, word).memory;
     } else if (textures_may_be(word)) {
-        int writes;
+        int writes = 0;
         found.memory = textures_memory(word, &writes);
         found.writes = (uint32_t)writes;
     }

@@ -56,7 +56,7 @@ static const char *compute_mode(int mode)
 void record_device(int device)
 {
     char name[256] = "";
-    int mode;
+    int mode = 0;
     if (!record_on() || device < 0 || device >= 64 || capture_any() ||
         (__atomic_fetch_or(&known, UINT64_C(1) << device, __ATOMIC_RELAXED) & UINT64_C(1) << device))
         return;

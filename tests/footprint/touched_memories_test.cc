@@ -11,13 +11,33 @@
 namespace
 {
 
-TEST_F(Touched, MappedChunks)
+/* ---- physical memory ---- */
+
+constexpr size_t chunk = 2 << 20;
+
+CUmemAllocationProp of_device()
 {
-    constexpr size_t chunk = 2 << 20;
     CUmemAllocationProp about = {};
     about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    return about;
+}
+
+void allow(CUdeviceptr at, size_t bytes)
+{
+    const CUmemAccessDesc access = {of_device().location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CU(cuMemSetAccess(at, bytes, &access, 1));
+}
+
+void map_chunk(CUdeviceptr at, CUmemGenericAllocationHandle handle)
+{
+    CU(cuMemMap(at, chunk, 0, handle, 0));
+    allow(at, chunk);
+}
+
+TEST_F(Touched, MappedChunks)
+{
+    CUmemAllocationProp about = of_device();
     CUmemGenericAllocationHandle one, two;
     CUdeviceptr range;
     CU(cuMemCreate(&one, chunk, &about, 0));
@@ -26,7 +46,7 @@ TEST_F(Touched, MappedChunks)
     CU(cuMemMap(range, chunk, 0, one, 0));
     CU(cuMemMap(range + chunk, chunk, 0, two, 0));
     CU(cuMemMap(range + 2 * chunk, chunk, 0, one, 0));
-    CU(cuMemSetAccess(range, 3 * chunk, &access, 1));
+    allow(range, 3 * chunk);
     name("one", range);
     name("two", range + chunk);
     names[watch_reservation(range)] = "all";
@@ -55,28 +75,21 @@ TEST_F(Touched, MappedChunks)
 /* In two reservations at once: what each reaches, the other may reach, too. After one has gone, nothing is left of it. */
 TEST_F(Touched, ChunksInTwoReservations)
 {
-    constexpr size_t chunk = 2 << 20;
-    CUmemAllocationProp about = {};
-    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAllocationProp about = of_device();
     CUmemGenericAllocationHandle handle;
     CUdeviceptr first, second;
     CU(cuMemCreate(&handle, chunk, &about, 0));
     CU(cuMemAddressReserve(&first, chunk, 0, 0, 0));
     CU(cuMemAddressReserve(&second, chunk, 0, 0, 0));
-    CU(cuMemMap(first, chunk, 0, handle, 0));
-    CU(cuMemSetAccess(first, chunk, &access, 1));
+    map_chunk(first, handle);
     const memory *before = watch_reservation(first);
     CU(cuMemUnmap(first, chunk));
-    CU(cuMemMap(second, chunk, 0, handle, 0));
-    CU(cuMemSetAccess(second, chunk, &access, 1));
+    map_chunk(second, handle);
     EXPECT_NE(watch_reservation(second), before);
     name("chunk", second);
     names[watch_reservation(second)] = "second";
     TOUCHES(cuMemsetD8Async(second, 0, 8, nullptr), "w chunk[0,8) w second[0,8)");
-    CU(cuMemMap(first, chunk, 0, handle, 0));
-    CU(cuMemSetAccess(first, chunk, &access, 1));
+    map_chunk(first, handle);
     TOUCHES(cuMemsetD8Async(first, 0, 8, nullptr), "!OTHER");
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(first, chunk));
@@ -89,24 +102,18 @@ TEST_F(Touched, ChunksInTwoReservations)
 /* Its contents stay when a chunk is mapped in another reservation, so what is known of pointers there goes with it. */
 TEST_F(Touched, PointersInAChunkThatMoves)
 {
-    constexpr size_t chunk = 2 << 20;
-    CUmemAllocationProp about = {};
-    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAllocationProp about = of_device();
     CUmemGenericAllocationHandle handle;
     CUdeviceptr first, second, a = device("a"), b = device("b");
     CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
     CU(cuMemCreate(&handle, chunk, &about, 0));
     CU(cuMemAddressReserve(&first, chunk, 0, 0, 0));
     CU(cuMemAddressReserve(&second, chunk, 0, 0, 0));
-    CU(cuMemMap(first, chunk, 0, handle, 0));
-    CU(cuMemSetAccess(first, chunk, &access, 1));
+    map_chunk(first, handle);
     CU(cuMemcpyHtoD(first + 16, &a, 8));
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(first, chunk));
-    CU(cuMemMap(second, chunk, 0, handle, 0));
-    CU(cuMemSetAccess(second, chunk, &access, 1));
+    map_chunk(second, handle);
     name("chunk", second);
     names[watch_reservation(second)] = "second";
     EXPECT_EQ(launch(gather, b, second, 0u, 0u), "w b w chunk w second w a");
@@ -194,12 +201,8 @@ TEST_F(Touched, MemoryThatOthersGet)
 /* Memory that was handed out and came back as another is still that when it is handed out again. */
 TEST_F(Touched, MemoryThatComesBackMayBeAnyOfOurs)
 {
-    constexpr size_t chunk = 2 << 20;
-    CUmemAllocationProp about = {};
-    about.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    about.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemAllocationProp about = of_device();
     about.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    CUmemAccessDesc access = {about.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle ours, back;
     CUdeviceptr range;
     int descriptor = -1;
@@ -208,8 +211,7 @@ TEST_F(Touched, MemoryThatComesBackMayBeAnyOfOurs)
     CU(cuMemImportFromShareableHandle(&back, (void *)(intptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(descriptor);
     CU(cuMemAddressReserve(&range, chunk, 0, 0, 0));
-    CU(cuMemMap(range, chunk, 0, back, 0));
-    CU(cuMemSetAccess(range, chunk, &access, 1));
+    map_chunk(range, back);
     TOUCHES(cuMemsetD8Async(range, 0, 8, nullptr), "!OTHER");
     CU(cuMemExportToShareableHandle(&descriptor, back, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     close(descriptor);
