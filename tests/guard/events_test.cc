@@ -5,17 +5,13 @@
  */
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
-#include <atomic>
-#include <functional>
-#include <thread>
-
 extern "C" {
 #include "interpose/guard/events.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
 }
+
+#include "tests/guard/waits.h"
 
 namespace
 {
@@ -79,25 +75,6 @@ TEST_F(Events, ThatNobodySawBeingMadeMayMeasure)
     EXPECT_EQ(guard_event_find(one), nullptr);
     guard_event_recorded_elsewhere(one);
     expect(one, 1, 0, 1);
-}
-
-/* Whether it waits while another thread has the guard's lock; it goes on when that is dropped. */
-bool waits(const std::function<void()> &change)
-{
-    std::atomic<bool> begun{false}, done{false};
-    lock_take(&guard_state.lock);
-    std::thread changer([&] {
-        begun = true;
-        change();
-        done = true;
-    });
-    while (!begun)
-        usleep(100);
-    usleep(20000);
-    const bool waited = !done;
-    lock_drop(&guard_state.lock);
-    changer.join();
-    return waited;
 }
 
 TEST_F(Events, ChangeUnderTheLock)

@@ -3,11 +3,7 @@
  * Whoever changes what the guard keeps does so under its lock: each waits while another thread has it, and gives it back.
  */
 #include "tests/guard/script.h"
-
-#include <unistd.h>
-
-#include <atomic>
-#include <thread>
+#include "tests/guard/waits.h"
 
 namespace
 {
@@ -15,25 +11,6 @@ namespace
 class Locked : public Script
 {
 protected:
-    /* Whether it waits while another thread has the lock; it goes on when that is dropped. */
-    static bool waits(const std::function<void()> &change)
-    {
-        std::atomic<bool> begun{false}, done{false};
-        lock_take(&guard_state.lock);
-        std::thread changer([&] {
-            begun = true;
-            change();
-            done = true;
-        });
-        while (!begun)
-            usleep(100);
-        usleep(20000);
-        const bool waited = !done;
-        lock_drop(&guard_state.lock);
-        changer.join();
-        EXPECT_EQ(0u, guard_state.lock.held) << "it is dropped";
-        return waited;
-    }
     bool waits_before(Way way, uint16_t api, uint8_t op, const std::function<void(struct call *)> &set = nullptr)
     {
         const bool waited = waits([&] { begin(a_, way, api, op, set); });

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Whether somebody takes the guard's lock. It can miss a fault by timing, but finds none where there is none.
+ */
+#ifndef PTDS_TESTS_GUARD_WAITS_H
+#define PTDS_TESTS_GUARD_WAITS_H
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+extern "C" {
+#include "interpose/guard/guard.h"
+#include "interpose/guard/rails.h"
+}
+
+/* Whether it waits while another thread has the lock; it goes on when that is dropped, and drops it, too. */
+inline bool waits(const std::function<void()> &change)
+{
+    std::atomic<bool> begun{false}, done{false};
+    lock_take(&guard_state.lock);
+    std::thread changer([&] {
+        begun = true;
+        change();
+        done = true;
+    });
+    while (!begun)
+        usleep(100);
+    usleep(20000);
+    const bool waited = !done;
+    lock_drop(&guard_state.lock);
+    changer.join();
+    EXPECT_EQ(0u, guard_state.lock.held) << "it is dropped";
+    return waited;
+}
+
+#endif
