@@ -138,8 +138,7 @@ void lanes_remember(struct order *o, struct lane *lane)
     if (lane->kind != LANE_BLOCKING || lane->joined_version == domain->joined_version)
         return;
     lane->joined_version = domain->joined_version;
-    lane->joined_then.count = 0;
-    reach_join(&lane->joined_then, &domain->joined_at_last);
+    reach_copy(&lane->joined_then, &domain->joined_at_last);
 }
 
 static int is_marked(struct lane *lane)

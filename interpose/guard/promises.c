@@ -45,8 +45,7 @@ void lanes_default_work(struct order *o, unsigned number)
     if (domain->changed || domain->fresh) {
         reach_prune(&domain->joined, o);
         domain->joined_version++;
-        domain->joined_at_last.count = 0;
-        reach_join(&domain->joined_at_last, &domain->joined);
+        reach_copy(&domain->joined_at_last, &domain->joined);
     }
     domain->changed = domain->fresh = 0;
 }
@@ -191,7 +190,7 @@ void order_known(struct order *o, const struct promise *promise)
     raise(&domain->known_blocking, promise->blocking);
     reach_prune(&o->known, o);
     reach_join(&o->known, &promise->reach);
-    if (promise->reach.count || o->domains_used > 1)
+    if (promise->reach.count || promise->reach.all || o->domains_used > 1)
         claims_end(o);
 }
 

@@ -28,9 +28,9 @@ moment reach_until(const struct reach *reach, unsigned lane)
 {
     for (unsigned i = 0; i < reach->count; i++) {
         if (reach->at[i].lane == lane)
-            return reach->at[i].until;
+            return reach->at[i].until > reach->all ? reach->at[i].until : reach->all;
     }
-    return 0;
+    return reach->all;
 }
 
 void reach_raise(struct reach *reach, unsigned lane, moment until)
@@ -46,12 +46,23 @@ void reach_raise(struct reach *reach, unsigned lane, moment until)
     }
     if (reach->count < reach->capacity || grow(reach))
         reach->at[reach->count++] = (struct reach_entry){(uint16_t)lane, until};
+    else if (reach->all < until)
+        reach->all = until;
 }
 
 void reach_join(struct reach *reach, const struct reach *from)
 {
     for (unsigned i = 0; i < from->count; i++)
         reach_raise(reach, from->at[i].lane, from->at[i].until);
+    if (reach->all < from->all)
+        reach->all = from->all;
+}
+
+void reach_copy(struct reach *reach, const struct reach *from)
+{
+    reach->count = 0;
+    reach->all = 0;
+    reach_join(reach, from);
 }
 
 void reach_prune(struct reach *reach, const struct order *o)

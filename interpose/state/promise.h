@@ -19,6 +19,7 @@ struct reach_entry {
 };
 struct reach {
     uint16_t count, capacity;
+    moment all; /* every lane is covered up to here: there was no memory for a pair. 0: there was */
     struct reach_entry *at;
 };
 

@@ -5,10 +5,15 @@
  */
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <vector>
 
 extern "C" {
+#include "interpose/base/memory.h"
 #include "interpose/guard/arrays.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/ledger.h"
@@ -113,6 +118,68 @@ TEST(Reach, KnowsTheNewestOfEachLane)
     reach_drop(&reach);
     reach_drop(&from);
     reach_drop(&from);
+}
+
+/* What sets of earlier tests gave back; the largest first, since who grows gives a smaller one back. */
+void take_unused_arrays()
+{
+    for (unsigned size : {65, 17, 5, 1}) {
+        for (int i = 0; i < 8; i++) {
+            struct reach kept = {};
+            for (unsigned lane = 0; lane < size; lane++)
+                reach_raise(&kept, lane, 1);
+        }
+    }
+}
+
+/* The number of the expectation that does not hold; 0: all do. */
+int reach_where_no_memory_is_left()
+{
+    struct reach reach = {}, from = {}, larger = {};
+    for (unsigned lane = 0; lane < 4; lane++)
+        reach_raise(&reach, lane, 10 + lane);
+    reach_raise(&larger, 2, 50);
+    take_unused_arrays();
+    const struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_AS, &none) != 0 || memory_pages(MEMORY_PAGE))
+        return 1;
+    while (memory_keep(16))
+        ;
+    reach_raise(&reach, 0, 11);
+    if (reach_until(&reach, 0) != 11 || reach_until(&reach, 9) != 0)
+        return 2; /* what has room is no more than itself */
+    reach_raise(&reach, 7, 12);
+    reach_raise(&reach, 8, 9);
+    if (reach.count != 4 || reach_until(&reach, 7) != 12 || reach_until(&reach, 9) != 12 || reach_until(&reach, 0) != 12 ||
+        reach_until(&reach, 3) != 13)
+        return 3;
+    reach_join(&from, &reach); /* a set that has no array */
+    if (from.count != 0 || reach_until(&from, 3) != 13 || reach_until(&from, 200) != 13)
+        return 4;
+    reach_join(&larger, &from);
+    if (reach_until(&larger, 2) != 50 || reach_until(&larger, 1) != 13)
+        return 5;
+    reach_copy(&from, &larger);
+    if (reach_until(&from, 2) != 50 || reach_until(&from, 1) != 50)
+        return 6;
+    struct reach nothing = {};
+    reach_copy(&larger, &nothing);
+    if (reach_until(&larger, 2) != 0 || reach_until(&larger, 1) != 0)
+        return 7;
+    reach_drop(&reach);
+    return reach_until(&reach, 7) != 0 ? 8 : 0;
+}
+
+/* A wait too many, where one that is missing could give a wrong result. */
+TEST(Reach, CoversEveryLaneWhereNoMemoryIsLeft)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(reach_where_no_memory_is_left());
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(0, WEXITSTATUS(status)) << "1: there is no limit";
 }
 
 TEST(Reach, ForgetsWhatIsDone)
