@@ -5,7 +5,9 @@
  */
 #include "interpose/base/elf.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static uint32_t note_build_id(uintptr_t at, size_t size, const uint8_t **id)
@@ -170,11 +172,21 @@ void *elf_symbol_after(const ElfW(Dyn) * dynamic, const char *name)
     return found;
 }
 
+char *elf_program_path(char *buffer, size_t size)
+{
+    int saved = errno;
+    ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
+    const char *started = length > 0 ? NULL : (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    if (started) {
+        length = (ssize_t)strnlen(started, size - 1);
+        memcpy(buffer, started, (size_t)length);
+    }
+    buffer[length > 0 ? length : 0] = '\0';
+    errno = saved;
+    return buffer;
+}
+
 const char *elf_path(const struct elf_object *object, char *buffer, size_t size)
 {
-    if (*object->path)
-        return object->path;
-    ssize_t length = readlink("/proc/self/exe", buffer, size - 1);
-    buffer[length > 0 ? length : 0] = '\0';
-    return buffer;
+    return *object->path ? object->path : elf_program_path(buffer, size);
 }

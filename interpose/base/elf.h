@@ -48,7 +48,11 @@ void elf_read_dynamic(struct elf_object *object, const ElfW(Dyn) * dynamic);
 /* The GNU build id; returns its size, 0 if there is none. */
 uint32_t elf_build_id(const struct elf_object *object, const uint8_t **id);
 
-/* The object's path; of the main program the one that the kernel knows, put into the buffer. */
+/* Puts the program's path into the buffer: the one that the kernel knows; without /proc the one that it was started by,
+ * which may be relative. Returns the buffer. Keeps errno. */
+char *elf_program_path(char *buffer, size_t size);
+
+/* The object's path; of the main program elf_program_path's, put into the buffer. */
 const char *elf_path(const struct elf_object *object, char *buffer, size_t size);
 
 /* The address of a function or variable that the object itself defines, any version; NULL if it does not. */

@@ -5,7 +5,6 @@
 #include "interpose/record/definitions.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "interpose/base/clock.h"
 #include "interpose/base/elf.h"
@@ -246,12 +245,7 @@ static void define_object(uintptr_t address)
     char program[1024];
     if (object_known(address) || !elf_containing((const void *)address, &object))
         return;
-    const char *path = object.path;
-    if (!*path) {
-        ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
-        program[size > 0 ? size : 0] = '\0';
-        path = program;
-    }
+    const char *path = elf_path(&object, program, sizeof program);
     struct ptds_rec_OBJECT record = {.base = object.base, .end = object.end, .bias = object.bias};
     const uint8_t *id = NULL;
     uint32_t size = elf_build_id(&object, &id);

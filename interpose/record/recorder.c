@@ -11,6 +11,7 @@
 
 #include "interpose/base/clock.h"
 #include "interpose/base/diag.h"
+#include "interpose/base/elf.h"
 #include "interpose/driver/driver.h"
 #include "interpose/env/env.h"
 #include "interpose/record/append.h"
@@ -53,8 +54,7 @@ static void fill_header(struct ptds_trace_header *header)
     header->born = path_process_born();
     header->run = run_id();
     gethostname(header->host, sizeof header->host - 1);
-    if (readlink("/proc/self/exe", header->program, sizeof header->program - 1) < 0)
-        header->program[0] = '\0';
+    elf_program_path(header->program, sizeof header->program);
     memcpy(header->shim, PTDS_VERSION, sizeof PTDS_VERSION);
     header->schema_offset = 4096;
     header->schema_size = sizeof schema - 1;

@@ -41,7 +41,7 @@ struct ptds_trace_header {
     uint64_t limit;      /* PTDS_TRACE_LIMIT, bytes */
     uint64_t born;       /* when the process began, clock ticks since boot: with the pid, the same before and after exec */
     char host[64];
-    char program[256];                   /* /proc/self/exe */
+    char program[256];                   /* /proc/self/exe, or what it was started by */
     char shim[32];                       /* version of libptds */
     uint32_t schema_offset, schema_size; /* the text of records.def as "NAME id field:type ..." lines, inside the header */
     uint64_t run;                        /* the same in all processes of one `ptds run`; 0: of none */

@@ -5,7 +5,20 @@
 #include "tests/base/made_object.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+static bool no_proc;
+
+/* In place of the C library's: the whole program's, and so the shim's. */
+extern "C" ssize_t readlink(const char *path, char *buffer, size_t size) noexcept
+{
+    if (!no_proc)
+        return syscall(SYS_readlink, path, buffer, size);
+    errno = ENOENT;
+    return -1;
+}
 
 namespace
 {
@@ -136,6 +149,28 @@ TEST(Elf, IsTheCLibrary)
 /* ---- notes ---- */
 
 /* Names and contents of notes are padded to four bytes. */
+/* As in a container or a daemon's root without /proc. */
+TEST(Elf, TheProgramsPath)
+{
+    const std::string started = reinterpret_cast<const char *>(getauxval(AT_EXECFN));
+    char path[1024], known[1024] = {}, little[6];
+    ASSERT_LT(0, syscall(SYS_readlink, "/proc/self/exe", known, sizeof known - 1));
+    struct elf_object program = {}, library = {};
+    program.path = "";
+    library.path = "/lib/made.so";
+    errno = EDOM;
+    EXPECT_STREQ(known, elf_program_path(path, sizeof path));
+    EXPECT_STREQ(known, elf_path(&program, path, sizeof path));
+    EXPECT_STREQ("/lib/made.so", elf_path(&library, path, sizeof path));
+    EXPECT_EQ(std::string(known, 5), elf_program_path(little, sizeof little));
+    no_proc = true;
+    EXPECT_EQ(started, elf_program_path(path, sizeof path));
+    EXPECT_EQ(started, elf_path(&program, path, sizeof path));
+    EXPECT_EQ(started.substr(0, 5), elf_program_path(little, sizeof little));
+    no_proc = false;
+    EXPECT_EQ(EDOM, errno);
+}
+
 TEST(Elf, BuildIds)
 {
     struct alignas(4) Bytes {
