@@ -31,7 +31,8 @@
 
 static struct {
     int is_open;
-    int made; /* by us; else it was there, and empty */
+    int made;    /* by us; else it was there, and empty */
+    int crowded; /* the process has as many descriptors as it may */
     int lock; /* holds the lock, nothing else: the program may close any descriptor and get its number for a file of its own
                */
     dev_t device;
@@ -214,7 +215,8 @@ int file_open(const char *pattern)
 
 void file_give_up(void)
 {
-    diag_once(DIAG_ERROR, "PTDS_TRACE: no space for ", file.path, "; recording in memory only");
+    diag_once(DIAG_ERROR, file.crowded ? "PTDS_TRACE: no descriptor is left for " : "PTDS_TRACE: no space for ", file.path,
+              "; recording in memory only");
     if (file.made)
         unlink(file.path);
     else if (ftruncate(file.lock, 0) != 0)
@@ -267,6 +269,7 @@ void *file_map(off_t offset, size_t size)
 {
     struct stat status;
     int descriptor = open_again(&status);
+    file.crowded = descriptor < 0 && errno == EMFILE;
     if (descriptor < 0)
         return NULL;
     void *pages = MAP_FAILED;

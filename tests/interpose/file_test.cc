@@ -5,6 +5,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,6 +78,29 @@ TEST(File, OfAnotherUserIsRefused)
     chmod((folder / "trace").c_str(), 0666);
     expect_refused(folder / "trace", "belongs to another user");
     EXPECT_EQ(read_file(folder / "trace"), "");
+}
+
+/* With one descriptor more than the program needs the lock can be had and the pages can't. */
+TEST(File, WithoutDescriptors)
+{
+    bool none_is_left = false;
+    for (rlim_t most = 4; most < 20; most++) {
+        Folder folder;
+        Command command = small({{"PTDS_TRACE", folder / "trace"}});
+        command.before = [most] {
+            rlimit limit = {most, most};
+            setrlimit(RLIMIT_NOFILE, &limit);
+        };
+        Outcome outcome = run(command);
+        EXPECT_EQ(outcome.err.find("no space"), std::string::npos) << outcome;
+        if (outcome.err.find("PTDS_TRACE: no descriptor is left for " + folder / "trace" + "; recording in memory only") !=
+            std::string::npos) {
+            none_is_left = true;
+            EXPECT_EQ(outcome.exit, 0) << outcome;
+            EXPECT_TRUE(folder.files().empty());
+        }
+    }
+    EXPECT_TRUE(none_is_left);
 }
 
 /* One that was made for it is used, and is left as it was where there is no room. */
