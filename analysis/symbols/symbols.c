@@ -86,10 +86,9 @@ static uint64_t call_address(const struct object_def *object, uint64_t pc)
     return pc - object->bias - 1;
 }
 
-static size_t places(struct site_namer *namer, const struct object_def *object, uint64_t pc, struct site_place *out,
-                     size_t most)
+static size_t places_as_written(struct symbols *symbols, const struct object_def *object, uint64_t pc,
+                                struct site_place *out, size_t most)
 {
-    struct symbols *symbols = namer->data;
     if (most == 0)
         return 0;
     if (object == NULL) {
@@ -98,6 +97,18 @@ static size_t places(struct site_namer *namer, const struct object_def *object, 
     }
     const struct object_file *file = file_of(symbols, object);
     return file != NULL ? object_file_places(file, call_address(object, pc), out, most) : 0;
+}
+
+/* A file's names may hold any bytes, which could steer a terminal. */
+static size_t places(struct site_namer *namer, const struct object_def *object, uint64_t pc, struct site_place *out,
+                     size_t most)
+{
+    size_t count = places_as_written(namer->data, object, pc, out, most);
+    for (size_t i = 0; i < count; i++) {
+        text_clean(out[i].function, sizeof out->function, out[i].function, sizeof out->function);
+        text_clean(out[i].file, sizeof out->file, out[i].file, sizeof out->file);
+    }
+    return count;
 }
 
 static const char *trouble(struct site_namer *namer, const struct object_def *object)
