@@ -264,6 +264,7 @@ int cmd_report(int argc, char **argv)
     if (status != EXIT_CLEAN)
         return status;
     options.spoilt = &spoilt;
+    output.progress.on &= options.progress;
     options.pager &= output.kind == OUTPUT_STDOUT;
     options.rows = terminal_rows() != 0 ? terminal_rows() : SCREEN_MOST_ROWS;
     struct text_sink sink = {.write = write_file, .data = output.file};

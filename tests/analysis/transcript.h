@@ -9,6 +9,8 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "tests/analysis/checked.h"
 #include "tests/support/expected.h"
 
@@ -56,6 +58,8 @@ protected:
                   read_file(data_file("tests/analysis/" + std::string(driver) + "/libcuda.so.1")));
         }
         Write("lib.so", read_file(data_file("tests/analysis/fake/libcuda.so.1")));
+        if (std::string(GetParam()) == "progress")
+            WriteLong();
     }
 
     std::string Run(const std::string &line)
@@ -104,6 +108,23 @@ private:
     void Write(const std::string &name, const std::string &bytes)
     {
         std::ofstream(folder_ / name) << bytes;
+    }
+    /* Two that take long to read: of many calls and of many chunks, most of them not used. `slow MS VERB...` runs ptds on
+     * a terminal, by a clock that is so much further at each look; a line of progress that is written anew begins one. */
+    void WriteLong()
+    {
+        std::string text;
+        for (int i = 0; i < 9000; i++)
+            text += "1@" + std::to_string(10 * i) + " launch s=N1 k=a site=here\n";
+        for (const char *name : {"long-one-whose-name-has-forty-characters-and-more.ptds", "other.ptds"}) {
+            Write(name, BuildTrace(text));
+            std::filesystem::resize_file(folder_ / name, TraceBuilder().header.header_size + 1800u * PTDS_CHUNK_SIZE);
+        }
+        EXPECT_EQ(0, symlink(Real("tests/analysis/quick_clock.so").c_str(), (folder_ / "quick_clock.so").c_str()));
+        Write("bin/slow",
+              "#!/bin/sh\nTERM=xterm script -qec \"LD_PRELOAD=./quick_clock.so CLOCK_STEP_MS=$1 ptds $2\" /dev/null "
+              "</dev/null | cat -v | sed 's/\\^M$//; s/\\^M\\^\\[\\[K/\\n/g'\n");
+        EXPECT_EQ(0, chmod((folder_ / "bin/slow").c_str(), 0700));
     }
     Folder folder_;
 };

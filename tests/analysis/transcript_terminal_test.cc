@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is shown on a terminal (`tty COMMAND` gives it one of 80 columns, and shows escapes as ^[): colours of every kind of
-// line, as many rows as there are, a pager where the text is long.
+// line, as many rows as there are, a pager where the text is long, a line of
+// progress where it takes long.
 #include "tests/analysis/transcript.h"
 
 namespace ptds
@@ -16,7 +17,7 @@ TEST_P(Transcript, IsWhatIsShown)
     Expect();
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("terminal"), TranscriptName);
+INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("terminal", "progress"), TranscriptName);
 
 } // namespace
 } // namespace ptds
