@@ -128,6 +128,17 @@ class Rules(unittest.TestCase):
         self.assertEqual({"f(b, a);"}, self.changes("f(a, b);") - {"while (0) f(a, b);"})
         self.assertEqual(set(), self.changes("__atomic_thread_fence(__ATOMIC_ACQUIRE);"))
 
+    def test_which_of_two_that_are_equal_is_larger_is_no_question(self):
+        def asked(line):
+            text = "int f(int a, int b)\n{\n    int z;\n    %s\n}\n" % line
+            return any(mutant.before[0] in "<>" for mutant in rules.mutants("x.c", text))
+
+        for line in ("z = a > b ? a : b;", "z = a->b < z ? z : a->b;", "f(a >= b ? b : a);", "if (a > b) b = a;", "if (a.b < 7) a.b = 7;",
+                     "if (a != b) return a < b ? -z : z;", "return a != b ? (a > b ? -z : z) : z;"):
+            self.assertFalse(asked(line), line)
+        for line in ("z = a > b ? a : z;", "z = 1 + a > b ? a : b;", "z = a > b ? a : b + 1;", "if (a > b) b = z;", "if (a != z) return a < b ? -z : z;"):
+            self.assertTrue(asked(line), line)
+
     def test_nothing_that_could_hurt(self):
         self.assertEqual(set(), self.changes("if (a < b) unlink(z);"))
         self.assertEqual([], rules.mutants("x.c", "int f(int a)\n{\n    return a < 3;\n}\nint g(int b)\n{\n    return kill(b, 9);\n}\n"))

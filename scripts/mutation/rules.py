@@ -52,6 +52,13 @@ TRUTH = re.compile(r"(?:\breturn|[?:]) -?1(?=;| :)")
 # Whether two things are equal does not depend on which comes first.
 COMPARES = {"memcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp"}
 EQUALITY = re.compile(r"\s*[!=]= 0\b")
+# The larger or smaller of two, and which of two that differ is larger: whether they may be equal there makes no difference.
+ONE, OTHER = r"(?P<one>" + PLACE + r"|\d+)", r"(?P<other>" + PLACE + r"|\d+)"
+NEVER_EQUAL = [re.compile(pattern) for pattern in (
+    r"(?:[(,=?:] ?|\breturn )" + ONE + r" (?P<at>[<>]=?) " + OTHER + r" \? (?:(?P=one) : (?P=other)|(?P=other) : (?P=one))(?=[;,)])",
+    r"\bif \(" + ONE + r" (?P<at>[<>]=?) " + OTHER + r"\)\s*(?:(?P=one) = (?P=other)|(?P=other) = (?P=one));",
+    r"\bif \(" + ONE + r" != " + OTHER + r"\)\s*return (?P=one) (?P<at>[<>]=?) (?P=other) \?",
+    r"(?:[(,=?:] ?|\breturn )" + ONE + r" != " + OTHER + r" \? \(?(?P=one) (?P<at>[<>]=?) (?P=other) \?")]
 # The processors on which the tests run order memory by themselves.
 FENCE = "__atomic_thread_fence"
 
@@ -127,8 +134,11 @@ def swaps(code, start, end):
 
 def sites(code, start, end):
     """Yields (rule, start, end, what the text there becomes)."""
+    same = {found.start("at") for pattern in NEVER_EQUAL for found in pattern.finditer(code, start, end)}
     for rule, pattern, replacements in TOKENS:
         for found in re.finditer(pattern, code[start:end]):
+            if start + found.start(1) in same:
+                continue
             for replacement in replacements:
                 yield rule, start + found.start(1), start + found.end(1), lambda _, new=replacement: new
     truths = {found.end() - 1 for found in TRUTH.finditer(code, start, end)}
