@@ -47,6 +47,10 @@ static void put_stack(const struct telling *telling, const struct ptds_now *now)
 {
     const struct stack_def *stack = now->stack != 0 ? definitions_stack(&telling->report->trace.defs, now->stack) : NULL;
     char frame[512];
+    if (stack == NULL && now->caller == 0) {
+        fprintf(stderr, "ptds:     (call site not recorded)\n");
+        return;
+    }
     if (stack == NULL) {
         report_frame(telling->report, telling->namer, now->caller, frame, sizeof frame);
         fprintf(stderr, "ptds:     at %s\n", frame);
@@ -137,7 +141,8 @@ static void put_others(const struct telling *telling)
             continue;
         fprintf(stderr, "ptds:   meanwhile ");
         put_thread(telling, flight->thread);
-        fprintf(stderr, " is in %s", definitions_api_name(&telling->report->trace.defs, flight->now.api));
+        fprintf(stderr, " is in %s%s", definitions_api_name(&telling->report->trace.defs, flight->now.api),
+                flight->now.twin ? " (per-thread entry)" : "");
         if (report_site(telling->report, telling->namer, flight->now.stack, text, sizeof text))
             fprintf(stderr, " at %s", text);
         fputc('\n', stderr);

@@ -186,17 +186,35 @@ TEST(Symbols, FramesWithoutObjectHaveNone)
     EXPECT_EQ("0x1234", named.Text());
 }
 
-/* The files' own bytes with other names of the same length: the build is the same one. */
+/* The program's own bytes with other names of the same length: the build is the same one. */
+void Rename(const std::string &from, const std::string &to, const std::vector<std::array<std::string, 2>> &names)
+{
+    std::string bytes = read_file(from);
+    for (const auto &[name, as] : names) {
+        ASSERT_EQ(name.size(), as.size()) << name;
+        for (size_t at = 0; (at = bytes.find(name, at)) != std::string::npos; at += name.size())
+            bytes.replace(at, name.size(), as);
+    }
+    std::ofstream(to) << bytes;
+}
+
+TEST(Symbols, AFileWithAWholePathKeepsIt)
+{
+    Site site;
+    Folder folder;
+    Rename(site.path, folder / "places", {{"tests/analysis", "/ests/analysis"}});
+    std::vector<site_place> places = Named(folder / "places", site.build_id, base + site.offset).Places();
+    ASSERT_EQ(2u, places.size());
+    EXPECT_STREQ("/ests/analysis/places.cc", places[0].file);
+    EXPECT_STREQ("/ests/analysis/places.cc", places[1].file);
+}
+
 TEST(Symbols, NamesInFilesCannotSteerATerminal)
 {
     Site site;
     Folder folder;
-    std::string bytes = read_file(site.path);
-    for (const auto &[name, as] : std::vector<std::array<std::string, 2>>{
-             {"assembled", "as\x1b[2Jled"}, {"innermost", "inn\rrmo\nt"}, {"places.cc", "pla\xe2\x80\xae.cc"}})
-        for (size_t at = 0; (at = bytes.find(name, at)) != std::string::npos; at += name.size())
-            bytes.replace(at, name.size(), as);
-    std::ofstream(folder / "places") << bytes;
+    Rename(site.path, folder / "places",
+           {{"assembled", "as\x1b[2Jled"}, {"innermost", "inn\rrmo\nt"}, {"places.cc", "pla\xe2\x80\xae.cc"}});
     std::vector<site_place> places = Named(folder / "places", site.build_id, base + site.offset).Places();
     ASSERT_EQ(2u, places.size());
     EXPECT_STREQ("unsigned long places::inn?rmo?t<long>(long)", places[0].function);

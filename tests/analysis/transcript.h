@@ -58,8 +58,11 @@ protected:
                   read_file(data_file("tests/analysis/" + std::string(driver) + "/libcuda.so.1")));
         }
         Write("lib.so", read_file(data_file("tests/analysis/fake/libcuda.so.1")));
+        EXPECT_EQ(0, symlink(Real("tests/analysis/quick_clock.so").c_str(), (folder_ / "quick_clock.so").c_str()));
         if (std::string(GetParam()) == "progress")
             WriteLong();
+        if (std::string(GetParam()) == "watch")
+            WriteHanging();
     }
 
     std::string Run(const std::string &line)
@@ -120,11 +123,37 @@ private:
             Write(name, BuildTrace(text));
             std::filesystem::resize_file(folder_ / name, TraceBuilder().header.header_size + 1800u * PTDS_CHUNK_SIZE);
         }
-        EXPECT_EQ(0, symlink(Real("tests/analysis/quick_clock.so").c_str(), (folder_ / "quick_clock.so").c_str()));
         Write("bin/slow",
               "#!/bin/sh\nTERM=xterm script -qec \"LD_PRELOAD=./quick_clock.so CLOCK_STEP_MS=$1 ptds $2\" /dev/null "
               "</dev/null | cat -v | sed 's/\\^M$//; s/\\^M\\^\\[\\[K/\\n/g'\n");
         EXPECT_EQ(0, chmod((folder_ / "bin/slow").c_str(), 0700));
+    }
+    /* Of programs that were killed while threads were in calls, and of one that lives for ever: process 1. `live LAST
+     * OPTIONS TRACE` watches it, a thousand seconds after tick 0, until it has said the last line. */
+    void WriteHanging()
+    {
+        const std::string begin = "thread 2=loader\n"
+                                  "1@0 launch s=B1 k=_Z4gemmPf site=start<-step:/app/train.py:41<-main:/app/train.py:7\n"
+                                  "2@5 launch s=N1 k=spin site=spins@libspin.so\n",
+                          more = "2@12 record s=N1 e=E\n1@15 copy s=N2 from=pinned to=device bytes=64\n"
+                                 "3@20 launch s=L k=spin\n";
+        std::string many = begin;
+        for (int i = 3; i < 20; i++)
+            many += "1@" + std::to_string(10 * i) + " launch s=B" + std::to_string(i) + " k=a site=loop\n";
+        Write("hangs.ptds", BuildTrace("pid 0\nkilled\n" + begin + more +
+                                       "in-flight 1@80 ctx-sync site=start<-step:/app/train.py:41<-main:/app/train.py:7\n"
+                                       "in-flight 2@85 event-sync e=E site=spins@libspin.so\n"
+                                       "in-flight 3@90 sync s=N1 twin\nin-flight 4@95 module-load site=loads\n"));
+        Write("done.ptds", BuildTrace("pid 0\nkilled\n" + begin + "1@10+100 ctx-sync\nin-flight 1@120 ctx-sync\n"));
+        Write("many.ptds", BuildTrace("pid 0\nkilled\nrecycled\n" + many + "in-flight 2@500 ctx-sync site=waits\n"));
+        Write("lost.ptds", BuildTrace("pid 0\nkilled\nrefused\n" + begin + "in-flight 1@500 sync s=B1 site=waits\n"));
+        Write("live.ptds",
+              BuildTrace("pid 1\nkilled\n" + begin + more +
+                         "in-flight 1@985000000 ctx-sync site=waits\nin-flight 2@999000000 sync s=N1 twin site=start\n"
+                         "in-flight 3@997000000 free\n"));
+        Write("bin/live", "#!/bin/sh\nlast=$1\nshift\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
+                          "while ! grep -q \"$last\" said; do sleep 0.05; done\nkill $!\ncat said\n");
+        EXPECT_EQ(0, chmod((folder_ / "bin/live").c_str(), 0700));
     }
     Folder folder_;
 };

@@ -14,7 +14,7 @@ TEST_P(Transcript, IsWhatIsSaid)
     Expect();
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("run"), TranscriptName);
+INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("run", "watch"), TranscriptName);
 
 } // namespace
 } // namespace ptds

@@ -448,6 +448,7 @@ private:
         memset(&now, 0, sizeof now);
         now.enter = call.enter;
         now.api = static_cast<uint16_t>(call.api);
+        now.twin = (call.flags & PTDS_CALL_TWIN) != 0;
         now.flags = call.flags;
         now.context = call.context;
         now.stream = call.stream;
