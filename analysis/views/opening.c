@@ -117,7 +117,8 @@ struct line opening_lost(const struct report *report)
         line_add(&line, "%s %s%s", text_count(edges->lost[LOSS_DEFINITE]).text, verdict_words[VERDICT_NEEDED],
                  edges->lost[LOSS_POSSIBLE] != 0 ? ", " : "");
     if (edges->lost[LOSS_POSSIBLE] != 0)
-        line_add(&line, "%s %s", text_count(edges->lost[LOSS_POSSIBLE]).text, verdict_words[VERDICT_MAYBE_NEEDED]);
+        line_add(&line, "%s %s", text_count(edges->lost[LOSS_POSSIBLE]).text,
+                 edges->lost[LOSS_DEFINITE] != 0 ? "maybe" : verdict_words[VERDICT_MAYBE_NEEDED]);
     return line;
 }
 

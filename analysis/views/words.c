@@ -82,6 +82,14 @@ struct line report_gpu_times(const struct report_totals *totals)
     return line;
 }
 
+struct small_text report_times(uint64_t calls)
+{
+    struct small_text out = {""};
+    if (calls != 0)
+        snprintf(out.text, sizeof out.text, "%.30sx", text_count(calls).text);
+    return out;
+}
+
 const char *report_api(const struct report *report, const struct finding *finding)
 {
     return finding->has_api ? definitions_api_name(&report->trace.defs, finding->api) : "";

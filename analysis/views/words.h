@@ -28,6 +28,8 @@ extern const char *const edge_kind_words[EDGE_KINDS]; /* what is behind what */
 /* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);
 const uint64_t *report_finding_verdicts(const struct report *report, const struct finding *finding);
+/* "1 203x", of calls; empty where it is no call that was found */
+struct small_text report_times(uint64_t calls);
 /* "3 needed, 1 maybe needed, 12 not needed", "none"; NULL: "not analysed" */
 struct line report_verdicts(const uint64_t *verdicts);
 /* What is said beside the advice, which alone would mislead, where an order at the finding's call site is needed; else

@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
+#include <set>
 
 #include "analysis/compare/file.h"
 #include "analysis/compare/observe.h"
 #include "analysis/report/residual.h"
+#include "analysis/findings/rule.h"
 #include "tests/support/expected.h"
 #include "tests/analysis/shown.h"
 #include "tests/support/run_child.h"
@@ -284,6 +287,41 @@ TEST_P(Shown, IsAllOfThis)
 {
     std::string name = GetParam();
     ExpectAllOf(ExpectedFolder() + name + ".shown", Everything(ExpectedFolder(), name));
+}
+
+/* What people see first: at the program's end, and on a terminal of so many rows. */
+std::string AtFirst(const std::string &name, const std::string &trace, unsigned rows)
+{
+    Opened opened({BuildTrace(trace)});
+    Names names(nullptr);
+    One one(&opened.traces.list.items[0]->source, &names);
+    return "===== " + name + "\n" + Anonymous(one.Put(report_summary) + "-----\n" + one.Screen(rows), opened);
+}
+
+/* Of each rule's own bad trace. */
+TEST(ShownAlways, EveryRule)
+{
+    const rule *rules[RULES_MOST];
+    std::string expected = ExpectedFolder() + "rules.shown", seen;
+    for (size_t i = 0, count = rules_all(rules); i < count; i++)
+        seen += AtFirst(rules[i]->id, rules[i]->bad, 24);
+    ExpectAllOf(expected, seen);
+}
+
+/* Of told/'s runs, in which much goes on at once. */
+TEST(ShownAlways, RunsOfManyKinds)
+{
+    std::string expected = ExpectedFolder() + "runs.shown", folder = ExpectedFolder() + "../told/", seen;
+    std::set<std::string> runs;
+    for (const auto &file : std::filesystem::directory_iterator(folder))
+        if (file.path().extension() == ".run")
+            runs.insert(file.path().stem());
+    EXPECT_LT(20u, runs.size());
+    for (const std::string &run : runs) {
+        std::string text = read_file(folder + run + ".run");
+        seen += AtFirst(run, text.substr(0, text.find("\n---\n") + 1), 50);
+    }
+    ExpectAllOf(expected, seen);
 }
 
 /* What the page's scripts share with the other views, in the page of any trace; nothing of a trace. */

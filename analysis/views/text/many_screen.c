@@ -73,8 +73,8 @@ static void put_finding(struct screen *screen, const struct traces *traces, cons
     const struct report *report = &traces->list.items[folded->process]->report;
     struct line line = {0};
     char text[400];
-    line_add(&line, "#%-3zu %-24s %9s %7sx  %s, %zu process%s", number, finding->rule->id,
-             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", text_count(folded->count).text,
+    line_add(&line, "#%-3zu %-24s %9s %8s  %s, %zu process%s", number, finding->rule->id,
+             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", report_times(folded->count).text,
              severity_names[finding->severity], folded->shares.count, folded->shares.count == 1 ? "" : "es");
     screen_put(screen, &line);
     symbols_of(screen->namer, &report->trace);

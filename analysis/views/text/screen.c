@@ -264,7 +264,7 @@ static void put_verdicts(struct screen *screen)
     struct line line = {0};
     line_add(&line, "Implicit orders: %s%s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text,
              opening_lost(screen->report).text);
-    screen_put(screen, &line);
+    put_long(screen, "", 2, &line);
     put_needed(screen);
 }
 

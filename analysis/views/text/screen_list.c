@@ -114,8 +114,8 @@ static void put_entry(struct screen *screen, const struct entry *entry)
     const char *needed = report_needed(report, finding);
     struct line line = {0};
     line_add(&line, "#%-3zu %-24.24s", entry->first + 1, finding->rule->id);
-    line_add(&line, " %9s %7sx", entry->known != 0 ? text_ns(entry->host_ns).text : "unknown",
-             text_count(entry->calls).text);
+    line_add(&line, " %9s %8s", entry->known != 0 ? text_ns(entry->host_ns).text : "unknown",
+             report_times(entry->calls).text);
     line_add(&line, "  %s", severity_names[finding->severity]);
     if (entry->places > 1)
         line_add(&line, ", at %zu places", entry->places);
@@ -177,7 +177,10 @@ static void put_list(struct screen *screen, unsigned after)
         covered += report->entries.items[i].host_ns;
         findings += report->entries.items[i].findings;
     }
-    line_add(&line, "Findings: %zu of %zu", findings, report->findings.count);
+    if (findings != 0)
+        line_add(&line, "Findings: %zu of %zu", findings, report->findings.count);
+    else
+        line_add(&line, "Findings: none of %zu fits here", report->findings.count);
     if (covered != 0)
         line_add(&line, ", which save up to %s", text_ns(covered).text);
     if (covered != 0 && report->trace.threads > 1)

@@ -130,7 +130,7 @@ static void put_finding(struct summary *summary, const struct rule_sum *rule, in
 {
     struct line line = {0};
     line_add(&line, "ptds:  %-*s", columns, rule->rule->id);
-    line_add(&line, " %5sx %9s", text_count(rule->shown.calls).text,
+    line_add(&line, " %6s %9s", report_times(rule->shown.calls).text,
              rule->shown.known != 0 ? text_ns(rule->shown.host_ns).text : "unknown");
     add_where(summary, rule->top, &line);
     put(summary, &line);
@@ -192,8 +192,8 @@ static void put_errors(struct summary *summary, const struct rule_sum *const *ru
     struct line line = {0};
     for (size_t i = 0; i < count && rules[i]->error != NULL; i++)
         if (said == NULL || rules[i]->rule != said->rule)
-            line_add(&line, "%s%s %sx", line.used == 0 ? "ptds: !! errors: " : ", ", rules[i]->rule->id,
-                     text_count(rules[i]->errors.calls).text);
+            line_add(&line, "%s%s%s%s", line.used == 0 ? "ptds: !! errors: " : ", ", rules[i]->rule->id,
+                     rules[i]->errors.calls != 0 ? " " : "", report_times(rules[i]->errors.calls).text);
     if (line.used != 0)
         put(summary, &line);
 }
