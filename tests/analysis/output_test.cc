@@ -134,11 +134,14 @@ TEST_P(Output, ADanglingSymlinkStaysAndGetsItsFile)
     EXPECT_EQ(0, ran.exit) << ran;
     EXPECT_TRUE(Is(folder / "link", S_IFLNK));
     ExpectWhole(folder / "not-yet", 3);
+    ASSERT_EQ(0, symlink((folder / "later").c_str(), (folder / "whole").c_str()));
+    EXPECT_EQ(0, run(To(folder / "whole")).exit);
+    ExpectWhole(folder / "later", 5);
     ASSERT_EQ(0, symlink("round", (folder / "round").c_str()));
     ran = run(To(folder / "round"));
     EXPECT_EQ(3, ran.exit);
     EXPECT_EQ(1u, lines_of(ran.err).size()) << ran;
-    ExpectNothingElse(4);
+    ExpectNothingElse(6);
 }
 
 TEST_P(Output, AFifoIsWrittenInto)
