@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the SQLite export says of GPUs and contexts: each GPU of the processes has a number of its own, CUDA's where that is
-// free, and contexts say what they are.
+// What the SQLite export says of GPUs, contexts and what ran there: each GPU of the processes has a number of its own,
+// CUDA's where that is free, contexts say what they are, and launches have their shapes.
 #include "tests/analysis/shown.h"
 
 namespace ptds
@@ -73,6 +73,44 @@ TEST(SqliteTargets, ContextsSayWhatTheyAre)
     /* the null stream, process, GPU, context, whether it is a green one */
     EXPECT_EQ("-|-|-|4242|-|5|-|-\n7|-|-|4242|-|6|-|0\n-|-|-|4242|2|7|-|0\n-|-|-|4242|0|8|-|1\n",
               Rows({builder.Bytes()}, "TARGET_INFO_CUDA_CONTEXT_INFO"));
+}
+
+/* Whose shapes and graphs are columns of their own; where a launch has no shape there is none. */
+TEST(SqliteTargets, ShapesOfLaunches)
+{
+    TraceBuilder builder;
+    builder.Stream(1, PTDS_STREAM_NON_BLOCKING);
+    CallSpec call;
+    call.op = PTDS_OP_LAUNCH;
+    call.stream = 1;
+    auto launch = [&](const std::vector<uint64_t> &words) {
+        call.enter += 1000;
+        call.words = words;
+        builder.Call(call);
+        builder.DeviceRun(1, call.enter, call.enter + 1000, call.enter + 1500, 0);
+    };
+    auto block = [](uint64_t x, uint64_t y, uint64_t z, uint64_t attributes) {
+        return x | y << 16 | z << 32 | attributes << 48;
+    };
+    launch({11 | 12ull << 32, 13 | 14ull << 32, block(15, 16, 17, 0)});
+    launch({1, 2, block(3, 4, 5, PTDS_LAUNCH_COOPERATIVE)});
+    launch({1, 2, block(3, 4, 5, PTDS_LAUNCH_PROGRAMMATIC | PTDS_LAUNCH_OTHER)});
+    launch({1, 2, block(3, 4, 5, PTDS_LAUNCH_COOPERATIVE | PTDS_LAUNCH_OTHER)});
+    launch({});
+    call.op = PTDS_OP_GRAPH_LAUNCH;
+    call.object = 77;
+    launch({});
+    call.object = 0;
+    launch({});
+    std::string bytes = builder.Bytes();
+    EXPECT_EQ("2000|2500|-|1|-|1|1|71168950272|2|3|-|1|-|-|11|12|13|15|16|17|-|14|-|-|-|-|-|-\n"
+              "3000|3500|-|1|-|1|2|71168950272|2|3|-|2|-|-|1|0|2|3|4|5|-|0|-|-|-|-|-|-\n"
+              "4000|4500|-|1|-|1|3|71168950272|2|3|-|1|-|-|1|0|2|3|4|5|-|0|-|-|-|-|-|-\n"
+              "5000|5500|-|1|-|1|4|71168950272|2|3|-|2|-|-|1|0|2|3|4|5|-|0|-|-|-|-|-|-\n"
+              "6000|6500|-|1|-|1|5|71168950272|2|3|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-\n",
+              Rows({bytes}, "CUPTI_ACTIVITY_KIND_KERNEL"));
+    EXPECT_EQ("7000|7500|-|1|-|1|6|71168950272|-|77\n8000|8500|-|1|-|1|7|71168950272|-|-\n",
+              Rows({bytes}, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"));
 }
 
 } // namespace
