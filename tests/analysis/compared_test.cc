@@ -99,7 +99,8 @@ TEST_P(Compare, SaysAllOfThis)
     ExpectAllOf(data_file(name + ".said"), said);
 }
 
-INSTANTIATE_TEST_SUITE_P(Baselines, Compare, testing::Values("thrice", "once", "many", "names", "unchanged", "uneven"),
+INSTANTIATE_TEST_SUITE_P(Baselines, Compare,
+                         testing::Values("thrice", "once", "many", "names", "unchanged", "uneven", "several"),
                          [](const testing::TestParamInfo<const char *> &pair) { return std::string(pair.param); });
 
 TEST(Histories, KeepTheirLatestRuns)
