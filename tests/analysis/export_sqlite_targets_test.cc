@@ -75,6 +75,12 @@ TEST(SqliteTargets, ContextsSayWhatTheyAre)
               Rows({builder.Bytes()}, "TARGET_INFO_CUDA_CONTEXT_INFO"));
 }
 
+TEST(SqliteTargets, AGpuOfSeveralContextsIsOne)
+{
+    std::string bytes = BuildTrace("context 1\ncontext 2\ncontext 3\n1@0 launch s=N1 k=a\n1@10 launch s=N2 k=a ctx=2\n");
+    EXPECT_EQ("0|0|4242|-|-\n", Rows({bytes}, "TARGET_INFO_CUDA_DEVICE"));
+}
+
 /* Whose shapes and graphs are columns of their own; where a launch has no shape there is none. */
 TEST(SqliteTargets, ShapesOfLaunches)
 {
