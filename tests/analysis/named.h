@@ -83,7 +83,11 @@ public:
     }
     const char *Trouble()
     {
-        return namer->trouble(namer, definitions_object_at(&built_->get()->trace.defs, pc_));
+        return Trouble(pc_);
+    }
+    const char *Trouble(uint64_t pc)
+    {
+        return namer->trouble(namer, definitions_object_at(&built_->get()->trace.defs, pc));
     }
 
     site_namer *namer = nullptr;

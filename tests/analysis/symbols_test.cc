@@ -229,6 +229,27 @@ TEST(Symbols, NamesInFilesCannotSteerATerminal)
     EXPECT_NE(std::string::npos, assembled.find(" as?[2Jled (places_as?[2Jled.S:")) << assembled;
 }
 
+/* The program was built again between two loads of it, or another one is a copy. */
+TEST(Symbols, FilesAreTheSameByPathAndBuild)
+{
+    Site site;
+    Folder folder;
+    std::string other = site.build_id, copy = folder / "copy";
+    other.back() = static_cast<char>(other.back() ^ 1);
+    ASSERT_EQ(0, run({{"/bin/cp", site.path, copy}}).exit);
+    TraceBuilder builder;
+    builder.Object(1, site.path, base, base + 0x100000, site.build_id);
+    builder.Object(2, site.path, base + 0x200000, base + 0x300000, other);
+    builder.Object(3, folder / "gone", base + 0x400000, base + 0x500000, site.build_id);
+    builder.Object(4, copy, base + 0x600000, base + 0x700000, site.build_id);
+    Named named(builder, base + site.offset);
+    EXPECT_EQ(2u, named.Places().size());
+    EXPECT_EQ(nullptr, named.Trouble());
+    EXPECT_STREQ("changed since the trace", named.Trouble(base + 0x200000 + site.offset));
+    EXPECT_STREQ("no such file here", named.Trouble(base + 0x400000 + site.offset));
+    EXPECT_EQ(nullptr, named.Trouble(base + 0x600000 + site.offset));
+}
+
 TEST(Symbols, KernelNamesAreDemangled)
 {
     Built built(BuildTrace(
