@@ -44,7 +44,6 @@ struct comparable {
     bool by_command; /* --compare finds two bare runs different */
     bool broken;     /* or cannot say: how it ended */
     struct ending ending;
-    size_t masked; /* numbers left out, of all things */
 };
 
 /* What a replay of the record under a policy says beforehand. */

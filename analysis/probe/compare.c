@@ -30,7 +30,6 @@ static void cannot_compare(struct probe *probe, size_t thing, struct comparable 
     if (probe->comparable.thing != NULL)
         return;
     why.nothing_printed = probe->comparable.nothing_printed;
-    why.masked = probe->comparable.masked;
     why.thing = probe_thing_name(probe, thing);
     probe->comparable = why;
 }
@@ -124,7 +123,6 @@ static void learn_all(struct probe *probe)
             learn_by_command(probe, thing);
         else if (learnt->varies != VARIES_NOT && answers(probe, thing, out_is_empty))
             cannot_compare(probe, thing, (struct comparable){.varies = learnt->varies, .line = learnt->line});
-        probe->comparable.masked += learnt->varies == VARIES_NOT ? learnt->list.count : 0;
     }
     probe->comparable.nothing_printed = nothing;
 }
