@@ -8,6 +8,7 @@
 #define PTDS_TESTS_ANALYSIS_TRANSCRIPT_H
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -128,8 +129,8 @@ private:
               "</dev/null | cat -v | sed 's/\\^M$//; s/\\^M\\^\\[\\[K/\\n/g'\n");
         EXPECT_EQ(0, chmod((folder_ / "bin/slow").c_str(), 0700));
     }
-    /* Of programs that were killed while threads were in calls, and of one that lives for ever: process 1. `live LAST
-     * OPTIONS TRACE` watches it, a thousand seconds after tick 0, until it has said the last line. */
+    /* Of programs that were killed while threads were in calls, and of one that lives: this one. `live LAST OPTIONS TRACE`
+     * watches it, a thousand seconds after tick 0, until it has said the last line. */
     void WriteHanging()
     {
         const std::string begin = "thread 2=loader\n"
@@ -148,11 +149,11 @@ private:
         Write("many.ptds", BuildTrace("pid 0\nkilled\nrecycled\n" + many + "in-flight 2@500 ctx-sync site=waits\n"));
         Write("lost.ptds", BuildTrace("pid 0\nkilled\nrefused\n" + begin + "in-flight 1@500 sync s=B1 site=waits\n"));
         Write("live.ptds",
-              BuildTrace("pid 1\nkilled\n" + begin + more +
+              BuildTrace("pid " + std::to_string(getpid()) + "\nkilled\n" + begin + more +
                          "in-flight 1@985000000 ctx-sync site=waits\nin-flight 2@999000000 sync s=N1 twin site=start\n"
                          "in-flight 3@997000000 free\n"));
         Write("bin/live", "#!/bin/sh\nlast=$1\nshift\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
-                          "while ! grep -q \"$last\" said; do sleep 0.05; done\nkill $!\ncat said\n");
+                          "while kill -0 $! && ! grep -q \"$last\" said; do sleep 0.05; done\nkill $!\ncat said\n");
         EXPECT_EQ(0, chmod((folder_ / "bin/live").c_str(), 0700));
     }
     Folder folder_;
