@@ -67,6 +67,13 @@ void ExpectTheHang(const std::string &said)
     EXPECT_NE(said.find("(non-blocking), last work: kernel gate, put there by thread "), std::string::npos) << said;
 }
 
+/* A second is enough of an idle machine, and nothing of a busy one. */
+void WaitUntilItIsTold(const Running &watcher)
+{
+    EXPECT_TRUE(WaitUntil([&] { return watcher.err().find("last work: kernel gate") != std::string::npos; }))
+        << watcher.err();
+}
+
 /* Lets the program go on; the watcher has told of the hang while it lasted. */
 Outcome EndOfTheHang(Running &program, Running &watcher, const std::string &gate)
 {
@@ -85,7 +92,8 @@ TEST(Watch, NamesTheKernelAndTheCallWhileItLasts)
     Running program(Hanging(folder / "trace", folder / "go"));
     ASSERT_TRUE(program.wait_for("ready"));
     Running watcher(Watching(folder / "trace", "200ms"));
-    usleep(1000000);
+    WaitUntilItIsTold(watcher);
+    usleep(500000); /* it looks again */
     Outcome watched = EndOfTheHang(program, watcher, folder / "go");
     EXPECT_EQ(watched.err.find("cuMemFree_v2"), watched.err.rfind("cuMemFree_v2")) << "told once, nothing changed\n"
                                                                                    << watched;
@@ -101,7 +109,7 @@ TEST(Watch, WhatBeginsToHangWhileItWatchesForAMillisecond)
     usleep(500000);
     Open(folder / "begin");
     ASSERT_TRUE(program.wait_for("ready"));
-    usleep(1000000);
+    WaitUntilItIsTold(watcher);
     EndOfTheHang(program, watcher, folder / "go");
 }
 
@@ -174,7 +182,7 @@ TEST(Watchdog, BesideTheProgramItself)
         command.libraries = {Simulator()};
         Running program(command);
         ASSERT_TRUE(program.wait_for("ready"));
-        usleep(1000000);
+        WaitUntilItIsTold(program);
         ExpectAFolderOfItsOwn(folder, own_trace);
         Open(folder / "go");
         Outcome outcome = program.end();

@@ -122,6 +122,11 @@ std::string Running::out() const
     return contents(out_);
 }
 
+std::string Running::err() const
+{
+    return contents(err_);
+}
+
 bool Running::wait_for(const std::string &text)
 {
     for (int i = 0; i < command_.seconds * 1000; i++) {

@@ -49,8 +49,9 @@ public:
     {
         return pid_;
     }
-    /* What it has written to stdout so far. */
+    /* What it has written to stdout, to stderr so far. */
     std::string out() const;
+    std::string err() const;
     /* Waits until stdout contains the text; false after the command's time limit or its end. */
     bool wait_for(const std::string &text);
     void kill(int signal) const;
