@@ -159,6 +159,16 @@ void touch_handle(struct touched *touched, uint64_t handle, int writes)
         touch_opaque(touched, OPAQUE_OTHER);
 }
 
+/* To a stream, or to the host. A length of 0 means all of the allocation, and is what programs give. */
+static void touch_attached(struct call *C, uint64_t base, uint64_t bytes)
+{
+    struct memory *memory = bytes ? NULL : memories_find(C->thread, base).memory;
+    if (memory)
+        touch_whole(&C->touched, memory, 1);
+    else
+        fp_touch_bytes(C, base, bytes ? bytes : 1, 1);
+}
+
 void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes)
 {
     C->word[0] = base;
@@ -166,8 +176,10 @@ void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes)
     fp_words(C, op, 2);
     if (!C->footprint)
         return;
-    if (op == PTDS_OP_PREFETCH || op == PTDS_OP_ATTACH)
-        fp_touch_bytes(C, base, bytes, op == PTDS_OP_ATTACH);
+    if (op == PTDS_OP_PREFETCH)
+        fp_touch_bytes(C, base, bytes, 0);
+    else if (op == PTDS_OP_ATTACH)
+        touch_attached(C, base, bytes);
     else
         touch_opaque(&C->touched, OPAQUE_WAITS_FOR_VALUE);
     if (op == PTDS_OP_WRITE_VALUE)

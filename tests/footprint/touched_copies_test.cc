@@ -145,4 +145,19 @@ TEST_F(Touched, Batches)
     CU(cuStreamDestroy(stream));
 }
 
+/* To a stream, or to the host: of managed memory all, which a length of 0 means, too. */
+TEST_F(Touched, AttachedMemory)
+{
+    CUdeviceptr managed;
+    CU(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    name("managed", managed);
+    TOUCHES(cuStreamAttachMemAsync(nullptr, managed, 4096, CU_MEM_ATTACH_GLOBAL), "w managed[0,4096)");
+    TOUCHES(cuStreamAttachMemAsync(nullptr, managed, 0, CU_MEM_ATTACH_HOST), "w managed");
+    EXPECT_EQ(last.host, 1);
+    CU(cuMemFree(managed));
+    last = {};
+    cuStreamAttachMemAsync(nullptr, managed, 0, CU_MEM_ATTACH_HOST); /* gone: whatever lies there */
+    EXPECT_EQ(text(), "!OTHER");
+}
+
 } // namespace
