@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All that the recorder writes of ordinary programs on the simulated driver, held against files: `traces/`. After a change
+ * of what is recorded `scripts/renew` writes them anew.
+ */
+#include "tests/interpose/trace_text.h"
+#include "tests/support/expected.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* A program by its path, its arguments, and under which policy. */
+struct Case {
+    const char *name, *program;
+    std::vector<std::string> arguments;
+    const char *policy;
+};
+
+std::ostream &operator<<(std::ostream &out, const Case &one)
+{
+    return out << one.program << ", " << one.policy;
+}
+
+class WholeTrace : public testing::TestWithParam<Case>
+{
+};
+
+TEST_P(WholeTrace, IsAsItWas)
+{
+    Folder folder;
+    Recorded recorded;
+    Command command;
+    command.argv = {data_file(GetParam().program)};
+    command.argv.insert(command.argv.end(), GetParam().arguments.begin(), GetParam().arguments.end());
+    command.preload = {shim()};
+    command.libraries = simulator();
+    command.env = {{"PTDS_POLICY", GetParam().policy}, {"PTDS_REPORT", "off"}, {"PTDS_TRACE", folder / "trace"}};
+    recorded.outcome = run(command);
+    ASSERT_EQ(recorded.outcome.exit, 0) << recorded.outcome;
+    EXPECT_EQ(recorded.outcome.err, "");
+    recorded.trace = walk(folder / "trace");
+    recorded.bytes = read_file(folder / "trace");
+    ExpectAllOf(data_file(std::string("tests/interpose/traces/") + GetParam().name + ".txt"), TraceText(recorded).all());
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, WholeTrace,
+                         testing::Values(Case{"memory", "tests/conformance/memory", {}, "observe"},
+                                         Case{"memory_guarded", "tests/conformance/memory", {}, "guarded"},
+                                         Case{"indirect", "tests/conformance/indirect", {}, "observe"},
+                                         Case{"indirect_guarded", "tests/conformance/indirect", {}, "guarded"},
+                                         Case{"handles", "tests/conformance/handles", {}, "observe"},
+                                         Case{"handles_stream", "tests/conformance/handles", {}, "stream"},
+                                         Case{"whole_memory", "tests/interpose/whole_child", {"memory"}, "observe"},
+                                         Case{"whole_memory_guarded", "tests/interpose/whole_child", {"memory"}, "guarded"},
+                                         Case{"whole_graphs", "tests/interpose/whole_child", {"graphs"}, "observe"},
+                                         Case{"whole_graphs_guarded", "tests/interpose/whole_child", {"graphs"}, "guarded"},
+                                         Case{"whole_order", "tests/interpose/whole_child", {"order"}, "observe"},
+                                         Case{"whole_order_guarded", "tests/interpose/whole_child", {"order"}, "guarded"},
+                                         Case{"noted", "tests/interpose/noted_child", {}, "observe"},
+                                         Case{"kinds", "tests/interpose/memories_child", {"kinds", "3"}, "observe"},
+                                         Case{"launches", "tests/interpose/launch_child", {"launches"}, "observe"},
+                                         Case{"again", "tests/interpose/launch_child", {"again", "3"}, "per-thread"},
+                                         Case{"nvtx", "tests/interpose/recorder_child", {"nvtx"}, "observe"},
+                                         Case{"streams", "tests/interpose/recorder_child", {"streams"}, "guarded"},
+                                         Case{"contexts", "tests/interpose/recorder_child", {"contexts", "3"}, "guarded"}),
+                         [](const testing::TestParamInfo<Case> &one) { return one.param.name; });
+
+} // namespace
+} // namespace ptds
