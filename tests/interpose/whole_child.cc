@@ -5,6 +5,7 @@
  *
  *     memory     allocations of all kinds, parts and aliases of memory, what ends them, what names memory by ranges
  *     graphs     graphs by hand, their nodes asked and changed, clones, updates, launches of each
+ *     kernels    parameters of all sizes, many of them, variables of modules, buffers of parameters
  *     order      events, stream memory operations, attributes, contexts in turn, a second and a third thread
  */
 #include <cstdlib>
@@ -12,38 +13,18 @@
 #include <pthread.h>
 #include <string>
 #include <thread>
-#include <vector>
 
-#include "tests/interpose/simulated.h"
+#include "tests/interpose/whole.h"
 
 namespace
 {
 
-enum { BYTES = 1 << 16, CHUNK = 2 << 20 };
-CUdeviceptr one, other;
-CUstream stream, apart;
-char *pinned;
 alignas(4096) char registered[8192];
 char pageable[BYTES];
 
 CUdeviceptr number(void *pointer)
 {
     return reinterpret_cast<CUdeviceptr>(pointer);
-}
-
-void launch(const char *name, CUstream where, std::vector<void *> params)
-{
-    CU(cuLaunchKernel(kernel(name), 1, 1, 1, 32, 1, 1, 0, where, params.data(), nullptr));
-}
-
-void prepare()
-{
-    start();
-    CU(cuMemAlloc(&one, BYTES));
-    CU(cuMemAlloc(&other, BYTES));
-    CU(cuMemHostAlloc(reinterpret_cast<void **>(&pinned), BYTES, CU_MEMHOSTALLOC_DEVICEMAP));
-    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
-    CU(cuStreamCreateWithPriority(&apart, CU_STREAM_NON_BLOCKING, -1));
 }
 
 /* Host memory by its device address, and what lies in no memory at all. */
@@ -191,17 +172,17 @@ void lists()
         op.dst.op.ptr.ptr = one + 64;
         op.extent = {16, 4, 2};
     }
-    cuMemcpy3DBatchAsync_v2(2, ops, 0, stream);
+    cuMemcpy3DBatchAsync(2, ops, 0, stream);
     CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
     CUdeviceptr managed;
     CU(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
-    cuMemPrefetchAsync_v2(managed + 16, 4096, device, 0, stream);
+    cuMemPrefetchAsync(managed + 16, 4096, device, 0, stream);
     cuMemPrefetchBatchAsync(&managed, sizes, 1, &device, &which, 1, 0, stream);
     cuMemDiscardBatchAsync(to, sizes, 2, 0, stream);
     cuMemDiscardAndPrefetchBatchAsync(to, sizes, 2, &device, &which, 1, 0, stream);
     CU(cuStreamAttachMemAsync(stream, managed, 0, CU_MEM_ATTACH_GLOBAL));
     cuStreamAttachMemAsync(stream, managed + 8, 16, CU_MEM_ATTACH_SINGLE);
-    cuMemAdvise_v2(managed, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, device);
+    cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, device);
     CUmemDecompressParams unpack[1] = {};
     unpack[0].src = reinterpret_cast<void *>(other), unpack[0].srcNumBytes = 100;
     unpack[0].dst = reinterpret_cast<void *>(one), unpack[0].dstNumBytes = 1000;
@@ -229,79 +210,6 @@ int memory()
     CU(cuMemFree(one));
     cuMemFree(one);
     cuMemFree(0);
-    return 0;
-}
-
-CUgraphExec made(CUgraph graph)
-{
-    CUgraphExec exec;
-    CU(cuGraphInstantiate(&exec, graph, 0));
-    CU(cuGraphUpload(exec, stream));
-    CU(cuGraphLaunch(exec, stream));
-    CU(cuGraphLaunch(exec, nullptr));
-    return exec;
-}
-
-CUDA_MEMCPY3D line(CUdeviceptr to, CUdeviceptr from)
-{
-    CUDA_MEMCPY3D copy = {};
-    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-    copy.srcDevice = from, copy.dstDevice = to;
-    copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
-    return copy;
-}
-
-int graphs()
-{
-    CUgraph graph, child, clone;
-    CUgraphNode copy, set, run, below, host;
-    uint32_t count = 4, value = 9;
-    CUdeviceptr third;
-    prepare();
-    CU(cuMemAlloc(&third, 4096));
-    void *params[] = {&one, &value, &count}, *others[] = {&third, &value, &count};
-    CU(cuGraphCreate(&graph, 0));
-    CUDA_MEMCPY3D first = line(one, other);
-    CU(cuGraphAddMemcpyNode(&copy, graph, nullptr, 0, &first, context));
-    CUDA_MEMSET_NODE_PARAMS fill = {one + 128, 0, 3, 4, 5, 1};
-    CU(cuGraphAddMemsetNode(&set, graph, &copy, 1, &fill, context));
-    CUDA_KERNEL_NODE_PARAMS launch_of = {};
-    launch_of.func = kernel("fill");
-    launch_of.gridDimX = launch_of.gridDimY = launch_of.gridDimZ = 1;
-    launch_of.blockDimX = launch_of.blockDimY = launch_of.blockDimZ = 1;
-    launch_of.kernelParams = params;
-    CU(cuGraphAddKernelNode(&run, graph, &set, 1, &launch_of));
-    CUgraphExec exec = made(graph);
-    /* Other memory, in the executable graph alone; then in the graph. */
-    launch_of.kernelParams = others;
-    CU(cuGraphExecKernelNodeSetParams(exec, run, &launch_of));
-    CU(cuGraphLaunch(exec, stream));
-    CUDA_MEMCPY3D second = line(third, other);
-    CU(cuGraphExecMemcpyNodeSetParams(exec, copy, &second, context));
-    CU(cuGraphLaunch(exec, stream));
-    fill.dst = third + 64;
-    CU(cuGraphExecMemsetNodeSetParams(exec, set, &fill, context));
-    CU(cuGraphLaunch(exec, stream));
-    CU(cuGraphClone(&clone, graph));
-    CU(cuGraphMemcpyNodeSetParams(copy, &second));
-    CU(cuGraphMemsetNodeSetParams(set, &fill));
-    CU(cuGraphKernelNodeSetParams(run, &launch_of));
-    CUgraphExec changed = made(graph), cloned = made(clone);
-    CUgraphExecUpdateResultInfo info;
-    CU(cuGraphExecUpdate(cloned, graph, &info));
-    CU(cuGraphLaunch(cloned, apart));
-    /* One within another, and a host function. */
-    CU(cuGraphCreate(&child, 0));
-    CU(cuGraphAddChildGraphNode(&below, child, nullptr, 0, graph));
-    CUDA_HOST_NODE_PARAMS function = {[](void *) {}, nullptr};
-    CU(cuGraphAddHostNode(&host, child, &below, 1, &function));
-    CUgraphExec nested = made(child);
-    CU(cuCtxSynchronize());
-    for (CUgraphExec each : {exec, changed, cloned, nested})
-        CU(cuGraphExecDestroy(each));
-    for (CUgraph each : {graph, clone, child})
-        CU(cuGraphDestroy(each));
-    cuGraphLaunch(nullptr, stream);
     return 0;
 }
 
@@ -436,5 +344,9 @@ int order()
 int main(int argc, char **argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
-    return mode == "memory" ? memory() : mode == "graphs" ? graphs() : mode == "order" ? order() : 2;
+    return mode == "memory"    ? memory()
+           : mode == "graphs"  ? graphs()
+           : mode == "kernels" ? kernels()
+           : mode == "order"   ? order()
+                               : 2;
 }
