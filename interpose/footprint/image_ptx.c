@@ -105,12 +105,14 @@ static int bits_of(const char *word, size_t size)
     return 0;
 }
 
-/* The name is the last word before `[`, `=`, `;` or `,`. */
+/* The name is the last word before `[`, `=`, `;` or `,`. Comments among the words are none of them. */
 static struct declared declared(struct text text)
 {
     struct declared found = {text.at, 0, 0, text};
     while (text.at < text.end && !strchr("[=;,", *text.at)) {
         const char *from = text.at;
+        if (skip_aside(&text))
+            continue;
         while (text.at < text.end && is_word(*text.at))
             text.at++;
         if (text.at > from) {

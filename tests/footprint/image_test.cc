@@ -6,7 +6,10 @@
 
 #include <cstring>
 #include <elf.h>
+#include <fcntl.h>
+#include <fstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 extern "C" {
@@ -54,6 +57,7 @@ TEST(Ptx, TheCompilersOwnDoNotCount)
 /* __func__ and __PRETTY_FUNCTION__. */
 TEST(Ptx, TextsWithoutAName)
 {
+    EXPECT_EQ(of_text(".global .align 1 .b8 __unnamed_[2] = {118, 111};\n"), 0u);
     EXPECT_EQ(of_text(".global .align 1 .b8 __unnamed_1[12] = {118, 111, 105, 100, 32, 83, 10, 20, 30};\n"), 0u);
     for (const char *text :
          {".global .align 1 .b8 __unnamed_1[4] = {118, 0, 105};\n", ".global .align 1 .b8 __unnamed_1[4] = {0};\n",
@@ -69,7 +73,8 @@ TEST(Ptx, VariablesWithRoomForAPointer)
          {".global .align 8 .u64 kept;\n", ".global .b64 kept;\n", ".global .align 8 .b8 node[16];\n",
           ".global .align 8 .f64 sums[4];\n", ".global .align 1 .b8 packed[8];\n", ".global .align 8 .b8 of[2][4];\n",
           ".extern .global .align 8 .b8 unknown[];\n", ".global .b8 few[4], many[16];\n", ".global .b8 first, many[16];\n",
-          ".global .u32 counter;\n.global .u64 kept;\n", ".visible .global .align 8 .b8 node[16] = {1, 2};\n"})
+          ".global /* .u32 */ .u64 kept;\n", ".global .u32 counter;\n.global .u64 kept;\n",
+          ".visible .global .align 8 .b8 node[16] = {1, 2};\n"})
         EXPECT_EQ(of_text(text), room) << text;
     for (const char *text :
          {".global .align 4 .u32 counters[256];\n", ".global .f32 x;\n", ".global .align 2 .b16 halves[64];\n",
@@ -87,6 +92,33 @@ TEST(Image, NothingThatIsKnown)
     EXPECT_EQ(image_variables(nullptr, 10), unsigned{IMAGE_UNREAD});
     EXPECT_EQ(image_file_variables("/nonexistent"), unsigned{IMAGE_UNREAD});
     EXPECT_EQ(image_file_variables("/proc/self/exe"), unsigned{IMAGE_UNREAD}); /* an ELF file of another machine */
+}
+
+std::string text_of(const char *path)
+{
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/* Neither mappings nor descriptors, whichever number the file gets. */
+TEST(Image, LeavesNothingBehind)
+{
+    const std::string path = testing::TempDir() + "/image";
+    std::ofstream(path) << bytes_of(zstd_cubin);
+    const std::string image = bytes_of(lz4_ptx);
+    EXPECT_EQ(image_file_variables(path.c_str()), unsigned{IMAGE_GLOBALS});
+    const std::string before = text_of("/proc/self/maps");
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(image_file_variables(path.c_str()), unsigned{IMAGE_GLOBALS});
+        EXPECT_EQ(image_variables(image.data(), image.size()), unsigned{IMAGE_GLOBALS});
+    }
+    EXPECT_EQ(text_of("/proc/self/maps"), before);
+    const int input = dup(0);
+    close(0);
+    EXPECT_EQ(image_file_variables(path.c_str()), unsigned{IMAGE_GLOBALS});
+    EXPECT_EQ(fcntl(0, F_GETFD), -1);
+    if (input >= 0)
+        dup2(input, 0), close(input);
 }
 
 /* A cubin with one section of that name and size, and symbols: name, type, section (1 that one, 0 none). */
@@ -155,6 +187,37 @@ TEST(Cubin, SymbolsOfItsVariables)
         << "what the later ones are takes nothing back";
     EXPECT_EQ(of(cubin(".nv.global", 8, {{"some", STT_OBJECT, 1, 4}, {"kept", STT_OBJECT, 1, 8}, {"malloc", STT_FUNC, 0}})),
               all);
+}
+
+/* The parts of an image by which others are found; what can't be found may be anything. */
+TEST(Cubin, DamagedTables)
+{
+    const std::string good = cubin(".nv.global", 8, {{"counter", STT_OBJECT, 1}, {"malloc", STT_FUNC, 0}});
+    auto with = [&](auto change) {
+        std::string bad = good;
+        Elf64_Ehdr header;
+        Elf64_Shdr sections[4];
+        memcpy(&header, bad.data(), sizeof header);
+        memcpy(sections, &bad[sizeof header], sizeof sections);
+        change(header, sections);
+        memcpy(&bad[0], &header, sizeof header);
+        memcpy(&bad[sizeof header], sections, sizeof sections);
+        return of(bad);
+    };
+    const unsigned unread = IMAGE_UNREAD, heap = IMAGE_HEAP, all = IMAGE_GLOBALS | IMAGE_POINTERS;
+    EXPECT_EQ(with([](auto &, auto *) {}), heap | IMAGE_GLOBALS);
+    EXPECT_EQ(with([](auto &header, auto *) { header.e_machine = 62; }), unread);
+    EXPECT_EQ(with([](auto &header, auto *) { header.e_ident[EI_CLASS] = ELFCLASS32; }), unread);
+    EXPECT_EQ(with([](auto &header, auto *) { header.e_shentsize--; }), unread);
+    EXPECT_EQ(with([](auto &header, auto *) { header.e_shnum = 0; }), unread);
+    EXPECT_EQ(with([](auto &header, auto *) { header.e_shnum = 1000; }), unread);
+    EXPECT_EQ(with([](auto &header, auto *) { header.e_shoff += 4; }), unread);
+    EXPECT_EQ(with([](auto &header, auto *) { header.e_shstrndx = 4; }), heap) << "nobody knows what the sections are";
+    EXPECT_EQ(with([](auto &, auto *sections) { sections[2].sh_size = 2; }), 0u) << "their names are not there";
+    EXPECT_EQ(with([](auto &, auto *sections) { sections[2].sh_offset = 1 << 20; }), 0u);
+    EXPECT_EQ(with([](auto &, auto *sections) { sections[3].sh_link = 4; }), all);
+    EXPECT_EQ(with([](auto &, auto *sections) { sections[3].sh_offset = 1 << 20; }), all);
+    EXPECT_EQ(with([](auto &, auto *sections) { sections[3].sh_type = SHT_DYNSYM; }), all) << "bytes without a name";
 }
 
 /* A cubin whose variables are initialised: with that. */
