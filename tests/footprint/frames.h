@@ -17,6 +17,8 @@ extern "C" {
 #include "interpose/footprint/unpack.h"
 }
 
+#include "tests/footprint/at_end.h"
+
 namespace
 {
 
@@ -99,7 +101,8 @@ inline Bytes constant(const Bytes &count, uint8_t literal_code, uint8_t offset_c
 inline std::string unpacked(const Bytes &input, size_t size)
 {
     std::string text(size + 64, '\xee');
-    const int whole = unpack_zstd(reinterpret_cast<uint8_t *>(&text[0]), size, input.data(), input.size());
+    const AtEnd placed(std::string(input.begin(), input.end())); /* a byte more that is read is a fault */
+    const int whole = unpack_zstd(reinterpret_cast<uint8_t *>(&text[0]), size, placed.data(), placed.size());
     EXPECT_EQ(std::string(64, '\xee'), text.substr(size)) << "written past its place";
     return whole ? text.substr(0, size) : "refused";
 }

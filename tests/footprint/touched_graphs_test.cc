@@ -107,6 +107,33 @@ TEST_F(Touched, GraphsWithOtherNodes)
     CU(cuGraphDestroy(outer));
 }
 
+/* So deep; what lies deeper is not looked at, and may be anything. */
+TEST_F(Touched, GraphsWithinGraphs)
+{
+    CUdeviceptr a = device("a");
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    CUgraph graph;
+    CUgraphNode node;
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    for (int depth = 0; depth <= 17; depth++) {
+        CUgraphExec exec;
+        CUgraph outer;
+        CU(cuGraphInstantiate(&exec, graph, 0));
+        TOUCHES(cuGraphLaunch(exec, nullptr), depth <= 16 ? "w a" : "!GRAPH");
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphCreate(&outer, 0));
+        CU(cuGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
+        CU(cuGraphDestroy(graph));
+        graph = outer;
+    }
+    CU(cuGraphDestroy(graph));
+}
+
 /* Nodes that the simulated driver has not: an empty one answers for each. */
 TEST_F(Touched, GraphsThatAllocateOrGate)
 {
