@@ -40,8 +40,9 @@ public:
     std::string all()
     {
         header();
-        for (uint64_t i = 0; i < walk_.header.chunks; i++)
-            chunk(PTDS_HEADER_SIZE + i * PTDS_CHUNK_SIZE);
+        for (bool definitions : {true, false}) /* how many chunks they take depends on the machine's names */
+            for (uint64_t i = 0; i < walk_.header.chunks; i++)
+                chunk(PTDS_HEADER_SIZE + i * PTDS_CHUNK_SIZE, definitions);
         std::sort(runs_.begin(), runs_.end());
         for (const auto &[enter, text] : runs_)
             out_ << text << "\n";
@@ -60,7 +61,7 @@ private:
         uint32_t uid;
     };
     std::vector<Range> ranges_;                          /* the last ones count */
-    std::vector<std::pair<uint64_t, std::string>> runs_; /* of host functions, which end when they like */
+    std::vector<std::pair<uint64_t, std::string>> runs_; /* and times, which come when they like */
 
     template <class Value> void number(const char *name, Value value)
     {
@@ -131,7 +132,6 @@ private:
         number("rank", header.rank);
         number("ranks", header.ranks);
         number("clean_end", header.clean_end);
-        number("chunks", header.chunks);
         number("recycled", header.recycled);
         number("refused", header.refused);
         number("limit", header.limit);
@@ -140,19 +140,20 @@ private:
         out_ << line_.str() << "\n";
     }
 
-    void chunk(size_t at)
+    void chunk(size_t at, bool definitions)
     {
         ptds_chunk head;
         memcpy(&head, bytes_.data() + at, sizeof head);
+        if ((head.kind == PTDS_CHUNK_DEFINITIONS) != definitions)
+            return;
         line_.str("");
         line_ << "chunk kind=" << head.kind;
         number("thread", head.thread);
         number("holds", head.holds);
-        number("sequence", head.sequence);
         number("lost", head.lost);
         number("ordinal", head.ordinal);
         number("reserved", head.reserved);
-        out_ << line_.str() << "\n";
+        out_ << (definitions ? "" : line_.str() + "\n");
         if (head.kind == PTDS_CHUNK_COUNTS)
             counts(at, head);
         if (head.kind != PTDS_CHUNK_CALLS && head.kind != PTDS_CHUNK_DEFINITIONS)
@@ -293,6 +294,15 @@ private:
         return text + (why ? " why=" + std::to_string(why) : "");
     }
 
+    void put(const ptds_rec_DEVICE_TIME &record, const std::string &bytes)
+    {
+        ptds_rec_DEVICE_TIME took = record;
+        took.end -= took.start;
+        took.start = 0;
+        line_ << " ns=" << took.end;
+        text(took, bytes);
+        runs_.push_back({record.enter, line_.str()});
+    }
     void put(const ptds_rec_CALL &call, const std::string &bytes)
     {
         EXPECT_TRUE(!call.leave || call.leave >= call.enter);

@@ -16,6 +16,7 @@ struct Case {
     const char *name, *program;
     std::vector<std::string> arguments;
     const char *policy;
+    Settings more = {};
 };
 
 std::ostream &operator<<(std::ostream &out, const Case &one)
@@ -37,6 +38,7 @@ TEST_P(WholeTrace, IsAsItWas)
     command.preload = {shim()};
     command.libraries = simulator();
     command.env = {{"PTDS_POLICY", GetParam().policy}, {"PTDS_REPORT", "off"}, {"PTDS_TRACE", folder / "trace"}};
+    command.env.insert(GetParam().more.begin(), GetParam().more.end());
     recorded.outcome = run(command);
     ASSERT_EQ(recorded.outcome.exit, 0) << recorded.outcome;
     EXPECT_EQ(recorded.outcome.err, "");
@@ -71,6 +73,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"again", "tests/interpose/launch_child", {"again", "3"}, "per-thread"},
                     Case{"nvtx", "tests/interpose/recorder_child", {"nvtx"}, "observe"},
                     Case{"streams", "tests/interpose/recorder_child", {"streams"}, "guarded"},
+                    Case{"times",
+                         "tests/interpose/recorder_child",
+                         {"spins", "8", "runtime"},
+                         "guarded",
+                         {{"PTDS_DEVICE_TIMES", "cupti"}}},
+                    Case{"names", "tests/interpose/recorder_child", {"names"}, "observe"},
                     Case{"contexts", "tests/interpose/recorder_child", {"contexts", "3"}, "guarded"}),
     [](const testing::TestParamInfo<Case> &one) { return one.param.name; });
 
