@@ -244,12 +244,14 @@ private:
     void put(const ptds_rec_BYPASS &, const std::string &)
     {
     }
-    /* Of what is said of the process only what the test has set, and what holds for the driver. */
+    /* But for paths. */
     void put(const ptds_rec_SETTING &record, const std::string &bytes)
     {
-        const std::string said = bytes.substr(sizeof record).c_str();
-        if (said.rfind("PTDS_", 0) == 0 && said.rfind("PTDS_TRACE=", 0) != 0)
-            out_ << "  SETTING kind=" << record.kind << " '" << said << "'\n";
+        std::string said = bytes.substr(sizeof record).c_str();
+        for (const char *own : {"PTDS_TRACE=", "LD_PRELOAD=", "driver_path="})
+            if (said.rfind(own, 0) == 0)
+                said = own;
+        out_ << "  SETTING kind=" << record.kind << " '" << said << "'\n";
     }
     /* Of the functions that were called. */
     void put(const ptds_rec_API &record, const std::string &bytes)

@@ -237,6 +237,22 @@ TEST_F(Store, TheRestOfALastChunk)
     EXPECT_EQ(0xee, *reinterpret_cast<const uint8_t *>(next + 1));
 }
 
+/* Of one that was given back nothing but what it is. */
+TEST_F(Store, TheRestOfOneThatWasGivenBack)
+{
+    struct ptds_chunk *before = take(), *chunk = take(), *next = take();
+    const uint8_t *bytes = reinterpret_cast<const uint8_t *>(chunk);
+    for (struct ptds_chunk *one : {before, chunk, next})
+        memset(one + 1, 0xee, PTDS_CHUNK_SIZE - sizeof *one);
+    store_chunk_back(chunk);
+    EXPECT_EQ(0, bytes[getpagesize()]);
+    EXPECT_EQ(0, bytes[PTDS_CHUNK_SIZE - 1]);
+    EXPECT_EQ(PTDS_CHUNK_MAGIC, chunk->magic);
+    EXPECT_EQ(uint32_t{PTDS_CHUNK_FREE}, chunk->kind);
+    EXPECT_EQ(0xee, bytes[-1]);
+    EXPECT_EQ(0xee, *reinterpret_cast<const uint8_t *>(next + 1));
+}
+
 TEST_F(Store, Ahead)
 {
     struct ptds_chunk *first = store_chunk_ahead(4);
