@@ -334,7 +334,7 @@ private:
             line_ << " " << word(call, i, operand[i]);
         const bool ends = call.op == PTDS_OP_FREE || call.op == PTDS_OP_FREE_ASYNC || call.op == PTDS_OP_FREE_HOST ||
                           call.op == PTDS_OP_UNREGISTER || call.op == PTDS_OP_UNMAP || call.op == PTDS_OP_ARRAY_DESTROY;
-        for (size_t i = ranges_.size(); ends && i-- > 0;)
+        for (size_t i = ranges_.size(); ends && !call.result && i-- > 0;)
             if (ranges_[i].uid == call.object)
                 ranges_.erase(ranges_.begin() + static_cast<ptrdiff_t>(i));
     }

@@ -32,5 +32,7 @@ inline void prepare()
 /* whole_work.cc */
 int graphs();
 int kernels();
+int libraries();
+int failures();
 
 #endif

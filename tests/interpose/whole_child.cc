@@ -6,10 +6,13 @@
  *     memory     allocations of all kinds, parts and aliases of memory, what ends them, what names memory by ranges
  *     graphs     graphs by hand, their nodes asked and changed, clones, updates, launches of each
  *     kernels    parameters of all sizes, many of them, variables of modules, buffers of parameters
+ *     libraries  the same code by a library
+ *     failures   each call twice, since the driver may refuse the first
  *     order      events, stream memory operations, attributes, contexts in turn, a second and a third thread
  */
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <pthread.h>
 #include <string>
 #include <thread>
@@ -344,9 +347,8 @@ int order()
 int main(int argc, char **argv)
 {
     const std::string mode = argc > 1 ? argv[1] : "";
-    return mode == "memory"    ? memory()
-           : mode == "graphs"  ? graphs()
-           : mode == "kernels" ? kernels()
-           : mode == "order"   ? order()
-                               : 2;
+    const std::map<std::string, int (*)()> parts = {{"memory", memory},   {"graphs", graphs},       {"order", order},
+                                                    {"kernels", kernels}, {"libraries", libraries}, {"failures", failures}};
+    auto part = parts.find(mode);
+    return part == parts.end() ? 2 : part->second();
 }

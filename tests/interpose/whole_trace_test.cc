@@ -11,6 +11,15 @@ namespace ptds
 namespace
 {
 
+/* The first call of each: of those that begin or end something, and of work. */
+const char refused[] =
+    "cuMemAlloc_v2:3:2,cuMemHostAlloc:2:2,cuMemHostRegister_v2:1:2,cuMemAllocAsync:1:2,cuArrayCreate_v2:1:2,"
+    "cuStreamCreate:2:2,cuEventCreate:1:2,cuEventRecord:1:2,cuStreamWaitEvent:1:2,cuModuleLoadData:2:2,"
+    "cuModuleGetFunction:1:2,cuLaunchKernel:1:2,cuMemcpyDtoD_v2:1:2,cuGraphInstantiateWithFlags:1:2,"
+    "cuGraphLaunch:1:2,cuStreamSynchronize:1:2,cuArrayDestroy:1:2,cuMemHostUnregister:1:2,"
+    "cuMemFreeHost:1:2,cuMemFreeAsync:1:2,cuMemFree_v2:1:2,cuEventDestroy_v2:1:2,cuStreamDestroy_v2:1:2,"
+    "cuGraphExecDestroy:1:2,cuModuleUnload:1:2";
+
 /* A program by its path, its arguments, and under which policy. */
 struct Case {
     const char *name, *program;
@@ -63,6 +72,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"whole_kernels_guarded", "tests/interpose/whole_child", {"kernels"}, "guarded"},
                     Case{"whole_order", "tests/interpose/whole_child", {"order"}, "observe"},
                     Case{"whole_order_guarded", "tests/interpose/whole_child", {"order"}, "guarded"},
+                    Case{"libraries", "tests/interpose/whole_child", {"libraries"}, "observe"},
+                    Case{"libraries_guarded", "tests/interpose/whole_child", {"libraries"}, "guarded"},
+                    Case{"failures", "tests/interpose/whole_child", {"failures"}, "observe", {{"SIM_FAIL", refused}}},
                     Case{"twins_memory", "tests/interpose/whole_twins_child", {"memory"}, "guarded"},
                     Case{"twins_graphs", "tests/interpose/whole_twins_child", {"graphs"}, "observe"},
                     Case{"twins_order", "tests/interpose/whole_twins_child", {"order"}, "observe"},

@@ -156,3 +156,92 @@ int kernels()
     cuMemsetD8(variable, 0, 8); /* gone with its module */
     return 0;
 }
+
+/* The same code by a library, its kernels and variables found in several ways. */
+int libraries()
+{
+    CUlibrary library;
+    CUkernel kernel_of;
+    CUfunction function, by_module;
+    CUmodule of_library;
+    CUdeviceptr variable, again;
+    size_t bytes;
+    prepare();
+    CU(cuLibraryLoadData(&library, with_variables, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CU(cuLibraryGetKernel(&kernel_of, library, "uses"));
+    CU(cuKernelGetFunction(&function, kernel_of));
+    CU(cuLibraryGetModule(&of_library, library));
+    CU(cuModuleGetFunction(&by_module, of_library, "uses"));
+    CU(cuLibraryGetGlobal(&variable, &bytes, library, "kept"));
+    CU(cuModuleGetGlobal(&again, &bytes, of_library, "table"));
+    void *params[] = {&one};
+    for (CUfunction each : {reinterpret_cast<CUfunction>(kernel_of), function, by_module})
+        cuLaunchKernel(each, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr);
+    CU(cuMemcpyDtoD(variable, one, 8));
+    CU(cuCtxSynchronize());
+    CU(cuLibraryUnload(library));
+    cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr);
+    return 0;
+}
+
+/* Each call is made twice, since the driver may refuse the first one (SIM_FAIL): what it would have made is not there, what
+ * it would have ended still is. */
+int failures()
+{
+    CUdeviceptr third = 0, pooled = 0;
+    CUstream more;
+    CUevent event;
+    CUarray array;
+    CUmodule code;
+    CUfunction function;
+    CUgraph graph;
+    CUgraphExec exec;
+    void *host;
+    alignas(4096) static char registered[4096];
+    CUDA_ARRAY_DESCRIPTOR about = {64, 1, CU_AD_FORMAT_FLOAT, 1};
+    uint32_t value = 1, count = 4;
+    prepare();
+    auto twice = [](auto call) {
+        call();
+        call();
+    };
+    for (int i = 0; i < 2; i++) {
+        cuMemAlloc(&third, 4096);
+        cuMemsetD8(third, 0, 16);
+    }
+    twice([&] { cuMemHostAlloc(&host, 4096, 0); });
+    twice([&] { cuMemHostRegister(registered, sizeof registered, 0); });
+    twice([&] { cuMemAllocAsync(&pooled, 1000, stream); });
+    twice([&] { cuArrayCreate(&array, &about); });
+    twice([&] { cuStreamCreate(&more, 0); });
+    twice([&] { cuEventCreate(&event, 0); });
+    twice([&] { cuEventRecord(event, more); });
+    twice([&] { cuStreamWaitEvent(stream, event, 0); });
+    twice([&] { cuModuleLoadData(&code, ptds_test_ptx); });
+    twice([&] { cuModuleGetFunction(&function, code, "fill"); });
+    void *params[] = {&third, &value, &count};
+    twice([&] { cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr); });
+    twice([&] { cuMemcpyDtoD(one, third, 16); });
+    twice([&] { cuMemsetD8Async(other, 0, 16, more); });
+    CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    twice([&] { cuMemsetD8Async(third, 0, 16, stream); });
+    CU(cuStreamEndCapture(stream, &graph));
+    twice([&] { cuGraphInstantiate(&exec, graph, 0); });
+    twice([&] { cuGraphLaunch(exec, stream); });
+    twice([&] { cuStreamSynchronize(stream); });
+    for (int i = 0; i < 2; i++) {
+        cuMemcpyHtoA(array, 0, registered, 64);
+        cuMemcpyHtoD(pooled, host, 64);
+        cuMemsetD8(third, 0, 16);
+        cuArrayDestroy(array);
+        cuMemHostUnregister(registered);
+        cuMemFreeHost(host);
+        cuMemFreeAsync(pooled, stream);
+        cuMemFree(third);
+        cuEventDestroy(event);
+        cuStreamDestroy(more);
+        cuGraphExecDestroy(exec);
+        cuModuleUnload(code);
+    }
+    return 0;
+}
