@@ -107,6 +107,47 @@ TEST_F(Touched, GraphsWithOtherNodes)
     CU(cuGraphDestroy(outer));
 }
 
+/* A graph that nobody sees through may have put pointers anywhere; one whose nodes are known has not. */
+TEST_F(Touched, GraphsThatMayHaveLeftPointers)
+{
+    CUdeviceptr bodies = device("bodies"), a = device("a");
+    CUfunction read = kernel(".version 7.0\n.target sm_52\n.address_size 64\n"
+                             ".visible .entry _Z4readPK4BodyPf(.param .u64 b, .param .u64 p)\n{\n ret;\n}\n",
+                             "_Z4readPK4BodyPf");
+    CUDA_MEMSET_NODE_PARAMS memset = {};
+    CUDA_HOST_NODE_PARAMS host = {nothing, nullptr};
+    CUgraph graph;
+    CUgraphExec known, unknown;
+    CUgraphNode node;
+    CUcontext context;
+    runnable = false; /* the simulated driver has no such kernel */
+    CU(cuCtxGetCurrent(&context));
+    CU(cuGraphCreate(&graph, 0));
+    memset.dst = a, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+    CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    CU(cuGraphInstantiate(&known, graph, 0));
+    CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
+    CU(cuGraphInstantiate(&unknown, graph, 0));
+    auto fresh = [&] {
+        EXPECT_EQ(cuMemsetD8(bodies, 0, 4096), CUDA_SUCCESS);
+        EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    };
+    fresh();
+    TOUCHES(cuGraphLaunch(known, nullptr), "w a");
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
+    TOUCHES(cuGraphLaunch(unknown, nullptr), "!HOST_FUNCTION");
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    fresh();
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(known));
+    CU(cuGraphExecDestroy(unknown));
+    last = {};
+    cuGraphLaunch(known, nullptr); /* one that was made past the shim, for all it knows */
+    EXPECT_EQ(text(), "!GRAPH");
+    EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
+    CU(cuGraphDestroy(graph));
+}
+
 /* So deep; what lies deeper is not looked at, and may be anything. */
 TEST_F(Touched, GraphsWithinGraphs)
 {
