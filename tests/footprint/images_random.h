@@ -153,23 +153,23 @@ Made variable(Random &random)
 /* Text in which nothing is declared for the whole module. */
 std::string aside(Random &random)
 {
-    static const char *const texts[] = {
-        ".visible .entry f(.param .u64 .ptr .global .align 8 p, .param .u32 n)\n{\n .reg .b64 %rd<3>;\n"
-        " ld.global.u64 %rd1, [p];\n { .reg .global .u64 x; }\n ret;\n}\n",
-        ".func (.param .b32 r) g(.param .u64 .ptr .const p)\n{\n ret;\n}\n",
-        "// .global .u64 in_a_comment;\n",
-        "/* .const .u32 in_a_comment[4]; { ( */\n",
-        ".file 1 \".global .u64 in_a_text; { (\"\n",
-        ".shared .align 8 .b8 shared[64];\n",
-        ".globally .u64 no_directive;\n",
-        ".constant .u64 no_directive;\n",
-        "x.global .u64 no_directive;\n",
-        ".section .debug_str\n{\n .b8 46,103,0\n}\n",
-        "\n\n",
-        ".pragma \"nounroll\";\n",
-        "/*/ .global .u64 still_in_a_comment; */",
-        "/* one *//* another */",
-        "/**/"};
+    static const char kernel[] = ".visible .entry f(.param .u64 .ptr .global .align 8 p)\n{\n ld.global.u64 %rd1, [p];\n"
+                                 " { .reg .global .u64 x; }\n ret;\n}\n";
+    static const char *const texts[] = {kernel,
+                                        ".func (.param .b32 r) g(.param .u64 .ptr .const p)\n{\n ret;\n}\n",
+                                        "// .global .u64 in_a_comment;\n",
+                                        "/* .const .u32 in_a_comment[4]; { ( */\n",
+                                        ".file 1 \".global .u64 in_a_text; { (\"\n",
+                                        ".shared .align 8 .b8 shared[64];\n",
+                                        ".globally .u64 no_directive;\n",
+                                        ".constant .u64 no_directive;\n",
+                                        "x.global .u64 no_directive;\n",
+                                        ".section .debug_str\n{\n .b8 46,103,0\n}\n",
+                                        "\n\n",
+                                        ".pragma \"nounroll\";\n",
+                                        "/*/ .global .u64 still_in_a_comment; */",
+                                        "/* one *//* another */",
+                                        "/**/"};
     return random.of(texts);
 }
 

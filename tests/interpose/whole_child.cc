@@ -46,7 +46,7 @@ void host_memory()
     CU(cuMemcpyDtoD(of_registered + 128, of_pinned + 32, 16));
     CU(cuMemcpyHtoD(one, registered + 16, 20));
     CU(cuMemcpyDtoH(registered + 4096, one, 20));
-    CU(cuStreamSynchronize(stream));
+    CU(cuCtxSynchronize());
     CU(cuMemHostUnregister(registered));
     cuMemHostUnregister(registered);
     CU(cuMemcpyHtoD(one, registered + 16, 20)); /* pageable now */
@@ -70,7 +70,7 @@ void pools()
     CU(cuMemFree(second)); /* the other way */
     cuMemFreeAsync(123, stream);
     CU(cuMemPoolTrimTo(pool, 0));
-    CU(cuStreamSynchronize(stream));
+    CU(cuCtxSynchronize());
     CU(cuMemPoolDestroy(pool));
 }
 
@@ -101,7 +101,7 @@ void mapped()
     int file = -1;
     CU(cuMemExportToShareableHandle(&file, handles[0], CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     CU(cuMemsetD8Async(base, 0, 16, stream)); /* another process may have it by now */
-    CU(cuStreamSynchronize(stream));
+    CU(cuCtxSynchronize());
     CU(cuMemUnmap(base, CHUNK));
     CU(cuMemUnmap(alias, CHUNK));
     CU(cuMemRelease(same));
@@ -193,7 +193,7 @@ void lists()
     CU(cuMemsetD2D8Async(managed, 128, 1, 100, 5, stream));
     CU(cuMemsetD2D16(one + 2, 256, 1, 10, 2));
     cuMemsetD2D32(one + 2, 256, 1, 10, 2); /* not aligned */
-    CU(cuStreamSynchronize(stream));
+    CU(cuCtxSynchronize());
     CU(cuMemFree(managed));
 }
 
@@ -228,6 +228,7 @@ void events()
     CU(cuStreamWaitEvent(apart, timed, 0));
     CU(cuStreamWaitEvent(nullptr, plain, 0));
     CU(cuEventRecord(timed, nullptr));
+    CU(cuStreamSynchronize(stream));
     CU(cuEventSynchronize(timed));
     CU(cuEventQuery(timed));
     CU(cuCtxSynchronize());
