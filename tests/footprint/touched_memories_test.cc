@@ -271,6 +271,32 @@ TEST_F(Touched, AFreeInACapture)
     CU(cuStreamDestroy(stream));
 }
 
+/* The thread's own stream captures, or another one does. */
+TEST_F(Touched, AFreeBesideACapture)
+{
+    CUdeviceptr pointer;
+    CUstream stream;
+    CUgraph graph;
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (CUstream captured : {CU_STREAM_PER_THREAD, stream}) {
+        for (CUstream frees : {CU_STREAM_PER_THREAD, stream}) {
+            CU(cuMemAllocAsync(&pointer, 4096, stream));
+            CU(cuStreamSynchronize(stream));
+            CU(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_RELAXED));
+            const CUresult result = cuMemFreeAsync(pointer, frees);
+            EXPECT_EQ(result, captured == frees ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS);
+            EXPECT_EQ(watch_find(pointer) != nullptr, captured == frees);
+            CU(cuStreamEndCapture(captured, &graph));
+            CU(cuGraphDestroy(graph));
+            if (captured == frees) {
+                CU(cuMemFree(pointer));
+            }
+        }
+    }
+    CU(cuCtxSynchronize());
+    CU(cuStreamDestroy(stream));
+}
+
 TEST_F(Touched, StreamOrderedMemory)
 {
     CUdeviceptr pointer;

@@ -174,6 +174,29 @@ TEST_F(Log, ThreeLinesOfALegacySite)
     EXPECT_EQ("thread 0 (tid 0): 1 further lines of sites already shown", lines().back());
 }
 
+/* What was moved away, what never was there, and what is no work of a stream. */
+TEST_F(Log, WhatIsNotOnTheLegacyStream)
+{
+    work(5);
+    struct call C = made(API_cuMemsetD8Async, PTDS_OP_MEMSET, &here_);
+    C.target_uid = kLegacy;
+    C.flags = PTDS_CALL_LEGACY | PTDS_CALL_REMAPPED;
+    log_call(&C, kShort, 0);
+    C.flags = 0;
+    log_call(&C, kShort, 0);
+    C.flags = PTDS_CALL_REMAPPED;
+    log_call(&C, kShort, 0);
+    EXPECT_EQ(Lines{}, lines());
+    C.flags = PTDS_CALL_LEGACY;
+    log_call(&C, kShort, 0);
+    EXPECT_EQ(1u, lines().size());
+    C.target_uid = 0;
+    log_call(&C, kShort, 0);
+    C.op = PTDS_OP_STREAM_QUERY, C.target_uid = kLegacy;
+    log_call(&C, kShort, 0);
+    EXPECT_EQ(1u, lines().size());
+}
+
 /* Neighbours are counted apart, and so are the kinds of lines of one of them. */
 TEST_F(Log, ThreeOfEachSite)
 {
