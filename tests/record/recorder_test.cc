@@ -272,4 +272,33 @@ TEST_F(Calls, ThereIsNoRoomFor)
     EXPECT_EQ(2u, thread_.lost);
 }
 
+/* Where others have taken all chunks, a thread goes on in its own, from its beginning; one that has none loses its calls.
+ */
+TEST_F(Calls, InTheThreadsOnlyChunk)
+{
+    size_t old;
+    record(made());
+    while (store_chunk(PTDS_CHUNK_CALLS, 99, &old)) {
+    }
+    ASSERT_TRUE(store_is_out());
+    const struct ptds_chunk *own = thread_.chunk;
+    for (int i = 0; i < 2000; i++)
+        record(made());
+    EXPECT_EQ(own, thread_.chunk);
+    EXPECT_EQ(0u, store_header()->refused);
+    EXPECT_GT(store_header()->recycled, 0u);
+    while (store_chunk(PTDS_CHUNK_CALLS, 99, &old)) {
+    }
+    static struct thread other; /* which the recorder knows to the end */
+    other.uid = 8;
+    other.fork_generation = thread_fork_generation;
+    struct call call = made();
+    call.thread = &other;
+    record(call);
+    record(call);
+    EXPECT_EQ(nullptr, other.chunk);
+    EXPECT_EQ(2u, other.lost);
+    EXPECT_EQ(2u, store_header()->refused);
+}
+
 } // namespace
