@@ -41,12 +41,10 @@ static const char *text_in(const struct cubin *cubin, const Elf64_Shdr *table, u
 static unsigned kind_of_section(const struct cubin *cubin, uint32_t index)
 {
     const Elf64_Ehdr *header = cubin->header;
-    if (index >= header->e_shnum || header->e_shstrndx >= header->e_shnum)
+    if (index >= header->e_shnum)
         return 0;
     const char *name = text_in(cubin, &cubin->sections[header->e_shstrndx], cubin->sections[index].sh_name);
-    if (!name)
-        return 0;
-    if (strncmp(name, ".nv.global", 10) == 0)
+    if (!name || strncmp(name, ".nv.global", 10) == 0) /* without a name it may be anything */
         return IMAGE_GLOBALS;
     return strncmp(name, ".nv.constant3", 13) == 0 ? IMAGE_CONSTANTS : 0;
 }
@@ -99,8 +97,8 @@ static unsigned of_cubin(const void *image, size_t size)
         cubin.header->e_machine != EM_OF_CUDA || cubin.header->e_shentsize != sizeof *cubin.sections)
         return IMAGE_UNREAD;
     cubin.sections = inside(&cubin, cubin.header->e_shoff, (uint64_t)cubin.header->e_shnum * sizeof *cubin.sections);
-    if (!cubin.sections || !cubin.header->e_shnum || (uintptr_t)cubin.sections % 8)
-        return IMAGE_UNREAD;
+    if (!cubin.sections || cubin.header->e_shstrndx >= cubin.header->e_shnum || (uintptr_t)cubin.sections % 8)
+        return IMAGE_UNREAD; /* nobody knows what the sections are */
     unsigned found = 0, there = 0, named = 0;
     for (uint32_t i = 0; i < cubin.header->e_shnum; i++) {
         if (cubin.sections[i].sh_size)
