@@ -56,7 +56,10 @@ static struct finding *count_call(struct findings *findings, struct finding *fou
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     found->count++;
-    found->last = call->enter;
+    if (call->enter < found->first) /* some calls are judged later than ones after them */
+        found->first = call->enter;
+    if (call->enter > found->last)
+        found->last = call->enter;
     finding_flag(findings, found, view);
     finding_add(found, FINDING_THREADS, view->call->thread);
     finding_add(found, FINDING_CONTEXTS, call->context);

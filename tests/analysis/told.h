@@ -273,12 +273,33 @@ private:
         Line("per-thread needs");
         Number("waits", repair.needed);
         Number("perhaps", repair.maybe_needed);
+        Number("unplaced", repair.unplaced);
+        Number("partly", repair.partly);
+        Number("wide", repair.wide);
         for (size_t i = 0; i < repair.waits.count; i++) {
             const struct repair_wait &wait = repair.waits.items[i];
             Word(std::to_string(wait.first) + (wait.verdict == VERDICT_NEEDED ? ">" : "?") + std::to_string(wait.second) +
                  (wait.at == CONFLICT_AFTER_WAIT ? "'" : ""));
         }
+        for (size_t i = 0; i < repair.places.count; i++)
+            Place(repair.places.items[i]);
         repair_end(&repair);
+    }
+    void Place(const struct repair_place &place)
+    {
+        Line(std::string("place ") + (place.verdict == VERDICT_NEEDED ? "needed" : "perhaps"));
+        Number("waits", place.waits);
+        Number("calls", place.calls);
+        Number("at", place.at);
+        Number("reason", place.reason);
+        End("from", place.first);
+        End("to", place.second);
+        Number("one-memory", place.one_memory);
+        Number("more-firsts", place.more_firsts);
+        Number("more-seconds", place.more_seconds);
+        Pair(place.pair);
+        if (place.made.thread != 0)
+            End("made", place.made);
     }
     void WhatIf(const struct whatif &whatif)
     {

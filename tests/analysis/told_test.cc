@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/analysis/told.h"
+#include "tests/analysis/told_many.h"
 #include "tests/support/expected.h"
 
 namespace ptds
@@ -64,9 +65,31 @@ std::string NameOf(const testing::TestParamInfo<const char *> &info)
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfRun,
                          testing::Values("cases", "crowd", "freed", "gain", "gaps", "given-up", "guarded", "held", "kept",
                                          "kinds", "mixed-guard", "mixed-kept", "mixed-one", "mixed-own", "mixed-shared",
-                                         "mixed-ticks", "per-thread", "places", "shared", "short", "stream", "streams",
-                                         "threads", "timed"),
+                                         "mixed-ticks", "per-thread", "places", "rules-deadlock", "rules-events",
+                                         "rules-host", "rules-switches", "shared", "short", "stream", "streams", "threads",
+                                         "timed"),
                          NameOf);
+
+/* The same of several processes, which "---" keeps apart; what is told of them comes after "====". */
+class ToldOfProcesses : public testing::TestWithParam<const char *>
+{
+};
+
+TEST_P(ToldOfProcesses, All)
+{
+    std::string path = "tests/analysis/told_many/" + std::string(GetParam()) + ".run", traces = read_file(path);
+    traces.resize(std::min(traces.size(), traces.find("====\n")));
+    std::vector<std::string> all(1);
+    for (const std::string &line : lines_of(traces)) {
+        if (line == "---")
+            all.emplace_back();
+        else
+            all.back() += line + "\n";
+    }
+    ExpectAllOf(path, traces + "====\n" + ToldMany(all).text + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ToldOfProcesses, testing::Values("hosts", "policies", "wrong"), NameOf);
 
 } // namespace
 } // namespace ptds

@@ -97,8 +97,8 @@ public:
             Line(line);
         if (tsc_) {
             trace_.header.clock = PTDS_CLOCK_TSC;
-            trace_.Clock(0, 1000000);
-            trace_.Clock(3000000000u, 1001000000);
+            trace_.Clock(0, 1000000, realtime_);
+            trace_.Clock(3000000000u, 1001000000, realtime_ + second_);
         }
     }
 
@@ -307,6 +307,10 @@ private:
             *words >> trace_.header.rank >> trace_.header.ranks;
         else if (what == "pid")
             *words >> trace_.header.pid;
+        else if (what == "host" && *words >> text)
+            snprintf(trace_.header.host, sizeof trace_.header.host, "%s", text.c_str());
+        else if (what == "realtime")
+            *words >> realtime_ >> second_;
         else if (what == "process" && *words >> text)
             trace_.Setting(text, PTDS_SETTING_PROCESS);
         else if (what == "thread" && *words >> text)
@@ -605,6 +609,7 @@ private:
 
     TraceBuilder trace_;
     bool tsc_ = false;
+    uint64_t realtime_ = 1000000, second_ = 1000000000; /* as the monotonic one */
     uint32_t memory_uids_ = 0;
     std::map<std::string, Memory> memories_;
     std::map<std::string, uint32_t> texts_, sources_, streams_, kernels_, apis_, stacks_, objects_, events_, generations_,
