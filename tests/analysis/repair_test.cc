@@ -284,5 +284,15 @@ TEST(Repair, SaysWhereItDoesNotKnow)
     EXPECT_FALSE(unseen.Says("0x4000")) << "no address of its own making: " << unseen.said;
 }
 
+/* Of what is on streams beyond those that are followed, nothing is known. */
+TEST(Repair, MoreStreamsThanAreFollowedMakeItPartial)
+{
+    std::string many, few;
+    for (int i = 1; i <= 1200; i++)
+        (i <= 40 ? few : many) += "1@" + std::to_string(20 + i) + " launch s=N" + std::to_string(i) + " k=a args=A\n";
+    EXPECT_FALSE(Repaired(few).found.partly);
+    EXPECT_TRUE(Repaired(few + many).found.partly);
+}
+
 } // namespace
 } // namespace ptds
