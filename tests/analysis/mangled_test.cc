@@ -52,6 +52,17 @@ const Row rows[] = {
     {"_Z4halfPDhPKDh", "wr"},                    /* half(_Float16 *, _Float16 const *) */
     {"_ZN2ns1kINS_1SEEEvPKT_PS1_", "rw"},        /* void ns::k<ns::S>(ns::S const *, ns::S *) */
     {"_Z4rowsPA4_f", "w"},                       /* rows(float (*)[4]) */
+    /* k(A *, ..., F *, F **, F * const *, F const *, A *, G const *, G *): what is repeated is counted in base 36 */
+    {"_Z2k1P1AP1BP1CP1DP1EP1FPSA_PKSA_PKS9_S0_PK1GPSG_", "wwwwwwpprwrw"},
+    /* void k<A, B, int>(A const *, B *, int, int const *, A **, B) */
+    {"_Z2k2I1A1BiEvPKT_PT0_T1_PKS7_PPS2_S5_", "rw.rp."},
+    /* void k<n::H, n::H const, n::H *>(n::H const *, n::H const *, n::H *, n::H * const *, n::H **, n::H) */
+    {"_Z2k2IN1n1HEKS1_PS1_EvPKT_PT0_T1_PKS9_PPS4_S7_", "rrwpp."},
+    /* k(float volatile *, float const volatile *, float *, float const *, void *, void const *, void const * const *) */
+    {"_Z2k6PVfPVKfPfPKfPvPKvPKS8_", "wrwrwrp"},
+    {"_Z1fP1APSa_", "?"},
+    {"_Z1fP1APS:_", "?"},
+    {"_Z1fP1APS1_", "?"}, /* there is S0_, the pointer, and no other */
     {"_Z1fRf", "?"},
     {"_Z1fDpT_", "?"},
     {"_Z1fPFvvE", "?"},

@@ -35,7 +35,8 @@
  *
  *   ptr=N       the address; dst=PLACE or ptr=N a copy's or memset's destination, src=PLACE a copy's source
  *
- *   bytes=N     of a row, with height=N and pitch=N (both sides)
+ *   bytes=N     of a row, with height=N and pitch=N (both sides, or from-pitch=N of the source); span=N from-span=N: from
+ * the first byte to behind the last, where slices do not follow each other
  *
  *   m=NAME      a name for the memory of an allocation, and the memory that a free frees; of=NAME what it is a part of,
  *               same=NAME what has the same bytes

@@ -525,6 +525,7 @@ private:
     {
         uint64_t pointer = Number(pairs, "ptr", 0x1000), bytes = Number(pairs, "bytes", 0), source = 0x2000;
         uint64_t height = Number(pairs, "height", 1), pitch = Number(pairs, "pitch", 0);
+        uint64_t from_pitch = Number(pairs, "from-pitch", pitch), span = Number(pairs, "span", 0);
         if (pairs->count("dst") != 0)
             pointer = Address(Take(pairs, "dst", ""));
         if (pairs->count("src") != 0)
@@ -533,7 +534,9 @@ private:
         uint32_t from = op == PTDS_OP_COPY ? Kinds().at(Take(pairs, "from", "device")) : 0;
         call->kinds = to | from << 4;
         if (op == PTDS_OP_COPY)
-            call->words = {pointer, source, bytes, height, pitch, pitch};
+            call->words = {pointer, source, bytes, height, pitch, from_pitch};
+        if (op == PTDS_OP_COPY && span != 0)
+            call->words.insert(call->words.end(), {span, Number(pairs, "from-span", span)});
         AddReached(Take(pairs, "reaches", ""), call);
         if (op != PTDS_OP_COPY)
             call->words = {pointer, bytes, height, pitch};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Verdicts about copies in two and three dimensions: which bytes of either side they touch.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "tests/analysis/support.h"
+#include "tests/analysis/verdicts.h"
+
+namespace ptds
+{
+namespace
+{
+
+class Rows : public testing::TestWithParam<VerdictCase>
+{
+};
+
+TEST_P(Rows, TouchNoMoreThanTheyReach)
+{
+    std::string text = verdict_memory + std::string("1@0 alloc m=I ptr=0x50000 bytes=64 kind=array\n") + GetParam().trace;
+    EXPECT_EQ(GetParam().edges, Judged(BuildTrace(text)).Text()) << text;
+}
+
+#define COPY "1@1 copy s=B1 src=B dst=A bytes=16 height=4 pitch=64 from-pitch=256 "
+#define THEN(place, bytes) "\n1@2 memset s=L dst=" place " bytes=" bytes "\n"
+
+const VerdictCase cases[] = {
+    {"first_row", COPY THEN("A", "16"), "fan-in 1>2 maybe needed(extent)"},
+    {"between_rows", COPY THEN("A+16", "16"), "fan-in 1>2 maybe needed(extent)"},
+    {"end_of_the_last_row", COPY THEN("A+207", "1"), "fan-in 1>2 maybe needed(extent)"},
+    {"behind_the_last_row", COPY THEN("A+208", "16"), "fan-in 1>2 not needed"},
+    {"source_has_its_own_pitch", COPY THEN("B+783", "1"), "fan-in 1>2 maybe needed(extent)"},
+    {"behind_the_source", COPY THEN("B+784", "16"), "fan-in 1>2 not needed"},
+    {"all_slices", COPY "span=1040 from-span=400" THEN("A+1039", "1"), "fan-in 1>2 maybe needed(extent)"},
+    {"behind_all_slices", COPY "span=1040 from-span=400" THEN("A+1040", "16"), "fan-in 1>2 not needed"},
+    {"all_slices_of_the_source", COPY "span=1040 from-span=400" THEN("B+399", "1"), "fan-in 1>2 maybe needed(extent)"},
+    {"behind_those_of_the_source", COPY "span=1040 from-span=400" THEN("B+400", "16"), "fan-in 1>2 not needed"},
+    {"a_slice_is_no_less_than_a_row", COPY "span=16" THEN("A+207", "1"), "fan-in 1>2 maybe needed(extent)"},
+    {"two_slices_side_by_side", "1@1 memset s=B1 dst=A+32 bytes=16\n1@2 copy s=L src=B dst=A bytes=16 height=2 pitch=16\n",
+     "fan-in 1>2 not needed"},
+    {"an_array_after_the_spans",
+     "1@1 copy s=B1 src=B dst=0x50000 to=array bytes=64 span=128 reaches=I\n"
+     "1@2 copy s=L src=0x50000 from=array dst=H to=pinned bytes=64 reaches==I\n",
+     "fan-in 1>2 maybe needed(access)"},
+    {"another_array_after_the_spans",
+     "1@0 alloc m=J ptr=0x60000 bytes=64 kind=array\n"
+     "1@1 copy s=B1 src=B dst=0x50000 to=array bytes=64 span=128 reaches=I\n"
+     "1@2 copy s=L src=0x60000 from=array dst=H to=pinned bytes=64 reaches==J\n",
+     "fan-in 1>2 not needed"},
+};
+INSTANTIATE_TEST_SUITE_P(All, Rows, testing::ValuesIn(cases), VerdictCase::Name);
+
+} // namespace
+} // namespace ptds
