@@ -63,11 +63,11 @@ std::string NameOf(const testing::TestParamInfo<const char *> &info)
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfRun,
-                         testing::Values("cases", "crowd", "engines", "freed", "gain", "gaps", "given-up", "guarded",
-                                         "held", "kept", "kinds", "mixed-guard", "mixed-kept", "mixed-one", "mixed-own",
-                                         "mixed-shared", "mixed-ticks", "overtaken", "per-thread", "places",
+                         testing::Values("cases", "churn", "crowd", "engines", "freed", "gain", "gaps", "given-up",
+                                         "guarded", "held", "kept", "kinds", "mixed-guard", "mixed-kept", "mixed-one",
+                                         "mixed-own", "mixed-shared", "mixed-ticks", "overtaken", "per-thread", "places",
                                          "rules-capture", "rules-deadlock", "rules-events", "rules-host", "rules-switches",
-                                         "rules-wide", "shared", "short", "stream", "streams", "threads", "timed"),
+                                         "rules-wide", "shared", "short", "slots", "stream", "streams", "threads", "timed"),
                          NameOf);
 
 /* The same of several processes, which "---" keeps apart; what is told of them comes after "====". */
