@@ -551,6 +551,24 @@ TEST(EventMisuse, WhoseRecordingAWaitGotIsSaid)
     EXPECT_FALSE(HasId(findings[0], FINDING_WAITS_FOR, 1)) << "what it recorded itself is no longer in the event";
 }
 
+/* They are judged when they are destroyed, and at the end. */
+TEST(EventMisuse, TheFirstAndTheLastOfSeveralAreSoByTime)
+{
+    std::string text = "1@5 event-create e=Kept flags=0 site=pool\n1@7 event-create e=Gone flags=0 site=pool\n"
+                       "1@9 event-create e=Last flags=0 site=pool\n";
+    for (const char *event : {"Kept", "Gone", "Last"}) {
+        for (int i = 0; i < 16; i++)
+            text += std::string("1@10 record s=N1 e=") + event + "\n";
+        text += std::string("1@10 wait s=N2 e=") + event + "\n";
+    }
+    Built report(BuildTrace(text + "1@20 event-destroy e=Gone\n"));
+    auto findings = report.Of("event-misuse");
+    ASSERT_EQ(1u, findings.size()) << report.Text();
+    EXPECT_EQ(3u, findings[0]->count);
+    EXPECT_EQ(5000u, findings[0]->first);
+    EXPECT_EQ(9000u, findings[0]->last);
+}
+
 /* A ring of two buffers: the first round waits for nothing, and the thread comes by again. cuBLASXt does so. */
 TEST(EventMisuse, TheFirstRoundOfARingIsNoDoubt)
 {
