@@ -125,6 +125,11 @@ class Rules(unittest.TestCase):
         self.assertEqual({"z = a ? -0 : 1;", "z = a ? -1 : 0;", "while (0) z = a ? -1 : 1;"}, self.changes("z = a ? -1 : 1;"))
         self.assertEqual({"if (memcmp(a, b, z) != 0)", "if (memcmp(a, b, z) == 1)"}, self.changes("if (memcmp(a, b, z) == 0)"))
         self.assertIn("if (strcmp(b, a) <= 0)", self.changes("if (strcmp(a, b) <= 0)"))
+        self.assertEqual({"while (0) c = add_capped(a, b);"}, self.changes("c = add_capped(a, b);"))
+        self.assertEqual({"b = __builtin_expect(a != 0, 1) ? c(0) : 1;", "b = __builtin_expect(a == 1, 1) ? c(0) : 1;",
+                          "b = __builtin_expect(a == 0, 1) ? c(1) : 1;", "b = __builtin_expect(a == 0, 1) ? c(0) : 0;",
+                          "while (0) b = __builtin_expect(a == 0, 1) ? c(0) : 1;"},
+                         self.changes("b = __builtin_expect(a == 0, 1) ? c(0) : 1;"))
         self.assertEqual({"f(b, a);"}, self.changes("f(a, b);") - {"while (0) f(a, b);"})
         self.assertEqual(set(), self.changes("__atomic_thread_fence(__ATOMIC_ACQUIRE);"))
 

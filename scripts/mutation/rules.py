@@ -59,6 +59,10 @@ NEVER_EQUAL = [re.compile(pattern) for pattern in (
     r"\bif \(" + ONE + r" (?P<at>[<>]=?) " + OTHER + r"\)\s*(?:(?P=one) = (?P=other)|(?P=other) = (?P=one));",
     r"\bif \(" + ONE + r" != " + OTHER + r"\)\s*return (?P=one) (?P<at>[<>]=?) (?P=other) \?",
     r"(?:[(,=?:] ?|\breturn )" + ONE + r" != " + OTHER + r" \? \(?(?P=one) (?P<at>[<>]=?) (?P=other) \?")]
+# The same, whichever of their two arguments comes first.
+COMMUTES = {"add_capped", "larger"}
+# Only what is likely.
+LIKELY = re.compile(r"\b__builtin_expect\(")
 # The processors on which the tests run order memory by themselves.
 FENCE = "__atomic_thread_fence"
 
@@ -119,7 +123,7 @@ def arguments(code, opening):
 
 def swaps(code, start, end):
     for call in CALL.finditer(code, start, end):
-        if call.group(1) in NOT_CALLS:
+        if call.group(1) in NOT_CALLS | COMMUTES:
             continue
         parts = arguments(code, call.end() - 1)
         if call.group(1) in COMPARES and EQUALITY.match(code, closing(code, call.end() - 1) + 1):
@@ -142,8 +146,9 @@ def sites(code, start, end):
             for replacement in replacements:
                 yield rule, start + found.start(1), start + found.end(1), lambda _, new=replacement: new
     truths = {found.end() - 1 for found in TRUTH.finditer(code, start, end)}
+    likely = {arguments(code, found.end() - 1)[1][0] + 1 for found in LIKELY.finditer(code, start, end)}
     for found in CONSTANT.finditer(code, start, end):
-        if ARRAY.search(code, code.rfind("\n", 0, found.start()), found.start()):
+        if found.start() in likely or ARRAY.search(code, code.rfind("\n", 0, found.start()), found.start()):
             continue
         number = int(found.group(1), 0) if found.group(1)[:1] != "0" or found.group(1)[:2] in ("0x", "0X") or \
             found.group(1) == "0" else int(found.group(1), 8)
