@@ -237,5 +237,15 @@ TEST(Sorted, HoldsWhatAMapHolds)
     sorted_free(&sorted);
 }
 
+TEST(Text, TheNameOfAFunctionAlone)
+{
+    EXPECT_STREQ("scale", text_function("void (anonymous namespace)::scale<float>(float*)").text);
+    EXPECT_STREQ("scale", text_function("(anonymous namespace)::scale(int)").text);
+    EXPECT_STREQ("inner", text_function("a::(anonymous namespace)::b::inner(c::d)").text);
+    EXPECT_STREQ("step", text_function("work::step(int, char const*)").text);
+    EXPECT_STREQ("plain", text_function("plain").text);
+    EXPECT_STREQ("", text_function("").text);
+}
+
 } // namespace
 } // namespace ptds

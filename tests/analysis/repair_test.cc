@@ -294,5 +294,22 @@ TEST(Repair, MoreStreamsThanAreFollowedMakeItPartial)
     EXPECT_TRUE(Repaired(few + many).found.partly);
 }
 
+/* Of waits at one place the first that names a memory is shown. */
+TEST(Repair, APlaceShowsAMemoryWhereOneOfItsWaitsHasOne)
+{
+    const char *const opaque =
+        "1@20 launch s=B1 k=a opaque site=one\n1@22 launch s=L k=b args=B site=two\n1@30+9 ctx-sync\n";
+    const char *const shared =
+        "1@40 launch s=B1 k=a args=A site=one\n1@42 launch s=L k=b args=A site=two\n1@50+9 ctx-sync\n";
+    const char *const again =
+        "1@60 launch s=B1 k=a opaque site=one\n1@62 launch s=L k=b args=B site=two\n1@70+9 ctx-sync\n";
+    for (const std::string &text : {std::string(opaque) + shared + again, std::string(shared) + opaque + again}) {
+        Repaired run(text);
+        ASSERT_EQ(1u, run.found.places.count) << run.said;
+        EXPECT_EQ(3u, run.found.places.items[0].waits) << run.said;
+        EXPECT_EQ(0x100000u, run.found.places.items[0].pair.address) << run.said;
+    }
+}
+
 } // namespace
 } // namespace ptds
