@@ -63,9 +63,9 @@ std::string NameOf(const testing::TestParamInfo<const char *> &info)
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfRun,
-                         testing::Values("cases", "churn", "crowd", "engines", "freed", "gain", "gaps", "given-up",
-                                         "guarded", "held", "kept", "kinds", "mixed-guard", "mixed-kept", "mixed-one",
-                                         "mixed-own", "mixed-shared", "mixed-ticks", "overtaken", "per-thread", "places",
+                         testing::Values("cases", "churn", "crowd", "freed", "gain", "gaps", "given-up", "guarded", "held",
+                                         "kept", "kinds", "mixed-guard", "mixed-kept", "mixed-one", "mixed-own",
+                                         "mixed-shared", "mixed-ticks", "overtaken", "per-thread", "places",
                                          "rules-capture", "rules-deadlock", "rules-events", "rules-host", "rules-switches",
                                          "rules-wide", "shared", "short", "slots", "stream", "streams", "threads", "timed"),
                          NameOf);

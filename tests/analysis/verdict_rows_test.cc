@@ -42,6 +42,9 @@ const VerdictCase cases[] = {
     {"a_slice_is_no_less_than_a_row", COPY "span=16" THEN("A+207", "1"), "fan-in 1>2 maybe needed(extent)"},
     {"two_slices_side_by_side", "1@1 memset s=B1 dst=A+32 bytes=16\n1@2 copy s=L src=B dst=A bytes=16 height=2 pitch=16\n",
      "fan-in 1>2 not needed"},
+    {"a_memory_of_one_byte",
+     "1@0 alloc m=O ptr=0x60000 bytes=1\n1@1 launch s=B1 k=_Z4fillPf args=O\n1@2 launch s=L k=_Z4readPKf args=O\n",
+     "fan-in 1>2 maybe needed(access)"},
     {"an_array_after_the_spans",
      "1@1 copy s=B1 src=B dst=0x50000 to=array bytes=64 span=128 reaches=I\n"
      "1@2 copy s=L src=0x50000 from=array dst=H to=pinned bytes=64 reaches==I\n",
