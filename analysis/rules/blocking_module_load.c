@@ -26,7 +26,7 @@ static const struct rule rule = {
     .set_up = true,
     .title = "loading code waited for the whole context",
     .sentence = "Loading or unloading a module, or resizing the device stack, waits for all work of the context.",
-    .advice = "Load before the work starts: warm each kernel up once, or set CUDA_MODULE_LOADING=EAGER.",
+    .advice = "Load, and set limits, before the work starts: warm each kernel up once, or set CUDA_MODULE_LOADING=EAGER.",
     .bad = "1@0 launch s=N1 k=long\n"
            "1@10+9000 module-load\n",
     .good = "1@0 copy s=N1 from=pinned to=device bytes=4\n"

@@ -208,15 +208,22 @@ void report_id(const struct report *report, enum finding_set set, uint32_t id, c
         snprintf(out, room, "%u", id);
 }
 
+static void add_to_banner(struct line *line, const struct finding *finding, const char *what)
+{
+    if (finding->rule->banner && finding->severity != SEVERITY_NOTE && (line->used == 0 || !strstr(line->text, what)))
+        line_add(line, "%s%.60s", line->used == 0 ? "all of this run is changed by " : ", ", what);
+}
+
+/* Settings come first: they change every call, and the line may be cut. */
 struct line report_banner(const struct report *report)
 {
     struct line line = {0};
-    for (size_t i = 0; i < report->findings.count; i++) {
-        const struct finding *finding = report->findings.items[i];
-        if (finding->rule->banner)
-            line_add(&line, "%s%.60s", line.used == 0 ? "all of this run is changed by " : ", ",
-                     finding->text != NULL ? finding->text : finding->rule->id);
-    }
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i]->text != NULL)
+            add_to_banner(&line, report->findings.items[i], report->findings.items[i]->text);
+    for (size_t i = 0; i < report->findings.count; i++)
+        if (report->findings.items[i]->text == NULL)
+            add_to_banner(&line, report->findings.items[i], report_api(report, report->findings.items[i]));
     return line;
 }
 

@@ -269,13 +269,13 @@ std::string Loads(unsigned count)
 
 TEST(ScreenLines, WhatTakesMuchInAllHasAdvice)
 {
-    const char *load = "Load before the work starts";
+    const char *load = "Load, and set limits, before the work starts";
     Shown shown(Loads(60)), few(Loads(10));
     report_weigh(shown.report.get(), {1, 100000});
     report_weigh(few.report.get(), {1, 100000});
     ASSERT_EQ(0u, report_shown(shown.report.get())) << shown.Screen();
     std::string screen = shown.Screen();
-    EXPECT_TRUE(Has(screen, "each below the floor\n    -> Up to 18 % of the threads' time in all. Load before the"))
+    EXPECT_TRUE(Has(screen, "each below the floor\n    -> Up to 18 % of the threads' time in all. Load, and set"))
         << screen;
     EXPECT_TRUE(Has(Joined(screen), "set CUDA_MODULE_LOADING=EAGER.")) << screen;
     EXPECT_TRUE(Has(few.Screen(), "each below the floor\n")) << few.Screen();
