@@ -11,6 +11,8 @@
 
 #include "tests/sim/sim.h"
 
+#include "tests/sim/sim_test_api.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_ready = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t op_finished = PTHREAD_COND_INITIALIZER;
@@ -21,7 +23,7 @@ struct queue {
 };
 static struct queue runnable = {NULL, &runnable.first, 0};   /* wait for a thread */
 static struct queue resolving = {NULL, &resolving.first, 0}; /* ready, not looked at yet */
-static size_t idle_threads;
+static size_t idle_threads, unfinished;
 
 /* A thread is not cancelled while it has the lock or waits for work: what it was about would stay half done. */
 static __thread int cancel_state;
@@ -56,7 +58,7 @@ void engine_after_fork(void)
     pthread_cond_init(&op_finished, NULL);
     runnable = (struct queue){NULL, &runnable.first, 0};
     resolving = (struct queue){NULL, &resolving.first, 0};
-    idle_threads = 0;
+    idle_threads = unfinished = 0;
 }
 
 static void queue_add(struct queue *q, struct op *op)
@@ -148,12 +150,13 @@ bool op_comes_after(const struct op *op, struct op *earlier)
 static void finish(struct op *op)
 {
     op->done = true;
+    unfinished--;
     op->finished_ns = sim_now_ns();
     for (size_t i = 0; i < op->dependent_count; i++)
         if (--op->dependents[i]->pending == 0)
             queue_add(&resolving, op->dependents[i]);
     op->dependent_count = 0;
-    if (op->waiters)
+    if (op->waiters || !unfinished)
         pthread_cond_broadcast(&op_finished);
     if (op->stream)
         stream_op_done(op);
@@ -217,6 +220,7 @@ static void resolve(void)
 
 void op_submit(struct op *op)
 {
+    unfinished++;
     if (--op->pending == 0) {
         queue_add(&resolving, op);
         resolve();
@@ -232,4 +236,12 @@ void op_wait(struct op *op)
         pthread_cond_wait(&op_finished, &lock);
     op->waiters--;
     op_release(op);
+}
+
+SIM_EXPORT void sim_settle(void)
+{
+    sim_lock();
+    while (unfinished)
+        pthread_cond_wait(&op_finished, &lock);
+    sim_unlock();
 }

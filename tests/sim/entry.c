@@ -5,6 +5,8 @@
  */
 #include "tests/sim/sim.h"
 
+#include "tests/sim/arguments.h"
+
 enum {
 #define ROW(symbol) ENTRY_##symbol,
 #define API_PTSZ(symbol, since, twin_since, route, class, timing, params, args, before, after) \
@@ -34,6 +36,7 @@ enum {
     SIM_EXPORT CUresult CUDAAPI exported params; \
     SIM_EXPORT CUresult CUDAAPI exported params \
     { \
+        ARGUMENTS_KEEP(args); \
         CUresult sim_result_ = call_enter(ENTRY_##exported, is_twin, given); \
         return sim_result_ != CUDA_SUCCESS ? sim_result_ : impl_##symbol args; \
     }

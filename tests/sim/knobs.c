@@ -14,6 +14,7 @@
 
 #include "tests/sim/sim.h"
 
+#include "tests/sim/arguments.h"
 #include "tests/sim/sim_test_api.h"
 
 static struct {
@@ -151,6 +152,7 @@ static void load(void)
         if (e->hidden)
             hide_symbol(e->address);
     }
+    arguments_wanted = number("SIM_LOG_ARGUMENTS", 0) != 0;
     const char *log = getenv("SIM_LOG");
     if (log && *log && (knob.log = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
         fprintf(stderr, "sim: SIM_LOG %s: %s\n", log, strerror(errno)), abort();
@@ -170,10 +172,11 @@ __attribute__((constructor)) static void at_load(void)
 
 static void log_call(const struct entry *e, uintptr_t stream, uint64_t thread)
 {
-    char line[160];
-    int length = stream == NO_HANDLE ? snprintf(line, sizeof line, "%s - %llu\n", e->symbol, (unsigned long long)thread)
-                                     : snprintf(line, sizeof line, "%s 0x%llx %llu\n", e->symbol,
-                                                (unsigned long long)stream, (unsigned long long)thread);
+    char line[700], handle[24] = "-";
+    if (stream != NO_HANDLE)
+        snprintf(handle, sizeof handle, "0x%llx", (unsigned long long)stream);
+    int length =
+        snprintf(line, sizeof line, "%s %s %llu%s\n", e->symbol, handle, (unsigned long long)thread, arguments_kept());
     if (write(knob.log, line, (size_t)length) != length)
         abort();
 }

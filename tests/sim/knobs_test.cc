@@ -91,6 +91,29 @@ TEST(Knobs, LogHasOneLineACall)
     unlink(path.c_str());
 }
 
+TEST(Knobs, LogWithArguments)
+{
+    std::string path = testing::TempDir() + "/sim.log." + std::to_string(getpid());
+    InChild({{"SIM_LOG", path}, {"SIM_LOG_ARGUMENTS", "1"}}, [](Library library) -> std::string {
+        std::string wrong = Start(library);
+        if (!wrong.empty())
+            return wrong;
+        Symbol<CUresult()>(library, "cuCtxSynchronize")();
+        Symbol<CUresult(CUevent *, unsigned)>(library, "cuEventCreate")(nullptr, 3);
+        Symbol<CUresult(CUstream, CUevent, unsigned)>(library, "cuStreamWaitEvent")(CU_STREAM_LEGACY, CUevent(0x20), 7);
+        Symbol<CUresult(CUdeviceptr, unsigned char, size_t)>(library, "cuMemsetD8_v2")(0, 5, size_t{1} << 33);
+        return "";
+    });
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::string all = text.str(), expected = "cuCtxSynchronize - 1\ncuEventCreate - 1 p0x0 n0x3\n"
+                                                   "cuStreamWaitEvent 0x1 1 s0x1 e0x20 n0x7\n"
+                                                   "cuMemsetD8_v2 - 1 d0x0 n0x5 n0x200000000\n";
+    EXPECT_EQ(expected, all.substr(all.size() - std::min(expected.size(), all.size())));
+    unlink(path.c_str());
+}
+
 TEST(Knobs, DelayAndDevices)
 {
     InChild({{"SIM_DELAY", "cuDeviceGetCount:3000000"}, {"SIM_DEVICES", "5"}}, [](Library library) -> std::string {

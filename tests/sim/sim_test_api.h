@@ -21,6 +21,9 @@ SIM_API void sim_reset_calls(void);
 SIM_API void sim_fail(const char *symbol, unsigned long calls_from_now, CUresult code); /* 1: the next; 0: no more */
 SIM_API int sim_symbols(const char **symbols, int capacity); /* all exported cu... names; returns how many there are */
 
+/* Waits until all work is done that was given to the driver. No call of the driver's interface is made. */
+SIM_API void sim_settle(void);
+
 /* A kernel of the test's own: `signature` has a letter a parameter, p pointer, q 64 bits, d 32 bits, f float. The
  * function runs on a thread of the simulator; sim_bytes turns a device pointer into one that it can follow. */
 typedef void (*sim_kernel)(const unsigned char *parameters);
