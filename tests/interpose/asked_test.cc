@@ -30,7 +30,7 @@ Program program(const std::string &path)
     Program program;
     for (const std::string &line : lines_of(read_file(path))) {
         const size_t equals = line.find('=');
-        if (line.rfind("-- ", 0) == 0)
+        if (line.rfind("-- ", 0) == 0 || line.rfind("said: ", 0) == 0)
             break;
         if (line == "recorded") {
             program.recorded = true;
