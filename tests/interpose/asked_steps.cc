@@ -184,7 +184,7 @@ bool event(const Step &step, CUstream stream, CUresult *result)
     else if (step.verb == "elapsed")
         *result = cuEventElapsedTime_v2(&milliseconds, event, events[step.subject.substr(1)]);
     else if (step.verb == "drop")
-        *result = cuEventDestroy_v2(event);
+        *result = cuEventDestroy_v2(std::exchange(event, nullptr));
     else if (step.verb == "event" || step.verb == "timed") {
         *result = cuEventCreate(&event, step.verb == "timed" ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
         names->name(event, step.subject);
@@ -216,7 +216,7 @@ bool stream_call(const Step &step, CUstream stream, CUresult *result)
     else if (step.verb == "priostream")
         *result = cuStreamCreateWithPriority(&subject, CU_STREAM_DEFAULT, -2);
     else if (step.verb == "destroy")
-        *result = cuStreamDestroy_v2(subject);
+        *result = cuStreamDestroy_v2(std::exchange(subject, nullptr));
     else if (step.verb == "host")
         *result = BY(cuLaunchHostFunc, ptsz)(stream, nothing, &module);
     else if (step.verb == "callback")
@@ -260,7 +260,7 @@ bool graph(const Step &step, CUstream stream, CUresult *result)
     else if (step.verb == "capturing")
         *result = BY(cuStreamIsCapturing, ptsz)(stream, &status);
     else if (step.verb == "dropgraph")
-        *result = cuGraphExecDestroy(graphs[step.subject]);
+        *result = cuGraphExecDestroy(std::exchange(graphs[step.subject], nullptr));
     else if (step.verb.compare(0, 5, "begin") == 0)
         *result =
             BY(cuStreamBeginCapture_v2, ptsz)(stream, step.verb == "begin"        ? CU_STREAM_CAPTURE_MODE_GLOBAL
@@ -287,7 +287,7 @@ bool context_call(const Step &step, CUresult *result)
     else if (step.verb == "pop")
         *result = cuCtxPopCurrent_v2(&popped);
     else if (step.verb == "gone")
-        *result = cuCtxDestroy_v2(subject);
+        *result = cuCtxDestroy_v2(std::exchange(subject, nullptr));
     else if (step.verb == "all")
         *result = cuCtxSynchronize();
     else if (step.verb == "reset")

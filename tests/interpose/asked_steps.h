@@ -16,6 +16,8 @@
  *     flags@a  priority@a  attribute@a  attributes:a@b
  *     region:NAME  regionend  flush  relaxed (the thread's captures are)  reset (the device)
  *     own:a  ownthread:a  fail:FUNCTION:N:CODE
+ *
+ * What was not made, or is destroyed, is NULL.
  */
 #ifndef PTDS_TESTS_ASKED_STEPS_H
 #define PTDS_TESTS_ASKED_STEPS_H
