@@ -77,6 +77,24 @@ TEST_F(Events, ThatNobodySawBeingMadeMayMeasure)
     expect(one, 1, 0, 1);
 }
 
+/* What is kept of one that is gone serves the next one, the newest first. */
+TEST_F(Events, AreKeptInTheSameMemory)
+{
+    const CUevent third = reinterpret_cast<CUevent>(0x30);
+    const struct guard_event *places[3];
+    for (const CUevent event : {one, other, third})
+        guard_event_created(event, 0, 0);
+    places[0] = guard_event_find(one), places[1] = guard_event_find(other), places[2] = guard_event_find(third);
+    for (const CUevent event : {one, other, third})
+        guard_event_gone(event);
+    for (const CUevent event : {one, other, third})
+        guard_event_created(event, CU_EVENT_DISABLE_TIMING, 0);
+    EXPECT_EQ(places[2], guard_event_find(one));
+    EXPECT_EQ(places[1], guard_event_find(other));
+    EXPECT_EQ(places[0], guard_event_find(third));
+    guard_event_gone(third);
+}
+
 TEST_F(Events, ChangeUnderTheLock)
 {
     guard_event_created(one, 0, 0);

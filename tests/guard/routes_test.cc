@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "interpose/env/env.h"
+#include "interpose/policy/callers.h"
 #include "interpose/policy/policy.h"
 #include "interpose/policy/target.h"
 }
@@ -203,6 +204,23 @@ TEST_F(Routes, WhatIsExcluded)
     env()->exclude = nullptr;
     policy_choose();
     EXPECT_EQ("L0 legacy moved", routes(nullptr)) << "no list, no question";
+}
+
+/* Code that was made while the program ran belongs to no object, so it is in no list. */
+TEST_F(Routes, GeneratedCodeIsInNoList)
+{
+    char code[2][64] = {};
+    env()->exclude = "*";
+    policy_choose();
+    EXPECT_EQ(0, caller_excluded(code[0]));
+    a_->call.caller = code[0];
+    EXPECT_EQ("L0 legacy moved", routes(nullptr));
+    env()->exclude = nullptr;
+    env()->include = "*";
+    policy_choose();
+    EXPECT_EQ(1, caller_excluded(code[1]));
+    a_->call.caller = code[1];
+    EXPECT_EQ("0 legacy kept: excluded", routes(nullptr));
 }
 
 TEST_F(Routes, Captures)

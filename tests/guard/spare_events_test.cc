@@ -15,6 +15,7 @@ extern "C" {
 }
 
 #include "tests/guard/caller.h"
+#include "tests/guard/waits.h"
 
 namespace
 {
@@ -117,6 +118,13 @@ TEST_F(SpareEvents, NoneOfAContextThatIsGone)
     rails_event_back(context_, event);
     EXPECT_EQ(1u, g_made);
     EXPECT_TRUE(g_destroyed.empty()) << "it went with its context";
+}
+
+TEST_F(SpareEvents, ComeAndGoUnderTheirLock)
+{
+    CUevent event = rails_event(context_);
+    EXPECT_TRUE(waits([&] { rails_event_back(context_, event); }, &context_->pool->events_lock));
+    EXPECT_TRUE(waits([&] { rails_event(context_); }, &context_->pool->events_lock));
 }
 
 /* Whoever holds one holds it alone. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether somebody takes the guard's lock. It can miss a fault by timing, but finds none where there is none.
+ * Whether somebody takes the guard's lock, or another one. It can miss a fault by timing, but finds none where there is none.
  */
 #ifndef PTDS_TESTS_GUARD_WAITS_H
 #define PTDS_TESTS_GUARD_WAITS_H
@@ -19,10 +19,10 @@ extern "C" {
 }
 
 /* Whether it waits while another thread has the lock; it goes on when that is dropped, and drops it, too. */
-inline bool waits(const std::function<void()> &change)
+inline bool waits(const std::function<void()> &change, struct lock *lock = &guard_state.lock)
 {
     std::atomic<bool> begun{false}, done{false};
-    lock_take(&guard_state.lock);
+    lock_take(lock);
     std::thread changer([&] {
         begun = true;
         change();
@@ -32,9 +32,9 @@ inline bool waits(const std::function<void()> &change)
         usleep(100);
     usleep(20000);
     const bool waited = !done;
-    lock_drop(&guard_state.lock);
+    lock_drop(lock);
     changer.join();
-    EXPECT_EQ(0u, guard_state.lock.held) << "it is dropped";
+    EXPECT_EQ(0u, lock->held) << "it is dropped";
     return waited;
 }
 

@@ -89,16 +89,19 @@ protected:
         return work;
     }
 
-    /* What the guard keeps of the call when the driver gets it, as far as there is something. */
-    static std::string left(const struct call &call)
+    /* What the guard keeps of the call when the driver gets it, as far as there is something, and its flags at the end. */
+    static std::string left(const struct call &call, unsigned flags)
     {
         const struct {
             const char *name;
             unsigned value;
-        } fields[] = {{"kind", call.guarded.kind},   {"waits", call.guarded.waits},
-                      {"again", call.guarded.again}, {"settled", call.guarded.settled},
-                      {"alone", call.guarded.alone}, {"way", call.way},
-                      {"flags", call.flags}};
+        } fields[] = {{"kind", call.guarded.kind},
+                      {"waits", call.guarded.waits},
+                      {"again", call.guarded.again},
+                      {"settled", call.guarded.settled},
+                      {"alone", call.guarded.alone},
+                      {"way", call.way},
+                      {"flags", flags}};
         std::string text;
         for (const auto &field : fields)
             if (field.value)
@@ -113,7 +116,7 @@ protected:
         std::string text = end(by, way);
         if (by->call.result != result_)
             text += " = " + std::to_string(by->call.result);
-        return text + left(before);
+        return text + left(before, by->call.flags);
     }
 
     Way some_way(bool implicit)

@@ -33,14 +33,17 @@ public:
         memories_[at] = {bytes, name};
     }
 
-    /* A memory's name, a small number, or "?": what may be another in the next run. Memory that comes and goes may have had
-     * another's address. */
+    /* A memory's name, a small number, two small ones in the halves of a word, or "?": what may be another in the next run.
+     * Memory that comes and goes may have had another's address. */
     std::string word(uint64_t value) const
     {
         const std::string memory = in_memory(value);
         if (memory[0] == 'X' || memory[0] == 'Y')
             return "XY" + memory.substr(1);
-        return !memory.empty() ? memory : value < 1 << 20 ? std::to_string(value) : "?";
+        if (!memory.empty())
+            return memory;
+        const uint64_t low = value & UINT32_MAX, high = value >> 32;
+        return low >= 1 << 20 || high >= 1 << 12 ? "?" : (high ? std::to_string(high) + ":" : "") + std::to_string(low);
     }
 
     /* What was asked since the last time. */
