@@ -48,12 +48,13 @@ static void make(struct call *C, struct context *context)
                          wish->priority);
 }
 
-/* A stream of the program's own, where it belongs to the current context. */
+/* A stream of the program's own, where it belongs to the current context. What goes to one that is capturing would not
+ * run. */
 static struct stream *chosen_by_program(struct call *C)
 {
     CUstream handle = C->thread->own_target ? C->thread->own_target : __atomic_load_n(&process_target, __ATOMIC_ACQUIRE);
     struct stream *stream = handle ? objects_stream(C->thread, handle) : NULL;
-    return stream && !stream->gone && stream->context == C->context ? stream : NULL;
+    return stream && !stream->gone && !stream->capturing && stream->context == C->context ? stream : NULL;
 }
 
 static void legacy(struct call *C, int implicit)

@@ -74,9 +74,9 @@ protected:
         work.kinds = works[which].kinds;
         work.text = api_rows[work.api].symbol;
         for (unsigned n = below(3); n; n--) {
-            const unsigned at = below(kMemories), begin = one_in(4) ? 10 * below(3) : 0;
+            const unsigned at = below(close_ ? 2 : kMemories), begin = !close_ && one_in(4) ? 10 * below(3) : 0;
             struct access &access = work.touched.at[work.touched.count++];
-            access = {&memories_[at], begin, begin || one_in(5) ? begin + 10 : UINT64_MAX, below(2)};
+            access = {&memories_[at], begin, begin || one_in(5) ? begin + 10 : UINT64_MAX, close_ || one_in(2)};
             work.touched.host |= memories_[at].host;
             work.text += (access.writes ? " writes m" : " reads m") + std::to_string(at);
             if (access.end != UINT64_MAX)
@@ -126,6 +126,8 @@ protected:
             on_ = streams_[below(kStreams)];
         while (streams && !on_);
         const unsigned chance = below(20);
+        if (close_ && chance)
+            return kDefault;
         if (chance < 11 || !on_)
             return chance < 2    ? (implicit ? kLegacyImplicit : kLegacy)
                    : chance == 2 ? kOwn
@@ -148,10 +150,10 @@ protected:
         Caller *by = callers_[number];
         const std::string who = "T" + std::to_string(number) + " ";
         spread_ = spreads_ && one_in(3) ? 1 + below(4) : 1;
-        result_ = one_in(25) ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
-        if (one_in(30))
+        result_ = one_in(fails_ ? 6 : 25) ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+        if (one_in(fails_ ? 6 : 30))
             g_refused.insert(one_in(3) ? "new" : one_in(2) ? "host" : "e" + std::to_string(1 + below(12)));
-        if (what < 55)
+        if (what < 55 || (close_ && what < 90))
             return who + work(by);
         if (what < 78)
             return who + around_events(by, event);
@@ -172,7 +174,7 @@ protected:
     std::string work(Caller *by)
     {
         if (!one_in(3) || !last_.api) {
-            const bool implicit = one_in(5);
+            const bool implicit = !close_ && one_in(5);
             last_way_ = some_way(implicit);
             last_ = some_work(implicit);
             last_on_ = on_;
@@ -262,6 +264,8 @@ protected:
         state_ = seed * 0x9e3779b97f4a7c15u + 1;
         captures_ = one_in(3);
         spreads_ = one_in(3);
+        fails_ = one_in(4);
+        close_ = one_in(4);
         struct context *other = one_in(2) ? fresh("C2", 3) : context_;
         for (unsigned i = 0; i < kCallers; i++)
             callers_[i] = thread(i < 3 ? context_ : other);
@@ -283,7 +287,8 @@ protected:
     Work last_;
     Way last_way_ = kDefault;
     uint64_t state_ = 0;
-    bool captures_ = false, spreads_ = false;
+    bool captures_ = false, spreads_ = false, fails_ = false;
+    bool close_ = false; /* threads' default-stream work conflicts all the time */
 };
 
 class Walks : public Walk, public testing::WithParamInterface<std::pair<int, int>>

@@ -275,8 +275,8 @@ bool context_call(const Step &step, CUresult *result)
 {
     CUcontext &subject = contexts[step.subject], popped;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    if (step.verb == "context") {
-        *result = cuCtxCreate_v4(&subject, nullptr, 0, 0);
+    if (step.verb == "context" || step.verb == "farcontext") {
+        *result = cuCtxCreate_v4(&subject, nullptr, 0, step.verb == "farcontext");
         names->name(subject, step.subject);
     } else if (step.verb == "use")
         *result = cuCtxSetCurrent(subject);

@@ -6,9 +6,9 @@
  *     ~STEP            by the per-thread form of the function
  *     STREAM           0, 1, 2 or a name; MEMORY: one of the names below, whole, or with 0 or 1 its half
  *         A B C D device, P Q pinned, M managed, H I pageable, X Y as they come and go
- *     stream:a  nbstream:a  priostream:a  destroy:a  event:e  timed:e  drop:e  context:c  use:c  push:c  pop  none  gone:c
- *     fill:A@a  copy:AB@a  inc:A@a  nop@a  any@a  (kernels)    fillx:A@a (cuLaunchKernelEx)
- *     set:A@a  cp:AB@a  ucp:AB@a  cp2d:AB@a  (on a stream)   sset:A  scp:AB  sucp:AB  scp2d:AB  (not)
+ *     stream:a  nbstream:a  priostream:a  destroy:a  event:e  timed:e  drop:e  context:c  farcontext:c (of the second
+ * device)  use:c  push:c  pop  none  gone:c fill:A@a  copy:AB@a  inc:A@a  nop@a  any@a  (kernels)    fillx:A@a
+ * (cuLaunchKernelEx) set:A@a  cp:AB@a  ucp:AB@a  cp2d:AB@a  (on a stream)   sset:A  scp:AB  sucp:AB  scp2d:AB  (not)
  *     alloc:X@a  free:X@a  salloc:X  sfree:X
  *     record:e@a  recordx:e@a  wait:e@a  esync:e  equery:e  elapsed:ef  sync@a  query@a  all
  *     host@a  callback@a  value:A@a  attach:M@a
