@@ -243,9 +243,10 @@ protected:
         C->context = by->here.context;
         C->target = CU_STREAM_LEGACY;
         C->target_uid = 0;
-        if (way == kImplicit || way == kLegacyImplicit)
+        if (way == kImplicit || way == kLegacyImplicit || way == kAsDefaultImplicit)
             C->flags = PTDS_CALL_IMPLICIT;
-        if (way == kOn || way == kAsDefault || way == kAsDefaultImplicit) {
+        C->stream = nullptr;
+        if (way == kOn) {
             C->stream = on_;
             C->target = on_->handle;
         }

@@ -302,7 +302,8 @@ TEST_P(Walks, AreAsEver)
 }
 
 INSTANTIATE_TEST_SUITE_P(Picked, Walks,
-                         testing::Values(std::pair(5, 300), std::pair(1, 300), std::pair(4, 300), std::pair(7, 300)),
+                         testing::Values(std::pair(10, 300), std::pair(3, 300), std::pair(1, 300), std::pair(13, 300),
+                                         std::pair(36, 300), std::pair(16, 300)),
                          [](const auto &one) { return "Seed" + std::to_string(one.param.first); });
 
 TEST_F(Walk, ByHand)
