@@ -153,6 +153,8 @@ protected:
         result_ = one_in(fails_ ? 6 : 25) ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
         if (one_in(fails_ ? 6 : 30))
             g_refused.insert(one_in(3) ? "new" : one_in(2) ? "host" : "e" + std::to_string(1 + below(12)));
+        if (crowd_ && one_in(4))
+            busy();
         if (what < 55 || (close_ && what < 90))
             return who + work(by);
         if (what < 78)
@@ -169,6 +171,36 @@ protected:
         if (what < 89)
             return who + "all: " + make(by, kNoStream, API_cuCtxSynchronize, PTDS_OP_CTX_SYNC);
         return who + comes_and_goes(by, number);
+    }
+    /* More streams than there are lanes, each with work. */
+    std::string a_crowd()
+    {
+        std::string text;
+        for (unsigned i = 0; i < 280; i++) {
+            on_ = stream(("C" + std::to_string(i)).c_str(), i % 7 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING);
+            crowd_of_.push_back(on_);
+            if (one_in(3))
+                busy();
+            const Way way = i % 9 ? kOn : kAsDefault;
+            text += named(on_->handle) + ": " +
+                    make(callers_[i % kCallers], way, API_cuMemsetD8Async, PTDS_OP_MEMSET,
+                         [&](struct call *C) { touching(&memories_[1 + i % 4], i % 5 == 0)(C); }) +
+                    "\n";
+            if (i % 11 == 0) {
+                text += "destroys " + named(on_->handle) + ": " + destroys(callers_[0], on_) + "\n";
+                crowd_of_.pop_back();
+            }
+        }
+        for (unsigned i = 0; i < kStreams; i++)
+            streams_[i] = crowd_of_[60 * i + below(60)];
+        return text;
+    }
+    void busy()
+    {
+        if (one_in(6))
+            g_busy.clear();
+        g_busy.insert(one_in(8) || crowd_of_.empty() ? "event"
+                                                     : named(crowd_of_[below(unsigned(crowd_of_.size()))]->handle));
     }
     /* The same again, now and then: then it need not be registered. */
     std::string work(Caller *by)
@@ -266,10 +298,11 @@ protected:
         spreads_ = one_in(3);
         fails_ = one_in(4);
         close_ = one_in(4);
+        crowd_ = one_in(4);
         struct context *other = one_in(2) ? fresh("C2", 3) : context_;
         for (unsigned i = 0; i < kCallers; i++)
             callers_[i] = thread(i < 3 ? context_ : other);
-        std::string text;
+        std::string text = crowd_ ? a_crowd() : "";
         for (unsigned i = 0; i < calls; i++) {
             text += step() + "\n";
             g_refused.clear();
@@ -287,7 +320,8 @@ protected:
     Work last_;
     Way last_way_ = kDefault;
     uint64_t state_ = 0;
-    bool captures_ = false, spreads_ = false, fails_ = false;
+    std::vector<struct stream *> crowd_of_;
+    bool crowd_ = false, captures_ = false, spreads_ = false, fails_ = false;
     bool close_ = false; /* threads' default-stream work conflicts all the time */
 };
 
@@ -302,7 +336,7 @@ TEST_P(Walks, AreAsEver)
 }
 
 INSTANTIATE_TEST_SUITE_P(Picked, Walks,
-                         testing::Values(std::pair(10, 300), std::pair(3, 300), std::pair(1, 300), std::pair(13, 300),
+                         testing::Values(std::pair(25, 100), std::pair(3, 300), std::pair(13, 300), std::pair(5, 300),
                                          std::pair(36, 300), std::pair(16, 300)),
                          [](const auto &one) { return "Seed" + std::to_string(one.param.first); });
 
