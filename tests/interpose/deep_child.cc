@@ -9,6 +9,7 @@
  *         inner innerdeep    opened by the library that was asked last, without and with RTLD_DEEPBIND
  *         race               several files with commas between, which four threads open, ask and close again and again
  *         close              the one that was asked last
+ *         self               no file: the program itself
  */
 #include <atomic>
 #include <cerrno>
@@ -140,6 +141,9 @@ int main(int argc, char **argv)
         std::string step = argv[i], word = step.substr(0, step.find(':')), file = step.substr(step.find(':') + 1);
         if (word == "race") {
             printf("past the shim: %d\n", race(file));
+        } else if (word == "self") {
+            void *self = dlopen(nullptr, RTLD_NOW | RTLD_DEEPBIND);
+            printf("the program itself: %s\n", self && self == dlopen(nullptr, RTLD_NOW) ? "yes" : "no");
         } else if (word == "close") {
             printf("closed: %d\n", dlclose(asked));
         } else {

@@ -178,6 +178,11 @@ TEST(DeepLibrary, ItsOwnSearchPathCounts)
     }
 }
 
+TEST(DeepLibrary, NoFileIsTheProgram)
+{
+    EXPECT_EQ(deep({"self"}).out, "the program itself: yes\n");
+}
+
 TEST(DeepLibrary, ErrorsAreTheLoadersOwn)
 {
     for (const std::string &file : {std::string("/nowhere/libdeep.so"), std::string("/etc/passwd"), library("unresolved"),
