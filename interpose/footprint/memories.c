@@ -289,12 +289,28 @@ uint32_t memories_count(void)
     return LOAD(range_count);
 }
 
+/* In the child nobody has touched any of them: what is noted names lanes of the parent's. */
+static void forget_who_touched(void)
+{
+    struct range *range = ranges_before(UINT64_MAX);
+    while (range) {
+        struct memory *memory = range->place.memory, *reservation = memories_reservation(memory);
+        if (memory->ledger)
+            memory->ledger = NULL;
+        if (reservation && reservation->ledger)
+            reservation->ledger = NULL;
+        range = range->place.begin ? ranges_before(range->place.begin - 1) : NULL;
+    }
+}
+
 /* A change that another thread had begun may have left the blocks half made: then nothing is known any more. */
 void memories_after_fork(void)
 {
     lock.held = 0;
-    if (changes % 2 == 0)
+    if (changes % 2 == 0) {
+        forget_who_touched();
         return;
+    }
     ranges_forget();
     range_count = 0;
     changes++;

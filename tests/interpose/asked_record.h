@@ -101,7 +101,8 @@ private:
             names_[as<ptds_rec_API>(record).api] = record.substr(sizeof(ptds_rec_API)).c_str();
         if (kind == PTDS_REC_CONTEXT) {
             const auto context = as<ptds_rec_CONTEXT>(record);
-            others_.push_back("-- context " + std::to_string(context.uid) + number("device", uint64_t(context.device)) +
+            others_.push_back("-- context " + std::to_string(context.uid) +
+                              (context.device ? " device " + std::to_string(context.device) : "") +
                               number("state", context.state) + number("kind", context.kind));
         }
         if (kind == PTDS_REC_STREAM) {

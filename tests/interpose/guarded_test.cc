@@ -281,6 +281,40 @@ TEST(Guarded, LanesOfEndedThreadsAreUsedAgain)
     expect_policy("guarded", steps);
 }
 
+/* Nothing that the parent's work waits for is the child's: not its lanes, nor its captures, nor what touched a memory. */
+TEST(Guarded, AForkedChildBeginsAnew)
+{
+    expect_policy(
+        "guarded",
+        {
+            {"stream:a", "cuStreamCreate"},
+            {"nbstream:n", "cuStreamCreate"},
+            {"event:e", "cuEventCreate"},
+            {"fill:D@a", "cuMemsetD8Async(a)"},
+            {"fill:O@0", "cuMemsetD8Async(L1)"},
+            {"fill:O@2", "cuEventRecord(L1;E1) cuStreamWaitEvent(ptds;E1) cuMemsetD8Async(ptds) cuEventRecord(ptds;E1)"},
+            {"fill:O@1", "cuStreamWaitEvent(legacy;E1) cuMemsetD8Async(legacy) cuEventRecord(legacy;E2)"},
+            {"record:e@0", "cuEventRecord(L1;E3) cuStreamWaitEvent(L1;E2) cuEventRecord(a;E4) cuStreamWaitEvent(L1;E4) "
+                           "cuEventRecord(L1;e)"},
+            {"begin@n", "cuStreamBeginCapture_v2(n)"},
+            {"fork", ""},
+            {"memset:D", "lanes cuMemsetD8Async(L2)"},
+            {"fill:D@0", "cuMemsetD8Async(L2)"},
+            {"fill:O@a", "cuStreamGetFlags(a) cuMemsetD8Async(a)"},
+            {"fill:O@n", "cuStreamGetFlags(n) cuMemsetD8Async(n)"},
+            {"fill:O@2", "cuMemsetD8Async(ptds) cuEventRecord(ptds;E5)"},
+            {"fill:D@1",
+             "cuEventRecord(L2;E6) cuStreamWaitEvent(legacy;E6) cuMemsetD8Async(legacy) cuEventRecord(legacy;E6)"},
+            {"wait:e@n", "cuStreamWaitEvent(n;e)"},
+            /* Nobody knows here what it stands for. */
+            {"wait:e@0", "cuEventRecord(L2;E7) cuStreamWaitEvent(L2;E6) cuStreamWaitEvent(L2;E5) cuEventRecord(a;E8) "
+                         "cuStreamWaitEvent(L2;E8) cuStreamWaitEvent(L2;e)"},
+            {"record:e@0", "cuEventRecord(L2;e)"},
+            {"sync@0", "cuStreamSynchronize(L2)"},
+            {"destroy:a", "cuStreamDestroy_v2(a)"},
+        });
+}
+
 TEST(Lanes, IndependentWorkSpreadsAndAChainStays)
 {
     expect_policy("guarded",

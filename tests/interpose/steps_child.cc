@@ -11,7 +11,8 @@
  *         memory kinds: D device, O other device memory, P pinned, H pageable
  *     absent (a function of CUDA 12.8)   own:a ownthread:a (ptds.h; 0 for none)   t:COMMAND (in a second thread)
  *     h:COMMAND (in the second thread, handed over and back by semaphores)   T:COMMAND H:COMMAND (in a third)
- *     n:COMMAND,COMMAND (in a new thread, which ends)   exit:7 (through destructors; without it the program ends past them)
+ *     n:COMMAND,COMMAND (in a new thread, which ends)   fork (what follows is the child's)   exit:7 (through destructors;
+ * without it the program ends past them)
  */
 #include <algorithm>
 #include <atomic>
@@ -19,6 +20,7 @@
 #include <semaphore.h>
 #include <sstream>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -236,6 +238,18 @@ CUresult on_stream(const Step &step, bool *known)
     return CUDA_SUCCESS;
 }
 
+CUresult go_on_in_child()
+{
+    fflush(stdout);
+    int status = 0;
+    const pid_t child = fork();
+    if (child != 0) {
+        waitpid(child, &status, 0);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+    }
+    return CUDA_SUCCESS;
+}
+
 CUresult does(const Step &step)
 {
     bool known = true;
@@ -259,6 +273,8 @@ CUresult does(const Step &step)
         return cuCtxSynchronize();
     if (step.verb == "absent")
         return cuStreamGetDevice(nullptr, nullptr);
+    if (step.verb == "fork")
+        return go_on_in_child();
     if (step.verb == "exit")
         exit(std::stoi(step.subject));
     return copy(step);
