@@ -235,6 +235,25 @@ TEST_F(Captures, AnEventLeadsIntoItUntilItIsRecordedElsewhere)
 }
 
 /* 0x2 is another stream in every thread. */
+/* Two at once: each stream is in its own one, and only that ends with it. */
+TEST_F(Captures, EachStreamIsInItsOwnOne)
+{
+    begin(kOrigin);
+    begin(kOther);
+    joins(kMember, kOther);
+    EXPECT_EQ(2u, captures_open);
+    EXPECT_EQ(2u, one_->blocking_captures) << "the member is of the first context";
+    end(kOther);
+    EXPECT_EQ(1u, captures_open);
+    EXPECT_EQ(1u, one_->blocking_captures);
+    EXPECT_FALSE(capture_blocks_legacy(two_));
+    EXPECT_TRUE(capture_has_event(kEvent)) << "until none is open";
+    end(kOrigin);
+    EXPECT_FALSE(capture_any());
+    EXPECT_EQ(0u, one_->blocking_captures);
+    EXPECT_FALSE(capture_has_event(kEvent));
+}
+
 TEST_F(Captures, APerThreadStreamIsItsThreads)
 {
     begin(CU_STREAM_PER_THREAD);
