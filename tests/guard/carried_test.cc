@@ -310,4 +310,24 @@ TEST_F(Carried, WhereTheHostWaitsDuringACapture)
     end_capture(n);
 }
 
+/* A part that a lane touches again and again is no claim on the rest: another's part has nothing to wait for. */
+TEST_F(Carried, PartsOfAMemoryAreNoClaimOnIt)
+{
+    const auto part = [this](Caller *by, uint64_t begin) {
+        return call(by, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, [=](struct call *C) {
+            touching(&m_, 1)(C);
+            C->touched.at[0].begin = begin;
+            C->touched.at[0].end = begin + 10;
+        });
+    };
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ("L0", part(a_, 0));
+        EXPECT_EQ(0, a_->call.guarded.again);
+    }
+    EXPECT_EQ("L1", part(b_, 10));
+    EXPECT_EQ("L1", part(b_, 10));
+    EXPECT_EQ("L0", part(a_, 0));
+    EXPECT_EQ("e1 on L1; L0 after e1; L0", part(a_, 5));
+}
+
 } // namespace

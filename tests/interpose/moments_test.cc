@@ -77,6 +77,22 @@ TEST_P(Moments, EveryDoorIsWatchedAndNothingElseChanges)
     EXPECT_LT(Last(found), Now());
 }
 
+/* Where nothing else is done, either. */
+TEST(MomentsOfWork, WhatIsNoneIsTheDriversOwn)
+{
+    Folder folder;
+    const Outcome with = run(shimmed("doors_child", {}, {{"PTDS_POLICY", "none"}, {"PTDS_MOMENTS", folder.path()}}));
+    for (const char *door : {"dlsym", "dlvsym", "gpa1", "gpa2"})
+        for (const char *what :
+             {"cuStreamBeginCapture base", "cuStreamBeginCapture_ptsz twin", "cuStreamBeginCapture_v2 base",
+              "cuStreamEndCapture base", "cuStreamEndCapture_ptsz twin", "cuStreamIsCapturing base",
+              "cuStreamIsCapturing_ptsz twin", "cuStreamGetCaptureInfo_v2 base", "cuStreamGetCaptureInfo_v3_ptsz twin",
+              "cuGraphicsMapResources base", "cuGraphicsUnmapResources_ptsz twin", "cuGLMapBufferObject_v2 base"}) {
+            const std::string line = std::string("addr ") + door + " " + what + "\n";
+            EXPECT_NE(std::string::npos, with.out.find(line)) << line;
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Every, Moments, testing::Values("none", "observe", "per-thread", "guarded", "stream"),
                          [](const auto &of) {
                              std::string name = of.param;

@@ -23,7 +23,7 @@ struct queue {
 };
 static struct queue runnable = {NULL, &runnable.first, 0};   /* wait for a thread */
 static struct queue resolving = {NULL, &resolving.first, 0}; /* ready, not looked at yet */
-static size_t idle_threads, unfinished;
+static size_t idle_threads, unfinished, settling;
 
 /* A thread is not cancelled while it has the lock or waits for work: what it was about would stay half done. */
 static __thread int cancel_state;
@@ -58,7 +58,7 @@ void engine_after_fork(void)
     pthread_cond_init(&op_finished, NULL);
     runnable = (struct queue){NULL, &runnable.first, 0};
     resolving = (struct queue){NULL, &resolving.first, 0};
-    idle_threads = unfinished = 0;
+    idle_threads = unfinished = settling = 0;
 }
 
 static void queue_add(struct queue *q, struct op *op)
@@ -156,7 +156,7 @@ static void finish(struct op *op)
         if (--op->dependents[i]->pending == 0)
             queue_add(&resolving, op->dependents[i]);
     op->dependent_count = 0;
-    if (op->waiters || !unfinished)
+    if (op->waiters || settling)
         pthread_cond_broadcast(&op_finished);
     if (op->stream)
         stream_op_done(op);
@@ -241,7 +241,9 @@ void op_wait(struct op *op)
 SIM_EXPORT void sim_settle(void)
 {
     sim_lock();
+    settling++;
     while (unfinished)
         pthread_cond_wait(&op_finished, &lock);
+    settling--;
     sim_unlock();
 }
