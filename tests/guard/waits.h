@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether somebody takes the guard's lock, or another one. It can miss a fault by timing, but finds none where there is none.
+ * Whether somebody takes the guard's lock, or another one. It can miss a fault by timing, but finds none where there is
+ * none.
  */
 #ifndef PTDS_TESTS_GUARD_WAITS_H
 #define PTDS_TESTS_GUARD_WAITS_H
