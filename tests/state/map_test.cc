@@ -3,6 +3,7 @@
  * The map of handles: says what was put in, however it grows, and lets readers wait for nobody.
  */
 #include <atomic>
+#include <cstdio>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
@@ -90,6 +91,29 @@ int also_reads(uint64_t key, uint64_t value, void *argument)
 }
 
 /* It is called with the stripe locked. */
+/* What came and went leaves no room behind it that grows. */
+TEST(Map, TakesNoMoreMemoryForWhatIsGone)
+{
+    static map values;
+    const auto mapped = [] {
+        long pages = 0;
+        FILE *file = fopen("/proc/self/statm", "re");
+        EXPECT_EQ(1, fscanf(file, "%ld", &pages));
+        fclose(file);
+        return pages * sysconf(_SC_PAGESIZE);
+    };
+    long before = 0;
+    for (uint64_t i = 1; i <= 500; i++) /* these stay */
+        map_set(&values, key_of(1000000 + i), i);
+    for (uint64_t i = 0; i < 300000; i++) {
+        map_set(&values, key_of(i), i + 1);
+        EXPECT_EQ(i + 1, map_remove(&values, key_of(i)));
+        if (i == 20000)
+            before = mapped();
+    }
+    EXPECT_LT(mapped() - before, 1 << 20);
+}
+
 TEST(Map, ReadersWaitForNobody)
 {
     static map values;
