@@ -336,6 +336,24 @@ TEST(Process, TheLibraryThatBroughtTheDriverIsUnloaded)
     EXPECT_EQ(run(child("unload", 0, {{"PTDS_POLICY", "per-thread"}}, plugin)).exit, 5);
 }
 
+/* Its file says that it is one, though it calls itself something else and lacks functions of newer ones. */
+TEST(Process, ADriverByTheNameOfItsFile)
+{
+    Folder folder, drivers;
+    const std::string name("libcuda.so.1", 13); /* with its end */
+    std::string bytes = read_file(fake_driver("cuda11") + "/libcuda.so.1");
+    ASSERT_NE(std::string::npos, bytes.find(name));
+    for (size_t at = bytes.find(name); at != std::string::npos; at = bytes.find(name))
+        bytes.replace(at, 7, "another");
+    std::ofstream(drivers / "libcuda.so.1", std::ios::binary) << bytes;
+    Command command = child("work", 10, {{"PTDS_POLICY", "guarded"}, {"PTDS_TRACE", folder / "trace"}});
+    command.libraries = {drivers.path()};
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(outcome.err, "");
+    expect_launches(folder / "trace", 10, true);
+}
+
 TEST(Process, OldDrivers)
 {
     for (const char *version : {"cuda12", "cuda11"}) {
