@@ -298,6 +298,7 @@ TEST_F(ProbeTest, LanesAreNotTriedWhereNothingSaysThatTheyMayHelp)
     command.env["PTDS_LANES"] = "2";
     EXPECT_FALSE(Has(run(command), "guarded, 4 lanes")) << "it is chosen already";
     EXPECT_TRUE(Has(RunSubject({"--lanes"}, {"alone"}), "right under guarded, 4 lanes; ")) << "in any case";
+    EXPECT_TRUE(Has(RunSubject({"--lanes", "--all"}, {"alone"}), "right under guarded, 4 lanes; ")) << "also among all";
 }
 
 TEST_F(ProbeTest, AProgramThatChecksItself)
