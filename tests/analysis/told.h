@@ -14,11 +14,12 @@
 #include "analysis/views/words.h"
 #include "analysis/whatif/whatif.h"
 #include "tests/analysis/support.h"
+#include "tests/analysis/told_lines.h"
 
 namespace ptds
 {
 
-class Told
+class Told : public ToldLines
 {
 public:
     explicit Told(const std::string &trace) : trace_(BuildTrace(trace))
@@ -43,22 +44,7 @@ public:
     }
     Told(const Told &) = delete;
 
-    std::string text;
-
 private:
-    void Line(const std::string &begin)
-    {
-        text += (text.empty() ? "" : "\n") + begin;
-    }
-    void Word(const std::string &word)
-    {
-        text += " " + word;
-    }
-    void Number(const std::string &name, uint64_t value)
-    {
-        if (value != 0)
-            Word(name + "=" + std::to_string(value));
-    }
     template <size_t N> void Numbers(const std::string &name, const uint64_t (&values)[N])
     {
         std::string all;
@@ -186,12 +172,6 @@ private:
         if (f.has_pair)
             Pair(f.pair);
     }
-    void Sum(const std::string &name, const struct sum &sum)
-    {
-        if (sum.findings != 0)
-            Word(name + "=" + std::to_string(sum.findings) + "/" + std::to_string(sum.calls) + "/" +
-                 std::to_string(sum.host_ns) + "/" + std::to_string(sum.known));
-    }
     void Lists(const struct report &report)
     {
         for (size_t i = 0; i < report.sequences.count; i++) {
@@ -210,21 +190,7 @@ private:
             Number("known", entry.known);
             Number("advised", entry.advised);
         }
-        for (size_t i = 0; i < report.sums.rules.count; i++) {
-            const struct rule_sum &sum = report.sums.rules.items[i];
-            Line("sum " + std::string(sum.rule->id));
-            Sum("all", sum.all);
-            Sum("shown", sum.shown);
-            Sum("errors", sum.errors);
-            Number("top", sum.top != nullptr ? sum.top->serial : 0);
-            Number("error", sum.error != nullptr ? sum.error->serial : 0);
-        }
-        for (size_t i = 0; i < report.sums.causes.count; i++) {
-            Line("cause " + std::string(report.sums.causes.items[i].name));
-            Number("library", report.sums.causes.items[i].library);
-            Number("folds", report.sums.causes.items[i].folds);
-            Sum("all", report.sums.causes.items[i].sum);
-        }
+        Sums(report.sums);
     }
     void Edges(const struct edge_table &edges)
     {

@@ -14,11 +14,12 @@
 #include "analysis/repair/many.h"
 #include "analysis/report/fold.h"
 #include "tests/analysis/support.h"
+#include "tests/analysis/told_lines.h"
 
 namespace ptds
 {
 
-class ToldMany
+class ToldMany : public ToldLines
 {
 public:
     explicit ToldMany(const std::vector<std::string> &texts)
@@ -34,7 +35,7 @@ public:
         Runs();
         for (size_t i = 0; i < folds_.list.count; i++)
             Folded(folds_.list.items[i]);
-        Sums();
+        Sums(folds_.sums);
         Repairs();
         folds_free(&folds_);
         traces_free(&traces_);
@@ -43,18 +44,7 @@ public:
     }
     ToldMany(const ToldMany &) = delete;
 
-    std::string text;
-
 private:
-    void Line(const std::string &begin)
-    {
-        text += (text.empty() ? "" : "\n") + begin;
-    }
-    void Number(const std::string &name, uint64_t value)
-    {
-        if (value != 0)
-            text += " " + name + "=" + std::to_string(value);
-    }
     void Processes()
     {
         uint64_t origin = traces_origin(&traces_);
@@ -123,30 +113,6 @@ private:
             text += " (" + std::to_string(share.process) + ":" + std::to_string(share.count) + "/" +
                     std::to_string(share.host_ns) + "/" + std::to_string(share.known) + "/" +
                     std::to_string(share.unknown) + ")";
-        }
-    }
-    void Sum(const std::string &name, const struct sum &sum)
-    {
-        if (sum.findings != 0)
-            text += " " + name + "=" + std::to_string(sum.findings) + "/" + std::to_string(sum.calls) + "/" +
-                    std::to_string(sum.host_ns) + "/" + std::to_string(sum.known);
-    }
-    void Sums()
-    {
-        for (size_t i = 0; i < folds_.sums.rules.count; i++) {
-            const rule_sum &sum = folds_.sums.rules.items[i];
-            Line("sum " + std::string(sum.rule->id));
-            Sum("all", sum.all);
-            Sum("shown", sum.shown);
-            Sum("errors", sum.errors);
-            Number("top", sum.top != nullptr ? sum.top->serial : 0);
-            Number("error", sum.error != nullptr ? sum.error->serial : 0);
-        }
-        for (size_t i = 0; i < folds_.sums.causes.count; i++) {
-            Line("cause " + std::string(folds_.sums.causes.items[i].name));
-            Number("library", folds_.sums.causes.items[i].library);
-            Number("folds", folds_.sums.causes.items[i].folds);
-            Sum("all", folds_.sums.causes.items[i].sum);
         }
     }
     static std::string End(const edge_end &end)

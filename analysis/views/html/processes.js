@@ -36,7 +36,7 @@
 
   function table(report) {
     const starts = report.processes.map((one) => one.start_unix_ns).filter((one) => one !== null), first = Math.min(...starts);
-    const banners = (at) => report.findings.filter((one) => one.banner && one.processes.some((share) => share.process === at)).map((one) => one.object || one.rule);
+    const banners = (at) => report.findings.filter((one) => one.banner && one.severity !== "note" && one.processes.some((share) => share.process === at)).map((one) => one.object || one.api);
     const most = Math.max(...report.processes.map((one) => one.blocked_ns || 0));
     const rows = report.processes.map((one, at) => {
       const changed = banners(at), part = one.blocked_ns ? (100 * one.blocked_ns) / most : 0;
