@@ -183,7 +183,7 @@ TEST(Baseline, WhatIsNoneIsRefusedInALine)
     EXPECT_NE(std::string::npos, said(text.substr(0, text.size() / 2)).find(": no baseline: line "));
     EXPECT_EQ(": no baseline of ptds check --update", said("{}"));
     EXPECT_EQ(": a report, as older versions took; make a baseline: ptds check --update --baseline FILE TRACE...",
-              said(run({{data_file("analysis/ptds"), "report", "--format", "json", trace}}).out));
+              said(run({{data_file("analysis/ptds_leaks"), "report", "--format", "json", trace}}).out));
     EXPECT_EQ(": a baseline of another version of ptds; remove it, and make it anew with --update",
               said(changed("\"ptds_baseline_version\": 1", "\"ptds_baseline_version\": 2")));
     EXPECT_EQ(": damaged: it has no runs, no findings or no calls", said(changed("\"findings\"", "\"findinks\"")));

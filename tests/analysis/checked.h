@@ -25,12 +25,12 @@ public:
     }
     Outcome Check(std::vector<std::string> arguments)
     {
-        arguments.insert(arguments.begin(), {data_file("analysis/ptds"), "check"});
+        arguments.insert(arguments.begin(), {data_file("analysis/ptds_leaks"), "check"});
         return run({arguments});
     }
     Outcome Diff(std::vector<std::string> arguments)
     {
-        arguments.insert(arguments.begin(), {data_file("analysis/ptds"), "diff"});
+        arguments.insert(arguments.begin(), {data_file("analysis/ptds_leaks"), "diff"});
         return run({arguments});
     }
     Folder folder;

@@ -22,7 +22,7 @@ namespace
 Command Ptds(std::vector<std::string> arguments)
 {
     Command command;
-    command.argv = {data_file("analysis/ptds")};
+    command.argv = {data_file("analysis/ptds_leaks")};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     return command;
 }

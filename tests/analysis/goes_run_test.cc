@@ -38,7 +38,7 @@ std::string Text(json_t *object, const char *key)
 Findings Reported(const std::string &trace)
 {
     Findings found;
-    Outcome report = run({{data_file("analysis/ptds"), "report", "--format", "json", trace}});
+    Outcome report = run({{data_file("analysis/ptds_leaks"), "report", "--format", "json", trace}});
     json_t *root = json_loads(report.out.c_str(), 0, nullptr), *finding;
     size_t i;
     EXPECT_NE(nullptr, root) << report.err;

@@ -60,7 +60,7 @@ public:
     }
     Command To(const std::string &output, const std::string &of = "") const
     {
-        Command command = {{data_file("analysis/ptds")}};
+        Command command = {{data_file("analysis/ptds_leaks")}};
         command.argv.insert(command.argv.end(), GetParam().arguments.begin(), GetParam().arguments.end());
         command.argv.insert(command.argv.end(), {"-o", output, of.empty() ? trace : of});
         command.env["TMPDIR"] = temporaries.path();
@@ -392,7 +392,7 @@ TEST(Descriptors, TheFirstThreeAreNobodyElses)
     Folder folder;
     std::ofstream(folder / "app.ptds") << BuildTrace(with_finding);
     ASSERT_EQ(0, mkfifo((folder / "fifo").c_str(), 0600));
-    Command command = {{data_file("analysis/ptds"), "report", "-o", folder / "fifo", folder / "app.ptds"}};
+    Command command = {{data_file("analysis/ptds_leaks"), "report", "-o", folder / "fifo", folder / "app.ptds"}};
     command.before = [] {
         for (int file = 0; file < 3; file++)
             close(file);
@@ -412,7 +412,7 @@ TEST(Descriptors, TheFirstThreeAreNobodyElses)
 TEST(Run, LeavesAClosedDescriptorClosed)
 {
     NEEDS_A_PLAIN_SHIM();
-    Command command = {{data_file("analysis/ptds"), "run", "--report", "off", "--", "/bin/sh", "-c",
+    Command command = {{data_file("analysis/ptds_leaks"), "run", "--report", "off", "--", "/bin/sh", "-c",
                         "test -e /proc/self/fd/1 || exit 42"}};
     command.before = [] { close(1); };
     Outcome ran = run(command);
@@ -426,7 +426,7 @@ TEST(Appending, ToTheInputIsRefused)
     std::ofstream(trace) << bytes;
     for (const char *verb : {"report", "export --to folded"}) {
         Outcome ran =
-            run({{"/bin/sh", "-c", data_file("analysis/ptds") + " " + verb + " '" + trace + "' >>'" + trace + "'"}});
+            run({{"/bin/sh", "-c", data_file("analysis/ptds_leaks") + " " + verb + " '" + trace + "' >>'" + trace + "'"}});
         EXPECT_EQ(2, ran.exit) << ran;
         EXPECT_EQ(bytes, read_file(trace));
     }
@@ -441,7 +441,7 @@ TEST(Progress, OfWhatIsWrittenIsShownOnATerminal)
     Folder folder;
     std::string trace = folder / "app.ptds", text,
                 line = "CLOCK_STEP_MS=1100 LD_PRELOAD=" + data_file("tests/analysis/quick_clock.so") + " " +
-                       data_file("analysis/ptds") + " export --to sqlite " + trace;
+                       data_file("analysis/ptds_leaks") + " export --to sqlite " + trace;
     for (int i = 0; i < 9000; i++)
         text += "1@" + std::to_string(10 + i * 2) + " launch s=L k=a\n";
     std::ofstream(trace) << BuildTrace(text);

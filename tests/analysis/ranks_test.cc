@@ -29,7 +29,7 @@ std::string Simulator()
 
 Outcome Ptds(std::vector<std::string> arguments)
 {
-    arguments.insert(arguments.begin(), data_file("analysis/ptds"));
+    arguments.insert(arguments.begin(), data_file("analysis/ptds_leaks"));
     return run({arguments});
 }
 

@@ -21,7 +21,7 @@ namespace
 Command RunVerb(const std::vector<std::string> &options, const std::vector<std::string> &program)
 {
     Command command;
-    command.argv = {data_file("analysis/ptds"), "run"};
+    command.argv = {data_file("analysis/ptds_leaks"), "run"};
     command.argv.insert(command.argv.end(), options.begin(), options.end());
     command.argv.push_back("--");
     command.argv.insert(command.argv.end(), program.begin(), program.end());

@@ -46,7 +46,7 @@ protected:
     std::string Report(const std::vector<std::string> &options) const
     {
         Command command;
-        command.argv = {data_file("analysis/ptds"), "report"};
+        command.argv = {data_file("analysis/ptds_leaks"), "report"};
         command.argv.insert(command.argv.end(), options.begin(), options.end());
         command.argv.push_back(folder_.path());
         Outcome outcome = run(command);

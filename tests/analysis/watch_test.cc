@@ -19,7 +19,7 @@ namespace
 
 std::string Command_()
 {
-    return data_file("analysis/ptds");
+    return data_file("analysis/ptds_leaks");
 }
 
 std::string Simulator()
