@@ -121,9 +121,10 @@ static void list_words(struct kernel *kernel)
         return;
     for (uint32_t i = 0; i < kernel->params; i++) {
         uint32_t offset = kernel->layout[i] >> 16, size = kernel->layout[i] & 0xffffu;
-        if (kernel->flags[i] & (SIGNATURE_POINTS | SIGNATURE_ENDS) || kernel->words + size / 8 > KERNEL_WORDS)
+        uint32_t stride = kernels_stride(kernel->layout[i]), words = size < 8 ? 0 : (size - 8) / stride + 1;
+        if (kernel->flags[i] & (SIGNATURE_POINTS | SIGNATURE_ENDS) || kernel->words + words > KERNEL_WORDS)
             return;
-        for (uint32_t at = 0; at + 8 <= size; at += 8)
+        for (uint32_t at = 0; at + 8 <= size; at += stride)
             kernel->word[kernel->words++] =
                 (struct kernel_word){(uint16_t)i, (uint16_t)at, (uint16_t)((offset + at) / 8), kernel->flags[i]};
     }

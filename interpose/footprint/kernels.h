@@ -30,6 +30,14 @@ struct kernel {
     struct kernel *next_free;
 };
 
+/* How far apart pointers in a parameter may begin. What is larger than one may be a packed structure: to four bytes, which
+ * its layout does not show, or to fewer, which it shows by an odd end. */
+static inline uint32_t kernels_stride(uint32_t layout)
+{
+    uint32_t offset = layout >> 16, size = layout & 0xffffu;
+    return size <= 8 ? 8 : (offset | size) % 4 ? 1 : 4;
+}
+
 /* The thread's last kernels, so that a launch usually takes no lock. */
 enum { KERNELS_MET = 64 };
 struct kernel_entry {

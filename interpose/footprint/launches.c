@@ -79,10 +79,11 @@ static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsi
         look_inside(C, memory, word, flags);
 }
 
-/* `offset`: where in the kernel's parameter space the bytes lie. */
-static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset, unsigned flags)
+/* `offset`: where in the kernel's parameter space the bytes lie. A word may begin every `stride` bytes. */
+static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset, size_t stride,
+                                 unsigned flags)
 {
-    for (size_t at = 0; at + 8 <= size; at += 8) {
+    for (size_t at = 0; at + 8 <= size; at += stride) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
         if (textures_may_be(word)) {
@@ -115,8 +116,7 @@ static const void *buffer_of(void *const *extra, size_t *size)
     return buffer;
 }
 
-/* Parameter by parameter where they are known, since one may be a struct that begins at no multiple of eight; else at every
- * place where a word can lie. */
+/* Parameter by parameter where they are known; else at every place where a word can lie. */
 static int scan_buffer(struct call *C, const struct kernel *kernel, void *const *extra)
 {
     size_t size = 0;
@@ -124,27 +124,26 @@ static int scan_buffer(struct call *C, const struct kernel *kernel, void *const 
     if (!buffer)
         return 0;
     if (!kernel || kernel->params == UINT32_MAX) {
-        keep_pointers(C, buffer, size, 0, SIGNATURE_UNKNOWN);
-        if (size > 4)
-            keep_pointers(C, buffer + 4, size - 4, 4, SIGNATURE_UNKNOWN);
+        keep_pointers(C, buffer, size, 0, 4, SIGNATURE_UNKNOWN);
         return 1;
     }
     for (uint32_t i = 0; i < kernel->params; i++) {
         size_t offset = kernel->layout[i] >> 16, bytes = kernel->layout[i] & 0xffffu;
         if (offset + bytes <= size)
-            keep_pointers(C, buffer + offset, bytes, offset, kernel->flags[i]);
+            keep_pointers(C, buffer + offset, bytes, offset, kernels_stride(kernel->layout[i]), kernel->flags[i]);
     }
     return 1;
 }
 
-/* Eight-byte words at the alignment of a parameter's own start, pointer arrays inside by-value structs included. */
+/* By-value structs and the arrays in them are looked through. */
 static int scan_params(struct call *C, const struct kernel *kernel, void *const *params)
 {
     if (!kernel || kernel->params == UINT32_MAX)
         return 0;
     for (uint32_t i = 0; i < kernel->params; i++) {
-        if (params[i] && (kernel->layout[i] & 0xffffu) >= 8)
-            keep_pointers(C, params[i], kernel->layout[i] & 0xffffu, kernel->layout[i] >> 16, kernel->flags[i]);
+        size_t offset = kernel->layout[i] >> 16, size = kernel->layout[i] & 0xffffu;
+        if (params[i] && size >= 8)
+            keep_pointers(C, params[i], size, offset, kernels_stride(kernel->layout[i]), kernel->flags[i]);
     }
     return 1;
 }

@@ -68,6 +68,56 @@ TEST_F(Touched, KernelsWhoseNamesDoNotFit)
     }
 }
 
+/* Structures by value, as they lie in memory: 'p' is a pointer, a digit so many other bytes. By the way that most launches
+ * take, by the long one, and in a buffer. */
+TEST_F(Touched, PointersInPackedStructures)
+{
+    struct Row {
+        const char *layout;
+        unsigned align, size;
+        bool plain;
+    };
+    const Row all[] = {{"p8", 8, 16, true},          {"8p", 8, 16, true},     {"4p", 4, 12, true},
+                       {"4p4", 4, 16, true},         {"p44", 4, 16, true},    {"44p44", 4, 24, true},
+                       {"4444p", 4, 24, true},       {"1p", 1, 9, true},      {"p1", 1, 9, true},
+                       {"5p8", 1, 21, true},         {"2p", 2, 10, true},     {"7p", 1, 15, true},
+                       {"p999", 1, 35, true},        {"9999p1", 1, 45, true}, {"444p99991", 1, 57, false},
+                       {"4p99999994", 1, 79, false}, {"999p", 1, 35, true},   {"8888884p4", 4, 64, true}};
+    CUdeviceptr a = device("a");
+    runnable = false;
+    for (const Row &row : all) {
+        SCOPED_TRACE(row.layout);
+        unsigned char bytes[128];
+        size_t size = 0;
+        memset(bytes, 0xee, sizeof bytes);
+        for (const char *part = row.layout; *part != 0; part++) {
+            if (*part == 'p')
+                memcpy(bytes + size, &a, sizeof a);
+            size += *part == 'p' ? sizeof a : static_cast<size_t>(*part - '0');
+        }
+        ASSERT_EQ(size, row.size);
+        const std::string of =
+            "(.param .align " + std::to_string(row.align) + " .b8 p0[" + std::to_string(row.size) + "])\n{\n\tret;\n}\n";
+        for (const std::string named : {"packed", "_Z6packed4Some"}) {
+            CUfunction function = kernel(
+                (".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry " + named + of).c_str(), named.c_str());
+            ASSERT_NE(function, nullptr);
+            void *params[] = {bytes}, *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, bytes, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                                                  CU_LAUNCH_PARAM_END};
+            last = {};
+            cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra);
+            EXPECT_EQ(text(), "w a") << named << " in a buffer";
+            struct touched plainly = {};
+            EXPECT_EQ(row.plain, watch_plainly(function, params, &plainly)) << named;
+            last = {};
+            cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr);
+            EXPECT_EQ(text(), "w a") << named;
+            last = plainly;
+            EXPECT_EQ(text(), row.plain ? "w a" : "") << named << " by the short way";
+        }
+    }
+}
+
 TEST_F(Touched, ShortWayForDeviceMemoryAlone)
 {
     CUdeviceptr a = device("a"), b = device("b");
