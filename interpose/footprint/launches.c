@@ -83,14 +83,15 @@ static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsi
 static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset, size_t stride,
                                  unsigned flags)
 {
+    const struct span textures = textures_span(), memories = memories_span();
     for (size_t at = 0; at + 8 <= size; at += stride) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof word);
-        if (textures_may_be(word)) {
+        if (__builtin_expect(span_has(textures, word), 0)) {
             C->followed = 1;
             textures_touch(&C->touched, word);
         }
-        if (!memories_in_span(word)) {
+        if (!span_has(memories, word)) {
             if (pageable_is_read())
                 touch_unknown(C, word);
             continue;

@@ -29,8 +29,8 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
         memory->kind == PTDS_MEMORY_GLOBAL || !peek(base, at, bytes))
         return 0;
     struct pointed found = {0, 0, NULL, 0, 0};
-    for (size_t next = tables_next(thread, at, -base % 8, bytes, &found); next != SIZE_MAX;
-         next = tables_next(thread, at, next + 8, bytes, &found))
+    for (size_t next = tables_next(thread, at, -base % TABLES_STRIDE, bytes, &found); next != SIZE_MAX;
+         next = tables_next(thread, at, next + TABLES_STRIDE, bytes, &found))
         touch_whole(touched, found.memory, (int)found.writes);
     return !pageable_is_read() || !pageable_among(thread, at, -base % 8, bytes);
 }

@@ -7,6 +7,7 @@
 #ifndef PTDS_MEMORIES_H
 #define PTDS_MEMORIES_H
 
+#include "interpose/footprint/span.h"
 #include "interpose/state/touched.h"
 #include "interpose/state/thread.h"
 
@@ -118,14 +119,13 @@ static inline struct memory *memories_memory(struct thread *thread, uint64_t add
 /* The memory that begins in (address, address + within]; NULL none. */
 struct memory *memories_after(uint64_t address, uint64_t within);
 
-/* Whether the address lies between the lowest and the highest that was ever added, or so far before, or at the end: a
- * pointer to one before an array's beginning means that array. */
+/* From the lowest address that was ever added, or so far before it, to the highest, or at the end: a pointer to one before
+ * an array's beginning means that array. */
 enum { MEMORIES_BEFORE = 4096 };
 extern uint64_t memories_low, memories_high;
-static inline int memories_in_span(uint64_t address)
+static inline struct span memories_span(void)
 {
-    return address >= __atomic_load_n(&memories_low, __ATOMIC_RELAXED) &&
-           address < __atomic_load_n(&memories_high, __ATOMIC_RELAXED);
+    return span_of(&memories_low, &memories_high);
 }
 
 /* A new memory without ranges; NULL without memory to remember it. Held once: memories_drop gives it back. */

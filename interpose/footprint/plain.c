@@ -42,28 +42,13 @@ static inline int keep(uint64_t *kept, unsigned *count, uint64_t address, unsign
     return 1;
 }
 
-/* Numbers from `low` on, so many. */
-struct span {
-    uint64_t low, numbers;
-};
-static inline int is_in(struct span span, uint64_t number)
-{
-    return number - span.low < span.numbers;
-}
-
-static inline struct span span_of(const uint64_t *low, const uint64_t *high)
-{
-    uint64_t from = __atomic_load_n(low, __ATOMIC_RELAXED), to = __atomic_load_n(high, __ATOMIC_RELAXED);
-    return (struct span){from, to > from ? to - from : 0};
-}
-
 /* kept: the record's words; NULL where nothing is recorded. 0: the launch is not plain. What does not change from word to
  * word is loaded once. */
 static inline __attribute__((always_inline)) int add_words(struct thread *thread, const struct kernel *kernel,
                                                            void *const *params, struct touched *touched, uint64_t *kept,
                                                            unsigned *kept_count)
 {
-    const struct span textures = span_of(&textures_low, &textures_high), memories = span_of(&memories_low, &memories_high);
+    const struct span textures = textures_span(), memories = memories_span();
     const struct kernel_word *word = kernel->word, *end = word + kernel->words;
     unsigned count = 0;
     for (; word < end; word++) {
@@ -72,9 +57,9 @@ static inline __attribute__((always_inline)) int add_words(struct thread *thread
         if (__builtin_expect(!bytes, 0))
             continue;
         memcpy(&address, bytes + word->at, sizeof address);
-        if (is_in(textures, address))
+        if (span_has(textures, address))
             return 0;
-        if (!is_in(memories, address))
+        if (!span_has(memories, address))
             continue;
         struct memory *memory = memories_memory(thread, address, word->place);
         if (!memory || is_special(memory, word->flags))

@@ -44,29 +44,21 @@ void tables_give_back(struct table *table)
     lock_drop(&lock);
 }
 
-/* What a word points at; memory NULL: it is no pointer. */
-static struct pointed look_at(struct thread *thread, const uint8_t *bytes)
-{
-    uint64_t word;
-    struct pointed found = {0, 0, NULL, 0, 1};
-    memcpy(&word, bytes, sizeof word);
-    if (memories_in_span(word)) {
-        found.memory = memories_find(thread, word).memory;
-    } else if (textures_may_be(word)) {
-        int writes = 0;
-        found.memory = textures_memory(word, &writes);
-        found.writes = (uint32_t)writes;
-    }
-    found.uid = found.memory ? LOAD(found.memory->uid) : 0;
-    return found;
-}
-
 size_t tables_next(struct thread *thread, const uint8_t *bytes, size_t at, size_t size, struct pointed *found)
 {
-    for (; at + 8 <= size; at += 8) {
-        *found = look_at(thread, bytes + at);
-        if (found->memory)
-            return at;
+    const struct span textures = textures_span(), memories = memories_span();
+    for (; at + sizeof(uint64_t) <= size; at += TABLES_STRIDE) {
+        uint64_t word;
+        int writes = 1;
+        memcpy(&word, bytes + at, sizeof word);
+        if (!span_has(memories, word) && !span_has(textures, word))
+            continue;
+        struct memory *memory =
+            span_has(memories, word) ? memories_find(thread, word).memory : textures_memory(word, &writes);
+        if (!memory)
+            continue;
+        *found = (struct pointed){0, 0, memory, LOAD(memory->uid), (uint32_t)writes};
+        return at;
     }
     return SIZE_MAX;
 }
@@ -95,11 +87,11 @@ static int is_all(const struct memory *memory, uint64_t begin, uint64_t end)
     return begin <= memory->base && end >= memory->base + memory->bytes && memory->bytes > 1;
 }
 
-/* Words lie where their own address, not the copy's, is a multiple of eight. */
+/* Pointers begin where their own address, not the copy's, is a multiple. */
 static void note_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size)
 {
     struct pointed found = {0, 0, NULL, 0, 0};
-    size_t at = tables_next(thread, bytes, -begin % 8, size, &found);
+    size_t at = tables_next(thread, bytes, -begin % TABLES_STRIDE, size, &found);
     int all = is_all(memory, begin, begin + size);
     if (at == SIZE_MAX && !known_table(memory)) {
         if (all)
@@ -114,9 +106,9 @@ static void note_filled(struct thread *thread, struct memory *memory, uint64_t b
         uint32_t fresh = table->count;
         while (at != SIZE_MAX) {
             found.begin = begin + at;
-            found.end = begin + at + 8;
+            found.end = begin + at + sizeof(uint64_t);
             entries_add(table, fresh, found);
-            at = tables_next(thread, bytes, at + 8, size, &found);
+            at = tables_next(thread, bytes, at + TABLES_STRIDE, size, &found);
         }
         entries_end(table);
     }

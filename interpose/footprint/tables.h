@@ -9,7 +9,9 @@
 
 #include "interpose/footprint/touch.h"
 
-enum { TABLES_COPY_MOST = 64 << 10 };
+/* A copy is looked through up to so many bytes. A pointer in memory begins at a multiple of the stride: structures may be
+ * packed to it. */
+enum { TABLES_COPY_MOST = 64 << 10, TABLES_STRIDE = 4 };
 
 struct table;
 

@@ -5,6 +5,7 @@
 #ifndef PTDS_TEXTURES_H
 #define PTDS_TEXTURES_H
 
+#include "interpose/footprint/span.h"
 #include "interpose/state/call.h"
 
 void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURCE_DESC *resource, int surface);
@@ -12,11 +13,9 @@ void textures_gone(struct call *C, CUtexObject object, int surface);
 
 /* Bounds of all handles that there ever were: they are small numbers, or look like addresses. */
 extern uint64_t textures_low, textures_high;
-static inline int textures_may_be(uint64_t word)
+static inline struct span textures_span(void)
 {
-    return __builtin_expect(word >= __atomic_load_n(&textures_low, __ATOMIC_RELAXED) &&
-                                word < __atomic_load_n(&textures_high, __ATOMIC_RELAXED),
-                            0);
+    return span_of(&textures_low, &textures_high);
 }
 
 /* The memory of the object with this handle; a texture and a surface may share a number: writes is 1 if one is a surface.

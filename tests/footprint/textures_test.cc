@@ -83,10 +83,10 @@ TEST_F(Textures, OfEachKindOfMemory)
     EXPECT_EQ("?", touched(105)) << "of nobody knows what";
     EXPECT_EQ("?", touched(106)) << "of memory that nobody has seen";
     EXPECT_EQ("", touched(107)) << "no such handle";
-    EXPECT_FALSE(textures_may_be(100));
-    EXPECT_TRUE(textures_may_be(101));
-    EXPECT_TRUE(textures_may_be(106));
-    EXPECT_FALSE(textures_may_be(107));
+    EXPECT_FALSE(span_has(textures_span(), 100));
+    EXPECT_TRUE(span_has(textures_span(), 101));
+    EXPECT_TRUE(span_has(textures_span(), 106));
+    EXPECT_FALSE(span_has(textures_span(), 107));
     for (uint64_t base : {10000, 20000})
         memories_drop(memories_unmap(base));
     EXPECT_EQ("?", touched(101)) << "it has gone";

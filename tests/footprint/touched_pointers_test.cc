@@ -61,6 +61,31 @@ TEST_F(Touched, PointersInDeviceMemoryMove)
     EXPECT_EQ(launch(plain, c, outer, 0u, 0u), "w c w outer w table w a");
 }
 
+/* Structures packed to four bytes: a pointer begins at any multiple of that, whatever the copy begins at. */
+TEST_F(Touched, PointersInMemoryMayBePacked)
+{
+    CUdeviceptr a = device("a"), b = device("b"), c = device("c");
+    void *pinned;
+    CU(cuMemAllocHost(&pinned, 4096));
+    name("pinned", reinterpret_cast<CUdeviceptr>(pinned));
+    CUfunction plain = kernel(ptds_tables_ptx, "gather");
+    launch(plain, c, c, 0u, 0u);
+    for (size_t at : {0, 4, 8, 12, 52, 56})
+        for (size_t begin : {0, 4, 8, 20}) {
+            SCOPED_TRACE(std::to_string(at) + " of a copy to " + std::to_string(begin));
+            unsigned char bytes[64];
+            memset(bytes, 0xee, sizeof bytes);
+            memcpy(bytes + at, &a, sizeof a);
+            CUdeviceptr table = device("table");
+            CU(cuMemcpyHtoD(table + begin, bytes, sizeof bytes));
+            EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+            memset(pinned, 0xee, 4096);
+            memcpy(static_cast<char *>(pinned) + at + begin, &b, sizeof b);
+            EXPECT_EQ(launch(plain, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "w c w pinned w b");
+        }
+    CU(cuMemFreeHost(pinned));
+}
+
 /* In whichever order they came, and whichever of them is overwritten then: the other is there still. */
 TEST_F(Touched, PointersToOneMemoryMoveTogether)
 {
