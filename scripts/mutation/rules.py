@@ -53,9 +53,13 @@ TRUTH = re.compile(r"(?:\breturn|[?:]) -?1(?=;| :)")
 COMPARES = {"memcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp"}
 EQUALITY = re.compile(r"\s*[!=]= 0\b")
 # The larger or smaller of two, and which of two that differ is larger: whether they may be equal there makes no difference.
-ONE, OTHER = r"(?P<one>" + PLACE + r"|\d+)", r"(?P<other>" + PLACE + r"|\d+)"
+TERM = r"(?:" + PLACE + r"|\d+)"
+SUM = TERM + r"(?: [-+*/] " + TERM + r")*"
+ONE, OTHER = r"(?P<one>" + SUM + r")", r"(?P<other>" + SUM + r")"
+CAST = r"(?:\(\w+\))?"
 NEVER_EQUAL = [re.compile(pattern) for pattern in (
-    r"(?:[(,=?:] ?|\breturn )" + ONE + r" (?P<at>[<>]=?) " + OTHER + r" \? (?:(?P=one) : (?P=other)|(?P=other) : (?P=one))(?=[;,)])",
+    r"(?:[(,=?:] ?|\breturn )" + ONE + r" (?P<at>[<>]=?) " + OTHER + r" \? (?:" + CAST +
+    r"(?P=one) : " + CAST + r"(?P=other)|" + CAST + r"(?P=other) : " + CAST + r"(?P=one))(?=[;,)])",
     r"\bif \(" + ONE + r" (?P<at>[<>]=?) " + OTHER + r"\)\s*(?:(?P=one) = (?P=other)|(?P=other) = (?P=one));",
     r"\bif \(" + ONE + r" != " + OTHER + r"\)\s*return (?P=one) (?P<at>[<>]=?) (?P=other) \?",
     r"(?:[(,=?:] ?|\breturn )" + ONE + r" != " + OTHER + r" \? \(?(?P=one) (?P<at>[<>]=?) (?P=other) \?")]
