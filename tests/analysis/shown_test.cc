@@ -387,7 +387,7 @@ TEST(ShownAlways, AllOfManyOperationsIsInThePage)
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
                          testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
-                                         "ranks", "full", "wide", "many", "quiet"),
+                                         "ranks", "full", "wide", "many", "quiet", "operations", "odd"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace

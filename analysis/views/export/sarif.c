@@ -197,10 +197,9 @@ static void add_result(const struct export_job *job, struct results *results, co
     const struct finding *finding = folded->finding;
     struct finding_id place = identity_of_place(&report->trace, job->namer, finding);
     char text[1024];
-    snprintf(text, sizeof text, "%s: %s, %s times, saves at most: %s; %s. %s", finding->rule->title,
-             report_api(report, finding), text_count(folded->count).text,
-             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", goes_line(report, finding).text,
-             finding_advice(finding));
+    snprintf(text, sizeof text, "%s: %s, %s, saves at most: %s; %s. %s", finding->rule->title, report_api(report, finding),
+             text_plural(folded->count, "time").text, folded->known != 0 ? text_ns(folded->host_ns).text : "unknown",
+             goes_line(report, finding).text, finding_advice(finding));
     json_t *out = json_object(), *own = json_array(), *stacks = json_array(), *properties = json_object();
     json_array_append(own, json_array_get(places, (size_t)at));
     json_array_append_new(stacks, stack_of(places));

@@ -120,7 +120,7 @@ void report_details(const struct report *report, const struct call_stats *stats,
     for (size_t i = 0; i < shown; i++)
         report_finding_text(report, namer, i, sink);
     if (shown < count)
-        sink_printf(sink, "\n%zu more findings, which would save up to %s: --all\n", count - shown,
+        sink_printf(sink, "\n%s, which would save up to %s: --all\n", text_plural(count - shown, "more finding").text,
                     text_ns(report->totals.host_ns - covered).text);
     report_gaps_text(report, sink);
 }

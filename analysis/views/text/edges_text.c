@@ -93,8 +93,8 @@ void report_edges_text(const struct report *report, struct site_namer *namer, st
     for (size_t i = 0; i < edges->groups.count && i < GROUPS_SHOWN; i++)
         put_group(report, namer, &edges->groups.items[i], sink);
     if (edges->groups.count > GROUPS_SHOWN)
-        sink_printf(sink, "\n  ... and %zu more pairs of call sites (--format json has all)\n",
-                    edges->groups.count - GROUPS_SHOWN);
+        sink_printf(sink, "\n  ... and %s of call sites (--format json has all)\n",
+                    text_plural(edges->groups.count - GROUPS_SHOWN, "more pair").text);
     if (edges->ungrouped != 0)
         sink_printf(sink, "  %s more between call sites beyond the first %d pairs\n", text_count(edges->ungrouped).text,
                     EDGE_GROUPS_MOST);
