@@ -222,7 +222,8 @@ std::string Anonymous(std::string text, const Opened &opened)
             text.replace(at, what.size(), with);
     };
     for (size_t i = 0; i < opened.traces.list.count; i++)
-        replace(opened.traces.list.items[i]->source.name, "TRACE");
+        replace(opened.traces.list.items[i]->source.name,
+                opened.traces.list.count > 1 ? "TRACE" + std::to_string(i) : "TRACE");
     replace("\"" PTDS_VERSION "\"", "\"VERSION\"");
     replace("|" PTDS_VERSION "\n", "|VERSION\n");
     return text;
@@ -387,7 +388,7 @@ TEST(ShownAlways, AllOfManyOperationsIsInThePage)
 
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
                          testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
-                                         "ranks", "full", "wide", "many", "quiet", "operations", "odd"),
+                                         "ranks", "full", "wide", "many", "quiet", "operations", "odd", "gains"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace
