@@ -278,6 +278,9 @@ TEST(Repair, SaysWhereItDoesNotKnow)
     Repaired run("recycled\n1@10 memset s=L dst=A bytes=64\n2@20 copy s=L src=C dst=B bytes=64\n");
     EXPECT_TRUE(run.found.partly);
     EXPECT_TRUE(run.Says("waits may be missing here")) << run.said;
+    Repaired lost("1@10 launch s=L k=a\nlost 1@20 launch s=L k=a\n");
+    EXPECT_TRUE(lost.found.partly) << "though no order that is known asks for what is missing";
+    EXPECT_TRUE(lost.Says("nothing found to mend")) << lost.said;
     Repaired unseen("1@8 alloc m=T ptr=0x80 bytes=64 kind=array\n1@10 copy s=L ptr=0x80 to=array src=A bytes=64\n"
                     "2@20 copy s=L ptr=0x80 to=array src=B bytes=64\n");
     EXPECT_EQ("maybe 10>20", unseen.Waits());

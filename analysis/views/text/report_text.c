@@ -49,7 +49,7 @@ static void put_totals(const struct report *report, struct text_sink *sink)
         if (totals->streams[kind] != 0)
             sink_printf(sink, "%s %s %s", kinds++ != 0 ? "," : "", text_count(totals->streams[kind]).text,
                         report_stream_kind(kind));
-    sink_printf(sink, "\n  default stream       %s operations, %s remapped\n", text_count(totals->default_stream).text,
+    sink_printf(sink, "\n  default stream       %s, %s remapped\n", text_plural(totals->default_stream, "operation").text,
                 text_count(totals->remapped).text);
     for (unsigned i = 0; i < KEPT_REASONS; i++)
         if (totals->kept[i] != 0)
