@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What fits where, line by line: screens of every height, and lines whose numbers, names and paths have every length. A
+// row or a column that is counted wrong moves one of these changes. shown/heights.shown and shown/fits.shown hold them.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "analysis/report/residual.h"
+#include "analysis/views/opening.h"
+#include "analysis/views/text/screen.h"
+#include "tests/analysis/exported.h"
+#include "tests/support/expected.h"
+
+namespace ptds
+{
+namespace
+{
+
+const std::string folder = "tests/analysis/shown/";
+
+/* Its numbers may be changed. */
+class Changeable
+{
+public:
+    explicit Changeable(const std::string &text) : trace_(BuildTrace(text))
+    {
+        char message[TRACE_ERROR_SIZE] = "";
+        EXPECT_EQ(0, report_build(report.get(), trace_.source(), message)) << message;
+        residual_find(report.get());
+    }
+    ~Changeable()
+    {
+        report_end(report.get());
+    }
+    Changeable(const Changeable &) = delete;
+
+    std::string Screen(unsigned rows) const
+    {
+        TextOf out;
+        report_screen(report.get(), nullptr, rows, &out);
+        return out.text;
+    }
+    /* The summary's line that holds this. */
+    std::string Summary(const std::string &part) const
+    {
+        TextOf out;
+        report_summary(report.get(), nullptr, &out);
+        for (const std::string &line : lines_of(out.text)) {
+            EXPECT_GE(100u, line.size()) << line;
+            if (line.find(part) != std::string::npos)
+                return line + "\n";
+        }
+        return "\n";
+    }
+
+private:
+    MemoryTrace trace_;
+
+public:
+    std::unique_ptr<struct report> report{new struct report};
+};
+
+/* "24 ..." for each number from which on something else is seen. */
+std::string Changes(unsigned from, unsigned to, const std::function<std::string(unsigned)> &seen)
+{
+    std::string last, all;
+    for (unsigned i = from; i <= to; i++) {
+        std::string now = seen(i);
+        if (now != last)
+            all += std::to_string(i) + (lines_of(now).size() > 1 ? " rows\n" : " ") + now;
+        last = now;
+    }
+    return all;
+}
+
+TEST(Fits, ScreensOfEveryHeight)
+{
+    std::string all;
+    for (const char *name : {"crowd", "full", "guarded", "wide", "sequence"}) {
+        Changeable changeable(read_file(data_file(folder + name + ".trace")));
+        all +=
+            std::string("===== ") + name + "\n" + Changes(23, 60, [&](unsigned rows) { return changeable.Screen(rows); });
+    }
+    ExpectAllOf(folder + "heights.shown", all);
+}
+
+std::string Kept(const std::vector<unsigned> &reasons)
+{
+    Changeable changeable("setting policy=guarded\n1@0 launch s=L to=S1 k=a\n1@1 launch s=L k=b kept-excluded\n");
+    report_totals *totals = &changeable.report->totals;
+    uint64_t count = 0;
+    return Changes(1, 12, [&](unsigned) {
+        count = count * 10 + 1;
+        totals->default_stream = totals->kept_all = 0;
+        std::fill(totals->kept, totals->kept + KEPT_REASONS, 0);
+        for (unsigned why : reasons)
+            totals->kept_all += totals->kept[why] = count;
+        totals->default_stream = totals->kept_all + totals->remapped;
+        return changeable.Summary("default stream: ");
+    });
+}
+
+TEST(Fits, LinesOfEveryLength)
+{
+    std::string all = "===== operations that were kept\n";
+    all += Kept({KEPT_CAPTURE}) + "---\n" + Kept({KEPT_REFUSED}) + "---\n" + Kept({KEPT_EXCLUDED, KEPT_EXPLICIT}) +
+           "---\n" +
+           Kept({KEPT_UNSAID, KEPT_CAPTURE, KEPT_REFUSED, KEPT_EXCLUDED, KEPT_NO_WAY, KEPT_EXPLICIT, KEPT_DROPPED}) +
+           "---\n" + Kept({KEPT_UNSAID, KEPT_DROPPED});
+    all += "===== names of causes, by columns\n";
+    Changeable full(read_file(data_file(folder + "full.trace")));
+    for (size_t from : {0, 3}) {
+        all += Changes(14, 300, [&](unsigned columns) {
+            struct line line = {};
+            opening_cause_names(&line, columns, &full.report->sums, from);
+            return std::string(line.text) + "\n";
+        });
+        all += "---\n";
+    }
+    all += "===== the next command, by the length of the trace's name\n";
+    for (const char *name : {"crowd", "quiet", "wrong", "observed"}) {
+        std::string text = read_file(data_file(folder + name + ".trace")), path;
+        Changeable changeable(text.substr(0, text.find("---\n")));
+        all += Changes(1, 60, [&](unsigned length) {
+            path = std::string(length, 'X');
+            changeable.report->trace.source.file = path.c_str();
+            std::string next = lines_of(changeable.Screen(40)).back();
+            size_t at = next.find(path);
+            return (at == std::string::npos ? next : next.replace(at, length, "X")) + "\n";
+        });
+    }
+    ExpectAllOf(folder + "fits.shown", all);
+}
+
+/* A share below one percent is told as a time: of a part of the work it says more. */
+TEST(Fits, HowBusyTheGpuIs)
+{
+    struct report_totals totals = {};
+    totals.gpu_operations = 2;
+    EXPECT_STREQ("GPU time is not recorded", report_gpu_busy(&totals).text);
+    totals.gpu_timed = 1;
+    EXPECT_STREQ("GPU time is not counted", report_gpu_busy(&totals).text);
+    totals.gpu_span_ns = 100000000;
+    totals.gpu_busy_ns = 999999;
+    EXPECT_STREQ("GPU busy at least 1000.0 us of 100.0 ms", report_gpu_busy(&totals).text);
+    totals.gpu_busy_ns = 1000000;
+    EXPECT_STREQ("GPU busy at least 1 % of 100.0 ms", report_gpu_busy(&totals).text);
+    totals.gpu_timed = totals.gpus = 2;
+    EXPECT_STREQ("GPUs busy 1 % of 100.0 ms", report_gpu_busy(&totals).text);
+    totals.gpu_busy_ns = 0;
+    totals.gpus = 1;
+    EXPECT_STREQ("GPU busy 0 ns of 100.0 ms", report_gpu_busy(&totals).text);
+}
+
+/* A thread that is called as its program is was named by nobody. */
+TEST(Fits, NamesOfThreads)
+{
+    for (auto [name, shown] : {std::pair<std::string, std::string>{"x", "1 (x)"},
+                               {"prog", "1"},
+                               {"prog2", "1 (prog2)"},
+                               {"pro", "1 (pro)"},
+                               {"rog", "1 (rog)"}}) {
+        Changeable changeable("thread 1=" + name + "\n1@0 launch s=L k=a\n");
+        char text[100];
+        report_id(changeable.report.get(), FINDING_THREADS, 1, text, sizeof text);
+        EXPECT_EQ(shown, text);
+    }
+}
+
+} // namespace
+} // namespace ptds
