@@ -163,9 +163,8 @@ static void process_times(const struct trace *trace, uint64_t *from, uint64_t *t
 {
     const struct definitions *defs = &trace->defs;
     const uint64_t tick_ns = 10000000, slack = 10000000000u;
-    *from = *to = 0;
     if (defs->clocks.count != 2)
-        return;
+        return; /* nothing fits what both are from the start */
     const struct clock_def *first = &defs->clocks.items[0], *last = &defs->clocks.items[1];
     uint64_t born = trace->header.born * tick_ns;
     uint64_t age = first->monotonic > born ? first->monotonic - born : 0;

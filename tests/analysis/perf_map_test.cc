@@ -142,11 +142,15 @@ TEST(PerfMap, NamesOfThePerfMapAsTheyAre)
     EXPECT_EQ("0x7f0000001000", text(0x7f0000001000)) << "a call returns behind itself";
     EXPECT_EQ("0x7f0000001100 <module> (<frozen importlib>)", text(0x7f0000001100));
     EXPECT_EQ("0x7f0000001101", text(0x7f0000001101));
-    std::ofstream(map.path) << "7f0000001000 0 empty\n7f0000002000 10 \n7f0000003000\n7f0000004000 10 last";
+    std::ofstream(map.path) << "7f0000001000 0 empty\n7f0000002000 10 \n7f0000003000\n7f0000004000 10 last\n"
+                               "7f0000005000 10 whole\n7f0000005000 0 empty\n7f0000006000 1 one";
     EXPECT_EQ("0x7f0000001001", text(0x7f0000001001)) << "of no size";
     EXPECT_EQ("0x7f0000002001", text(0x7f0000002001)) << "of no name";
     EXPECT_EQ("0x7f0000003001", text(0x7f0000003001));
     EXPECT_EQ("0x7f0000004001 last", text(0x7f0000004001));
+    EXPECT_EQ("0x7f0000005001 whole", text(0x7f0000005001)) << "what has no size hides nothing";
+    EXPECT_EQ("0x7f0000006001 one", text(0x7f0000006001));
+    EXPECT_EQ("0x7f0000006002", text(0x7f0000006002));
     Folder folder;
     std::ofstream(folder / "elsewhere") << "7f0000004000 10 last";
     unlink(map.path.c_str());

@@ -182,6 +182,21 @@ inline std::string PageText(const std::string &page)
     return out;
 }
 
+/* The rules are the same in every file. */
+inline std::string SarifText(const std::string &text, bool with_rules)
+{
+    json_t *root = json_loads(text.c_str(), 0, nullptr);
+    json_t *run = json_array_get(json_object_get(root, "runs"), 0);
+    json_t *driver = json_object_get(json_object_get(run, "tool"), "driver");
+    std::string out;
+    if (!with_rules)
+        json_object_set_new(driver, "rules",
+                            json_integer(static_cast<json_int_t>(json_array_size(json_object_get(driver, "rules")))));
+    PutJson(root, "", "", &out);
+    json_decref(root);
+    return out;
+}
+
 /* Of all tables, in the order in which rows were written. fixed: those too that are the same in every file. */
 inline std::string DatabaseText(const std::string &path, bool fixed)
 {

@@ -180,19 +180,19 @@ static void put_edge_end(struct writer *writer, const struct edge *edge, bool is
     const struct edge_end *end = is_to ? &edge->to : &edge->from;
     char text[200];
     bool fresh;
-    unsigned kind = edge->kind < EDGE_KINDS ? edge->kind : 0, verdict = edge->verdict < VERDICTS ? edge->verdict : 2;
     uint64_t track = end->stream != 0 ? writer_track(writer, TRACK_ASKED, end->stream)
                                       : writer_track(writer, TRACK_HOST_THREAD, end->thread);
     event_begin(&writer->packets, EVENT_INSTANT, track, writer_time(writer, end->ticks));
-    event_category(&writer->packets, verdict_words[verdict]);
-    uint32_t number = packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_EDGE, kind * 8 + verdict * 2 + is_to), &fresh);
-    snprintf(text, sizeof text, "%s, %s: %s", edge_kind_names[kind], is_to ? "waits" : "waited for",
-             verdict_words[verdict]);
+    event_category(&writer->packets, verdict_words[edge->verdict]);
+    uint32_t number =
+        packet_name(&writer->packets, NAMES_EVENT, key_of(TEXT_EDGE, edge->kind * 8 + edge->verdict * 2 + is_to), &fresh);
+    snprintf(text, sizeof text, "%s, %s: %s", edge_kind_names[edge->kind], is_to ? "waits" : "waited for",
+             verdict_words[edge->verdict]);
     if (fresh)
         packet_define(&writer->packets, NAMES_EVENT, number, text);
     event_name(&writer->packets, number);
     event_flow(&writer->packets, flow, is_to);
-    if (edge->verdict == VERDICT_MAYBE_NEEDED && edge->reason < VERDICT_REASONS)
+    if (edge->verdict == VERDICT_MAYBE_NEEDED)
         event_words(&writer->packets, "reason", verdict_reason_names[edge->reason]);
     if (end->object != 0 && end->op == PTDS_OP_LAUNCH)
         writer_kernel_argument(writer, end->object);
