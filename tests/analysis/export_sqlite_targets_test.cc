@@ -79,6 +79,19 @@ TEST(SqliteTargets, AGpuOfSeveralContextsIsOne)
 {
     std::string bytes = BuildTrace("context 1\ncontext 2\ncontext 3\n1@0 launch s=N1 k=a\n1@10 launch s=N2 k=a ctx=2\n");
     EXPECT_EQ("0|0|4242|-|-\n", Rows({bytes}, "TARGET_INFO_CUDA_DEVICE"));
+    TraceBuilder builder;
+    uint32_t uid = 10;
+    for (int32_t device : {1, 63, 1, 64, 0, 63, -1, 1, 62}) {
+        ptds_rec_CONTEXT context = {};
+        context.uid = uid++;
+        context.device = device;
+        context.kind = PTDS_CONTEXT_CREATED;
+        context.state = PTDS_LIFE_SEEN;
+        builder.Definition(PTDS_REC_CONTEXT, &context, sizeof context);
+    }
+    builder.Call(CallSpec());
+    EXPECT_EQ("1|1|4242|-|-\n63|63|4242|-|-\n0|0|4242|-|-\n62|62|4242|-|-\n",
+              Rows({builder.Bytes()}, "TARGET_INFO_CUDA_DEVICE"));
 }
 
 /* Whose shapes and graphs are columns of their own; where a launch has no shape there is none. */

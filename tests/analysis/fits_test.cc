@@ -168,5 +168,35 @@ TEST(Fits, NamesOfThreads)
     }
 }
 
+/* Names that are too long to be read are shown as they are, as far as there is room. */
+TEST(Fits, NamesOfKernels)
+{
+    for (size_t length : {1u, 999u, 1000u, 1001u, 3000u}) {
+        std::string name = "_Z" + std::to_string(length) + std::string(length, 'k') + "v",
+                    all(std::min(length, size_t(500)), 'k');
+        Changeable changeable("1@0 launch s=L k=" + name + "\n");
+        char text[400];
+        report_id(changeable.report.get(), FINDING_KERNELS, 1, text, sizeof text);
+        std::string seen = text;
+        EXPECT_EQ(name.size() > 1000 ? name.substr(0, 399) : (all + "()").substr(0, 399), seen) << length;
+    }
+}
+
+/* A run that moved nothing, and in which that would gain, is tried under a policy. */
+TEST(Fits, NextOfEachPolicy)
+{
+    std::string text = read_file(data_file(folder + "sequence.trace"));
+    const std::string observed = "policy=observe";
+    auto next = [&](const std::string &policy) {
+        std::string other = text;
+        other.replace(other.find(observed), observed.size(), "policy=" + policy);
+        return std::string(opening_next(Changeable(other).report.get()).text);
+    };
+    EXPECT_EQ("ptds probe -- prog ...", next("observe"));
+    EXPECT_EQ("ptds probe -- prog ...", next("none"));
+    EXPECT_EQ("ptds report --finding 1 TRACE", next("guarded"));
+    EXPECT_EQ("ptds report --finding 1 TRACE", next("nonesuch"));
+}
+
 } // namespace
 } // namespace ptds

@@ -392,7 +392,7 @@ TEST(ShownAlways, AllOfManyOperationsIsInThePage)
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
                          testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
                                          "ranks", "full", "wide", "many", "quiet", "operations", "odd", "gains", "one",
-                                         "alone", "unseen", "partly", "sequence", "damaged", "damaged_ranks"),
+                                         "alone", "unseen", "partly", "sequence", "damaged", "damaged_ranks", "late"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace
