@@ -111,9 +111,9 @@ static void put_notes(const struct whatif *whatif, struct text_sink *sink)
     if (whatif->needed + whatif->maybe_needed != 0)
         sink_printf(
             sink,
-            "  per-thread gives up implicit order: of this run's orders %s are needed, %s maybe; without one that is, "
+            "  per-thread gives up implicit order: of this run's orders %s %s needed, %s maybe; without one that is, "
             "results are wrong (--repair: what to add)\n",
-            text_count(whatif->needed).text, text_count(whatif->maybe_needed).text);
+            text_count(whatif->needed).text, whatif->needed == 1 ? "is" : "are", text_count(whatif->maybe_needed).text);
 }
 
 void whatif_text(const struct whatif *whatif, struct text_sink *sink)
