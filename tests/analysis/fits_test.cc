@@ -101,6 +101,58 @@ std::string Kept(const std::vector<unsigned> &reasons)
     });
 }
 
+std::string GapsOf(const struct report *report)
+{
+    std::string all;
+    report_gaps(
+        report, [](void *out, const char *line) { *static_cast<std::string *>(out) += std::string(line) + "\n"; }, &all);
+    return all;
+}
+
+/* So many of everything that may be missing. */
+void Lack(struct report *report, uint64_t count)
+{
+    report->totals.untimed_waits = report->totals.unknown_streams = report->totals.unplaced = count;
+    report->totals.unknown_generations = report->edges.totals.unplaced = count;
+    report->trace.header.recycled = report->trace.header.refused = count;
+    report->trace.lost_chunks = report->trace.damaged = report->trace.unknown_records = count;
+    report->refused = count;
+    report->out_of_memory = true;
+    std::fill(report->totals.touch_all, report->totals.touch_all + PTDS_OPAQUE_REASONS, count);
+}
+
+std::string Gaps()
+{
+    Changeable changeable("setting policy=guarded\n1@0 launch s=L to=S1 k=a\n");
+    struct report *report = changeable.report.get();
+    std::string all;
+    for (unsigned why = PTDS_OPAQUE_NO + 1; why < PTDS_OPAQUE_REASONS; why++) {
+        std::fill(report->totals.touch_all, report->totals.touch_all + PTDS_OPAQUE_REASONS, 0);
+        report->totals.touch_all[why] = why;
+        all += GapsOf(report);
+        report->totals.touch_all[PTDS_OPAQUE_TEXTURE] += 5;
+        all += GapsOf(report);
+    }
+    for (uint64_t count : {1, 2, 12345}) {
+        Lack(report, count);
+        all += "---\n" + GapsOf(report);
+    }
+    /* What of it fits into the summary's line. */
+    for (unsigned from = 0; from < 5; from++) {
+        uint64_t count = 0;
+        all += "---\n" + Changes(1, 12, [&](unsigned) {
+                   count = count * 10 + 1;
+                   Lack(report, count);
+                   report->trace.header.refused = from < 1 ? count : 0;
+                   report->trace.header.recycled = from < 2 ? count : 0;
+                   report->trace.lost_chunks = from < 3 ? count : 0;
+                   report->trace.damaged = from < 4 ? count : 0;
+                   return changeable.Summary(from < 4 ? "ot everything was" : "not analysed");
+               });
+    }
+    return all;
+}
+
 TEST(Fits, LinesOfEveryLength)
 {
     std::string all = "===== operations that were kept\n";
@@ -108,7 +160,7 @@ TEST(Fits, LinesOfEveryLength)
            "---\n" +
            Kept({KEPT_UNSAID, KEPT_CAPTURE, KEPT_REFUSED, KEPT_EXCLUDED, KEPT_NO_WAY, KEPT_EXPLICIT, KEPT_DROPPED}) +
            "---\n" + Kept({KEPT_UNSAID, KEPT_DROPPED});
-    all += "===== names of causes, by columns\n";
+    all += "===== what is missing\n" + Gaps() + "===== names of causes, by columns\n";
     Changeable full(read_file(data_file(folder + "full.trace")));
     for (size_t from : {0, 3}) {
         all += Changes(14, 300, [&](unsigned columns) {

@@ -261,7 +261,7 @@ std::string Everything(const std::string &folder, const std::string &name)
     forms.push_back({"sqlite", DatabaseText(opened.Export("sqlite", edges), name == "nothing")});
     forms.push_back({"perfetto", PerfettoText(TakeFile(opened.Export("perfetto", edges)))});
     std::swap(*opened.namer, static_cast<site_namer &>(names));
-    bool only_text = name == "crowd" || name == "full" || name == "wide" || name == "many";
+    bool only_text = name == "crowd" || name == "full" || name == "wide" || name == "many" || name == "mend";
     std::string all;
     for (const Form &form : forms)
         if (!only_text || form.is_text)
@@ -392,7 +392,8 @@ TEST(ShownAlways, AllOfManyOperationsIsInThePage)
 INSTANTIATE_TEST_SUITE_P(Traces, Shown,
                          testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
                                          "ranks", "full", "wide", "many", "quiet", "operations", "odd", "gains", "one",
-                                         "alone", "unseen", "partly", "sequence", "damaged", "damaged_ranks", "late"),
+                                         "alone", "unseen", "partly", "sequence", "damaged", "damaged_ranks", "late",
+                                         "mend", "ties"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace

@@ -244,13 +244,16 @@ static void add_gap(void *data, const char *text)
 
 static void put_gaps(struct summary *summary)
 {
-    struct line incomplete = opening_incomplete(summary->report);
+    struct line incomplete = opening_incomplete(summary->report), more = {0};
     struct gap_lines gaps = {.first = incomplete.used != 0 ? incomplete.text : "not analysed"};
     unsigned all = report_gaps(summary->report, add_gap, &gaps);
     if (all == 0)
         return;
-    if (all > gaps.lines)
-        line_add(&gaps.line, "; and %u more", all - gaps.lines);
+    if (all > gaps.lines) {
+        line_add(&more, "; and %u more", all - gaps.lines);
+        line_fit(&gaps.line, COLUMNS - more.used);
+        line_add(&gaps.line, "%s", more.text);
+    }
     put(summary, &gaps.line);
 }
 
