@@ -9,6 +9,7 @@
 #include <ctime>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,26 +101,50 @@ TEST(WatchDead, WorkThatIsNoKernel)
         << ran.said;
 }
 
-/* What is said of a process that goes on (this one) up to some words, which end it. */
-std::string WatchUntil(uint64_t since, uint64_t others_since, const std::vector<std::string> &words)
+/* What is said of a process that goes on (this one) while its trace becomes another, each put there when one of some words
+ * of the one before has been said. The last of them ends it, unless the process is none any more; `status` is then the
+ * exit's. */
+struct Stage {
+    std::string bytes;
+    std::vector<std::string> words;
+};
+
+std::string WatchThrough(const std::vector<Stage> &stages, int *status = nullptr)
 {
-    std::string path = WriteTemporary(Killed(false, unsigned(getpid()), since, others_since)), said;
+    std::string path = WriteTemporary(stages[0].bytes), said;
     FILE *pipe = popen(("echo $$; exec analysis/ptds watch --after 40s " + path + " 2>&1").c_str(), "r");
     char line[4096];
     pid_t watcher = pipe != nullptr && fgets(line, sizeof line, pipe) != nullptr ? atoi(line) : 0;
-    while (watcher > 1 && fgets(line, sizeof line, pipe) != nullptr) {
-        said += line;
-        if (std::any_of(words.begin(), words.end(), [&](auto &word) { return said.find(word) != std::string::npos; }))
-            break;
+    for (size_t stage = 0; watcher > 1 && stage < stages.size(); stage++) {
+        if (stage != 0)
+            rename(WriteTemporary(stages[stage].bytes).c_str(), path.c_str());
+        const size_t before = said.size();
+        auto is_said = [&](const std::string &word) { return said.find(word, before) != std::string::npos; };
+        while (!std::any_of(stages[stage].words.begin(), stages[stage].words.end(), is_said) &&
+               fgets(line, sizeof line, pipe) != nullptr)
+            said += line;
     }
-    if (watcher > 1)
+    if (watcher > 1 && !stages.back().words.empty())
         kill(watcher, SIGTERM);
     while (watcher > 1 && fgets(line, sizeof line, pipe) != nullptr)
         said += line;
-    if (pipe != nullptr)
-        pclose(pipe);
+    int ended = pipe != nullptr ? pclose(pipe) : -1;
+    if (status != nullptr)
+        *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
     unlink(path.c_str());
     return said;
+}
+
+std::string WatchUntil(uint64_t since, uint64_t others_since, const std::vector<std::string> &words)
+{
+    return WatchThrough({{Killed(false, unsigned(getpid()), since, others_since), words}});
+}
+
+uint64_t Now()
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec);
 }
 
 /* Who else is in a call, and not for too long yet. */
@@ -127,9 +152,7 @@ TEST(WatchLive, WhatOthersDo)
 {
     const std::string nobody = "ptds:   no other thread is in a call that may block\n",
                       somebody = "\nptds:   meanwhile thread ", its_call = "\"main\" is in cuLaunchKernel at prog+0x10\n";
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    const uint64_t now = uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec), minute = 60000000000u;
+    const uint64_t now = Now(), minute = 60000000000u;
     std::string said = WatchUntil(now - minute, now, {nobody, its_call});
     EXPECT_LT(said.find("cuMemFree_v2 of thread "), said.find(somebody)) << said;
     EXPECT_NE(std::string::npos, said.find("has not returned for 6")) << said;
@@ -139,6 +162,39 @@ TEST(WatchLive, WhatOthersDo)
     said = WatchUntil(now - minute, 0, {nobody, somebody});
     EXPECT_NE(std::string::npos, said.find(nobody)) << said;
     EXPECT_EQ(std::string::npos, said.find("meanwhile")) << said;
+}
+
+std::string WithoutAges(const std::string &said)
+{
+    return std::regex_replace(said, std::regex("thread [0-9]+|for [0-9.]+ s"), "...");
+}
+
+/* A hang is told once, its end is, and the next one again; what hung last is still so when the process ends. */
+TEST(WatchLive, WhatReturnsAndHangsAgain)
+{
+    const unsigned here = unsigned(getpid());
+    const uint64_t now = Now(), minute = 60000000000u;
+    const std::string last = "ptds:   no other thread is in a call that may block\n",
+                      returned = "ptds: watch: every call in flight that was too long has returned\n",
+                      told = "ptds: watch: cuMemFree_v2 of ... \"cleaner\" has not returned ...\n",
+                      waits =
+                          "ptds:     at prog+0x10\nptds:     by prog+0x20\n"
+                          "ptds:   it waits for everything in its context; not known to be complete there:\n"
+                          "ptds:     stream #5 (non-blocking), last work: kernel persistent, put there by ... \"main\" at "
+                          "prog+0x10\n" +
+                          last;
+    const Stage hangs = {Killed(false, here, now - minute), {last}}, goes_on = {Killed(false, here, 0), {returned}},
+                hangs_elsewhere = {Killed(false, here, now - 2 * minute), {last}},
+                is_killed = {Killed(false, 0, now - minute), {}}, ends_well = {Killed(true, 0, now - minute), {}};
+    int status = 0;
+    std::string said = WatchThrough({hangs, hangs_elsewhere, goes_on, hangs, is_killed}, &status);
+    EXPECT_EQ(told + waits + told + waits + returned + told + waits +
+                  "ptds: watch: cuMemFree_v2 of ... \"cleaner\" had not returned when the process ended\n" + waits,
+              WithoutAges(said));
+    EXPECT_EQ(1, status);
+    said = WatchThrough({hangs, goes_on, ends_well}, &status);
+    EXPECT_EQ(told + waits + returned, WithoutAges(said)) << "a thread's last call, and the process called exit";
+    EXPECT_EQ(1, status) << "something hung";
 }
 
 TEST(WatchDead, NothingToTell)
