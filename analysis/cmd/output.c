@@ -97,6 +97,9 @@ static bool open_direct(struct output *output, bool by_path)
 /* `>> app.ptds` would append to it. */
 static bool stdout_is_input(struct output *output, struct output_inputs inputs)
 {
+    char *path = output->place.path; /* it may be one of a folder that is read */
+    ssize_t size = readlink("/proc/self/fd/1", path, sizeof output->place.path - 1);
+    path[size > 0 ? size : 0] = 0;
     output->place.there = fstat(STDOUT_FILENO, &output->place.status) == 0;
     return place_is_input(&output->place, inputs);
 }

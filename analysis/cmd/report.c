@@ -238,13 +238,21 @@ static void write_file(struct text_sink *sink, const char *text, size_t size)
     fwrite(text, 1, size, sink->data);
 }
 
+static bool has_folder(const struct report_options *options)
+{
+    for (int i = 0; i < options->count; i++)
+        if (is_many(options->traces + i, 1))
+            return true;
+    return false;
+}
+
 /* Several traces are one report, but for their summaries. */
 static int report_all(const struct report_options *options, struct site_namer *namer, struct text_sink *sink)
 {
     int worst = EXIT_CLEAN;
     if (options->schema)
         return report_json_schema(sink) == 0 ? EXIT_CLEAN : EXIT_UNREADABLE;
-    if (!options->summary && is_many(options->traces, options->count))
+    if (options->summary ? has_folder(options) : is_many(options->traces, options->count))
         return report_many(options, namer, sink);
     for (int i = 0; i < options->count; i++) {
         int status = report_one(options, options->traces[i], namer, sink);

@@ -10,6 +10,7 @@
 #include "analysis/cmd/terminal.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/text/many_text.h"
+#include "analysis/views/text/report_text.h"
 #include "analysis/views/json/report_json.h"
 #include "analysis/views/repair/repair_words.h"
 
@@ -109,6 +110,14 @@ bool is_many(char **paths, int count)
     return count > 1 || (count == 1 && stat(paths[0], &status) == 0 && S_ISDIR(status.st_mode));
 }
 
+static void write_summaries(const struct traces *traces, struct site_namer *namer, struct text_sink *sink)
+{
+    for (size_t i = 0; i < traces->list.count; i++) {
+        symbols_of(namer, &traces->list.items[i]->report.trace);
+        report_summary(&traces->list.items[i]->report, namer, sink);
+    }
+}
+
 static int write_many(const struct report_options *options, const struct traces *traces, const struct folds *folds,
                       struct timelines *timelines, const struct repairs *repairs, struct site_namer *namer,
                       struct text_sink *sink)
@@ -123,7 +132,9 @@ static int write_many(const struct report_options *options, const struct traces 
             repairs_text(repairs, traces, namer, options->all ? SIZE_MAX : SCREEN_REPAIRS, sink);
             return 0;
         }
-        if (options->all)
+        if (options->summary)
+            write_summaries(traces, namer, sink);
+        else if (options->all)
             many_text(traces, folds, namer, sink);
         else
             many_screen(traces, folds, namer, options->rows, sink);
@@ -170,7 +181,7 @@ int report_many(const struct report_options *options, struct site_namer *namer, 
         traces_weigh(&traces, options->floor);
         folds_make(&folds, &traces);
         status = EXIT_CLEAN;
-        if (options->form == FORM_TEXT && (options->all || options->repair) && options->pager)
+        if (options->form == FORM_TEXT && (options->all || options->repair || options->summary) && options->pager)
             pager_begin();
         if (write_repaired(options, &traces, &folds, &timelines, namer, sink) != 0 || folds.out_of_memory) {
             fprintf(stderr, "%s: no memory for the report\n", verb);

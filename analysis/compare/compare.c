@@ -35,12 +35,18 @@ static bool is_of_group(const struct row_key *one, const struct row_key *two)
            strcmp(one->api, two->api) == 0 && strcmp(one->kernel, two->kernel) == 0 && strcmp(one->text, two->text) == 0;
 }
 
+/* Whether it is not known where its calls come from. */
+static bool is_unplaced(const struct row *row)
+{
+    return row->key.api[0] != 0 && row->key.place[0] == 0;
+}
+
 /* Whether some place of the group has a name on this side, and is not on the other. */
 static bool has_named(const struct history *side, const struct history *other, const struct row_key *key)
 {
     for (size_t i = 0; i < side->rows.count; i++) {
         const struct row *row = &side->rows.items[i];
-        if (!row->unplaced && !row->unnamed && is_of_group(&row->key, key) && find(other, &row->key) == NULL)
+        if (!is_unplaced(row) && !row->unnamed && is_of_group(&row->key, key) && find(other, &row->key) == NULL)
             return true;
     }
     return false;
@@ -56,11 +62,11 @@ static bool has_no_places(struct comparison *comparison, const struct history *a
         const struct history *other = all[side == BEFORE ? AFTER : BEFORE];
         for (size_t i = 0; i < all[side]->rows.count; i++) {
             const struct row *row = &all[side]->rows.items[i];
-            if (!(row->unplaced || row->unnamed) || !is_of_group(&row->key, key))
+            if (!(is_unplaced(row) || row->unnamed) || !is_of_group(&row->key, key))
                 continue;
             bool nameless = row->unnamed && find(other, &row->key) == NULL && has_named(other, all[side], key);
             comparison->nameless[side] |= nameless && row->key.kind == ROW_CALLS;
-            none |= row->unplaced || nameless;
+            none |= is_unplaced(row) || nameless;
         }
     }
     return none;

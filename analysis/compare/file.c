@@ -210,7 +210,6 @@ static bool take_row(struct history *history, const json_t *in, enum row_kind ki
         return false; /* twice: merged by hand */
     row->asks = json_is_true(json_object_get(in, "asks"));
     row->unnamed = json_is_true(json_object_get(in, "unnamed"));
-    row->unplaced = key.api[0] != 0 && key.place[0] == 0;
     row_set_site(row, text_at(in, "site"), text_at(in, "id"));
     return take_amounts(history, row, in, json_is_true(json_object_get(in, "shown")));
 }

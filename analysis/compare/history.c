@@ -110,7 +110,6 @@ void row_set_site(struct row *row, const char *site, const char *id)
 void row_join(struct row *row, const struct row *from)
 {
     row->asks |= from->asks;
-    row->unplaced |= from->unplaced;
     row->unnamed |= from->unnamed;
     if (from->site != NULL)
         row_set_site(row, from->site, from->id);

@@ -46,8 +46,7 @@ struct row {
     char *site;         /* where in the latest run, for people */
     char id[17];        /* a finding's there (identity.h) */
     bool asks;          /* queries: how often a program asks is a matter of time */
-    bool unplaced;      /* whose calls' place is not known (`place` is empty) */
-    bool unnamed;       /* ... has no name: `place` is the object's */
+    bool unnamed;       /* whose calls' place has no name: `place` is the object's */
     TABLE_OF(struct amount) by_run;
 };
 

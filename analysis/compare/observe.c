@@ -117,12 +117,6 @@ static void name_kernel(const struct process *process, uint32_t uid, struct word
         text_demangle(words->kernel, sizeof words->kernel, name);
 }
 
-static void set_known(struct row *row, enum caller_known known)
-{
-    row->unplaced |= known == CALLER_UNKNOWN;
-    row->unnamed |= known == CALLER_OBJECT;
-}
-
 static void add_tally(const struct process *process, const struct tally *tally)
 {
     struct words words = {.api = ""};
@@ -135,7 +129,7 @@ static void add_tally(const struct process *process, const struct tally *tally)
     if (amount == NULL)
         return;
     row->asks |= tally->asks;
-    set_known(row, words.caller.known);
+    row->unnamed |= words.caller.known == CALLER_OBJECT;
     row_set_site(row, words.site, "");
     amount->count += tally->count;
     amount->ns += tally->ns;
@@ -170,8 +164,7 @@ static void add_finding(const struct process *process, const struct finding *fin
     struct amount *amount = row != NULL ? history_amount(process->history, row, process->run) : NULL;
     if (amount == NULL)
         return;
-    if (finding->has_api)
-        set_known(row, words.caller.known);
+    row->unnamed |= words.caller.known == CALLER_OBJECT;
     row_set_site(row, words.site, identity_of(&process->report->trace, finding).text);
     amount->count += finding->count != 0 ? finding->count : 1;
     amount->ns += finding->host_ns;

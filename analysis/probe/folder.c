@@ -20,7 +20,7 @@ bool folder_make(struct folder *folder)
     const char *where = getenv("TMPDIR");
     int size = snprintf(folder->path, sizeof folder->path, "%s/ptds-probe-XXXXXX",
                         where != NULL && where[0] == '/' ? where : "/tmp");
-    if (size < 0 || (size_t)size >= sizeof folder->path) {
+    if ((size_t)size >= sizeof folder->path) {
         folder->path[0] = 0;
         errno = ENAMETOOLONG;
         return false;

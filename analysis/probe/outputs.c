@@ -35,10 +35,10 @@ static bool resolve(const char *name, struct path *out)
                         : slash == name ? 1
                                         : (int)(slash - name),
                         slash == NULL ? "." : name);
-    if (size < 0 || (size_t)size >= sizeof folder || *base == 0 || realpath(folder, real) == NULL)
+    if ((size_t)size >= sizeof folder || *base == 0 || realpath(folder, real) == NULL)
         return false;
     size = snprintf(out->text, sizeof out->text, "%s/%s", strcmp(real, "/") != 0 ? real : "", base);
-    return size > 0 && (size_t)size < sizeof out->text;
+    return (size_t)size < sizeof out->text;
 }
 
 bool outputs_add(struct outputs *outputs, const char *name, char *error)
@@ -48,7 +48,7 @@ bool outputs_add(struct outputs *outputs, const char *name, char *error)
     if (outputs->count == OUTPUTS_MOST)
         return fail(error, name, "too many files");
     if (!resolve(name, &output.path))
-        return fail(error, name, errno != 0 ? strerror(errno) : "no name of a file");
+        return fail(error, name, strerror(errno));
     /* A link that leads nowhere is no plain file, either. */
     if (lstat(output.path.text, &status) == 0 && !S_ISREG(status.st_mode))
         return fail(error, name, "not a plain file");
@@ -66,7 +66,7 @@ static bool put_aside(struct output *output, char *error)
     if (lstat(output->path.text, &status) != 0)
         return errno == ENOENT || fail(error, output->name, strerror(errno));
     int size = snprintf(aside.text, sizeof aside.text, "%s.ptds-probe-%d", output->path.text, (int)getpid());
-    if (size < 0 || (size_t)size >= sizeof aside.text)
+    if ((size_t)size >= sizeof aside.text)
         return no_room(error, output->name);
     if (lstat(aside.text, &status) == 0)
         return fail(error, aside.text, "is there already");

@@ -66,6 +66,8 @@ protected:
             WriteLong();
         if (std::string(GetParam()) == "watch")
             WriteHanging();
+        if (std::string(GetParam()) == "probe")
+            WriteProbed();
     }
 
     std::string Run(const std::string &line)
@@ -157,6 +159,31 @@ private:
         Write("bin/live", "#!/bin/sh\nlast=$1\nshift\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
                           "while kill -0 $! && ! grep -q \"$last\" said; do sleep 0.05; done\nkill $!\ncat said\n");
         EXPECT_EQ(0, chmod((folder_ / "bin/live").c_str(), 0700));
+    }
+    /* `app COMMAND` does that, with its policy and which run it is at hand ($policy, $run). It leaves what the shim would
+     * where it is asked to: a trace (of-POLICY, if there is such) and the moments of 10 ms of CUDA work. `wallless ptds
+     * probe` shows no times but these, and what is left in the folder for temporary files. */
+    void WriteProbed()
+    {
+        std::string moments(4096, '\0');
+        const uint64_t words[] = {0x31746e656d6f6d70, 1}, last = 10000001;
+        memcpy(&moments[0], words, sizeof words);
+        memcpy(&moments[64], &last, sizeof last);
+        Write("moments", moments);
+        Write("bin/app", "#!/bin/sh\nrun=0 policy=${PTDS_POLICY-bare} record=steps.ptds\n"
+                         "[ ! -e count ] || read run <count\nrun=$((run + 1))\necho $run >count\n"
+                         "echo $policy${PTDS_LANES+ of $PTDS_LANES lanes} >>runs\n"
+                         "[ ! -e of-$policy ] || record=of-$policy\n"
+                         "[ -z \"$PTDS_TRACE\" ] || cp $record \"${PTDS_TRACE%/*}/1.ptds\"\n"
+                         "[ -z \"$PTDS_MOMENTS\" ] || cp moments \"$PTDS_MOMENTS/1\"\neval \"$1\"\n");
+        Write(
+            "bin/wallless",
+            "#!/bin/sh\nrm -rf runs count tmp/*\nTMPDIR=$PWD/tmp PTDS_LIBRARY=lib.so \"$@\" >said 2>complaints\nstatus=$?\n"
+            "sed -E '1,/Of that|not known/s/ *[0-9][0-9.]* [mun]?s\\b/ TIME/g; s/ptds-probe-....../FOLDER/' said\n"
+            "ls -A tmp | sed 's/......$/......, left behind/'\nsed 's/-[0-9]*$/-PID/' complaints >&2\nexit $status\n");
+        for (const char *name : {"bin/app", "bin/wallless"})
+            EXPECT_EQ(0, chmod((folder_ / name).c_str(), 0700));
+        EXPECT_EQ(0, mkdir((folder_ / "tmp").c_str(), 0700));
     }
     Folder folder_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reports, of whole traces, of parts of them, and of several at once, and exports.
+// Reports, of whole traces, of parts of them, and of several at once, exports, and where to all of these can be written.
 #include "tests/analysis/transcript.h"
 
 namespace ptds
@@ -13,7 +13,7 @@ TEST_P(Transcript, IsWhatIsSaid)
     Expect();
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("report", "selection", "several", "export"), TranscriptName);
+INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("report", "selection", "several", "export", "written"), TranscriptName);
 
 } // namespace
 } // namespace ptds

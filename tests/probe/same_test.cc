@@ -152,6 +152,13 @@ TEST(Same, BytesThatAreNoText)
     Learnt ends({std::string("a\0b\0", 4)});
     EXPECT_EQ(3u, ends.Against(std::string("a\0b", 3)).offset);
     EXPECT_EQ(4u, ends.Against(std::string("a\0b\0\0", 5)).offset);
+    Learnt text({"a 1\nb\n", "a 2\nb\n"});
+    found = text.Against(std::string("a 1\nb\0", 6));
+    EXPECT_EQ(0u, found.line) << "no line of text that became none";
+    EXPECT_EQ(5u, found.offset);
+    found = one.Against("a\n");
+    EXPECT_EQ(0u, found.line) << "nor the other way round";
+    EXPECT_EQ(1u, found.offset);
 }
 
 } // namespace
