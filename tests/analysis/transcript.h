@@ -117,8 +117,9 @@ private:
     {
         std::ofstream(folder_ / name) << bytes;
     }
-    /* Two that take long to read: of many calls and of many chunks, most of them not used. `slow MS VERB...` runs ptds on
-     * a terminal, by a clock that is so much further at each look; a line of progress that is written anew begins one. */
+    /* Some that take long to read: of many calls, and of many chunks, most of them not used or (small.ptds) all. `slow MS
+     * VERB...` runs ptds on a terminal, by a clock that is so much further at each look; a line of progress that is written
+     * anew begins one. */
     void WriteLong()
     {
         std::string text;
@@ -128,6 +129,7 @@ private:
             Write(name, BuildTrace(text));
             std::filesystem::resize_file(folder_ / name, TraceBuilder().header.header_size + 1800u * PTDS_CHUNK_SIZE);
         }
+        Write("small.ptds", BuildTrace("chunk-size 512\n" + text));
         Write("bin/slow",
               "#!/bin/sh\nTERM=xterm script -qec \"LD_PRELOAD=./quick_clock.so CLOCK_STEP_MS=$1 ptds $2\" /dev/null "
               "</dev/null | cat -v | sed 's/\\^M$//; s/\\^M\\^\\[\\[K/\\n/g'\n");

@@ -69,8 +69,9 @@
  *
  * "count THREAD API CALLS FAILED REMAPPED MICROSECONDS": exact counts; API/twin its per-thread twin.
  *
- * Of the process: "rank N OF", "pid N", "host NAME", "process NAME=VALUE", "thread N=NAME"; with "tsc", too, "realtime NS
- * LATER": the other clock's first reading, and by how much more it read a second later.
+ * Of the process: "chunk-size BYTES" (before all else), "rank N OF", "pid N", "host NAME", "process NAME=VALUE", "thread
+ * N=NAME"; with "tsc", too, "realtime NS LATER": the other clock's first reading, and by how much more it read a second
+ * later.
  *
  * Other lines: "# ...", "context N" (on device 0), "setting NAME=VALUE", "untabled NAME", "bypass OBJECT" (a copy of the
  * driver) or "bypass WHAT:OBJECT" (a number of enum ptds_bypass), "killed" (no clean end), "recycled" (old detail is gone),

@@ -307,6 +307,8 @@ private:
             *words >> trace_.header.rank >> trace_.header.ranks;
         else if (what == "pid")
             *words >> trace_.header.pid;
+        else if (what == "chunk-size")
+            *words >> trace_.chunk_size;
         else if (what == "host" && *words >> text)
             snprintf(trace_.header.host, sizeof trace_.header.host, "%s", text.c_str());
         else if (what == "realtime")
