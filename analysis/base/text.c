@@ -86,7 +86,7 @@ static bool turns(uint32_t point)
 /* Bytes of the UTF-8 sequence that starts at `at`, 0 if none does. Surrogates and overlong forms are none. */
 static size_t sequence(const unsigned char *at, size_t left)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t least[] = {0x80, 0x800, 0x10000}; /* of two bytes and more */
     size_t size = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
     if (at[0] < 0xc2 || at[0] > 0xf4 || size > left)
         return 0;
@@ -98,7 +98,7 @@ static size_t sequence(const unsigned char *at, size_t left)
     }
     bool surrogate = point >= 0xd800 && point <= 0xdfff;
     bool control = point < 0xa0 || turns(point);
-    return point < least[size] || point > 0x10ffff || surrogate || control ? 0 : size;
+    return point < least[size - 2] || point > 0x10ffff || surrogate || control ? 0 : size;
 }
 
 /* Whether the next eight bytes are printable ASCII, as most are. */

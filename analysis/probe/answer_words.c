@@ -187,6 +187,11 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
     line_add(line, "can't tell: ");
     switch (answer->why) {
     case WHY_NOT_STARTED:
+        if (bare->ending.end != END_NOT_STARTED) {
+            line_add(line, "under %s the program %s", policy->name, ending_words(policy->ending, policy->limit_ns).text);
+            break;
+        }
+        /* FALLTHROUGH */
     case WHY_BARE_FAILS:
     case WHY_BARE_HANGS:
     case WHY_TERMINAL: line_add(line, "the bare program itself %s", ending_words(bare->ending, bare->limit_ns).text); break;

@@ -69,8 +69,9 @@ static void replay(struct record *record, const struct trace_source *source)
 static void take_outcome(struct record *record, const struct report *report)
 {
     struct outcome outcome = report_outcome(report);
+    bool less_sure = !outcome.complete && !record->incomplete;
     record->incomplete |= !outcome.complete;
-    if (record->outcome.used != 0 && outcome.doubt <= record->doubt)
+    if (record->outcome.used != 0 && (outcome.doubt < record->doubt || (outcome.doubt == record->doubt && !less_sure)))
         return;
     record->doubt = outcome.doubt;
     record->outcome = opening_outcome(report);

@@ -53,6 +53,29 @@ TEST(Text, IsCleanedWhereverItsBytesStand)
     }
 }
 
+TEST(Text, WhatIsNoCharacterIsAQuestionMarkAByte)
+{
+    const struct {
+        std::string in, out;
+    } cases[] = {{"\xf9\x81\x80\x80", "????"},
+                 {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},
+                 {"\xf4\x90\x80\x80", "????"},
+                 {"\xe2\x82\xac", "\xe2\x82\xac"},
+                 {"\xe2\x82 ", "?? "},
+                 {"\xe2 \x82", "? ?"},
+                 {"\xf0\x9f\x98", "???"},
+                 {"\xc1\xbf", "??"},
+                 {"\x80", "?"},
+                 {"\xc2\x9f\xc2\xa0", "??\xc2\xa0"}};
+    for (const auto &one : cases)
+        for (const std::string before : {"", "seven..", "eight..."}) {
+            std::string in = before + one.in, out = before + one.out;
+            char got[64];
+            EXPECT_EQ(out.size(), text_clean(got, sizeof got, in.data(), in.size())) << out;
+            EXPECT_EQ(out, got);
+        }
+}
+
 std::string Utf8(uint32_t point, unsigned size)
 {
     std::string out;

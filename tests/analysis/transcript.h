@@ -7,7 +7,9 @@
 #ifndef PTDS_TESTS_ANALYSIS_TRANSCRIPT_H
 #define PTDS_TESTS_ANALYSIS_TRANSCRIPT_H
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -59,6 +61,12 @@ protected:
             EXPECT_EQ(0, mkdir((folder_ / driver).c_str(), 0700));
             Write(driver + std::string("/libcuda.so.1"),
                   read_file(data_file("tests/analysis/" + std::string(driver) + "/libcuda.so.1")));
+        }
+        /* Of its own, where that is allowed: a broken command must not break this machine's. */
+        std::string full = folder_ / "full";
+        if (mknod(full.c_str(), S_IFCHR | 0666, makedev(1, 7)) != 0 || close(open(full.c_str(), O_WRONLY)) != 0) {
+            unlink(full.c_str());
+            EXPECT_EQ(0, symlink("/dev/full", full.c_str()));
         }
         Write("lib.so", read_file(data_file("tests/analysis/fake/libcuda.so.1")));
         EXPECT_EQ(0, symlink(Real("tests/analysis/quick_clock.so").c_str(), (folder_ / "quick_clock.so").c_str()));

@@ -368,6 +368,9 @@ TEST(Answer, EndsOtherwise)
     one.policy.ending = {END_TIMED_OUT, 0};
     one.policy.limit_ns = 12000 * MS;
     one.Says(WORD_DO_NOT, WHY_HANGS, 1, "do not use guarded: it hangs: no end in 12.00 s, bare ended");
+    one.policy.ending = {END_NOT_STARTED, ENOENT};
+    one.Says(WORD_CANNOT_TELL, WHY_NOT_STARTED, 2,
+             "can't tell: under guarded the program cannot be started: No such file or directory");
 }
 
 TEST(Answer, TheRecordProvesItWrong)

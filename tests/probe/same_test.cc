@@ -136,6 +136,7 @@ TEST(Same, WhatVariesOtherwiseIsNotComparable)
     EXPECT_EQ(2u, Learnt({"x\nfast\n", "x\nslow\n"}).what.line);
     EXPECT_EQ(VARIES_TOKENS, Learnt({"a 1\n", "a 1 2\n"}).what.varies);
     EXPECT_EQ(VARIES_WORDS, Learnt({"a  b\n", "a b\n"}).what.varies);
+    EXPECT_EQ(VARIES_WORDS, Learnt({"a ,5\n", "a ;5\n"}).what.varies) << "a comma beside a number is none";
     EXPECT_EQ(VARIES_BYTES, Learnt({std::string("a\0b", 3), std::string("a\0c", 3)}).what.varies);
     EXPECT_EQ(VARIES_NOT, Learnt({std::string("a\0b", 3), std::string("a\0b", 3)}).what.varies);
 }
