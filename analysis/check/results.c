@@ -38,15 +38,13 @@ void results_incomplete(struct check_results *results, const char *line)
 
 void results_note(struct check_results *results, const char *format, ...)
 {
-    size_t used = strlen(results->note), room = sizeof results->note - used;
+    size_t used = strlen(results->note);
+    char text[sizeof results->note];
     va_list values;
-    if (used != 0 && room > 1) {
-        results->note[used++] = ' ';
-        room--;
-    }
     va_start(values, format);
-    vsnprintf(results->note + used, room, format, values);
+    vsnprintf(text, sizeof text, format, values);
     va_end(values);
+    snprintf(results->note + used, sizeof results->note - used, "%s%s", used != 0 ? " " : "", text);
 }
 
 size_t results_failures(const struct check_results *results)

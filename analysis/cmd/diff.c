@@ -61,7 +61,7 @@ static void parse_growth(struct arguments *arguments, char *arg, struct argp_sta
 {
     char *end;
     unsigned long value = strtoul(arg, &end, 10);
-    if (arg[0] < '0' || arg[0] > '9' || *end != 0 || value > 100000)
+    if (arg[0] < '0' || *end != 0 || value > 100000)
         argp_error(state, "--growth %s: a percentage", arg);
     arguments->tolerance.growth = (double)value / 100;
 }

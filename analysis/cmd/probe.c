@@ -96,7 +96,7 @@ static unsigned parse_rounds(const char *arg, struct argp_state *state)
 {
     char *end;
     unsigned long value = strtoul(arg, &end, 10);
-    if (arg[0] < '0' || arg[0] > '9' || *end != 0 || value < 1 || value > MOST_ROUNDS)
+    if (arg[0] < '0' || *end != 0 || value < 1 || value > MOST_ROUNDS)
         argp_error(state, "--rounds %s: a number from 1 to %d", arg, MOST_ROUNDS);
     return (unsigned)value;
 }

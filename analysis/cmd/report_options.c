@@ -98,7 +98,7 @@ static uint32_t stream_of(const char *arg, struct argp_state *state)
     char *end;
     errno = 0;
     unsigned long value = strtoul(digits, &end, 10);
-    if (digits[0] < '0' || digits[0] > '9' || *end != 0 || errno != 0 || value == 0 || value > UINT32_MAX)
+    if (digits[0] < '0' || *end != 0 || errno != 0 || value == 0 || value > UINT32_MAX)
         argp_error(state, "--stream %s: a stream's number, as the reports show it after #", arg);
     return (uint32_t)value;
 }

@@ -34,13 +34,10 @@ static void put_thread(const struct telling *telling, uint32_t uid)
 
 static void put_age(const struct telling *telling, const struct ptds_now *now)
 {
-    uint64_t ns = watch_age(telling->view, now);
     if (telling->view->ended)
         fprintf(stderr, "had not returned when the process ended");
-    else if (ns == 0)
-        fprintf(stderr, "has not returned (for how long is unknown)");
     else
-        fprintf(stderr, "has not returned for %s", text_ns(ns).text);
+        fprintf(stderr, "has not returned for %s", text_ns(watch_age(telling->view, now)).text);
 }
 
 static void put_stack(const struct telling *telling, const struct ptds_now *now)

@@ -45,6 +45,9 @@ protected:
         text[at + 2] = 3;
         text[at + 3] = 0;
         Write("damaged.ptds", text);
+        text[at - PTDS_CHUNK_SIZE + 2] = 3;
+        text[at - PTDS_CHUNK_SIZE + 3] = 0;
+        Write("damages.ptds", text);
         Write("pidless.ptds", BuildTrace("pid 0\nkilled\n1@0 launch s=L k=a site=a\nin-flight 1@80 ctx-sync site=hangs\n"
                                          "in-flight 2@85 sync s=N1 twin site=hangs\n"));
         Write("steps.ptds", BuildTrace(steps));
@@ -162,10 +165,12 @@ private:
         Write("done.ptds", BuildTrace("pid 0\nkilled\n" + begin + "1@10+100 ctx-sync\nin-flight 1@120 ctx-sync\n"));
         Write("many.ptds", BuildTrace("pid 0\nkilled\nrecycled\n" + many + "in-flight 2@500 ctx-sync site=waits\n"));
         Write("lost.ptds", BuildTrace("pid 0\nkilled\nrefused\n" + begin + "in-flight 1@500 sync s=B1 site=waits\n"));
-        Write("live.ptds",
-              BuildTrace("pid " + std::to_string(getpid()) + "\nkilled\n" + begin + more +
-                         "in-flight 1@985000000 ctx-sync site=waits\nin-flight 2@999000000 sync s=N1 twin site=start\n"
-                         "in-flight 3@997000000 free\n"));
+        std::string live =
+            BuildTrace("pid " + std::to_string(getpid()) + "\nkilled\n" + begin + more +
+                       "in-flight 1@985000000 ctx-sync site=waits\nin-flight 2@999000000 sync s=N1 twin site=start\n"
+                       "in-flight 3@997000000 free\n");
+        Write("live.ptds", live);
+        Write("shorn.ptds", live.substr(0, live.size() - PTDS_CHUNK_SIZE - 1));
         Write("bin/live", "#!/bin/sh\nlast=$1\nshift\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
                           "while kill -0 $! && ! grep -q \"$last\" said; do sleep 0.05; done\nkill $!\ncat said\n");
         EXPECT_EQ(0, chmod((folder_ / "bin/live").c_str(), 0700));
