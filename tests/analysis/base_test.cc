@@ -120,6 +120,32 @@ TEST(Text, IsWrittenUpToAStop)
 }
 
 /* What a damaged trace says may be more than a number holds. */
+/* At a blank, unless that is too far away; never within a character. */
+TEST(Text, ALineIsCutWhereItMayBe)
+{
+    auto fitted = [](const std::string &text, size_t columns) {
+        struct line line = {};
+        line_add(&line, "%s", text.c_str());
+        line_fit(&line, columns);
+        EXPECT_EQ(strlen(line.text), line.used);
+        return std::string(line.text);
+    };
+    std::string umlauts;
+    for (int i = 0; i < 20; i++)
+        umlauts += "\xc3\xa4";
+    EXPECT_EQ("as it is", fitted("as it is", 8));
+    EXPECT_EQ("as it is", fitted("as it is", 7)) << "too few to cut anything";
+    EXPECT_EQ("as it was ...", fitted("as it was then", 13));
+    EXPECT_EQ("as it wa ...", fitted("as it was then", 12)) << "the blank is too far away";
+    EXPECT_EQ("as it ...", fitted("as it was then", 9));
+    EXPECT_EQ("a_word_of ...", fitted("a_word_of_many_letters", 13));
+    EXPECT_EQ("a bc ...", fitted("a bc_word_of_many_letters", 8));
+    EXPECT_EQ("a bc_word ...", fitted("a bc_word_of_many_letters", 13));
+    EXPECT_EQ(umlauts.substr(0, 10) + " ...", fitted(umlauts, 14));
+    EXPECT_EQ(umlauts.substr(0, 10) + " ...", fitted(umlauts, 15));
+    EXPECT_EQ(umlauts.substr(0, 12) + " ...", fitted(umlauts, 16));
+}
+
 TEST(Text, AShareIsWholePercents)
 {
     EXPECT_STREQ("0 %", text_share(0, 0).text);

@@ -13,7 +13,8 @@ TEST_P(Transcript, IsWhatIsSaid)
     Expect();
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("report", "selection", "several", "export", "written"), TranscriptName);
+INSTANTIATE_TEST_SUITE_P(Commands, Transcript, testing::Values("report", "selection", "several", "export", "written"),
+                         TranscriptName);
 
 } // namespace
 } // namespace ptds
