@@ -159,6 +159,33 @@ TEST(SelectedCalls, WhatThereIsNotIsAnError)
     EXPECT_NE(std::string::npos, stream.error.find(": no stream 4; the reports name streams by #number")) << stream.error;
 }
 
+/* As many as have room in a message, each name as far as it is told apart; a thread without one has its number. */
+TEST(SelectedCalls, OfManyThreadsAsManyAreNamedAsHaveRoom)
+{
+    TraceBuilder builder;
+    std::string told;
+    for (uint32_t id = 1; id <= 40; id++) {
+        std::string name = "a worker with a name of its own, number " + std::to_string(id);
+        builder.Thread(id, id == 2 ? "" : name);
+        told += (id != 1 ? ", " : " ") + std::to_string(id) + " (" + (id == 2 ? "" : name.substr(0, 30)) + ")";
+    }
+    builder.Call({});
+    for (size_t longer = 0; longer < 40; longer++) {
+        std::string asked = std::string(20 + longer, 'x');
+        Selecting none(builder.Bytes(), OfThread(asked.c_str()));
+        std::string begin = "this process: no thread \"" + asked + "\"; there are:";
+        ASSERT_EQ(begin, none.error.substr(0, begin.size()));
+        std::string names = none.error.substr(begin.size());
+        EXPECT_EQ(told.substr(0, names.size()), names);
+        EXPECT_EQ(')', names.back()) << "the last one is whole";
+        EXPECT_LT(none.error.size(), size_t{TRACE_ERROR_SIZE});
+        EXPECT_GE(none.error.size(), size_t{TRACE_ERROR_SIZE - 60});
+    }
+    EXPECT_NE(
+        std::string::npos,
+        Selecting(builder.Bytes(), OfThread(std::string(80, 'x').c_str())).error.find("\"" + std::string(60, 'x') + "\";"));
+}
+
 /* The sizes of STRING, CALL and so on that a text gives; 0: what this version has. */
 struct Schema {
     explicit Schema(const std::string &text)

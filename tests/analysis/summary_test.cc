@@ -348,6 +348,9 @@ TEST(Summary, TheShimsEntriesReportAnUnreadableTraceInOneLine)
     EXPECT_EQ(-1, ptds_summary(&source, 0, &out));
     EXPECT_EQ(1u, lines_of(out.text).size());
     EXPECT_TRUE(Has(out.text, "ptds: this process: offset 0: "));
+    TextOf full;
+    EXPECT_EQ(-1, ptds_full_report(&source, 0, &full));
+    EXPECT_EQ(out.text, full.text);
 }
 
 TEST(Summary, TheShimsEntriesWriteBothForms)

@@ -8,9 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
+#include "analysis/findings/identity.h"
 #include "analysis/repair/repair.h"
+#include "analysis/report/edge_feed.h"
+#include "analysis/report/edge_list.h"
 #include "analysis/views/words.h"
 #include "analysis/whatif/whatif.h"
 #include "tests/analysis/support.h"
@@ -22,18 +26,19 @@ namespace ptds
 class Told : public ToldLines
 {
 public:
-    explicit Told(const std::string &trace) : trace_(BuildTrace(trace))
+    explicit Told(const std::string &trace, const struct selection *part = nullptr) : trace_(BuildTrace(trace))
     {
         struct report report;
         struct recorded recorded;
         char error[TRACE_ERROR_SIZE] = "";
         recorded_begin(&recorded);
-        EXPECT_EQ(0, report_build_watched(&report, trace_.source(), nullptr, &recorded.watch, error)) << error;
+        EXPECT_EQ(0, report_build_watched(&report, trace_.source(), part, &recorded.watch, error)) << error;
         Run(report);
         for (size_t i = 0; i < report.findings.count; i++)
             Finding(report, *report.findings.items[i]);
         Lists(report);
         Edges(report.edges);
+        Feed(report);
         EXPECT_EQ(0, residual_find(&report));
         Residual(report);
         Repair(report);
@@ -56,12 +61,16 @@ private:
         if (any)
             Word(name + "=" + all);
     }
-    void Goes(const struct goes_set &goes)
+    /* What its calls answered, a bit an answer, and what is said of all of them. */
+    void Goes(const struct report &report, const struct goes_about &about)
     {
-        std::string all;
-        for (unsigned char answers : goes.under)
-            all += (all.empty() ? "" : "/") + std::to_string(answers);
-        Word("goes=" + all);
+        std::string all, said;
+        for (unsigned policy = 0; policy < GOES_POLICIES; policy++) {
+            enum goes goes = goes_under(&report.trace.defs, &about, static_cast<enum goes_policy>(policy));
+            all += (all.empty() ? "" : "/") + std::to_string(about.calls.under[policy]);
+            said += (said.empty() ? "" : "/") + std::string(goes_keys[goes]);
+        }
+        Word("goes=" + all + "=" + said);
     }
     void End(const std::string &name, const struct edge_end &end)
     {
@@ -156,7 +165,7 @@ private:
         Number("may-be-given-up", f.may_be_given_up);
         Number("serial", f.serial);
         Number("sequence", f.sequence);
-        Goes(f.goes);
+        Goes(report, goes_about_finding(&f));
         for (unsigned set = 0; set < FINDING_SETS; set++) {
             std::string all;
             for (uint32_t i = 0; i < f.sets[set].count; i++)
@@ -171,6 +180,7 @@ private:
             Word("\"" + std::string(f.text) + "\"");
         if (f.has_pair)
             Pair(f.pair);
+        Word(std::string("id=") + identity_of(&report.trace, &f).text);
     }
     void Lists(const struct report &report)
     {
@@ -217,6 +227,20 @@ private:
                 Pair(group.example.pair);
         }
     }
+    /* Single edges are those that were counted. */
+    static void Feed(const struct report &report)
+    {
+        struct edge_list list;
+        uint64_t counts[EDGE_KINDS][VERDICTS] = {};
+        edge_list_begin(&list);
+        struct edge_feed *feed = edge_feed_of_build();
+        ASSERT_EQ(0, feed->run(feed, &report, &list.sink));
+        for (size_t i = 0; i < list.kept.count; i++)
+            counts[list.kept.items[i].kind][list.kept.items[i].verdict]++;
+        EXPECT_EQ(0, memcmp(counts, report.edges.counts, sizeof counts));
+        EXPECT_EQ(0u, list.dropped);
+        edge_list_end(&list);
+    }
     void Residual(const struct report &report)
     {
         for (unsigned kind = 0; report.residual.known && kind < RESIDUAL_KINDS; kind++) {
@@ -229,7 +253,7 @@ private:
             Number("most", part.most_ns);
             Number("at", part.stack);
             Number("api", part.api);
-            Goes(part.goes);
+            Goes(report, residual_goes(&report, static_cast<enum residual_kind>(kind)));
         }
     }
     void Repair(const struct report &report)

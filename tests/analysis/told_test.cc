@@ -63,12 +63,49 @@ std::string NameOf(const testing::TestParamInfo<const char *> &info)
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ToldOfRun,
-                         testing::Values("cases", "churn", "crowd", "freed", "gain", "gaps", "given-up", "guarded", "held",
-                                         "kept", "kinds", "mixed-guard", "mixed-kept", "mixed-one", "mixed-own",
-                                         "mixed-shared", "mixed-ticks", "overtaken", "per-thread", "places",
+                         testing::Values("batches", "cases", "churn", "crossed", "crowd", "freed", "gain", "gaps",
+                                         "given-up", "guarded", "held", "hopping", "kept", "kinds", "mixed-guard",
+                                         "mixed-kept", "mixed-one", "mixed-own", "mixed-shared", "mixed-ticks", "one-queue",
+                                         "overtaken", "own-streams", "per-thread", "places", "recycled-guard",
                                          "rules-capture", "rules-deadlock", "rules-events", "rules-host", "rules-switches",
-                                         "rules-wide", "shared", "short", "slots", "stream", "streams", "threads", "timed"),
+                                         "rules-wide", "shared", "short", "slots", "spins", "stream", "streams", "threads",
+                                         "timed"),
                          NameOf);
+
+/* What is told of parts of a run: a thread, a stream, a time. */
+class ToldOfParts : public testing::TestWithParam<const char *>
+{
+};
+
+TEST_P(ToldOfParts, All)
+{
+    std::string trace = read_file(folder + GetParam() + ".run"), all;
+    trace.resize(trace.find("---\n"));
+    auto tell = [&](const std::string &name, const struct selection &part) {
+        all += "===== " + name + "\n" + Told(trace, &part).text + "\n";
+    };
+    for (const char *thread : {"1", "2"}) {
+        struct selection part = {};
+        part.thread = thread;
+        tell("thread " + std::string(thread), part);
+    }
+    for (uint32_t stream : {1, 2}) {
+        struct selection part = {};
+        part.stream = stream;
+        tell("stream " + std::to_string(stream), part);
+    }
+    struct selection part = {};
+    part.has_from = part.has_to = true;
+    part.from_ns = 200000;
+    part.to_ns = 700000;
+    tell("from 200 us to 700 us", part);
+    part.has_from = false;
+    part.thread = "1";
+    tell("thread 1 to 700 us", part);
+    ExpectAllOf("tests/analysis/told_parts/" + std::string(GetParam()) + ".txt", all);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, ToldOfParts, testing::Values("cases", "gaps", "guarded", "timed"), NameOf);
 
 /* The same of several processes, which "---" keeps apart; what is told of them comes after "====". */
 class ToldOfProcesses : public testing::TestWithParam<const char *>
@@ -89,7 +126,7 @@ TEST_P(ToldOfProcesses, All)
     ExpectAllOf(path, traces + "====\n" + ToldMany(all).text + "\n");
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ToldOfProcesses, testing::Values("hosts"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Every, ToldOfProcesses, testing::Values("hosts", "uneven"), NameOf);
 
 } // namespace
 } // namespace ptds
