@@ -173,7 +173,7 @@ static struct goes_set turns_of(const struct goes_policies *policies, unsigned a
 struct goes_set goes_of_call(enum goes_by by, const struct goes_policies *policies, struct model *model,
                              const struct call_view *view)
 {
-    struct goes_set set = {{0}};
+    struct goes_set set;
     struct order_call call = model_order_call(view);
     unsigned at = number_of(&call);
     if (by == GOES_WITH_TURN && view->target != MODEL_NO_SLOT)

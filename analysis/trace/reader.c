@@ -113,8 +113,8 @@ static void take_definition(struct trace *trace, const struct ptds_record *recor
 {
     union any_record fixed;
     uint32_t size = record_fixed(trace, record, bytes, &fixed);
-    if (size == 0 || (!definitions_add(&trace->defs, record->kind, &fixed, bytes + size, record->size - size) &&
-                      !record_is_among_calls(record->kind)))
+    if (!definitions_add(&trace->defs, record->kind, &fixed, bytes + size, record->size - size) &&
+        !record_is_among_calls(record->kind))
         trace->unknown_records++;
 }
 
