@@ -126,6 +126,9 @@ TEST(SelectedCalls, OfATime)
     EXPECT_EQ("10 20 30", Selecting(calls, Between(false, 0, true, 6), 25000).taken);
     EXPECT_EQ("10 20", Selecting(calls, Between(false, 0, true, 5), 25000).taken);
     EXPECT_EQ("40", Selecting(calls, Between(true, 15, true, 16), 25000).taken);
+    struct selection first = Between(true, 0, true, 0);
+    first.to_ns = 1;
+    EXPECT_EQ("10 20", Selecting(calls, first, 20000).taken) << "the start itself, and what came before it";
     struct selection late = Between(true, 25, false, 0);
     late.thread = "1";
     EXPECT_EQ("30", Selecting(calls, late).taken);
@@ -147,6 +150,9 @@ TEST(SelectedCalls, WhatThereIsNotIsAnError)
     EXPECT_EQ("3 5", Selecting(bytes, OfThread("worker")).taken) << "all of that name";
     EXPECT_EQ("77", Selecting(bytes, OfThread("77")).taken) << "it was not defined, and made calls";
     EXPECT_EQ("40", Selecting(bytes, OfThread("40")).taken);
+    call.thread = UINT32_MAX;
+    builder.Call(call);
+    EXPECT_EQ("77", Selecting(builder.Bytes(), OfThread("4294967295")).taken) << "the largest number";
     for (const char *missing : {"6", "3x", "4294967299", "work", "-3"}) {
         Selecting none(bytes, OfThread(missing));
         EXPECT_EQ(-1, none.status) << missing;

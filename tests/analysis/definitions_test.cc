@@ -396,6 +396,12 @@ TEST(Frames, OfAStackThatIsCutShort)
     const stack_def *cut = definitions_stack(&of.defs, 1);
     ASSERT_EQ(2u, cut->count);
     EXPECT_EQ(0x20u, cut->pc[1]);
+    const std::vector<uint64_t> more(12, 0x50);
+    for (uint32_t count = 0; count <= 12; count++) {
+        stack.count = count;
+        of.Add(PTDS_REC_STACK, stack, more.data(), more.size() * 8);
+        EXPECT_EQ(count, definitions_stack(&of.defs, 1)->count) << "not of what stands behind it";
+    }
 }
 
 /* Up to `most`: half of them from the call on, the rest from the innermost one in an interpreter's source on. */

@@ -72,6 +72,12 @@ TEST(Limits, HardwareQueues)
                    "1@50 launch s=N1 k=b ctx=2\n1@51 launch s=N2 k=b "
                    "ctx=2\n1@52 launch s=N3 k=b ctx=2\n"),
            "0 note 1 ? #1,2 streams_at_once=3 queues=2; 0 note 1 ? #4,5 streams_at_once=3 queues=2"}});
+    std::string contexts = "setting CUDA_DEVICE_MAX_CONNECTIONS=1\n";
+    for (unsigned context = 1; context <= 9; context++)
+        for (const char *stream : {"N1", "N2"})
+            contexts += Each(context, 1, 1, std::string("launch s=") + stream + " k=a ctx=" + std::to_string(context));
+    Built report(BuildTrace(contexts));
+    EXPECT_EQ(8u, report.Of("hardware-queues").size()) << "of so many contexts";
 }
 
 TEST(Limits, DeadlockRiskOfAKernelThatOthersOutlived)
@@ -102,7 +108,7 @@ TEST(Limits, DeadlockRiskByName)
 {
     auto named = [](const std::string &name) { return "1@0 launch s=N1 k=" + name + "\n1@10+5000 free ptr=0x1000\n"; };
     for (const char *unending : {"persistent", "my_persistent_loop", "_Z10persistentPf", "_ZN2ab10persistentEv",
-                                 "ncclKernel_AllReduce", "ncclDevKernel_AllReduce"})
+                                 "_ZN12abcdefghijkl10persistentEv", "ncclKernel_AllReduce", "ncclDevKernel_AllReduce"})
         EXPECT_NE("", Of("deadlock-risk", named(unending))) << unending;
     for (const char *plain : {"_Z4gemmI10persistentEvv", "gemm<persistent>", "gemm(persistent)", "plain"})
         EXPECT_EQ("", Of("deadlock-risk", named(plain))) << plain;
@@ -149,9 +155,8 @@ TEST(Limits, ThreadRelativeHandle)
 
 TEST(Limits, StreamSwitching)
 {
-    auto hops = [](unsigned streams, unsigned count) {
+    auto hops = [](unsigned streams, unsigned count, unsigned at = 0) {
         std::string text;
-        unsigned at = 0;
         for (unsigned i = 0; i < count; i++) {
             std::string s = std::to_string(i % streams + 1), next = std::to_string((i + 1) % streams + 1);
             text += Each(++at, 1, 1, "launch s=N" + s + " k=a");
@@ -170,6 +175,9 @@ TEST(Limits, StreamSwitching)
           {"as many streams as are looked at", hops(9, 200), "1 note 200 ? waits_per_1000=1000"},
           {"more", hops(10, 200), ""},
           {"waits for nothing", idle(100), "0 note 100 ? waits_per_1000=10000"},
+          {"a tenth is good for something", hops(2, 90) + "1@400 launch s=N7 k=a\n" + hops(2, 10, 400),
+           "1 note 90 ? waits_per_1000=990"},
+          {"more than that is", hops(2, 90) + "1@400 launch s=N7 k=a\n" + hops(2, 11, 400), ""},
           {"of much work", hops(2, 100) + Each(1000, 900, 1, "launch s=N1 k=a"), "1 note 100 ? waits_per_1000=100"},
           {"of more work", hops(2, 100) + Each(1000, 901, 1, "launch s=N1 k=a"), ""}});
 }
@@ -204,6 +212,10 @@ TEST(Limits, EventMisuse)
           {"on the same stream", made + "1@1 record s=N1 e=E\n2@2 record s=N1 e=E\n1@3 wait s=N3 e=E\n", ""},
           {"its own once more", made + "1@1 record s=N1 e=E\n2@2 record s=N2 e=E\n1@3 record s=N1 e=E\n1@4 wait s=N3 e=E\n",
            ""},
+          {"its own once more, another's into a graph",
+           made + "1@1 record s=N1 e=E\n2@2 record s=N2 e=E capturing capture-open g=0\n1@3 record s=N3 e=E\n"
+                  "1@4 wait s=N4 e=E\n",
+           ""},
           {"of a generation before", made + "1@1 record s=N1 e=E\n2@2 record s=N2 e=E\n1@3 wait s=N3 e=E g=1\n", ""},
           {"once", made + "1@1 record s=N1 e=E\n2@2 record s=N2 e=E\n1@3 wait s=N3 e=E\n1@4 wait s=N3 e=E\n",
            "1 warning 1 ? #2"},
@@ -222,6 +234,7 @@ TEST(Limits, QuerySpin)
     Hold("query-spin",
          {{"a hundred", spin(100, 10), "1 note 1 990000 spins=1 queries=100 longest_spin_ns=990000"},
           {"too few", spin(99, 10), ""},
+          {"all at once", spin(100, 0), "1 note 1 0 spins=1 queries=100 longest_spin_ns=0"},
           {"the longest gap", spin(100, 100), "1 note 1 9900000 spins=1 queries=100 longest_spin_ns=9900000"},
           {"too long a gap", spin(100, 101), ""},
           {"of an event", "1@1 record s=N1 e=E\n" + spin(103, 10, "event-query e=E result=600"),
@@ -306,6 +319,91 @@ TEST(Limits, ProcessSwitches)
         EXPECT_NE("", Of("process-switch", "setting " + std::string(setting) + "\n1@0 launch s=N1 k=a\n")) << setting;
     for (const char *setting : {"CUDA_LAUNCH_BLOCKING=0", "CUDA_LAUNCH_BLOCKING=", "CUDA_LAUNCH=1"})
         EXPECT_EQ("", Of("process-switch", "setting " + std::string(setting) + "\n1@0 launch s=N1 k=a\n")) << setting;
+    for (const char *api :
+         {"cuCtxSetFlags", "cuCtxSetFlags_v2", "cuDevicePrimaryCtxSetFlags", "cuDevicePrimaryCtxSetFlags_v2"})
+        for (bool on : {true, false})
+            EXPECT_EQ(on,
+                      "" != Of("process-switch", std::string("1@0 config flags=") + (on ? "0x84" : "0x7f") + " api=" + api))
+                << api;
+    EXPECT_EQ("", Of("process-switch", "1@0 config flags=0x84 api=cuCtxSetFlag\n"));
+}
+
+/* What several calls may still save: so many are kept, and of the oldest nobody knows then. */
+TEST(Limits, Savings)
+{
+    std::string work, on;
+    for (unsigned thread = 1; thread <= 66; thread++) {
+        std::string of = std::to_string(thread), at = of + "@" + std::to_string(thread * 1000);
+        work += at + " launch s=N" + of + " k=a\n" + of + "@" + std::to_string(thread * 1000 + 10) + "+900 copy s=N" + of +
+                " implicit from=device to=pageable bytes=4 site=s" + of + "\n";
+        on += of + "@" + std::to_string(100000 + thread * 1000) + " launch s=N" + of + " k=a\n" + of + "@" +
+              std::to_string(100010 + thread * 1000) + "+500 sync s=N" + of + "\n";
+    }
+    Built built(BuildTrace(work + on));
+    std::string unknown;
+    unsigned known = 0;
+    for (const finding *one : built.Of("sync-copy")) {
+        EXPECT_EQ(1u, one->known + one->unknown);
+        unknown += one->unknown != 0 ? std::to_string(one->sets[FINDING_THREADS].id[0]) + " " : "";
+        known += one->known != 0 && one->host_ns == 880000;
+    }
+    EXPECT_EQ("1 2 ", unknown);
+    EXPECT_EQ(64u, known);
+    const std::string two = "1@0 launch s=N1 k=a\n1@1 launch s=N2 k=a ctx=2\n";
+    Hold("blocking-free",
+         {{"one place, two contexts",
+           two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n1@9000 launch s=N1 k=b\n",
+           "0 warning 2 7960000 #1,2 streams_at_once=1"},
+          {"nothing came after", two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n", ""}});
+    Hold("sync-copy",
+         {{"it goes on at once, and waits",
+           "1@0 launch s=N1 k=a\n1@10+900 copy s=N1 implicit from=device to=pageable bytes=4\n1@910 launch s=N1 k=a\n"
+           "1@910+800 sync s=N1\n",
+           ""}});
+}
+
+/* A thread that ends while something is pending, at the very moment of a call that waits for it, or with its process. */
+TEST(Limits, ThreadEnds)
+{
+    const std::string work = "2@10 alloc-async s=P2 ptr=0x10000 bytes=64\n2@20 launch s=P2 k=a\nthread-end 2@30\n";
+    Hold("thread-end", {{"before the wait", work + "1@31+5 ctx-sync\n", "0 warning 1 ? #1"},
+                        {"as it begins", work + "1@30+5 ctx-sync\n", "0 warning 1 ? #1"},
+                        {"after it", work + "1@29+5 ctx-sync\n1@40 none\n", ""}});
+    auto with_process = [](uint32_t what, uint64_t microseconds) {
+        TraceBuilder builder;
+        ptds_rec_PROCESS process = {};
+        process.what = what;
+        process.ticks = microseconds * 1000;
+        process.record.kind = PTDS_REC_PROCESS;
+        builder.Definition(PTDS_REC_PROCESS, &process, sizeof process);
+        builder.Stream(1, PTDS_STREAM_PER_THREAD, 1, 2);
+        builder.ThreadGone(2, 30000);
+        CallSpec call;
+        call.thread = 2;
+        call.enter = 10000;
+        call.op = PTDS_OP_ALLOC_ASYNC;
+        call.stream = 1;
+        call.words = {0x10000, 64, PTDS_MEMORY_POOL};
+        builder.Call(call);
+        return Built(builder.Bytes()).Of("thread-end").size();
+    };
+    EXPECT_EQ(0u, with_process(PTDS_PROCESS_EXIT, 29));
+    EXPECT_EQ(0u, with_process(PTDS_PROCESS_EXIT, 30));
+    EXPECT_EQ(1u, with_process(PTDS_PROCESS_EXIT, 31));
+    EXPECT_EQ(1u, with_process(PTDS_PROCESS_EXIT + 1, 29)) << "something else";
+}
+
+/* Functions and operations that this version does not know may fail because of a capture, too. */
+TEST(Limits, UnknownOperations)
+{
+    for (uint32_t op : {uint32_t{PTDS_OP_NONE}, 63u, 64u, 200u}) {
+        TraceBuilder builder;
+        CallSpec call;
+        call.op = op;
+        call.result = 900;
+        builder.Call(call);
+        EXPECT_EQ(1u, Built(builder.Bytes()).Of("capture-conflict").size()) << op;
+    }
 }
 
 /* Work that comes behind another thread's host function on the thread that runs them all. */

@@ -403,6 +403,20 @@ TEST(Incomplete, EveryReasonIsNamed)
             header->refused = header->recycled = 1;
             header->chunks++;
         })));
+    std::string later;
+    Opened opened({whole});
+    struct report *report = &opened.traces.list.items[0]->report;
+    report->left_out = 1;
+    report->refused = 1;
+    report->totals.unplaced = 1;
+    report->out_of_memory = true;
+    EXPECT_EQ(4u, traced_incomplete(
+                      opened.traces.list.items[0],
+                      [](void *data, const char *line) { *static_cast<std::string *>(data) += std::string(line) + "\n"; },
+                      &later));
+    EXPECT_EQ("there was no time to look at all calls\nthere were more call sites than are followed\n"
+              "there were more streams than are followed\nthere was not enough memory for all of it\n",
+              later);
     std::string damaged = whole;
     damaged[1024] ^= 1; /* the first chunk's magic */
     EXPECT_NE(std::string::npos, reasons(damaged).find("damaged in 1 place, the first at offset 1024"));

@@ -111,6 +111,35 @@ TEST(SeveralTraces, AreOrderedByHostRankAndProcess)
     EXPECT_EQ("a pid 3; a pid 7; a rank 1 pid 8; a rank 2 pid 9; b rank 0 pid 1; ", names);
 }
 
+/* Several runs of one process number: by their files' names. */
+TEST(SeveralTraces, AreOrderedByNameWhereNothingElseTells)
+{
+    Folder folder;
+    struct traces traces = {};
+    for (const char *name : {"c", "a", "d", "b"}) {
+        std::ofstream(folder / name) << With("a", 1, 8);
+        ASSERT_TRUE(traces_add(&traces, (folder / name).c_str()));
+    }
+    traces_order(&traces);
+    std::string names;
+    for (size_t i = 0; i < traces.list.count; i++)
+        names += traces.list.items[i]->path[strlen(traces.list.items[i]->path) - 1];
+    EXPECT_EQ("abcd", names);
+    traces_free(&traces);
+    EXPECT_EQ(0u, traces.list.count + traces.unreadable);
+}
+
+TEST(SeveralTraces, HaveATimeWhereTheFirstReadingHasOne)
+{
+    auto has = [](const std::vector<uint64_t> &clocks) {
+        return Opened({With("a", 0, 1, clocks)}).traces.list.items[0]->has_realtime;
+    };
+    EXPECT_TRUE(has({1000, 1, 9000, 8001}));
+    EXPECT_FALSE(has({1000, 0, 9000, 8001}));
+    EXPECT_TRUE(has({1000, 5, 9000, 0}));
+    EXPECT_FALSE(has({}));
+}
+
 /* One clock for all, where each trace says how its own runs beside it. */
 TEST(SeveralTraces, HaveOneTime)
 {
