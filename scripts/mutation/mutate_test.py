@@ -140,10 +140,13 @@ class Rules(unittest.TestCase):
 
         for line in ("z = a > b ? a : b;", "z = a->b < z ? z : a->b;", "f(a >= b ? b : a);", "if (a > b) b = a;", "if (a.b < 7) a.b = 7;",
                      "if (a != b) return a < b ? -z : z;", "return a != b ? (a > b ? -z : z) : z;", "f(z, a->b - z < b ? a->b - z : b);",
-                     "z += a > 0 ? (size_t)a : 0;", "if (a + z > b) b = a + z;"):
+                     "z += a > 0 ? (size_t)a : 0;", "if (a + z > b) b = a + z;", "return a != b ? a < b : z;", "z = a > b ? a - b : 0;",
+                     "f(z && a->b < z ? z - a->b : 0);"):
             self.assertFalse(asked(line), line)
         for line in ("z = a > b ? a : z;", "z = 1 + a > b ? a : b;", "z = a > b ? a : b + 1;", "if (a > b) b = z;",
-                     "if (a != z) return a < b ? -z : z;", "z = a - b < z ? a + b : z;", "z = a > 1 ? (size_t)a : 0;"):
+                     "if (a != z) return a < b ? -z : z;", "z = a - b < z ? a + b : z;", "z = a > 1 ? (size_t)a : 0;",
+                     "z = 1 + a > b ? a - b : 0;", "z = a > b ? a - b : 1;", "z = a > b ? a - z : 0;", "z = a > b ? a - b : 0.5;",
+                     "z = a > b + z ? a - b + z : 0;"):
             self.assertTrue(asked(line), line)
 
     def test_nothing_that_could_hurt(self):

@@ -52,7 +52,8 @@ TRUTH = re.compile(r"(?:\breturn|[?:]) -?1(?=;| :)")
 # Whether two things are equal does not depend on which comes first.
 COMPARES = {"memcmp", "strcmp", "strncmp", "strcasecmp", "strncasecmp"}
 EQUALITY = re.compile(r"\s*[!=]= 0\b")
-# The larger or smaller of two, and which of two that differ is larger: whether they may be equal there makes no difference.
+# The larger or smaller of two, which of two that differ is larger, and what one is beyond the other, or nothing: whether they
+# may be equal there makes no difference.
 TERM = r"(?:" + PLACE + r"|\d+)"
 SUM = TERM + r"(?: [-+*/] " + TERM + r")*"
 ONE, OTHER = r"(?P<one>" + SUM + r")", r"(?P<other>" + SUM + r")"
@@ -62,7 +63,9 @@ NEVER_EQUAL = [re.compile(pattern) for pattern in (
     r"(?P=one) : " + CAST + r"(?P=other)|" + CAST + r"(?P=other) : " + CAST + r"(?P=one))(?=[;,)])",
     r"\bif \(" + ONE + r" (?P<at>[<>]=?) " + OTHER + r"\)\s*(?:(?P=one) = (?P=other)|(?P=other) = (?P=one));",
     r"\bif \(" + ONE + r" != " + OTHER + r"\)\s*return (?P=one) (?P<at>[<>]=?) (?P=other) \?",
-    r"(?:[(,=?:] ?|\breturn )" + ONE + r" != " + OTHER + r" \? \(?(?P=one) (?P<at>[<>]=?) (?P=other) \?")]
+    r"(?:[(,=?:] ?|\breturn )" + ONE + r" != " + OTHER + r" \? \(?(?P=one) (?P<at>[<>]=?) (?P=other) [?:]",
+    r"(?:[(,=?:&] ?|\breturn )(?P<one>" + TERM + r") (?P<at>[<>]=?) (?P<other>" + TERM +
+    r") \? (?:(?P=one) - (?P=other)|(?P=other) - (?P=one)) : 0(?![\w.])")]
 # The same, whichever of their two arguments comes first.
 COMMUTES = {"add_capped", "larger"}
 # Only what is likely.
