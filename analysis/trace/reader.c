@@ -41,7 +41,7 @@ const unsigned char *chunk_records(const struct trace *trace, const struct chunk
     return bytes != NULL && readable >= sizeof(struct ptds_chunk) + chunk->bytes ? bytes + sizeof(struct ptds_chunk) : NULL;
 }
 
-/* 4 steps an octave: the two bits below the highest one. */
+/* 4 steps an octave: the two bits below the highest one. Those from 4 to 7 are nobody's. */
 static unsigned step_of(uint64_t ticks)
 {
     if (ticks < 4)
@@ -52,8 +52,8 @@ static unsigned step_of(uint64_t ticks)
 
 static uint64_t step_end(unsigned step)
 {
-    if (step < 8)
-        return step < 4 ? step : 4;
+    if (step < 4)
+        return step;
     unsigned high = step / 4;
     return high >= 63 ? UINT64_MAX : ((uint64_t)(step % 4 + 5) << (high - 2)) - 1;
 }
