@@ -153,6 +153,14 @@ TEST(SelectedCalls, WhatThereIsNotIsAnError)
     call.thread = UINT32_MAX;
     builder.Call(call);
     EXPECT_EQ("77", Selecting(builder.Bytes(), OfThread("4294967295")).taken) << "the largest number";
+    call.thread = 9;
+    builder.Call(call);
+    EXPECT_EQ("77", Selecting(builder.Bytes(), OfThread("9")).taken);
+    EXPECT_EQ("77", Selecting(builder.Bytes(), OfThread("09")).taken);
+    builder.header.clock = PTDS_CLOCK_TSC;
+    Selecting timeless(builder.Bytes(), Between(true, 1, false, 0));
+    EXPECT_EQ(-1, timeless.status);
+    EXPECT_EQ("this process: a range of time was asked for, but this trace's clock cannot be converted", timeless.error);
     for (const char *missing : {"6", "3x", "4294967299", "work", "-3"}) {
         Selecting none(bytes, OfThread(missing));
         EXPECT_EQ(-1, none.status) << missing;

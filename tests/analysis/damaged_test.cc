@@ -56,6 +56,15 @@ std::string Sound()
     now.enter = 9000;
     now.api = 2;
     now.op = PTDS_OP_STREAM_SYNC;
+    now.flags = PTDS_CALL_LEGACY | PTDS_CALL_TIMED;
+    now.kinds = 21;
+    now.context = 22;
+    now.stream = 23;
+    now.target = 24;
+    now.object = 25;
+    now.generation = 26;
+    now.stack = 27;
+    now.word = 28;
     builder.Now(1, now);
     return builder.Bytes();
 }
@@ -117,7 +126,10 @@ private:
             [](void *data, uint32_t thread, const ptds_now *now) {
                 call one = in_flight_call(thread, now);
                 static_cast<ReadLines *>(data)->Add("in flight " + std::to_string(one.thread),
-                                                    {one.r.enter, one.r.leave, one.r.api, one.r.op, one.r.result});
+                                                    {one.r.enter, one.r.leave, one.r.api, one.r.op, one.r.result,
+                                                     one.r.flags, one.r.kinds, one.r.context, one.r.stream, one.r.target,
+                                                     one.r.object, one.r.generation, one.r.stack, call_word(&one, 0),
+                                                     one.words});
             },
             this);
     }
@@ -279,8 +291,9 @@ TEST(DamagedTrace, FieldsOfTheHeader)
     field("recycled", offsetof(header, recycled), 8, {1});
     field("refused", offsetof(header, refused), 8, {1, 4});
     field("uncounted", offsetof(header, uncounted), 8, {2});
-    field("schema's place", offsetof(header, schema_offset), 4, {sizeof(header), sizeof(header) + 1});
-    field("schema's size", offsetof(header, schema_size), 4, {1, sizeof(header)});
+    size_t end = changes.Chunk(0);
+    field("schema's place", offsetof(header, schema_offset), 4, {sizeof(header), end, end + 1});
+    field("schema's size", offsetof(header, schema_size), 4, {1, end, end + 1});
     ExpectAllOf("tests/analysis/damaged/header.txt", changes.text);
 }
 

@@ -309,10 +309,11 @@ TEST(Definitions, OfWhatElseThereIs)
     EXPECT_EQ(9u, of.defs.processes.items[0].ticks);
     EXPECT_EQ(1u, of.defs.processes.items[0].what);
     EXPECT_EQ(4242u, of.defs.processes.items[0].pid);
-    for (uint64_t ticks : {30, 10, 20, 10}) {
+    const uint32_t uids[] = {10, 7, 8, 9, 6};
+    for (uint64_t ticks : {30, 10, 20, 10, 10}) {
         ptds_rec_MEMORY memory = {};
         memory.ticks = ticks;
-        memory.uid = 10 - static_cast<uint32_t>(of.defs.memories.count);
+        memory.uid = uids[of.defs.memories.count];
         memory.address = ticks * 0x1000;
         memory.bytes = 64;
         memory.kind = 4;
@@ -325,7 +326,7 @@ TEST(Definitions, OfWhatElseThereIs)
     std::string order;
     for (size_t i = 0; i < of.defs.memories.count; i++)
         order += std::to_string(of.defs.memories.items[i].uid) + " ";
-    EXPECT_EQ("7 9 8 10 ", order) << "by time, then by number";
+    EXPECT_EQ("6 7 9 8 10 ", order) << "by time, then by number";
     const memory_def &first = of.defs.memories.items[0];
     EXPECT_EQ(0xa000u, first.address);
     EXPECT_EQ(64u, first.bytes);

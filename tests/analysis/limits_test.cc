@@ -2,55 +2,12 @@
 //
 // Rules and costs at their limits: on one side of each number that decides, and on the other; and where there are more
 // streams, threads and contexts than one.
-#include <gtest/gtest.h>
-
-#include "tests/analysis/support.h"
+#include "tests/analysis/limits.h"
 
 namespace ptds
 {
 namespace
 {
-
-/* The findings of a rule, each "detail severity calls ns", what it waits for and its numbers. */
-std::string Of(const std::string &rule, const std::string &trace)
-{
-    Built report(BuildTrace(trace));
-    std::string all;
-    for (const finding *one : report.Of(rule)) {
-        all += (all.empty() ? "" : "; ") + std::to_string(one->detail) + " " + severity_names[one->severity] + " " +
-               std::to_string(one->count) + (one->unknown != 0 ? " ?" : " " + std::to_string(one->host_ns));
-        for (uint32_t i = 0; i < one->sets[FINDING_WAITS_FOR].count; i++)
-            all += (i == 0 ? " #" : ",") + std::to_string(one->sets[FINDING_WAITS_FOR].id[i]);
-        for (const finding_number &number : one->numbers)
-            if (number.key != nullptr)
-                all += std::string(" ") + number.key + "=" + std::to_string(number.value);
-    }
-    return all;
-}
-
-/* Calls a microsecond apart, "%" their number, from `first` on. */
-std::string Each(unsigned first, unsigned count, unsigned thread, const std::string &call)
-{
-    std::string text;
-    for (unsigned i = 0; i < count; i++) {
-        std::string one = call;
-        for (size_t at; (at = one.find('%')) != std::string::npos;)
-            one.replace(at, 1, std::to_string(i + 1));
-        text += std::to_string(thread) + "@" + std::to_string(first + i) + " " + one + "\n";
-    }
-    return text;
-}
-
-struct Row {
-    const char *what;
-    std::string trace, findings;
-};
-
-void Hold(const std::string &rule, const std::vector<Row> &rows)
-{
-    for (const Row &row : rows)
-        EXPECT_EQ(row.findings, Of(rule, row.trace)) << rule << ": " << row.what;
-}
 
 TEST(Limits, HardwareQueues)
 {
@@ -209,6 +166,10 @@ TEST(Limits, EventMisuse)
            "0 warning 1 ?; 3 note 1 ?"},
           {"another thread's recording", made + "1@1 record s=N1 e=E\n2@2 record s=N2 e=E\n1@3 wait s=N3 e=E\n",
            "1 warning 1 ? #2"},
+          {"another's, and another ring's first round",
+           made + "1@0 event-create e=F flags=2\n1@1 record s=N1 e=E\n2@2 record s=N2 e=E\n1@3 wait s=N3 e=E\n"
+                  "1@4 wait s=N1 e=F\n1@5 record s=N1 e=F\n1@6 wait s=N1 e=F\n",
+           "1 warning 1 ? #2; 3 note 1 ?"},
           {"on the same stream", made + "1@1 record s=N1 e=E\n2@2 record s=N1 e=E\n1@3 wait s=N3 e=E\n", ""},
           {"its own once more", made + "1@1 record s=N1 e=E\n2@2 record s=N2 e=E\n1@3 record s=N1 e=E\n1@4 wait s=N3 e=E\n",
            ""},
@@ -326,84 +287,6 @@ TEST(Limits, ProcessSwitches)
                       "" != Of("process-switch", std::string("1@0 config flags=") + (on ? "0x84" : "0x7f") + " api=" + api))
                 << api;
     EXPECT_EQ("", Of("process-switch", "1@0 config flags=0x84 api=cuCtxSetFlag\n"));
-}
-
-/* What several calls may still save: so many are kept, and of the oldest nobody knows then. */
-TEST(Limits, Savings)
-{
-    std::string work, on;
-    for (unsigned thread = 1; thread <= 66; thread++) {
-        std::string of = std::to_string(thread), at = of + "@" + std::to_string(thread * 1000);
-        work += at + " launch s=N" + of + " k=a\n" + of + "@" + std::to_string(thread * 1000 + 10) + "+900 copy s=N" + of +
-                " implicit from=device to=pageable bytes=4 site=s" + of + "\n";
-        on += of + "@" + std::to_string(100000 + thread * 1000) + " launch s=N" + of + " k=a\n" + of + "@" +
-              std::to_string(100010 + thread * 1000) + "+500 sync s=N" + of + "\n";
-    }
-    Built built(BuildTrace(work + on));
-    std::string unknown;
-    unsigned known = 0;
-    for (const finding *one : built.Of("sync-copy")) {
-        EXPECT_EQ(1u, one->known + one->unknown);
-        unknown += one->unknown != 0 ? std::to_string(one->sets[FINDING_THREADS].id[0]) + " " : "";
-        known += one->known != 0 && one->host_ns == 880000;
-    }
-    EXPECT_EQ("1 2 ", unknown);
-    EXPECT_EQ(64u, known);
-    const std::string two = "1@0 launch s=N1 k=a\n1@1 launch s=N2 k=a ctx=2\n";
-    Hold("blocking-free",
-         {{"one place, two contexts",
-           two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n1@9000 launch s=N1 k=b\n",
-           "0 warning 2 7960000 #1,2 streams_at_once=1"},
-          {"nothing came after", two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n", ""}});
-    Hold("sync-copy",
-         {{"it goes on at once, and waits",
-           "1@0 launch s=N1 k=a\n1@10+900 copy s=N1 implicit from=device to=pageable bytes=4\n1@910 launch s=N1 k=a\n"
-           "1@910+800 sync s=N1\n",
-           ""}});
-}
-
-/* A thread that ends while something is pending, at the very moment of a call that waits for it, or with its process. */
-TEST(Limits, ThreadEnds)
-{
-    const std::string work = "2@10 alloc-async s=P2 ptr=0x10000 bytes=64\n2@20 launch s=P2 k=a\nthread-end 2@30\n";
-    Hold("thread-end", {{"before the wait", work + "1@31+5 ctx-sync\n", "0 warning 1 ? #1"},
-                        {"as it begins", work + "1@30+5 ctx-sync\n", "0 warning 1 ? #1"},
-                        {"after it", work + "1@29+5 ctx-sync\n1@40 none\n", ""}});
-    auto with_process = [](uint32_t what, uint64_t microseconds) {
-        TraceBuilder builder;
-        ptds_rec_PROCESS process = {};
-        process.what = what;
-        process.ticks = microseconds * 1000;
-        process.record.kind = PTDS_REC_PROCESS;
-        builder.Definition(PTDS_REC_PROCESS, &process, sizeof process);
-        builder.Stream(1, PTDS_STREAM_PER_THREAD, 1, 2);
-        builder.ThreadGone(2, 30000);
-        CallSpec call;
-        call.thread = 2;
-        call.enter = 10000;
-        call.op = PTDS_OP_ALLOC_ASYNC;
-        call.stream = 1;
-        call.words = {0x10000, 64, PTDS_MEMORY_POOL};
-        builder.Call(call);
-        return Built(builder.Bytes()).Of("thread-end").size();
-    };
-    EXPECT_EQ(0u, with_process(PTDS_PROCESS_EXIT, 29));
-    EXPECT_EQ(0u, with_process(PTDS_PROCESS_EXIT, 30));
-    EXPECT_EQ(1u, with_process(PTDS_PROCESS_EXIT, 31));
-    EXPECT_EQ(1u, with_process(PTDS_PROCESS_EXIT + 1, 29)) << "something else";
-}
-
-/* Functions and operations that this version does not know may fail because of a capture, too. */
-TEST(Limits, UnknownOperations)
-{
-    for (uint32_t op : {uint32_t{PTDS_OP_NONE}, 63u, 64u, 200u}) {
-        TraceBuilder builder;
-        CallSpec call;
-        call.op = op;
-        call.result = 900;
-        builder.Call(call);
-        EXPECT_EQ(1u, Built(builder.Bytes()).Of("capture-conflict").size()) << op;
-    }
 }
 
 /* Work that comes behind another thread's host function on the thread that runs them all. */

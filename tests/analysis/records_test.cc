@@ -136,6 +136,70 @@ TEST(Chunks, ThatCannotBeHad)
     EXPECT_TRUE(trace_has_gaps(&without.trace));
 }
 
+/* A running process takes a chunk for something else after it was read for the first time. */
+TEST(Chunks, ThatAreGoneWhenTheirCallsAreAskedFor)
+{
+    MemoryTrace bytes(BuildTrace("1@0 launch s=N1 k=a\n2@5 none\n1@7 none\n"));
+    auto calls = [&](size_t less) {
+        static size_t shorter;
+        shorter = 0;
+        trace_source source = *bytes.source();
+        struct Of {
+            const trace_source *all;
+        } of = {bytes.source()};
+        source.data = &of;
+        source.chunk = [](const trace_source *self, uint64_t index, size_t *readable) {
+            const void *there =
+                static_cast<const Of *>(self->data)->all->chunk(static_cast<const Of *>(self->data)->all, index, readable);
+            *readable = index == 1 ? *readable - shorter : *readable;
+            return shorter == SIZE_MAX && index == 1 ? nullptr : there;
+        };
+        Read read(&source);
+        shorter = less == SIZE_MAX ? less
+                  : less != 0      ? PTDS_CHUNK_SIZE - sizeof(ptds_chunk) - read.trace.chunks.items[0].bytes + less - 1
+                                   : 0;
+        std::string all;
+        struct merge merge;
+        EXPECT_EQ(0, merge_begin(&merge, &read.trace));
+        while (const call *one = merge_next(&merge))
+            all += std::to_string(one->thread) + " ";
+        merge_end(&merge);
+        return all;
+    };
+    EXPECT_EQ("1 2 1 ", calls(0));
+    EXPECT_EQ("1 2 1 ", calls(1)) << "as much as is needed";
+    EXPECT_EQ("2 ", calls(2)) << "one byte less";
+    EXPECT_EQ("2 ", calls(SIZE_MAX)) << "none";
+}
+
+/* Records that are no calls may be as large as calls are. */
+TEST(Records, AmongCallsAreSteppedOver)
+{
+    TraceBuilder builder;
+    CallSpec call;
+    for (uint16_t kind : std::vector<uint16_t>{PTDS_REC_STRING, PTDS_REC_REGION, 31, 999}) {
+        call.enter += 1000;
+        builder.Call(call);
+        auto other = std::string(200, '\0');
+        ptds_record head = {kind, 200, 0};
+        memcpy(&other[0], &head, sizeof head);
+        builder.Raw(1, other);
+        call.enter += 1000;
+        builder.Call(call);
+    }
+    MemoryTrace bytes(builder.Bytes());
+    Read read(bytes.source());
+    std::string all;
+    struct merge merge;
+    EXPECT_EQ(0, merge_begin(&merge, &read.trace));
+    while (const struct call *one = merge_next(&merge))
+        all += std::to_string(one->r.enter / 1000) + " ";
+    merge_end(&merge);
+    EXPECT_EQ("1 2 3 4 5 6 7 8 ", all);
+    EXPECT_EQ(8u, read.trace.calls);
+    EXPECT_EQ(2u, read.trace.unknown_records);
+}
+
 TEST(Files, ThatAreNoTraces)
 {
     int ends[2];

@@ -48,6 +48,7 @@ TEST(FolderOfTraces, HoldsWhatIsOneByNameOrByItsBytes)
     EXPECT_TRUE(traces_is_trace((folder / "b.ptds").c_str()));
     EXPECT_TRUE(traces_is_trace((folder / "a").c_str()));
     EXPECT_TRUE(traces_is_trace("not-there.ptds")) << "by its name";
+    EXPECT_TRUE(traces_is_trace("n.ptds")) << "however short";
     EXPECT_FALSE(traces_is_trace(".ptds")) << "no name before it";
     EXPECT_FALSE(traces_is_trace("not-there"));
     EXPECT_FALSE(traces_is_trace((folder / "note").c_str()));

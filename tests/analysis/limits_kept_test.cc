@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// As limits_test.cc: what is kept at most, threads that end, several contexts, operations that nobody knows.
+#include "tests/analysis/limits.h"
+
+namespace ptds
+{
+namespace
+{
+
+/* What several calls may still save: so many are kept, and of the oldest nobody knows then. */
+TEST(MoreLimits, Savings)
+{
+    std::string work, on;
+    for (unsigned thread = 1; thread <= 66; thread++) {
+        std::string of = std::to_string(thread), at = of + "@" + std::to_string(thread * 1000);
+        work += at + " launch s=N" + of + " k=a\n" + of + "@" + std::to_string(thread * 1000 + 10) + "+900 copy s=N" + of +
+                " implicit from=device to=pageable bytes=4 site=s" + of + "\n";
+        on += of + "@" + std::to_string(100000 + thread * 1000) + " launch s=N" + of + " k=a\n" + of + "@" +
+              std::to_string(100010 + thread * 1000) + "+500 sync s=N" + of + "\n";
+    }
+    Built built(BuildTrace(work + on));
+    std::string unknown;
+    unsigned known = 0;
+    for (const finding *one : built.Of("sync-copy")) {
+        EXPECT_EQ(1u, one->known + one->unknown);
+        unknown += one->unknown != 0 ? std::to_string(one->sets[FINDING_THREADS].id[0]) + " " : "";
+        known += one->known != 0 && one->host_ns == 880000;
+    }
+    EXPECT_EQ("1 2 ", unknown);
+    EXPECT_EQ(64u, known);
+    const std::string two = "1@0 launch s=N1 k=a\n1@1 launch s=N2 k=a ctx=2\n";
+    Hold("blocking-free",
+         {{"one place, two contexts",
+           two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n1@9000 launch s=N1 k=b\n",
+           "0 warning 2 7960000 #1,2 streams_at_once=1"},
+          {"nothing came after", two + "1@10+5000 free ptr=0x1000\n1@5020+3000 free ptr=0x1000 ctx=2\n", ""}});
+    Hold("sync-copy",
+         {{"it goes on at once, and waits",
+           "1@0 launch s=N1 k=a\n1@10+900 copy s=N1 implicit from=device to=pageable bytes=4\n1@910 launch s=N1 k=a\n"
+           "1@910+800 sync s=N1\n",
+           ""}});
+}
+
+/* A wait for all of a context of which nobody knows how long it took; streams that are made in two contexts, of which one's
+ * default stream is used. */
+TEST(MoreLimits, OfContexts)
+{
+    const std::string two = "1@0 launch s=N1 k=a\n1@1 launch s=N2 k=a\n";
+    Hold("device-wide-sync", {{"two streams", two + "1@10 ctx-sync\n", "0 warning 1 ? #1,2 streams_at_once=2"},
+                              {"one", "1@0 launch s=N1 k=a\n1@10 ctx-sync\n", ""}});
+    const std::string used = "1@20 launch s=B1 k=a\n1@30 launch s=L k=a\n";
+    Hold("blocking-stream-created",
+         {{"of which the first uses it",
+           "1@0+10 stream-create s=B1 flags=0 site=a\n1@11+5 stream-create s=B2 ctx=2 flags=0 site=b\n" + used,
+           "0 note 1 ?; 0 note 1 ?"},
+          {"of which the second does",
+           "1@0+10 stream-create s=B2 ctx=2 flags=0 site=b\n1@11+5 stream-create s=B1 flags=0 site=a\n" + used,
+           "0 note 1 ?; 0 note 1 ?"},
+          {"none", "1@0+10 stream-create s=B2 ctx=2 flags=0 site=b\n" + used, ""}});
+}
+
+/* So many waits are followed at once; then the oldest is given up. */
+TEST(MoreLimits, WaitsThatAreFollowed)
+{
+    auto waits = [](unsigned count) {
+        std::string text;
+        for (unsigned i = 1; i <= count; i++)
+            text += "1@" + std::to_string(i) + "+1 alloc m=M" + std::to_string(i) + " ptr=" + std::to_string(i * 65536) +
+                    " bytes=64\n";
+        for (unsigned round = 0; round < 2; round++)
+            for (unsigned i = 1; i <= count; i++) {
+                std::string at = std::to_string(1000 * (round * count + i)),
+                            later = std::to_string(1000 * (round * count + i) + 10);
+                text += "1@" + at + " launch s=N" + std::to_string(i) + " k=a args=M" + std::to_string(i) + "\n1@" + later +
+                        (round == 0 ? "+900" : "+3") + " sync s=N" + std::to_string(i) +
+                        " site=" + (round != 0 ? "last" : "s" + std::to_string(i)) + "\n";
+            }
+        Built built(BuildTrace(text));
+        std::string found;
+        for (const finding *one : built.Of("useless-sync"))
+            found += std::to_string(one->stack) + "x" + std::to_string(one->count) + " ";
+        return found;
+    };
+    EXPECT_EQ("1x1 2x1 3x1 4x1 5x1 6x1 7x1 8x1 ", waits(8));
+    EXPECT_EQ("2x1 3x1 4x1 5x1 6x1 7x1 8x1 9x1 ", waits(9));
+}
+
+/* A thread that ends while something is pending, at the very moment of a call that waits for it, or with its process. */
+TEST(MoreLimits, ThreadEnds)
+{
+    const std::string work = "2@10 alloc-async s=P2 ptr=0x10000 bytes=64\n2@20 launch s=P2 k=a\nthread-end 2@30\n";
+    Hold("thread-end", {{"before the wait", work + "1@31+5 ctx-sync\n", "0 warning 1 ? #1"},
+                        {"as it begins", work + "1@30+5 ctx-sync\n", "0 warning 1 ? #1"},
+                        {"after it", work + "1@29+5 ctx-sync\n1@40 none\n", ""}});
+    auto with_process = [](uint32_t what, uint64_t microseconds) {
+        TraceBuilder builder;
+        ptds_rec_PROCESS process = {};
+        process.what = what;
+        process.ticks = microseconds * 1000;
+        process.record.kind = PTDS_REC_PROCESS;
+        builder.Definition(PTDS_REC_PROCESS, &process, sizeof process);
+        builder.Stream(1, PTDS_STREAM_PER_THREAD, 1, 2);
+        builder.ThreadGone(2, 30000);
+        CallSpec call;
+        call.thread = 2;
+        call.enter = 10000;
+        call.op = PTDS_OP_ALLOC_ASYNC;
+        call.stream = 1;
+        call.words = {0x10000, 64, PTDS_MEMORY_POOL};
+        builder.Call(call);
+        return Built(builder.Bytes()).Of("thread-end").size();
+    };
+    EXPECT_EQ(0u, with_process(PTDS_PROCESS_EXIT, 29));
+    EXPECT_EQ(0u, with_process(PTDS_PROCESS_EXIT, 30));
+    EXPECT_EQ(1u, with_process(PTDS_PROCESS_EXIT, 31));
+    EXPECT_EQ(1u, with_process(PTDS_PROCESS_EXIT + 1, 29)) << "something else";
+}
+
+/* Functions and operations that this version does not know may fail because of a capture, too. */
+TEST(MoreLimits, UnknownOperations)
+{
+    for (uint32_t op : {uint32_t{PTDS_OP_NONE}, 63u, 64u, 200u}) {
+        TraceBuilder builder;
+        CallSpec call;
+        call.op = op;
+        call.result = 900;
+        builder.Call(call);
+        EXPECT_EQ(1u, Built(builder.Bytes()).Of("capture-conflict").size()) << op;
+    }
+}
+
+} // namespace
+} // namespace ptds
