@@ -130,5 +130,73 @@ TEST(MoreLimits, UnknownOperations)
     }
 }
 
+/* A wait for a thread's own work is known to have cost something only at its next wait, after others' later ones. That one
+ * is quick, by which 3.071 us count as usual. */
+TEST(MoreLimits, WaitsThatAreKnownLate)
+{
+    auto most = [](const std::string &text) {
+        Built report(BuildTrace(text));
+        return report_default_stream(report.get()).most_ns;
+    };
+    const std::string
+        own = "1@0 launch s=B1 k=a\n1@10+900 copy s=L implicit from=device to=pageable bytes=4\n1@1000 launch s=N9 k=a\n",
+        settled = "1@9000+3 sync s=N9\n", end = "1@20000 none\n";
+    auto others = [](unsigned at) {
+        auto text = [](unsigned us) { return std::to_string(us); };
+        return "3@" + text(at - 20) + " launch s=B2 k=b\n3@" + text(at - 10) + " launch s=L k=b\n2@" + text(at) +
+               "+800 sync s=L\n";
+    };
+    EXPECT_EQ(880000u, most(own + settled + end));
+    EXPECT_EQ(780000u, most(others(3000) + end));
+    EXPECT_EQ(1560000u, most(others(3000) + others(5000) + end));
+    EXPECT_EQ(880000u + 796929, most(own + others(3000) + settled + end));
+    EXPECT_EQ(880000u + 2 * 796929, most(own + others(3000) + others(5000) + settled + end));
+    EXPECT_EQ(880000u + 3 * 796929, most(own + others(3000) + others(5000) + others(7000) + settled + end));
+}
+
+/* Findings about the default stream are those whose streams are, or may be: one that is not known, or is not told. */
+TEST(MoreLimits, FindingsThatMayBeAboutTheDefaultStream)
+{
+    Built built(BuildTrace("1@0 launch s=N1 k=a\n1@1 launch s=L k=a\n"));
+    auto goes = [&](std::vector<uint32_t> streams, bool more) {
+        struct finding finding = {};
+        for (uint32_t stream : streams)
+            finding_add(&finding, FINDING_STREAMS, stream);
+        finding.sets[FINDING_STREAMS].more = more;
+        struct goes_about about = {};
+        about.by = GOES_WITH_LEGACY;
+        about.finding = &finding;
+        return std::string(goes_keys[goes_under(&built->trace.defs, &about, GOES_GUARDED)]);
+    };
+    EXPECT_EQ("no", goes({}, false));
+    EXPECT_EQ("no", goes({1}, false));
+    EXPECT_EQ("maybe", goes({1}, true));
+    EXPECT_EQ("maybe", goes({2}, false));
+    EXPECT_EQ("maybe", goes({1, 2}, false));
+    EXPECT_EQ("maybe", goes({1, 7}, false));
+}
+
+/* A wait that another one follows sooner than it lasted belongs with it. */
+TEST(MoreLimits, WaitsThatFollowEachOther)
+{
+    auto together = [](unsigned apart) {
+        std::string text = "1@0 launch s=N1 k=a\n1@0 launch s=N2 k=a\n";
+        unsigned at = 10;
+        for (unsigned i = 0; i < 3; i++) {
+            std::string us = std::to_string(at), next = std::to_string(at + 900 + apart),
+                        last = std::to_string(at + 1890 + apart);
+            text += "1@" + us + "+900 copy s=N1 implicit from=device to=pageable bytes=4 site=one\n1@" +
+                    std::to_string(at + 901) + " launch s=N2 k=a\n1@" + next +
+                    "+900 copy s=N2 implicit from=device to=pageable bytes=4 site=two\n1@" + last + " launch s=N1 k=a\n";
+            at += 5000;
+        }
+        Built built(BuildTrace(text + "1@" + std::to_string(at) + "+900 sync s=N1\n"));
+        return built->sequences.count;
+    };
+    EXPECT_EQ(1u, together(100));
+    EXPECT_EQ(1u, together(879));
+    EXPECT_EQ(0u, together(880)) << "as long as the first one's wait";
+}
+
 } // namespace
 } // namespace ptds
