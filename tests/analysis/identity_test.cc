@@ -151,10 +151,10 @@ TEST(Identity, APlaceIsOutsideOfCudasRuntime)
     EXPECT_EQ("", PlaceOf({program + 0x10}, names)) << "likewise";
     EXPECT_EQ("", PlaceOf({program + 0x99}, names)) << "a function without a name";
     const std::map<std::string, bool> are_cudas = {
-        {"loadModel", false}, {"cuda_copy", false}, {"cudart", false},   {"cudart:", false},
-        {"cuda", false},      {"cudaZone_", true},  {"cudaArray", true}, {"cuda@", false},
-        {"cuda[", false},     {"_cudaCopy", false}, {"__cud", false},    {"__cuda", true},
-        {"__cudb", false},    {"cudart::", true},   {"CudaCopy", false}, {"libcudart_static", false}};
+        {"loadModel", false}, {"cuda_copy", false}, {"cudart", false},          {"cudart:", false},    {"cuda", false},
+        {"cudaZone_", true},  {"cudaArray", true},  {"cuda@", false},           {"cuda@Array", false}, {"cudaA", true},
+        {"cuda[", false},     {"_cudaCopy", false}, {"__cud", false},           {"__cuda", true},      {"__cudb", false},
+        {"cudart::", true},   {"CudaCopy", false},  {"libcudart_static", false}};
     for (const auto &own : are_cudas) {
         names[program + 0x50] = own.first;
         EXPECT_EQ(own.second, place == PlaceOf({program + 0x50, program + 0x1234}, names)) << own.first;
