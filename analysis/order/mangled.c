@@ -125,12 +125,11 @@ static void read_template(struct reader *r, struct types *out)
 }
 
 /* A name between N and E; the N is read. Its own last part is no back reference where a function is named: a type's is
- * remembered by the caller. *templates: whether it ends in template arguments, which go to `out`. */
+ * remembered by the caller. *templates, false before: whether it ends in template arguments, which go to `out`. */
 static void read_nested(struct reader *r, struct types *out, bool *templates)
 {
     const struct type class_ = {0};
     bool first = true;
-    *templates = false;
     while (strchr("rVK", *r->at) != NULL && *r->at != 0)
         r->at++;
     while (!r->bad && !take(r, "E")) {
@@ -169,8 +168,6 @@ static struct type read_back(struct reader *r)
 {
     if (take(r, "t"))
         return read_class(r);
-    if (*r->at >= 'a' && *r->at <= 'z')
-        return fail(r);
     struct type type = at_number(r, &r->back, read_sequence(r, 36));
     if (!take(r, "I"))
         return type;
@@ -206,7 +203,7 @@ static struct type read_array(struct reader *r)
 static struct type read_any(struct reader *r)
 {
     static const char builtin[] = "vwbachstijlmxynofdeg", of_two[] = "hndfi";
-    bool templates;
+    bool templates = false;
     char c = *r->at;
     if (digit(c))
         return read_class(r);
@@ -235,10 +232,9 @@ static struct type read_any(struct reader *r)
 
 static struct type read_type(struct reader *r)
 {
-    struct type type = {0};
     if (r->bad || ++r->depth > DEPTH_MOST)
         return fail(r);
-    type = read_any(r);
+    struct type type = read_any(r);
     r->depth--;
     return type;
 }

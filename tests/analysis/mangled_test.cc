@@ -3,7 +3,13 @@
 // Signatures from mangled names: names that compilers make, and that anything else is left alone.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
+#include <cxxabi.h>
+
 #include "analysis/order/mangled.h"
+#include "tests/analysis/random_name.h"
 
 namespace ptds
 {
@@ -60,6 +66,38 @@ const Row rows[] = {
     {"_Z2k2IN1n1HEKS1_PS1_EvPKT_PT0_T1_PKS9_PPS4_S7_", "rrwpp."},
     /* k(float volatile *, float const volatile *, float *, float const *, void *, void const *, void const * const *) */
     {"_Z2k6PVfPVKfPfPKfPvPKvPKS8_", "wrwrwrp"},
+    {"_ZNK2ns1kEPf", "w"},   /* ns::k(float *) const */
+    {"_ZNVK2ns1kEPKf", "r"}, /* ns::k(float const *) const volatile */
+    {"_ZNSt6vectorIfE4fillEPfPS0_PKS0_PKS1_",
+     "wwrp"},                                 /* ...::fill(float *, std::vector<float> *, ... const *, float * const *) */
+    {"_Z1kIfLin3ELf40adcbefELb1EEvPT_", "w"}, /* void k<float, -3, 5.43f, true>(float *) */
+    {"_Z1kPDnPDdPDfPDhPDi", "wwwww"},         /* nullptr_t, decimal and half floats, char32_t */
+    {"_Z1fB3tagPf", "?"},                     /* a tag of an ABI */
+    {"_Z1fPDc", "?"},
+    {"_Z1fPD", "?"},
+    {"_Z1fPSaIfE", "?"}, /* std::allocator<float> * */
+    {"_Z1fPSzIfE", "?"},
+    {"_Z1fP1ASZ_", "?"},
+    {"_Z1kIfEvPT0_", "?"}, /* there is one argument */
+    {"_Z1kIfEvPT:_", "?"},
+    {"_Z1kIfEvPTA_", "?"},
+    {"_Z1kIfLi4Pf", "?"},
+    {"_ZN2nsPf", "?"},
+    {"_ZN2ns1k", "?"},
+    {"_ZN2nsE_Pf", "?"},
+    {"_Z1fPA4f", "?"},
+    {"_Z1fP", "?"},
+    {"_Z1fPfP", "?"},
+    {"_Z1f", "?"},
+    {"_Z9foPf", "?"},
+    {"_ZPf", "?"},
+    {"_Z1fP9foo", "?"},
+    {"_Z1fP3fooB3tag", "?"},
+    {"_Z1fP1AP1BP1CPS:_", "?"},
+    {"_Z1fP1APS:f", "?"},
+    {"_Z1kIfdijhEvPT:_", "?"},
+    {"_Z1fPKVf", "r"},
+    {"_Z1kIKfEvPVT_", "r"}, /* void k<float const>(float const volatile *) */
     {"_Z1fP1APSa_", "?"},
     {"_Z1fP1APS:_", "?"},
     {"_Z1fP1APS1_", "?"}, /* there is S0_, the pointer, and no other */
@@ -82,7 +120,38 @@ TEST(MangledText, AnyCutOfANameIsRead)
     for (size_t size = 0; size <= name.size(); size++)
         Kinds(name.substr(0, size));
     EXPECT_EQ("?", Kinds("_Z1f" + std::string(1000, 'P') + "f"));
-    EXPECT_EQ("?", Kinds("_Z1f" + std::string(17, 'i'))) << "more than there is room for";
+}
+
+TEST(MangledText, AsMuchAsThereIsRoomFor)
+{
+    EXPECT_EQ(std::string(16, '.'), Kinds("_Z1f" + std::string(16, 'i')));
+    EXPECT_EQ("?", Kinds("_Z1f" + std::string(17, 'i')));
+    EXPECT_EQ("p", Kinds("_Z1f" + std::string(23, 'P') + "f"));
+    EXPECT_EQ("?", Kinds("_Z1f" + std::string(24, 'P') + "f"));
+    EXPECT_EQ("w", Kinds("_Z1kI" + std::string(32, 'f') + "EvPT30_"));
+    EXPECT_EQ("?", Kinds("_Z1kI" + std::string(33, 'f') + "EvPT30_"));
+    EXPECT_EQ("w", Kinds("_Z1kIN1n1mI" + std::string(32, 'f') + "EEEvPT_"));
+    EXPECT_EQ("?", Kinds("_Z1kIN1n1mI" + std::string(33, 'f') + "EEEvPT_"));
+    std::string name = "_Z1f"; /* sixteen parameters, each with eight types that later ones could refer to */
+    for (char c : std::string("fdihjlmx"))
+        name += std::string(8, 'P') + c + "PVK" + std::string(5, 'P') + "V" + c;
+    EXPECT_EQ(std::string(16, 'p'), Kinds(name));
+    EXPECT_EQ("?", Kinds(name.insert(4, "P"))) << "one more";
+}
+
+/* Functions of all kinds with what each of their parameters is (random_name.h). */
+TEST(MangledText, NamesAsACompilerMakesThem)
+{
+    size_t longest = 0;
+    for (uint32_t seed = 1; seed <= 3000; seed++) {
+        RandomName name(seed);
+        int status = -1;
+        free(abi::__cxa_demangle(name.mangled.c_str(), nullptr, nullptr, &status));
+        ASSERT_EQ(0, status) << name.mangled;
+        ASSERT_EQ(name.kinds, Kinds(name.mangled)) << name.mangled;
+        longest = std::max(longest, name.remembered);
+    }
+    EXPECT_LT(40u, longest) << "numbers of two digits";
 }
 
 } // namespace
