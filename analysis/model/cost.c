@@ -44,8 +44,8 @@ static uint64_t copy_ns(const struct call *call)
 static uint64_t baseline(const struct model *model, const struct call_view *view, size_t at)
 {
     uint64_t quick = is_load(view->call->r.op) ? MOST_QUICK_LOAD_NS : MOST_QUICK_NS;
-    if (at < model->quick.count && model->quick.items[at] < quick)
-        quick = model->quick.items[at];
+    uint64_t seen = at < model->quick.count ? model->quick.items[at] : quick;
+    quick = seen < quick ? seen : quick;
     if (view->call->r.op == PTDS_OP_COPY)
         return quick + copy_ns(view->call);
     if (at < model->idle.count && model->idle.items[at] > quick)

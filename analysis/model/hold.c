@@ -41,8 +41,6 @@ void hold_enter(struct model *model, struct call_view *view)
 {
     struct holds *holds = &model->holds;
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (holds->count == 0)
-        return;
     drop_ended(holds, call->enter);
     if (holds->count == 0 || !view->timed || view->waits.count != 0)
         return;

@@ -260,15 +260,14 @@ const struct vclock *order_event_clock(const struct order *order, uint32_t event
     return generation != 0 && found != NULL && found->generation == generation ? &found->clock : NULL;
 }
 
-/* Generation 0 was never recorded, and the driver treats that as complete: nothing to join and nothing unknown. */
-bool order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out)
+void order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out)
 {
     const struct vclock *clock = order_event_clock(order, event, generation);
     if (clock != NULL)
         vclock_join(out, clock);
-    return clock != NULL || generation == 0;
 }
 
+/* Generation 0 was never recorded, and the driver treats that as complete: nothing to join and nothing unknown. */
 void order_wait(struct order *order, uint32_t slot, uint32_t event, uint32_t generation)
 {
     const struct vclock *clock = order_event_clock(order, event, generation);

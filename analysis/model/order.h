@@ -144,8 +144,8 @@ void order_forget_event(struct order *order, uint32_t event);
 /* Joined into `out`: what an operation that is submitted to the stream now would come after (but for what its thread
  * knows), or what is done when a wait for the stream returns. */
 void order_cover_stream(const struct order *order, uint32_t slot, enum order_act act, struct vclock *out);
-/* The same for an event. False: the trace holds no such recording, so nothing is known. */
-bool order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out);
+/* The same for an event: nothing, where the trace holds no such recording. */
+void order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out);
 void order_cover_context(const struct order *order, uint32_t context, struct vclock *out);
 
 void order_cover_host(const struct order *order, uint32_t thread, struct vclock *out); /* what the thread knows */

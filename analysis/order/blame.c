@@ -180,7 +180,7 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
 void blame_limit(struct verdicts *v, struct known_list *list, uint32_t about)
 {
     const struct lane *subject = lanes_at(v, about);
-    size_t count = list->count != 0 ? subject->forgotten.count : 0, next = count;
+    size_t count = subject->forgotten.count, next = count;
     for (uint32_t k = list->count; count != 0 && k-- > 0;) {
         const struct known *known = &known_items(list)[k];
         while (next != 0 && subject->forgotten.items[next - 1].at >= known->at)

@@ -57,12 +57,11 @@ void conflicts_describe(const struct verdicts *v, const struct blame_meeting *me
                                .address = lo,
                                .allocation = meeting->memory->uid,
                                .definite = judge(touch, second, &reason) == VERDICT_NEEDED};
-    bool exact = touch->extent != EXTENT_FROM || second->extent != EXTENT_FROM;
+    bool exact = touch->extent != EXTENT_FROM && second->extent != EXTENT_FROM;
     if (touch->extent == EXTENT_FROM && second->extent != EXTENT_FROM)
         pair->address = touch->lo;
     if (touch->extent != EXTENT_FROM && second->extent == EXTENT_FROM)
         pair->address = second->lo;
-    exact &= touch->extent != EXTENT_FROM && second->extent != EXTENT_FROM;
     pair->size = exact && hi > lo ? hi - lo : 0;
 }
 
@@ -100,17 +99,15 @@ static RARE void tell_older(struct verdicts *v, const struct blame *by, const st
  * over. Whether this comes after such a wait, and so after work that nobody sees it to come after. */
 static bool awaits_value(struct verdicts *v, const struct blame *by)
 {
-    bool awaits = false, any = false;
-    for (uint32_t about = 1; v->values_awaited && about < v->value_waits.room; about++) {
+    bool awaits = false;
+    for (uint32_t about = 1; about < v->value_waits.room; about++) {
         uint64_t *wait = &v->value_waits.at[about];
         if (*wait != 0 && *wait <= vclock_get(&lanes_at(v, HOST_LANE)->expl, about)) {
             v->unseen_order = larger(v->unseen_order, v->learnt - 1);
             *wait = 0;
         }
-        any |= *wait != 0;
         awaits |= *wait != 0 && (by->lane == about || blame_full(v, by, about) >= *wait);
     }
-    v->values_awaited = any;
     return awaits;
 }
 

@@ -139,7 +139,6 @@ struct verdicts {
     uint64_t unsure_wait;             /* ... a wait that may or may not have been one: no race is claimed across it */
     struct vclock host_function_done; /* ... what host functions may have told the program was done: likewise */
     struct vclock value_waits;        /* the lanes' last waits for values: what comes after one may come after any work */
-    bool values_awaited;              /* one may not be over yet */
     uint64_t lost_at;                 /* records were missing here */
     uint64_t lost_until;              /* ticks: threads of which no record is left may have made calls */
     TABLE_OF(uint32_t) opaque_lanes;  /* that have opaque operations which not everybody comes after anyway; in order */

@@ -68,7 +68,7 @@ static ASIDE void join_blocking(struct verdicts *v, struct context *context, uin
     for (size_t i = 0; i < recent.count; i++) {
         uint32_t other = recent.items[i];
         known.op = vclock_get(&source->full, other);
-        if (other != at && known.op > lanes_full(lane, host, other))
+        if (known.op > lanes_full(lane, host, other))
             lanes_learn(v, at, other, &known);
     }
     if (source->foreign_at > lane->last)

@@ -92,7 +92,7 @@ bool kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t o
 bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op)
 {
     struct kept *kept = v->kept;
-    if (kept == NULL || !kept->overtakes || !kept->view->submits)
+    if (!kept->view->submits)
         return false;
     const struct order *order = &asked(kept)->order;
     uint32_t slot = model_slot(kept->model, first->target);

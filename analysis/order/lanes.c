@@ -207,7 +207,8 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     lane->ended = def != NULL ? def->ended : UINT64_MAX;
     if (role == ORDER_ROLE_LEGACY) {
         const struct thread_def *thread = definitions_thread(&v->trace->defs, call->thread);
-        lane->ended = thread != NULL && thread->ended < lane->ended ? thread->ended : lane->ended;
+        if (thread != NULL)
+            lane->ended = thread->ended < lane->ended ? thread->ended : lane->ended;
     }
     if (!enlist(v, &v->contexts.items[context], role, at))
         v->limited = true;

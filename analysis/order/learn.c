@@ -23,7 +23,7 @@ static void trim(struct verdicts *v, struct lane *lane, struct known_list *list,
 {
     struct known *items = known_items(list);
     uint32_t dead = 0;
-    if (list->count == 0 || items[0].op > done)
+    if (items[0].op > done)
         return;
     blame_limit(v, list, about);
     while (dead < list->count && items[dead].op <= done)
@@ -60,8 +60,7 @@ void lanes_forget(struct known_list *list, uint32_t kept)
         return;
     struct known *items = list->many;
     list->room = kept;
-    if (kept != 0)
-        list->one = items[0];
+    list->one = items[0];
     free(items);
 }
 

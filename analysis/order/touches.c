@@ -278,7 +278,6 @@ static void add_all_reached(struct verdicts *v, struct operation *operation, con
 /* Who writes the value that the lane waits for comes before, by order that nobody sees: itself, too. */
 static void await_value(struct verdicts *v, uint32_t lane)
 {
-    v->values_awaited = true;
     if (!vclock_raise(&v->value_waits, lane, v->now)) {
         v->limited = true;
         v->unseen_order = v->now;

@@ -114,5 +114,100 @@ TEST(Order, AStreamInTheSlotOfAnotherWasToldNothing)
     EXPECT_TRUE(of.Behind(Orders::SHARED, work));
 }
 
+/* A legacy stream, and two that it waits for. */
+struct LegacyOrders : Orders {
+    LegacyOrders()
+    {
+        EXPECT_TRUE(order_open(&order, LEGACY, 0, ORDER_ROLE_LEGACY));
+        EXPECT_TRUE(order_open(&order, BLOCKING, 0, ORDER_ROLE_BLOCKING));
+        EXPECT_TRUE(order_open(&order, ANOTHER, 0, ORDER_ROLE_BLOCKING));
+    }
+    /* Other work, which the stream waits for by an event. */
+    uint64_t WaitsForWork(uint32_t slot)
+    {
+        uint64_t work = Submit(OTHER, 2);
+        order_record(&order, 7, ++generation, OTHER);
+        order_wait(&order, slot, 7, generation);
+        Submit(slot, 0);
+        return work;
+    }
+
+    enum { LEGACY = SECOND + 1, BLOCKING, ANOTHER };
+    uint32_t generation = 0;
+};
+
+TEST(Order, WhatTheLegacyStreamWaitedForIsBehindBlockingOnes)
+{
+    LegacyOrders of;
+    of.Submit(LegacyOrders::LEGACY, 0);
+    of.Submit(LegacyOrders::BLOCKING, 0);
+    uint64_t work = 0;
+    for (unsigned turn = 0; turn < 300; turn++) { /* more often than is remembered of what was new */
+        work = of.WaitsForWork(LegacyOrders::LEGACY);
+        EXPECT_TRUE(of.Behind(LegacyOrders::LEGACY, work));
+        EXPECT_FALSE(of.Behind(LegacyOrders::BLOCKING, work));
+        of.Submit(LegacyOrders::BLOCKING, 0);
+        ASSERT_TRUE(of.Behind(LegacyOrders::BLOCKING, work)) << turn;
+        of.Submit(Orders::SHARED, 0);
+        ASSERT_FALSE(of.Behind(Orders::SHARED, work)) << turn;
+    }
+    EXPECT_FALSE(of.Behind(LegacyOrders::ANOTHER, 1));
+    of.Submit(LegacyOrders::ANOTHER, 0);
+    EXPECT_TRUE(of.Behind(LegacyOrders::ANOTHER, work)) << "all of it at once";
+}
+
+TEST(Order, WhatABlockingStreamWaitedForIsBehindTheLegacyOne)
+{
+    LegacyOrders of;
+    uint64_t work = of.WaitsForWork(LegacyOrders::BLOCKING);
+    EXPECT_FALSE(of.Behind(LegacyOrders::LEGACY, work));
+    EXPECT_FALSE(of.Behind(LegacyOrders::ANOTHER, work));
+    of.Submit(LegacyOrders::ANOTHER, 0);
+    EXPECT_FALSE(of.Behind(LegacyOrders::ANOTHER, work)) << "blocking streams do not wait for each other";
+    of.Submit(LegacyOrders::LEGACY, 0);
+    EXPECT_TRUE(of.Behind(LegacyOrders::LEGACY, work));
+    of.Submit(LegacyOrders::ANOTHER, 0);
+    EXPECT_TRUE(of.Behind(LegacyOrders::ANOTHER, work));
+}
+
+TEST(Order, AStreamThatIsGoneIsWaitedForByNobody)
+{
+    LegacyOrders of;
+    uint64_t work = of.WaitsForWork(LegacyOrders::BLOCKING);
+    of.Submit(LegacyOrders::ANOTHER, 0);
+    order_close(&of.order, LegacyOrders::BLOCKING);
+    ASSERT_TRUE(order_open(&of.order, LegacyOrders::BLOCKING, 0, ORDER_ROLE_NONE));
+    of.Submit(LegacyOrders::BLOCKING, 1);
+    const uint64_t later = of.last;
+    of.Submit(LegacyOrders::LEGACY, 0);
+    EXPECT_FALSE(of.Behind(LegacyOrders::LEGACY, work));
+    EXPECT_FALSE(order_before(&of.order, LegacyOrders::BLOCKING, later, LegacyOrders::LEGACY));
+    EXPECT_TRUE(order_before(&of.order, LegacyOrders::ANOTHER, later - 1, LegacyOrders::LEGACY));
+}
+
+TEST(Order, AnEventThatIsForgottenOrdersNothing)
+{
+    LegacyOrders of;
+    uint64_t work = of.Submit(Orders::OTHER, 2);
+    order_record(&of.order, 7, 1, Orders::OTHER);
+    order_wait(&of.order, Orders::SHARED, 7, 0);
+    order_wait(&of.order, Orders::SHARED, 8, 0);
+    EXPECT_EQ(0u, of.order.unknown_generations) << "was never recorded";
+    order_wait(&of.order, Orders::SHARED, 7, 2);
+    EXPECT_EQ(1u, of.order.unknown_generations) << "such a recording is not there";
+    order_forget_event(&of.order, 7);
+    order_forget_event(&of.order, 8);
+    order_wait(&of.order, Orders::SHARED, 7, 1);
+    EXPECT_EQ(2u, of.order.unknown_generations);
+    EXPECT_FALSE(of.Behind(Orders::SHARED, work));
+    vclock covered = {};
+    order_cover_event(&of.order, 7, 1, &covered);
+    EXPECT_EQ(0u, vclock_get(&covered, Orders::OTHER));
+    order_record(&of.order, 7, 3, Orders::OTHER);
+    order_cover_event(&of.order, 7, 3, &covered);
+    EXPECT_EQ(work, vclock_get(&covered, Orders::OTHER));
+    vclock_free(&covered);
+}
+
 } // namespace
 } // namespace ptds

@@ -405,7 +405,9 @@ SUITE(Places, {"two_contexts", "1@1 memset s=B1 bytes=64 dst=A\n1@2 memset s=L c
        "1@1 memset s=N1 bytes=64 dst=A\n1@2 record s=N1 e=E\n1@3 wait s=B1 e=E\n1@4 launch s=L " EMPTY
        "\n2@5 copy s=L bytes=64 src=A\n",
        "fan-in 3>4 not needed; fan-in 3>5 needed; fifo 4>5 not needed"},
-      {"race_of_unknown_kind_is_not_claimed", "1@1 launch s=U1 " W "A\n1@2 launch s=N1 " W "A\n", "", 0});
+      {"race_of_unknown_kind_is_not_claimed", "1@1 launch s=U1 " W "A\n1@2 launch s=N1 " W "A\n", "", 0},
+      {"nor_is_one_with_unknown_kind", "1@1 memset s=N1 bytes=64 dst=A\n1@2 memset s=U1 bytes=64 dst=A\n", "", 0},
+      {"a_free_in_one_context_under_the_work_of_another", "1@1 memset s=N1 ctx=2 bytes=64 dst=A\n1@2+9 free m=A\n", "", 1});
 
 } // namespace
 } // namespace ptds
