@@ -9,6 +9,7 @@
 
 #include "tests/analysis/random_run.h"
 #include "tests/analysis/told.h"
+#include "tests/analysis/verdicts.h"
 #include "tests/support/expected.h"
 
 namespace ptds
@@ -82,6 +83,21 @@ TEST(ToldRandom, SumsOfAll)
     }
     if (only == nullptr)
         ExpectAllOf("tests/analysis/told/random.sums", sums.Text());
+}
+
+/* However many accesses are looked at at once, and whenever calls are counted anew. */
+TEST(ToldRandom, ShortcutsChangeNothing)
+{
+    for (uint32_t seed = 1; seed <= 400; seed++) {
+        const std::string trace = BuildTrace(RandomRun(seed).text);
+        Judged usual(trace);
+        for (unsigned few : {0, 1, 3, 1000}) {
+            Judged other(trace, false, seed % 29, few);
+            ASSERT_EQ(usual.Text(), other.Text()) << "seed " << seed << ", " << few << " at once";
+            ASSERT_EQ(usual.totals.races, other.totals.races) << "seed " << seed;
+            ASSERT_EQ(usual.totals.dropped, other.totals.dropped) << "seed " << seed;
+        }
+    }
 }
 
 } // namespace
