@@ -176,9 +176,12 @@ void blame_all(struct verdicts *v, const struct blame *by, uint32_t about)
         blamed->older = v->now;
 }
 
-/* From the newest on: of what was forgotten when an entry was there already, the first is the oldest. */
+/* From the newest on: of what was forgotten when an entry was there already, the first is the oldest. There are lists about
+ * lanes that are not there: empty ones. */
 void blame_limit(struct verdicts *v, struct known_list *list, uint32_t about)
 {
+    if (list->count == 0)
+        return;
     const struct lane *subject = lanes_at(v, about);
     size_t count = subject->forgotten.count, next = count;
     for (uint32_t k = list->count; count != 0 && k-- > 0;) {
