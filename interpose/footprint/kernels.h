@@ -14,7 +14,7 @@ struct kernel_word {
     uint16_t place;     /* the how manyth word of all parameters it is */
     uint16_t flags;     /* the parameter's */
 };
-enum { KERNEL_WORDS = 48 };
+enum { KERNEL_WORDS = 96 }; /* a structure of 388 bytes */
 
 struct kernel {
     uint64_t handle;

@@ -18,9 +18,7 @@ static inline int is_special(const struct memory *memory, unsigned flags)
     return memory->host || (flags & SIGNATURE_UNKNOWN && ((const struct memory_object *)memory)->table);
 }
 
-_Static_assert((int)KERNEL_WORDS < (int)TOUCHED_MOST, "a kernel's words and its module's variables have room");
-
-/* Behind `count` others. Returns how many there are then. */
+/* Behind `count` others, fewer than TOUCHED_MOST. Returns how many there are then. */
 static inline unsigned add(struct touched *touched, unsigned count, struct memory *memory, uint32_t writes)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -65,6 +63,8 @@ static inline __attribute__((always_inline)) int add_words(struct thread *thread
         if (!memory || is_special(memory, word->flags))
             return 0;
         count = add(touched, count, memory, !(word->flags & SIGNATURE_READS));
+        if (__builtin_expect(count == TOUCHED_MOST, 0)) /* there may be its module's variables, too */
+            return 0;
         if (kept && !keep(kept, kept_count, address, word->place))
             return 0;
     }

@@ -77,17 +77,30 @@ TEST_F(Touched, PointersInPackedStructures)
         unsigned align, size;
         bool plain;
     };
-    const Row all[] = {{"p8", 8, 16, true},          {"8p", 8, 16, true},     {"4p", 4, 12, true},
-                       {"4p4", 4, 16, true},         {"p44", 4, 16, true},    {"44p44", 4, 24, true},
-                       {"4444p", 4, 24, true},       {"1p", 1, 9, true},      {"p1", 1, 9, true},
-                       {"5p8", 1, 21, true},         {"2p", 2, 10, true},     {"7p", 1, 15, true},
-                       {"p999", 1, 35, true},        {"9999p1", 1, 45, true}, {"444p99991", 1, 57, false},
-                       {"4p99999994", 1, 79, false}, {"999p", 1, 35, true},   {"8888884p4", 4, 64, true}};
+    const Row all[] = {{"p8", 8, 16, true},
+                       {"8p", 8, 16, true},
+                       {"4p", 4, 12, true},
+                       {"4p4", 4, 16, true},
+                       {"p44", 4, 16, true},
+                       {"44p44", 4, 24, true},
+                       {"4444p", 4, 24, true},
+                       {"1p", 1, 9, true},
+                       {"p1", 1, 9, true},
+                       {"5p8", 1, 21, true},
+                       {"2p", 2, 10, true},
+                       {"7p", 1, 15, true},
+                       {"p999", 1, 35, true},
+                       {"9999p1", 1, 45, true},
+                       {"444p99991", 1, 57, true},
+                       {"4p99999994", 1, 79, true},
+                       {"999p", 1, 35, true},
+                       {"8888884p4", 4, 64, true},
+                       {"99999999999999p3", 1, 137, false}};
     CUdeviceptr a = device("a");
     runnable = false;
     for (const Row &row : all) {
         SCOPED_TRACE(row.layout);
-        unsigned char bytes[128];
+        unsigned char bytes[256];
         size_t size = 0;
         memset(bytes, 0xee, sizeof bytes);
         for (const char *part = row.layout; *part != 0; part++) {
@@ -145,6 +158,37 @@ TEST_F(Touched, ShortWayForDeviceMemoryAlone)
     EXPECT_FALSE(short_way);
     watch_pageable(0);
     CU(cuMemFreeHost(pinned));
+}
+
+/* As many memories as a footprint has room for, of as many pointers: the short way leaves room for the module's variables.
+ */
+TEST_F(Touched, AsManyMemoriesAsThereIsRoomFor)
+{
+    const size_t most = 96;
+    std::string text = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k(";
+    std::vector<CUdeviceptr> words(most);
+    std::vector<void *> params;
+    for (size_t i = 0; i < most; i++) {
+        text += (i != 0 ? ", .param .u64 p" : ".param .u64 p") + std::to_string(i);
+        params.push_back(&words[i]);
+    }
+    CUfunction function = kernel((text + ")\n{\nret;\n}\n").c_str(), "k");
+    std::vector<CUdeviceptr> memories;
+    for (size_t i = 0; i < TOUCHED_MOST + 2; i++)
+        memories.push_back(device(std::to_string(i)));
+    runnable = false;
+    for (size_t different : {size_t{1}, size_t{62}, size_t{63}, size_t{64}, size_t{65}}) {
+        for (size_t i = 0; i < most; i++)
+            words[i] = memories[i % different];
+        last = {};
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, params.data(), nullptr);
+        EXPECT_EQ(last.opaque, different > 64 ? unsigned{OPAQUE_MANY} : 0u) << different;
+        struct touched plainly = {};
+        EXPECT_EQ(watch_plainly(function, params.data(), &plainly), different < 64) << different;
+        if (different < 64) {
+            EXPECT_EQ(plainly.count, different);
+        }
+    }
 }
 
 /* A pointer to the program's own memory means something to some devices. */
