@@ -12,6 +12,7 @@
 
 #include "analysis/cmd/check.h"
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/number.h"
 #include "analysis/cmd/output.h"
 #include "analysis/cmd/verbs.h"
 #include "analysis/compare/file.h"
@@ -58,11 +59,9 @@ static const struct argp_option options[] = {
 
 static void parse_growth(struct check *check, char *arg, struct argp_state *state)
 {
-    char *end;
-    unsigned long value = strtoul(arg, &end, 10);
-    if (arg[0] < '0' || *end != 0 || value > 100000)
+    check->tolerance.growth = number_growth(arg);
+    if (check->tolerance.growth < 0)
         argp_error(state, "--growth %s: a percentage", arg);
-    check->tolerance.growth = (double)value / 100;
     check->has_growth = true;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/number.h"
 #include "analysis/cmd/output.h"
 #include "analysis/cmd/verbs.h"
 #include "analysis/compare/file.h"
@@ -59,11 +60,9 @@ struct arguments {
 
 static void parse_growth(struct arguments *arguments, char *arg, struct argp_state *state)
 {
-    char *end;
-    unsigned long value = strtoul(arg, &end, 10);
-    if (arg[0] < '0' || *end != 0 || value > 100000)
+    arguments->tolerance.growth = number_growth(arg);
+    if (arguments->tolerance.growth < 0)
         argp_error(state, "--growth %s: a percentage", arg);
-    arguments->tolerance.growth = (double)value / 100;
 }
 
 static void parse_form(struct arguments *arguments, char *arg, struct argp_state *state)

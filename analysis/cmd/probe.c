@@ -13,6 +13,7 @@
 
 #include "analysis/base/duration.h"
 #include "analysis/cmd/cmd.h"
+#include "analysis/cmd/number.h"
 #include "analysis/cmd/verbs.h"
 #include "analysis/probe/given.h"
 #include "analysis/probe/probe.h"
@@ -94,9 +95,8 @@ static void add_all(struct probe *probe)
 
 static unsigned parse_rounds(const char *arg, struct argp_state *state)
 {
-    char *end;
-    unsigned long value = strtoul(arg, &end, 10);
-    if (arg[0] < '0' || *end != 0 || value < 1 || value > MOST_ROUNDS)
+    unsigned long value;
+    if (!number_between(arg, 1, MOST_ROUNDS, &value))
         argp_error(state, "--rounds %s: a number from 1 to %d", arg, MOST_ROUNDS);
     return (unsigned)value;
 }

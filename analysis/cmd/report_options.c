@@ -4,11 +4,11 @@
  * error.
  */
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/duration.h"
+#include "analysis/cmd/number.h"
 #include "analysis/cmd/report_options.h"
 #include "analysis/cmd/verbs.h"
 
@@ -94,11 +94,8 @@ static uint64_t time_of(const char *name, const char *arg, struct argp_state *st
 
 static uint32_t stream_of(const char *arg, struct argp_state *state)
 {
-    const char *digits = arg[0] == '#' ? arg + 1 : arg;
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(digits, &end, 10);
-    if (digits[0] < '0' || *end != 0 || errno != 0 || value == 0 || value > UINT32_MAX)
+    unsigned long value;
+    if (!number_between(arg[0] == '#' ? arg + 1 : arg, 1, UINT32_MAX, &value))
         argp_error(state, "--stream %s: a stream's number, as the reports show it after #", arg);
     return (uint32_t)value;
 }

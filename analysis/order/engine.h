@@ -351,7 +351,8 @@ static inline bool kept_is_given_up(const struct verdicts *v, const struct edge_
 {
     return v->kept != NULL && v->kept->takes && kept_not(v, first, op, at);
 }
-/* Whether nothing but implicit order puts the call at hand behind operation `op`: not even the same stream. */
+/* Whether nothing but implicit order puts the call at hand behind operation `op`: not even the same stream. Only where
+ * kept->overtakes. */
 bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
 void kept_end(struct verdicts *v);
 

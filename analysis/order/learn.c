@@ -18,7 +18,7 @@ bool lanes_group(const struct verdicts *v, uint32_t a, uint32_t b)
     return is_group(lanes_at(v, a), lanes_at(v, b));
 }
 
-/* Drops what everybody comes after anyway. */
+/* Drops what everybody comes after anyway; the list is not empty. */
 static void trim(struct verdicts *v, struct lane *lane, struct known_list *list, uint32_t about, uint64_t done)
 {
     struct known *items = known_items(list);

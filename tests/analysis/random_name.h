@@ -8,17 +8,18 @@
 
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
+
+#include "tests/analysis/random_choice.h"
 
 namespace ptds
 {
 
-class RandomName
+class RandomName : private RandomChoice
 {
 public:
-    explicit RandomName(uint32_t seed) : random_(seed)
+    explicit RandomName(uint32_t seed) : RandomChoice(seed)
     {
         static const char *const scopes[] = {"", "2ns", "12_GLOBAL__N_1"};
         const std::string scope = scopes[Pick(3)], own = Pick(4) == 0 && scope.empty() ? "L4kern" : "4kern";
@@ -61,11 +62,6 @@ private:
         bool builtin = false;
         bool is_const = false, pointer = false, to_const = false, deep = false;
     };
-
-    size_t Pick(size_t below)
-    {
-        return random_() % below;
-    }
 
     void Remember(const std::string &text)
     {
@@ -219,7 +215,6 @@ private:
         return written;
     }
 
-    std::mt19937 random_;
     std::map<std::string, size_t> seen_;
     std::vector<Type> arguments_, usable_; /* usable: once all of them are known */
     size_t count_ = 0;

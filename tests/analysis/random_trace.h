@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/analysis/random_choice.h"
 
 namespace ptds
 {
@@ -67,10 +68,10 @@ inline Certainty Conflict(const Node &a, const Node &b)
 }
 
 /* A random trace, its text, and both orders. */
-class Random
+class Random : private RandomChoice
 {
 public:
-    explicit Random(uint32_t seed) : random_(seed)
+    explicit Random(uint32_t seed) : RandomChoice(seed)
     {
         for (int i = 0; i < MEMORIES; i++)
             text += "1@0 alloc m=M" + std::to_string(i) + " ptr=" + std::to_string(0x10000 * (i + 1)) + " bytes=1024\n";
@@ -102,11 +103,6 @@ public:
 
 private:
     enum { MEMORIES = 3, THREADS = 3, LANES = 7 };
-
-    size_t Pick(size_t below)
-    {
-        return random_() % below;
-    }
 
     Node *Add(int thread, const std::string &call, int duration)
     {
@@ -280,7 +276,6 @@ private:
             Sync(thread);
     }
 
-    std::mt19937 random_;
     uint64_t now_ = 1;
     std::map<int, uint64_t> free_at_;
     std::map<int, bool> gone_;
