@@ -80,9 +80,13 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base)
 {
     if (!C->footprint)
         return;
+    const struct place place = memories_find(C->thread, base);
     C->leaving = op == PTDS_OP_ARRAY_DESTROY ? (struct memory *)map_remove(&handles, base) : memories_unmap(base);
     C->object = C->leaving ? C->leaving->uid : 0;
     fp_object(C, op, base);
+    C->word[1] = place.begin; /* for put_back */
+    C->word[2] = place.end - place.begin;
+    C->word[3] = place.begin + place.shift;
     if (C->leaving)
         touch_whole(&C->touched, C->leaving, 1);
 }
@@ -112,12 +116,15 @@ void fp_free_async(struct call *C, uint64_t base, CUstream stream)
     fp_object(C, PTDS_OP_FREE_ASYNC, base);
 }
 
-static void put_back(struct memory *memory)
+/* Where it was: perhaps at another one of its addresses. */
+static void put_back(const struct call *C, struct memory *memory)
 {
-    if (memory->kind == PTDS_MEMORY_ARRAY)
-        map_set(&handles, memory->base, (uint64_t)memory);
-    else if (memories_map(memory, memory->base, memory->bytes, memory->base))
-        memories_drop(memory);
+    if (C->op == PTDS_OP_ARRAY_DESTROY) {
+        map_set(&handles, C->word[0], (uint64_t)memory);
+        return;
+    }
+    memories_map(memory, C->word[1], C->word[2], C->word[3]);
+    memories_drop(memory);
 }
 
 /* Host memory goes with the device address that it had beside its own. */
@@ -127,7 +134,7 @@ void objects_freed(struct call *C)
     if (!memory)
         return;
     if (C->result != CUDA_SUCCESS) {
-        put_back(memory);
+        put_back(C, memory);
         return;
     }
     if (memory->kind == PTDS_MEMORY_PINNED || memory->kind == PTDS_MEMORY_REGISTERED)

@@ -337,15 +337,16 @@ void fp_copied_slow(struct call *C)
     }
 }
 
+static int is_waited_for(unsigned kind)
+{
+    return kind <= PTDS_MEMORY_REGISTERED || kind == PTDS_MEMORY_MANAGED;
+}
+
 int footprint_blocks_host(const struct call *C)
 {
-    enum ptds_memory_kind kinds[] = {C->kinds & 15, C->kinds >> 4};
-    unsigned sides = C->op == PTDS_OP_MEMSET ? 1 : 2;
-    if (C->op != PTDS_OP_COPY && C->op != PTDS_OP_MEMSET)
-        return 1;
-    for (unsigned i = 0; i < sides; i++) {
-        if (kinds[i] <= PTDS_MEMORY_REGISTERED || kinds[i] == PTDS_MEMORY_MANAGED)
-            return 1;
+    switch (C->op) {
+    case PTDS_OP_COPY: return is_waited_for(C->kinds & 15) || is_waited_for(C->kinds >> 4);
+    case PTDS_OP_MEMSET: return is_waited_for(C->kinds & 15);
+    default: return 1;
     }
-    return 0;
 }

@@ -51,6 +51,12 @@ void objects_event_gone(struct call *C, CUevent event)
         map_remove(&events, (uint64_t)event);
 }
 
+void objects_event_left(const struct call *C, CUevent event)
+{
+    if (C->footprint && event && C->result != CUDA_SUCCESS)
+        map_get_or_set(&events, (uint64_t)event, (uint64_t)C->object << 32 | C->generation);
+}
+
 void fp_host_function(struct call *C, void *function)
 {
     if (!C->footprint)

@@ -54,7 +54,7 @@ static void ask_name(struct kernel *kernel, const char *name)
     if (count < 0 || (uint32_t)count != kernel->params)
         return;
     for (int i = 0; i < count; i++) {
-        if (flags[i] & (SIGNATURE_READS | SIGNATURE_POINTS) && (kernel->layout[i] & 0xffffu) != sizeof(void *))
+        if (flags[i] & (SIGNATURE_READS | SIGNATURE_POINTS) && kernels_size(kernel->layout[i]) != sizeof(void *))
             return;
     }
     memcpy(kernel->flags, flags, (size_t)count);
@@ -114,19 +114,20 @@ static void add_flag(struct kernel *kernel, unsigned flag)
 }
 
 /* After its flags. */
-static void list_words(struct kernel *kernel)
+static void list_params(struct kernel *kernel)
 {
-    kernel->words = kernel->plain = 0;
+    kernel->listed = kernel->plain = 0;
     if (kernel->params == UINT32_MAX || (kernel->module && kernel->module->points))
         return;
     for (uint32_t i = 0; i < kernel->params; i++) {
-        uint32_t offset = kernel->layout[i] >> 16, size = kernel->layout[i] & 0xffffu;
-        uint32_t stride = kernels_stride(kernel->layout[i]), words = size < 8 ? 0 : (size - 8) / stride + 1;
-        if (kernel->flags[i] & (SIGNATURE_POINTS | SIGNATURE_ENDS) || kernel->words + words > KERNEL_WORDS)
+        uint16_t offset = (uint16_t)kernels_offset(kernel->layout[i]), size = (uint16_t)kernels_size(kernel->layout[i]);
+        if (kernel->flags[i] & (SIGNATURE_POINTS | SIGNATURE_ENDS))
             return;
-        for (uint32_t at = 0; at + 8 <= size; at += stride)
-            kernel->word[kernel->words++] =
-                (struct kernel_word){(uint16_t)i, (uint16_t)at, (uint16_t)((offset + at) / 8), kernel->flags[i]};
+        if (size < sizeof(void *))
+            continue;
+        if (kernel->listed == KERNEL_PARAMS)
+            return;
+        kernel->param[kernel->listed++] = (struct kernel_param){(uint16_t)i, offset, size, kernel->flags[i]};
     }
     kernel->plain = 1;
 }
@@ -175,7 +176,7 @@ static const struct kernel *learn(CUfunction function)
         add_flag(kernel, SIGNATURE_ENDS);
     if (kernel->module && kernel->module->heap)
         add_flag(kernel, SIGNATURE_HEAP);
-    list_words(kernel);
+    list_params(kernel);
     tables_kernel(gets_classes(kernel));
     /* Threads that meet a kernel for the first time together must agree on one entry. */
     struct kernel *agreed = (struct kernel *)map_get_or_set(&kernels, (uint64_t)function, (uint64_t)kernel);

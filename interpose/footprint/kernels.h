@@ -8,13 +8,11 @@
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/modules.h"
 
-/* Eight bytes of its parameters that may be a pointer. */
-struct kernel_word {
-    uint16_t param, at; /* in which parameter, so many bytes from its start */
-    uint16_t place;     /* the how manyth word of all parameters it is */
-    uint16_t flags;     /* the parameter's */
+/* A parameter that may be a pointer, or have some in it. */
+struct kernel_param {
+    uint16_t number, offset, size, flags;
 };
-enum { KERNEL_WORDS = 96 }; /* a structure of 388 bytes */
+enum { KERNEL_PARAMS = 96 };
 
 struct kernel {
     uint64_t handle;
@@ -24,18 +22,19 @@ struct kernel {
     uint8_t *flags;        /* enum signature_flag each; 0 where the name does not tell */
     struct module *module; /* NULL unknown */
     uint32_t capacity;     /* of layout and flags */
-    uint32_t plain;        /* 1: `word` has all its words, and there is nothing to find behind them */
-    uint32_t words;
-    struct kernel_word word[KERNEL_WORDS];
+    uint32_t plain;        /* 1: `param` has all that matter, and there is nothing to find behind them */
+    uint32_t listed;       /* in `param` */
+    struct kernel_param param[KERNEL_PARAMS];
     struct kernel *next_free;
 };
 
-/* How far apart pointers in a parameter may begin. What is larger than one may be a packed structure: to four bytes, which
- * its layout does not show, or to fewer, which it shows by an odd end. */
-static inline uint32_t kernels_stride(uint32_t layout)
+static inline uint32_t kernels_offset(uint32_t layout)
 {
-    uint32_t offset = layout >> 16, size = layout & 0xffffu;
-    return size <= 8 ? 8 : (offset | size) % 4 ? 1 : 4;
+    return layout >> 16;
+}
+static inline uint32_t kernels_size(uint32_t layout)
+{
+    return layout & 0xffffu;
 }
 
 /* The thread's last kernels, so that a launch usually takes no lock. */
@@ -80,7 +79,7 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
 static inline int kernels_touch_nothing(const struct kernel *kernel, void *const *params)
 {
     const struct module *module = kernel->module;
-    return kernel->plain && !kernel->words && (params || !kernel->params) && module && !module->memory &&
+    return kernel->plain && !kernel->listed && (params || !kernel->params) && module && !module->memory &&
            !module->textures && !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/pageable.h"
+#include "interpose/footprint/scan.h"
 #include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
@@ -49,13 +50,6 @@ static __attribute__((noinline)) void look_inside(struct call *C, struct memory 
         touch_before(C, word, flags);
 }
 
-/* Memory under the byte before the word, which may be an end, or not far behind it: one before an array's beginning. */
-static __attribute__((noinline)) struct memory *near_word(struct call *C, uint64_t word)
-{
-    struct memory *memory = memories_find(C->thread, word - 1).memory;
-    return memory ? memory : memories_after(word, MEMORIES_BEFORE);
-}
-
 static inline int may_hold_pointers(const struct memory *memory, unsigned flags)
 {
     if (flags & SIGNATURE_UNKNOWN)
@@ -68,7 +62,7 @@ static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsi
 {
     struct memory *memory = memories_memory(C->thread, word, offset / 8);
     if (__builtin_expect(!memory, 0)) {
-        memory = near_word(C, word);
+        memory = memories_beside(C->thread, word);
         if (pageable_is_read())
             touch_unknown(C, word);
         if (!memory)
@@ -79,27 +73,36 @@ static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsi
         look_inside(C, memory, word, flags);
 }
 
-/* `offset`: where in the kernel's parameter space the bytes lie. A word may begin every `stride` bytes. */
-static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset, size_t stride,
-                                 unsigned flags)
+/* Each question costs a system call: asked at multiples of four, unless an odd end shows that the structure is packed. */
+static __attribute__((noinline)) void touch_pageable(struct call *C, const uint8_t *bytes, size_t size, size_t offset)
 {
-    const struct span textures = textures_span(), memories = memories_span();
+    const struct spans memories = memories_spans();
+    size_t stride = (offset | size) % 4 ? 1 : 4;
     for (size_t at = 0; at + 8 <= size; at += stride) {
-        uint64_t word;
-        memcpy(&word, bytes + at, sizeof word);
-        if (__builtin_expect(span_has(textures, word), 0)) {
-            C->followed = 1;
-            textures_touch(&C->touched, word);
-        }
-        if (!span_has(memories, word)) {
-            if (pageable_is_read())
-                touch_unknown(C, word);
-            continue;
-        }
-        if (C->enter)
-            keep_word(C, word, offset + at);
-        touch_word(C, word, offset + at, flags);
+        uint64_t word = scan_load(bytes + at);
+        if (!spans_have(memories, word))
+            touch_unknown(C, word);
     }
+}
+
+/* `offset`: where in the kernel's parameter space the bytes lie. */
+static inline void keep_pointers(struct call *C, const uint8_t *bytes, size_t size, size_t offset, unsigned flags)
+{
+    const struct spans memories = memories_spans();
+    struct scan scan;
+    for (scan_begin(&scan, textures_span(), bytes, size); scan.at != SIZE_MAX; scan_on(&scan)) {
+        C->followed = 1;
+        textures_touch(&C->touched, scan_word(&scan));
+    }
+    for (unsigned i = 0; i < SPANS; i++) {
+        for (scan_begin(&scan, memories.at[i], bytes, size); scan.at != SIZE_MAX; scan_on(&scan)) {
+            if (C->enter)
+                keep_word(C, scan_word(&scan), offset + scan.at);
+            touch_word(C, scan_word(&scan), offset + scan.at, flags);
+        }
+    }
+    if (pageable_is_read())
+        touch_pageable(C, bytes, size, offset);
 }
 
 /* Arguments as one buffer: CU_LAUNCH_PARAM_BUFFER_POINTER, pointer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, END. */
@@ -125,13 +128,13 @@ static int scan_buffer(struct call *C, const struct kernel *kernel, void *const 
     if (!buffer)
         return 0;
     if (!kernel || kernel->params == UINT32_MAX) {
-        keep_pointers(C, buffer, size, 0, 4, SIGNATURE_UNKNOWN);
+        keep_pointers(C, buffer, size, 0, SIGNATURE_UNKNOWN);
         return 1;
     }
     for (uint32_t i = 0; i < kernel->params; i++) {
-        size_t offset = kernel->layout[i] >> 16, bytes = kernel->layout[i] & 0xffffu;
+        size_t offset = kernels_offset(kernel->layout[i]), bytes = kernels_size(kernel->layout[i]);
         if (offset + bytes <= size)
-            keep_pointers(C, buffer + offset, bytes, offset, kernels_stride(kernel->layout[i]), kernel->flags[i]);
+            keep_pointers(C, buffer + offset, bytes, offset, kernel->flags[i]);
     }
     return 1;
 }
@@ -142,9 +145,9 @@ static int scan_params(struct call *C, const struct kernel *kernel, void *const 
     if (!kernel || kernel->params == UINT32_MAX)
         return 0;
     for (uint32_t i = 0; i < kernel->params; i++) {
-        size_t offset = kernel->layout[i] >> 16, size = kernel->layout[i] & 0xffffu;
-        if (params[i] && size >= 8)
-            keep_pointers(C, params[i], size, offset, kernels_stride(kernel->layout[i]), kernel->flags[i]);
+        size_t offset = kernels_offset(kernel->layout[i]), size = kernels_size(kernel->layout[i]);
+        if (params[i])
+            keep_pointers(C, params[i], size, offset, kernel->flags[i]);
     }
     return 1;
 }

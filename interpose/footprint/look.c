@@ -29,8 +29,9 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
         memory->kind == PTDS_MEMORY_GLOBAL || !peek(base, at, bytes))
         return 0;
     struct pointed found = {0, 0, NULL, 0, 0};
-    for (size_t next = tables_next(thread, at, -base % TABLES_STRIDE, bytes, &found); next != SIZE_MAX;
-         next = tables_next(thread, at, next + TABLES_STRIDE, bytes, &found))
+    struct pointers pointers;
+    pointers_begin(&pointers, at, bytes);
+    while (pointers_next(&pointers, thread, &found) != SIZE_MAX)
         touch_whole(touched, found.memory, (int)found.writes);
     return !pageable_is_read() || !pageable_among(thread, at, -base % 8, bytes);
 }

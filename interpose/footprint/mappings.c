@@ -55,15 +55,44 @@ void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offs
         map_at(C, PTDS_MEMORY_MAPPED, (uint64_t)handle, base, bytes, offset);
 }
 
+/* The ranges that a call unmaps, in its words behind those that are recorded: their number, and each one, held. */
+enum { UNMAPPED = 1, UNMAPPED_MOST = 8 };
+
+static void keep_range(struct call *C, const struct place *place)
+{
+    if (C->word[UNMAPPED] == UNMAPPED_MOST)
+        return;
+    uint64_t *kept = &C->word[UNMAPPED + 1 + 4 * C->word[UNMAPPED]++];
+    kept[0] = (uint64_t)place->memory;
+    kept[1] = place->begin;
+    kept[2] = place->end - place->begin;
+    kept[3] = place->begin + place->shift;
+    memories_hold(place->memory);
+}
+
 /* Before the call: the addresses may be mapped anew before it is back. */
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes)
 {
     if (!C->footprint)
         return;
-    struct memory *memory = memories_find(C->thread, base).memory;
-    C->object = memory ? memory->uid : 0;
+    struct place place = memories_find(C->thread, base);
+    C->object = place.memory ? place.memory->uid : 0;
     fp_object(C, PTDS_OP_UNMAP, base);
+    C->word[UNMAPPED] = 0;
+    for (; place.memory && place.begin < base + bytes; place = memories_find(C->thread, place.end))
+        keep_range(C, &place);
     memories_unmap_all(base, bytes);
+}
+
+void mappings_unmapped(struct call *C)
+{
+    for (uint64_t i = 0; C->footprint && i < C->word[UNMAPPED]; i++) {
+        const uint64_t *kept = &C->word[UNMAPPED + 1 + 4 * i];
+        struct memory *memory = (struct memory *)kept[0];
+        if (C->result != CUDA_SUCCESS)
+            memories_map(memory, kept[1], kept[2], kept[3]);
+        memories_drop(memory);
+    }
 }
 
 /* 0: it was the only time. */

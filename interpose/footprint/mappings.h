@@ -9,6 +9,7 @@
 
 void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle);
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes);
+void mappings_unmapped(struct call *C);
 
 /* A physical allocation's or an external memory's handle. */
 void fp_release(struct call *C, uint64_t handle);

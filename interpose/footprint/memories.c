@@ -13,7 +13,7 @@
 #include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
 
-uint64_t memories_low = UINT64_MAX, memories_high;
+uint64_t memories_low[SPANS] = {UINT64_MAX, UINT64_MAX}, memories_high[SPANS];
 void (*memories_gone)(struct memory *memory);
 
 static uint32_t changes; /* odd: the ranges are changing */
@@ -103,8 +103,8 @@ struct memory *memories_memory_anew(struct thread *thread, uint64_t address, siz
     return memory;
 }
 
-/* Smaller ones may lie in between: from the last to the first. */
-struct memory *memories_after(uint64_t address, uint64_t within)
+/* The memory that begins in (address, address + within]. Smaller ones may lie in between: from the last to the first. */
+static struct memory *after(uint64_t address, uint64_t within)
 {
     struct memory *found = NULL;
     for (uint64_t last = address + within; last > address;) {
@@ -118,6 +118,12 @@ struct memory *memories_after(uint64_t address, uint64_t within)
         last = begin - 1;
     }
     return found;
+}
+
+struct memory *memories_beside(struct thread *thread, uint64_t address)
+{
+    struct memory *memory = memories_find(thread, address - 1).memory;
+    return memory ? memory : after(address, MEMORIES_BEFORE);
 }
 
 static void begin_change(void)
@@ -182,10 +188,11 @@ void memories_unmap_memory(struct memory *memory)
 static void widen_span(uint64_t base, uint64_t end)
 {
     uint64_t low = base > MEMORIES_BEFORE ? base - MEMORIES_BEFORE : 0;
-    if (low < memories_low)
-        STORE(memories_low, low);
-    if (end >= memories_high)
-        STORE(memories_high, end + 1);
+    unsigned i = spans_which(base);
+    if (low < memories_low[i])
+        STORE(memories_low[i], low);
+    if (end >= memories_high[i])
+        STORE(memories_high[i], end + 1);
 }
 
 static int add_range(struct memory *memory, uint64_t base, uint64_t bytes, uint64_t own)

@@ -116,16 +116,17 @@ static inline struct memory *memories_memory(struct thread *thread, uint64_t add
     return memories_memory_anew(thread, address, place);
 }
 
-/* The memory that begins in (address, address + within]; NULL none. */
-struct memory *memories_after(uint64_t address, uint64_t within);
+/* Of a pointer that lies in none: the memory that ends there, or begins not far behind it (one before an array's
+ * beginning); NULL none. */
+struct memory *memories_beside(struct thread *thread, uint64_t address);
 
 /* From the lowest address that was ever added, or so far before it, to the highest, or at the end: a pointer to one before
  * an array's beginning means that array. */
 enum { MEMORIES_BEFORE = 4096 };
-extern uint64_t memories_low, memories_high;
-static inline struct span memories_span(void)
+extern uint64_t memories_low[SPANS], memories_high[SPANS];
+static inline struct spans memories_spans(void)
 {
-    return span_of(&memories_low, &memories_high);
+    return (struct spans){{span_of(&memories_low[0], &memories_high[0]), span_of(&memories_low[1], &memories_high[1])}};
 }
 
 /* A new memory without ranges; NULL without memory to remember it. Held once: memories_drop gives it back. */

@@ -44,12 +44,17 @@ static int is_of(uint64_t key, uint64_t value, void *module)
     return value == (uint64_t)module;
 }
 
-/* Its kernels, its other handles and its memory go with it. */
-static void drop(struct module *module)
+/* Its kernels and its other handles go with it. */
+static void forget_handles(struct module *module)
 {
     map_remove_if(&owners, is_of, module);
     map_remove_if(&modules, is_of, module);
     footprint_kernels_forget(module);
+}
+
+/* And its memory. */
+static void drop(struct module *module)
+{
     if (module->memory)
         memories_unmap_memory(module->memory);
     memories_drop(module->memory);
@@ -68,8 +73,10 @@ static struct module *known(uint64_t handle)
 static void loaded(uint64_t handle, unsigned variables)
 {
     struct module *old = (struct module *)map_remove(&modules, handle), *module = new_module(handle);
-    if (old)
+    if (old) {
+        forget_handles(old);
         drop(old);
+    }
     if (!module)
         return;
     if (variables & IMAGE_UNREAD)
@@ -146,9 +153,18 @@ void modules_loaded_file(struct call *C, const void *module, const char *path)
 /* Before the call: afterwards its handle may be another's at once. */
 void modules_unloading(struct call *C, const void *module)
 {
-    struct module *gone = C->footprint ? (struct module *)map_remove(&modules, (uint64_t)module) : NULL;
-    if (gone)
-        drop(gone);
+    C->module = C->footprint ? (struct module *)map_remove(&modules, (uint64_t)module) : NULL;
+    if (C->module)
+        forget_handles(C->module);
+}
+
+/* Its variables are there as long as it may be refused. */
+void modules_unloaded(struct call *C, const void *module)
+{
+    if (C->module && C->result == CUDA_SUCCESS)
+        drop(C->module);
+    else if (C->module)
+        map_set(&modules, (uint64_t)module, (uint64_t)C->module);
 }
 
 void modules_gave_function(struct call *C, const void *function, const void *module)

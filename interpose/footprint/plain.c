@@ -6,11 +6,10 @@
  */
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/pageable.h"
+#include "interpose/footprint/scan.h"
 #include "interpose/footprint/signature.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/textures.h"
-
-#include <string.h>
 
 /* Of the host, mapped in parts, or perhaps with pointers in it. */
 static inline int is_special(const struct memory *memory, unsigned flags)
@@ -40,35 +39,68 @@ static inline int keep(uint64_t *kept, unsigned *count, uint64_t address, unsign
     return 1;
 }
 
-/* kept: the record's words; NULL where nothing is recorded. 0: the launch is not plain. What does not change from word to
- * word is loaded once. */
-static inline __attribute__((always_inline)) int add_words(struct thread *thread, const struct kernel *kernel,
-                                                           void *const *params, struct touched *touched, uint64_t *kept,
-                                                           unsigned *kept_count)
+/* What a launch touches, as far as it is known. kept: the record's words; NULL where nothing is recorded. */
+struct plain {
+    struct thread *thread;
+    struct touched *touched;
+    uint64_t *kept;
+    unsigned *kept_count, count;
+};
+
+/* A pointer in a parameter, so many bytes from the beginning of all of them. 0: the launch is not plain. */
+static inline __attribute__((always_inline)) int add_pointer(struct plain *plain, uint64_t address, unsigned offset,
+                                                             unsigned flags)
 {
-    const struct span textures = textures_span(), memories = memories_span();
-    const struct kernel_word *word = kernel->word, *end = word + kernel->words;
-    unsigned count = 0;
-    for (; word < end; word++) {
-        uint64_t address;
-        const uint8_t *bytes = params[word->param];
+    struct memory *memory = memories_memory(plain->thread, address, offset / 8);
+    if (!memory || is_special(memory, flags))
+        return 0;
+    plain->count = add(plain->touched, plain->count, memory, !(flags & SIGNATURE_READS));
+    if (__builtin_expect(plain->count == TOUCHED_MOST, 0)) /* there may be its module's variables, too */
+        return 0;
+    return !plain->kept || keep(plain->kept, plain->kept_count, address, offset / 8);
+}
+
+static inline __attribute__((always_inline)) int add_structure(struct plain *plain, const struct kernel_param *param,
+                                                               const uint8_t *bytes, struct span textures,
+                                                               struct spans memories)
+{
+    struct scan scan;
+    scan_begin(&scan, textures, bytes, param->size);
+    if (scan.at != SIZE_MAX)
+        return 0;
+    for (unsigned i = 0; i < SPANS; i++) {
+        for (scan_begin(&scan, memories.at[i], bytes, param->size); scan.at != SIZE_MAX; scan_on(&scan)) {
+            if (!add_pointer(plain, scan_word(&scan), param->offset + (unsigned)scan.at, param->flags))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+/* 0: the launch is not plain. What does not change from parameter to parameter is loaded once. */
+static inline __attribute__((always_inline)) int add_params(struct thread *thread, const struct kernel *kernel,
+                                                            void *const *params, struct touched *touched, uint64_t *kept,
+                                                            unsigned *kept_count)
+{
+    const struct span textures = textures_span();
+    const struct spans memories = memories_spans();
+    const struct kernel_param *param = kernel->param, *end = param + kernel->listed;
+    struct plain plain = {thread, touched, kept, kept_count, 0};
+    for (; param < end; param++) {
+        const uint8_t *bytes = params[param->number];
         if (__builtin_expect(!bytes, 0))
             continue;
-        memcpy(&address, bytes + word->at, sizeof address);
-        if (span_has(textures, address))
-            return 0;
-        if (!span_has(memories, address))
+        if (param->size != sizeof(uint64_t)) {
+            if (!add_structure(&plain, param, bytes, textures, memories))
+                return 0;
             continue;
-        struct memory *memory = memories_memory(thread, address, word->place);
-        if (!memory || is_special(memory, word->flags))
-            return 0;
-        count = add(touched, count, memory, !(word->flags & SIGNATURE_READS));
-        if (__builtin_expect(count == TOUCHED_MOST, 0)) /* there may be its module's variables, too */
-            return 0;
-        if (kept && !keep(kept, kept_count, address, word->place))
+        }
+        uint64_t word = scan_load(bytes);
+        if (span_has(textures, word) ||
+            (spans_have(memories, word) && !add_pointer(&plain, word, param->offset, param->flags)))
             return 0;
     }
-    touched->count = (uint16_t)count;
+    touched->count = (uint16_t)plain.count;
     return 1;
 }
 
@@ -94,7 +126,7 @@ static inline __attribute__((always_inline)) int look(struct thread *thread, con
                                                       void *const *params, struct touched *touched, uint64_t *kept,
                                                       unsigned *count)
 {
-    return is_plain(kernel, params) && add_words(thread, kernel, params, touched, kept, count) &&
+    return is_plain(kernel, params) && add_params(thread, kernel, params, touched, kept, count) &&
            add_variables(kernel->module, touched) && !tables_among(touched);
 }
 

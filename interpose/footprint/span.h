@@ -22,4 +22,19 @@ static inline struct span span_of(const uint64_t *low, const uint64_t *high)
     return (struct span){from, to > from ? to - from : 0};
 }
 
+/* Addresses lie in two places far from each other: pools and large reservations below 1 TiB (0x302000000, measured), the
+ * rest near the program's own. What lies between them is none: two small numbers side by side, for one. */
+enum { SPANS = 2 };
+struct spans {
+    struct span at[SPANS];
+};
+static inline unsigned spans_which(uint64_t address)
+{
+    return address >> 40 != 0;
+}
+static inline int spans_have(struct spans spans, uint64_t number)
+{
+    return span_has(spans.at[0], number) || span_has(spans.at[1], number);
+}
+
 #endif

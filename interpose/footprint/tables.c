@@ -12,7 +12,6 @@
 #include "interpose/footprint/entries.h"
 #include "interpose/footprint/known.h"
 #include "interpose/footprint/pageable.h"
-#include "interpose/footprint/textures.h"
 
 static struct table *free_tables;
 static struct lock lock; /* for all tables: copies of pointers are rare */
@@ -44,25 +43,6 @@ void tables_give_back(struct table *table)
     lock_drop(&lock);
 }
 
-size_t tables_next(struct thread *thread, const uint8_t *bytes, size_t at, size_t size, struct pointed *found)
-{
-    const struct span textures = textures_span(), memories = memories_span();
-    for (; at + sizeof(uint64_t) <= size; at += TABLES_STRIDE) {
-        uint64_t word;
-        int writes = 1;
-        memcpy(&word, bytes + at, sizeof word);
-        if (!span_has(memories, word) && !span_has(textures, word))
-            continue;
-        struct memory *memory =
-            span_has(memories, word) ? memories_find(thread, word).memory : textures_memory(word, &writes);
-        if (!memory)
-            continue;
-        *found = (struct pointed){0, 0, memory, LOAD(memory->uid), (uint32_t)writes};
-        return at;
-    }
-    return SIZE_MAX;
-}
-
 /* What is worse stays until all of it is known again. */
 static void unseen(struct memory *memory, enum memory_unseen what)
 {
@@ -87,11 +67,12 @@ static int is_all(const struct memory *memory, uint64_t begin, uint64_t end)
     return begin <= memory->base && end >= memory->base + memory->bytes && memory->bytes > 1;
 }
 
-/* Pointers begin where their own address, not the copy's, is a multiple. */
 static void note_filled(struct thread *thread, struct memory *memory, uint64_t begin, const void *bytes, size_t size)
 {
     struct pointed found = {0, 0, NULL, 0, 0};
-    size_t at = tables_next(thread, bytes, -begin % TABLES_STRIDE, size, &found);
+    struct pointers pointers;
+    pointers_begin(&pointers, bytes, size);
+    size_t at = pointers_next(&pointers, thread, &found);
     int all = is_all(memory, begin, begin + size);
     if (at == SIZE_MAX && !known_table(memory)) {
         if (all)
@@ -108,7 +89,7 @@ static void note_filled(struct thread *thread, struct memory *memory, uint64_t b
             found.begin = begin + at;
             found.end = begin + at + sizeof(uint64_t);
             entries_add(table, fresh, found);
-            at = tables_next(thread, bytes, at + TABLES_STRIDE, size, &found);
+            at = pointers_next(&pointers, thread, &found);
         }
         entries_end(table);
     }

@@ -7,21 +7,13 @@
 
 #include <stddef.h>
 
+#include "interpose/footprint/pointers.h"
 #include "interpose/footprint/touch.h"
 
-/* A copy is looked through up to so many bytes. A pointer in memory begins at a multiple of the stride: structures may be
- * packed to it. */
-enum { TABLES_COPY_MOST = 64 << 10, TABLES_STRIDE = 4 };
+/* A copy is looked through up to so many bytes. */
+enum { TABLES_COPY_MOST = 64 << 10 };
 
 struct table;
-
-/* Words in [begin, end) that point at a memory. */
-struct pointed {
-    uint64_t begin, end;
-    struct memory *memory;
-    uint32_t uid; /* the memory's; another one means that it is gone */
-    uint32_t writes;
-};
 
 /* The bytes [begin, end) of the memory are these now, or nobody knows what, or as those of another one; flat: all of them,
  * one after the other. Addresses are the memories' own. */
@@ -70,11 +62,9 @@ int tables_known_variables(struct memory *memory);
  * content of a later time that counts. */
 int tables_look(struct thread *thread, struct touched *touched, struct memory *memory, int later);
 
-/* For tables_look alone. All pointers that calls brought were seen; the host stores there without a call; where the next
- * pointer among these bytes is, SIZE_MAX nowhere. */
+/* For tables_look alone. All pointers that calls brought were seen; the host stores there without a call. */
 int tables_seen(struct memory *memory);
 int tables_is_hosts(const struct memory *memory);
-size_t tables_next(struct thread *thread, const uint8_t *bytes, size_t at, size_t size, struct pointed *found);
 
 /* A kernel touches these: in tables that it writes, pointers to all of them may lie from here on. */
 void tables_written(const struct touched *touched);

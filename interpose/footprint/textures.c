@@ -53,8 +53,17 @@ void textures_gone(struct call *C, CUtexObject object, int surface)
 {
     if (!C->footprint)
         return;
-    map_remove(&uids[surface], object);
-    map_remove(&memories[surface], object);
+    C->word[0] = map_remove(&uids[surface], object);
+    C->word[1] = map_remove(&memories[surface], object);
+}
+
+/* Refused: there it is again, unless there is another one with its handle by now. */
+void textures_left(struct call *C, CUtexObject object, int surface)
+{
+    if (!C->footprint || C->result == CUDA_SUCCESS || !C->word[0])
+        return;
+    if (map_get_or_set(&uids[surface], object, C->word[0]) == C->word[0] && C->word[1])
+        map_set(&memories[surface], object, C->word[1]);
 }
 
 /* 0: no such object. memory NULL: one whose memory is not known, or gone. */

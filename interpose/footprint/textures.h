@@ -10,6 +10,7 @@
 
 void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURCE_DESC *resource, int surface);
 void textures_gone(struct call *C, CUtexObject object, int surface);
+void textures_left(struct call *C, CUtexObject object, int surface);
 
 /* Bounds of all handles that there ever were: they are small numbers, or look like addresses. */
 extern uint64_t textures_low, textures_high;

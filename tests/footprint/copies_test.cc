@@ -101,6 +101,23 @@ protected:
     struct call call = {};
 };
 
+/* Copies wait for the host's memory on either side, memsets for their own; managed memory may be the host's. */
+TEST_F(Copies, ThatTheHostWaitsFor)
+{
+    const bool waits[PTDS_MEMORY_EXTERNAL + 1] = {true, true, true, true, false, false, true};
+    for (unsigned to = 0; to <= PTDS_MEMORY_EXTERNAL; to++) {
+        for (unsigned from = 0; from <= PTDS_MEMORY_EXTERNAL; from++) {
+            call.kinds = uint8_t(to | from << 4);
+            call.op = PTDS_OP_COPY;
+            EXPECT_EQ(waits[to] || waits[from], footprint_blocks_host(&call) != 0) << to << "<" << from;
+            call.op = PTDS_OP_MEMSET;
+            EXPECT_EQ(waits[to], footprint_blocks_host(&call) != 0) << to;
+            call.op = PTDS_OP_LAUNCH;
+            EXPECT_TRUE(footprint_blocks_host(&call));
+        }
+    }
+}
+
 /* By what the function's name says of its sides. */
 TEST_F(Copies, BothSides)
 {

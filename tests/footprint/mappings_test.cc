@@ -150,6 +150,7 @@ TEST_F(Mappings, NothingIsLearntOfWhatFailed)
     unwanted.object = 5;
     map(7, kBase);
     fp_unmap(&unwanted, kBase, 0x1000);
+    mappings_unmapped(&unwanted);
     fp_close(&unwanted, kBase);
     fp_release(&unwanted, 7);
     EXPECT_EQ(5u, unwanted.object);
@@ -166,6 +167,7 @@ TEST_F(Mappings, AreUnmapped)
     const uint32_t uid = at(kBase)->uid;
     struct call made = call();
     fp_unmap(&made, kBase, 0x2000);
+    mappings_unmapped(&made);
     EXPECT_EQ(PTDS_OP_UNMAP, made.op);
     EXPECT_EQ(uid, made.object);
     EXPECT_EQ(1u, made.words);
@@ -176,6 +178,7 @@ TEST_F(Mappings, AreUnmapped)
     EXPECT_NE(nullptr, at(kBase - 0x10000));
     memories_unmap_all(kBase - 0x10000, 0x1000);
     fp_unmap(&made, kBase, 0x1000);
+    mappings_unmapped(&made);
     EXPECT_EQ(0u, made.object) << "nobody knows it";
 }
 
@@ -361,6 +364,59 @@ TEST_F(Mappings, JustWhatOthersGet)
     mappings_imported(&made, &imported);
     mappings_exported_handle(&made, 32);
     EXPECT_EQ(1 | MEMORY_SHARED, at(kBase + 0x2000)->host) << "both";
+}
+
+/* The driver refused: each range is where it was, also of memory that only its mapping held, and of one that is mapped
+ * twice. */
+TEST_F(Mappings, ThatAreNotUnmappedAfterAll)
+{
+    const auto unmap = [this](uint64_t base, uint64_t bytes, CUresult result) {
+        struct call made = call();
+        fp_unmap(&made, base, bytes);
+        EXPECT_EQ(nullptr, memories_find(&thread_, base).memory);
+        EXPECT_EQ(1u, made.words) << "the rest is not for the record";
+        made.result = result;
+        mappings_unmapped(&made);
+    };
+    map(7, kBase);
+    map(8, kBase + 0x1000, 0x1000, 0x100);
+    map(7, kOther);
+    const struct memory *one = memories_find(&thread_, kBase).memory, *two = memories_find(&thread_, kBase + 0x1000).memory;
+    ASSERT_NE(one, two);
+    release(8);
+    unmap(kBase, 0x2000, CUDA_ERROR_INVALID_VALUE);
+    const struct place first = memories_find(&thread_, kBase + 0xfff), second = memories_find(&thread_, kBase + 0x1000);
+    EXPECT_EQ(one, first.memory);
+    EXPECT_EQ(kBase, first.begin);
+    EXPECT_EQ(two, second.memory);
+    EXPECT_EQ(kBase + 0x1000, second.begin);
+    EXPECT_EQ(kBase + 0x2000, second.end);
+    EXPECT_EQ(two->base + 0x100, second.begin + second.shift);
+    unmap(kOther, 0x1000, CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(one, memories_find(&thread_, kOther).memory);
+    EXPECT_EQ(kBase, kOther + memories_find(&thread_, kOther).shift);
+    const uint32_t uid = two->uid;
+    unmap(kBase, 0x2000, CUDA_SUCCESS);
+    EXPECT_NE(uid, two->uid) << "nobody holds it";
+    EXPECT_EQ(one, memories_find(&thread_, kOther).memory);
+}
+
+/* More ranges than are kept: the first of them. */
+TEST_F(Mappings, OfManyThatAreNotUnmappedTheFirst)
+{
+    for (uint64_t i = 0; i < 10; i++)
+        map(20 + i, kBase + i * 0x1000);
+    struct call made = call();
+    fp_unmap(&made, kBase + 0x1000, 0x8800);
+    made.result = CUDA_ERROR_INVALID_VALUE;
+    mappings_unmapped(&made);
+    for (uint64_t i = 0; i < 9; i++)
+        EXPECT_NE(nullptr, memories_find(&thread_, kBase + i * 0x1000).memory) << i;
+    EXPECT_EQ(nullptr, memories_find(&thread_, kBase + 0x9000).memory);
+    made = call();
+    made.footprint = 0;
+    made.word[1] = 5;
+    mappings_unmapped(&made);
 }
 
 } // namespace

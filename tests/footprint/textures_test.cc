@@ -5,6 +5,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 extern "C" {
@@ -136,6 +137,43 @@ TEST_F(Textures, NothingIsLearntOfWhatFailed)
     textures_gone(&call, 301, 0);
     EXPECT_EQ("r10000", touched(301));
     memories_drop(memories_unmap(10000));
+}
+
+/* The driver refused to destroy it. */
+TEST_F(Textures, ThatAreNotDestroyedAfterAll)
+{
+    memory_at(10000);
+    memory_at(20000);
+    for (const int surface : {0, 1}) {
+        const std::string is = surface ? "w" : "r";
+        const auto refuse = [&](CUtexObject handle, const std::function<void()> &meanwhile = nullptr) {
+            textures_gone(&call, handle, surface);
+            EXPECT_EQ("", touched(handle));
+            if (meanwhile)
+                meanwhile();
+            call.result = CUDA_ERROR_UNKNOWN;
+            textures_left(&call, handle, surface);
+            call.result = CUDA_SUCCESS;
+        };
+        made(501, linear(10000), surface);
+        made(502, linear(99999), surface);
+        refuse(501);
+        EXPECT_EQ(is + "10000", touched(501));
+        refuse(502);
+        EXPECT_EQ("?", touched(502)) << "of what nobody has seen";
+        refuse(503);
+        EXPECT_EQ("", touched(503)) << "there never was one";
+        refuse(501, [&] { made(501, linear(20000), surface); });
+        EXPECT_EQ(is + "20000", touched(501)) << "another one";
+        refuse(501, [&] { made(501, linear(99999), surface); });
+        EXPECT_EQ("?", touched(501)) << "another one";
+        textures_gone(&call, 501, surface);
+        textures_left(&call, 501, surface);
+        EXPECT_EQ("", touched(501));
+        textures_gone(&call, 502, surface);
+    }
+    for (uint64_t base : {10000, 20000})
+        memories_drop(memories_unmap(base));
 }
 
 TEST_F(Textures, AreUnknownToAChild)

@@ -76,6 +76,42 @@ TEST_F(Touched, GraphsThatCopyPointersIn)
     CU(cuStreamDestroy(stream));
 }
 
+/* A graph that copies brings other pointers each time it is launched, into what it copies to and nothing else. */
+TEST_F(Touched, GraphsThatCopyPointersAtEachLaunch)
+{
+    CUdeviceptr table = device("table"), from = device("from"), other = device("other"), a = device("a"), b = device("b");
+    CUfunction gather = kernel(ptds_tables_ptx, "gather");
+    std::vector<CUdeviceptr> words(512, a);
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    for (const bool first : {true, false}) {
+        CUDA_MEMCPY3D copy = {};
+        copy.dstMemoryType = copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+        copy.dstDevice = table, copy.srcDevice = from, copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+        CUDA_MEMSET_NODE_PARAMS memset = {};
+        memset.dst = other, memset.elementSize = 4, memset.width = 4, memset.height = 1;
+        CUgraph graph;
+        CUgraphExec exec;
+        CUgraphNode node;
+        CU(cuGraphCreate(&graph, 0));
+        if (!first) {
+            CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+        }
+        CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+        CU(cuGraphInstantiate(&exec, graph, 0));
+        for (CUdeviceptr one : {table, from, other})
+            CU(cuMemcpyHtoD(one, words.data(), 4096)); /* all of it is known now */
+        EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b w table w a");
+        TOUCHES(cuGraphLaunch(exec, nullptr), first ? "w table r from" : "w other w table r from");
+        EXPECT_EQ(launch(gather, b, table, 0u, 0u), "!POINTERS");
+        EXPECT_EQ(launch(gather, b, from, 0u, 0u), "w b w from w a");
+        EXPECT_EQ(launch(gather, b, other, 0u, 0u), "w b w other w a");
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphDestroy(graph));
+    }
+}
+
 void CUDA_CB nothing(void *)
 {
 }

@@ -61,7 +61,7 @@ TEST_F(Touched, PointersInDeviceMemoryMove)
     EXPECT_EQ(launch(plain, c, outer, 0u, 0u), "w c w outer w table w a");
 }
 
-/* Structures packed to four bytes: a pointer begins at any multiple of that, whatever the copy begins at. */
+/* Structures may be packed: a pointer begins anywhere, whatever the copy begins at. */
 TEST_F(Touched, PointersInMemoryMayBePacked)
 {
     CUdeviceptr a = device("a"), b = device("b"), c = device("c");
@@ -70,8 +70,8 @@ TEST_F(Touched, PointersInMemoryMayBePacked)
     name("pinned", reinterpret_cast<CUdeviceptr>(pinned));
     CUfunction plain = kernel(ptds_tables_ptx, "gather");
     launch(plain, c, c, 0u, 0u);
-    for (size_t at : {0, 4, 8, 12, 52, 56})
-        for (size_t begin : {0, 4, 8, 20}) {
+    for (size_t at : {0, 1, 2, 4, 7, 8, 12, 35, 52, 55, 56})
+        for (size_t begin : {0, 1, 4, 6, 8, 20}) {
             SCOPED_TRACE(std::to_string(at) + " of a copy to " + std::to_string(begin));
             unsigned char bytes[64];
             memset(bytes, 0xee, sizeof bytes);
@@ -79,6 +79,14 @@ TEST_F(Touched, PointersInMemoryMayBePacked)
             CUdeviceptr table = device("table");
             CU(cuMemcpyHtoD(table + begin, bytes, sizeof bytes));
             EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
+            /* It is there as long as its own bytes are. */
+            for (bool stays : {true, false}) {
+                CUdeviceptr part = device("part");
+                CU(cuMemcpyHtoD(part + begin, bytes, sizeof bytes));
+                CU(cuMemsetD8(part, 0, begin + at + (stays ? 0 : 8)));
+                CU(cuMemsetD8(part + begin + at + 8, 0, 100));
+                EXPECT_EQ(launch(plain, c, part, 0u, 0u), stays ? "w c w part w a" : "w c w part");
+            }
             memset(pinned, 0xee, 4096);
             memcpy(static_cast<char *>(pinned) + at + begin, &b, sizeof b);
             EXPECT_EQ(launch(plain, c, reinterpret_cast<CUdeviceptr>(pinned), 0u, 0u), "w c w pinned w b");
@@ -320,6 +328,12 @@ TEST_F(Touched, PointersBesideTheirMemory)
     EXPECT_EQ(launch(mangled, a, begin - 4096, 0u), "w a r own");
     EXPECT_EQ(launch(mangled, a, begin - 4097, 0u), "w a");
     EXPECT_EQ(launch(mangled, a, begin + 4096, 0u), "w a r own");
+    CUfunction gather = kernel(ptds_tables_ptx, "gather");
+    CUdeviceptr table = device("table");
+    for (CUdeviceptr beside : {begin - 4, begin - 4096, begin + 4096}) {
+        CU(cuMemcpyHtoD(table + 8, &beside, 8));
+        EXPECT_EQ(launch(gather, a, table, 0u, 0u), "w a w table w own") << beside - begin;
+    }
     /* Where another one follows, an end is that one's beginning. */
     CU(cuMemHostRegister(own + 12288, 4096, 0));
     name("next", begin + 4096);
@@ -437,6 +451,28 @@ TEST_F(Touched, PointersToMemoryThatIsGone)
     CU(cuMemFree(gone));
     device("a");
     EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
+}
+
+/* Of all kinds of memory of the host that the driver only reads, what comes is seen. */
+TEST_F(Touched, PointersThatCopiesBringFromTheHost)
+{
+    alignas(4096) static CUdeviceptr registered[512];
+    CUdeviceptr table = device("table"), a = device("a"), b = device("b"), plain[512];
+    CUfunction gather = kernel(ptds_tables_ptx, "gather");
+    void *pinned;
+    CU(cuMemAllocHost(&pinned, 4096));
+    CU(cuMemHostRegister(registered, 4096, 0));
+    for (CUdeviceptr *source : {plain, static_cast<CUdeviceptr *>(pinned), registered}) {
+        memset(source, 0, 4096);
+        CU(cuMemcpyHtoD(table, source, 4096));
+        EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b w table");
+        source[7] = a;
+        CU(cuMemcpyHtoD(table, source, 4096));
+        EXPECT_EQ(launch(gather, b, table, 0u, 0u), "w b w table w a");
+    }
+    CU(cuCtxSynchronize());
+    CU(cuMemHostUnregister(registered));
+    CU(cuMemFreeHost(pinned));
 }
 
 } // namespace

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which kernels and variables are whose module's, by calls that the test makes up; and that all of the footprint's tables
+ * can be used after a fork.
+ */
+#include <gtest/gtest.h>
+
+#include <memory>
+
+extern "C" {
+#include "interpose/driver/driver.h"
+#include "interpose/footprint/footprint.h"
+#include "interpose/footprint/graphs.h"
+#include "interpose/footprint/kernels.h"
+#include "interpose/footprint/mappings.h"
+#include "interpose/footprint/memories.h"
+#include "interpose/footprint/modules.h"
+#include "interpose/footprint/reservations.h"
+#include "interpose/footprint/tables.h"
+#include "interpose/footprint/textures.h"
+}
+
+namespace
+{
+
+const char *const kPlain = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry f()\n{\n ret;\n}\n";
+const char *const kVariable = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .global .align 8 .u64 counter;\n"
+                              ".visible .entry f()\n{\n ret;\n}\n";
+const CUfunction kFunction = CUfunction(0x700), kKernel = CUfunction(0x800);
+uintptr_t g_module, g_library; /* what the driver says whose it is; 0: it refuses */
+
+CUresult module_of(CUmodule *module, CUfunction)
+{
+    *module = CUmodule(g_module);
+    return g_module != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+CUresult library_of(CUlibrary *library, CUkernel)
+{
+    *library = CUlibrary(g_library);
+    return g_library != 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+CUresult device_count(int *count)
+{
+    *count = 0;
+    return CUDA_SUCCESS;
+}
+CUresult device_attribute(int *value, CUdevice_attribute, CUdevice)
+{
+    *value = 0;
+    return CUDA_SUCCESS;
+}
+
+class Modules : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        before_.reset(new decltype(::driver)(::driver));
+        driver.cuFuncGetModule = module_of;
+        driver.cuKernelGetLibrary = library_of;
+        g_module = g_library = 0;
+        call.footprint = 1;
+        call.thread = thread_get();
+    }
+    void TearDown() override
+    {
+        modules_after_fork();
+        ::driver = *before_;
+    }
+    void load(uintptr_t handle, const char *image)
+    {
+        modules_loaded(&call, &handle, image);
+    }
+    void unload(uintptr_t handle, CUresult result = CUDA_SUCCESS)
+    {
+        modules_unloading(&call, reinterpret_cast<void *>(handle));
+        call.result = result;
+        modules_unloaded(&call, reinterpret_cast<void *>(handle));
+        call.result = CUDA_SUCCESS;
+    }
+    void gives(CUfunction function, uintptr_t handle)
+    {
+        modules_gave_function(&call, &function, reinterpret_cast<void *>(handle));
+    }
+    struct memory *variable(uint64_t base, uint64_t bytes, uintptr_t handle)
+    {
+        modules_gave_global(&call, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle));
+        return memories_find(nullptr, base).memory;
+    }
+    static uint64_t owner(CUfunction function)
+    {
+        const struct module *module = modules_of(function);
+        return module ? module->handle : 0;
+    }
+    struct call call = {};
+
+private:
+    std::unique_ptr<decltype(::driver)> before_;
+};
+
+TEST_F(Modules, HaveTheKernelsThatTheyGave)
+{
+    load(7, kPlain);
+    load(8, kVariable);
+    gives(kFunction, 7);
+    gives(kKernel, 9);
+    EXPECT_EQ(7u, owner(kFunction));
+    EXPECT_EQ(0u, owner(kKernel)) << "of one that nobody has seen";
+    g_library = 7;
+    EXPECT_EQ(7u, owner(kKernel));
+    g_module = 8;
+    EXPECT_EQ(8u, owner(kKernel)) << "as the driver says";
+    EXPECT_EQ(7u, owner(kFunction)) << "which is not asked of these";
+    gives(kFunction, 8);
+    EXPECT_EQ(8u, owner(kFunction));
+}
+
+TEST_F(Modules, TakeTheirKernelsWithThem)
+{
+    load(7, kPlain);
+    gives(kFunction, 7);
+    unload(7);
+    EXPECT_EQ(0u, owner(kFunction));
+    load(7, kVariable); /* in the same memory, for all that anybody knows */
+    EXPECT_EQ(0u, owner(kFunction));
+    gives(kKernel, 7);
+    EXPECT_EQ(7u, owner(kKernel));
+    load(7, kVariable); /* it went without a call */
+    EXPECT_EQ(0u, owner(kKernel));
+}
+
+TEST_F(Modules, TakeTheirVariablesWithThem)
+{
+    load(7, kVariable);
+    const struct memory *memory = variable(0x10000, 8, 7);
+    ASSERT_NE(nullptr, memory);
+    EXPECT_EQ(memory, variable(0x20000, 64, 7)) << "one memory";
+    EXPECT_EQ(memory, memories_find(nullptr, 0x2003f).memory);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x20040).memory);
+    unload(7);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x20000).memory);
+}
+
+/* The driver refused: the variables are where they were, and the module is known; a memory of another's that lies there by
+ * now stays. */
+TEST_F(Modules, ThatAreNotUnloadedAfterAll)
+{
+    load(7, kVariable);
+    const struct memory *memory = variable(0x10000, 8, 7);
+    unload(7, CUDA_ERROR_UNKNOWN);
+    EXPECT_EQ(memory, memories_find(nullptr, 0x10000).memory);
+    gives(kFunction, 7);
+    ASSERT_EQ(7u, owner(kFunction));
+    EXPECT_EQ(memory, modules_of(kFunction)->memory);
+    modules_unloading(&call, reinterpret_cast<void *>(7));
+    struct memory *other = memories_new(PTDS_MEMORY_DEVICE, 0x10000, 4096);
+    memories_map(other, 0x10000, 4096, 0x10000);
+    modules_unloaded(&call, reinterpret_cast<void *>(7));
+    EXPECT_EQ(other, memories_find(nullptr, 0x10000).memory);
+    memories_drop(memories_unmap(0x10000));
+    memories_drop(other);
+    unload(7);
+    unload(8);
+}
+
+/* Of an image that tells of none: the driver has one all the same. What it holds is known, as nobody has written it. */
+TEST_F(Modules, WithAVariableThatTheImageDoesNotTell)
+{
+    load(7, kPlain);
+    gives(kFunction, 7);
+    ASSERT_NE(nullptr, modules_of(kFunction));
+    EXPECT_EQ(nullptr, modules_of(kFunction)->memory);
+    struct memory *memory = variable(0x10000, 8, 7);
+    const struct module *module = modules_of(kFunction);
+    EXPECT_EQ(memory, module->memory);
+    EXPECT_EQ(1u, module->writes);
+    EXPECT_EQ(1u, module->points);
+    EXPECT_TRUE(tables_known_variables(memory));
+    unload(7);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
+    const struct memory *nobodys = variable(0x10000, 8, 7);
+    ASSERT_NE(nullptr, nobodys);
+    EXPECT_EQ(PTDS_MEMORY_GLOBAL, nobodys->kind);
+    memories_drop(memories_unmap(0x10000));
+}
+
+/* A driver that does not tell of its devices. */
+TEST_F(Modules, AreReadWhateverTheDriverLacks)
+{
+    driver.cuDeviceGetCount = nullptr;
+    driver.cuDeviceGetAttribute = device_attribute;
+    load(7, kVariable);
+    driver.cuDeviceGetCount = device_count;
+    driver.cuDeviceGetAttribute = nullptr;
+    load(8, kVariable);
+    driver.cuDeviceGetCount = nullptr;
+    load(9, kVariable);
+    for (const uintptr_t one : {7, 8, 9}) {
+        gives(kFunction, one);
+        EXPECT_EQ(one, owner(kFunction));
+        EXPECT_NE(nullptr, modules_of(kFunction)->memory);
+        unload(one);
+    }
+}
+
+/* What is freed by another address of it, or is none of a kind that can be: refused, it is where it was. */
+TEST_F(Modules, MemoryThatIsNotFreedAfterAll)
+{
+    struct memory *pinned = memories_new(PTDS_MEMORY_PINNED, 0x10000, 4096);
+    memories_map(pinned, 0x10000, 4096, 0x10000);
+    memories_map(pinned, 0x50000, 4096, 0x10000); /* for the device */
+    load(7, kVariable);
+    const struct memory *global = variable(0x20000, 64, 7);
+    for (const uint64_t base : {0x10000, 0x50000, 0x20000}) {
+        fp_free(&call, PTDS_OP_FREE, base);
+        EXPECT_EQ(nullptr, memories_find(nullptr, base).memory);
+        call.result = CUDA_ERROR_INVALID_VALUE;
+        objects_freed(&call);
+        call.result = CUDA_SUCCESS;
+    }
+    for (const uint64_t base : {0x10000, 0x50000}) {
+        EXPECT_EQ(pinned, memories_find(nullptr, base).memory);
+        EXPECT_EQ(pinned, memories_find(nullptr, base + 4095).memory);
+        EXPECT_EQ(0x10000u, base + memories_find(nullptr, base).shift);
+    }
+    EXPECT_EQ(global, memories_find(nullptr, 0x2003f).memory);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x20040).memory);
+    const uint32_t uid = global->uid;
+    unload(7);
+    EXPECT_NE(uid, global->uid) << "nobody holds it";
+    fp_free(&call, PTDS_OP_FREE, 0x10000);
+    objects_freed(&call);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x50000).memory) << "both go together";
+    memories_drop(pinned);
+    call.leaving = nullptr;
+}
+
+CUresult managed(void *value, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    EXPECT_EQ(CU_POINTER_ATTRIBUTE_IS_MANAGED, attribute);
+    *static_cast<unsigned *>(value) = address == 0x30000;
+    return CUDA_SUCCESS;
+}
+
+/* The host stores there without a call. */
+TEST_F(Modules, VariablesThatTheHostCanTouch)
+{
+    driver.cuPointerGetAttribute = managed;
+    load(7, kVariable);
+    load(8, kVariable);
+    EXPECT_FALSE(tables_is_hosts(variable(0x20000, 8, 7)));
+    struct memory *memory = variable(0x30000, 8, 8);
+    EXPECT_EQ(1, memory->host);
+    EXPECT_TRUE(tables_is_hosts(memory));
+    memory->host = 2; /* enum memory_host: mapped elsewhere */
+    EXPECT_FALSE(tables_is_hosts(memory));
+    unload(7);
+    unload(8);
+}
+
+/* Host memory has another address for the device, as long as it is there; nobody else's is taken over. */
+TEST_F(Modules, MemoryWithADeviceAddress)
+{
+    struct memory *pinned = memories_new(PTDS_MEMORY_PINNED, 0x10000, 4096);
+    memories_map(pinned, 0x10000, 4096, 0x10000);
+    const auto at = [this](uint64_t device, uint64_t host, CUresult result = CUDA_SUCCESS) {
+        call.result = result;
+        objects_device_pointer(&call, &device, sizeof device, reinterpret_cast<void *>(host));
+        call.result = CUDA_SUCCESS;
+        return memories_find(nullptr, device);
+    };
+    EXPECT_EQ(nullptr, at(0x50010, 0x10010, CUDA_ERROR_INVALID_VALUE).memory);
+    EXPECT_EQ(nullptr, at(0x50010, 0x90010).memory) << "of memory that nobody has seen";
+    const struct place place = at(0x50010, 0x10010);
+    EXPECT_EQ(pinned, place.memory);
+    EXPECT_EQ(0x50000u, place.begin);
+    EXPECT_EQ(0x51000u, place.end);
+    EXPECT_EQ(0x10000u, place.begin + place.shift);
+    EXPECT_EQ(0x10000u, at(0x10010, 0x10010).begin) << "the same address";
+    load(7, kVariable);
+    const struct memory *other = variable(0x60000, 64, 7);
+    EXPECT_EQ(other, at(0x60010, 0x10010).memory);
+    unload(7);
+    memories_unmap_memory(pinned);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x50000).memory);
+    memories_drop(pinned);
+}
+
+/* Nobody has touched the parent's memories, nor what they are mapped in. */
+TEST_F(Modules, AndLedgersAreForgottenInAFork)
+{
+    const CUdeviceptr reserved = 0x200000;
+    reservations_made(&call, &reserved, 0x10000);
+    struct memory *memory = memories_new(PTDS_MEMORY_MAPPED, reserved, 4096);
+    reservations_take(memory, reserved, 4096);
+    memories_map(memory, reserved, 4096, reserved);
+    struct memory *reservation = memories_reservation(memory);
+    ASSERT_NE(nullptr, reservation);
+    memory->ledger = reservation->ledger = reinterpret_cast<struct ledger *>(8);
+    memories_after_fork();
+    EXPECT_EQ(nullptr, memory->ledger);
+    EXPECT_EQ(nullptr, reservation->ledger);
+    memories_drop(memories_unmap(reserved));
+    memories_drop(memory);
+    fp_unreserve(&call, reserved);
+    reservations_freed(&call);
+    call.leaving = nullptr;
+}
+
+/* Each of these takes its lock. */
+TEST_F(Modules, AndAllElseCanBeUsedAfterAFork)
+{
+    const uint64_t base = 0x100000;
+    memories_after_fork();
+    tables_after_fork();
+    allocations_after_fork();
+    mappings_after_fork();
+    reservations_after_fork();
+    textures_after_fork();
+    graphs_after_fork();
+    modules_after_fork();
+    footprint_kernels_after_fork();
+    struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, base, 64);
+    memories_map(memory, base, 64, base);
+    tables_filled(nullptr, memory, base, &base, sizeof base);
+    EXPECT_NE(nullptr, *memories_table(memory));
+    const CUdeviceptr reserved = 0x200000;
+    reservations_made(&call, &reserved, 4096);
+    const CUgraphExec exec = CUgraphExec(0x300);
+    objects_graph_exec(&call, &exec, nullptr, 0);
+    EXPECT_NE(0u, call.object);
+    load(7, kPlain);
+    EXPECT_NE(nullptr, kernels_find(call.thread, kFunction));
+    fp_unreserve(&call, reserved);
+    EXPECT_NE(nullptr, call.leaving);
+    reservations_freed(&call);
+    call.leaving = nullptr;
+    memories_drop(memories_unmap(base));
+    memories_drop(memory);
+}
+
+} // namespace
