@@ -20,7 +20,6 @@
 
 void guard_capture_takes(struct stream *stream)
 {
-    struct order_plan plan;
     if (!guard_on || !stream || !stream->lane)
         return;
     int saved = errno, cancel;
@@ -30,15 +29,15 @@ void guard_capture_takes(struct stream *stream)
         lock_drop(&guard_state.lock);
         return;
     }
-    order_lane_close(&guard_state.order, (unsigned)lane, &plan);
+    int mark = order_lane_close(&guard_state.order, (unsigned)lane);
     uint32_t ticket = rails_ticket((unsigned)lane);
-    if (plan.mark_first >= 0)
-        rails[lane].marked_by[plan.mark_first] = ticket;
+    if (mark >= 0)
+        rails[lane].marked_by[mark] = ticket;
     lock_drop(&guard_state.lock);
     cancel = cancel_off();
     rails_await_turn((unsigned)lane, ticket);
-    if (plan.mark_first >= 0)
-        rails_record_mark((unsigned)lane, plan.mark_first);
+    if (mark >= 0)
+        rails_record_mark((unsigned)lane, mark);
     rails_served((unsigned)lane, ticket);
     cancel_back(cancel);
     errno = saved;
@@ -95,8 +94,8 @@ static void event_done(struct call *C)
 
 void guard_enter(struct call *C)
 {
-    if (C->op == PTDS_OP_EVENT_DESTROY && C->event)
-        guard_event_gone(C->event);
+    if (C->op == PTDS_OP_EVENT_DESTROY)
+        C->guarded.leaving = C->event ? guard_event_leaves(C->event) : NULL;
     else if (C->op == PTDS_OP_STREAM_DESTROY && C->stream)
         guard_capture_takes(C->stream);
     else if (C->op == PTDS_OP_CTX_SYNC)
@@ -123,8 +122,9 @@ static __attribute__((noinline)) void leave_turn(struct call *C)
         turn_done(C, C->result);
     if (C->guarded.settled && C->result == CUDA_SUCCESS)
         copied(C);
-    if (C->guarded.kind == GUARD_RECORD && C->result != CUDA_SUCCESS)
-        guard_event_unrecorded(C->event);
+    int records = C->event && (C->guarded.kind == GUARD_RECORD || C->guarded.kind == GUARD_WORK);
+    if (records && C->result != CUDA_SUCCESS)
+        guard_event_refused(C->event, C->guarded.until);
 }
 
 void guard_leave(struct call *C)
@@ -154,6 +154,8 @@ void guard_learn(struct call *C)
         guard_finish_alone(C);
     if (C->guarded.waits) /* an implicit form, and its wait */
         turn_done(C, C->result);
+    if (C->op == PTDS_OP_EVENT_DESTROY)
+        guard_event_left(C->event, C->guarded.leaving, C->result == CUDA_SUCCESS);
     if (C->result != CUDA_SUCCESS)
         return;
     switch (C->op) {

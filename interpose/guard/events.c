@@ -40,6 +40,14 @@ struct guard_event *guard_event_make(CUevent event)
     return entry ? entry : make(event, 1, 0); /* what is not known may measure */
 }
 
+static void forget(struct guard_event *entry)
+{
+    lock_take(&guard_state.lock);
+    order_recorded_drop(&entry->recorded);
+    order_recorded_drop(&entry->before);
+    lock_drop(&guard_state.lock);
+}
+
 void guard_event_created(CUevent event, unsigned flags, int opened)
 {
     int timed = !(flags & CU_EVENT_DISABLE_TIMING), foreign = opened || (flags & CU_EVENT_INTERPROCESS);
@@ -48,12 +56,10 @@ void guard_event_created(CUevent event, unsigned flags, int opened)
         make(event, timed, foreign);
         return;
     }
-    lock_take(&guard_state.lock);
-    order_recorded_drop(&entry->recorded);
+    forget(entry);
     entry->timed = (uint8_t)timed;
     entry->foreign = (uint8_t)foreign;
     entry->elsewhere = 0;
-    lock_drop(&guard_state.lock);
 }
 
 void guard_event_recorded_elsewhere(CUevent event)
@@ -63,24 +69,49 @@ void guard_event_recorded_elsewhere(CUevent event)
         entry->elsewhere = 1;
 }
 
-void guard_event_unrecorded(CUevent event)
+void guard_event_recording(struct guard_event *entry)
+{
+    order_recorded_drop(&entry->before);
+    entry->before = entry->recorded;
+    entry->elsewhere_before = entry->elsewhere;
+    entry->recorded = (struct recorded){0};
+    entry->elsewhere = 0;
+}
+
+void guard_event_refused(CUevent event, moment at)
 {
     struct guard_event *entry = guard_event_find(event);
     if (!entry)
         return;
     lock_take(&guard_state.lock);
-    order_recorded_drop(&entry->recorded);
+    if (entry->recorded.at == at) {
+        order_recorded_drop(&entry->recorded);
+        entry->recorded = entry->before;
+        entry->elsewhere = entry->elsewhere_before;
+        entry->before = (struct recorded){0};
+    } else if (entry->before.at == at) { /* another thread has recorded it since */
+        order_recorded_drop(&entry->before);
+    }
     lock_drop(&guard_state.lock);
 }
 
-void guard_event_gone(CUevent event)
+void guard_event_unrecorded(CUevent event)
 {
-    struct guard_event *entry = (struct guard_event *)map_remove(&events, (uint64_t)event);
-    if (!entry)
+    struct guard_event *entry = guard_event_find(event);
+    if (entry)
+        forget(entry);
+}
+
+struct guard_event *guard_event_leaves(CUevent event)
+{
+    return (struct guard_event *)map_remove(&events, (uint64_t)event);
+}
+
+void guard_event_left(CUevent event, struct guard_event *entry, int gone)
+{
+    if (!entry || (!gone && map_get_or_set(&events, (uint64_t)event, (uint64_t)entry) == (uint64_t)entry))
         return;
-    lock_take(&guard_state.lock);
-    order_recorded_drop(&entry->recorded);
-    lock_drop(&guard_state.lock);
+    forget(entry);
     lock_take(&unused_lock);
     entry->next = unused;
     unused = entry;

@@ -9,10 +9,11 @@
 #include "interpose/state/call.h"
 
 struct guard_event {
-    struct recorded recorded;
-    uint8_t timed;     /* it measures */
-    uint8_t foreign;   /* other processes record it or wait for it */
+    struct recorded recorded, before; /* before: what it carries if the driver refuses the newest record */
+    uint8_t timed;                    /* it measures */
+    uint8_t foreign;                  /* other processes record it or wait for it */
     uint8_t elsewhere; /* last recorded by a call that is no operation of a lane: a graph's launch, a context's event */
+    uint8_t elsewhere_before;
     struct guard_event *next;
 };
 
@@ -25,9 +26,19 @@ struct guard_event *guard_event_make(CUevent event);
 /* opened: made by another process. */
 void guard_event_created(CUevent event, unsigned flags, int opened);
 void guard_event_recorded_elsewhere(CUevent event);
-void guard_event_gone(CUevent event);
 
-/* The record failed: what the event carries is not known any more. */
+/* About to be destroyed: nobody finds it from here on, since its handle may be another's before the call is back. The
+ * second: it is gone, or the driver has refused. */
+struct guard_event *guard_event_leaves(CUevent event);
+void guard_event_left(CUevent event, struct guard_event *entry, int gone);
+
+/* Locked: a record is registered, which fills in what the event carries. */
+void guard_event_recording(struct guard_event *entry);
+
+/* The driver refused the record that was registered at that moment: the event carries what it did before. */
+void guard_event_refused(CUevent event, moment at);
+
+/* All that it stands for is done. */
 void guard_event_unrecorded(CUevent event);
 void guard_events_after_fork(void);
 

@@ -51,6 +51,33 @@ int order_reclaim(struct order *o, unsigned number)
     return 1;
 }
 
+int order_is_owed(const struct order *o, unsigned number)
+{
+    const struct lane *lane = o->lanes[number];
+    for (unsigned i = 0; i < o->high; i++) {
+        const struct lane *other = o->lanes[i];
+        moment first = other->open && other->last > other->completed ? other->first : UINT64_MAX;
+        if (i != number && (reach_until(&lane->promise.reach, i) >= first || reach_until(&lane->joined_then, i) >= first))
+            return 1;
+    }
+    return 0;
+}
+
+struct promise_kept order_lane_kept(const struct order *o, unsigned number)
+{
+    const struct lane *lane = o->lanes[number];
+    return (struct promise_kept){lane->last, lane->default_then, lane->promise.defaults, lane->promise.blocking};
+}
+
+void order_lane_resumes(struct order *o, unsigned number, const struct promise_kept *kept)
+{
+    struct lane *lane = o->lanes[number];
+    lane->last = kept->last;
+    lane->default_then = kept->default_then;
+    lane->promise.defaults = kept->defaults;
+    lane->promise.blocking = kept->blocking;
+}
+
 void lanes_crowded(struct order *o)
 {
     o->crowded = o->now;
@@ -171,12 +198,10 @@ int16_t lanes_mark_after(struct order *o, unsigned number)
     return mark(o, number);
 }
 
-void order_lane_close(struct order *o, unsigned number, struct order_plan *plan)
+int order_lane_close(struct order *o, unsigned number)
 {
     struct lane *lane = o->lanes[number];
-    plan->at = 0;
-    plan->count = 0;
-    plan->mark_after = -1;
-    plan->mark_first = lane->gone || is_marked(lane) ? -1 : mark(o, number);
+    int first = lane->gone || is_marked(lane) ? -1 : mark(o, number);
     lane->gone = 1;
+    return first;
 }

@@ -147,9 +147,16 @@ struct order_plan {
 /* Opens a lane; -1: all are taken. Domains are numbered by the caller from 0. */
 int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int eager);
 
-/* The lane's stream is about to be destroyed. plan->mark_first: what has to be recorded before. The lane stays until
+/* The lane's stream is about to be destroyed. Which mark has to be recorded before; -1 none. The lane stays until
  * order_reclaim finds its work done. */
-void order_lane_close(struct order *o, unsigned lane, struct order_plan *plan);
+int order_lane_close(struct order *o, unsigned lane);
+
+/* Whether work of single lanes is pending that the lane alone was promised. */
+int order_is_owed(const struct order *o, unsigned lane);
+
+/* The lane's stream lives, and gets another lane when it works again: what is kept of the one for the other. */
+struct promise_kept order_lane_kept(const struct order *o, unsigned lane);
+void order_lane_resumes(struct order *o, unsigned lane, const struct promise_kept *kept);
 
 /* Gives a gone lane back whose work is all known to be done. 1 if it did. */
 int order_reclaim(struct order *o, unsigned lane);

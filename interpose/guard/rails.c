@@ -234,12 +234,27 @@ int rails_is_idle(unsigned lane)
     return rails_no_turns(lane) && !gate_is_quick(&rails[lane].gate);
 }
 
+/* The lane's stream, if it may work again: then it gets another lane. */
+static struct stream *living(unsigned lane)
+{
+    struct stream *stream = rails[lane].stream;
+    int lives = stream && rails_has_stream(stream) == (int)lane && !__atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE);
+    return lives ? stream : NULL;
+}
+
 static int reclaim(unsigned lane)
 {
-    if (!rails_is_idle(lane) || !order_reclaim(&guard_state.order, lane))
+    struct stream *stream = living(lane);
+    struct promise_kept kept = order_lane_kept(&guard_state.order, lane);
+    if (!rails_is_idle(lane) || (stream && order_is_owed(&guard_state.order, lane)) ||
+        !order_reclaim(&guard_state.order, lane))
         return 0;
     forget_marks(lane);
-    rails[lane].stream = NULL; /* one that a capture has taken in gets another lane afterwards */
+    rails[lane].stream = NULL;
+    if (stream) {
+        stream->lane = 0;
+        stream->promised = kept;
+    }
     return 1;
 }
 
@@ -262,13 +277,14 @@ static void ask_gone(unsigned lane)
         order_done(&guard_state.order, lane, at);
 }
 
-/* A lane of a stream that lives and is idle can serve another one meanwhile. */
+/* A lane of a stream that lives and is idle can serve another one meanwhile. One of the shim's own stays its own, but its
+ * work may be what another one still has to come after. */
 static void ask_idle(unsigned lane)
 {
     struct lane *asked = guard_state.order.lanes[lane];
     CUstream handle = rails[lane].handle;
     moment at = asked->last;
-    if (asked->eager || !rails[lane].stream || !rails_is_idle(lane))
+    if (asked->eager || !rails_is_idle(lane) || (!rails[lane].stream && at <= asked->completed))
         return;
     uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane); /* whoever destroys the stream waits for its turn */
     lock_drop(&guard_state.lock);
@@ -279,16 +295,15 @@ static void ask_idle(unsigned lane)
     if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
         return;
     order_done(&guard_state.order, lane, at);
-    rails[lane].stream->lane = 0;
-    asked->gone = 1;
+    asked->gone = living(lane) && !order_is_owed(&guard_state.order, lane);
 }
 
 /* Looks at some lanes in turn. 1: one was found whose work is done. */
 static int find_free(unsigned most)
 {
-    static unsigned next;
+    static unsigned next[2]; /* all of them are come by, however many are looked at in between */
     for (unsigned i = 0; i < most; i++) {
-        unsigned lane = next++ % ORDER_LANES;
+        unsigned lane = next[most == ORDER_LANES]++ % ORDER_LANES;
         struct lane *candidate = guard_state.order.lanes[lane];
         if (lane >= guard_state.order.high || !candidate->open)
             continue;
@@ -319,7 +334,6 @@ static int force_free(void)
         if (rails[lane].uid != uid || guard_state.order.lanes[lane]->last != at || !rails[lane].stream)
             continue;
         order_done(&guard_state.order, lane, at);
-        rails[lane].stream->lane = 0;
         guard_state.order.lanes[lane]->gone = 1;
         if (reclaim(lane))
             return 1;
@@ -366,6 +380,7 @@ int rails_of_stream(struct stream *stream, struct context *context)
         rails_close_unmarked((unsigned)lane);
     if (others >= 0 || lane < 0)
         return others;
+    order_lane_resumes(&guard_state.order, (unsigned)lane, &stream->promised);
     rails[lane].stream = stream;
     stream->lane = (uint32_t)lane + 1;
     return lane;

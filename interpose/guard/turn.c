@@ -61,8 +61,8 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
     struct guarded *guarded = &C->guarded;
     const struct lane *lane = guard_state.order.lanes[op->lane];
     if (event && op->work && guarded->kind != GUARD_AWAIT) {
+        guard_event_recording(event);
         order_event_recorded(&guard_state.order, op->lane, &event->recorded);
-        event->elsewhere = 0;
     }
     if (event && guarded->kind == GUARD_AWAIT)
         order_event_awaited(&guard_state.order, op->lane, &event->recorded);

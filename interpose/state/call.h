@@ -17,6 +17,9 @@
 
 #define CALL_WORDS 40u
 
+struct guard_event;
+struct module;
+
 /* How a call whose stream is implicit reaches its target. */
 enum call_way {
     CALL_AS_IS,   /* the function that was called */
@@ -36,6 +39,7 @@ struct guarded {
     int16_t mark_after;
     uint16_t lane;
     uint32_t ticket;
+    struct guard_event *leaving; /* of a call that destroys an event, from before it: no longer found; NULL none */
     uint64_t until, real[PROMISE_LANES];
     struct promise promise; /* what all that follows the host's wait is promised */
 };
@@ -70,6 +74,7 @@ struct call {
     struct device_sample *sample; /* device_times: events around this call; NULL none */
     struct device_pool *sample_pool;
     struct memory *leaving; /* of the calls that free memory: no longer found by address, held until after the call */
+    struct module *module;  /* of the calls that unload one, the same */
     uint16_t edges;         /* EDGE records made for it */
     /* the footprint */
     uint8_t footprint; /* 1: somebody wants it */

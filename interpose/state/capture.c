@@ -76,11 +76,13 @@ static struct capture *with_member(const struct member *member)
     return NULL;
 }
 
+#define ONE_LESS UINT32_MAX
+
 /* In the context whose legacy work minds the member; NULL where none does. */
-static void count(struct context *context, int step)
+static void count(struct context *context, uint32_t more)
 {
     if (context)
-        __atomic_add_fetch(&context->blocking_captures, step > 0 ? 1u : UINT32_MAX, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&context->blocking_captures, more, __ATOMIC_RELAXED);
 }
 
 static struct context *minded_in(const struct member *member)
@@ -138,10 +140,10 @@ static void close_capture(struct capture *capture)
         if (stream->capturing != capture->serial)
             continue;
         __atomic_store_n(&stream->capturing, 0, __ATOMIC_RELAXED);
-        count(stream->minded_in, -1);
+        count(stream->minded_in, ONE_LESS);
     }
     for (uint32_t i = 0; i < capture->thread_count; i++)
-        count(minded_in(&capture->thread[i]), -1);
+        count(minded_in(&capture->thread[i]), ONE_LESS);
     capture->open = 0;
     if (__atomic_sub_fetch(&captures_open, 1, __ATOMIC_RELAXED) == 0)
         map_clear(&events);
@@ -165,7 +167,7 @@ void capture_stream_gone(const struct stream *stream)
     for (int i = 0; i < CAPTURES; i++) {
         if (captures[i].open && captures[i].serial == stream->capturing && captures[i].origin.stream != stream) {
             unlink_stream(&captures[i], stream);
-            count(stream->minded_in, -1);
+            count(stream->minded_in, ONE_LESS);
         }
         if (captures[i].open && captures[i].origin.stream == stream)
             close_capture(&captures[i]);

@@ -11,6 +11,7 @@
 
 #include "interpose/api/cuda_abi.h"
 #include "interpose/base/retired.h"
+#include "interpose/state/promise.h"
 #include "interpose/trace/format.h"
 
 struct call;
@@ -41,8 +42,9 @@ struct stream {
     uint32_t gone;
     uint32_t capturing; /* the capture that it takes part in; 0 none */
     struct stream *next_captured;
-    struct context *minded_in; /* whose legacy work minds that, as it was counted; NULL none */
-    uint32_t lane;             /* the guard's, + 1; 0 none */
+    struct context *minded_in;    /* whose legacy work minds that, as it was counted; NULL none */
+    uint32_t lane;                /* the guard's, + 1; 0 none */
+    struct promise_kept promised; /* while it has none */
     struct context *context;
     struct stream *next; /* in its hash chain */
     struct retired retired;
@@ -68,8 +70,10 @@ uint32_t objects_uid(enum object_kind kind);
 /* The book-keeping of api.def's before and after columns. All look at C->result where they run after the call. */
 void objects_stream_created(struct call *C, const CUstream *stream, unsigned flags, int priority);
 void objects_stream_gone(struct call *C, CUstream stream);
+void objects_stream_left(struct call *C, CUstream stream);
 void objects_event_created(struct call *C, const CUevent *event, unsigned flags);
 void objects_event_gone(struct call *C, CUevent event);
+void objects_event_left(const struct call *C, CUevent event);
 void objects_context_created(struct call *C, const CUcontext *context);
 void objects_context_green(struct call *C, const CUcontext *context);
 void objects_context_current(struct call *C, CUcontext context);

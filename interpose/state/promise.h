@@ -30,4 +30,9 @@ struct promise {
     struct reach reach;        /* and of single lanes up to these, included */
 };
 
+/* What a stream was promised whose lane serves another one until it works again, besides single lanes' work. */
+struct promise_kept {
+    moment last, default_then, defaults, blocking; /* as in struct lane (guard/order.h) and its promise */
+};
+
 #endif

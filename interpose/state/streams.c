@@ -54,15 +54,14 @@ static void take_out(struct stream **link)
     retired_add(&gone, &stream->retired);
 }
 
+/* Under the lock. */
 static void bury(struct stream *stream)
 {
     struct stream **link = bucket_of(stream->handle);
-    lock_take(&streams_lock);
     while (*link && *link != stream)
         link = &(*link)->next;
     if (*link)
         take_out(link);
-    lock_drop(&streams_lock);
 }
 
 void streams_go_with(const struct context *context)
@@ -97,6 +96,7 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
         stream->context = context;
         stream->capturing = 0;
         stream->lane = 0;
+        stream->promised = (struct promise_kept){0};
         __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
     }
     lock_drop(&streams_lock);
@@ -178,12 +178,28 @@ void objects_stream_gone(struct call *C, CUstream handle)
     C->context = stream->context;
     C->stream = stream;
     C->stream_uid = C->target_uid = stream->uid;
+    C->word[1] = stream->kind;
     if (state_hooks.stream_leaves)
         state_hooks.stream_leaves(handle);
-    STATE_TELL(stream_seen, NULL, stream->uid, handle, stream->context, stream->kind, PTDS_LIFE_GONE, 0);
     __atomic_store_n(&stream->gone, 1, __ATOMIC_SEQ_CST);
     capture_stream_gone(stream);
-    bury(stream);
+}
+
+/* Its entry may be that of a new stream with its handle by now. */
+void objects_stream_left(struct call *C, CUstream handle)
+{
+    struct stream *stream = C->stream;
+    if (!stream)
+        return;
+    if (C->result == CUDA_SUCCESS)
+        STATE_TELL(stream_seen, NULL, C->stream_uid, handle, C->context, (uint32_t)C->word[1], PTDS_LIFE_GONE, 0);
+    lock_take(&streams_lock);
+    int same = stream->uid == C->stream_uid;
+    if (same && C->result == CUDA_SUCCESS)
+        bury(stream);
+    else if (same)
+        __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
+    lock_drop(&streams_lock);
 }
 
 uint32_t objects_own_stream(struct context *context, CUstream handle, int non_blocking, int priority)

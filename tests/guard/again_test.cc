@@ -83,19 +83,19 @@ TEST_F(Short, MemoryByTwoParameters)
     ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
     uint64_t first = memory->base, second = memory->base + 64;
     void *params[] = {&first, &second};
-    kernel_.params = kernel_.words = 2;
-    kernel_.word[0] = {0, 0, 0, 0};
-    kernel_.word[1] = {1, 0, 1, 0};
+    kernel_.params = kernel_.listed = 2;
+    kernel_.param[0] = {0, 0, 8, 0};
+    kernel_.param[1] = {1, 8, 8, 0};
     for (int reader = 0; reader < 3; reader++) {
-        kernel_.word[0].flags = reader == 0 ? SIGNATURE_READS : 0;
-        kernel_.word[1].flags = reader == 1 ? SIGNATURE_READS : 0;
+        kernel_.param[0].flags = reader == 0 ? SIGNATURE_READS : 0;
+        kernel_.param[1].flags = reader == 1 ? SIGNATURE_READS : 0;
         struct touched touched = {};
         ASSERT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched));
         ASSERT_EQ(1, touched.count);
         EXPECT_EQ(memory, touched.at[0].memory);
         EXPECT_EQ(1u, touched.at[0].writes) << reader;
     }
-    kernel_.params = kernel_.words = 0;
+    kernel_.params = kernel_.listed = 0;
     memories_drop(memories_unmap(memory->base));
     memories_drop(memory);
 }
@@ -110,8 +110,8 @@ TEST_F(Short, AKernelWithAPointerNeedsAClaim)
     struct again again = {};
     EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
     guard_launched_again(&again);
-    kernel_.params = kernel_.words = 1;
-    kernel_.word[0] = {};
+    kernel_.params = kernel_.listed = 1;
+    kernel_.param[0] = {0, 0, 8, 0};
     EXPECT_EQ(0, guard_launch_again(&again, kFunction, params));
     EXPECT_EQ(1u, a_->thread.missed);
     a_->thread.missed = 0;
@@ -119,7 +119,7 @@ TEST_F(Short, AKernelWithAPointerNeedsAClaim)
     EXPECT_EQ(1, guard_launch_again(&again, kFunction, params));
     EXPECT_EQ(uint32_t{GATE_HELD | GATE_QUICK}, rails[a_->lane()].gate);
     guard_launched_again(&again);
-    kernel_.params = kernel_.words = 0;
+    kernel_.params = kernel_.listed = 0;
     memories_drop(memories_unmap(memory->base));
     memories_drop(memory);
 }
@@ -129,16 +129,14 @@ TEST_F(Short, MoreWordsThanARecordHas)
 {
     struct memory *memory = memories_new(PTDS_MEMORY_DEVICE, 0x71000000, 4096);
     ASSERT_EQ(1, memories_map(memory, memory->base, memory->bytes, memory->base));
-    uint64_t pointer = memory->base, kept[KERNEL_WORDS + 8];
-    void *params[KERNEL_WORDS];
-    for (unsigned i = 0; i < KERNEL_WORDS; i++) {
+    uint64_t pointer = memory->base, kept[KERNEL_PARAMS + 8];
+    void *params[KERNEL_PARAMS];
+    for (unsigned i = 0; i < KERNEL_PARAMS; i++) {
         params[i] = &pointer;
-        kernel_.word[i] = {};
-        kernel_.word[i].param = uint16_t(i);
-        kernel_.word[i].place = uint16_t(i);
+        kernel_.param[i] = {uint16_t(i), uint16_t(8 * i), 8, 0};
     }
-    for (unsigned words = 1; words <= KERNEL_WORDS; words++) {
-        kernel_.params = kernel_.words = words;
+    for (unsigned words = 1; words <= KERNEL_PARAMS; words++) {
+        kernel_.params = kernel_.listed = words;
         std::fill(std::begin(kept), std::end(kept), 99);
         struct touched touched = {};
         EXPECT_EQ(1, kernels_touch_plainly(&a_->thread, &kernel_, params, &touched)) << words;
@@ -150,7 +148,7 @@ TEST_F(Short, MoreWordsThanARecordHas)
             EXPECT_EQ(memory->base | uint64_t{i} << PTDS_LAUNCH_ADDRESS_BITS, kept[3 + i]);
         EXPECT_EQ(99u, kept[CALL_WORDS]) << words;
     }
-    kernel_.params = kernel_.words = 0;
+    kernel_.params = kernel_.listed = 0;
     memories_drop(memories_unmap(memory->base));
     memories_drop(memory);
 }

@@ -183,11 +183,10 @@ TEST(Claims, AfterAHostsWaitTheNextOperationIsRegistered)
 TEST(Claims, NonBlockingStreamsAreNotForgottenHoweverManyThereWere)
 {
     static struct order o;
-    static struct order_plan plan;
     for (int i = 0; i < 65536; i++) {
         const int lane = order_lane_open(&o, LANE_NON_BLOCKING, 0, 0);
         ASSERT_EQ(0, lane);
-        order_lane_close(&o, lane, &plan);
+        order_lane_close(&o, lane);
         ASSERT_EQ(1, order_reclaim(&o, lane));
     }
     EXPECT_TRUE(o.free_running);

@@ -5,6 +5,10 @@
  */
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 extern "C" {
 #include "interpose/guard/events.h"
 #include "interpose/guard/guard.h"
@@ -17,6 +21,11 @@ namespace
 {
 
 const CUevent one = reinterpret_cast<CUevent>(0x10), other = reinterpret_cast<CUevent>(0x20);
+
+void guard_event_gone(CUevent event)
+{
+    guard_event_left(event, guard_event_leaves(event), 1);
+}
 
 class Events : public testing::Test
 {
@@ -95,13 +104,62 @@ TEST_F(Events, AreKeptInTheSameMemory)
     guard_event_gone(third);
 }
 
+/* The driver refused to destroy it: it is found again, unless there is another one with its handle by now. */
+TEST_F(Events, ThatAreNotDestroyedAfterAll)
+{
+    guard_event_created(one, CU_EVENT_DISABLE_TIMING, 1);
+    struct guard_event *entry = guard_event_leaves(one);
+    EXPECT_EQ(nullptr, guard_event_find(one));
+    guard_event_left(one, entry, 0);
+    EXPECT_EQ(entry, guard_event_find(one));
+    expect(one, 0, 1, 0);
+    entry = guard_event_leaves(one);
+    guard_event_created(one, 0, 0);
+    guard_event_left(one, entry, 0);
+    expect(one, 1, 0, 0);
+    guard_event_created(other, 0, 0);
+    EXPECT_EQ(entry, guard_event_find(other)) << "whose memory serves again";
+    EXPECT_EQ(nullptr, guard_event_leaves(CUevent(0x30)));
+    guard_event_left(CUevent(0x30), nullptr, 0);
+    EXPECT_EQ(nullptr, guard_event_find(CUevent(0x30)));
+}
+
 TEST_F(Events, ChangeUnderTheLock)
 {
     guard_event_created(one, 0, 0);
     EXPECT_TRUE(waits([] { guard_event_created(one, 0, 0); }));
     EXPECT_TRUE(waits([] { guard_event_unrecorded(one); }));
+    EXPECT_TRUE(waits([] { guard_event_refused(one, 1); }));
     EXPECT_TRUE(waits([] { guard_event_gone(one); }));
     EXPECT_EQ(guard_state.lock.held, 0u) << "and each drops it";
+}
+
+/* What is kept serves one at a time, however many threads make and destroy theirs. */
+TEST_F(Events, OfManyThreadsAreEachItsOwn)
+{
+    enum { kThreads = 4, kEach = 4, kRounds = 4000 };
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (uintptr_t t = 0; t < kThreads; t++) {
+        threads.emplace_back([t, &wrong] {
+            for (int round = 0; round < kRounds; round++) {
+                struct guard_event *entries[kEach];
+                for (uintptr_t i = 0; i < kEach; i++) {
+                    const CUevent event = reinterpret_cast<CUevent>(0x1000 * (t + 1) + 0x10 * i);
+                    guard_event_created(event, 0, 0);
+                    entries[i] = guard_event_find(event);
+                    entries[i]->recorded.lane = uint16_t(t * kEach + i);
+                }
+                for (uintptr_t i = 0; i < kEach; i++) {
+                    wrong += entries[i]->recorded.lane != t * kEach + i;
+                    guard_event_gone(reinterpret_cast<CUevent>(0x1000 * (t + 1) + 0x10 * i));
+                }
+            }
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    EXPECT_EQ(0, wrong);
 }
 
 TEST_F(Events, OfTheParentAreNoneOfAForkedChilds)

@@ -26,7 +26,7 @@ void empty_order()
         order_all_done(&g_order, d, g_order.now + 1);
     for (unsigned i = 0; i < g_order.high; i++) {
         if (g_order.lanes[i]->open)
-            order_lane_close(&g_order, i, &g_plan);
+            order_lane_close(&g_order, i);
         order_reclaim(&g_order, i);
     }
     reach_drop(&g_order.known);
@@ -326,11 +326,8 @@ void Executor::close(const Call &call, Outcome *outcome)
 {
     std::vector<uint16_t> &own = of_stream_[call.stream];
     for (uint16_t lane : own) {
-        g_plan.mark_first = g_plan.mark_after = -1;
-        g_plan.count = 0;
         catch_up(nullptr);
-        order_lane_close(&g_order, lane, &g_plan);
-        record_mark(lane, g_plan.mark_first, outcome);
+        record_mark(lane, order_lane_close(&g_order, lane), outcome);
         lanes_[lane].gone = true;
         gone_.push_back(lane);
     }

@@ -37,8 +37,26 @@ TEST_F(Locked, CallsBeforeTheDriverHasThem)
     EXPECT_TRUE(waits_before(kNoStream, API_cuEventSynchronize, PTDS_OP_EVENT_SYNC, [=](struct call *C) { C->event = e; }));
     EXPECT_TRUE(
         waits_before(kNoStream, API_cuStreamDestroy_v2, PTDS_OP_STREAM_DESTROY, [=](struct call *C) { C->stream = s; }));
-    EXPECT_TRUE(
-        waits_before(kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, [=](struct call *C) { C->event = e; }));
+}
+
+/* The host waits for what it found under the lock. */
+TEST_F(Locked, CopiesThatTheHostWaitsForFirst)
+{
+    writes(a_, &m_);
+    bool early = false;
+    lock_take(&guard_state.lock);
+    std::thread copying([this] {
+        begin(a_, kDefault, API_cuMemcpyDtoHAsync_v2, PTDS_OP_COPY, [this](struct call *C) {
+            touching(&m_, 0)(C);
+            C->kinds = PTDS_MEMORY_PAGEABLE | PTDS_MEMORY_DEVICE << 4;
+        });
+    });
+    usleep(20000);
+    early = !g_said.empty();
+    lock_drop(&guard_state.lock);
+    copying.join();
+    EXPECT_FALSE(early);
+    EXPECT_EQ("host after L0; L0", end(a_));
 }
 
 TEST_F(Locked, CallsAfterwards)
@@ -52,6 +70,8 @@ TEST_F(Locked, CallsAfterwards)
     EXPECT_TRUE(waits_after(kDefault, API_cuMemcpyDtoHAsync_v2, PTDS_OP_COPY,
                             [](struct call *C) { C->kinds = PTDS_MEMORY_PAGEABLE | PTDS_MEMORY_DEVICE << 4; }));
     EXPECT_FALSE(waits_after(kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET)) << "there is nothing to learn";
+    EXPECT_TRUE(
+        waits_after(kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, [=](struct call *C) { C->event = e; }));
 }
 
 TEST_F(Locked, WhatComesAndGoes)

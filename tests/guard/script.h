@@ -347,8 +347,10 @@ protected:
     }
     std::string destroys(Caller *by, struct stream *stream)
     {
-        return call(by, kNoStream, API_cuStreamDestroy_v2, PTDS_OP_STREAM_DESTROY,
-                    [=](struct call *C) { C->stream = stream; });
+        return call(by, kNoStream, API_cuStreamDestroy_v2, PTDS_OP_STREAM_DESTROY, [=](struct call *C) {
+            C->stream = stream;
+            stream->gone = result_ == CUDA_SUCCESS;
+        });
     }
     static void begin_capture(struct stream *stream)
     {

@@ -134,6 +134,25 @@ TEST_F(Waited, ForAnEvent)
     EXPECT_EQ("L1", writes(b_, &m_));
 }
 
+/* Not before the driver has answered, and only what the event stood for when it was asked. */
+TEST_F(Waited, ForAnEventThatIsAskedForMeanwhile)
+{
+    const CUevent e = event("E");
+    const auto asks = [=](struct call *C) { C->event = e; };
+    Caller *d = thread(context_);
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L0", records(a_, e));
+    begin(b_, kNoStream, API_cuEventSynchronize, PTDS_OP_EVENT_SYNC, asks);
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", reads(c_, &m_)) << "not known yet";
+    EXPECT_EQ("", end(b_, kNoStream));
+    EXPECT_EQ("L2", reads(d, &m_)) << "known";
+    begin(b_, kNoStream, API_cuEventSynchronize, PTDS_OP_EVENT_SYNC, asks);
+    EXPECT_EQ("L0", writes(a_, &n_));
+    EXPECT_EQ("L0", records(a_, e));
+    EXPECT_EQ("", end(b_, kNoStream));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", reads(c_, &n_)) << "recorded anew since it was asked";
+}
+
 TEST_F(Waited, EventsThatSomebodyElseRecords)
 {
     const CUevent e = event("E"), foreign = event("F", CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
@@ -317,7 +336,7 @@ TEST_F(Waited, WhereNoLaneIsLeftTheHostWaitsForAll)
     for (int i = 0; i < 255; i++)
         EXPECT_EQ("0x2", writes(thread(context_), &n_, kOwn)) << i;
     EXPECT_EQ("L0", records(a_, e));
-    EXPECT_EQ("host after all; T; host after all", writes(a_, &n_, t));
+    EXPECT_EQ("L0?; host after all; T; host after all", writes(a_, &n_, t));
     EXPECT_EQ("host after all; 0x2; host after all", writes(a_, &n_, kOwn));
     EXPECT_EQ("T", syncs(a_, kOn)) << "the driver waits";
     EXPECT_EQ("host after all; T; host after all", records(a_, e, kOn));
@@ -365,6 +384,95 @@ TEST_F(Waited, AThreadThatEndsInACall)
     EXPECT_EQ(0u, a_->thread.held);
     EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
     EXPECT_EQ("L2", writes(c_, &n_));
+}
+
+/* Readers do not wait for each other, nor where one goes the short way. */
+TEST_F(Waited, ForNobodyWhoReadsAsWell)
+{
+    for (int i = 0; i < 3; i++)
+        EXPECT_EQ("L0", reads(a_, &m_));
+    EXPECT_EQ(1, a_->call.guarded.again);
+    EXPECT_EQ("L1", reads(b_, &m_));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
+}
+
+/* Questions about streams are nobody's turn. */
+TEST_F(Waited, WhatIsNoWork)
+{
+    on_ = stream("S");
+    for (const Way way : {kDefault, kImplicit, kOn, kAsDefault, kOwn, kLegacy}) {
+        writes(a_, &m_, way == kImplicit ? kDefault : way);
+        begin(a_, way, API_cuStreamGetFlags, PTDS_OP_NONE);
+        EXPECT_EQ(GUARD_NOTHING, a_->call.guarded.kind) << way;
+        EXPECT_EQ(0, a_->call.guarded.turn) << way;
+        end(a_, way);
+    }
+}
+
+/* A tool's call inside of this one has given its turn up. */
+TEST_F(Waited, ATurnThatAToolGaveUpIsOver)
+{
+    begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&m_, 1));
+    EXPECT_EQ(1, a_->call.guarded.turn);
+    EXPECT_EQ(1, a_->call.guarded.gate);
+    turn_abandon(&a_->thread);
+    const uint32_t serving = rails[a_->lane()].serving;
+    EXPECT_EQ("L0", end(a_));
+    EXPECT_EQ(0, a_->call.guarded.turn);
+    EXPECT_EQ(0, a_->call.guarded.gate);
+    EXPECT_EQ(serving, rails[a_->lane()].serving);
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_));
+}
+
+/* Whoever relies on a mark waits for the turn in which it is recorded. */
+TEST_F(Waited, MarksAreThoseOfTheirTurns)
+{
+    const auto in_last_turn = [](unsigned lane) {
+        const struct rail *rail = &rails[lane];
+        return rail->marked_by[guard_state.order.lanes[lane]->newest] == rail->serving - 1;
+    };
+    struct stream *s = stream("S"), *t = stream("T");
+    for (struct stream *one : {s, t})
+        for (int i = 0; i < 3; i++)
+            writes(a_, one == s ? &m_ : &n_, one);
+    const unsigned on_s = s->lane - 1, on_t = t->lane - 1;
+    EXPECT_EQ("e1 on S", destroys(b_, s));
+    EXPECT_TRUE(in_last_turn(on_s));
+    begin_capture(t);
+    EXPECT_EQ("e2 on T", said());
+    EXPECT_TRUE(in_last_turn(on_t));
+    end_capture(t);
+    EXPECT_EQ("L0", writes(a_, &seen_));
+    EXPECT_EQ("T", writes(b_, &n_, t));
+    EXPECT_EQ("e3 on L0; L0", writes(a_, &seen_)) << "before it";
+    EXPECT_TRUE(in_last_turn(a_->lane()));
+    writes(c_, &n_, kOwn);
+    EXPECT_TRUE(in_last_turn(c_->here.own_lane - 1u)) << "behind it";
+}
+
+/* Nobody recorded it: its event is there for others, and there is none where it had none. */
+TEST_F(Waited, AMarkThatIsNotRecordedIsNone)
+{
+    const struct pool *pool = context_->pool;
+    writes(a_, &m_);
+    begin(b_, kOwn, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&n_, 1));
+    const unsigned events = pool->events;
+    turn_abandon(&b_->thread);
+    EXPECT_EQ(events, pool->events);
+    end(b_);
+    writes(b_, &n_, kOwn);
+    EXPECT_EQ(events - 1, pool->events);
+    begin(b_, kOwn, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&n_, 1));
+    const unsigned lane = b_->call.guarded.lane;
+    const int mark = b_->call.guarded.mark_after;
+    ASSERT_LE(0, mark);
+    const CUevent kept = rails[lane].mark[mark];
+    ASSERT_NE(nullptr, kept) << "that of the newest mark, which nobody needs";
+    turn_abandon(&b_->thread);
+    EXPECT_EQ(nullptr, rails[lane].mark[mark]);
+    ASSERT_EQ(events, pool->events);
+    EXPECT_EQ(kept, pool->event[events - 1]);
+    end(b_);
 }
 
 /* The thread came back by a jump, and makes another call. */

@@ -2,8 +2,10 @@
  *
  * Which captures are open, and whose legacy work must leave them alone, while streams and contexts go.
  */
+#include "tests/base/said.h"
 #include "tests/state/driver.h"
 
+#include <algorithm>
 #include <thread>
 
 extern "C" {
@@ -62,6 +64,88 @@ TEST_F(Captures, ABeginThatFailsOpensNone)
     EXPECT_FALSE(capture_any()) << "the legacy stream can't be captured";
 }
 
+/* 0 is the thread's own in the functions that take it for that. */
+TEST_F(Captures, WhatStreamZeroIs)
+{
+    struct call call = after();
+    capture_began(&call, nullptr);
+    EXPECT_FALSE(capture_any()) << "the legacy one";
+    call.twin = 1;
+    capture_began(&call, CU_STREAM_LEGACY);
+    EXPECT_FALSE(capture_any()) << "as ever";
+    capture_began(&call, nullptr);
+    EXPECT_TRUE(capture_has_per_thread(thread_get()));
+    capture_event_recorded(&call, kEvent, nullptr);
+    EXPECT_TRUE(capture_has_event(kEvent));
+    capture_event_awaited(&call, kEvent, kMember);
+    EXPECT_EQ(2u, one_->blocking_captures);
+    call.twin = 0;
+    capture_event_awaited(&call, kEvent, nullptr);
+    capture_event_awaited(&call, kEvent, CU_STREAM_LEGACY);
+    EXPECT_EQ(2u, one_->blocking_captures) << "the legacy stream joins nothing";
+    capture_ended(&call, nullptr);
+    EXPECT_TRUE(capture_any());
+    call.twin = 1;
+    capture_ended(&call, nullptr);
+    EXPECT_FALSE(capture_any());
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+/* Where another one is open still. */
+TEST_F(Captures, WhatTookPartIsFreeAgain)
+{
+    begin(kOther);
+    begin(kOrigin);
+    begin(CU_STREAM_PER_THREAD);
+    joins(kMember, kOrigin);
+    EXPECT_NE(0u, stream(kMember)->capturing);
+    EXPECT_NE(stream(kMember)->capturing, stream(kOther)->capturing);
+    EXPECT_EQ(stream(kMember)->capturing, stream(kOrigin)->capturing);
+    end(kOrigin);
+    EXPECT_EQ(0u, stream(kMember)->capturing);
+    EXPECT_EQ(0u, stream(kOrigin)->capturing);
+    EXPECT_NE(0u, stream(kOther)->capturing);
+    end(kMember); /* which is in none: that ends none */
+    EXPECT_EQ(2u, captures_open);
+    end(CU_STREAM_PER_THREAD);
+    EXPECT_FALSE(capture_has_per_thread(thread_get()));
+    EXPECT_EQ(1u, captures_open);
+    end(kOther);
+}
+
+/* Of more of them it is not known that they take part, which is said. */
+TEST_F(Captures, SixtyFourThreadsInOne)
+{
+    Said said;
+    std::vector<struct thread> threads(66);
+    struct call call = after();
+    begin(kOrigin);
+    begin(kOther);
+    EXPECT_EQ(1u, one_->blocking_captures);
+    capture_event_recorded(&call, kEvent, kOrigin);
+    for (size_t i = 0; i < threads.size(); i++) {
+        threads[i].uid = uint32_t(1000 + i);
+        call.thread = &threads[i];
+        EXPECT_EQ(i == 65 ? "ptds: more than 64 threads' 0x2 in one capture: later ones are taken for idle\n" : "",
+                  said.text());
+        capture_event_awaited(&call, kEvent, CU_STREAM_PER_THREAD);
+        capture_event_awaited(&call, kEvent, CU_STREAM_PER_THREAD); /* it is in there already */
+        EXPECT_EQ(i < 64, capture_has_per_thread(&threads[i]) != 0) << i;
+        EXPECT_EQ(std::min<size_t>(i + 2, 65), one_->blocking_captures) << i;
+    }
+    for (uint32_t uid : {1u, 2u, 3u}) {
+        struct thread none = {};
+        none.uid = uid;
+        EXPECT_FALSE(capture_has_per_thread(&none)) << uid;
+    }
+    end(kOrigin);
+    EXPECT_EQ(0u, one_->blocking_captures);
+    EXPECT_FALSE(capture_has_per_thread(&threads[0]));
+    EXPECT_TRUE(capture_any());
+    end(kOther);
+    EXPECT_EQ("", said.text());
+}
+
 /* An end that fails has ended it all the same, unless the stream says that it goes on. */
 TEST_F(Captures, AnEndThatFails)
 {
@@ -72,6 +156,25 @@ TEST_F(Captures, AnEndThatFails)
     g_status = CU_STREAM_CAPTURE_STATUS_NONE;
     end(kOrigin, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     EXPECT_FALSE(capture_any());
+}
+
+/* A driver that can't tell, or does not know the stream any more. */
+TEST_F(Captures, AnEndThatFailsAndNobodyTells)
+{
+    void *const real = driver_real[API_cuStreamIsCapturing][0];
+    const auto fails = [](CUstream, CUstreamCaptureStatus *status) {
+        *status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+        return CUDA_ERROR_INVALID_HANDLE;
+    };
+    for (void *is_capturing :
+         {static_cast<void *>(nullptr),
+          reinterpret_cast<void *>(static_cast<CUresult (*)(CUstream, CUstreamCaptureStatus *)>(fails))}) {
+        begin(kOrigin);
+        driver_real[API_cuStreamIsCapturing][0] = is_capturing;
+        end(kOrigin, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        EXPECT_FALSE(capture_any());
+    }
+    driver_real[API_cuStreamIsCapturing][0] = real;
 }
 
 TEST_F(Captures, ANonBlockingOneIsNoMatterForLegacyWork)
@@ -307,10 +410,13 @@ TEST_F(Captures, AForkedChildHasNone)
 
 TEST_F(Captures, SixtyFourAtOnce)
 {
+    Said said;
     for (unsigned i = 0; i < 65; i++) {
+        EXPECT_EQ("", said.text());
         create_stream(stream_handle(100 + i));
         begin(stream_handle(100 + i));
     }
+    EXPECT_EQ("ptds: more than 64 captures open at once: later ones are not minded\n", said.text());
     EXPECT_EQ(64u, captures_open) << "the last is not minded, and that is said";
     EXPECT_EQ(64u, one_->blocking_captures);
     end(stream_handle(100 + 64));

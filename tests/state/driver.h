@@ -131,10 +131,12 @@ protected:
         objects_stream_created(&call, &handle, flags, 0);
         return call.stream_uid;
     }
-    static void destroy_stream(CUstream handle)
+    static void destroy_stream(CUstream handle, CUresult result = CUDA_SUCCESS)
     {
         struct call call = after();
         objects_stream_gone(&call, handle);
+        call.result = result;
+        objects_stream_left(&call, handle);
     }
     static struct stream *stream(CUstream handle)
     {

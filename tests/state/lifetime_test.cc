@@ -184,6 +184,42 @@ TEST_F(Lifetime, TheCallThatDestroysAStreamIsAboutIt)
     EXPECT_EQ(1u, going->gone);
 }
 
+/* The driver refused to destroy it: it is the stream that it was. */
+TEST_F(Lifetime, AStreamThatIsNotDestroyedAfterAll)
+{
+    create(kOne);
+    const uint32_t uid = create_stream(kStream, CU_STREAM_NON_BLOCKING);
+    struct stream *there = stream(kStream);
+    there->lane = 7;
+    destroy_stream(kStream, CUDA_ERROR_UNKNOWN);
+    EXPECT_EQ(there, stream(kStream));
+    EXPECT_EQ(uid, there->uid);
+    EXPECT_EQ(7u, there->lane);
+    EXPECT_EQ(PTDS_STREAM_NON_BLOCKING, there->kind);
+    EXPECT_EQ(0u, there->gone);
+    destroy_stream(kStream);
+    EXPECT_EQ(1u, there->gone);
+    EXPECT_NE(uid, stream(kStream)->uid);
+}
+
+/* Before the call is back, another thread has made a stream with the same handle. */
+TEST_F(Lifetime, AStreamWhoseHandleServesAtOnce)
+{
+    create(kOne);
+    for (const CUresult result : {CUDA_SUCCESS, CUDA_ERROR_UNKNOWN}) {
+        create_stream(kStream);
+        struct call call = after();
+        objects_stream_gone(&call, kStream);
+        const uint32_t next = create_stream(kStream, CU_STREAM_NON_BLOCKING);
+        EXPECT_NE(next, call.stream_uid);
+        call.result = result;
+        objects_stream_left(&call, kStream);
+        EXPECT_EQ(next, stream(kStream)->uid);
+        EXPECT_EQ(PTDS_STREAM_NON_BLOCKING, stream(kStream)->kind);
+        EXPECT_EQ(0u, stream(kStream)->lane);
+    }
+}
+
 TEST_F(Lifetime, TheCallThatMakesAStreamIsAboutIt)
 {
     struct context *context = create(kOne);

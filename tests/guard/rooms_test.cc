@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams whose lanes served others meanwhile, for there are more streams than lanes: what they were promised holds still.
+ */
+#include "tests/guard/script.h"
+
+namespace
+{
+
+class Rooms : public Script
+{
+protected:
+    /* As many streams work as it takes until this one has no lane. */
+    void make_room(const struct stream *one)
+    {
+        struct memory other = make_memory(9);
+        for (int i = 0; i < 900 && one->lane; i++)
+            writes(c_, &other, stream("T"));
+        EXPECT_EQ(0u, one->lane);
+        guard_memory_gone(&other);
+    }
+    /* What was said last, in so many parts. */
+    static std::string last(const std::string &said, int parts)
+    {
+        size_t at = said.size();
+        while (parts-- && at != std::string::npos)
+            at = said.rfind("; ", at - 1);
+        return at == std::string::npos ? said : said.substr(at + 2);
+    }
+};
+
+/* The event alone says that the write, on another thread's lane, comes before the stream's work. */
+TEST_F(Rooms, OfANonBlockingStream)
+{
+    struct stream *n = on_ = stream("N", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E");
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", records(c_, e));
+    EXPECT_EQ("N", awaits(b_, e, kOn));
+    g_busy = {"L0"};
+    make_room(n);
+    EXPECT_EQ("e1 on L0; N after e1; N", last(writes(b_, &m_, n), 3));
+}
+
+/* Work of a lane that is promised by its number alone: the lane stays the stream's as long as that is pending. */
+TEST_F(Rooms, NoneWhereASingleLanesWorkIsPending)
+{
+    struct stream *n = stream("N", CU_STREAM_NON_BLOCKING), *o = stream("O", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E");
+    EXPECT_EQ("O", writes(a_, &m_, o));
+    EXPECT_EQ("O", records(a_, e, kOn));
+    on_ = n;
+    EXPECT_EQ("N", awaits(b_, e, kOn));
+    g_busy = {"O"};
+    for (int i = 0; i < 600; i++)
+        writes(c_, &n_, stream("T"));
+    EXPECT_NE(0u, n->lane);
+    g_busy = {};
+    make_room(n);
+}
+
+/* Who waits for a blocking stream has waited for the default-stream work before what is newest on it, too. */
+TEST_F(Rooms, OfABlockingStreamThatTheHostWaitsFor)
+{
+    struct stream *s = stream("S");
+    EXPECT_EQ("L0", writes(a_, &seen_));
+    EXPECT_EQ("S", writes(b_, &n_, s));
+    EXPECT_EQ("e1 on L0; L0", writes(a_, &m_)) << "what the host may still come after";
+    g_busy = {"L0"};
+    make_room(s);
+    on_ = s;
+    EXPECT_EQ("S after e1; S", last(syncs(b_, kOn), 2));
+}
+
+/* The shim's own streams are asked, too, and stay what they are. */
+TEST_F(Rooms, NoneOfTheShimsOwn)
+{
+    struct stream *s = stream("S");
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("S", writes(b_, &n_, s));
+    make_room(s);
+    EXPECT_EQ("L1", last(writes(b_, &m_), 1)) << "known to be done";
+    EXPECT_EQ("L0", writes(a_, &n_));
+}
+
+} // namespace
