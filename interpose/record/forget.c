@@ -327,7 +327,6 @@ static uint32_t give_chunks_back(struct walk *walk)
 uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forget_calls *calls)
 {
     struct walk walk = {.sequence = sequence, .ticks = ticks, .calls = calls};
-    uint32_t given = 0;
     each_old_definition(&walk, count_one);
     size_t capacity = 1024;
     while (capacity < walk.count * 2 + 2)
@@ -341,7 +340,7 @@ uint32_t forget_definitions(uint64_t sequence, uint64_t ticks, const struct forg
     use_of_regions(&walk);
     use_of_definitions(&walk);
     each_old_definition(&walk, give_names_back);
-    given = give_chunks_back(&walk);
+    uint32_t given = give_chunks_back(&walk);
     memory_pages_free(walk.candidates.slots, capacity * sizeof(uint64_t));
     return given;
 }

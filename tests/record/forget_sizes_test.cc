@@ -128,4 +128,44 @@ TEST_F(Forget, AsManyAsThereAre)
     EXPECT_EQ(Texts{"1000"}, g_stay);
 }
 
+/* Each kind alone, so that none of them goes at another's expense. */
+TEST_F(Forget, AsManyOfOneKind)
+{
+    for (int kind = 0; kind < 5; kind++) {
+        TearDown();
+        SetUp();
+        struct ptds_chunk *to = old_;
+        size_t chunks = 1;
+        for (uint32_t uid = 100; uid < 1800; uid++) {
+            if (to->committed + sizeof(ptds_rec_STREAM) > PTDS_CHUNK_SIZE - sizeof(struct ptds_chunk))
+                to = chunk(PTDS_CHUNK_DEFINITIONS), chunks++;
+            switch (kind) {
+            case 0: put(to, stream(uid, PTDS_LIFE_GONE)); break;
+            case 1: put(to, context(uid)); break;
+            case 2: put(to, thread(uid)); break;
+            case 3: put(to, name(uid)); break;
+            default: put(to, memory(uid)); break;
+            }
+        }
+        EXPECT_EQ(std::to_string(chunks) + ": stream 99", forgotten()) << kind;
+    }
+}
+
+/* Old ones behind newer ones, and behind those of threads, in the order of their places. */
+TEST_F(Forget, WhereverTheyLie)
+{
+    chunk(PTDS_CHUNK_CALLS, 3);
+    struct ptds_chunk *second = chunk(PTDS_CHUNK_DEFINITIONS);
+    chunk(PTDS_CHUNK_COUNTS, 3);
+    struct ptds_chunk *third = chunk(PTDS_CHUNK_DEFINITIONS);
+    put(second, stream(5));
+    put(third, stream(2, PTDS_LIFE_GONE));
+    put(third, stream(6));
+    const uint64_t sequence = chunk(PTDS_CHUNK_DEFINITIONS)->sequence;
+    store_chunk_back(old_);
+    old_ = chunk(PTDS_CHUNK_DEFINITIONS); /* in the first place, and newer than all */
+    put(old_, stream(7));
+    EXPECT_EQ("1: stream 6", forgotten(sequence));
+}
+
 } // namespace

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <fcntl.h>
 #include <map>
 #include <sys/prctl.h>
 #include <thread>
+#include <unistd.h>
 
 extern "C" {
 #include "interpose/record/append.h"
@@ -144,6 +146,53 @@ TEST_F(Threads, NamesThatTheKernelHas)
         now);
 }
 
+/* Names of one letter and of none, one that did not change, and a program that has closed its input. */
+TEST_F(Threads, NamesOfOthers)
+{
+    const struct {
+        const char *first, *then;
+        const char *said; /* nullptr: nothing more */
+    } rows[] = {{"same", "same", nullptr},
+                {"longer", "x", "x"},
+                {"some", "", nullptr},
+                {"x", "fifteen_letters", "fifteen_letters"}};
+    const int in = fcntl(0, F_DUPFD_CLOEXEC, 100);
+    close(0);
+    for (const auto &row : rows) {
+        std::atomic<int> step{0};
+        std::string who;
+        std::thread thread([&] {
+            prctl(PR_SET_NAME, row.first, 0, 0, 0);
+            struct thread *self = thread_get();
+            if (!self->counts)
+                record_thread_started(self);
+            who = std::to_string(self->uid) + " " + std::to_string(self->tid) + " ";
+            prctl(PR_SET_NAME, row.then, 0, 0, 0);
+            step = 1;
+            while (step < 2)
+                std::this_thread::yield();
+        });
+        while (step < 1)
+            std::this_thread::yield();
+        const size_t before = said().size();
+        record_thread_names();
+        Said now = said(), expected;
+        now.erase(now.begin(), now.begin() + long(before));
+        if (row.said)
+            expected = {who + "named " + row.said};
+        EXPECT_EQ(expected, now) << row.then;
+        EXPECT_EQ(-1, fcntl(0, F_GETFD)) << "nothing is left open";
+        step = 2;
+        thread.join();
+        record_thread_names();
+        EXPECT_EQ(before + expected.size(), said().size()) << "gone, and its name is nobody's";
+    }
+    if (in >= 0) {
+        dup2(in, 0);
+        close(in);
+    }
+}
+
 /* ---- the call that it is in ---- */
 
 TEST_F(Threads, TheCallThatItIsIn)
@@ -258,6 +307,31 @@ TEST_F(Threads, CountsOfThoseThatEndedAreOne)
     EXPECT_EQ(1u, in(all, API_cuLaunchKernel, 1).calls);
     EXPECT_EQ(3u, default_in(all, API_cuLaunchKernel).legacy);
     EXPECT_EQ(0u, store_header()->uncounted);
+}
+
+/* From the first row of the table to the last one. */
+TEST_F(Threads, CountsOfAllRows)
+{
+    const struct ptds_chunk *all = chunks_of(PTDS_CHUNK_COUNTS)[0];
+    EXPECT_EQ(0u, all->thread) << "nobody's";
+    record_thread_started(&thread_);
+    for (const size_t at : {size_t{0}, size_t{1}, size_t{API_COUNT * 2 - 1}}) {
+        thread_.counts[at] = {11 + at, 12, 13, 14};
+        thread_.defaults[at] = {15, 16, 17};
+    }
+    record_thread_ended(&thread_);
+    for (size_t at = 0; at < API_COUNT * 2; at++) {
+        const bool there = at < 2 || at == API_COUNT * 2 - 1;
+        const struct ptds_count count = in(all, uint16_t(at / 2), at % 2);
+        const struct ptds_default_count *defaults = &default_in(all, 0) + at;
+        ASSERT_EQ(there ? 11 + at : 0, count.calls) << at;
+        ASSERT_EQ(there ? 12u : 0, count.failed) << at;
+        ASSERT_EQ(there ? 13u : 0, count.remapped) << at;
+        ASSERT_EQ(there ? 14u : 0, count.ticks) << at;
+        ASSERT_EQ(there ? 15u + 16 * 100 + 17 * 10000 : 0,
+                  defaults->legacy + defaults->kept * 100 + defaults->failed * 10000)
+            << at;
+    }
 }
 
 /* In memory, where no chunk is left: at its end, or the program's, they come to those of all. */
