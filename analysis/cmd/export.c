@@ -90,6 +90,16 @@ static void drop_slashes(char *path)
         path[size - 1] = 0;
 }
 
+/* "." and ".." are no names: with a suffix they would make a hidden file. */
+static void name_of_trace(const char *given, char name[PATH_MAX])
+{
+    snprintf(name, PATH_MAX, "%s", given);
+    drop_slashes(name);
+    const char *base = text_base(name);
+    if (strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+        (void)!realpath(given, name);
+}
+
 /* Where the export goes; false: to stdout. */
 static bool output_path(const struct arguments *arguments, char *path, size_t room)
 {
@@ -101,8 +111,7 @@ static bool output_path(const struct arguments *arguments, char *path, size_t ro
     }
     if (given != NULL || arguments->format->suffix == NULL)
         return false;
-    snprintf(first, sizeof first, "%s", arguments->traces[0]);
-    drop_slashes(first);
+    name_of_trace(arguments->traces[0], first);
     snprintf(path, room, "%s%s", first, arguments->format->suffix);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "analysis/compare/words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void row_words(const struct row *row, char *out, size_t room)
 {
@@ -76,9 +77,13 @@ struct line changed_per_call_words(const struct changed *changed)
     const struct level *calls = changed->calls, *ns = changed->ns;
     if (ns[AFTER].known == 0 || ns[BEFORE].known == 0 || calls[AFTER].median < 1 || calls[BEFORE].median < 1)
         return line;
-    bool gpu = changed_row(changed)->key.kind == ROW_GPU;
-    line_add(&line, "%s %s, was %s", text_ns(whole(ns[AFTER].median / calls[AFTER].median)).text, gpu ? "each" : "a call",
-             text_ns(whole(ns[BEFORE].median / calls[BEFORE].median)).text);
+    struct small_text after = text_ns(whole(ns[AFTER].median / calls[AFTER].median)),
+                      before = text_ns(whole(ns[BEFORE].median / calls[BEFORE].median));
+    line_add(&line, "%s %s", after.text, changed_row(changed)->key.kind == ROW_GPU ? "each" : "a call");
+    if (strcmp(after.text, before.text) == 0)
+        line_add(&line, ", as before");
+    else
+        line_add(&line, ", was %s", before.text);
     return line;
 }
 

@@ -209,7 +209,7 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
     default:
         line_add(line, "interrupted after %u of %u rounds", evidence->done, evidence->rounds);
         if (policy->runs != 0 && policy->thing == NULL)
-            line_add(line, "; so far the same under %s in %u runs", policy->name, policy->runs);
+            line_add(line, "; so far the same under %s in %s", policy->name, text_plural(policy->runs, "run").text);
         break;
     }
 }

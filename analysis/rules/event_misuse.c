@@ -89,12 +89,10 @@ static void recorded(struct state *state, const struct call_view *view)
     struct event *event = view->succeeded ? event_of(state, call->object, true) : NULL;
     if (event == NULL)
         return;
-    if (event->generation != 0 && event->thread != view->call->thread) {
+    if (event->thread != view->call->thread) { /* 0: nobody's so far */
         event->own_generation = event->generation;
         event->own_thread = event->thread;
         event->own_stream = event->stream;
-    } else if (event->own_thread == view->call->thread) {
-        event->own_thread = 0;
     }
     event->generation = call->generation;
     event->thread = view->call->thread;

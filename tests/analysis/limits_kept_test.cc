@@ -198,5 +198,37 @@ TEST(MoreLimits, WaitsThatFollowEachOther)
     EXPECT_EQ(0u, together(880)) << "as long as the first one's wait";
 }
 
+/* An event that was made in every way, recorded so often, waited for or not: what it keeps a time for, and whether a wait
+ * before its first recording can be said to be for nothing. */
+TEST(MoreLimits, EventsByHowTheyWereMade)
+{
+    for (const char *maker : {"cuEventCreate", "cuIpcOpenEventHandle"})
+        for (unsigned flags = 0; flags < 8; flags++)
+            for (unsigned records : {15, 16, 17})
+                for (unsigned how = 0; how < 16; how++) {
+                    const bool early = how & 1, late = how & 2, elapsed = how & 4, destroyed = how & 8;
+                    std::string text =
+                        "1@0 event-create e=E flags=" + std::to_string(flags) + " api=" + maker + " site=made\n";
+                    if (early)
+                        text += "1@1 wait s=N2 e=E site=early\n";
+                    text += Each(10, records, 1, "record s=N1 e=E");
+                    if (late)
+                        text += "1@40 wait s=N2 e=E site=late\n";
+                    text +=
+                        std::string(elapsed ? "1@41 elapsed e=E\n" : "") + (destroyed ? "1@42 event-destroy e=E\n" : "");
+                    const bool own = std::string(maker) == "cuEventCreate" && !(flags & 4);
+                    std::string found, timing;
+                    if (own && early) /* who waits again after it has recorded begins a ring */
+                        found = late ? "3 note 1 ?" : "0 warning 1 ?";
+                    if (own && !(flags & 2) && records >= 16 && (early || late) && !elapsed)
+                        timing = "2 note 1 ? records=" + std::to_string(records);
+                    if (!found.empty() && !timing.empty()) /* it was made before it was waited for */
+                        found = late ? timing + "; " + found : found + "; " + timing;
+                    else
+                        found += timing;
+                    EXPECT_EQ(found, Of("event-misuse", text)) << text;
+                }
+}
+
 } // namespace
 } // namespace ptds

@@ -11,6 +11,7 @@
 #include "analysis/views/text/many_text.h"
 #include "analysis/views/html/report_html.h"
 #include "analysis/views/json/report_json.h"
+#include "analysis/views/opening.h"
 #include "tests/support/run_child.h"
 
 namespace ptds
@@ -332,7 +333,32 @@ TEST(Many, UnknownCostIsNotZero)
     TextOf out;
     many_text(&opened.traces, &opened.folds, opened.namer, &out);
     EXPECT_NE(std::string::npos, out.text.find("unknown in all")) << out.text;
-    EXPECT_NE(std::string::npos, out.text.find("first one begun at unknown")) << out.text;
+    EXPECT_NE(std::string::npos, out.text.find("\n\nProcesses\n")) << "when the first one began nobody knows: " << out.text;
+}
+
+/* Of several that are wrong it is the first, which the line above names, whichever finding is listed first. */
+TEST(Many, TheNextCommandIsAboutTheFirstRunThatIsWrong)
+{
+    auto wrong = [](unsigned pid, unsigned times) {
+        std::string text =
+            "pid " + std::to_string(pid) + "\nsetting policy=per-thread\n1@0 alloc m=A ptr=0x10000 bytes=4096\n";
+        for (unsigned i = 0; i < times; i++)
+            text += "1@" + std::to_string(10 + 100 * i) + " memset s=L target=P1 dst=A bytes=64 site=a\n2@" +
+                    std::to_string(20 + 100 * i) + " copy s=L target=P2 src=A dst=0x900000 bytes=64 site=p" +
+                    std::to_string(pid) + "@prog" + std::to_string(pid) + "\n";
+        return BuildTrace(text);
+    };
+    Opened opened({BuildTrace("pid 1\n1@0 launch s=L k=a\n"), wrong(2, 1), wrong(3, 4)});
+    ASSERT_EQ(3u, opened.traces.list.count);
+    EXPECT_EQ(2u, opened.folds.list.items[0].process) << "its finding is of more calls";
+    TextOf screen;
+    many_screen(&opened.traces, &opened.folds, opened.namer, 40, &screen);
+    const traced *first = opened.traces.list.items[1];
+    EXPECT_EQ(DOUBT_WRONG, report_outcome(&first->report).doubt);
+    EXPECT_NE(std::string::npos, screen.text.find("WRONG: prog (pid 2)")) << screen.text;
+    EXPECT_NE(std::string::npos,
+              screen.text.find(std::string("Next: ptds report") + report_file(&first->report).text + ","))
+        << screen.text;
 }
 
 TEST(Many, AFolderGivesItsTraces)

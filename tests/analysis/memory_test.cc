@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "analysis/check/results.h"
 #include "analysis/repair/repair.h"
 #include "analysis/whatif/whatif.h"
 #include "tests/analysis/support.h"
@@ -135,6 +136,28 @@ TEST(Memory, MayFailAnywhere)
         long all = Analysed(trace.source()).allocations;
         for (long fail = 1; fail <= all; fail++)
             ASSERT_EQ(0, Analysed(trace.source(), fail).left) << name << ": allocation " << fail << " of " << all;
+    }
+}
+
+/* What a check has no memory to say, it knows that it has not said: a check that passed for want of memory would let
+ * anything through. */
+TEST(Memory, AChecksResultsAreNotLostUnseen)
+{
+    if (!COUNTS_MEMORY)
+        GTEST_SKIP() << "the allocator is a sanitizer's";
+    for (long fail : {-1, 1, 2, 3}) {
+        check_results results = {};
+        const long before = live;
+        asked = 0;
+        fails_at = fail;
+        results_incomplete(&results, "a line");
+        const check_item *item = results_add(&results, "found");
+        fails_at = -1;
+        EXPECT_EQ(fail != -1, results.out_of_memory) << fail;
+        EXPECT_EQ(fail != 1 && fail != 2 ? 1u : 0u, results.incomplete.count) << fail;
+        EXPECT_EQ(fail == 3, item == nullptr) << fail;
+        results_free(&results);
+        EXPECT_EQ(before, live) << fail;
     }
 }
 

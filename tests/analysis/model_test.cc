@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
+#include <sstream>
 #include <list>
 #include <map>
 #include <random>
@@ -598,6 +600,56 @@ TEST(Copies, DirectionsByTheNamesOfFunctions)
         EXPECT_EQ(WAIT_STREAM, fed.views[1].scope) << row.api;
         EXPECT_EQ(row.completes, fed.views[1].completes) << row.api;
     }
+}
+
+/* A wait for a stream of a context that is not current is about the stream's. */
+TEST(Contexts, AreTheStreamsWhicheverIsCurrent)
+{
+    TraceBuilder builder;
+    builder.Stream(1, PTDS_STREAM_BLOCKING, 2);
+    for (uint32_t stream : {1, 0, 9}) { /* the last one nobody has seen made */
+        CallSpec call;
+        call.enter = 1000 + stream;
+        call.op = stream != 0 ? PTDS_OP_STREAM_SYNC : PTDS_OP_CTX_SYNC;
+        call.stream = stream;
+        call.context = 1;
+        builder.Call(call);
+    }
+    Fed fed(builder.Bytes());
+    uint32_t one, two;
+    ASSERT_TRUE(model_context_position(&fed.model, 1, &one));
+    ASSERT_TRUE(model_context_position(&fed.model, 2, &two));
+    EXPECT_NE(one, two);
+    ASSERT_EQ(3u, fed.views.size());
+    for (const call_view &view : fed.views)
+        EXPECT_EQ(view.asked_kind == PTDS_STREAM_BLOCKING ? two : one, view.context) << view.call->r.stream;
+}
+
+/* From every kind of memory to every kind, by the forms without a stream argument and by the others. */
+TEST(Copies, OfAllKindsOfMemory)
+{
+    const std::string host = "pageable pinned registered", other = "device pool array global mapped ipc";
+    auto among = [](const std::string &kinds, const std::string &kind) { return kinds.find(kind) != std::string::npos; };
+    std::istringstream words(host + " " + other + " managed unknown");
+    const std::vector<std::string> kinds{std::istream_iterator<std::string>(words), {}};
+    for (const std::string &from : kinds)
+        for (const std::string &to : kinds)
+            for (bool implicit : {true, false}) {
+                Fed fed(BuildTrace("1@0 launch s=L k=a\n1@10+5 copy s=L " + std::string(implicit ? "implicit " : "") +
+                                   "from=" + from + " to=" + to + " bytes=4 api=cuMemcpy\n"));
+                const bool nobody_knows = from == "managed" || to == "managed" || (from == "unknown" && to == "unknown");
+                bool done, waits;
+                if (implicit) {
+                    done = among(host, from) || among(host, to);
+                    waits = done || nobody_knows;
+                } else {
+                    done = to == "pageable" && !among(host, from);
+                    waits = done || from == "pageable" || to == "pageable" || nobody_knows;
+                }
+                ASSERT_EQ(2u, fed.views.size());
+                EXPECT_EQ(waits ? WAIT_STREAM : WAIT_NONE, fed.views[1].scope) << implicit << from << " to " << to;
+                EXPECT_EQ(done, fed.views[1].completes) << implicit << from << " to " << to;
+            }
 }
 
 TEST(Clock, ClocksThatJoinEachOtherInTurnStopGrowing)

@@ -58,6 +58,11 @@ private:
             Line("setting guard=1");
         if (Chance(10))
             Line("setting PTDS_LANES=" + Of({"1", "2", "4"}));
+        explicit_ = Chance(20) ? 25 : 0;
+        if (explicit_ != 0 && Chance(60))
+            Line("setting PTDS_EXPLICIT_LEGACY=remap");
+        if (policy_ == "stream" && Chance(30))
+            Line("setting PTDS_STREAM=nonblocking");
         for (const char *word : {"killed", "recycled", "refused"})
             if (Chance(3))
                 Line(word);
@@ -181,6 +186,8 @@ private:
         const size_t context = context_of_.count(stream) != 0 ? context_of_[stream] : Chance(30) ? 1 + Pick(contexts_) : 1;
         if (context > 1)
             on += " ctx=" + std::to_string(context);
+        if (stream == "L" && Chance(explicit_))
+            on += " explicit";
         if (stream != "L" || !moves_)
             return on;
         if (Chance(left_))
@@ -398,7 +405,8 @@ private:
     std::string policy_, kinds_[3];
     bool moves_ = false, timed_ = false, on_device_ = false, in_bursts_ = false, same_ = false;
     size_t contexts_ = 1, threads_ = 1, calls_ = 0, lines_ = 0, made_ = 0, legacy_ = 0, waits_ = 0, events_ = 0,
-           memory_ = 0, hosts_ = 0, captures_ = 0, odd_ = 0, opaque_ = 0, left_ = 0, lost_ = 0, recordings_ = 1;
+           memory_ = 0, hosts_ = 0, captures_ = 0, odd_ = 0, opaque_ = 0, left_ = 0, lost_ = 0, recordings_ = 1,
+           explicit_ = 0;
     uint64_t now_ = 1, next_ = 0x100000, device_until_ = 0;
     std::vector<std::string> streams_;
     std::map<std::string, size_t> context_of_;

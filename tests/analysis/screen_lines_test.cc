@@ -307,7 +307,7 @@ TEST(ScreenLines, AdviceFitsItsTwoLines)
     const rule *rules[RULES_MOST];
     for (size_t i = 0, count = rules_all(rules); i < count; i++) {
         TextOf out;
-        struct screen screen = {nullptr, nullptr, &out, 40, false, 0};
+        struct screen screen = {nullptr, nullptr, &out, 40, false, false, 0};
         screen_put_text(&screen, "      -> ", 0, rules[i]->advice, 2, false);
         EXPECT_EQ("-> " + std::string(rules[i]->advice) + " ", Joined(out.text).substr(1)) << rules[i]->id;
     }

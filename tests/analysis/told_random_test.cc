@@ -72,7 +72,7 @@ TEST(ToldRandom, SumsOfAll)
 {
     const char *only = getenv("SEED");
     Sums sums;
-    for (uint32_t seed = 1; seed <= 400; seed++) {
+    for (uint32_t seed = 1; seed <= 600; seed++) {
         if (only != nullptr && seed != std::stoul(only))
             continue;
         RandomRun run(seed);

@@ -20,6 +20,18 @@ public:
         text_ += std::to_string(thread) + "@" + std::to_string(++now_) + " " + what + "\n";
         return *this;
     }
+    /* One that takes so long, and a line that is no call. */
+    Text &Wait(int thread, const std::string &what)
+    {
+        text_ += std::to_string(thread) + "@" + std::to_string(now_ + 1) + "+9 " + what + "\n";
+        now_ += 20;
+        return *this;
+    }
+    Text &Ends(int thread)
+    {
+        text_ += "thread-end " + std::to_string(thread) + "@" + std::to_string(++now_) + "\n";
+        return *this;
+    }
     Text &Launches(const char *stream, int count)
     {
         for (int i = 1; i <= count; i++)
@@ -106,6 +118,83 @@ TEST(Crowd, EdgesOfWhatIsForgottenAreLimited)
     Judged judged(text.Bytes());
     EXPECT_NE(0u, judged.totals.dropped);
     EXPECT_EQ("fan-in 2>3 not needed; fan-in 4>5 maybe needed(limit); fan-out 3>4 not needed", judged.Text());
+}
+
+/* It was forgotten before anybody came behind it, by whatever way. What came behind it before, or by the program's own
+ * word, needs nothing any more. */
+TEST(Crowd, EdgesToWhatWasForgottenAreLimited)
+{
+    auto forgotten = [](Text *text) {
+        for (int i = 1; i <= 200; i++)
+            text->Call(1, "memset s=N1 bytes=4 dst=A+" + std::to_string(i * 8));
+    };
+    auto said = [&](bool waited, bool joined) {
+        Text text;
+        text.Call(1, "alloc m=A ptr=0x10000 bytes=4096").Call(1, "memset s=B1 bytes=4 dst=A");
+        if (waited)
+            text.Wait(1, "sync s=B1");
+        if (joined)
+            text.Call(1, "launch k=_Z5emptyv s=L");
+        forgotten(&text);
+        text.Call(1, "launch k=_Z5emptyv s=B1").Call(1, "launch k=_Z5emptyv s=L").Call(1, "launch k=_Z5emptyv s=B2");
+        Judged judged(text.Bytes());
+        EXPECT_NE(0u, judged.totals.dropped);
+        return judged.Text();
+    };
+    EXPECT_EQ("fan-in 203>204 maybe needed(limit); fan-out 204>205 maybe needed(limit)", said(false, false));
+    EXPECT_EQ("fan-in 223>224 not needed; fan-out 224>225 not needed", said(true, false));
+    EXPECT_EQ("fan-in 204>205 not needed; fan-in 2>3 maybe needed(limit); fan-out 205>206 maybe needed(limit); "
+              "fan-out 3>204 not needed",
+              said(false, true));
+}
+
+/* Nor is the edge forgotten of a thread that ends, and whose place another stream takes. */
+TEST(Crowd, EdgesOfWhatIsForgottenAreLimitedWhoeverHasEnded)
+{
+    for (int later : {0, 40}) {
+        Text text;
+        text.Call(1, "alloc m=A ptr=0x10000 bytes=4096");
+        text.Call(1, "memset s=B1 bytes=4 dst=A").Call(2, "launch k=_Z5emptyv s=L");
+        for (int i = 1; i <= 200; i++)
+            text.Call(1, "memset s=N1 bytes=4 dst=A+" + std::to_string(i * 8));
+        text.Wait(1, "ctx-sync").Ends(2);
+        text.Launches("N1", later);
+        EXPECT_EQ("fan-in 2>3 maybe needed(limit)", Judged(text.Bytes()).Text()) << later;
+    }
+}
+
+/* Which of many streams it was that used the memory, and which of them uses it next, changes nothing. */
+TEST(Crowd, AnyOfManyMayHaveUsedIt)
+{
+    const struct {
+        const char *first, *then;
+        edge_kind kind;
+        enum verdict verdict;
+    } rows[] = {
+        {"memset dst=A bytes=64", "copy src=A bytes=64", EDGE_FAN_IN, VERDICT_NEEDED},
+        {"launch k=user args=A", "memset dst=A+64 bytes=64", EDGE_FAN_IN, VERDICT_MAYBE_NEEDED},
+        {"launch k=_Z4fillPf args=A", "launch k=_Z4readPKf args=A", EDGE_FAN_IN, VERDICT_MAYBE_NEEDED},
+        {"memset dst=A bytes=64", "launch k=_Z4readPKf args=A", EDGE_FAN_IN, VERDICT_MAYBE_NEEDED},
+        {"opaque", "memset dst=A bytes=64", EDGE_FAN_IN, VERDICT_MAYBE_NEEDED},
+        {"launch k=user args=A", "opaque", EDGE_FAN_IN, VERDICT_MAYBE_NEEDED},
+        {"launch k=_Z4readPKf args=A", "launch k=_Z4readPKf args=A", EDGE_FAN_IN, VERDICT_NOT_NEEDED},
+    };
+    enum { MANY = 135 };
+    auto on = [](const std::string &call, const std::string &stream) {
+        size_t end = call.find(' ');
+        return end == std::string::npos ? call + " s=" + stream : call.substr(0, end) + " s=" + stream + call.substr(end);
+    };
+    for (const auto &row : rows)
+        for (int which = 1; which <= MANY; which++) {
+            Text text;
+            text.Call(1, "alloc m=A ptr=0x10000 bytes=4096").Launches("B", MANY);
+            text.Call(1, on(row.first, "B" + std::to_string(which))).Call(1, on(row.then, "L"));
+            Judged judged(text.Bytes());
+            ASSERT_EQ(size_t{MANY}, judged.edges.size()) << row.first << ", B" << which;
+            const size_t told = row.verdict == VERDICT_NOT_NEEDED ? 0 : 1;
+            ASSERT_EQ(MANY - told, count_of(judged, row.kind, VERDICT_NOT_NEEDED)) << row.first << ", B" << which;
+            ASSERT_EQ(told, told == 0 ? 0 : count_of(judged, row.kind, row.verdict)) << row.first << ", B" << which;
+        }
 }
 
 /* More lanes than are followed: whose work has no place, orders with it are not known, and nothing is promised any more. It

@@ -131,7 +131,7 @@ TEST(WhatIfWords, EachDoubt)
     found.replayed = 800 * MS;
     found.error = 0.2;
     EXPECT_EQ("What if: no prediction: the replay of the run as it was misses it (from its first work on it took 1.00 s, "
-              "replayed 800.0 ms: 20 % off, more than 10)\n",
+              "replayed 800.0 ms: 20.0 % off, more than 10)\n",
               found.Text());
     TextOf json;
     ASSERT_EQ(0, whatif_json(&found, &json));

@@ -34,12 +34,12 @@ static void put_start(const struct traced *traced, uint64_t origin, struct text_
 static void put_processes(const struct traces *traces, struct text_sink *sink)
 {
     uint64_t origin = traces_origin(traces);
-    char name[160], when[40] = "unknown";
+    char name[160], when[60] = "";
     time_t seconds = (time_t)(origin / 1000000000u);
     struct tm utc;
     if (origin != 0 && gmtime_r(&seconds, &utc) != NULL)
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc);
-    sink_printf(sink, "Processes, the first one begun at %s\n", when);
+        strftime(when, sizeof when, ", the first one begun at %Y-%m-%d %H:%M:%S UTC", &utc);
+    sink_printf(sink, "Processes%s\n", when);
     sink_printf(sink, "  %3s %12s %12s %12s %9s %12s  %-12s  process\n", "", "begun", "run time", "calls", "findings",
                 "would save", "verdict");
     for (size_t i = 0; i < traces->list.count; i++) {

@@ -114,7 +114,7 @@ static void put_residual(struct screen *screen)
     unsigned count = residual_ranked(screen->report, kinds), shown = 0;
     unsigned left = screen->small ? RESIDUAL_ROWS_SMALL : RESIDUAL_ROWS;
     struct line line = {0};
-    if (count == 0)
+    if (count == 0 || screen->brief)
         return;
     line_add(&line, "%s", RESIDUAL_TITLE);
     screen_put(screen, &line);
@@ -316,11 +316,16 @@ static void put_next(struct screen *screen)
     screen->sink->write(screen->sink, line.text, line.used); /* whole, whatever the columns */
 }
 
-/* Returns how many findings are listed. */
-static size_t lay_out(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
+/* Returns how many findings are listed. brief: what still serialises gives them its rows. */
+static size_t lay_out(const struct report *report, struct site_namer *namer, unsigned rows, bool brief,
+                      struct text_sink *sink)
 {
-    struct screen screen = {
-        .report = report, .namer = namer, .sink = sink, .rows = rows - 1, .small = rows <= SCREEN_SMALL_ROWS};
+    struct screen screen = {.report = report,
+                            .namer = namer,
+                            .sink = sink,
+                            .rows = rows - 1,
+                            .small = rows <= SCREEN_SMALL_ROWS,
+                            .brief = brief};
     put_banner(&screen);
     put_head(&screen);
     put_opening(&screen);
@@ -346,11 +351,20 @@ static bool is_better_small(const struct report *report, struct site_namer *name
 {
     struct text_sink nowhere = {.write = write_nothing};
     return rows > SCREEN_SMALL_ROWS &&
-           lay_out(report, namer, rows, &nowhere) < lay_out(report, namer, SCREEN_SMALL_ROWS, &nowhere);
+           lay_out(report, namer, rows, false, &nowhere) < lay_out(report, namer, SCREEN_SMALL_ROWS, false, &nowhere);
+}
+
+/* A screen without any finding tells nobody what to mend. */
+static bool is_better_brief(const struct report *report, struct site_namer *namer, unsigned rows)
+{
+    struct text_sink nowhere = {.write = write_nothing};
+    return lay_out(report, namer, rows, false, &nowhere) == 0 && lay_out(report, namer, rows, true, &nowhere) != 0;
 }
 
 void report_screen(const struct report *report, struct site_namer *namer, unsigned rows, struct text_sink *sink)
 {
     rows = rows < SCREEN_LEAST_ROWS ? SCREEN_LEAST_ROWS : rows > SCREEN_MOST_ROWS ? SCREEN_MOST_ROWS : rows;
-    lay_out(report, namer, is_better_small(report, namer, rows) ? SCREEN_SMALL_ROWS : rows, sink);
+    if (is_better_small(report, namer, rows))
+        rows = SCREEN_SMALL_ROWS;
+    lay_out(report, namer, rows, is_better_brief(report, namer, rows), sink);
 }

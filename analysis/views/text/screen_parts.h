@@ -16,6 +16,7 @@ struct screen {
     struct text_sink *sink;
     unsigned rows; /* left */
     bool small;
+    bool brief;    /* what still serialises is left out */
     size_t listed; /* findings, a sequence is one */
 };
 

@@ -84,7 +84,7 @@ static void put_doubt(const struct whatif *whatif, struct text_sink *sink)
     sink_printf(sink, "What if: no prediction: %s (from its first work on it took %s", whatif_doubts[whatif->doubt],
                 text_ns(whatif->recorded).text);
     if (whatif->doubt == WHATIF_MISSES)
-        sink_printf(sink, ", replayed %s: %.0f %% off, more than %.0f", text_ns(whatif->replayed).text, whatif->error * 100,
+        sink_printf(sink, ", replayed %s: %.1f %% off, more than %.0f", text_ns(whatif->replayed).text, whatif->error * 100,
                     WHATIF_MOST_ERROR * 100);
     sink_printf(sink, ")\n");
 }
