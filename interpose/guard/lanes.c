@@ -51,16 +51,30 @@ int order_reclaim(struct order *o, unsigned number)
     return 1;
 }
 
-int order_is_owed(const struct order *o, unsigned number)
+static int is_pending(const struct order *o, unsigned number, moment until)
 {
     const struct lane *lane = o->lanes[number];
-    for (unsigned i = 0; i < o->high; i++) {
-        const struct lane *other = o->lanes[i];
-        moment first = other->open && other->last > other->completed ? other->first : UINT64_MAX;
-        if (i != number && (reach_until(&lane->promise.reach, i) >= first || reach_until(&lane->joined_then, i) >= first))
+    return lane->open && lane->last > lane->completed && until >= lane->first;
+}
+
+/* Pair by pair: hardly any lane has more than a few of them, and lanes are many. */
+static int is_owed_by(const struct order *o, unsigned number, const struct reach *reach)
+{
+    for (unsigned i = 0; i < reach->count; i++) {
+        if (reach->at[i].lane != number && is_pending(o, reach->at[i].lane, reach->at[i].until))
+            return 1;
+    }
+    for (unsigned i = 0; reach->all && i < o->high; i++) {
+        if (i != number && is_pending(o, i, reach->all))
             return 1;
     }
     return 0;
+}
+
+int order_is_owed(const struct order *o, unsigned number)
+{
+    const struct lane *lane = o->lanes[number];
+    return is_owed_by(o, number, &lane->promise.reach) || is_owed_by(o, number, &lane->joined_then);
 }
 
 struct promise_kept order_lane_kept(const struct order *o, unsigned number)
