@@ -71,24 +71,41 @@ static void all_done(struct call *C)
     lock_drop(&guard_state.lock);
 }
 
-/* Another thread may be recording the event anew, or do so while this one waits for it. */
+static int asks_for_event(const struct call *C)
+{
+    return C->op == PTDS_OP_EVENT_SYNC || C->op == PTDS_OP_EVENT_QUERY || C->op == PTDS_OP_EVENT_ELAPSED;
+}
+
+/* Another thread may be recording the event anew, or do so while this one waits for it: then legacy's promise holds still,
+ * but which of the records the driver waited for is not known. */
 static void event_begun(struct call *C)
 {
-    const struct guard_event *event = guard_event_find(C->event);
+    struct guarded *guarded = &C->guarded;
     lock_take(&guard_state.lock);
-    C->guarded.until = event && rails_is_idle(event->recorded.lane) ? event->recorded.at : 0;
+    const struct guard_event *event = guard_event_find(C->event);
+    const struct recorded *newest = event ? &event->recorded : NULL;
+    if (newest && newest->at) {
+        int on_its_way = rails_is_on_its_way(newest->lane, newest->ticket);
+        guarded->promise = (struct promise){0};
+        order_event_promises(newest, &guarded->promise);
+        if (on_its_way)
+            order_event_promises(&event->before, &guarded->promise);
+        guarded->until = on_its_way || event->foreign ? 0 : newest->at;
+        guarded->begun = 1;
+    }
     lock_drop(&guard_state.lock);
-    C->guarded.begun = 1;
 }
 
 static void event_done(struct call *C)
 {
-    struct guard_event *event = guard_event_find(C->event);
-    if (!event)
-        return;
+    struct guarded *guarded = &C->guarded;
     lock_take(&guard_state.lock);
-    if (event->recorded.at == C->guarded.until)
+    const struct guard_event *event = C->result == CUDA_SUCCESS ? guard_event_find(C->event) : NULL;
+    if (event)
+        order_known(&guard_state.order, &guarded->promise);
+    if (event && event->recorded.at == guarded->until && !event->elsewhere)
         order_event_done(&guard_state.order, &event->recorded);
+    order_promise_drop(&guarded->promise);
     lock_drop(&guard_state.lock);
 }
 
@@ -100,7 +117,9 @@ void guard_enter(struct call *C)
         guard_capture_takes(C->stream);
     else if (C->op == PTDS_OP_CTX_SYNC)
         all_begun(C);
-    else if (C->event && C->guarded.kind == GUARD_NOTHING)
+    else if (C->op == PTDS_OP_CTX_EVENT_RECORD && C->event)
+        guard_event_recorded_elsewhere(C->event); /* others may wait for it before the call is back */
+    else if (asks_for_event(C))
         event_begun(C);
     /* What the host waits for is no turn: others must be able to go on. */
     if (C->guarded.kind == GUARD_SYNC)
@@ -156,23 +175,18 @@ void guard_learn(struct call *C)
         turn_done(C, C->result);
     if (C->op == PTDS_OP_EVENT_DESTROY)
         guard_event_left(C->event, C->guarded.leaving, C->result == CUDA_SUCCESS);
+    if (C->guarded.begun && asks_for_event(C))
+        event_done(C);
     if (C->result != CUDA_SUCCESS)
         return;
     switch (C->op) {
     case PTDS_OP_EVENT_CREATE:
         guard_event_created((CUevent)C->word[1], (unsigned)C->word[0], C->api == API_cuIpcOpenEventHandle);
         break;
-    case PTDS_OP_CTX_EVENT_RECORD: guard_event_recorded_elsewhere(C->event); break;
     case PTDS_OP_STREAM_CREATE: stream_made(C); break;
     case PTDS_OP_CTX_SYNC:
         if (C->guarded.begun)
             all_done(C);
-        break;
-    case PTDS_OP_EVENT_SYNC:
-    case PTDS_OP_EVENT_QUERY:
-    case PTDS_OP_EVENT_ELAPSED:
-        if (C->guarded.begun)
-            event_done(C);
         break;
     case PTDS_OP_ALLOC_ASYNC:
         if (C->guarded.kind == GUARD_WORK)

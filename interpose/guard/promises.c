@@ -213,6 +213,16 @@ void order_done_with(struct order *o, unsigned lane, moment until, const moment 
     }
 }
 
+void order_event_promises(const struct recorded *event, struct promise *promise)
+{
+    if (!event->at)
+        return;
+    promise->domain = event->promise.domain;
+    raise(&promise->defaults, event->promise.defaults);
+    raise(&promise->blocking, event->promise.blocking);
+    reach_join(&promise->reach, &event->promise.reach);
+}
+
 void order_event_done(struct order *o, const struct recorded *event)
 {
     if (!event->at)

@@ -64,6 +64,13 @@ static inline int rails_no_turns(unsigned lane)
            __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
 }
 
+/* Locked: the turn with this ticket is not over. Old tickets may come again after 2^32 others. */
+static inline int rails_is_on_its_way(unsigned lane, uint32_t ticket)
+{
+    uint32_t serving = __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
+    return ticket - serving < rails[lane].tickets - serving;
+}
+
 /* Changed under the lock, read anywhere. */
 static inline uint32_t rails_users(unsigned lane)
 {

@@ -63,6 +63,7 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
     if (event && op->work && guarded->kind != GUARD_AWAIT) {
         guard_event_recording(event);
         order_event_recorded(&guard_state.order, op->lane, &event->recorded);
+        event->recorded.ticket = rails[op->lane].tickets; /* the next one */
     }
     if (event && guarded->kind == GUARD_AWAIT)
         order_event_awaited(&guard_state.order, op->lane, &event->recorded);

@@ -153,6 +153,76 @@ TEST_F(Waited, ForAnEventThatIsAskedForMeanwhile)
     EXPECT_EQ("e1 on L0; L1 after e1; L1", reads(c_, &n_)) << "recorded anew since it was asked";
 }
 
+/* What legacy promises it holds whatever is on its way on the event's lane at that moment. */
+TEST_F(Waited, ForAnEventOnALaneThatIsAtWork)
+{
+    struct stream *s = stream("S"), *n = stream("N", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", records(a_, e)) << "which comes after that";
+    begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&n_, 1));
+    EXPECT_EQ("", waits_for(b_, e));
+    EXPECT_EQ("L0", end(a_));
+    EXPECT_EQ("e1 on S; N after e1; N", writes(b_, &m_, n));
+}
+
+TEST_F(Waited, ForAnEventThatIsRecordedAnewMeanwhile)
+{
+    struct stream *s = stream("S"), *n = stream("N", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", records(a_, e));
+    begin(b_, kNoStream, API_cuEventSynchronize, PTDS_OP_EVENT_SYNC, [=](struct call *C) { C->event = e; });
+    EXPECT_EQ("L0", records(a_, e));
+    EXPECT_EQ("L0", records(a_, e));
+    EXPECT_EQ("", end(b_, kNoStream));
+    EXPECT_EQ("e1 on S; N after e1; N", writes(b_, &m_, n));
+}
+
+/* On its way: the driver may wait for the record before that. Nothing is done for certain, and what either one promises
+ * holds. */
+TEST_F(Waited, ForAnEventWhoseRecordIsOnItsWay)
+{
+    struct stream *s = stream("S"), *n = stream("N", CU_STREAM_NON_BLOCKING), *o = stream("O", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E");
+    const auto recording = [=](struct call *C) { C->event = e; };
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", records(a_, e));
+    on_ = o;
+    begin(c_, kOn, API_cuEventRecord, PTDS_OP_EVENT_RECORD, recording);
+    EXPECT_EQ("", waits_for(b_, e));
+    EXPECT_EQ("O", end(c_));
+    EXPECT_EQ("e1 on S; N after e1; N", writes(b_, &m_, n)) << "which the older one promises";
+    EXPECT_EQ("e1 on S; S", writes(a_, &n_, s));
+    begin(c_, kDefault, API_cuEventRecord, PTDS_OP_EVENT_RECORD, recording);
+    EXPECT_EQ("", waits_for(b_, e));
+    EXPECT_EQ("L1", end(c_));
+    EXPECT_EQ("e2 on S; N after e2; N", writes(b_, &n_, n)) << "which the newer one promises";
+}
+
+/* The driver waits for what a graph's launch or another process has recorded since: nothing is known of the rest. */
+TEST_F(Waited, ForAnEventThatSomebodyElseHasRecorded)
+{
+    const CUevent e = event("E"), foreign = event("F", CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
+    const auto elsewhere = [&] { on_event(c_, kNoStream, API_cuCtxRecordEvent, PTDS_OP_CTX_EVENT_RECORD, e); };
+    on_ = stream("S");
+    EXPECT_EQ("S", writes(a_, &m_, kOn));
+    EXPECT_EQ("S", records(a_, e, kOn));
+    elsewhere();
+    EXPECT_EQ("", waits_for(b_, e));
+    EXPECT_EQ("e1 on S; L0 after e1; L0", writes(b_, &m_));
+    EXPECT_EQ("e1 on S; S", writes(a_, &n_, kOn));
+    EXPECT_EQ("S", records(a_, e, kOn));
+    begin(b_, kNoStream, API_cuEventSynchronize, PTDS_OP_EVENT_SYNC, [=](struct call *C) { C->event = e; });
+    elsewhere();
+    EXPECT_EQ("", end(b_, kNoStream));
+    EXPECT_EQ("e2 on S; L0 after e2; L0", writes(b_, &n_)) << "meanwhile";
+    EXPECT_EQ("e2 on S; e3 on L0; S after e3; S", writes(a_, &n_, kOn));
+    EXPECT_EQ("S", records(a_, foreign, kOn));
+    EXPECT_EQ("", waits_for(b_, foreign));
+    EXPECT_EQ("e3 on S; L0 after e3; L0", writes(b_, &n_));
+}
+
 TEST_F(Waited, EventsThatSomebodyElseRecords)
 {
     const CUevent e = event("E"), foreign = event("F", CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
