@@ -295,7 +295,8 @@ static void ask_idle(unsigned lane)
     if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
         return;
     order_done(&guard_state.order, lane, at);
-    asked->gone = living(lane) && !order_is_owed(&guard_state.order, lane);
+    if (living(lane) && !order_is_owed(&guard_state.order, lane))
+        asked->gone = 1; /* it may be so by now: somebody has destroyed the stream meanwhile */
 }
 
 /* Looks at some lanes in turn. 1: one was found whose work is done. */

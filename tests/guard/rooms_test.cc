@@ -4,6 +4,10 @@
  */
 #include "tests/guard/script.h"
 
+#include <unistd.h>
+
+#include <thread>
+
 namespace
 {
 
@@ -70,6 +74,52 @@ TEST_F(Rooms, OfABlockingStreamThatTheHostWaitsFor)
     make_room(s);
     on_ = s;
     EXPECT_EQ("S after e1; S", last(syncs(b_, kOn), 2));
+}
+
+/* Another thread destroys it between the driver's answer and the lock: it stays gone, and nobody asks the driver for it. */
+TEST_F(Rooms, OfAStreamThatGoesWhileItIsAsked)
+{
+    struct stream *s = stream("S");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    const unsigned lane = s->lane - 1;
+    struct lane *of = guard_state.order.lanes[lane];
+    const auto until = [](const auto &is) {
+        while (!is())
+            usleep(100);
+    };
+    const auto turns = [lane] {
+        return __atomic_load_n(&rails[lane].tickets, __ATOMIC_ACQUIRE) -
+               __atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE);
+    };
+    std::atomic<bool> held{false};
+    std::function<void()> asked;
+    std::thread ends, holds;
+    for (int i = 1; i < 256; i++)
+        writes(c_, &n_, stream("T"));
+    g_busy = {"T"};
+    g_meanwhile = asked = [&] {
+        if (!turns()) {
+            g_meanwhile = asked; /* it is another one */
+            return;
+        }
+        s->gone = 1;
+        ends = std::thread([&] {
+            begin(b_, kNoStream, API_cuStreamDestroy_v2, PTDS_OP_STREAM_DESTROY, [=](struct call *C) { C->stream = s; });
+        });
+        until([&] { return turns() == 2; });
+        holds = std::thread([&] {
+            lock_take(&guard_state.lock);
+            held = true;
+            until([&] { return turns() == 0; });
+            lock_drop(&guard_state.lock);
+        });
+        until([&] { return held.load(); });
+    };
+    EXPECT_EQ("S?; e1 on S; U", last(writes(a_, &seen_, stream("U")), 3));
+    ends.join();
+    holds.join();
+    end(b_, kNoStream);
+    EXPECT_TRUE(rails[lane].stream != s && of->open && named(rails[lane].handle) == "U") << "its lane is another's";
 }
 
 /* The shim's own streams are asked, too, and stay what they are. */
