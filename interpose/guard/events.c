@@ -29,7 +29,7 @@ static struct guard_event *make(CUevent event, int timed, int foreign)
     lock_drop(&unused_lock);
     if (!entry && !(entry = memory_keep(sizeof *entry)))
         return NULL;
-    *entry = (struct guard_event){.timed = (uint8_t)timed, .foreign = (uint8_t)foreign};
+    *entry = (struct guard_event){.timed = (uint8_t)timed, .foreign = (uint8_t)foreign, .ticket = UINT32_MAX};
     map_set(&events, (uint64_t)event, (uint64_t)entry);
     return entry;
 }

@@ -14,6 +14,8 @@ struct guard_event {
     uint8_t foreign;                  /* other processes record it or wait for it */
     uint8_t elsewhere; /* last recorded by a call that is no operation of a lane: a graph's launch, a context's event */
     uint8_t elsewhere_before;
+    uint16_t lane;   /* of the newest call that records it or waits for it */
+    uint32_t ticket; /* and its turn there */
     struct guard_event *next;
 };
 

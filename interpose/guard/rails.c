@@ -58,13 +58,6 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
     }
 }
 
-/* The turn with this ticket is over. */
-static void await_over(unsigned lane, uint32_t ticket)
-{
-    if (__builtin_expect((int32_t)(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) - ticket) <= 0, 0))
-        word_await_past(&rails[lane].serving, ticket, &rails[lane].waiting);
-}
-
 /* ---- waits ---- */
 
 /* For a stream, or where `event` is not NULL for that: while a capture is open, this thread has to say that it knows. */
@@ -181,7 +174,7 @@ static void wait_for_newest(CUstream waiting, unsigned lane, uint32_t ticket)
 
 static void wait_for_mark(CUstream waiting, unsigned lane, int mark, uint32_t marked_by)
 {
-    await_over(lane, marked_by);
+    rails_await_over(lane, marked_by);
     CUevent event = rails[lane].mark[mark];
     if (!event || REAL(cuStreamWaitEvent)(waiting, event, 0) != CUDA_SUCCESS)
         wait_by_host(lane);

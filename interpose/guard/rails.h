@@ -91,6 +91,13 @@ static inline void rails_await_turn(unsigned lane, uint32_t ticket)
         word_await(&rails[lane].serving, ticket, &rails[lane].waiting);
 }
 
+/* Returns when the turn with this ticket is over. Unlocked. */
+static inline void rails_await_over(unsigned lane, uint32_t ticket)
+{
+    if (__builtin_expect((int32_t)(__atomic_load_n(&rails[lane].serving, __ATOMIC_ACQUIRE) - ticket) <= 0, 0))
+        word_await_past(&rails[lane].serving, ticket, &rails[lane].waiting);
+}
+
 /* The turn is over. */
 static inline void rails_served(unsigned lane, uint32_t ticket)
 {

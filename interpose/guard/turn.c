@@ -77,6 +77,26 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
     order_waits(&guard_state.order, op->lane, op->next, &guarded->promise);
 }
 
+/* The driver hears of what is done with an event, too, in the order in which it was registered: else the newest record here
+ * would be another one than the driver's, and a wait for it would count as more than it is. */
+struct others_turn {
+    unsigned lane;
+    uint32_t ticket;
+    int is_on_its_way;
+};
+
+static struct others_turn follow(struct guard_event *event, unsigned lane, uint32_t ticket)
+{
+    struct others_turn before = {lane, 0, 0};
+    if (!event)
+        return before;
+    before = (struct others_turn){event->lane, event->ticket, 0};
+    before.is_on_its_way = event->lane != lane && rails_is_on_its_way(event->lane, event->ticket);
+    event->lane = (uint16_t)lane;
+    event->ticket = ticket;
+    return before;
+}
+
 static inline void hold(struct call *C)
 {
     const struct guarded *guarded = &C->guarded;
@@ -108,6 +128,7 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
     if (where->gathers && (plan.count || where->here->conflicts || where->here->home_lane))
         pool_gather(where->here, &plan);
     guarded->ticket = rails_ticket(lane);
+    const struct others_turn before = follow(event, lane, guarded->ticket);
     guarded->mark_after = plan.mark_after;
     if (plan.mark_first >= 0)
         rails[lane].marked_by[plan.mark_first] = guarded->ticket;
@@ -117,6 +138,8 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
         rails_tickets(&plan, tickets);
     lock_drop(&guard_state.lock);
     guarded->turn = 1;
+    if (__builtin_expect(before.is_on_its_way, 0))
+        rails_await_over(before.lane, before.ticket);
     if (plan.count || plan.mark_first >= 0)
         rails_carry_out(C, lane, guarded->ticket, &plan, tickets);
     else

@@ -5,11 +5,47 @@
  */
 #include "tests/guard/script.h"
 
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
 namespace
 {
 
 class Carried : public Script
 {
+protected:
+    std::function<void(struct call *)> about(CUevent event)
+    {
+        return [=](struct call *C) { C->event = event; };
+    }
+    void begin_record(Caller *by, CUevent event, Way way = kDefault)
+    {
+        begin(by, way, API_cuEventRecord, PTDS_OP_EVENT_RECORD, about(event));
+    }
+    void begin_await(Caller *by, CUevent event, Way way = kDefault)
+    {
+        begin(by, way, API_cuStreamWaitEvent, PTDS_OP_EVENT_WAIT, about(event));
+    }
+    /* Whether another thread waits with its call until this one's, which is on its way, is over. */
+    template <class Call> bool waits_for_end(Caller *of, const Call &call)
+    {
+        std::atomic<bool> begun{false}, done{false};
+        std::thread other([&] {
+            begun = true;
+            call();
+            done = true;
+        });
+        while (!begun)
+            usleep(100);
+        usleep(20000);
+        const bool waited = !done;
+        EXPECT_EQ("", g_said);
+        end(of);
+        other.join();
+        return waited;
+    }
 };
 
 TEST_F(Carried, WhatTouchesTheSameMemory)
@@ -248,6 +284,42 @@ TEST_F(Carried, WhileALaneIsLookedForAnotherThreadMakesIt)
     EXPECT_EQ("T?; legacy; e1 on legacy", writes(a_, &seen_, kLegacy));
     EXPECT_EQ(1, lanes("legacy"));
     another();
+}
+
+/* What is registered of an event reaches the driver in the same order: its records, and the waits for them. */
+TEST_F(Carried, WhatThreadsDoWithAnEventTakesTurns)
+{
+    struct stream *s = on_ = stream("S");
+    const CUevent e = event("E"), other = event("F");
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L0", records(a_, e));
+    EXPECT_EQ("L1", records(b_, e));
+    begin_record(a_, e);
+    EXPECT_TRUE(waits_for_end(a_, [&] { begin_await(b_, e, kOn); })) << "else the driver would wait for the record before";
+    EXPECT_EQ("S", end(b_));
+    EXPECT_EQ("S", writes(b_, &m_, s));
+    begin_await(a_, e);
+    EXPECT_TRUE(waits_for_end(a_, [&] { begin_record(b_, e); }));
+    EXPECT_EQ("L1", end(b_));
+    begin_record(a_, e);
+    EXPECT_TRUE(waits_for_end(a_, [&] { begin_record(b_, e); }));
+    EXPECT_EQ("L1", end(b_));
+    begin_await(a_, e);
+    EXPECT_TRUE(waits_for_end(a_, [&] { begin_await(b_, e); })) << "whoever records it next waits for the last one alone";
+    EXPECT_EQ("L1", end(b_));
+    begin_record(a_, e);
+    EXPECT_FALSE(waits_for_end(a_, [&] { begin_record(b_, other); })) << "which nobody uses";
+    EXPECT_EQ("L1", end(b_));
+    begin_record(a_, other);
+    EXPECT_FALSE(waits_for_end(a_, [&] { begin_await(b_, e); }));
+    EXPECT_EQ("L1", end(b_));
+}
+
+TEST_F(Carried, WhoUsesAnEventFirstWaitsForNobody)
+{
+    begin(a_, kDefault, API_cuMemsetD8Async, PTDS_OP_MEMSET, touching(&m_, 1));
+    EXPECT_EQ("L1", records(b_, event("E")));
+    EXPECT_EQ("L0", end(a_));
 }
 
 /* ---- what the driver refuses ---- */

@@ -5,6 +5,10 @@
  */
 #include "tests/guard/script.h"
 
+#include <unistd.h>
+
+#include <thread>
+
 namespace
 {
 
@@ -21,6 +25,13 @@ protected:
     std::string launches(Caller *by, CUevent event, Way way = kDefault)
     {
         return on_event(by, way, API_cuLaunchKernelEx, PTDS_OP_LAUNCH, event);
+    }
+    static std::string recorded_on(CUevent event)
+    {
+        lock_take(&guard_state.lock);
+        const unsigned lane = guard_event_find(event)->recorded.lane;
+        lock_drop(&guard_state.lock);
+        return named(rails[lane].handle);
     }
     std::string awaits_on(struct stream *on, CUevent event)
     {
@@ -89,8 +100,12 @@ TEST_F(Refused, ARecordLeavesAnotherThreads)
     EXPECT_EQ("L0", records(a_, e));
     EXPECT_EQ("L0", writes(a_, &m_));
     begin(b_, kDefault, API_cuEventRecord, PTDS_OP_EVENT_RECORD, recording);
-    EXPECT_EQ("L2", records(c_, e));
+    std::thread other([&] { begin(c_, kDefault, API_cuEventRecord, PTDS_OP_EVENT_RECORD, recording); });
+    while (recorded_on(e) != "L2")
+        usleep(100);
     EXPECT_EQ("L1", refused([&] { return end(b_); }));
+    other.join();
+    EXPECT_EQ("L2", end(c_));
     EXPECT_EQ("N", awaits_on(n, e));
     EXPECT_EQ("e1 on L0; N after e1; N", writes(b_, &m_, n)) << "what the newer one carries";
     EXPECT_EQ("", on_event(c_, kNoStream, API_cuCtxRecordEvent, PTDS_OP_CTX_EVENT_RECORD, e));
