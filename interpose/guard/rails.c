@@ -292,6 +292,12 @@ static void ask_idle(unsigned lane)
         asked->gone = 1; /* it may be so by now: somebody has destroyed the stream meanwhile */
 }
 
+/* A question about a stream that captures, or may be about to go with its context, would be an error. */
+static int may_ask(unsigned lane)
+{
+    return !capture_any() && !rails[lane].context->gone;
+}
+
 /* Looks at some lanes in turn. 1: one was found whose work is done. */
 static int find_free(unsigned most)
 {
@@ -301,9 +307,9 @@ static int find_free(unsigned most)
         struct lane *candidate = guard_state.order.lanes[lane];
         if (lane >= guard_state.order.high || !candidate->open)
             continue;
-        if (!capture_any() && candidate->last > candidate->completed && candidate->gone)
+        if (may_ask(lane) && candidate->last > candidate->completed && candidate->gone)
             ask_gone(lane);
-        else if (!capture_any() && !candidate->gone && most == ORDER_LANES)
+        else if (may_ask(lane) && !candidate->gone && most == ORDER_LANES)
             ask_idle(lane);
         if (candidate->open && candidate->gone && reclaim(lane))
             return 1;
@@ -317,7 +323,7 @@ static int force_free(void)
     for (unsigned lane = 0; lane < guard_state.order.high; lane++) {
         moment at = guard_state.order.lanes[lane]->last;
         CUstream handle = rails[lane].stream && !guard_state.order.lanes[lane]->gone ? rails[lane].handle : NULL;
-        if (!handle || capture_any() || !rails_is_idle(lane))
+        if (!handle || !may_ask(lane) || !rails_is_idle(lane))
             continue;
         uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane);
         lock_drop(&guard_state.lock);

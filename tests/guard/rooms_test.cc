@@ -122,6 +122,27 @@ TEST_F(Rooms, OfAStreamThatGoesWhileItIsAsked)
     EXPECT_TRUE(rails[lane].stream != s && of->open && named(rails[lane].handle) == "U") << "its lane is another's";
 }
 
+/* Another thread is destroying their context: the driver is asked nothing about what is in it. */
+TEST_F(Rooms, NoneInAContextThatGoes)
+{
+    struct context *other = fresh("C2", 1);
+    Caller *d = thread(other);
+    struct stream *s = stream("S"), *t = stream("T");
+    EXPECT_EQ("L4", writes(d, &m_));
+    EXPECT_EQ("S", writes(d, &n_, s));
+    EXPECT_EQ("T", writes(d, &n_, t));
+    EXPECT_EQ("e1 on T", destroys(d, t));
+    other->gone = 1;
+    g_current = context_->handle;
+    struct memory unwritten = make_memory(9);
+    for (int i = 3; i < 256; i++)
+        EXPECT_EQ("U", reads(c_, &unwritten, stream("U"))) << i;
+    g_busy = {"U"};
+    const std::string said = reads(c_, &unwritten, stream("U"));
+    EXPECT_EQ("U? x253; host after U; U", folded(said));
+    other->gone = 0;
+}
+
 /* The shim's own streams are asked, too, and stay what they are. */
 TEST_F(Rooms, NoneOfTheShimsOwn)
 {
