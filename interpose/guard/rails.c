@@ -231,8 +231,9 @@ int rails_is_idle(unsigned lane)
 static struct stream *living(unsigned lane)
 {
     struct stream *stream = rails[lane].stream;
-    int lives = stream && rails_has_stream(stream) == (int)lane && !__atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE);
-    return lives ? stream : NULL;
+    if (!stream || rails_has_stream(stream) != (int)lane || __atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE) == STREAM_GONE)
+        return NULL;
+    return stream;
 }
 
 static int reclaim(unsigned lane)

@@ -35,11 +35,14 @@ struct context {
     struct retired retired;
 };
 
+/* The driver is asked to destroy it, and may refuse; and it has. */
+enum { STREAM_LEAVES = 1, STREAM_GONE };
+
 struct stream {
     CUstream handle;
     uint32_t uid;
-    uint32_t kind; /* enum ptds_stream_kind */
-    uint32_t gone;
+    uint32_t kind;      /* enum ptds_stream_kind */
+    uint32_t gone;      /* 0: it lives */
     uint32_t capturing; /* the capture that it takes part in; 0 none */
     struct stream *next_captured;
     struct context *minded_in;    /* whose legacy work minds that, as it was counted; NULL none */

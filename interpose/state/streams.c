@@ -70,7 +70,7 @@ void streams_go_with(const struct context *context)
     for (unsigned i = 0; i < BUCKETS; i++) {
         for (struct stream **link = &buckets[i]; *link;) {
             if ((*link)->context == context) {
-                __atomic_store_n(&(*link)->gone, 1, __ATOMIC_RELEASE);
+                __atomic_store_n(&(*link)->gone, STREAM_GONE, __ATOMIC_RELEASE);
                 take_out(link);
             } else {
                 link = &(*link)->next;
@@ -87,7 +87,7 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
     if (!stream && (stream = take_entry())) {
         __atomic_store_n(&stream->handle, handle, __ATOMIC_RELAXED);
         stream->next = *bucket_of(handle);
-        __atomic_store_n(&stream->gone, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&stream->gone, STREAM_GONE, __ATOMIC_RELAXED);
         __atomic_store_n(bucket_of(handle), stream, __ATOMIC_RELEASE);
     }
     if (stream) {
@@ -181,7 +181,7 @@ void objects_stream_gone(struct call *C, CUstream handle)
     C->word[1] = stream->kind;
     if (state_hooks.stream_leaves)
         state_hooks.stream_leaves(handle);
-    __atomic_store_n(&stream->gone, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&stream->gone, STREAM_LEAVES, __ATOMIC_SEQ_CST);
     capture_stream_gone(stream);
 }
 
@@ -195,10 +195,10 @@ void objects_stream_left(struct call *C, CUstream handle)
         STATE_TELL(stream_seen, NULL, C->stream_uid, handle, C->context, (uint32_t)C->word[1], PTDS_LIFE_GONE, 0);
     lock_take(&streams_lock);
     int same = stream->uid == C->stream_uid;
+    if (same)
+        __atomic_store_n(&stream->gone, C->result == CUDA_SUCCESS ? STREAM_GONE : 0, __ATOMIC_RELEASE);
     if (same && C->result == CUDA_SUCCESS)
         bury(stream);
-    else if (same)
-        __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
     lock_drop(&streams_lock);
 }
 

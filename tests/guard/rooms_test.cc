@@ -102,7 +102,7 @@ TEST_F(Rooms, OfAStreamThatGoesWhileItIsAsked)
             g_meanwhile = asked; /* it is another one */
             return;
         }
-        s->gone = 1;
+        s->gone = STREAM_LEAVES;
         ends = std::thread([&] {
             begin(b_, kNoStream, API_cuStreamDestroy_v2, PTDS_OP_STREAM_DESTROY, [=](struct call *C) { C->stream = s; });
         });
@@ -120,6 +120,39 @@ TEST_F(Rooms, OfAStreamThatGoesWhileItIsAsked)
     holds.join();
     end(b_, kNoStream);
     EXPECT_TRUE(rails[lane].stream != s && of->open && named(rails[lane].handle) == "U") << "its lane is another's";
+}
+
+/* The driver is asked to destroy it, and refuses when its lane is another's already. */
+TEST_F(Rooms, OfAStreamThatIsNotDestroyedAfterAll)
+{
+    struct stream *n = stream("N", CU_STREAM_NON_BLOCKING), *o = stream("O", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E"), f = event("F");
+    const auto comes_after = [&](struct stream *what, CUevent event) {
+        on_ = what;
+        awaits(b_, event, kOn);
+    };
+    const auto does_not_go = [&](struct stream *what) {
+        what->gone = STREAM_LEAVES;
+        begin(b_, kNoStream, API_cuStreamDestroy_v2, PTDS_OP_STREAM_DESTROY, [=](struct call *C) { C->stream = what; });
+        for (int i = 0; i < 600; i++)
+            writes(c_, &seen_, stream("T"));
+        end(b_, kNoStream);
+        what->gone = 0;
+    };
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", records(c_, e));
+    comes_after(n, e);
+    g_busy = {"L0"};
+    does_not_go(n);
+    EXPECT_EQ(0u, n->lane);
+    EXPECT_EQ("e1 on L0; N after e1; N", last(writes(b_, &m_, n), 3));
+    EXPECT_EQ("O", last(writes(a_, &n_, o), 1));
+    on_ = o;
+    EXPECT_EQ("O", records(a_, f, kOn));
+    comes_after(n, f);
+    g_busy = {"O"};
+    does_not_go(n);
+    EXPECT_NE(0u, n->lane) << "which it keeps as long as what it alone was promised is pending";
 }
 
 /* Another thread is destroying their context: the driver is asked nothing about what is in it. */

@@ -349,7 +349,7 @@ protected:
     {
         return call(by, kNoStream, API_cuStreamDestroy_v2, PTDS_OP_STREAM_DESTROY, [=](struct call *C) {
             C->stream = stream;
-            stream->gone = result_ == CUDA_SUCCESS;
+            stream->gone = result_ == CUDA_SUCCESS ? STREAM_GONE : 0;
         });
     }
     static void begin_capture(struct stream *stream)

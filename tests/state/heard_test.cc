@@ -354,7 +354,7 @@ TEST_F(Hears, ManyStreams)
         entries.push_back(stream(handle(i)));
     destroy(kOne);
     for (const struct stream *entry : entries)
-        ASSERT_EQ(1u, entry->gone);
+        ASSERT_EQ(unsigned{STREAM_GONE}, entry->gone);
     create(kTwo);
     for (unsigned i = 0; i < 20000; i++)
         ASSERT_EQ(0u, uids.count(stream(handle(i))->uid)) << i;

@@ -198,7 +198,7 @@ TEST_F(Lifetime, AStreamThatIsNotDestroyedAfterAll)
     EXPECT_EQ(PTDS_STREAM_NON_BLOCKING, there->kind);
     EXPECT_EQ(0u, there->gone);
     destroy_stream(kStream);
-    EXPECT_EQ(1u, there->gone);
+    EXPECT_EQ(unsigned{STREAM_GONE}, there->gone);
     EXPECT_NE(uid, stream(kStream)->uid);
 }
 
