@@ -7,7 +7,7 @@
 
 #include "interpose/footprint/textures.h"
 
-enum { TEXTURES = SPANS };
+enum { TEXTURES = SPANS, SURFACES, ALL };
 
 void pointers_begin(struct pointers *pointers, const uint8_t *bytes, size_t size)
 {
@@ -15,13 +15,14 @@ void pointers_begin(struct pointers *pointers, const uint8_t *bytes, size_t size
     for (unsigned i = 0; i < SPANS; i++)
         scan_begin(&pointers->of[i], memories.at[i], bytes, size);
     scan_begin(&pointers->of[TEXTURES], textures_span(), bytes, size);
+    pointers->of[SURFACES] = pointers->of[TEXTURES];
 }
 
 /* Which of them comes next. */
 static unsigned first_of(const struct pointers *pointers)
 {
     unsigned first = 0;
-    for (unsigned i = 1; i <= TEXTURES; i++) {
+    for (unsigned i = 1; i < ALL; i++) {
         if (pointers->of[i].at < pointers->of[first].at)
             first = i;
     }
@@ -39,14 +40,13 @@ size_t pointers_next(struct pointers *pointers, struct thread *thread, struct po
     for (;;) {
         unsigned i = first_of(pointers);
         size_t at = pointers->of[i].at;
-        int writes = 1;
         if (at == SIZE_MAX)
             return SIZE_MAX;
         uint64_t word = scan_word(&pointers->of[i]);
         scan_on(&pointers->of[i]);
-        struct memory *memory = i == TEXTURES ? textures_memory(word, &writes) : memory_at(thread, word);
+        struct memory *memory = i < TEXTURES ? memory_at(thread, word) : textures_memory(word, i == SURFACES);
         if (memory) {
-            *found = (struct pointed){0, 0, memory, __atomic_load_n(&memory->uid, __ATOMIC_RELAXED), (uint32_t)writes};
+            *found = (struct pointed){0, 0, memory, __atomic_load_n(&memory->uid, __ATOMIC_RELAXED), i != TEXTURES};
             return at;
         }
     }

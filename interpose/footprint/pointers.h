@@ -17,7 +17,7 @@ struct pointed {
 };
 
 struct pointers {
-    struct scan of[SPANS + 1]; /* memories, and handles of textures and surfaces */
+    struct scan of[SPANS + 2]; /* memories, and handles of textures, of surfaces: a number may be one of each */
 };
 
 /* The bytes are the caller's, and stay until the last one is found. */

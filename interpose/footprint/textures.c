@@ -76,12 +76,11 @@ static int look_up(uint64_t word, int surface, struct memory **memory)
     return uid != 0;
 }
 
-struct memory *textures_memory(uint64_t word, int *writes)
+struct memory *textures_memory(uint64_t word, int surface)
 {
-    struct memory *texture, *surface;
-    look_up(word, 0, &texture);
-    *writes = look_up(word, 1, &surface);
-    return surface ? surface : texture;
+    struct memory *memory;
+    look_up(word, surface, &memory);
+    return memory;
 }
 
 void textures_touch(struct touched *touched, uint64_t word)

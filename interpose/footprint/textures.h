@@ -19,9 +19,8 @@ static inline struct span textures_span(void)
     return span_of(&textures_low, &textures_high);
 }
 
-/* The memory of the object with this handle; a texture and a surface may share a number: writes is 1 if one is a surface.
- * NULL: none has it. */
-struct memory *textures_memory(uint64_t word, int *writes);
+/* The memory of the texture, or of the surface, with this handle; there may be both. NULL: none, or not known. */
+struct memory *textures_memory(uint64_t word, int surface);
 
 /* Adds what the objects of this handle stand for. */
 void textures_touch(struct touched *touched, uint64_t word);

@@ -12,6 +12,7 @@ extern "C" {
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/memories.h"
+#include "interpose/footprint/pointers.h"
 #include "interpose/footprint/textures.h"
 #include "interpose/footprint/touch.h"
 }
@@ -57,6 +58,18 @@ protected:
             text += (all.at[i].writes ? "w" : "r") + std::to_string(all.at[i].memory->base);
         return text;
     }
+    /* The same where it lies in memory. */
+    static std::string pointed(uint64_t word)
+    {
+        const uint64_t words[] = {7, word};
+        struct pointers all;
+        struct pointed found = {};
+        std::string text;
+        pointers_begin(&all, reinterpret_cast<const uint8_t *>(words), sizeof words);
+        while (pointers_next(&all, nullptr, &found) == sizeof words[0])
+            text += (found.writes ? "w" : "r") + std::to_string(found.memory->base);
+        return text;
+    }
     struct call call = {};
 };
 
@@ -97,21 +110,24 @@ TEST_F(Textures, OfEachKindOfMemory)
 TEST_F(Textures, AndSurfacesMayShareAHandle)
 {
     struct memory *one = memory_at(10000), *two = memory_at(20000);
-    int writes = 7;
     made(201, linear(10000));
-    EXPECT_EQ(one, textures_memory(201, &writes));
-    EXPECT_EQ(0, writes);
+    EXPECT_EQ(one, textures_memory(201, 0));
+    EXPECT_EQ(nullptr, textures_memory(201, 1));
+    EXPECT_EQ("r10000", pointed(201));
     made(201, linear(20000), 1);
     EXPECT_EQ("r10000w20000", touched(201));
-    EXPECT_EQ(two, textures_memory(201, &writes));
-    EXPECT_EQ(1, writes);
+    EXPECT_EQ("r10000w20000", pointed(201)) << "in memory, too";
+    EXPECT_EQ(one, textures_memory(201, 0));
+    EXPECT_EQ(two, textures_memory(201, 1));
     textures_gone(&call, 201, 0);
     EXPECT_EQ("w20000", touched(201));
+    EXPECT_EQ("w20000", pointed(201));
     made(201, linear(10000), 1);
     EXPECT_EQ("w10000", touched(201)) << "made anew";
     made(201, linear(99999), 1);
     EXPECT_EQ("?", touched(201));
-    EXPECT_EQ(nullptr, textures_memory(201, &writes));
+    EXPECT_EQ(nullptr, textures_memory(201, 1));
+    EXPECT_EQ("", pointed(201));
     textures_gone(&call, 201, 1);
     EXPECT_EQ("", touched(201));
     for (uint64_t base : {10000, 20000})
