@@ -150,21 +150,43 @@ void modules_loaded_file(struct call *C, const void *module, const char *path)
     loaded(handle_at(module), image_file_variables(path));
 }
 
-/* Before the call: afterwards its handle may be another's at once. */
+/* The handles of the module that a call unloads, in its words, which are not recorded: their number, and each one. */
+enum { HANDLES_MOST = CALL_WORDS - 1 };
+
+static void keep_handle(struct call *C, uint64_t handle)
+{
+    if (C->word[0] < HANDLES_MOST)
+        C->word[++C->word[0]] = handle;
+}
+
+static int leaves(uint64_t handle, uint64_t value, void *data)
+{
+    struct call *C = data;
+    int is = is_of(handle, value, C->module);
+    if (is)
+        keep_handle(C, handle);
+    return is;
+}
+
+/* Before the call: afterwards its handles may be others' at once. */
 void modules_unloading(struct call *C, const void *module)
 {
     C->module = C->footprint ? (struct module *)map_remove(&modules, (uint64_t)module) : NULL;
-    if (C->module)
-        forget_handles(C->module);
+    if (!C->module)
+        return;
+    C->word[0] = 0;
+    keep_handle(C, (uint64_t)module);
+    map_remove_if(&modules, leaves, C);
+    forget_handles(C->module);
 }
 
 /* Its variables are there as long as it may be refused. */
-void modules_unloaded(struct call *C, const void *module)
+void modules_unloaded(struct call *C)
 {
     if (C->module && C->result == CUDA_SUCCESS)
         drop(C->module);
-    else if (C->module)
-        map_set(&modules, (uint64_t)module, (uint64_t)C->module);
+    for (uint64_t i = 1; C->module && C->result != CUDA_SUCCESS && i <= C->word[0]; i++)
+        map_set(&modules, C->word[i], (uint64_t)C->module);
 }
 
 void modules_gave_function(struct call *C, const void *function, const void *module)

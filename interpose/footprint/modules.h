@@ -21,7 +21,7 @@ struct module {
 void modules_loaded(struct call *C, const void *module, const void *image);
 void modules_loaded_file(struct call *C, const void *module, const char *path);
 void modules_unloading(struct call *C, const void *module);
-void modules_unloaded(struct call *C, const void *module);
+void modules_unloaded(struct call *C);
 void modules_gave_function(struct call *C, const void *function, const void *module);
 void modules_gave_module(struct call *C, const void *module, const void *library);
 void modules_gave_kernels_function(struct call *C, const void *function, const void *kernel);

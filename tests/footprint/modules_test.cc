@@ -75,7 +75,7 @@ protected:
     {
         modules_unloading(&call, reinterpret_cast<void *>(handle));
         call.result = result;
-        modules_unloaded(&call, reinterpret_cast<void *>(handle));
+        modules_unloaded(&call);
         call.result = CUDA_SUCCESS;
     }
     void gives(CUfunction function, uintptr_t handle)
@@ -156,12 +156,32 @@ TEST_F(Modules, ThatAreNotUnloadedAfterAll)
     modules_unloading(&call, reinterpret_cast<void *>(7));
     struct memory *other = memories_new(PTDS_MEMORY_DEVICE, 0x10000, 4096);
     memories_map(other, 0x10000, 4096, 0x10000);
-    modules_unloaded(&call, reinterpret_cast<void *>(7));
+    modules_unloaded(&call);
     EXPECT_EQ(other, memories_find(nullptr, 0x10000).memory);
     memories_drop(memories_unmap(0x10000));
     memories_drop(other);
     unload(7);
     unload(8);
+}
+
+/* By one of its handles: a variable that is asked for by another one is the module's still. */
+TEST_F(Modules, ThatAreNotUnloadedHaveTheirOtherHandles)
+{
+    load(7, kVariable);
+    for (uintptr_t module = 100; module < 138; module++)
+        modules_gave_module(&call, &module, reinterpret_cast<void *>(7));
+    uint64_t at = 0x10000;
+    for (const uintptr_t refused : {7, 100, 137})
+        for (const uintptr_t one : {7, 100, 110, 137}) {
+            unload(refused, CUDA_ERROR_NOT_PERMITTED);
+            gives(kFunction, one);
+            ASSERT_EQ(7u, owner(kFunction)) << one;
+            EXPECT_EQ(modules_of(kFunction)->memory, variable(at += 16, 8, one)) << one;
+        }
+    unload(110);
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10010).memory);
+    gives(kFunction, 7);
+    EXPECT_EQ(0u, owner(kFunction));
 }
 
 /* Of an image that tells of none: the driver has one all the same. What it holds is known, as nobody has written it. */
