@@ -29,17 +29,23 @@ void guard_capture_takes(struct stream *stream)
         lock_drop(&guard_state.lock);
         return;
     }
-    int mark = order_lane_close(&guard_state.order, (unsigned)lane);
+    int mark = order_lane_close(&guard_state.order, (unsigned)lane), is_done = 0;
+    const moment last = guard_state.order.lanes[lane]->last;
     uint32_t ticket = rails_ticket((unsigned)lane);
     if (mark >= 0)
         rails[lane].marked_by[mark] = ticket;
     lock_drop(&guard_state.lock);
     cancel = cancel_off();
     rails_await_turn((unsigned)lane, ticket);
-    if (mark >= 0)
-        rails_record_mark((unsigned)lane, mark);
+    if (mark >= 0 && !rails_record_mark((unsigned)lane, mark)) /* nobody can wait for the stream afterwards */
+        is_done = rails_host_wait(stream->handle) == CUDA_SUCCESS;
     rails_served((unsigned)lane, ticket);
     cancel_back(cancel);
+    if (is_done) {
+        lock_take(&guard_state.lock);
+        order_done(&guard_state.order, (unsigned)lane, last);
+        lock_drop(&guard_state.lock);
+    }
     errno = saved;
 }
 

@@ -82,26 +82,24 @@ static void refused(void)
     diag_once(DIAG_ERROR, "the driver refused an event that keeps legacy order: results may be wrong");
 }
 
-void rails_record_mark(unsigned lane, int mark)
-{
-    struct rail *rail = &rails[lane];
-    int entered = rails_enter(rail->context);
-    if (entered < 0)
-        return;
-    if (!rail->mark[mark])
-        rail->mark[mark] = rails_event(rail->context);
-    if (rail->mark[mark] && REAL(cuEventRecord)(rail->mark[mark], rail->handle) != CUDA_SUCCESS) {
-        rails_event_back(rail->context, rail->mark[mark]);
-        rail->mark[mark] = NULL; /* who relies on it finds none, and the host waits */
-    }
-    rails_leave(entered);
-}
-
 void rails_no_mark(unsigned lane, int mark)
 {
     if (rails[lane].mark[mark])
         rails_event_back(rails[lane].context, rails[lane].mark[mark]);
     rails[lane].mark[mark] = NULL;
+}
+
+int rails_record_mark(unsigned lane, int mark)
+{
+    struct rail *rail = &rails[lane];
+    int entered = rails_enter(rail->context);
+    if (entered >= 0 && !rail->mark[mark])
+        rail->mark[mark] = rails_event(rail->context);
+    int made = entered >= 0 && rail->mark[mark] && REAL(cuEventRecord)(rail->mark[mark], rail->handle) == CUDA_SUCCESS;
+    if (!made)
+        rails_no_mark(lane, mark); /* who relies on it finds none, and the host waits */
+    rails_leave(entered);
+    return made;
 }
 
 /* On a 0x2 nobody but its thread can record. The legacy stream comes after all blocking streams, so an event on it stands

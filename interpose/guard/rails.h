@@ -104,8 +104,8 @@ static inline void rails_served(unsigned lane, uint32_t ticket)
     word_set(&rails[lane].serving, ticket + 1, &rails[lane].waiting);
 }
 
-/* In the lane's turn, where nobody may be cancelled. The second: it can't be recorded. */
-void rails_record_mark(unsigned lane, int mark);
+/* In the lane's turn, where nobody may be cancelled: 0 if the driver refuses. The second: it can't be recorded. */
+int rails_record_mark(unsigned lane, int mark);
 void rails_no_mark(unsigned lane, int mark);
 
 /* Waits for the stream with the host, also while a capture is open. */

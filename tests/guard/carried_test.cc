@@ -365,6 +365,40 @@ TEST_F(Carried, AMarkThatIsRefused)
     EXPECT_EQ("e3 on T; T after e2 refused; host after S; T", writes(b_, &m_, t));
 }
 
+/* The stream goes all the same: nobody can wait for it afterwards. */
+TEST_F(Carried, AMarkThatIsRefusedOfAStreamThatGoes)
+{
+    struct stream *s = stream("S"), *t = stream("T");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    g_refused = {"e1 on S"};
+    EXPECT_EQ("e1 on S refused; host after S", destroys(b_, s));
+    g_refused = {};
+    EXPECT_EQ("L0", writes(a_, &m_)) << "known to be done";
+    EXPECT_EQ("T", writes(a_, &n_, t));
+    g_refused = {"e1 on T"};
+    begin_capture(t);
+    EXPECT_EQ("e1 on T refused; host after T", said());
+    EXPECT_EQ("L0", writes(a_, &n_));
+    end_capture(t);
+}
+
+/* The context cannot be made current: the mark's event is still that of an earlier moment. */
+TEST_F(Carried, AMarkThatCannotBeRecordedIsNone)
+{
+    struct stream *s = stream("S"), *t = stream("T");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", writes(a_, &n_));
+    EXPECT_EQ("e1 on S; S", writes(a_, &m_, s));
+    const unsigned lane = s->lane - 1;
+    fresh("C2", 1);
+    g_refused = {"into"};
+    for (int i = 0; i < ORDER_MARKS; i++)
+        EXPECT_EQ("into C1 refused; S", (writes(a_, &n_), writes(a_, &m_, s)));
+    EXPECT_EQ(0u, guard_state.order.lanes[lane]->newest) << "the place of the first one";
+    EXPECT_EQ("host after S; T", writes(b_, &m_, t));
+    g_current = context_->handle;
+}
+
 /* A capture is open: the thread has to say that it knows, for as long as it waits. The legacy stream is not touched while
  * that would end the capture. */
 TEST_F(Carried, WhereTheHostWaitsDuringACapture)
