@@ -60,16 +60,37 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
 
 /* ---- waits ---- */
 
-/* For a stream, or where `event` is not NULL for that: while a capture is open, this thread has to say that it knows. */
+/* While a capture is open, a thread that waits for others' work, or asks about it, has to say that it knows: else that
+ * would end the capture. */
+static int relax(CUstreamCaptureMode *mode)
+{
+    return REAL(cuThreadExchangeStreamCaptureMode) && REAL(cuThreadExchangeStreamCaptureMode)(mode) == CUDA_SUCCESS;
+}
+
+static void relax_no_more(int relaxed, CUstreamCaptureMode mode)
+{
+    if (relaxed)
+        REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+}
+
+/* For a stream, or where `event` is not NULL for that. */
 static CUresult host_waits(CUstream stream, CUevent event)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    int exchanged = capture_any() && REAL(cuThreadExchangeStreamCaptureMode) &&
-                    REAL(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+    int relaxed = capture_any() && relax(&mode);
     CUresult result = event ? REAL(cuEventSynchronize)(event) : REAL(cuStreamSynchronize)(stream);
-    if (exchanged)
-        REAL(cuThreadExchangeStreamCaptureMode)(&mode);
+    relax_no_more(relaxed, mode);
     return result;
+}
+
+/* Nobody asks while a capture is open; one may begin at this moment. */
+static int is_done(CUstream stream, CUevent event)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    int relaxed = relax(&mode);
+    CUresult result = event ? REAL(cuEventQuery)(event) : REAL(cuStreamQuery)(stream);
+    relax_no_more(relaxed, mode);
+    return result == CUDA_SUCCESS;
 }
 
 CUresult rails_host_wait(CUstream stream)
@@ -262,10 +283,10 @@ static void ask_gone(unsigned lane)
         return;
     __atomic_add_fetch(&gone->marks[newest].pins, 1, __ATOMIC_RELAXED);
     lock_drop(&guard_state.lock);
-    int is_done = REAL(cuEventQuery)(event) == CUDA_SUCCESS;
+    int done = is_done(NULL, event);
     lock_take(&guard_state.lock);
     __atomic_sub_fetch(&gone->marks[newest].pins, 1, __ATOMIC_RELEASE);
-    if (is_done)
+    if (done)
         order_done(&guard_state.order, lane, at);
 }
 
@@ -281,10 +302,10 @@ static void ask_idle(unsigned lane)
     uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane); /* whoever destroys the stream waits for its turn */
     lock_drop(&guard_state.lock);
     rails_await_turn(lane, ticket);
-    int is_done = REAL(cuStreamQuery)(handle) == CUDA_SUCCESS;
+    int done = is_done(handle, NULL);
     rails_served(lane, ticket);
     lock_take(&guard_state.lock);
-    if (!is_done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
+    if (!done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
         return;
     order_done(&guard_state.order, lane, at);
     if (living(lane) && !order_is_owed(&guard_state.order, lane))

@@ -36,6 +36,7 @@ std::string g_said;
 std::set<std::string> g_refused, g_busy; /* what the driver refuses, and which streams and events have work pending */
 std::map<const void *, std::string> g_names;
 unsigned g_events, g_lanes;
+thread_local CUstreamCaptureMode g_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 std::vector<CUcontext> g_pushed;
 std::function<void()> g_meanwhile; /* what another thread does while the driver is asked about a stream */
 
@@ -90,6 +91,7 @@ CUresult say_all()
 }
 CUresult say_stream_query(CUstream stream)
 {
+    EXPECT_EQ(CU_STREAM_CAPTURE_MODE_RELAXED, g_mode) << "a capture may begin now";
     std::function<void()> meanwhile;
     meanwhile.swap(g_meanwhile);
     if (meanwhile)
@@ -98,13 +100,17 @@ CUresult say_stream_query(CUstream stream)
 }
 CUresult say_event_query(CUevent event)
 {
+    EXPECT_EQ(CU_STREAM_CAPTURE_MODE_RELAXED, g_mode);
     return say(named(event) + "?") != CUDA_SUCCESS || g_busy.count("event") ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
+/* Said where it matters. */
 CUresult say_mode(CUstreamCaptureMode *mode)
 {
-    static CUstreamCaptureMode now = CU_STREAM_CAPTURE_MODE_GLOBAL;
-    std::swap(now, *mode);
-    return say(now == CU_STREAM_CAPTURE_MODE_RELAXED ? "relaxed" : "not relaxed");
+    const char *said = *mode == CU_STREAM_CAPTURE_MODE_RELAXED ? "relaxed" : "not relaxed";
+    const CUresult result = capture_any() ? say(said) : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        std::swap(g_mode, *mode);
+    return result;
 }
 CUresult say_push(CUcontext context)
 {
@@ -171,6 +177,7 @@ protected:
         for (struct context *context : contexts_)
             pool_context_gone(context);
         EXPECT_EQ(0u, guard_state.lock.held);
+        EXPECT_EQ(CU_STREAM_CAPTURE_MODE_GLOBAL, g_mode) << "the program's";
         for (unsigned i = 0; i < guard_state.order.high; i++) {
             EXPECT_TRUE(rails[i].tickets == rails[i].serving && rails[i].gate == 0) << "a turn or a gate is held still";
             for (const struct mark &mark : guard_state.order.lanes[i]->marks)
