@@ -178,6 +178,9 @@ void order_event_recorded(struct order *o, unsigned lane, struct recorded *event
 /* After order_add of the wait itself (work 1): the lane takes over what the event carries. */
 void order_event_awaited(struct order *o, unsigned lane, const struct recorded *event);
 
+/* The same where somebody else may have recorded it since: the promise alone. */
+void order_event_perhaps_awaited(struct order *o, unsigned lane, const struct recorded *event);
+
 /* The host knows now that the lane's operations up to `until` are done. */
 void order_done(struct order *o, unsigned lane, moment until);
 

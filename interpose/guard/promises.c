@@ -107,7 +107,7 @@ static void take_foreign(struct order *o, struct reach *reach, const struct prom
     }
 }
 
-void order_event_awaited(struct order *o, unsigned number, const struct recorded *event)
+void order_event_perhaps_awaited(struct order *o, unsigned number, const struct recorded *event)
 {
     struct lane *lane = o->lanes[number];
     struct order_domain *domain = &o->domains[lane->domain];
@@ -130,6 +130,14 @@ void order_event_awaited(struct order *o, unsigned number, const struct recorded
         domain->fresh = 1;
         lanes_default_work(o, lane->domain);
     }
+}
+
+void order_event_awaited(struct order *o, unsigned number, const struct recorded *event)
+{
+    struct lane *lane = o->lanes[number];
+    if (!event->at)
+        return;
+    order_event_perhaps_awaited(o, number, event);
     raise(&lane->real[event->lane], event->at);
     for (unsigned i = 0; i < event->real.count; i++)
         raise(&lane->real[event->real.at[i].lane], event->real.at[i].until);

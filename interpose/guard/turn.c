@@ -65,7 +65,9 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
         order_event_recorded(&guard_state.order, op->lane, &event->recorded);
         event->recorded.ticket = rails[op->lane].tickets; /* the next one */
     }
-    if (event && guarded->kind == GUARD_AWAIT)
+    if (event && guarded->kind == GUARD_AWAIT && (event->foreign || event->elsewhere))
+        order_event_perhaps_awaited(&guard_state.order, op->lane, &event->recorded);
+    else if (event && guarded->kind == GUARD_AWAIT)
         order_event_awaited(&guard_state.order, op->lane, &event->recorded);
     if (op->join == JOIN_CONTEXTS)
         order_everywhere(&guard_state.order, op->lane);

@@ -250,6 +250,25 @@ TEST_F(Waited, EventsThatSomebodyElseRecords)
     EXPECT_EQ(1, guard_event_find(e)->timed);
 }
 
+/* A stream that waits for the event does not come after what it was recorded behind before. */
+TEST_F(Waited, EventsThatSomebodyElseHasRecordedSince)
+{
+    struct stream *s = stream("S"), *n = stream("N", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E"), f = event("F", CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS), g = event("G");
+    for (const CUevent event : {e, f}) {
+        writes(a_, &m_, s);
+        on_ = s;
+        records(a_, event, kOn);
+        on_event(c_, kNoStream, API_cuCtxRecordEvent, PTDS_OP_CTX_EVENT_RECORD, e);
+        on_ = n;
+        awaits(b_, event, kOn);
+        records(c_, g);
+        awaits(b_, g, kOn);
+        const std::string newest = event == e ? "e1" : "e3";
+        EXPECT_EQ(newest + " on S; N after " + newest + "; N", writes(b_, &m_, n));
+    }
+}
+
 /* A kernel may tell the host by what it writes there. */
 TEST_F(Waited, KernelsThatTheHostCanWatch)
 {
