@@ -171,7 +171,7 @@ private:
                        "in-flight 3@997000000 free\n");
         Write("live.ptds", live);
         Write("shorn.ptds", live.substr(0, live.size() - PTDS_CHUNK_SIZE - 1));
-        Write("bin/live", "#!/bin/sh\nlast=$1\nshift\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
+        Write("bin/live", "#!/bin/sh\nlast=$1\nshift\n: >said\nLD_PRELOAD=./quick_clock.so ptds watch \"$@\" 2>said &\n"
                           "while kill -0 $! && ! grep -q \"$last\" said; do sleep 0.05; done\nkill $!\ncat said\n");
         EXPECT_EQ(0, chmod((folder_ / "bin/live").c_str(), 0700));
     }
