@@ -18,6 +18,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <string>
+#include <thread>
 #include <unistd.h>
 
 #include "interpose/base/audited.h"
@@ -72,6 +73,15 @@ int next()
     return 0;
 }
 
+/* A driver in a namespace has a libc of its own, and starts threads by it. The program's libc does not hear of them, and
+ * the loader, which calls its malloc for their thread-local variables, would do so without locks: glibc's fault, one run of
+ * three hundred ended by it. A libc that has started a thread itself locks from then on. */
+void *space(const char *file)
+{
+    std::thread([] {}).join();
+    return dlmopen(LM_ID_NEWLM, file, RTLD_NOW);
+}
+
 int quiet()
 {
     errno = 77;
@@ -91,7 +101,7 @@ int main(int argc, char **argv)
         return quiet();
     int result = 0;
     if (mode == "space" || mode == "both")
-        result = say(dlmopen(LM_ID_NEWLM, file.c_str(), RTLD_NOW));
+        result = say(space(file.c_str()));
     if (mode == "deep" && getenv("AUDIT_ALSO"))
         result = call();
     if (mode == "deep")
