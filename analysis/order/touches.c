@@ -317,7 +317,11 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
         operation->freed = memories_of(v, call->r.object, address);
         add_whole(v, operation, operation->freed);
         break;
-    case PTDS_OP_GRAPH_LAUNCH: add_all_reached(v, operation, call); break;
+    case PTDS_OP_GRAPH_LAUNCH:
+        if (is_opaque(call)) /* nodes that nobody saw may wait for events and values */
+            await_value(v, operation->by.lane);
+        add_all_reached(v, operation, call);
+        break;
     case PTDS_OP_OPAQUE: await_value(v, operation->by.lane); /* fall through */
     case PTDS_OP_HOST_FUNCTION: operation->opaque |= TOUCHES_ALL; break;
     default: break;

@@ -149,6 +149,8 @@ static uint32_t take_records(struct trace *trace, uint64_t index, const unsigned
 static void take_defaults(struct trace *trace, const unsigned char *chunk, uint32_t at, size_t count, size_t readable)
 {
     const size_t size = sizeof(struct ptds_default_count);
+    if (at <= PTDS_CHUNK_SIZE && count > (PTDS_CHUNK_SIZE - at) / size)
+        count = (PTDS_CHUNK_SIZE - at) / size;
     bool there = at >= sizeof(struct ptds_chunk) && at <= readable && count <= (readable - at) / size;
     trace->has_defaults = there && (trace->has_defaults || trace->counts.count == 0);
     for (size_t i = 0; there && i < count; i++) {

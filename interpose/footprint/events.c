@@ -12,6 +12,9 @@
 
 static struct map events; /* CUevent -> uid << 32 | times recorded */
 
+/* CUevents that launches of graphs record: whoever asks may get another recording than the last one that was seen. */
+static struct map in_graphs;
+
 void objects_event_created(struct call *C, const CUevent *event, unsigned flags)
 {
     if (!C->footprint || C->result != CUDA_SUCCESS || !event)
@@ -39,22 +42,35 @@ void fp_event(struct call *C, enum ptds_op op, CUevent event)
     C->event = event;
     if (!C->footprint || !event)
         return;
-    uint64_t state = event_state(event, op == PTDS_OP_EVENT_RECORD || op == PTDS_OP_CTX_EVENT_RECORD);
+    int records = op == PTDS_OP_EVENT_RECORD || op == PTDS_OP_CTX_EVENT_RECORD;
+    uint64_t state = event_state(event, (uint64_t)records);
+    if (!records && map_get(&in_graphs, (uint64_t)event))
+        state = event_state(event, 1); /* a recording that nobody has seen */
     C->object = (uint32_t)(state >> 32);
     C->generation = (uint32_t)state;
     fp_words(C, op, 0);
 }
 
+void objects_event_in_graph(CUevent event)
+{
+    map_set(&in_graphs, (uint64_t)event, 1);
+}
+
 void objects_event_gone(struct call *C, CUevent event)
 {
-    if (C->footprint)
-        map_remove(&events, (uint64_t)event);
+    if (!C->footprint)
+        return;
+    map_remove(&events, (uint64_t)event);
+    C->word[0] = map_remove(&in_graphs, (uint64_t)event);
 }
 
 void objects_event_left(const struct call *C, CUevent event)
 {
-    if (C->footprint && event && C->result != CUDA_SUCCESS)
-        map_get_or_set(&events, (uint64_t)event, (uint64_t)C->object << 32 | C->generation);
+    if (!C->footprint || !event || C->result == CUDA_SUCCESS)
+        return;
+    map_get_or_set(&events, (uint64_t)event, (uint64_t)C->object << 32 | C->generation);
+    if (C->word[0])
+        objects_event_in_graph(event);
 }
 
 void fp_host_function(struct call *C, void *function)
@@ -73,4 +89,5 @@ void objects_functions_going(void)
 void objects_handles_after_fork(void)
 {
     map_reset(&events);
+    map_reset(&in_graphs);
 }

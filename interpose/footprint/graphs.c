@@ -9,6 +9,7 @@
 #include "interpose/footprint/kernels.h"
 #include "interpose/footprint/nodes.h"
 #include "interpose/footprint/tables.h"
+#include "interpose/state/hooks.h"
 #include "interpose/state/map.h"
 
 struct graph {
@@ -85,6 +86,26 @@ void graphs_added_node(struct call *C, const CUgraphNodeParams *params)
 {
     if (params && params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         objects_alloc(C, PTDS_MEMORY_POOL, &params->alloc.dptr, sizeof params->alloc.dptr, params->alloc.bytesize);
+}
+
+void graphs_record_event(CUevent event)
+{
+    if (event)
+        STATE_TELL(graph_event, event, 0);
+}
+
+void graphs_await_event(CUevent event)
+{
+    if (event)
+        STATE_TELL(graph_event, event, 1);
+}
+
+void graphs_about_events(const CUgraphNodeParams *params)
+{
+    if (params && params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+        graphs_record_event(params->eventRecord.event);
+    else if (params && params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+        graphs_await_event(params->eventWait.event);
 }
 
 static struct nodes *changed(const struct call *C, CUgraphExec exec)

@@ -96,7 +96,7 @@ static void event_begun(struct call *C)
         order_event_promises(newest, &guarded->promise);
         if (on_its_way)
             order_event_promises(&event->before, &guarded->promise);
-        guarded->until = on_its_way || event->foreign ? 0 : newest->at;
+        guarded->until = on_its_way || guard_event_is_unsure(event) ? 0 : newest->at;
         guarded->begun = 1;
     }
     lock_drop(&guard_state.lock);
@@ -109,7 +109,7 @@ static void event_done(struct call *C)
     const struct guard_event *event = C->result == CUDA_SUCCESS ? guard_event_find(C->event) : NULL;
     if (event)
         order_known(&guard_state.order, &guarded->promise);
-    if (event && event->recorded.at == guarded->until && !event->elsewhere)
+    if (event && event->recorded.at == guarded->until && !guard_event_is_unsure(event))
         order_event_done(&guard_state.order, &event->recorded);
     order_promise_drop(&guarded->promise);
     lock_drop(&guard_state.lock);
@@ -189,6 +189,7 @@ void guard_learn(struct call *C)
     case PTDS_OP_EVENT_CREATE:
         guard_event_created((CUevent)C->word[1], (unsigned)C->word[0], C->api == API_cuIpcOpenEventHandle);
         break;
+    case PTDS_OP_CTX_EVENT_WAIT: guard_event_awaited_by_all(C->event); break;
     case PTDS_OP_STREAM_CREATE: stream_made(C); break;
     case PTDS_OP_CTX_SYNC:
         if (C->guarded.begun)

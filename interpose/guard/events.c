@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "interpose/base/memory.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
 #include "interpose/state/map.h"
 
 static struct map events; /* CUevent -> struct guard_event * */
 static struct guard_event *unused;
+static struct guard_event *awaited; /* those that graphs wait for; under guard_state.lock */
 static struct lock unused_lock; /* taken under guard_state.lock, too */
 
 struct guard_event *guard_event_find(CUevent event)
@@ -40,6 +42,17 @@ struct guard_event *guard_event_make(CUevent event)
     return entry ? entry : make(event, 1, 0); /* what is not known may measure */
 }
 
+/* Locked. */
+static void leave_graphs(struct guard_event *entry)
+{
+    struct guard_event **link = &awaited;
+    while (entry->graphs_await && *link && *link != entry)
+        link = &(*link)->next_awaited;
+    if (entry->graphs_await && *link)
+        *link = entry->next_awaited;
+    entry->graphs_record = entry->graphs_await = 0;
+}
+
 static void forget(struct guard_event *entry)
 {
     lock_take(&guard_state.lock);
@@ -57,6 +70,9 @@ void guard_event_created(CUevent event, unsigned flags, int opened)
         return;
     }
     forget(entry);
+    lock_take(&guard_state.lock);
+    leave_graphs(entry);
+    lock_drop(&guard_state.lock);
     entry->timed = (uint8_t)timed;
     entry->foreign = (uint8_t)foreign;
     entry->elsewhere = 0;
@@ -67,6 +83,36 @@ void guard_event_recorded_elsewhere(CUevent event)
     struct guard_event *entry = guard_event_make(event);
     if (entry)
         entry->elsewhere = 1;
+}
+
+void guard_event_in_graph(CUevent event, int waits)
+{
+    struct guard_event *entry = guard_event_make(event);
+    if (!entry)
+        return;
+    lock_take(&guard_state.lock);
+    entry->graphs_record |= !waits;
+    if (waits && !entry->graphs_await) {
+        entry->graphs_await = 1;
+        entry->next_awaited = awaited;
+        awaited = entry;
+    }
+    lock_drop(&guard_state.lock);
+}
+
+void guard_events_awaited_by_graph(unsigned lane)
+{
+    for (const struct guard_event *entry = awaited; entry; entry = entry->next_awaited)
+        order_event_perhaps_awaited(&guard_state.order, lane, &entry->recorded);
+}
+
+void guard_event_awaited_by_all(CUevent event)
+{
+    lock_take(&guard_state.lock);
+    const struct guard_event *entry = guard_event_find(event);
+    if (entry)
+        order_event_known(&guard_state.order, &entry->recorded);
+    lock_drop(&guard_state.lock);
 }
 
 void guard_event_recording(struct guard_event *entry)
@@ -112,6 +158,9 @@ void guard_event_left(CUevent event, struct guard_event *entry, int gone)
     if (!entry || (!gone && map_get_or_set(&events, (uint64_t)event, (uint64_t)entry) == (uint64_t)entry))
         return;
     forget(entry);
+    lock_take(&guard_state.lock);
+    leave_graphs(entry);
+    lock_drop(&guard_state.lock);
     lock_take(&unused_lock);
     entry->next = unused;
     unused = entry;
@@ -121,6 +170,6 @@ void guard_event_left(CUevent event, struct guard_event *entry, int gone)
 void guard_events_after_fork(void)
 {
     map_reset(&events);
-    unused = NULL;
+    unused = awaited = NULL;
     unused_lock.held = 0;
 }

@@ -14,10 +14,18 @@ struct guard_event {
     uint8_t foreign;                  /* other processes record it or wait for it */
     uint8_t elsewhere; /* last recorded by a call that is no operation of a lane: a graph's launch, a context's event */
     uint8_t elsewhere_before;
-    uint16_t lane;   /* of the newest call that records it or waits for it */
+    uint8_t graphs_record; /* launches of graphs record it */
+    uint8_t graphs_await;  /* wait for it: it is in a list of these */
+    uint16_t lane;        /* of the newest call that records it or waits for it */
     uint32_t ticket; /* and its turn there */
-    struct guard_event *next;
+    struct guard_event *next, *next_awaited;
 };
+
+/* Another process or a call that is no operation of a lane may have recorded it since it was recorded here. */
+static inline int guard_event_is_unsure(const struct guard_event *event)
+{
+    return event->foreign || event->elsewhere || event->graphs_record;
+}
 
 /* The event's entry; NULL: it was made past the shim and never recorded under it. */
 struct guard_event *guard_event_find(CUevent event);
@@ -28,6 +36,13 @@ struct guard_event *guard_event_make(CUevent event);
 /* opened: made by another process. */
 void guard_event_created(CUevent event, unsigned flags, int opened);
 void guard_event_recorded_elsewhere(CUevent event);
+
+/* Locked: a graph that waits for nobody knows which events is about to be launched on the lane. It is promised what the
+ * events that graphs wait for carry. */
+void guard_events_awaited_by_graph(unsigned lane);
+
+/* A context's streams all wait for the event from now on. */
+void guard_event_awaited_by_all(CUevent event);
 
 /* About to be destroyed: nobody finds it from here on, since its handle may be another's before the call is back. The
  * second: it is gone, or the driver has refused. */

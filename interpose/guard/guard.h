@@ -68,6 +68,9 @@ void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *
  * any more. */
 void guard_capture_takes(struct stream *stream);
 
+/* Launches of some graph record the event from now on; waits: wait for it. */
+void guard_event_in_graph(CUevent event, int waits);
+
 /* The memory object is about to serve for another memory: nobody has touched that. */
 void guard_memory_gone(struct memory *memory);
 

@@ -28,6 +28,7 @@ enum lane_kind { LANE_DEFAULT, LANE_BLOCKING, LANE_NON_BLOCKING };
 /* Something that was recorded on a lane. Zero: nothing was. */
 struct recorded {
     uint16_t lane;
+    uint16_t early;  /* 1: done when the operation begins (a launch records it): it stands for what came before that */
     uint32_t ticket; /* the guard's, on the lane: of the turn in which the driver hears of it */
     moment at;
     struct promise promise;
@@ -194,6 +195,9 @@ void order_promise_drop(struct promise *promise);
 /* And with them what they really came after: a copy of the lane's `real` from when it began to wait. */
 void order_done_with(struct order *o, unsigned lane, moment until, const moment real[ORDER_LANES]);
 void order_event_done(struct order *o, const struct recorded *event);
+
+/* All that is issued from now on comes after the event. */
+void order_event_known(struct order *o, const struct recorded *event);
 
 /* What a host that waits for the event has waited for, in legacy's terms, is added to the promise. */
 void order_event_promises(const struct recorded *event, struct promise *promise);

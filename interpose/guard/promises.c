@@ -116,7 +116,7 @@ void order_event_perhaps_awaited(struct order *o, unsigned number, const struct 
         return;
     reach_prune(reach, o);
     if (event->lane != number)
-        reach_raise(reach, event->lane, event->at);
+        reach_raise(reach, event->lane, event->at - event->early);
     reach_join(reach, &event->promise.reach);
     if (event->promise.domain != lane->domain) {
         take_foreign(o, reach, &event->promise);
@@ -138,7 +138,7 @@ void order_event_awaited(struct order *o, unsigned number, const struct recorded
     if (!event->at)
         return;
     order_event_perhaps_awaited(o, number, event);
-    raise(&lane->real[event->lane], event->at);
+    raise(&lane->real[event->lane], event->at - event->early);
     for (unsigned i = 0; i < event->real.count; i++)
         raise(&lane->real[event->real.at[i].lane], event->real.at[i].until);
 }
@@ -231,12 +231,23 @@ void order_event_promises(const struct recorded *event, struct promise *promise)
     reach_join(&promise->reach, &event->promise.reach);
 }
 
+void order_event_known(struct order *o, const struct recorded *event)
+{
+    struct promise promise = {0};
+    if (!event->at)
+        return;
+    order_event_promises(event, &promise);
+    reach_raise(&promise.reach, event->lane, event->at - event->early);
+    order_known(o, &promise);
+    order_promise_drop(&promise);
+}
+
 void order_event_done(struct order *o, const struct recorded *event)
 {
     if (!event->at)
         return;
     order_known(o, &event->promise);
-    order_done(o, event->lane, event->at);
+    order_done(o, event->lane, event->at - event->early);
     for (unsigned i = 0; i < event->real.count; i++)
         order_done(o, event->real.at[i].lane, event->real.at[i].until);
 }

@@ -31,6 +31,12 @@ static int may_tell_host(const struct call *C)
     return C->guarded.kind == GUARD_WORK && C->touched.host && api_rows[C->api].class_ == PTDS_CLASS_LAUNCH;
 }
 
+/* A kernel that may begin before what comes before it on its stream is done: nor is what its event stands for. */
+static int begins_early(const struct call *C)
+{
+    return C->op == PTDS_OP_LAUNCH && (C->word[2] >> 48 & PTDS_LAUNCH_PROGRAMMATIC) != 0;
+}
+
 /* What a call on a lane has to follow besides what touches its memory. */
 static enum order_join join_of(const struct call *C, unsigned lane, const struct guard_event *event)
 {
@@ -64,8 +70,10 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
         guard_event_recording(event);
         order_event_recorded(&guard_state.order, op->lane, &event->recorded);
         event->recorded.ticket = rails[op->lane].tickets; /* the next one */
+        event->recorded.early = guarded->kind == GUARD_WORK;
+        event->elsewhere |= guarded->kind == GUARD_WORK && begins_early(C);
     }
-    if (event && guarded->kind == GUARD_AWAIT && (event->foreign || event->elsewhere))
+    if (event && guarded->kind == GUARD_AWAIT && guard_event_is_unsure(event))
         order_event_perhaps_awaited(&guard_state.order, op->lane, &event->recorded);
     else if (event && guarded->kind == GUARD_AWAIT)
         order_event_awaited(&guard_state.order, op->lane, &event->recorded);
@@ -114,7 +122,7 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
     struct order_plan plan;
     uint32_t tickets[ORDER_LANES];
     guarded->lane = (uint16_t)lane;
-    if (guarded->kind == GUARD_AWAIT && (!event || event->foreign || event->elsewhere))
+    if (guarded->kind == GUARD_AWAIT && (!event || guard_event_is_unsure(event)))
         C->touched.opaque = OPAQUE_SEMAPHORE; /* who recorded it, and after what, is not known */
     struct order_op op = {.lane = (uint16_t)lane,
                           .join = (uint8_t)join_of(C, lane, event),
@@ -125,6 +133,8 @@ static void begin(struct call *C, unsigned lane, int work, const struct where *w
                           .fully = where->fully,
                           .fully_count = (uint16_t)where->fully_count};
     order_catch_up(&guard_state.order, &op);
+    if (C->op == PTDS_OP_GRAPH_LAUNCH && C->touched.opaque)
+        guard_events_awaited_by_graph(lane);
     order_add(&guard_state.order, &op, &plan);
     register_more(C, &op, event);
     if (where->gathers && (plan.count || where->here->conflicts || where->here->home_lane))

@@ -17,6 +17,14 @@
 
 struct routing routing = {.policy = &policy_none};
 
+static void graph_event(CUevent event, int waits)
+{
+    if (!waits)
+        objects_event_in_graph(event);
+    if (guard_on)
+        guard_event_in_graph(event, waits);
+}
+
 void policy_choose(void)
 {
     static const struct policy *const chosen[] = {
@@ -33,6 +41,7 @@ void policy_choose(void)
     state_hooks.context_current = policy->context;
     state_hooks.stream_leaves = policy->stream_gone;
     state_hooks.stream_captures = policy->guards ? guard_capture_takes : NULL;
+    state_hooks.graph_event = graph_event;
     state_hooks.thread_ends = policy->guards ? guard_thread_ends : NULL;
     __atomic_store_n(&routing.policy, policy, __ATOMIC_RELEASE);
 }

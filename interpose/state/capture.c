@@ -225,25 +225,36 @@ void capture_ended(struct call *C, CUstream stream)
     lock_drop(&lock);
 }
 
-void capture_learn_record(struct call *C, CUevent event, CUstream stream)
+/* The capture that the stream takes part in; 0: none. */
+static uint32_t serial_of(struct call *C, CUstream stream)
 {
-    if (is_legacy(C, stream)) {
-        map_remove(&events, (uint64_t)event);
-        return;
-    }
+    if (is_legacy(C, stream))
+        return 0;
     struct member member = describe(C, stream);
     lock_take(&lock);
     const struct capture *capture = with_member(&member);
     uint32_t serial = capture ? capture->serial : 0;
     lock_drop(&lock);
-    if (serial)
+    return serial;
+}
+
+void capture_learn_record(struct call *C, CUevent event, CUstream stream, unsigned flags)
+{
+    uint32_t serial = serial_of(C, stream);
+    if (serial && flags & CU_EVENT_RECORD_EXTERNAL)
+        STATE_TELL(graph_event, event, 0);
+    else if (serial)
         map_set(&events, (uint64_t)event, serial);
     else
         map_remove(&events, (uint64_t)event); /* recorded anew, outside */
 }
 
-void capture_learn_wait(struct call *C, CUevent event, CUstream stream)
+void capture_learn_wait(struct call *C, CUevent event, CUstream stream, unsigned flags)
 {
+    if (flags & CU_EVENT_WAIT_EXTERNAL && serial_of(C, stream)) {
+        STATE_TELL(graph_event, event, 1);
+        return;
+    }
     uint64_t serial = map_get(&events, (uint64_t)event);
     if (is_legacy(C, stream) || !serial)
         return;

@@ -29,18 +29,19 @@ void capture_began(struct call *C, CUstream stream);
 void capture_ended(struct call *C, CUstream stream);
 
 /* Streams join a capture by waiting for an event that was recorded in it. After the record and after the wait; stream is
- * the one that the call went to. */
-void capture_learn_record(struct call *C, CUevent event, CUstream stream);
-void capture_learn_wait(struct call *C, CUevent event, CUstream stream);
-static inline void capture_event_recorded(struct call *C, CUevent event, CUstream stream)
+ * the one that the call went to. CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL among the flags: where the stream is
+ * capturing, the graph does that at each launch, and nobody joins anything. */
+void capture_learn_record(struct call *C, CUevent event, CUstream stream, unsigned flags);
+void capture_learn_wait(struct call *C, CUevent event, CUstream stream, unsigned flags);
+static inline void capture_event_recorded(struct call *C, CUevent event, CUstream stream, unsigned flags)
 {
     if (capture_any() && C->result == CUDA_SUCCESS)
-        capture_learn_record(C, event, stream);
+        capture_learn_record(C, event, stream, flags);
 }
-static inline void capture_event_awaited(struct call *C, CUevent event, CUstream stream)
+static inline void capture_event_awaited(struct call *C, CUevent event, CUstream stream, unsigned flags)
 {
     if (capture_any() && C->result == CUDA_SUCCESS)
-        capture_learn_wait(C, event, stream);
+        capture_learn_wait(C, event, stream, flags);
 }
 
 /* A stream or a context goes, and the captures that it began with it. NULL is fine. */

@@ -22,6 +22,8 @@ struct state_hooks {
     void (*stream_leaves)(CUstream stream);
     /* A capture is about to take the stream in. */
     void (*stream_captures)(struct stream *stream);
+    /* Launches of some graph record the event from now on; waits: wait for it. */
+    void (*graph_event)(CUevent event, int waits);
     /* The thread ends; no driver calls. */
     void (*thread_ends)(struct thread *thread);
     /* For the record: contexts and streams come and go; C is the call that made the stream, NULL none. Threads begin, have

@@ -77,6 +77,7 @@ void objects_stream_left(struct call *C, CUstream stream);
 void objects_event_created(struct call *C, const CUevent *event, unsigned flags);
 void objects_event_gone(struct call *C, CUevent event);
 void objects_event_left(const struct call *C, CUevent event);
+void objects_event_in_graph(CUevent event); /* launches of a graph record it */
 void objects_context_created(struct call *C, const CUcontext *context);
 void objects_context_green(struct call *C, const CUcontext *context);
 void objects_context_current(struct call *C, CUcontext context);

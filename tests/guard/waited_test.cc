@@ -337,7 +337,7 @@ TEST_F(Waited, WhatIsCapturedOrdersNothing)
     EXPECT_EQ("S", records(a_, e, kOn));
     struct call recorded = {};
     recorded.thread = &a_->thread;
-    capture_event_recorded(&recorded, e, s->handle);
+    capture_event_recorded(&recorded, e, s->handle, 0);
     EXPECT_EQ("L0 after e1; L0", writes(a_, &m_));
     EXPECT_EQ("legacy", awaits(a_, e)) << "it would take the stream into the capture, and is refused so";
     EXPECT_EQ(PTDS_CALL_KEPT_CAPTURE, a_->call.flags & PTDS_CALL_KEPT_CAPTURE);
@@ -359,9 +359,9 @@ TEST_F(Waited, StreamsThatACaptureTakesIn)
     begin_capture(s);
     struct call recorded = {};
     recorded.thread = &a_->thread;
-    capture_event_recorded(&recorded, e, s->handle);
+    capture_event_recorded(&recorded, e, s->handle, 0);
     EXPECT_EQ("e1 on T; T", (on_ = t, awaits(a_, e, kOn)));
-    capture_event_awaited(&recorded, e, t->handle);
+    capture_event_awaited(&recorded, e, t->handle, 0);
     EXPECT_EQ("T", writes(a_, &m_, t));
     EXPECT_EQ("L0 after e1; L0", writes(a_, &m_));
     EXPECT_EQ("0x2", awaits(a_, e, kOwn));

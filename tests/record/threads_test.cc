@@ -315,23 +315,29 @@ TEST_F(Threads, CountsOfAllRows)
     const struct ptds_chunk *all = chunks_of(PTDS_CHUNK_COUNTS)[0];
     EXPECT_EQ(0u, all->thread) << "nobody's";
     record_thread_started(&thread_);
-    for (const size_t at : {size_t{0}, size_t{1}, size_t{API_COUNT * 2 - 1}}) {
+    const size_t last = API_COUNT * 2 - 1, room = (PTDS_CHUNK_SIZE - all->defaults) / sizeof(struct ptds_default_count),
+                 last_default = room < last ? room - 1 : last;
+    for (const size_t at : {size_t{0}, size_t{1}, last})
         thread_.counts[at] = {11 + at, 12, 13, 14};
+    for (const size_t at : {size_t{0}, size_t{1}, last_default})
         thread_.defaults[at] = {15, 16, 17};
-    }
     record_thread_ended(&thread_);
     for (size_t at = 0; at < API_COUNT * 2; at++) {
-        const bool there = at < 2 || at == API_COUNT * 2 - 1;
+        const bool there = at < 2 || at == last, is_default = at < 2 || at == last_default;
         const struct ptds_count count = in(all, uint16_t(at / 2), at % 2);
         const struct ptds_default_count *defaults = &default_in(all, 0) + at;
         ASSERT_EQ(there ? 11 + at : 0, count.calls) << at;
         ASSERT_EQ(there ? 12u : 0, count.failed) << at;
         ASSERT_EQ(there ? 13u : 0, count.remapped) << at;
         ASSERT_EQ(there ? 14u : 0, count.ticks) << at;
-        ASSERT_EQ(there ? 15u + 16 * 100 + 17 * 10000 : 0,
-                  defaults->legacy + defaults->kept * 100 + defaults->failed * 10000)
-            << at;
+        if (at <= last_default) {
+            ASSERT_EQ(is_default ? 15u + 16 * 100 + 17 * 10000 : 0,
+                      defaults->legacy + defaults->kept * 100 + defaults->failed * 10000)
+                << at;
+        }
     }
+    for (size_t api = last_default / 2; api < API_COUNT; api++)
+        EXPECT_EQ(ROUTE_NO_STREAM, api_rows[api].route) << api_rows[api].symbol << " would have no room";
 }
 
 /* In memory, where no chunk is left: at its end, or the program's, they come to those of all. */

@@ -136,6 +136,8 @@ static void context_end(struct context *ctx)
     handle_remove(ctx);
     memory_free_context(ctx);
     streams_free(ctx);
+    op_release(ctx->awaited);
+    ctx->awaited = NULL;
 }
 
 static void destroy(struct context *ctx)

@@ -57,6 +57,15 @@ static CUresult find_both(CUevent hEvent, CUstream hStream, struct event **e, st
     return stream_find(hStream, s);
 }
 
+void event_record_behind(struct event *e, struct op *held)
+{
+    op_release(e->op);
+    e->op = held;
+    e->generation++;
+    e->capture_id = 0;
+    node_set_clear(&e->capture_deps);
+}
+
 static CUresult record(struct event *e, struct stream *s)
 {
     struct work nothing = {.kind = WORK_NONE};
@@ -66,11 +75,7 @@ static CUresult record(struct event *e, struct stream *s)
     CUresult result = stream_push(s, &nothing, &op);
     if (result != CUDA_SUCCESS)
         return result;
-    op_release(e->op);
-    e->op = op;
-    e->generation++;
-    e->capture_id = 0;
-    node_set_clear(&e->capture_deps);
+    event_record_behind(e, op);
     return CUDA_SUCCESS;
 }
 
@@ -83,8 +88,8 @@ CUresult impl_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned 
     sim_lock();
     CUresult result = find_both(hEvent, hStream, &e, &s);
     if (result == CUDA_SUCCESS && s->capture && flags)
-        result = CUDA_ERROR_NOT_SUPPORTED; /* an event record node: not simulated */
-    if (result == CUDA_SUCCESS)
+        result = capture_add(s, &(struct work){.kind = WORK_RECORD, .event = e});
+    else if (result == CUDA_SUCCESS)
         result = record(e, s);
     sim_unlock();
     return result;
@@ -107,7 +112,7 @@ CUresult impl_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int F
     if (result == CUDA_SUCCESS && s->kind == STREAM_LEGACY)
         result = capture_legacy_use(s->ctx);
     if (result == CUDA_SUCCESS && s->capture && Flags)
-        result = CUDA_ERROR_NOT_SUPPORTED;
+        result = capture_add(s, &(struct work){.kind = WORK_AWAIT, .event = e});
     else if (result == CUDA_SUCCESS && (s->capture || e->capture_id))
         result = capture_wait(s, e);
     else if (result == CUDA_SUCCESS) {
@@ -115,6 +120,49 @@ CUresult impl_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int F
         stream_order_after(s, op);
         op_after(op, e->op);
         stream_append(s, op);
+        op_submit(op);
+    }
+    sim_unlock();
+    return result;
+}
+
+/* Locked. */
+static CUresult find_context_and(CUcontext hCtx, CUevent hEvent)
+{
+    if (!handle_is(hCtx, HANDLE_CONTEXT))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return handle_is(hEvent, HANDLE_EVENT) ? capture_any((struct context *)hCtx) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* Behind all that any stream of the context has. */
+CUresult impl_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
+{
+    struct work nothing = {.kind = WORK_NONE};
+    sim_lock();
+    CUresult result = find_context_and(hCtx, hEvent);
+    if (result == CUDA_SUCCESS) {
+        struct op *op = op_new(&nothing);
+        for (struct stream *s = ((struct context *)hCtx)->busy; s; s = s->next_busy)
+            op_after(op, s->tail);
+        event_record_behind((struct event *)hEvent, op_hold(op));
+        op_submit(op);
+    }
+    sim_unlock();
+    return result;
+}
+
+CUresult impl_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
+{
+    struct work nothing = {.kind = WORK_NONE};
+    sim_lock();
+    CUresult result = find_context_and(hCtx, hEvent);
+    if (result == CUDA_SUCCESS) {
+        struct context *ctx = (struct context *)hCtx;
+        struct op *op = op_new(&nothing);
+        op_after(op, ctx->awaited);
+        op_after(op, ((struct event *)hEvent)->op);
+        op_release(ctx->awaited);
+        ctx->awaited = op_hold(op);
         op_submit(op);
     }
     sim_unlock();

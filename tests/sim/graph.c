@@ -122,6 +122,17 @@ static struct op *launch_op(struct launch *l, struct work *w)
     return l->ops[l->count++] = op_new(w);
 }
 
+/* An event is what it is at the launch. */
+static void about_event(const struct work *w, struct op *op)
+{
+    if ((w->kind != WORK_RECORD && w->kind != WORK_AWAIT) || !handle_is(w->event, HANDLE_EVENT))
+        return;
+    if (w->kind == WORK_AWAIT)
+        op_after(op, w->event->op);
+    else
+        event_record_behind(w->event, op_hold(op));
+}
+
 /* The nodes of a graph between two operations; a child graph becomes its nodes between two markers. */
 static void expand(struct launch *l, const struct graph *graph, struct op *before, struct op *after)
 {
@@ -137,6 +148,7 @@ static void expand(struct launch *l, const struct graph *graph, struct op *befor
         op_after(first, before);
         for (size_t d = 0; d < node->deps.count; d++)
             op_after(first, last[node->deps.nodes[d]->index]);
+        about_event(&node->work, first);
         if (child) {
             last[i] = launch_op(l, &nothing);
             op_after(last[i], first);

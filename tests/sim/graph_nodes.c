@@ -61,6 +61,22 @@ static CUresult of_child(CUgraph graph, struct work *w)
     return CUDA_SUCCESS;
 }
 
+static CUresult of_event(CUevent event, enum work_kind kind, struct work *w)
+{
+    *w = (struct work){.kind = kind, .event = (struct event *)event};
+    return handle_is(event, HANDLE_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult of_record(CUevent event, struct work *w)
+{
+    return of_event(event, WORK_RECORD, w);
+}
+
+static CUresult of_await(CUevent event, struct work *w)
+{
+    return of_event(event, WORK_AWAIT, w);
+}
+
 /* ---- parameters of work; locked ---- */
 
 /* The array points into the node, as the driver's does; good until the node changes or goes. */
@@ -282,6 +298,26 @@ CUresult impl_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 SET_IN(impl_cuGraphExecChildGraphNodeSetParams, exec_node_of(hExec, hNode, WORK_CHILD), of_child, CUgraphExec hExec,
        CUgraphNode hNode, CUgraph p)
 
+/* ---- events: the parameter is the event ---- */
+
+#define EVENT_NODE(type, kind, of) \
+    ADD(type, , of, CUevent p) \
+    CUresult impl_cuGraph##type##NodeGetEvent(CUgraphNode hNode, CUevent *event_out) \
+    { \
+        sim_lock(); \
+        struct node *node = event_out ? node_of(hNode, kind) : NULL; \
+        if (node) \
+            *event_out = (CUevent)node->work.event; \
+        sim_unlock(); \
+        return node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; \
+    } \
+    SET_IN(impl_cuGraph##type##NodeSetEvent, node_of(hNode, kind), of, CUgraphNode hNode, CUevent p) \
+    SET_IN(impl_cuGraphExec##type##NodeSetEvent, exec_node_of(hExec, hNode, kind), of, CUgraphExec hExec, \
+           CUgraphNode hNode, CUevent p)
+
+EVENT_NODE(EventRecord, WORK_RECORD, of_record)
+EVENT_NODE(EventWait, WORK_AWAIT, of_await)
+
 /* ---- the calls for any kind ---- */
 
 static CUresult of_any(const CUgraphNodeParams *p, struct work *w)
@@ -298,6 +334,8 @@ static CUresult of_any(const CUgraphNodeParams *p, struct work *w)
         return of_memset(&memset_params, w);
     case CU_GRAPH_NODE_TYPE_HOST: host = (CUDA_HOST_NODE_PARAMS){p->host.fn, p->host.userData}; return of_host(&host, w);
     case CU_GRAPH_NODE_TYPE_GRAPH: return of_child(p->graph.graph, w);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return of_record(p->eventRecord.event, w);
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return of_await(p->eventWait.event, w);
     case CU_GRAPH_NODE_TYPE_EMPTY: *w = (struct work){.kind = WORK_NONE}; return CUDA_SUCCESS;
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
@@ -324,6 +362,8 @@ static enum work_kind kind_of(const CUgraphNodeParams *p)
     case CU_GRAPH_NODE_TYPE_MEMSET: return WORK_FILL;
     case CU_GRAPH_NODE_TYPE_HOST: return WORK_HOST;
     case CU_GRAPH_NODE_TYPE_GRAPH: return WORK_CHILD;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return WORK_RECORD;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return WORK_AWAIT;
     default: return WORK_NONE;
     }
 }

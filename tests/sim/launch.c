@@ -54,7 +54,24 @@ CUresult launch_work(CUfunction f, const struct kernel_work *shape, void **param
     return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction f, const struct kernel_work *shape, CUstream hStream, void **parameters, void **extra)
+/* Locked. Behind what the kernel comes after. */
+static CUresult record_beginning(struct stream *s, CUevent event)
+{
+    struct work nothing = {.kind = WORK_NONE};
+    struct op *op;
+    if (!handle_is(event, HANDLE_EVENT))
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (s->capture)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = stream_push(s, &nothing, &op);
+    if (result == CUDA_SUCCESS)
+        event_record_behind((struct event *)event, op);
+    return result;
+}
+
+/* began: an event to be recorded when the kernel begins; NULL none. */
+static CUresult launch(CUfunction f, const struct kernel_work *shape, CUstream hStream, void **parameters, void **extra,
+                       CUevent began)
 {
     struct stream *s;
     struct work w;
@@ -62,6 +79,8 @@ static CUresult launch(CUfunction f, const struct kernel_work *shape, CUstream h
     CUresult result = stream_find(hStream, &s);
     if (result == CUDA_SUCCESS)
         result = launch_work(f, shape, parameters, extra, &w);
+    if (result == CUDA_SUCCESS && began)
+        result = record_beginning(s, began);
     if (result == CUDA_SUCCESS)
         result = stream_push(s, &w, NULL);
     sim_unlock();
@@ -74,7 +93,7 @@ CUresult impl_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int g
 {
     const struct kernel_work shape = {
         NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
-    return launch(f, &shape, hStream, kernelParams, extra);
+    return launch(f, &shape, hStream, kernelParams, extra, NULL);
 }
 
 CUresult impl_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -83,19 +102,26 @@ CUresult impl_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, uns
 {
     const struct kernel_work shape = {
         NULL, {gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, NULL};
-    return launch(f, &shape, hStream, kernelParams, NULL);
+    return launch(f, &shape, hStream, kernelParams, NULL, NULL);
 }
 
-/* Attributes that change order are not simulated; those that only shape the launch are accepted. */
-static bool understood(const CUlaunchConfig *config)
+/* Attributes that change order are not simulated, but for events of a kernel's beginning; those that only shape the launch
+ * are accepted. */
+static bool understood(const CUlaunchConfig *config, CUevent *began)
 {
-    for (unsigned int i = 0; i < config->numAttrs; i++)
-        switch (config->attrs[i].id) {
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    for (unsigned int i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        switch (attribute->id) {
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: return false;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: return false;
+            if (!attribute->value.programmaticEvent.triggerAtBlockStart)
+                return false;
+            *began = attribute->value.programmaticEvent.event;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT: *began = attribute->value.launchCompletionEvent.event; break;
         default: break;
         }
+    }
     return true;
 }
 
@@ -103,12 +129,13 @@ CUresult impl_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void 
 {
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!understood(config))
+    CUevent began = NULL;
+    if (!understood(config, &began))
         return CUDA_ERROR_NOT_SUPPORTED;
     const struct kernel_work shape = {NULL,
                                       {config->gridDimX, config->gridDimY, config->gridDimZ},
                                       {config->blockDimX, config->blockDimY, config->blockDimZ},
                                       config->sharedMemBytes,
                                       NULL};
-    return launch(f, &shape, config->hStream, kernelParams, extra);
+    return launch(f, &shape, config->hStream, kernelParams, extra, began);
 }

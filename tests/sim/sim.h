@@ -19,7 +19,18 @@
 
 /* ---- work: what an operation does when its turn comes (work.c) ---- */
 
-enum work_kind { WORK_NONE, WORK_COPY, WORK_FILL, WORK_KERNEL, WORK_HOST, WORK_VALUE, WORK_FREE, WORK_CHILD };
+enum work_kind {
+    WORK_NONE,
+    WORK_COPY,
+    WORK_FILL,
+    WORK_KERNEL,
+    WORK_HOST,
+    WORK_VALUE,
+    WORK_FREE,
+    WORK_CHILD,
+    WORK_RECORD, /* these three only in nodes */
+    WORK_AWAIT
+};
 
 /* One side of a copy as the program named it. */
 struct copy_side {
@@ -77,7 +88,8 @@ struct work {
             CUdeviceptr address;
             uint64_t id; /* of the allocation that goes */
         } free;
-        struct graph *child; /* owned; only in nodes */
+        struct graph *child; /* owned */
+        struct event *event;
     };
     void *blob; /* owned */
     size_t blob_size;
@@ -152,6 +164,7 @@ struct context {
     struct stream *legacy;
     struct stream *streams; /* all of them, legacy and per-thread ones included */
     struct stream *busy;    /* those of them with work */
+    struct op *awaited;     /* what all work comes after that is submitted from now on; NULL nothing */
     size_t limits[16];
     CUfunc_cache cache_config;
 };
@@ -219,6 +232,8 @@ struct event {
     uint64_t capture_id; /* not 0: last recorded in that capture */
     struct node_set capture_deps;
 };
+
+void event_record_behind(struct event *e, struct op *held); /* locked; takes it over */
 
 /* ---- captures and graphs (capture.c, graph.c) ---- */
 

@@ -141,6 +141,7 @@ static bool ordered_with_legacy(const struct stream *s)
 void stream_order_after(struct stream *s, struct op *op)
 {
     op_after(op, s->tail);
+    op_after(op, s->ctx->awaited);
     if (s->kind == STREAM_LEGACY) {
         for (struct stream *other = s->ctx->busy; other; other = other->next_busy)
             if (ordered_with_legacy(other))

@@ -91,7 +91,9 @@ void work_run(struct work *w)
 {
     switch (w->kind) {
     case WORK_NONE:
-    case WORK_CHILD: break; /* a launch takes it apart */
+    case WORK_CHILD:
+    case WORK_RECORD:
+    case WORK_AWAIT: break; /* a launch has seen to it */
     case WORK_COPY: run_copy(&w->copy, w->blob); break;
     case WORK_FILL: run_fill(&w->fill); break;
     case WORK_KERNEL: run_kernel(&w->kernel, w->blob); break;
@@ -134,6 +136,8 @@ CUgraphNodeType work_node_type(const struct work *w)
     case WORK_HOST: return CU_GRAPH_NODE_TYPE_HOST;
     case WORK_VALUE: return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     case WORK_CHILD: return CU_GRAPH_NODE_TYPE_GRAPH;
+    case WORK_RECORD: return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    case WORK_AWAIT: return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
     default: return CU_GRAPH_NODE_TYPE_EMPTY;
     }
 }

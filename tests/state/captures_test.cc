@@ -35,8 +35,8 @@ protected:
     static void joins(CUstream member, CUstream origin)
     {
         struct call call = after();
-        capture_event_recorded(&call, kEvent, origin);
-        capture_event_awaited(&call, kEvent, member);
+        capture_event_recorded(&call, kEvent, origin, 0);
+        capture_event_awaited(&call, kEvent, member, 0);
     }
     struct context *one_ = nullptr, *two_ = nullptr;
 };
@@ -75,13 +75,13 @@ TEST_F(Captures, WhatStreamZeroIs)
     EXPECT_FALSE(capture_any()) << "as ever";
     capture_began(&call, nullptr);
     EXPECT_TRUE(capture_has_per_thread(thread_get()));
-    capture_event_recorded(&call, kEvent, nullptr);
+    capture_event_recorded(&call, kEvent, nullptr, 0);
     EXPECT_TRUE(capture_has_event(kEvent));
-    capture_event_awaited(&call, kEvent, kMember);
+    capture_event_awaited(&call, kEvent, kMember, 0);
     EXPECT_EQ(2u, one_->blocking_captures);
     call.twin = 0;
-    capture_event_awaited(&call, kEvent, nullptr);
-    capture_event_awaited(&call, kEvent, CU_STREAM_LEGACY);
+    capture_event_awaited(&call, kEvent, nullptr, 0);
+    capture_event_awaited(&call, kEvent, CU_STREAM_LEGACY, 0);
     EXPECT_EQ(2u, one_->blocking_captures) << "the legacy stream joins nothing";
     capture_ended(&call, nullptr);
     EXPECT_TRUE(capture_any());
@@ -122,14 +122,14 @@ TEST_F(Captures, SixtyFourThreadsInOne)
     begin(kOrigin);
     begin(kOther);
     EXPECT_EQ(1u, one_->blocking_captures);
-    capture_event_recorded(&call, kEvent, kOrigin);
+    capture_event_recorded(&call, kEvent, kOrigin, 0);
     for (size_t i = 0; i < threads.size(); i++) {
         threads[i].uid = uint32_t(1000 + i);
         call.thread = &threads[i];
         EXPECT_EQ(i == 65 ? "ptds: more than 64 threads' 0x2 in one capture: later ones are taken for idle\n" : "",
                   said.text());
-        capture_event_awaited(&call, kEvent, CU_STREAM_PER_THREAD);
-        capture_event_awaited(&call, kEvent, CU_STREAM_PER_THREAD); /* it is in there already */
+        capture_event_awaited(&call, kEvent, CU_STREAM_PER_THREAD, 0);
+        capture_event_awaited(&call, kEvent, CU_STREAM_PER_THREAD, 0); /* it is in there already */
         EXPECT_EQ(i < 64, capture_has_per_thread(&threads[i]) != 0) << i;
         EXPECT_EQ(std::min<size_t>(i + 2, 65), one_->blocking_captures) << i;
     }
@@ -321,16 +321,16 @@ TEST_F(Captures, AnEventLeadsIntoItUntilItIsRecordedElsewhere)
 {
     begin(kOrigin);
     struct call call = after();
-    capture_event_recorded(&call, kEvent, kOrigin);
+    capture_event_recorded(&call, kEvent, kOrigin, 0);
     EXPECT_TRUE(capture_has_event(kEvent));
-    capture_event_recorded(&call, kEvent, kMember);
+    capture_event_recorded(&call, kEvent, kMember, 0);
     EXPECT_FALSE(capture_has_event(kEvent));
-    capture_event_awaited(&call, kEvent, kMember);
+    capture_event_awaited(&call, kEvent, kMember, 0);
     EXPECT_EQ(1u, one_->blocking_captures) << "waiting for it joins nothing now";
-    capture_event_recorded(&call, kEvent, kOrigin);
-    capture_event_recorded(&call, kEvent, CU_STREAM_LEGACY);
+    capture_event_recorded(&call, kEvent, kOrigin, 0);
+    capture_event_recorded(&call, kEvent, CU_STREAM_LEGACY, 0);
     EXPECT_FALSE(capture_has_event(kEvent));
-    capture_event_recorded(&call, kEvent, kOrigin);
+    capture_event_recorded(&call, kEvent, kOrigin, 0);
     end(kOrigin);
     begin(kMember);
     EXPECT_FALSE(capture_has_event(kEvent)) << "of a capture that is over";
@@ -395,7 +395,7 @@ TEST_F(Captures, AForkedChildHasNone)
 {
     begin(kOrigin);
     struct call call = after();
-    capture_event_recorded(&call, kEvent, kOrigin);
+    capture_event_recorded(&call, kEvent, kOrigin, 0);
     capture_after_fork();
     EXPECT_FALSE(capture_any());
     objects_after_fork();

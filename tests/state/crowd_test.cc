@@ -144,9 +144,9 @@ TEST_F(Crowd, CapturesAtTheSameTime)
             struct call call = after();
             begin(origin);
             EXPECT_TRUE(capture_blocks_legacy(context));
-            capture_event_recorded(&call, event, origin);
+            capture_event_recorded(&call, event, origin, 0);
             EXPECT_TRUE(capture_has_event(event));
-            capture_event_awaited(&call, event, member);
+            capture_event_awaited(&call, event, member, 0);
             EXPECT_NE(0u, stream(member)->capturing);
             end(origin);
             EXPECT_EQ(0u, stream(member)->capturing);
