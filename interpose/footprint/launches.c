@@ -67,6 +67,7 @@ static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsi
             touch_unknown(C, word);
         if (!memory)
             return;
+        C->followed |= (memory->host & MEMORY_RESERVATION) != 0; /* the record's reader knows it by its chunks */
     }
     touch_whole(&C->touched, memory, !(flags & SIGNATURE_READS));
     if (__builtin_expect(may_hold_pointers(memory, flags) || flags & SIGNATURE_ENDS, 0))
@@ -196,16 +197,32 @@ static inline int are_all_named(const struct call *C)
     return 1;
 }
 
+/* A chunk of the reservation is touched as much. */
+static int has_chunk(const struct call *C, const struct access *reservation)
+{
+    for (unsigned i = 0; i < C->touched.count; i++) {
+        const struct access *access = &C->touched.at[i];
+        if (memories_reservation(access->memory) == reservation->memory && access->writes >= reservation->writes)
+            return 1;
+    }
+    return 0;
+}
+
+static int is_told(const struct call *C, const struct access *access)
+{
+    if (access->memory->host & MEMORY_RESERVATION)
+        return has_chunk(C, access);
+    return !(C->followed && access->writes) && is_named(C, access->memory);
+}
+
 /* For the record, what no word names: pointers in memory lead there, textures were made of it; and what one names that may
  * only be read, where another way leads to it. Of its module's variables the kernel's own record tells, of reservations
- * that of the memory in them. */
+ * that of the memory in them, where there is some. */
 static __attribute__((noinline)) void keep_reached(struct call *C, const struct memory *variables)
 {
     for (unsigned i = 0; i < C->touched.count; i++) {
         const struct access *access = &C->touched.at[i];
-        if (access->memory == variables || access->memory->host & MEMORY_RESERVATION)
-            continue;
-        if ((C->followed && access->writes) || !is_named(C, access->memory))
+        if (access->memory != variables && !is_told(C, access))
             fp_reaches(C, access->memory->uid, access->writes != 0);
     }
 }

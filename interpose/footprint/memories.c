@@ -9,6 +9,7 @@
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
 #include "interpose/footprint/ranges.h"
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/state/objects.h"
 #include "interpose/state/thread.h"
@@ -122,7 +123,9 @@ static struct memory *after(uint64_t address, uint64_t within)
 
 struct memory *memories_beside(struct thread *thread, uint64_t address)
 {
-    struct memory *memory = memories_find(thread, address - 1).memory;
+    struct memory *memory = memories_find(thread, address - 1).memory, *in = reservations_at(address);
+    if (in && (!memory || memories_reservation(memory) != in)) /* no chunk, or an unmapped one: others may be reached */
+        return in;
     return memory ? memory : after(address, MEMORIES_BEFORE);
 }
 
@@ -193,6 +196,13 @@ static void widen_span(uint64_t base, uint64_t end)
         STORE(memories_low[i], low);
     if (end >= memories_high[i])
         STORE(memories_high[i], end + 1);
+}
+
+void memories_widen(uint64_t begin, uint64_t end)
+{
+    lock_take(&lock);
+    widen_span(begin, end);
+    lock_drop(&lock);
 }
 
 static int add_range(struct memory *memory, uint64_t base, uint64_t bytes, uint64_t own)

@@ -116,8 +116,8 @@ static inline struct memory *memories_memory(struct thread *thread, uint64_t add
     return memories_memory_anew(thread, address, place);
 }
 
-/* Of a pointer that lies in none: the memory that ends there, or begins not far behind it (one before an array's
- * beginning); NULL none. */
+/* Of a pointer that lies in none: the reservation that it lies in; else the memory that ends there, or begins not far
+ * behind it (one before an array's beginning); NULL none. */
 struct memory *memories_beside(struct thread *thread, uint64_t address);
 
 /* From the lowest address that was ever added, or so far before it, to the highest, or at the end: a pointer to one before
@@ -128,6 +128,9 @@ static inline struct spans memories_spans(void)
 {
     return (struct spans){{span_of(&memories_low[0], &memories_high[0]), span_of(&memories_low[1], &memories_high[1])}};
 }
+
+/* Addresses in there may be pointers, though no memory is mapped there yet. */
+void memories_widen(uint64_t begin, uint64_t end);
 
 /* A new memory without ranges; NULL without memory to remember it. Held once: memories_drop gives it back. */
 struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes);

@@ -10,13 +10,28 @@
 #include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 
+#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
 struct reservation {
     struct memory *memory; /* held */
     struct reservation *next;
 };
 
 static struct reservation *reservations, *free_reservations;
+static uint32_t changes; /* odd: the list is changing */
 static struct lock lock;
+
+static void begin_change(void)
+{
+    STORE(changes, changes + 1);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_change(void)
+{
+    __atomic_store_n(&changes, changes + 1, __ATOMIC_RELEASE);
+}
 
 static void add(struct memory *memory)
 {
@@ -27,9 +42,11 @@ static void add(struct memory *memory)
     else
         made = memory_keep(sizeof *made);
     if (made) {
-        made->memory = memory;
-        made->next = reservations;
-        reservations = made;
+        begin_change();
+        STORE(made->memory, memory);
+        STORE(made->next, reservations);
+        STORE(reservations, made);
+        end_change();
     }
     lock_drop(&lock);
     if (!made)
@@ -44,6 +61,7 @@ void reservations_made(struct call *C, const CUdeviceptr *base, size_t bytes)
     if (!memory)
         return;
     memory->host |= MEMORY_RESERVATION;
+    memories_widen(*base, *base + bytes);
     add(memory);
 }
 
@@ -58,8 +76,10 @@ void fp_unreserve(struct call *C, CUdeviceptr base)
         if (found->memory->base != base)
             continue;
         C->leaving = found->memory;
-        *at = found->next;
-        found->next = free_reservations;
+        begin_change();
+        STORE(*at, found->next);
+        STORE(found->next, free_reservations);
+        end_change();
         free_reservations = found;
         break;
     }
@@ -74,15 +94,38 @@ void reservations_freed(struct call *C)
         add(C->leaving);
 }
 
+static struct memory *search(uint64_t address)
+{
+    for (const struct reservation *at = LOAD(reservations); at; at = LOAD(at->next)) {
+        struct memory *memory = LOAD(at->memory);
+        if (address - LOAD(memory->base) < LOAD(memory->bytes))
+            return memory;
+    }
+    return NULL;
+}
+
+struct memory *reservations_at(uint64_t address)
+{
+    for (int tries = 0; LOAD(reservations) && tries < 64; tries++) {
+        uint32_t before = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+        struct memory *memory = before % 2 == 0 ? search(address) : NULL;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (before % 2 == 0 && LOAD(changes) == before)
+            return memory;
+    }
+    if (!LOAD(reservations))
+        return NULL;
+    lock_take(&lock); /* whoever changes them was interrupted */
+    struct memory *memory = search(address);
+    lock_drop(&lock);
+    return memory;
+}
+
 /* Held for the caller. */
 static struct memory *at_address(uint64_t address)
 {
-    struct memory *memory = NULL;
     lock_take(&lock);
-    for (const struct reservation *at = reservations; at && !memory; at = at->next) {
-        if (address - at->memory->base < at->memory->bytes)
-            memory = at->memory;
-    }
+    struct memory *memory = search(address);
     if (memory)
         memories_hold(memory);
     lock_drop(&lock);
@@ -118,4 +161,5 @@ void reservations_after_fork(void)
 {
     lock.held = 0;
     reservations = NULL;
+    changes += changes % 2;
 }

@@ -12,6 +12,9 @@ void reservations_made(struct call *C, const CUdeviceptr *base, size_t bytes);
 void fp_unreserve(struct call *C, CUdeviceptr base);
 void reservations_freed(struct call *C);
 
+/* The reservation's memory that the address lies in; NULL none. Found without a lock. */
+struct memory *reservations_at(uint64_t address);
+
 /* The memory is about to be mapped at these addresses. */
 void reservations_take(struct memory *memory, uint64_t base, uint64_t bytes);
 

@@ -72,6 +72,34 @@ TEST_F(Touched, MappedChunks)
     CU(cuMemAddressFree(range, 3 * chunk));
 }
 
+/* The address is a pointer to what is mapped there, and what is not: a kernel may go on from it to a chunk. */
+TEST_F(Touched, WhereNothingIsMapped)
+{
+    CUmemAllocationProp about = of_device();
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr range, other;
+    CU(cuMemCreate(&handle, chunk, &about, 0));
+    CU(cuMemAddressReserve(&range, 4 * chunk, 0, 0, 0));
+    CU(cuMemAddressReserve(&other, chunk, 0, 0, 0));
+    map_chunk(range + chunk, handle);
+    name("one", range + chunk);
+    names[watch_reservation(range + chunk)] = "all";
+    const CUfunction fill = kernel(ptds_test_ptx, "fill"), copy = kernel(ptds_test_ptx, "copy");
+    EXPECT_EQ(launch(fill, range, 0u, 0u), "w all");
+    EXPECT_EQ(launch(fill, range + chunk - 8, 0u, 0u), "w all") << "not far before a chunk";
+    EXPECT_EQ(launch(fill, range + 2 * chunk, 0u, 0u), "w one w all") << "its end";
+    EXPECT_EQ(launch(fill, range + 3 * chunk, 0u, 0u), "w all");
+    EXPECT_EQ(launch(copy, range + 3 * chunk, range + chunk, 0u), "w all w one");
+    EXPECT_EQ(launch(fill, other, 0u, 0u), "w ?");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range + chunk, chunk));
+    CU(cuMemRelease(handle));
+    EXPECT_EQ(launch(fill, range, 0u, 0u), "w all") << "nothing is mapped any more";
+    CU(cuMemAddressFree(range, 4 * chunk));
+    EXPECT_EQ(launch(fill, range, 0u, 0u), "");
+    CU(cuMemAddressFree(other, chunk));
+}
+
 /* In two reservations at once: what each reaches, the other may reach, too. After one has gone, nothing is left of it. */
 TEST_F(Touched, ChunksInTwoReservations)
 {
