@@ -139,7 +139,7 @@ static void exported(struct memory *memory)
 {
     __atomic_store_n(&exports, 1, __ATOMIC_RELAXED);
     if (memory)
-        memory->host |= 1;
+        reservations_mark(memory, 1);
 }
 
 void mappings_exported_handle(struct call *C, uint64_t handle)
@@ -162,7 +162,7 @@ void mappings_exported(struct call *C, uint64_t base, uint64_t bytes)
 static void may_be_ours(struct memory *memory)
 {
     if (memory && __atomic_load_n(&exports, __ATOMIC_RELAXED))
-        memory->host |= MEMORY_SHARED;
+        reservations_mark(memory, MEMORY_SHARED);
 }
 
 void mappings_imported(struct call *C, const void *handle)
@@ -178,9 +178,9 @@ void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct 
     if (!memory && all)
         memory = behind(handle, PTDS_MEMORY_MAPPED, 0, 0);
     if (all)
-        all->host |= MEMORY_SHARED;
+        reservations_mark(all, MEMORY_SHARED);
     if (all && memory)
-        memory->host |= MEMORY_SHARED;
+        reservations_mark(memory, MEMORY_SHARED);
 }
 
 /* How far memory goes that was opened by a handle. */

@@ -5,6 +5,7 @@
  */
 #include "interpose/footprint/pointers.h"
 
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/textures.h"
 
 enum { TEXTURES = SPANS, SURFACES, ALL };
@@ -32,7 +33,9 @@ static unsigned first_of(const struct pointers *pointers)
 static struct memory *memory_at(struct thread *thread, uint64_t word)
 {
     struct memory *memory = memories_find(thread, word).memory;
-    return memory ? memory : memories_beside(thread, word);
+    if (!memory)
+        memory = memories_beside(thread, word);
+    return memory ? reservations_lasting(memory, word) : NULL;
 }
 
 size_t pointers_next(struct pointers *pointers, struct thread *thread, struct pointed *found)

@@ -121,6 +121,14 @@ struct memory *reservations_at(uint64_t address)
     return memory;
 }
 
+struct memory *reservations_lasting(struct memory *memory, uint64_t address)
+{
+    if (!(memory->host & MEMORY_RESERVED))
+        return memory;
+    struct memory *at = reservations_at(address);
+    return at ? at : memories_for_table(memory); /* the end of the last chunk */
+}
+
 /* Held for the caller. */
 static struct memory *at_address(uint64_t address)
 {
@@ -147,7 +155,14 @@ void reservations_take(struct memory *memory, uint64_t base, uint64_t bytes)
             before->host |= MEMORY_SHARED, now->host |= MEMORY_SHARED;
     }
     memory->host |= MEMORY_RESERVED;
+    now->host |= memory->host & MEMORY_OTHERS;
     memories_drop(before);
+}
+
+void reservations_mark(struct memory *memory, unsigned how)
+{
+    memory->host |= (uint8_t)how;
+    memories_for_table(memory)->host |= (uint8_t)how;
 }
 
 void touch_reservation(struct touched *touched, struct memory *memory, int writes)

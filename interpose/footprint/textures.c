@@ -6,6 +6,7 @@
 #include "interpose/footprint/textures.h"
 
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/map.h"
 
@@ -25,13 +26,19 @@ static void widen(uint64_t handle)
         ;
 }
 
+static struct memory *at_address(struct call *C, uint64_t address)
+{
+    struct memory *memory = memories_find(C->thread, address).memory;
+    return memory ? reservations_lasting(memory, address) : NULL;
+}
+
 static struct memory *made_of(struct call *C, const CUDA_RESOURCE_DESC *resource)
 {
     switch (resource->resType) {
     case CU_RESOURCE_TYPE_ARRAY: return allocations_by_handle((uint64_t)resource->res.array.hArray);
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: return allocations_by_handle((uint64_t)resource->res.mipmap.hMipmappedArray);
-    case CU_RESOURCE_TYPE_LINEAR: return memories_find(C->thread, resource->res.linear.devPtr).memory;
-    case CU_RESOURCE_TYPE_PITCH2D: return memories_find(C->thread, resource->res.pitch2D.devPtr).memory;
+    case CU_RESOURCE_TYPE_LINEAR: return at_address(C, resource->res.linear.devPtr);
+    case CU_RESOURCE_TYPE_PITCH2D: return at_address(C, resource->res.pitch2D.devPtr);
     default: return NULL;
     }
 }

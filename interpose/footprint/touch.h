@@ -14,6 +14,9 @@ enum memory_host {
     MEMORY_RESERVATION = 8 /* a reservation itself */
 };
 
+/* What a reservation is as soon as a chunk of it is: the host's, or shared. */
+enum { MEMORY_OTHERS = 1 | MEMORY_SHARED };
+
 /* The first reason stays: it is the one to be told. */
 static inline void touch_opaque(struct touched *touched, enum opaque_reason why)
 {

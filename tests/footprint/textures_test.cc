@@ -13,6 +13,7 @@ extern "C" {
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/pointers.h"
+#include "interpose/footprint/reservations.h"
 #include "interpose/footprint/textures.h"
 #include "interpose/footprint/touch.h"
 }
@@ -105,6 +106,26 @@ TEST_F(Textures, OfEachKindOfMemory)
         memories_drop(memories_unmap(base));
     EXPECT_EQ("?", touched(101)) << "it has gone";
     memories_drop(array), memories_drop(mipmap);
+}
+
+/* Of what is mapped there by the time that it is read: of the reservation. */
+TEST_F(Textures, OfAddressesInAReservation)
+{
+    const CUdeviceptr reserved = 0x70000;
+    reservations_made(&call, &reserved, 0x10000);
+    struct memory *chunk = memories_new(PTDS_MEMORY_MAPPED, 0x71000, 0x1000);
+    reservations_take(chunk, 0x71000, 0x1000);
+    memories_map(chunk, 0x71000, 0x1000, 0x71000);
+    made(101, linear(0x71010));
+    memories_drop(memories_unmap(0x71000));
+    memories_drop(chunk);
+    EXPECT_EQ("r" + std::to_string(reserved), touched(101));
+    EXPECT_EQ("w" + std::to_string(reserved), pointed(0x71010));
+    fp_unreserve(&call, reserved);
+    reservations_freed(&call);
+    call.leaving = nullptr;
+    EXPECT_EQ("?", touched(101));
+    EXPECT_EQ("", pointed(0x71010));
 }
 
 TEST_F(Textures, AndSurfacesMayShareAHandle)

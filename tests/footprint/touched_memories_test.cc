@@ -152,6 +152,38 @@ TEST_F(Touched, PointersInAChunkThatMoves)
     CU(cuMemAddressFree(second, chunk));
 }
 
+/* A pointer that lies in memory leads to what is mapped there by the time that it is followed. */
+TEST_F(Touched, PointersToWhatIsMappedLater)
+{
+    CUmemAllocationProp about = of_device();
+    CUmemGenericAllocationHandle one, two;
+    CUdeviceptr range, table = device("table"), early = device("early"), c = device("c");
+    CUfunction gather = kernel(ptds_tables_ptx, "gather"), mangled = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CU(cuMemCreate(&one, chunk, &about, 0));
+    CU(cuMemCreate(&two, chunk, &about, 0));
+    CU(cuMemAddressReserve(&range, chunk, 0, 0, 0));
+    CU(cuMemcpyHtoD(early, &range, 8));
+    map_chunk(range, one);
+    names[watch_reservation(range)] = "all";
+    CU(cuMemcpyHtoD(table, &range, 8));
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c w table w all");
+    EXPECT_EQ(launch(gather, c, early, 0u, 0u), "w c w early w all");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range, chunk));
+    CU(cuMemRelease(one));
+    map_chunk(range, two);
+    for (CUdeviceptr by : {table, early}) {
+        const std::string of = by == table ? "table" : "early";
+        EXPECT_EQ(launch(gather, c, by, 0u, 0u), "w c w " + of + " w all");
+        EXPECT_EQ(launch(mangled, c, by, 0u, 0u), "w c w " + of + " w all");
+    }
+    TOUCHES(cuMemsetD8Async(range, 0, 8, nullptr), "w ?[0,8) w all[0,8)");
+    CU(cuCtxSynchronize());
+    CU(cuMemUnmap(range, chunk));
+    CU(cuMemRelease(two));
+    CU(cuMemAddressFree(range, chunk));
+}
+
 enum { TO_EXPORTER = 8, FROM_EXPORTER = 9 };
 
 /* In a process of its own: memory for others, until they have closed it. */
@@ -245,6 +277,11 @@ TEST_F(Touched, MemoryThatComesBackMayBeAnyOfOurs)
     close(descriptor);
     TOUCHES(cuMemsetD8Async(range, 0, 8, nullptr), "!OTHER");
     EXPECT_EQ(last.host, 1) << "and others can touch it";
+    CU(cuCtxSynchronize());
+    CUdeviceptr table = device("table");
+    CU(cuMemcpyHtoD(table, &range, 8));
+    EXPECT_EQ(launch(kernel(ptds_tables_ptx, "gather"), table, table, 0u, 0u), "!OTHER") << "a pointer leads there";
+    EXPECT_EQ(last.host, 1);
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(range, chunk));
     CU(cuMemRelease(back));
