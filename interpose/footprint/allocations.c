@@ -148,7 +148,7 @@ void objects_device_pointer(struct call *C, const void *pointer, size_t pointer_
         return;
     uint64_t device = load(pointer, pointer_size), address = (uint64_t)host;
     struct place place = memories_find(C->thread, address);
-    if (place.memory && device && device != address && !memories_find(C->thread, device).memory)
+    if (place.memory && device && device != address && memories_find(C->thread, device).memory != place.memory)
         memories_map(place.memory, device - (address - place.begin), place.end - place.begin, place.begin + place.shift);
 }
 

@@ -242,7 +242,13 @@ static int is_managed(uint64_t address)
            ASK(driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address)) == CUDA_SUCCESS && managed;
 }
 
-/* Asked for again, it is there. */
+/* Asked for again, it is there. Any other memory at its address went without a call. */
+static int is_there(struct call *C, const struct module *of, uint64_t base)
+{
+    const struct memory *found = memories_find(C->thread, base).memory;
+    return found && (of ? found == of->memory : found->kind == PTDS_MEMORY_GLOBAL);
+}
+
 void modules_gave_global(struct call *C, const void *pointer, size_t pointer_size, const void *bytes, size_t bytes_size,
                          const void *module)
 {
@@ -251,9 +257,9 @@ void modules_gave_global(struct call *C, const void *pointer, size_t pointer_siz
         return;
     memcpy(&base, pointer, pointer_size);
     memcpy(&size, bytes, bytes_size);
-    if (memories_find(C->thread, base).memory)
-        return;
     struct module *of = known((uint64_t)module);
+    if (is_there(C, of, base))
+        return;
     struct memory *memory = of && of->memory ? of->memory : memories_new(PTDS_MEMORY_GLOBAL, base, size);
     if (!memory)
         return;

@@ -279,7 +279,38 @@ TEST_F(Modules, VariablesThatTheHostCanTouch)
     unload(8);
 }
 
-/* Host memory has another address for the device, as long as it is there; nobody else's is taken over. */
+/* A context that is destroyed takes its memory with it without a call for each. */
+TEST_F(Modules, VariablesWhereMemoryWentWithoutACall)
+{
+    uint64_t left = 0x10000, other = 0x30000;
+    objects_alloc(&call, PTDS_MEMORY_DEVICE, &left, sizeof left, 0x1000);
+    objects_alloc(&call, PTDS_MEMORY_DEVICE, &other, sizeof other, 0x1000);
+    load(7, kVariable);
+    gives(kFunction, 7);
+    EXPECT_EQ(modules_of(kFunction)->memory, variable(0x10800, 8, 7));
+    EXPECT_EQ(nullptr, memories_find(nullptr, 0x10000).memory);
+    const struct memory *nobodys = variable(0x30800, 8, 9);
+    ASSERT_NE(nullptr, nobodys);
+    EXPECT_EQ(PTDS_MEMORY_GLOBAL, nobodys->kind) << "of a module that nobody has seen";
+    EXPECT_EQ(nobodys, variable(0x30800, 8, 9));
+    /* The module that another one was at the addresses of, while its call is on its way. */
+    modules_unloading(&call, reinterpret_cast<void *>(7));
+    struct call others = {};
+    others.footprint = 1;
+    others.thread = call.thread;
+    const uintptr_t handle = 8;
+    modules_loaded(&others, &handle, kVariable);
+    uint64_t base = 0x10800, bytes = 8;
+    modules_gave_global(&others, &base, sizeof base, &bytes, sizeof bytes, reinterpret_cast<void *>(handle));
+    modules_unloaded(&call);
+    gives(kFunction, 8);
+    ASSERT_NE(nullptr, memories_find(nullptr, 0x10800).memory);
+    EXPECT_EQ(modules_of(kFunction)->memory, memories_find(nullptr, 0x10800).memory);
+    unload(8);
+    memories_drop(memories_unmap(0x30800));
+}
+
+/* Host memory has another address for the device, as long as it is there. */
 TEST_F(Modules, MemoryWithADeviceAddress)
 {
     struct memory *pinned = memories_new(PTDS_MEMORY_PINNED, 0x10000, 4096);
@@ -299,9 +330,10 @@ TEST_F(Modules, MemoryWithADeviceAddress)
     EXPECT_EQ(0x10000u, place.begin + place.shift);
     EXPECT_EQ(0x10000u, at(0x10010, 0x10010).begin) << "the same address";
     load(7, kVariable);
-    const struct memory *other = variable(0x60000, 64, 7);
-    EXPECT_EQ(other, at(0x60010, 0x10010).memory);
+    variable(0x60000, 64, 7);
+    EXPECT_EQ(pinned, at(0x60010, 0x10010).memory) << "the variable went without a call";
     unload(7);
+    EXPECT_EQ(pinned, memories_find(nullptr, 0x60010).memory);
     memories_unmap_memory(pinned);
     EXPECT_EQ(nullptr, memories_find(nullptr, 0x50000).memory);
     memories_drop(pinned);
