@@ -128,10 +128,18 @@ void mappings_released(struct call *C, uint64_t handle)
         map_set(&physical, handle, (uint64_t)C->leaving);
 }
 
-void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle)
+/* A handle that was released stands for what is mapped there again, as if it were new. */
+void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle, uint64_t address)
 {
-    if (learns(C) && handle)
-        once_more(&retained, (uint64_t)*handle);
+    if (!learns(C) || !handle)
+        return;
+    struct memory *memory = map_get(&physical, *handle) ? NULL : memories_find(C->thread, address).memory;
+    if (memory)
+        memories_hold(memory);
+    if (memory && map_get_or_set(&physical, *handle, (uint64_t)memory) == (uint64_t)memory)
+        return;
+    once_more(&retained, *handle);
+    memories_drop(memory);
 }
 
 /* Others can touch it from here on, and learn by the host's word that they may. */

@@ -14,7 +14,8 @@ void mappings_unmapped(struct call *C);
 /* A physical allocation's or an external memory's handle. */
 void fp_release(struct call *C, uint64_t handle);
 void mappings_released(struct call *C, uint64_t handle);
-void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle);
+/* By an address where it is mapped. */
+void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handle, uint64_t address);
 
 /* Memory of this process that others get: by its handle, or the memories under these addresses. */
 void mappings_exported_handle(struct call *C, uint64_t handle);

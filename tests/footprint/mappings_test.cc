@@ -63,10 +63,10 @@ protected:
         made.result = result;
         mappings_released(&made, handle);
     }
-    void retain(CUmemGenericAllocationHandle handle, CUresult result = CUDA_SUCCESS)
+    void retain(CUmemGenericAllocationHandle handle, CUresult result = CUDA_SUCCESS, uint64_t address = 0)
     {
         struct call made = call(result);
-        mappings_retained(&made, &handle);
+        mappings_retained(&made, &handle, address);
     }
     struct call open(CUdeviceptr pointer)
     {
@@ -202,13 +202,30 @@ TEST_F(Mappings, AreReleasedAsOftenAsTheyAreRetained)
     retain(8);
     retain(7, CUDA_ERROR_INVALID_VALUE);
     struct call made = call();
-    mappings_retained(&made, nullptr);
+    mappings_retained(&made, nullptr, kBase);
     for (int times = 0; times < 2; times++) {
         release(7);
         EXPECT_TRUE(stands_for(7, memory)) << times;
     }
     release(7);
     EXPECT_FALSE(stands_for(7, memory));
+}
+
+/* Asked for by the address, after its last release: the memory that is mapped there, until it is released again. */
+TEST_F(Mappings, AreRetainedAfterTheirRelease)
+{
+    map(7, kBase, 0x2000);
+    struct memory *memory = at(kBase);
+    release(7);
+    retain(7, CUDA_SUCCESS, kBase + 0x1010);
+    map(7, kOther);
+    EXPECT_EQ(memory, at(kOther));
+    retain(7, CUDA_SUCCESS, kOther);
+    release(7);
+    EXPECT_TRUE(stands_for(7, memory));
+    release(7);
+    EXPECT_FALSE(stands_for(7, memory));
+    EXPECT_EQ(memory, at(kBase));
 }
 
 /* ---- another process's ---- */
