@@ -293,8 +293,8 @@ static void copied(struct call *C, const struct access *to, const struct access 
     uint64_t bytes = C->word[2];
     int flat = C->word[3] == 1 && to->end - to->begin == bytes;
     int seen = flat && bytes <= TABLES_COPY_MOST && is_readable(C, from);
-    if (seen)
-        tables_filled(C->thread, to->memory, to->begin, (const void *)C->word[1], bytes);
+    if (seen) /* at the host's own address: the device's may be another one */
+        tables_filled(C->thread, to->memory, to->begin, (const void *)(from ? from->begin : C->word[1]), bytes);
     else if (!from)
         tables_filled_unseen(to->memory);
     if (from && !seen)

@@ -14,6 +14,7 @@ extern "C" {
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/memories.h"
+#include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
 }
@@ -317,6 +318,27 @@ TEST_F(Copies, WhereTheHostWaits)
         EXPECT_EQ(hosts, waits(PTDS_OP_MEMSET, kind, 0)) << kind;
         EXPECT_TRUE(waits(PTDS_OP_LAUNCH, kind, kind)) << kind;
     }
+}
+
+/* Nothing of the host's lies at the address that the device has for it. */
+TEST_F(Copies, FromHostMemoryByItsDeviceAddress)
+{
+    static const uint64_t words[] = {7, m};
+    const auto host = reinterpret_cast<uint64_t>(words);
+    constexpr uint64_t for_device = 0xa0000;
+    struct memory *registered = memories_new(PTDS_MEMORY_REGISTERED, host, sizeof words);
+    memories_map(registered, host, sizeof words, host);
+    memories_map(registered, for_device, sizeof words, host);
+    call.result = CUDA_SUCCESS;
+    fp_copy(&call, FP_ANY, a, for_device, sizeof words);
+    fp_copied(&call);
+    struct touched found = {};
+    touch_whole(&found, memories_find(nullptr, a).memory, 0);
+    EXPECT_TRUE(tables_expand(&found));
+    ASSERT_EQ(2u, found.count);
+    EXPECT_EQ(memories_find(nullptr, m).memory, found.at[1].memory);
+    memories_unmap_memory(registered);
+    memories_drop(registered);
 }
 
 } // namespace
