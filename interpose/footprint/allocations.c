@@ -4,6 +4,7 @@
  * before and after columns. Must not ask the driver anything while a capture is open.
  */
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/mappings.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
@@ -19,6 +20,11 @@ static uint64_t load(const void *at, size_t size)
     uint64_t value = 0;
     memcpy(&value, at, size < sizeof value ? size : sizeof value);
     return value;
+}
+
+struct memory *allocations_by_handle(uint64_t handle)
+{
+    return (struct memory *)map_get(&handles, handle);
 }
 
 static struct memory *new_memory(enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
@@ -66,6 +72,25 @@ void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *point
 {
     if (C->footprint && C->result == CUDA_SUCCESS && pointer)
         added(C, kind, load(pointer, pointer_size), bytes);
+}
+
+static int is_lent(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
+{
+    if (kind == PTDS_MEMORY_ARRAY)
+        return allocations_by_handle(base) != NULL;
+    const struct place place = memories_find(C->thread, base);
+    return place.memory && place.memory->kind == kind && place.begin == base && place.end - base == bytes;
+}
+
+void objects_lent(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes)
+{
+    if (!C->footprint || C->result != CUDA_SUCCESS || !pointer)
+        return;
+    uint64_t base = load(pointer, pointer_size);
+    if (kind != PTDS_MEMORY_ARRAY && !bytes)
+        mappings_ask_range(&base, &bytes);
+    if (!is_lent(C, kind, base, bytes))
+        added(C, kind, base, bytes);
 }
 
 void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
@@ -150,11 +175,6 @@ void objects_device_pointer(struct call *C, const void *pointer, size_t pointer_
     struct place place = memories_find(C->thread, address);
     if (place.memory && device && device != address && memories_find(C->thread, device).memory != place.memory)
         memories_map(place.memory, device - (address - place.begin), place.end - place.begin, place.begin + place.shift);
-}
-
-struct memory *allocations_by_handle(uint64_t handle)
-{
-    return (struct memory *)map_get(&handles, handle);
 }
 
 void touch_handle(struct touched *touched, uint64_t handle, int writes)

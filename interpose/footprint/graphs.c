@@ -58,7 +58,7 @@ void objects_graph_exec(struct call *C, const CUgraphExec *exec, CUgraph nodes, 
     if (!C->footprint || C->result != CUDA_SUCCESS || !exec)
         return;
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
-        kernels_may_launch_graphs();
+        kernels_are_opaque(OPAQUE_GRAPH);
     struct graph *graph = new_graph();
     free_graph((struct graph *)map_remove(&graphs, (uint64_t)*exec));
     if (graph) {
@@ -176,8 +176,9 @@ void fp_graph(struct call *C, CUgraphExec exec)
     if (C->touched.opaque)
         tables_unknown_work();
     int looks = nodes->kernels && !C->touched.opaque;
-    if (looks && __atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED))
-        touch_opaque(&C->touched, OPAQUE_GRAPH);
+    uint32_t opaque = __atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
+    if (looks && opaque)
+        touch_opaque(&C->touched, (enum opaque_reason)opaque);
     if (looks && tables_expand(&C->touched))
         tables_written(&C->touched);
     for (unsigned i = 0; C->enter && i < C->touched.count; i++)

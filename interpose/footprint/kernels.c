@@ -140,11 +140,11 @@ static int gets_classes(const struct kernel *kernel)
     return (flags & SIGNATURE_POINTS) != 0;
 }
 
-uint32_t kernels_launch_graphs;
+uint32_t kernels_opaque;
 
-void kernels_may_launch_graphs(void)
+void kernels_are_opaque(enum opaque_reason why)
 {
-    __atomic_store_n(&kernels_launch_graphs, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernels_opaque, (uint32_t)why, __ATOMIC_RELAXED);
 }
 
 /* As the record says it. */

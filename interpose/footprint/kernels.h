@@ -67,9 +67,10 @@ static inline const struct kernel *kernels_find(struct thread *thread, CUfunctio
     return __builtin_expect(kernel != NULL, 1) ? kernel : kernels_find_anew(thread, function);
 }
 
-/* 1: kernels may launch graphs, or change their nodes: nobody sees what those touch. */
-extern uint32_t kernels_launch_graphs;
-void kernels_may_launch_graphs(void);
+/* enum opaque_reason; not 0: kernels may launch graphs, or change their nodes, and nobody sees what those touch; or they
+ * have pointers into memory of which nobody knows how far it goes. */
+extern uint32_t kernels_opaque;
+void kernels_are_opaque(enum opaque_reason why);
 
 /* Adds what a launch with these parameters touches; one of both may be NULL, as in cuLaunchKernel. Keeps the words of C,
  * too, where it is recorded. 0: the parameters are not known. */
@@ -80,7 +81,7 @@ static inline int kernels_touch_nothing(const struct kernel *kernel, void *const
 {
     const struct module *module = kernel->module;
     return kernel->plain && !kernel->listed && (params || !kernel->params) && module && !module->memory &&
-           !module->textures && !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
+           !module->textures && !__atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
 }
 
 /* The same for launches that touch nothing but memory of the device, by pointers to it (plain.c), without a call, and with

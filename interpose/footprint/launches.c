@@ -236,8 +236,9 @@ int kernels_touch(struct call *C, const struct kernel *kernel, void *const *para
     if (!known)
         touch_opaque(&C->touched, OPAQUE_PARAMETERS);
     touch_module(&C->touched, kernel);
-    if (__builtin_expect(__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED) != 0, 0))
-        touch_opaque(&C->touched, OPAQUE_GRAPH);
+    uint32_t opaque = __atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
+    if (__builtin_expect(opaque != 0, 0))
+        touch_opaque(&C->touched, (enum opaque_reason)opaque);
     if (tables_expand(&C->touched)) {
         C->followed = 1;
         tables_written(&C->touched);
@@ -265,7 +266,7 @@ static unsigned attributes_of(const CUlaunchConfig *config)
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: found |= PTDS_LAUNCH_COOPERATIVE; break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: found |= PTDS_LAUNCH_PROGRAMMATIC; break;
         case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
-            kernels_may_launch_graphs();
+            kernels_are_opaque(OPAQUE_GRAPH);
             found |= PTDS_LAUNCH_OTHER;
             break;
         default: found |= PTDS_LAUNCH_OTHER; break;

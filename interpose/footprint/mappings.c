@@ -7,6 +7,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/kernels.h"
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/touch.h"
 #include "interpose/state/capture.h"
@@ -191,17 +192,38 @@ void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct 
         reservations_mark(memory, MEMORY_SHARED);
 }
 
-/* How far memory goes that was opened by a handle. */
-static void ask_range(uint64_t *base, uint64_t *bytes)
+/* So that it ends no capture, nor one that begins at this moment, the thread has to say that it knows. */
+static CUresult ask_driver(CUdeviceptr *begin, size_t *size, CUdeviceptr address)
+{
+    __typeof__(&cuThreadExchangeStreamCaptureMode) exchange = REAL(cuThreadExchangeStreamCaptureMode);
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    int relaxed = exchange && ASK(exchange(&mode)) == CUDA_SUCCESS;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+    if ((relaxed || !capture_any()) && driver.cuMemGetAddressRange_v2)
+        result = ASK(driver.cuMemGetAddressRange_v2(begin, size, address));
+    if (relaxed)
+        (void)ASK(exchange(&mode));
+    return result;
+}
+
+int mappings_ask_range(uint64_t *base, uint64_t *bytes)
 {
     CUdeviceptr begin = 0;
     size_t size = 0;
-    *bytes = 1;
-    if (!capture_any() && driver.cuMemGetAddressRange_v2 &&
-        ASK(driver.cuMemGetAddressRange_v2(&begin, &size, *base)) == CUDA_SUCCESS && size) {
-        *base = begin;
-        *bytes = size;
+    if (ask_driver(&begin, &size, *base) != CUDA_SUCCESS || !size) {
+        kernels_are_opaque(OPAQUE_OTHER);
+        return 0;
     }
+    *base = begin;
+    *bytes = size;
+    return 1;
+}
+
+/* Opened before, it is open once more; unless it goes elsewhere now, since the one before went without a call. */
+static int is_open(const struct place *place, int known, uint64_t base, uint64_t bytes)
+{
+    return place->memory && place->memory->kind == PTDS_MEMORY_IPC &&
+           (!known || (place->begin == base && place->end - place->begin == bytes));
 }
 
 void mappings_opened(struct call *C, const CUdeviceptr *pointer)
@@ -209,14 +231,16 @@ void mappings_opened(struct call *C, const CUdeviceptr *pointer)
     if (!learns(C) || !pointer)
         return;
     uint64_t base = *pointer, bytes = 0, given = base;
-    struct place place = memories_find(C->thread, base);
-    if (place.memory && place.memory->kind == PTDS_MEMORY_IPC) {
+    int known = mappings_ask_range(&base, &bytes);
+    struct place place = memories_find(C->thread, given);
+    if (is_open(&place, known, base, bytes)) {
         once_more(&opened, given);
         footprint_record_alloc(C, PTDS_MEMORY_IPC, place.begin, place.end - place.begin, place.memory->uid);
         return;
     }
-    ask_range(&base, &bytes);
-    struct memory *memory = memories_new(PTDS_MEMORY_IPC, base, bytes);
+    map_remove(&opened, given);
+    memories_unmap_all(given, 1); /* all else that was there has gone */
+    struct memory *memory = known ? memories_new(PTDS_MEMORY_IPC, base, bytes) : NULL;
     footprint_record_alloc(C, PTDS_MEMORY_IPC, base, bytes, memory ? memory->uid : 0);
     may_be_ours(memory);
     memories_map(memory, base, bytes, base);

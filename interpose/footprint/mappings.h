@@ -24,6 +24,10 @@ void mappings_imported(struct call *C, const void *handle);
 /* memory NULL: that behind the handle. */
 void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct memory *memory, uint64_t handle);
 
+/* The allocation that the address lies in, by the driver. 0: it does not say; then kernels may touch anything from here on,
+ * since their pointers into it cannot be told. */
+int mappings_ask_range(uint64_t *base, uint64_t *bytes);
+
 void mappings_opened(struct call *C, const CUdeviceptr *pointer);
 void fp_close(struct call *C, CUdeviceptr base);
 

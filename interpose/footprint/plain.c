@@ -119,7 +119,7 @@ static inline int add_variables(const struct module *module, struct touched *tou
 static inline int is_plain(const struct kernel *kernel, void *const *params)
 {
     return kernel->plain && (params || !kernel->params) && !pageable_is_read() &&
-           !__atomic_load_n(&kernels_launch_graphs, __ATOMIC_RELAXED);
+           !__atomic_load_n(&kernels_opaque, __ATOMIC_RELAXED);
 }
 
 static inline __attribute__((always_inline)) int look(struct thread *thread, const struct kernel *kernel,

@@ -7,6 +7,7 @@
 extern "C" {
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/kernels.h"
 #include "interpose/footprint/mappings.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/touch.h"
@@ -246,23 +247,83 @@ TEST_F(Mappings, OpenedByAHandle)
     EXPECT_EQ(9u, made.word[2]);
 }
 
+/* None of which a pointer's end would be told: kernels may touch anything from then on. */
 TEST_F(Mappings, OpenedWhereTheDriverDoesNotSayHowFarItGoes)
 {
-    open(kBase);
-    EXPECT_NE(nullptr, at(kBase));
-    EXPECT_EQ(nullptr, at(kBase + 1));
+    const auto opens_unknown = [this](uint64_t base) {
+        kernels_opaque = 0;
+        map(7, base);
+        struct call made = open(base);
+        EXPECT_EQ(nullptr, at(base)) << "what was there has gone";
+        EXPECT_EQ(0u, made.object);
+        EXPECT_EQ(0u, made.word[1]);
+        EXPECT_EQ(9u, made.word[2]);
+        EXPECT_EQ(OPAQUE_OTHER, kernels_opaque);
+    };
+    opens_unknown(kBase);
     g_begin = kBase + 0x10000, g_size = 0;
-    open(kBase + 0x10010);
-    EXPECT_EQ(nullptr, at(kBase + 0x10000));
+    opens_unknown(kBase + 0x10010);
     g_size = 0x1000;
     captures_open = 1; /* it must not be asked then */
-    open(kBase + 0x20000);
+    opens_unknown(kBase + 0x20000);
     captures_open = 0;
-    EXPECT_NE(nullptr, at(kBase + 0x20000));
-    EXPECT_EQ(nullptr, at(kBase + 0x20001));
     driver.cuMemGetAddressRange_v2 = nullptr;
-    open(kBase + 0x30000);
-    EXPECT_EQ(nullptr, at(kBase + 0x30001));
+    opens_unknown(kBase + 0x30000);
+    kernels_opaque = 0;
+}
+
+CUstreamCaptureMode g_mode;
+
+CUresult exchange_mode(CUstreamCaptureMode *mode)
+{
+    std::swap(*mode, g_mode);
+    return CUDA_SUCCESS;
+}
+
+CUresult relaxed_range(CUdeviceptr *begin, size_t *size, CUdeviceptr address)
+{
+    return g_mode == CU_STREAM_CAPTURE_MODE_RELAXED ? address_range(begin, size, address)
+                                                    : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+/* The thread says that it knows. */
+TEST_F(Mappings, OpenedBesideACapture)
+{
+    driver.cuMemGetAddressRange_v2 = relaxed_range;
+    driver_real[API_cuThreadExchangeStreamCaptureMode][0] = reinterpret_cast<void *>(exchange_mode);
+    g_begin = kBase, g_size = 0x4000;
+    for (const uint32_t captures : {1, 0}) {
+        g_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+        captures_open = captures;
+        open(kBase);
+        captures_open = 0;
+        EXPECT_EQ(CU_STREAM_CAPTURE_MODE_GLOBAL, g_mode) << "as it was";
+        ASSERT_NE(nullptr, at(kBase));
+        EXPECT_EQ(at(kBase), at(kBase + 0x3fff));
+        memories_unmap_all(kBase, 1);
+    }
+    EXPECT_EQ(0u, kernels_opaque);
+    driver_real[API_cuThreadExchangeStreamCaptureMode][0] = nullptr;
+}
+
+/* The one that was open there went with its context, and had another length. */
+TEST_F(Mappings, OpenedWhereOneWasThatWentWithoutACall)
+{
+    g_begin = kBase, g_size = 0x1000;
+    open(kBase);
+    open(kBase);
+    const uint32_t uid = at(kBase)->uid;
+    g_size = 0x4000;
+    open(kBase);
+    ASSERT_NE(nullptr, at(kBase + 0x3fff));
+    EXPECT_NE(uid, at(kBase + 0x3fff)->uid);
+    g_begin = 0;
+    EXPECT_EQ(at(kBase)->uid, open(kBase).object) << "the driver does not say that it is another one";
+    kernels_opaque = 0;
+    close(kBase);
+    EXPECT_NE(nullptr, at(kBase));
+    close(kBase);
+    EXPECT_EQ(nullptr, at(kBase)) << "as often as it was opened itself";
 }
 
 /* One memory, as long as one of them is open. */
@@ -293,6 +354,46 @@ TEST_F(Mappings, OpenedTwice)
 }
 
 /* ---- other interfaces' ---- */
+
+/* Asked for again, it is the same; a longer range is another. */
+TEST_F(Mappings, LentOnceMore)
+{
+    const auto lend = [this](enum ptds_memory_kind kind, uint64_t value, uint64_t bytes) {
+        struct call made = call();
+        objects_lent(&made, kind, &value, sizeof value, bytes);
+        return made;
+    };
+    EXPECT_EQ(PTDS_OP_ALLOC, lend(PTDS_MEMORY_EXTERNAL, kBase, 0x1000).op);
+    const uint32_t uid = at(kBase)->uid;
+    EXPECT_EQ(PTDS_OP_NONE, lend(PTDS_MEMORY_EXTERNAL, kBase, 0x1000).op);
+    EXPECT_EQ(uid, at(kBase)->uid);
+    for (const uint64_t bytes : {0x2000, 0x1000}) {
+        const uint32_t before = at(kBase)->uid;
+        EXPECT_EQ(PTDS_OP_ALLOC, lend(PTDS_MEMORY_EXTERNAL, kBase, bytes).op);
+        EXPECT_NE(before, at(kBase)->uid);
+    }
+    lend(PTDS_MEMORY_EXTERNAL, kBase + 0x800, 0x800);
+    EXPECT_EQ(kBase + 0x800, at(kBase + 0x800)->base);
+    lend(PTDS_MEMORY_ARRAY, 0x5550, 0);
+    struct memory *array = allocations_by_handle(0x5550);
+    ASSERT_NE(nullptr, array);
+    EXPECT_EQ(PTDS_OP_NONE, lend(PTDS_MEMORY_ARRAY, 0x5550, 0).op);
+    EXPECT_EQ(array, allocations_by_handle(0x5550));
+    /* Its length was not asked for. */
+    g_begin = kOther, g_size = 0x4000;
+    lend(PTDS_MEMORY_EXTERNAL, kOther, 0);
+    EXPECT_NE(nullptr, at(kOther + 0x3fff));
+    EXPECT_EQ(0u, kernels_opaque);
+    g_begin = 0;
+    lend(PTDS_MEMORY_EXTERNAL, kOther + 0x8000, 0);
+    EXPECT_EQ(OPAQUE_OTHER, kernels_opaque);
+    kernels_opaque = 0;
+    struct call failed = call(CUDA_ERROR_INVALID_VALUE);
+    objects_lent(&failed, PTDS_MEMORY_ARRAY, &kBase, sizeof kBase, 0);
+    EXPECT_EQ(nullptr, allocations_by_handle(kBase));
+    allocations_after_fork();
+    memories_drop(array);
+}
 
 TEST_F(Mappings, BuffersOfExternalMemory)
 {

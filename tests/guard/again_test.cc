@@ -47,7 +47,7 @@ TEST_F(Short, NotForKernelsThatMayTouchAnything)
 {
     EXPECT_EQ(0, goes(CUfunction(0x10))) << "not met";
     EXPECT_EQ(0, with(&kernels_forgotten, kernels_forgotten + 1, [] { return goes(); }));
-    EXPECT_EQ(0, with(&kernels_launch_graphs, 1u, [] { return goes(); }));
+    EXPECT_EQ(0, with(&kernels_opaque, 1u, [] { return goes(); }));
     EXPECT_EQ(0, with(&kernel_.plain, 0u, [] { return goes(); }));
     EXPECT_EQ(0, with(&kernel_.params, 1u, [] { return goes(); })) << "no parameters are given";
     EXPECT_EQ(0, with(&kernel_.module, static_cast<struct module *>(nullptr), [] { return goes(); }));
