@@ -56,22 +56,7 @@ void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offs
         map_at(C, PTDS_MEMORY_MAPPED, (uint64_t)handle, base, bytes, offset);
 }
 
-/* The ranges that a call unmaps, in its words behind those that are recorded: their number, and each one, held. */
-enum { UNMAPPED = 1, UNMAPPED_MOST = 8 };
-
-static void keep_range(struct call *C, const struct place *place)
-{
-    if (C->word[UNMAPPED] == UNMAPPED_MOST)
-        return;
-    uint64_t *kept = &C->word[UNMAPPED + 1 + 4 * C->word[UNMAPPED]++];
-    kept[0] = (uint64_t)place->memory;
-    kept[1] = place->begin;
-    kept[2] = place->end - place->begin;
-    kept[3] = place->begin + place->shift;
-    memories_hold(place->memory);
-}
-
-/* Before the call: the addresses may be mapped anew before it is back. */
+/* Before the call: the addresses may be mapped anew before it is back. The ranges wait in a word that is not recorded. */
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes)
 {
     if (!C->footprint)
@@ -79,21 +64,17 @@ void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes)
     struct place place = memories_find(C->thread, base);
     C->object = place.memory ? place.memory->uid : 0;
     fp_object(C, PTDS_OP_UNMAP, base);
-    C->word[UNMAPPED] = 0;
-    for (; place.memory && place.begin < base + bytes; place = memories_find(C->thread, place.end))
-        keep_range(C, &place);
-    memories_unmap_all(base, bytes);
+    C->word[1] = (uint64_t)memories_take_out(base, bytes);
 }
 
 void mappings_unmapped(struct call *C)
 {
-    for (uint64_t i = 0; C->footprint && i < C->word[UNMAPPED]; i++) {
-        const uint64_t *kept = &C->word[UNMAPPED + 1 + 4 * i];
-        struct memory *memory = (struct memory *)kept[0];
-        if (C->result != CUDA_SUCCESS)
-            memories_map(memory, kept[1], kept[2], kept[3]);
-        memories_drop(memory);
-    }
+    if (!C->footprint)
+        return;
+    if (C->result == CUDA_SUCCESS)
+        memories_give_back((struct range *)C->word[1]);
+    else
+        memories_put_back((struct range *)C->word[1]);
 }
 
 /* 0: it was the only time. */
@@ -117,16 +98,19 @@ void fp_release(struct call *C, uint64_t handle)
 {
     if (!C->footprint)
         return;
-    if (!once_less(&retained, handle))
+    C->word[0] = (uint64_t)once_less(&retained, handle);
+    if (!C->word[0])
         C->leaving = (struct memory *)map_remove(&physical, handle);
 }
 
 void mappings_released(struct call *C, uint64_t handle)
 {
-    if (C->leaving && C->result == CUDA_SUCCESS)
+    if (C->result == CUDA_SUCCESS)
         memories_drop(C->leaving);
     else if (C->leaving)
         map_set(&physical, handle, (uint64_t)C->leaving);
+    else if (C->footprint && C->word[0])
+        once_more(&retained, handle);
 }
 
 /* A handle that was released stands for what is mapped there again, as if it were new. */
@@ -247,6 +231,9 @@ void mappings_opened(struct call *C, const CUdeviceptr *pointer)
     memories_drop(memory);
 }
 
+/* Behind the words that fp_free needs: it stays open for others. */
+enum { CLOSED = 4 };
+
 void fp_close(struct call *C, CUdeviceptr base)
 {
     if (!C->footprint)
@@ -257,6 +244,14 @@ void fp_close(struct call *C, CUdeviceptr base)
         fp_free(C, PTDS_OP_FREE, place.memory ? place.begin : base);
     C->object = place.memory ? place.memory->uid : 0;
     fp_object(C, PTDS_OP_FREE, base);
+    C->word[CLOSED] = (uint64_t)!last;
+}
+
+void mappings_closed(struct call *C, CUdeviceptr base)
+{
+    if (C->footprint && C->result != CUDA_SUCCESS && C->word[CLOSED])
+        once_more(&opened, base);
+    objects_freed(C);
 }
 
 void mappings_external_buffer(struct call *C, const CUdeviceptr *pointer, CUexternalMemory external,

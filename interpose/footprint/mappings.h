@@ -30,6 +30,7 @@ int mappings_ask_range(uint64_t *base, uint64_t *bytes);
 
 void mappings_opened(struct call *C, const CUdeviceptr *pointer);
 void fp_close(struct call *C, CUdeviceptr base);
+void mappings_closed(struct call *C, CUdeviceptr base);
 
 void mappings_external_buffer(struct call *C, const CUdeviceptr *pointer, CUexternalMemory external,
                               const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *about);

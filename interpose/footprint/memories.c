@@ -140,17 +140,23 @@ static void end_change(void)
     __atomic_store_n(&changes, changes + 1, __ATOMIC_RELEASE);
 }
 
-/* Nobody finds it any more; its memory. */
-static struct memory *remove_range(struct range *range)
+/* Nobody finds it any more. */
+static void take_out(struct range *range)
 {
-    struct memory *memory = range->place.memory;
     begin_change();
     ranges_take_out(range->place.begin);
     end_change();
     STORE(range->generation, range->generation + 1);
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    GIVE(free_ranges, range);
     STORE(range_count, range_count - 1);
+}
+
+/* Nor does it serve any more; its memory. */
+static struct memory *remove_range(struct range *range)
+{
+    struct memory *memory = range->place.memory;
+    take_out(range);
+    GIVE(free_ranges, range);
     return memory;
 }
 
@@ -172,6 +178,39 @@ void memories_unmap_all(uint64_t base, uint64_t bytes)
             return;
         memories_drop(memory);
     }
+}
+
+struct range *memories_take_out(uint64_t base, uint64_t bytes)
+{
+    struct range *taken = NULL, *range;
+    lock_take(&lock);
+    while ((range = overlapping(base, base + bytes))) {
+        take_out(range);
+        GIVE(taken, range);
+    }
+    lock_drop(&lock);
+    return taken;
+}
+
+void memories_give_back(struct range *taken)
+{
+    while (taken) {
+        struct range *range = taken;
+        struct memory *memory = range->place.memory;
+        taken = range->next_free;
+        lock_take(&lock);
+        GIVE(free_ranges, range);
+        lock_drop(&lock);
+        memories_drop(memory);
+    }
+}
+
+void memories_put_back(struct range *taken)
+{
+    for (const struct range *range = taken; range; range = range->next_free)
+        memories_map(range->place.memory, range->place.begin, range->place.end - range->place.begin,
+                     range->place.begin + range->place.shift);
+    memories_give_back(taken);
 }
 
 void memories_unmap_memory(struct memory *memory)

@@ -145,6 +145,11 @@ struct memory *memories_unmap(uint64_t base);
 /* The same for every range in [base, base + bytes), given back at once. */
 void memories_unmap_all(uint64_t base, uint64_t bytes);
 
+/* The same, and all of them in a list, to be put back or given back. */
+struct range *memories_take_out(uint64_t base, uint64_t bytes);
+void memories_put_back(struct range *taken);
+void memories_give_back(struct range *taken);
+
 /* The same for every range of the memory. Walks all there are; done at once where it has none. */
 void memories_unmap_memory(struct memory *memory);
 

@@ -75,12 +75,12 @@ protected:
         mappings_opened(&made, &pointer);
         return made;
     }
-    struct call close(CUdeviceptr pointer)
+    struct call close(CUdeviceptr pointer, CUresult result = CUDA_SUCCESS)
     {
         struct call made = call();
         fp_close(&made, pointer);
-        if (made.leaving)
-            memories_drop(made.leaving);
+        made.result = result;
+        mappings_closed(&made, pointer);
         return made;
     }
     static struct memory *at(uint64_t address)
@@ -205,6 +205,7 @@ TEST_F(Mappings, AreReleasedAsOftenAsTheyAreRetained)
     struct call made = call();
     mappings_retained(&made, nullptr, kBase);
     for (int times = 0; times < 2; times++) {
+        release(7, CUDA_ERROR_INVALID_VALUE);
         release(7);
         EXPECT_TRUE(stands_for(7, memory)) << times;
     }
@@ -347,6 +348,12 @@ TEST_F(Mappings, OpenedTwice)
         EXPECT_EQ(nullptr, closed.leaving);
         EXPECT_EQ(memory, at(kBase)) << times;
     }
+    close(kBase, CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(memory, at(kBase)) << "it was refused";
+    open(kBase);
+    close(kBase, CUDA_ERROR_INVALID_VALUE);
+    close(kBase);
+    EXPECT_EQ(memory, at(kBase)) << "one of both was refused";
     struct call last = close(kBase);
     EXPECT_EQ(memory, last.leaving);
     EXPECT_EQ(nullptr, at(kBase));
@@ -519,18 +526,34 @@ TEST_F(Mappings, ThatAreNotUnmappedAfterAll)
     EXPECT_EQ(one, memories_find(&thread_, kOther).memory);
 }
 
-/* More ranges than are kept: the first of them. */
-TEST_F(Mappings, OfManyThatAreNotUnmappedTheFirst)
+/* Any number of ranges, whatever lies between them. */
+TEST_F(Mappings, OfManyThatAreNotUnmappedAll)
 {
-    for (uint64_t i = 0; i < 10; i++)
+    const auto is_at = [](uint64_t i) { return memories_find(nullptr, kBase + i * 0x1000).memory != nullptr; };
+    for (uint64_t i = 1; i < 42; i += 1 + i % 2)
         map(20 + i, kBase + i * 0x1000);
+    const uint32_t count = memories_count();
     struct call made = call();
-    fp_unmap(&made, kBase + 0x1000, 0x8800);
+    fp_unmap(&made, kBase, 0x28800);
+    EXPECT_EQ(0u, made.object);
+    for (uint64_t i = 0; i < 41; i++)
+        EXPECT_FALSE(is_at(i)) << i;
     made.result = CUDA_ERROR_INVALID_VALUE;
     mappings_unmapped(&made);
-    for (uint64_t i = 0; i < 9; i++)
-        EXPECT_NE(nullptr, memories_find(&thread_, kBase + i * 0x1000).memory) << i;
-    EXPECT_EQ(nullptr, memories_find(&thread_, kBase + 0x9000).memory);
+    for (uint64_t i = 1; i < 42; i += 1 + i % 2)
+        EXPECT_TRUE(is_at(i)) << i;
+    EXPECT_EQ(count, memories_count());
+    const struct memory *one = at(kBase + 0x1000);
+    EXPECT_EQ(one, memories_find(nullptr, kBase + 0x1fff).memory);
+    /* Unmapped, and mapped anew before that is known. */
+    made = call();
+    fp_unmap(&made, kBase, 0x28800);
+    map(90, kBase + 0x1000);
+    const struct memory *other = at(kBase + 0x1000);
+    mappings_unmapped(&made);
+    EXPECT_EQ(other, at(kBase + 0x1000));
+    EXPECT_FALSE(is_at(2) || is_at(39));
+    EXPECT_TRUE(is_at(41));
     made = call();
     made.footprint = 0;
     made.word[1] = 5;
