@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls that bring a list of copies or of ranges. Called by the wrappers before the call. The record has no words for a
+ * Calls that bring a list of copies, ranges or arrays. Called by the wrappers before the call. The record has no words for a
  * list, so it says that it names no memory; what is touched is exact all the same. Must not read more of a list than the
  * program says that there is.
  */
@@ -108,4 +108,18 @@ void fp_decompress(struct call *C, const CUmemDecompressParams *params, size_t c
         if (params[i].dstActBytes)
             fp_touch_bytes(C, (uint64_t)params[i].dstActBytes, sizeof *params[i].dstActBytes, 1);
     }
+}
+
+/* Physical memory becomes part of arrays: of two, or of one while it is mapped at an address, and nobody tells that from
+ * their handles. */
+void fp_map_arrays(struct call *C, const CUarrayMapInfo *list, size_t count)
+{
+    for (size_t i = 0; C->footprint && list && i < count; i++) {
+        int whole = list[i].resourceType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        struct memory *memory =
+            allocations_by_handle(whole ? (uint64_t)list[i].resource.mipmap : (uint64_t)list[i].resource.array);
+        if (memory)
+            memory->host |= MEMORY_SHARED;
+    }
+    fp_opaque(C, OPAQUE_OTHER);
 }

@@ -92,6 +92,7 @@ void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdevi
                    size_t count);
 void fp_copy_3d_batch(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count);
 void fp_ranges(struct call *C, const CUdeviceptr *addresses, const size_t *sizes, size_t count, int writes);
+void fp_map_arrays(struct call *C, const CUarrayMapInfo *list, size_t count);
 void fp_decompress(struct call *C, const CUmemDecompressParams *params, size_t count);
 void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned element, uint64_t value, uint64_t width,
                uint64_t height);

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "interpose/base/memory.h"
@@ -262,6 +261,22 @@ unsigned image_variables(const void *image, size_t size)
     return of_plain(image, size == SIZE_MAX ? size_of(image) : size);
 }
 
+/* 1: all of it is there. */
+static int read_all(int file, uint8_t *into, size_t size)
+{
+    size_t at = 0;
+    ssize_t got = 1;
+    while (at < size && got > 0) {
+        got = pread(file, into + at, size - at, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            at += (size_t)got;
+    }
+    return at == size;
+}
+
+/* Not mapped: somebody may cut the file meanwhile. */
 unsigned image_file_variables(const char *path)
 {
     int saved = errno, file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -269,11 +284,11 @@ unsigned image_file_variables(const char *path)
     off_t end = file >= 0 ? lseek(file, 0, SEEK_END) : -1; /* fstat is newer than the oldest glibc */
     if (end > 0) {
         size_t size = (size_t)end;
-        void *image = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (image != MAP_FAILED) {
+        void *image = memory_pages(size);
+        if (image && read_all(file, image, size))
             found = image_variables(image, size);
-            munmap(image, size);
-        }
+        if (image)
+            memory_pages_free(image, size);
     }
     if (file >= 0)
         close(file);

@@ -341,4 +341,23 @@ TEST_F(Copies, FromHostMemoryByItsDeviceAddress)
     memories_drop(registered);
 }
 
+/* The memory may be another array's, too, or have an address. */
+TEST_F(Copies, ToArraysThatMemoryIsMappedIn)
+{
+    struct memory *mipmap = memories_new(PTDS_MEMORY_ARRAY, 0x888, 1);
+    names[mipmap] = "mipmap";
+    allocations_set_handle(0x888, mipmap);
+    CUarrayMapInfo list[3] = {};
+    list[0].resourceType = CU_RESOURCE_TYPE_ARRAY, list[0].resource.array = CUarray(array);
+    list[1].resourceType = CU_RESOURCE_TYPE_ARRAY, list[1].resource.array = CUarray(0x999);
+    list[2].resourceType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, list[2].resource.mipmap = CUmipmappedArray(0x888);
+    EXPECT_EQ("! unnamed : 0<0 waits", said([&] { fp_map_arrays(&call, list, 2); }));
+    EXPECT_EQ("w array ! : 777 90000 8 1 8 8 7<1 waits", copy(FP_HTOA, array, nowhere, 8));
+    EXPECT_EQ(0, mipmap->host);
+    EXPECT_EQ("! unnamed : 0<0 waits", said([&] { fp_map_arrays(&call, list, 3); }));
+    EXPECT_EQ(MEMORY_SHARED, mipmap->host);
+    EXPECT_EQ("! unnamed : 0<0 waits", said([&] { fp_map_arrays(&call, nullptr, 3); }));
+    memories_drop(mipmap);
+}
+
 } // namespace
