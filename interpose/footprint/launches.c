@@ -57,17 +57,29 @@ static inline int may_hold_pointers(const struct memory *memory, unsigned flags)
     return flags & (SIGNATURE_POINTS | SIGNATURE_ENDS);
 }
 
+/* Where nothing is mapped: a reservation's address, which is the end of the memory before it, too; or beside a memory. */
+static __attribute__((noinline)) struct memory *touch_beside(struct call *C, uint64_t word, unsigned flags)
+{
+    struct memory *memory = memories_beside(C->thread, word);
+    if (memory && memory->host & MEMORY_RESERVATION) {
+        struct memory *before = memories_find(C->thread, word - 1).memory;
+        if (before)
+            touch_whole(&C->touched, before, !(flags & SIGNATURE_READS));
+        C->followed = 1; /* the record's reader knows it by its chunks */
+    }
+    if (pageable_is_read())
+        touch_unknown(C, word);
+    return memory;
+}
+
 /* A pointer to the end of an array counts as one into it, unless another one begins there. */
 static inline void touch_word(struct call *C, uint64_t word, size_t offset, unsigned flags)
 {
     struct memory *memory = memories_memory(C->thread, word, offset / 8);
     if (__builtin_expect(!memory, 0)) {
-        memory = memories_beside(C->thread, word);
-        if (pageable_is_read())
-            touch_unknown(C, word);
+        memory = touch_beside(C, word, flags);
         if (!memory)
             return;
-        C->followed |= (memory->host & MEMORY_RESERVATION) != 0; /* the record's reader knows it by its chunks */
     }
     touch_whole(&C->touched, memory, !(flags & SIGNATURE_READS));
     if (__builtin_expect(may_hold_pointers(memory, flags) || flags & SIGNATURE_ENDS, 0))

@@ -126,6 +126,8 @@ struct memory *memories_beside(struct thread *thread, uint64_t address)
     struct memory *memory = memories_find(thread, address - 1).memory, *in = reservations_at(address);
     if (in && (!memory || memories_reservation(memory) != in)) /* no chunk, or an unmapped one: others may be reached */
         return in;
+    if (!memory)
+        memory = reservations_at(address - 1);
     return memory ? memory : after(address, MEMORIES_BEFORE);
 }
 

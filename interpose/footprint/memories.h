@@ -116,7 +116,7 @@ static inline struct memory *memories_memory(struct thread *thread, uint64_t add
     return memories_memory_anew(thread, address, place);
 }
 
-/* Of a pointer that lies in none: the reservation that it lies in; else the memory that ends there, or begins not far
+/* Of a pointer that lies in none: the reservation that it lies in; else what ends there, or the memory that begins not far
  * behind it (one before an array's beginning); NULL none. */
 struct memory *memories_beside(struct thread *thread, uint64_t address);
 

@@ -7,6 +7,7 @@
 
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/textures.h"
+#include "interpose/footprint/touch.h"
 
 enum { TEXTURES = SPANS, SURFACES, ALL };
 
@@ -17,6 +18,7 @@ void pointers_begin(struct pointers *pointers, const uint8_t *bytes, size_t size
         scan_begin(&pointers->of[i], memories.at[i], bytes, size);
     scan_begin(&pointers->of[TEXTURES], textures_span(), bytes, size);
     pointers->of[SURFACES] = pointers->of[TEXTURES];
+    pointers->also = NULL;
 }
 
 /* Which of them comes next. */
@@ -38,8 +40,31 @@ static struct memory *memory_at(struct thread *thread, uint64_t word)
     return memory ? reservations_lasting(memory, word) : NULL;
 }
 
+static struct pointed pointed(struct memory *memory, uint32_t writes)
+{
+    return (struct pointed){0, 0, memory, __atomic_load_n(&memory->uid, __ATOMIC_RELAXED), writes};
+}
+
+/* A reservation's address where nothing is mapped may be the end of the memory before it. */
+static struct memory *before(struct thread *thread, const struct memory *memory, uint64_t word)
+{
+    if (!(memory->host & MEMORY_RESERVATION) || memories_find(thread, word).memory)
+        return NULL;
+    struct memory *found = memories_find(thread, word - 1).memory;
+    return found && memories_reservation(found) != memory ? reservations_lasting(found, word - 1) : NULL;
+}
+
+static size_t also(struct pointers *pointers, struct pointed *found)
+{
+    *found = pointed(pointers->also, 1);
+    pointers->also = NULL;
+    return pointers->also_at;
+}
+
 size_t pointers_next(struct pointers *pointers, struct thread *thread, struct pointed *found)
 {
+    if (pointers->also)
+        return also(pointers, found);
     for (;;) {
         unsigned i = first_of(pointers);
         size_t at = pointers->of[i].at;
@@ -49,7 +74,9 @@ size_t pointers_next(struct pointers *pointers, struct thread *thread, struct po
         scan_on(&pointers->of[i]);
         struct memory *memory = i < TEXTURES ? memory_at(thread, word) : textures_memory(word, i == SURFACES);
         if (memory) {
-            *found = (struct pointed){0, 0, memory, __atomic_load_n(&memory->uid, __ATOMIC_RELAXED), i != TEXTURES};
+            *found = pointed(memory, i != TEXTURES);
+            pointers->also = i < TEXTURES ? before(thread, memory, word) : NULL;
+            pointers->also_at = at;
             return at;
         }
     }

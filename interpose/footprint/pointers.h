@@ -18,6 +18,8 @@ struct pointed {
 
 struct pointers {
     struct scan of[SPANS + 2]; /* memories, and handles of textures, of surfaces: a number may be one of each */
+    struct memory *also;       /* what the last word points to besides; NULL nothing */
+    size_t also_at;
 };
 
 /* The bytes are the caller's, and stay until the last one is found. */

@@ -117,10 +117,16 @@ TEST_F(Textures, OfAddressesInAReservation)
     reservations_take(chunk, 0x71000, 0x1000);
     memories_map(chunk, 0x71000, 0x1000, 0x71000);
     made(101, linear(0x71010));
+    EXPECT_EQ("w" + std::to_string(reserved), pointed(0x71000));
     memories_drop(memories_unmap(0x71000));
     memories_drop(chunk);
     EXPECT_EQ("r" + std::to_string(reserved), touched(101));
     EXPECT_EQ("w" + std::to_string(reserved), pointed(0x71010));
+    EXPECT_EQ("w" + std::to_string(reserved), pointed(0x80000)) << "its end";
+    memory_at(0x6f000);
+    EXPECT_EQ("w" + std::to_string(reserved) + "w" + std::to_string(0x6f000), pointed(0x70000))
+        << "the end of another, too";
+    memories_drop(memories_unmap(0x6f000));
     fp_unreserve(&call, reserved);
     reservations_freed(&call);
     call.leaving = nullptr;

@@ -90,6 +90,7 @@ TEST_F(Touched, WhereNothingIsMapped)
     EXPECT_EQ(launch(fill, range + 2 * chunk, 0u, 0u), "w one w all") << "its end";
     EXPECT_EQ(launch(fill, range + 3 * chunk, 0u, 0u), "w all");
     EXPECT_EQ(launch(copy, range + 3 * chunk, range + chunk, 0u), "w all w one");
+    EXPECT_EQ(launch(copy, range + 4 * chunk, range + chunk, 0u), "w all w one") << "its end";
     EXPECT_EQ(launch(fill, other, 0u, 0u), "w ?");
     CU(cuCtxSynchronize());
     CU(cuMemUnmap(range + chunk, chunk));
@@ -98,6 +99,35 @@ TEST_F(Touched, WhereNothingIsMapped)
     CU(cuMemAddressFree(range, 4 * chunk));
     EXPECT_EQ(launch(fill, range, 0u, 0u), "");
     CU(cuMemAddressFree(other, chunk));
+}
+
+/* Of reservations the record tells by their chunks, where there are some. */
+TEST_F(Touched, TheRecordOfWhereNothingIsMapped)
+{
+    CUmemAllocationProp about = of_device();
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr range;
+    CU(cuMemCreate(&handle, chunk, &about, 0));
+    CU(cuMemAddressReserve(&range, 3 * chunk, 0, 0, 0));
+    map_chunk(range, handle);
+    const uint32_t all = watch_reservation(range)->uid, one = watch_find(range)->uid;
+    CUfunction reads = kernel(".version 7.0\n.target sm_52\n.address_size 64\n"
+                              ".visible .entry _Z4readPKjPj(.param .u64 a, .param .u64 b)\n{\n ret;\n}\n",
+                              "_Z4readPKjPj");
+    const auto named = [&](CUdeviceptr read, CUdeviceptr written, uint32_t uid) {
+        void *params[] = {&read, &written};
+        return watch_names(reads, params, uid);
+    };
+    EXPECT_EQ(2, named(0, range + 2 * chunk, all));
+    EXPECT_EQ(1, named(range + 2 * chunk, 0, all));
+    EXPECT_EQ(0, named(0, range, all)) << "the chunk is named by its word";
+    EXPECT_EQ(0, named(range, range, all));
+    EXPECT_EQ(0, named(range + 2 * chunk, range, all));
+    EXPECT_EQ(2, named(range, range + 2 * chunk + 8, all)) << "of the chunk only a read is told";
+    EXPECT_EQ(0, named(range, range + 2 * chunk + 8, one));
+    CU(cuMemUnmap(range, chunk));
+    CU(cuMemRelease(handle));
+    CU(cuMemAddressFree(range, 3 * chunk));
 }
 
 /* In two reservations at once: what each reaches, the other may reach, too. After one has gone, nothing is left of it. */

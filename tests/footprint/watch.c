@@ -102,3 +102,15 @@ int watch_plainly(void *function, void *const *params, struct touched *touched)
     const struct kernel *kernel = kernels_met(thread, (CUfunction)function);
     return kernel && kernels_touch_plainly(thread, kernel, params, touched);
 }
+
+int watch_names(void *function, void **params, uint32_t uid)
+{
+    struct call call = {.thread = thread_get(), .footprint = 1, .enter = 1};
+    fp_launch(&call, (CUfunction)function, 1, 1, 1, 1, 1, 1, 0, params, NULL);
+    for (unsigned i = SHAPE_WORDS; i < call.words; i++) {
+        uint64_t place = call.word[i] >> PTDS_LAUNCH_ADDRESS_BITS;
+        if ((uint32_t)call.word[i] == uid && place >= PTDS_REACHES_READ)
+            return place == PTDS_REACHES_WRITE ? 2 : 1;
+    }
+    return 0;
+}
