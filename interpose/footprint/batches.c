@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls that bring a list of copies, ranges or arrays. Called by the wrappers before the call. The record has no words for a
- * list, so it says that it names no memory; what is touched is exact all the same. Must not read more of a list than the
+ * Calls that bring a list of copies, ranges or arrays. Called by the wrappers before the call. The record has no words for
+ * a list, so it says that it names no memory; what is touched is exact all the same. Must not read more of a list than the
  * program says that there is.
  */
 #include "interpose/footprint/footprint.h"
