@@ -41,6 +41,36 @@ protected:
     struct context *one_ = nullptr, *two_ = nullptr;
 };
 
+/* The graph records the event at each launch, or waits for it; who waits for it now joins nothing. */
+TEST_F(Captures, EventsOfTheGraphItself)
+{
+    static std::vector<std::pair<CUevent, int>> told;
+    told.clear();
+    state_hooks.graph_event = [](CUevent event, int waits) { told.emplace_back(event, waits); };
+    const CUevent other = CUevent(0x78000);
+    struct call call = after();
+    capture_event_recorded(&call, kEvent, kOrigin, CU_EVENT_RECORD_EXTERNAL);
+    capture_event_awaited(&call, kEvent, kOrigin, CU_EVENT_WAIT_EXTERNAL);
+    EXPECT_TRUE(told.empty()) << "nothing is captured";
+    begin(kOrigin);
+    capture_event_recorded(&call, kEvent, kOrigin, CU_EVENT_RECORD_EXTERNAL);
+    EXPECT_EQ((std::vector<std::pair<CUevent, int>>{{kEvent, 0}}), told);
+    EXPECT_FALSE(capture_has_event(kEvent));
+    capture_event_awaited(&call, kEvent, kMember, 0);
+    capture_event_awaited(&call, other, kMember, CU_EVENT_WAIT_EXTERNAL);
+    EXPECT_EQ(1u, told.size()) << "who waits is not captured";
+    EXPECT_EQ(0u, objects_stream(thread_get(), kMember)->capturing);
+    capture_event_awaited(&call, other, kOrigin, CU_EVENT_WAIT_EXTERNAL);
+    EXPECT_EQ((std::vector<std::pair<CUevent, int>>{{kEvent, 0}, {other, 1}}), told);
+    capture_event_recorded(&call, other, kOrigin, 0);
+    EXPECT_TRUE(capture_has_event(other));
+    capture_event_recorded(&call, other, kOther, CU_EVENT_RECORD_EXTERNAL);
+    EXPECT_FALSE(capture_has_event(other)) << "recorded anew, outside";
+    EXPECT_EQ(2u, told.size());
+    end(kOrigin);
+    state_hooks.graph_event = nullptr;
+}
+
 TEST_F(Captures, OpenFromBeginToEnd)
 {
     EXPECT_FALSE(capture_any());

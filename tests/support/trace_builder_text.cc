@@ -71,6 +71,10 @@ const std::map<std::string, uint32_t> &Words()
         {"kept-no-way", PTDS_CALL_KEPT_NO_WAY},   {"opaque", PTDS_CALL_OPAQUE},
         {"shim-wait", PTDS_CALL_SHIM_WAIT},       {"shim-edge", PTDS_CALL_SHIM_EDGE},
         {"host-memory", PTDS_CALL_HOST_MEMORY},   {"why-pointers", PTDS_OPAQUE_POINTERS << PTDS_CALL_WHY_SHIFT},
+        {"why-event", PTDS_OPAQUE_EVENT << PTDS_CALL_WHY_SHIFT},
+        {"why-graph", PTDS_OPAQUE_GRAPH << PTDS_CALL_WHY_SHIFT},
+        {"why-semaphore", PTDS_OPAQUE_SEMAPHORE << PTDS_CALL_WHY_SHIFT},
+        {"why-value", PTDS_OPAQUE_WAITS_FOR_VALUE << PTDS_CALL_WHY_SHIFT},
     };
     return words;
 }
