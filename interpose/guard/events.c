@@ -15,7 +15,7 @@
 static struct map events; /* CUevent -> struct guard_event * */
 static struct guard_event *unused;
 static struct guard_event *awaited; /* those that graphs wait for; under guard_state.lock */
-static struct lock unused_lock; /* taken under guard_state.lock, too */
+static struct lock unused_lock;     /* taken under guard_state.lock, too */
 
 struct guard_event *guard_event_find(CUevent event)
 {

@@ -16,8 +16,8 @@ struct guard_event {
     uint8_t elsewhere_before;
     uint8_t graphs_record; /* launches of graphs record it */
     uint8_t graphs_await;  /* wait for it: it is in a list of these */
-    uint16_t lane;        /* of the newest call that records it or waits for it */
-    uint32_t ticket; /* and its turn there */
+    uint16_t lane;         /* of the newest call that records it or waits for it */
+    uint32_t ticket;       /* and its turn there */
     struct guard_event *next, *next_awaited;
 };
 
