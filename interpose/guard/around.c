@@ -140,16 +140,26 @@ static void copied(const struct call *C)
     lock_drop(&guard_state.lock);
 }
 
+/* What the driver has said of an event, before another call's turn may rely on it. */
+static void event_answered(const struct call *C)
+{
+    const struct guarded *guarded = &C->guarded;
+    int records = C->event && (guarded->kind == GUARD_RECORD || guarded->kind == GUARD_WORK);
+    if (records && C->result != CUDA_SUCCESS)
+        guard_event_refused(C->event, guarded->until);
+    int waits = guarded->kind == GUARD_AWAIT && guarded->awaited && C->result == CUDA_SUCCESS;
+    if (waits && C->thread->held) /* else the lane may be another stream's by now */
+        guard_event_followed(guarded->awaited, guarded->until, guarded->lane);
+}
+
 static __attribute__((noinline)) void leave_turn(struct call *C)
 {
+    event_answered(C);
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
         turn_done(C, C->result);
     if (C->guarded.settled && C->result == CUDA_SUCCESS)
         copied(C);
-    int records = C->event && (C->guarded.kind == GUARD_RECORD || C->guarded.kind == GUARD_WORK);
-    if (records && C->result != CUDA_SUCCESS)
-        guard_event_refused(C->event, C->guarded.until);
 }
 
 void guard_leave(struct call *C)

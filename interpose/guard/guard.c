@@ -197,9 +197,8 @@ void guard_legacy_work(struct call *C)
 /* An event that a graph's launch will record, whenever that is. */
 static void recorded_in_capture(const struct call *C)
 {
-    struct guard_event *event = C->guarded.kind == GUARD_RECORD ? guard_event_make(C->event) : NULL;
-    if (event)
-        event->elsewhere = 1;
+    if (C->guarded.kind == GUARD_RECORD)
+        guard_event_recorded_elsewhere(C->event);
 }
 
 void guard_stream_work(struct call *C)
