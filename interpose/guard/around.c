@@ -210,7 +210,7 @@ void guard_learn(struct call *C)
             made_memory(C);
         break;
     case PTDS_OP_CTX_DESTROY:
-        if (C->context && C->context->gone)
+        if (C->context && C->context->gone == CONTEXT_GONE)
             pool_context_gone(C->context);
         break;
     default: break;

@@ -222,7 +222,7 @@ TEST_F(Carried, AContextThatGoes)
     EXPECT_EQ("L4", writes(d, &m_));
     EXPECT_EQ("e1 on L4; S after e1; S", writes(d, &m_, s));
     const unsigned lane = d->lane();
-    other->gone = 1;
+    other->gone = CONTEXT_GONE;
     g_current = context_->handle;
     EXPECT_EQ("",
               call(a_, kNoStream, API_cuCtxDestroy_v2, PTDS_OP_CTX_DESTROY, [=](struct call *C) { C->context = other; }));

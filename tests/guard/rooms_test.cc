@@ -165,7 +165,7 @@ TEST_F(Rooms, NoneInAContextThatGoes)
     EXPECT_EQ("S", writes(d, &n_, s));
     EXPECT_EQ("T", writes(d, &n_, t));
     EXPECT_EQ("e1 on T", destroys(d, t));
-    other->gone = 1;
+    other->gone = CONTEXT_LEAVES;
     g_current = context_->handle;
     struct memory unwritten = make_memory(9);
     for (int i = 3; i < 256; i++)
