@@ -131,7 +131,7 @@ void guard_finish_implicit(struct call *C)
 {
     if (!C->guarded.waits)
         return;
-    CUresult result = rails_host_wait(C->target);
+    CUresult result = rails_host_wait_of_program(C->target);
     C->flags |= PTDS_CALL_SHIM_WAIT;
     if (result != CUDA_SUCCESS)
         C->result = result; /* the original would have reported what went wrong before it, too */

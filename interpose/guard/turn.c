@@ -307,7 +307,7 @@ void turn_settle(struct call *C, const struct where *where)
     begin(C, (unsigned)lane, 0, where);
     CUstream handle = rails[lane].handle;
     turn_end(C);
-    turn_done(C, rails_host_wait(handle));
+    turn_done(C, rails_host_wait_of_program(handle));
     C->guarded.waits = waits;
     C->guarded.settled = 1;
     errno = saved;
