@@ -119,7 +119,7 @@ void guard_event_awaited_by_all(CUevent event)
     lock_drop(&guard_state.lock);
 }
 
-/* The newest record may be refused still, and so may the one that comes now: then the event carries one of two older ones. */
+/* The newest record may still be refused, and so may the one that comes now: then the event carries one of two others. */
 static void either(struct guard_event *entry)
 {
     struct promise *promise = &entry->before.promise;

@@ -164,6 +164,21 @@ TEST_F(Refused, AQuestionLeavesTheRecord)
     EXPECT_EQ("e1 on L0; N after e1; N", writes(b_, &m_, n));
 }
 
+/* The mark, and the stream is about to go: the host waits for it as long as it can. */
+TEST_F(Refused, AnOlderMarkOfAStreamThatGoes)
+{
+    struct stream *s = stream("S");
+    EXPECT_EQ("L0", writes(b_, &seen_));
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    g_refused = {"e1 on S"};
+    on_ = s;
+    EXPECT_EQ("e1 on S refused; e1 on L0; S after e1; S", refused([&] { return syncs(a_, kOn); }));
+    g_refused = {};
+    EXPECT_EQ("host after S", destroys(b_, s));
+    EXPECT_EQ(0u, g_tense);
+    EXPECT_EQ("e1 on L0; L0", writes(b_, &m_)) << "its own mark";
+}
+
 /* What follows comes after nothing by that. */
 TEST_F(Refused, AWaitIsNone)
 {
