@@ -301,6 +301,58 @@ TEST_F(Captures, EndWithTheStreamThatBeganThem)
     EXPECT_EQ(0u, stream(kOrigin)->capturing) << "its handle is another stream's now";
 }
 
+/* The one that began it, or another one: each takes part still. */
+TEST_F(Captures, GoOnWhereAStreamIsNotDestroyed)
+{
+    begin(kOrigin);
+    joins(kMember, kOrigin);
+    for (const CUstream handle : {kMember, kOrigin}) {
+        destroy_stream(handle, CUDA_ERROR_UNKNOWN);
+        EXPECT_NE(0u, stream(handle)->capturing);
+        EXPECT_EQ(1u, captures_open);
+        EXPECT_EQ(2u, one_->blocking_captures);
+    }
+    end(kOrigin);
+    EXPECT_EQ(0u, stream(kMember)->capturing);
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+/* Another thread makes the new one before the destroying call is back, and captures on it. */
+TEST_F(Captures, AreNothingToTheNextStreamWithTheHandle)
+{
+    for (const CUstream handle : {kMember, kOrigin}) {
+        begin(kOrigin);
+        joins(kMember, kOrigin);
+        joins(kOther, kOrigin);
+        struct call call = after();
+        objects_stream_gone(&call, handle);
+        create_stream(handle);
+        EXPECT_EQ(0u, stream(handle)->capturing);
+        begin(handle);
+        objects_stream_left(&call, handle);
+        EXPECT_NE(0u, stream(handle)->capturing);
+        end(handle);
+        if (handle == kMember)
+            end(kOrigin);
+        EXPECT_EQ(0u, captures_open);
+        for (const CUstream one : {kOrigin, kMember, kOther})
+            EXPECT_EQ(0u, stream(one)->capturing);
+        EXPECT_EQ(0u, one_->blocking_captures + two_->blocking_captures);
+    }
+}
+
+/* A stream of another context than the one that began it. */
+TEST_F(Captures, GoOnWithoutWhatWentWithItsContext)
+{
+    begin(kOrigin);
+    joins(kOther, kOrigin);
+    joins(kMember, kOrigin);
+    destroy(kTwo);
+    EXPECT_EQ(0u, two_->blocking_captures);
+    end(kOrigin);
+    EXPECT_EQ(0u, one_->blocking_captures + two_->blocking_captures);
+}
+
 /* What took part in an earlier one has nothing to do with this one. */
 TEST_F(Captures, GoOnWhereAnyOtherStreamIsDestroyed)
 {
