@@ -25,14 +25,16 @@ static void begin_node(struct call *node, const struct call *C)
     node->touched.opaque = node->touched.host = 0;
 }
 
-/* Whole memories: which bytes of them makes no difference where several nodes come together. */
+/* Whole memories: which bytes of them makes no difference where several nodes come together. One that is gone stays so,
+ * whatever has its place by now. */
 static void join(struct nodes *nodes, const struct touched *touched)
 {
+    unsigned known = nodes->touched.count;
     if (touched->opaque)
         touch_opaque(&nodes->touched, (enum opaque_reason)touched->opaque);
     for (unsigned i = 0; i < touched->count; i++)
         touch_whole(&nodes->touched, touched->at[i].memory, (int)touched->at[i].writes);
-    for (unsigned i = 0; i < nodes->touched.count; i++)
+    for (unsigned i = known; i < nodes->touched.count; i++)
         nodes->memory_uid[i] = nodes->touched.at[i].memory->uid;
 }
 

@@ -387,10 +387,10 @@ TEST_F(Touched, GraphsWithoutKernelsFollowNoPointers)
 /* Another memory lies where a graph's was. */
 TEST_F(Touched, AGraphWhoseMemoryIsGone)
 {
-    CUdeviceptr a = device("a"), gone;
+    CUdeviceptr a = device("a"), b = device("b"), gone;
     CUgraph graph;
     CUgraphExec exec;
-    CUgraphNode node;
+    CUgraphNode node, other;
     CUDA_MEMSET_NODE_PARAMS memset = {};
     CUcontext context;
     CU(cuCtxGetCurrent(&context));
@@ -398,15 +398,21 @@ TEST_F(Touched, AGraphWhoseMemoryIsGone)
     CU(cuGraphCreate(&graph, 0));
     memset.dst = gone, memset.elementSize = 4, memset.width = 4, memset.height = 1;
     CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    memset.dst = a;
+    CU(cuGraphAddMemsetNode(&other, graph, nullptr, 0, &memset, context));
     CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w ? w a");
+    CU(cuCtxSynchronize());
     CU(cuMemFree(gone));
     CUdeviceptr again = device("again");
     ASSERT_EQ(again, gone);
     TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH");
+    memset.dst = b;
+    CU(cuGraphExecMemsetNodeSetParams(exec, other, &memset, context));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH"); /* the node that has changed is another one */
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
-    (void)a;
 }
 
 TEST_F(Touched, WhatGates)
