@@ -38,6 +38,14 @@ static void join(struct nodes *nodes, const struct touched *touched)
         nodes->memory_uid[i] = nodes->touched.at[i].memory->uid;
 }
 
+/* A call reads and writes plain host memory itself; a graph does so when it runs, and the host and other graphs may come to
+ * the same bytes meanwhile. No memory stands for them. */
+static void touch_plain_host(struct call *node)
+{
+    if ((node->kinds & 15) == PTDS_MEMORY_PAGEABLE || node->kinds >> 4 == PTDS_MEMORY_PAGEABLE)
+        touch_opaque(&node->touched, OPAQUE_OTHER);
+}
+
 void nodes_add_kernel(struct call *C, struct nodes *nodes, CUfunction function, void **params, void **extra)
 {
     struct call node;
@@ -58,6 +66,7 @@ void nodes_add_copy(struct call *C, struct nodes *nodes, const CUDA_MEMCPY3D *co
             tables_filled_unseen(node.touched.at[i].memory);
     }
     fp_copied(&node);
+    touch_plain_host(&node);
     join(nodes, &node.touched);
     for (unsigned i = 0; i < nodes->touched.count; i++) {
         for (unsigned k = 0; k < node.touched.count; k++) {
@@ -72,6 +81,7 @@ void nodes_add_memset(struct call *C, struct nodes *nodes, const CUDA_MEMSET_NOD
     struct call node;
     begin_node(&node, C);
     fp_memset(&node, params->dst, params->pitch, params->elementSize, params->value, params->width, params->height);
+    touch_plain_host(&node);
     join(nodes, &node.touched);
 }
 
@@ -190,7 +200,7 @@ static int walk(struct call *C, struct nodes *nodes, CUgraph graph, unsigned dep
     size_t size = count * sizeof(CUgraphNode);
     CUgraphNode *node = memory_pages(size);
     int seen = node && driver.cuGraphGetNodes(graph, node, &count) == CUDA_SUCCESS;
-    for (size_t i = 0; seen && i < count && !nodes->touched.opaque; i++)
+    for (size_t i = 0; seen && i < count; i++) /* also of an opaque one it is known where it copies to */
         seen = add_node(C, nodes, node[i], depth);
     if (node)
         memory_pages_free(node, size);

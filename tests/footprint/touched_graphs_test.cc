@@ -246,6 +246,72 @@ TEST_F(Touched, GraphsThatAllocateOrGate)
     }
 }
 
+/* A call does with plain host memory what it does before it is back; a graph whenever it runs. */
+TEST_F(Touched, GraphsWithPlainHostMemory)
+{
+    static char own[64];
+    CUdeviceptr a = device("a");
+    CUstream stream;
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    for (const char *way : {"out", "in", "captured"}) {
+        CUDA_MEMCPY3D copy = {};
+        CUgraph graph;
+        CUgraphExec exec;
+        CUgraphNode node;
+        copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+        copy.srcDevice = copy.dstDevice = a, copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+        if (*way == 'o')
+            copy.dstMemoryType = CU_MEMORYTYPE_HOST, copy.dstHost = own;
+        else
+            copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = own;
+        if (*way == 'c') {
+            CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+            CU(cuMemcpyDtoHAsync(own, a, 64, stream));
+            CU(cuStreamEndCapture(stream, &graph));
+        } else {
+            CU(cuGraphCreate(&graph, 0));
+            CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+        }
+        CU(cuGraphInstantiate(&exec, graph, 0));
+        TOUCHES(cuGraphLaunch(exec, nullptr), "!OTHER");
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphDestroy(graph));
+    }
+    CU(cuStreamDestroy(stream));
+}
+
+/* Whatever else it does that nobody sees: plain names do not tell of pointers, copies do. */
+TEST_F(Touched, OpaqueGraphsThatCopyPointers)
+{
+    static CUdeviceptr words[512];
+    CUdeviceptr a = device("a"), c = device("c"), table = device("table"), from = device("from");
+    CUfunction gather = kernel(ptds_tables_ptx, "gather");
+    CUDA_MEMCPY3D copy = {};
+    CUDA_HOST_NODE_PARAMS host = {nothing, nullptr};
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = from, copy.dstDevice = table, copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
+    CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+    CU(cuGraphInstantiate(&exec, graph, 0));
+    words[0] = a;
+    CU(cuMemcpyHtoD(table, words, sizeof words));
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c w table w a");
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!HOST_FUNCTION");
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "!POINTERS");
+    CU(cuCtxSynchronize());
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
 /* One call for nodes of every kind. */
 TEST_F(Touched, NodesSetByTheirParameters)
 {
