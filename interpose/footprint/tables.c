@@ -148,12 +148,18 @@ static void copy_table(struct memory *to, uint64_t to_begin, struct memory *from
     lock_drop(&lock);
 }
 
-void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size, int flat)
+/* What is not known of the one is not known of the other, from now on. */
+static void pass_on(struct memory *to, struct memory *from)
 {
     if (LOAD(*memories_unseen(from)))
         unseen(to, LOAD(*memories_unseen(from)));
     if (!known_all(from))
         known_no_more(to);
+}
+
+void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size, int flat)
+{
+    pass_on(to, from);
     if (known_table(from))
         copy_table(to, to_begin, from, from_begin, size, flat, flat);
     else if (flat)
@@ -164,6 +170,14 @@ void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uin
 {
     if (known_table(from))
         copy_table(to, to_begin, from, from_begin, size, 1, 0);
+}
+
+void tables_captured(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size,
+                     int flat)
+{
+    pass_on(to, from);
+    if (known_table(from))
+        copy_table(to, to_begin, from, from_begin, size, flat, 0);
 }
 
 static int has_pageable(struct memory *memory)
