@@ -25,6 +25,31 @@ static void fill_unseen(struct call *C, uint64_t destination)
         tables_filled_unseen(memories_for_table(memory));
 }
 
+void fp_written(struct call *C, uint64_t address)
+{
+    struct memory *memory = memories_find(C->thread, address).memory;
+    if (memory)
+        tables_filled_unseen(memories_for_table(memory));
+    else
+        tables_unknown_work();
+}
+
+void fp_values(struct call *C, const CUstreamBatchMemOpParams *ops, unsigned count)
+{
+    fp_opaque(C, OPAQUE_WAITS_FOR_VALUE);
+    for (unsigned i = 0; C->footprint && ops && i < count; i++) {
+        switch (ops[i].operation) {
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        case CU_STREAM_MEM_OP_BARRIER:
+        case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64: fp_written(C, ops[i].writeValue.address); break;
+        default: tables_unknown_work();
+        }
+    }
+}
+
 /* One copy is recorded in full. */
 void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdeviceptr *sources, const size_t *sizes,
                    size_t count)

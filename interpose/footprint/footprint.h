@@ -37,8 +37,11 @@ void fp_touch_either(struct call *C, uint64_t address, uint64_t bytes, int write
 
 void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes);
 
+/* A value is written there: it may be a pointer, or half of one. */
+void fp_written(struct call *C, uint64_t address);
+
 /* A list of values that are waited for or written. */
-void fp_values(struct call *C);
+void fp_values(struct call *C, const CUstreamBatchMemOpParams *ops, unsigned count);
 
 /* Work on memory that its arguments do not name. */
 static inline void fp_opaque(struct call *C, enum opaque_reason why)

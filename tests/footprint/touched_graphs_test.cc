@@ -112,85 +112,6 @@ TEST_F(Touched, GraphsThatCopyPointersAtEachLaunch)
     }
 }
 
-/* What is only captured has not run, and perhaps never will: the pointers that lie there stay. */
-TEST_F(Touched, WhatIsCapturedChangesNoPointers)
-{
-    static CUdeviceptr words[512];
-    CUdeviceptr table = device("table"), a = device("a"), c = device("c"), zeros = device("zeros");
-    CUfunction plain = kernel(ptds_tables_ptx, "gather"), typed = kernel(ptds_tables_ptx, PTDS_GATHER);
-    CUstream created;
-    CUgraph graph;
-    CU(cuStreamCreate(&created, CU_STREAM_DEFAULT));
-    CU(cuMemsetD8(zeros, 0, 4096));
-    words[0] = a;
-    auto fresh = [&] {
-        EXPECT_EQ(cuMemcpyHtoD(table, words, sizeof words), CUDA_SUCCESS);
-        EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a");
-        EXPECT_EQ(launch(typed, c, table, 0u, 0u), "w c w table w a");
-    };
-    for (CUstream stream : {created, CU_STREAM_PER_THREAD}) {
-        for (const char *what : {"memset", "copy", "rows"}) {
-            CUDA_MEMCPY2D rows = {};
-            rows.srcMemoryType = rows.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-            rows.srcDevice = zeros, rows.dstDevice = table, rows.srcPitch = rows.dstPitch = 64;
-            rows.WidthInBytes = 32, rows.Height = 4;
-            fresh();
-            CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-            if (*what == 'm')
-                CU(cuMemsetD8Async(table, 0, 4096, stream));
-            else if (*what == 'c')
-                CU(cuMemcpyDtoDAsync(table, zeros, 4096, stream));
-            else
-                CU(cuMemcpy2DAsync(&rows, stream));
-            CU(cuStreamEndCapture(stream, &graph));
-            CU(cuGraphDestroy(graph));
-            EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table w a") << what;
-            EXPECT_EQ(launch(typed, c, table, 0u, 0u), "w c w table w a") << what;
-        }
-    }
-    fresh();
-    CU(cuStreamBeginCapture(created, CU_STREAM_CAPTURE_MODE_RELAXED));
-    CU(cuMemsetD8Async(table, 0, 4096, CU_STREAM_PER_THREAD)); /* which runs, beside the capture */
-    CU(cuStreamEndCapture(created, &graph));
-    CU(cuGraphDestroy(graph));
-    EXPECT_EQ(launch(plain, c, table, 0u, 0u), "w c w table");
-    CU(cuCtxSynchronize());
-    CU(cuStreamDestroy(created));
-}
-
-/* Nor does what is instantiated: that the copies of a graph bring, nobody knows before it is launched. */
-TEST_F(Touched, GraphsThatAreNeverLaunched)
-{
-    static CUdeviceptr words[512];
-    CUdeviceptr table = device("table"), a = device("a"), c = device("c"), zeros = device("zeros");
-    CUfunction plain = kernel(ptds_tables_ptx, "gather"), typed = kernel(ptds_tables_ptx, PTDS_GATHER);
-    CUcontext context;
-    CU(cuCtxGetCurrent(&context));
-    CU(cuMemsetD8(zeros, 0, 4096));
-    words[0] = a;
-    static char nothing_there[4096];
-    for (const bool from_host : {false, true}) {
-        CUDA_MEMCPY3D copy = {};
-        CUgraph graph;
-        CUgraphExec exec;
-        CUgraphNode node;
-        copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-        copy.srcDevice = zeros, copy.dstDevice = table, copy.WidthInBytes = 4096, copy.Height = copy.Depth = 1;
-        if (from_host)
-            copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = nothing_there;
-        CU(cuMemcpyHtoD(table, words, sizeof words));
-        EXPECT_EQ(launch(typed, c, table, 0u, 0u), "w c w table w a");
-        CU(cuGraphCreate(&graph, 0));
-        CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
-        CU(cuGraphInstantiate(&exec, graph, 0));
-        EXPECT_EQ(launch(plain, c, table, 0u, 0u), "!POINTERS") << from_host;
-        EXPECT_EQ(launch(typed, c, table, 0u, 0u), "!POINTERS") << from_host;
-        CU(cuCtxSynchronize());
-        CU(cuGraphExecDestroy(exec));
-        CU(cuGraphDestroy(graph));
-    }
-}
-
 void CUDA_CB nothing(void *)
 {
 }
@@ -360,35 +281,6 @@ TEST_F(Touched, GraphsWithPlainHostMemory)
         CU(cuGraphDestroy(graph));
     }
     CU(cuStreamDestroy(stream));
-}
-
-/* Whatever else it does that nobody sees: plain names do not tell of pointers, copies do. */
-TEST_F(Touched, OpaqueGraphsThatCopyPointers)
-{
-    static CUdeviceptr words[512];
-    CUdeviceptr a = device("a"), c = device("c"), table = device("table"), from = device("from");
-    CUfunction gather = kernel(ptds_tables_ptx, "gather");
-    CUDA_MEMCPY3D copy = {};
-    CUDA_HOST_NODE_PARAMS host = {nothing, nullptr};
-    CUgraph graph;
-    CUgraphExec exec;
-    CUgraphNode node;
-    CUcontext context;
-    CU(cuCtxGetCurrent(&context));
-    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-    copy.srcDevice = from, copy.dstDevice = table, copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
-    CU(cuGraphCreate(&graph, 0));
-    CU(cuGraphAddHostNode(&node, graph, nullptr, 0, &host));
-    CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
-    CU(cuGraphInstantiate(&exec, graph, 0));
-    words[0] = a;
-    CU(cuMemcpyHtoD(table, words, sizeof words));
-    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c w table w a");
-    TOUCHES(cuGraphLaunch(exec, nullptr), "!HOST_FUNCTION");
-    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "!POINTERS");
-    CU(cuCtxSynchronize());
-    CU(cuGraphExecDestroy(exec));
-    CU(cuGraphDestroy(graph));
 }
 
 /* One call for nodes of every kind. */
