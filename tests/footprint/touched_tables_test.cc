@@ -50,6 +50,9 @@ TEST_F(Touched, TablesThatOthersMayHaveFilled)
     EXPECT_EQ(gather(table), "!POINTERS");
     CU(cuMemcpyHtoD(table, words, sizeof words));
     EXPECT_EQ(gather(table), "w c w table w a");
+    cuLaunchGridAsync(typed, 1, 1, nullptr);
+    EXPECT_EQ(gather(table), "!POINTERS") << "its parameters are given by calls of their own";
+    CU(cuMemcpyHtoD(table, words, sizeof words));
     CU(cuMemcpyHtoD(raw, pair, 16));
     EXPECT_EQ(launch(plain, c, raw, 0u, 0u), "w c w raw w a w b");
     unknown();
