@@ -50,6 +50,10 @@ static void add_full(struct table *table, uint64_t begin, uint64_t end)
 
 void entries_add(struct table *table, uint32_t fresh, struct pointed one)
 {
+    if (!one.memory) {
+        add_full(table, one.begin, one.end);
+        return;
+    }
     for (uint32_t i = fresh; i < table->count; i++) {
         const struct pointed *same = &table->at[i];
         if (same->memory == one.memory && same->uid == one.uid) {

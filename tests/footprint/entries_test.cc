@@ -136,6 +136,16 @@ TEST_F(Entries, WhereThereIsNoRoom)
     EXPECT_EQ(3000u, table.full_begin) << "not from where it was once";
 }
 
+TEST_F(Entries, OfWhichNobodyKnowsWhatTheyPointAt)
+{
+    add('a', 0, 8);
+    entries_add(&table, 0, {8, 16, nullptr, 0, 1});
+    EXPECT_EQ("a[0,8) full[8,16)", text());
+    EXPECT_EQ("everything", follow().substr(0, 10));
+    entries_clear(&table, 8, 16);
+    EXPECT_EQ("a", follow());
+}
+
 TEST_F(Entries, MoveWithTheirBytes)
 {
     add('a', 0, 8);
