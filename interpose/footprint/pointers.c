@@ -44,9 +44,10 @@ size_t pointers_next(struct pointers *pointers, struct thread *thread, struct po
             return SIZE_MAX;
         uint64_t word = scan_word(&pointers->of[i]);
         scan_on(&pointers->of[i]);
-        struct memory *memory = i < TEXTURES ? memory_at(thread, word) : textures_memory(word, i == SURFACES);
-        if (memory) {
-            *found = (struct pointed){0, 0, memory, __atomic_load_n(&memory->uid, __ATOMIC_RELAXED), i != TEXTURES};
+        struct memory *memory = i < TEXTURES ? memory_at(thread, word) : NULL;
+        if (memory || (i >= TEXTURES && textures_find(word, i == SURFACES, &memory))) {
+            uint32_t uid = memory ? __atomic_load_n(&memory->uid, __ATOMIC_RELAXED) : 0;
+            *found = (struct pointed){0, 0, memory, uid, i != TEXTURES};
             return at;
         }
     }
