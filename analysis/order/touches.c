@@ -284,6 +284,14 @@ static void await_value(struct verdicts *v, uint32_t lane)
     }
 }
 
+/* Nodes of a graph wait for events or values, or nobody saw its nodes. */
+static bool may_await(const struct call *call)
+{
+    uint32_t why = (call->r.flags & PTDS_CALL_WHY_MASK) >> PTDS_CALL_WHY_SHIFT;
+    return why == PTDS_OPAQUE_EVENT || why == PTDS_OPAQUE_WAITS_FOR_VALUE || why == PTDS_OPAQUE_SEMAPHORE ||
+           why == PTDS_OPAQUE_GRAPH;
+}
+
 static void take(struct verdicts *v, struct operation *operation, const struct call *call)
 {
     uint64_t address = call_word(call, 0), bytes = call_word(call, 1);
@@ -318,7 +326,7 @@ static void take(struct verdicts *v, struct operation *operation, const struct c
         add_whole(v, operation, operation->freed);
         break;
     case PTDS_OP_GRAPH_LAUNCH:
-        if (is_opaque(call)) /* nodes that nobody saw may wait for events and values */
+        if (may_await(call))
             await_value(v, operation->by.lane);
         add_all_reached(v, operation, call);
         break;

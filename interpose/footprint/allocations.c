@@ -210,14 +210,7 @@ void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes)
     else
         touch_opaque(&C->touched, OPAQUE_WAITS_FOR_VALUE);
     if (op == PTDS_OP_WRITE_VALUE)
-        tables_unknown_work(); /* it may be a pointer */
-}
-
-void fp_values(struct call *C)
-{
-    fp_opaque(C, OPAQUE_WAITS_FOR_VALUE);
-    if (C->footprint)
-        tables_unknown_work();
+        fp_written(C, base);
 }
 
 void allocations_set_handle(uint64_t handle, struct memory *memory)

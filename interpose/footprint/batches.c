@@ -5,6 +5,7 @@
  * program says that there is.
  */
 #include "interpose/footprint/footprint.h"
+#include "interpose/footprint/tables.h"
 #include "interpose/footprint/touch.h"
 
 /* Several operations at once. 0: nobody wants to know, or a list is missing. */
@@ -14,6 +15,39 @@ static int begin_list(struct call *C, const void *one, const void *other)
         return 0;
     fp_opaque(C, one && other ? OPAQUE_NO : OPAQUE_OTHER);
     return one && other;
+}
+
+/* A list that may touch everything is looked at no further, but for this: pointers that nobody sees come there. */
+static void fill_unseen(struct call *C, uint64_t destination)
+{
+    struct memory *memory = memories_find(C->thread, destination).memory;
+    if (memory)
+        tables_filled_unseen(memories_for_table(memory));
+}
+
+void fp_written(struct call *C, uint64_t address)
+{
+    struct memory *memory = memories_find(C->thread, address).memory;
+    if (memory)
+        tables_filled_unseen(memories_for_table(memory));
+    else
+        tables_unknown_work();
+}
+
+void fp_values(struct call *C, const CUstreamBatchMemOpParams *ops, unsigned count)
+{
+    fp_opaque(C, OPAQUE_WAITS_FOR_VALUE);
+    for (unsigned i = 0; C->footprint && ops && i < count; i++) {
+        switch (ops[i].operation) {
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+        case CU_STREAM_MEM_OP_BARRIER:
+        case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES: break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64: fp_written(C, ops[i].writeValue.address); break;
+        default: tables_unknown_work();
+        }
+    }
 }
 
 /* One copy is recorded in full. */
@@ -27,9 +61,13 @@ void fp_copy_batch(struct call *C, const CUdeviceptr *destinations, const CUdevi
         fp_copy(C, FP_ANY, destinations[0], sources[0], sizes[0]);
         return;
     }
-    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
-        fp_touch_either(C, destinations[i], sizes[i], 1);
-        fp_touch_either(C, sources[i], sizes[i], 0);
+    for (size_t i = 0; i < count; i++) {
+        if (!C->touched.opaque) {
+            fp_touch_either(C, destinations[i], sizes[i], 1);
+            fp_touch_either(C, sources[i], sizes[i], 0);
+        }
+        if (C->touched.opaque)
+            fill_unseen(C, destinations[i]);
     }
 }
 
@@ -63,14 +101,33 @@ static void touch_operand(struct call *C, const CUmemcpy3DOperand *operand, cons
     fp_touch_either(C, operand->op.ptr.ptr, bytes, writes);
 }
 
+static void fill_operand_unseen(struct call *C, const CUmemcpy3DOperand *operand)
+{
+    if (operand->type != CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        fill_unseen(C, operand->op.ptr.ptr);
+        return;
+    }
+    struct memory *memory = allocations_by_handle((uint64_t)operand->op.array.array);
+    if (memory)
+        tables_filled_unseen(memory);
+}
+
+static void touch_op(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *op)
+{
+    int with_array = op->dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY || op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+    touch_operand(C, &op->dst, &op->extent, with_array, 1);
+    touch_operand(C, &op->src, &op->extent, with_array, 0);
+}
+
 void fp_copy_3d_batch(struct call *C, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count)
 {
     if (!begin_list(C, ops, ops))
         return;
-    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
-        int with_array = ops[i].dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY || ops[i].src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
-        touch_operand(C, &ops[i].dst, &ops[i].extent, with_array, 1);
-        touch_operand(C, &ops[i].src, &ops[i].extent, with_array, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (!C->touched.opaque)
+            touch_op(C, &ops[i]);
+        if (C->touched.opaque)
+            fill_operand_unseen(C, &ops[i].dst);
     }
 }
 
@@ -98,15 +155,23 @@ static void touch_unpacked(struct call *C, uint64_t address)
         touch_opaque(&C->touched, OPAQUE_OTHER);
 }
 
+static void touch_params(struct call *C, const CUmemDecompressParams *params)
+{
+    touch_unpacked(C, (uint64_t)params->dst);
+    fp_touch_bytes(C, (uint64_t)params->src, params->srcNumBytes, 0);
+    if (params->dstActBytes)
+        fp_touch_bytes(C, (uint64_t)params->dstActBytes, sizeof *params->dstActBytes, 1);
+}
+
 void fp_decompress(struct call *C, const CUmemDecompressParams *params, size_t count)
 {
     if (!begin_list(C, params, params))
         return;
-    for (size_t i = 0; i < count && !C->touched.opaque; i++) {
-        touch_unpacked(C, (uint64_t)params[i].dst);
-        fp_touch_bytes(C, (uint64_t)params[i].src, params[i].srcNumBytes, 0);
-        if (params[i].dstActBytes)
-            fp_touch_bytes(C, (uint64_t)params[i].dstActBytes, sizeof *params[i].dstActBytes, 1);
+    for (size_t i = 0; i < count; i++) {
+        if (!C->touched.opaque)
+            touch_params(C, &params[i]);
+        if (C->touched.opaque)
+            fill_unseen(C, (uint64_t)params[i].dst);
     }
 }
 

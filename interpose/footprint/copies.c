@@ -303,6 +303,26 @@ static void copied(struct call *C, const struct access *to, const struct access 
         tables_added(to->memory, to->begin, from->memory, from->begin, bytes);
 }
 
+/* A node of a graph, or a call that becomes one: it runs some time, perhaps never. Of a stream that nobody saw being made
+ * nobody knows whether it is capturing. */
+static int is_put_off(const struct call *C)
+{
+    if (C->flags & PTDS_CALL_CAPTURING)
+        return 1;
+    return C->flags & PTDS_CALL_CAPTURE_OPEN && !(C->flags & PTDS_CALL_LEGACY) && !C->stream &&
+           C->target != CU_STREAM_PER_THREAD;
+}
+
+/* What was there stays. What comes at a launch of the graph, that says itself. */
+static void put_off(const struct call *C, const struct access *to, const struct access *from)
+{
+    int flat = C->word[3] == 1 && to->end - to->begin == C->word[2];
+    if (from)
+        tables_captured(to->memory, to->begin, from->memory, from->begin, to->end - to->begin, flat);
+    else
+        tables_filled_unseen(to->memory);
+}
+
 /* Where pointers lie in chunks of a reservation is kept with the reservation: whoever gets a pointer to one chunk may find
  * those in another one. At most three, the rest makes no difference. */
 static unsigned sides_touched(const struct touched *touched, const struct access *sides[3])
@@ -323,9 +343,15 @@ void fp_copied_slow(struct call *C)
     unsigned count = sides_touched(touched, sides);
     if (C->op == PTDS_OP_COPY && (count == 1 || count == 2) && sides[0]->writes && !touched->opaque &&
         (count == 1 || !sides[1]->writes)) {
-        copied(C, sides[0], count == 2 ? sides[1] : NULL);
+        const struct access *from = count == 2 ? sides[1] : NULL;
+        if (is_put_off(C))
+            put_off(C, sides[0], from);
+        else
+            copied(C, sides[0], from);
         return;
     }
+    if (C->op == PTDS_OP_MEMSET && is_put_off(C))
+        return;
     for (unsigned i = 0; i < touched->count; i++) {
         const struct access *access = &touched->at[i];
         if (!access->writes || access->memory->host & MEMORY_RESERVED)

@@ -41,8 +41,19 @@ void entries_clear(struct table *table, uint64_t begin, uint64_t end)
         STORE(table->full_end, 0);
 }
 
+/* Beside what there was no room for before. */
+static void add_full(struct table *table, uint64_t begin, uint64_t end)
+{
+    STORE(table->full_begin, table->full_end && table->full_begin < begin ? table->full_begin : begin);
+    STORE(table->full_end, table->full_end > end ? table->full_end : end);
+}
+
 void entries_add(struct table *table, uint32_t fresh, struct pointed one)
 {
+    if (!one.memory) {
+        add_full(table, one.begin, one.end);
+        return;
+    }
     for (uint32_t i = fresh; i < table->count; i++) {
         const struct pointed *same = &table->at[i];
         if (same->memory == one.memory && same->uid == one.uid) {
@@ -59,8 +70,7 @@ void entries_add(struct table *table, uint32_t fresh, struct pointed one)
         STORE(table->count, table->count + 1);
         return;
     }
-    STORE(table->full_begin, table->full_end && table->full_begin < one.begin ? table->full_begin : one.begin);
-    STORE(table->full_end, table->full_end > one.end ? table->full_end : one.end);
+    add_full(table, one.begin, one.end);
 }
 
 void entries_spread(struct table *table, uint64_t to, const struct table *from, uint64_t begin, uint64_t size, int flat)
@@ -74,10 +84,8 @@ void entries_spread(struct table *table, uint64_t to, const struct table *from, 
         one.end = flat && one.end < begin + size ? one.end - begin + to : to + size;
         entries_add(table, fresh, one);
     }
-    if (from->full_end > begin && (!flat || from->full_begin < begin + size)) {
-        STORE(table->full_begin, to);
-        STORE(table->full_end, to + size);
-    }
+    if (from->full_end > begin && (!flat || from->full_begin < begin + size))
+        add_full(table, to, to + size);
 }
 
 int entries_follow(struct touched *touched, const struct table *table)

@@ -10,7 +10,9 @@
 struct table {
     uint32_t changes; /* odd: it is changing */
     uint32_t count;
-    uint64_t full_begin, full_end; /* where words lie that there was no room for; end 0 none */
+    uint32_t since; /* known_unknown_works when the first of its pointers came; 0 others may be there that nobody saw */
+    uint64_t full_begin,
+        full_end; /* where words lie that there was no room for, or nobody knows what they point at; end 0 none */
     struct pointed at[TOUCHED_MOST];
     struct table *next_free;
 };

@@ -37,8 +37,11 @@ void fp_touch_either(struct call *C, uint64_t address, uint64_t bytes, int write
 
 void fp_range(struct call *C, enum ptds_op op, uint64_t base, uint64_t bytes);
 
+/* A value is written there: it may be a pointer, or half of one. */
+void fp_written(struct call *C, uint64_t address);
+
 /* A list of values that are waited for or written. */
-void fp_values(struct call *C);
+void fp_values(struct call *C, const CUstreamBatchMemOpParams *ops, unsigned count);
 
 /* Work on memory that its arguments do not name. */
 static inline void fp_opaque(struct call *C, enum opaque_reason why)
@@ -83,6 +86,8 @@ static inline void fp_launch(struct call *C, CUfunction function, unsigned grid_
     footprint_arguments(C, function, params, extra);
 }
 
+/* Kernels whose parameters nobody looks at. */
+void fp_launch_unseen(struct call *C);
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra);
 void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t source, uint64_t bytes);
 void fp_copy_2d(struct call *C, const CUDA_MEMCPY2D *copy);

@@ -149,6 +149,23 @@ void graphs_set_node(struct call *C, CUgraphExec exec, const CUgraphNodeParams *
         nodes_add_params(C, nodes, params);
 }
 
+/* Where it copies to counts in any case: kernels without types, which follow pointers there, ask for that alone. */
+static void touch_nodes(struct call *C, const struct nodes *nodes)
+{
+    if (nodes->touched.opaque)
+        touch_opaque(&C->touched, (enum opaque_reason)nodes->touched.opaque);
+    for (unsigned i = 0; i < nodes->touched.count; i++) {
+        const struct access *access = &nodes->touched.at[i];
+        int is_there = access->memory->uid == nodes->memory_uid[i];
+        if (!is_there)
+            touch_opaque(&C->touched, OPAQUE_GRAPH); /* another memory may lie at its addresses by now */
+        else if (!C->touched.opaque)
+            touch_whole(&C->touched, access->memory, (int)access->writes);
+        if (nodes->copied & UINT64_C(1) << i)
+            tables_filled_unseen(access->memory);
+    }
+}
+
 void fp_graph(struct call *C, CUgraphExec exec)
 {
     if (!C->footprint)
@@ -162,17 +179,7 @@ void fp_graph(struct call *C, CUgraphExec exec)
         return;
     }
     const struct nodes *nodes = &graph->nodes;
-    if (nodes->touched.opaque)
-        touch_opaque(&C->touched, (enum opaque_reason)nodes->touched.opaque);
-    for (unsigned i = 0; i < nodes->touched.count && !C->touched.opaque; i++) {
-        const struct access *access = &nodes->touched.at[i];
-        if (access->memory->uid == nodes->memory_uid[i])
-            touch_whole(&C->touched, access->memory, (int)access->writes);
-        else
-            touch_opaque(&C->touched, OPAQUE_GRAPH); /* another memory may lie at its addresses by now */
-        if (nodes->copied & UINT64_C(1) << i)
-            tables_filled_unseen(access->memory);
-    }
+    touch_nodes(C, nodes);
     if (C->touched.opaque)
         tables_unknown_work();
     int looks = nodes->kernels && !C->touched.opaque;

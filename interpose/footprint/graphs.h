@@ -15,7 +15,8 @@ void fp_graph(struct call *C, CUgraphExec exec);
 void graphs_added_memory(struct call *C, const CUDA_MEM_ALLOC_NODE_PARAMS *params);
 void graphs_added_node(struct call *C, const CUgraphNodeParams *params);
 
-/* Before a node becomes one that records the event or waits for it: a launch does so from then on, whichever graph it is in. */
+/* Before a node becomes one that records the event or waits for it: a launch does so from then on, whichever graph it is
+ * in. */
 void graphs_record_event(CUevent event);
 void graphs_await_event(CUevent event);
 void graphs_about_events(const CUgraphNodeParams *params);

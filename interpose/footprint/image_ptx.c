@@ -10,11 +10,54 @@
 
 #include <string.h>
 
+/* Past this text; NULL: there is something else. */
+static const char *past(const char *at, const char *end, const char *text)
+{
+    size_t size = strlen(text);
+    return at && (size_t)(end - at) >= size && memcmp(at, text, size) == 0 ? at + size : NULL;
+}
+
+/* Past a number, `start`, and as many bytes as the number says. skipped: of `start` they do not count. */
+static const char *past_counted(const char *at, const char *end, const char *start, size_t skipped)
+{
+    size_t size = 0;
+    while (at && at < end && *at >= '0' && *at <= '9' && size < 1 << 20)
+        size = size * 10 + (size_t)(*at++ - '0');
+    const char *counted = past(at, end, start) ? at + skipped : NULL;
+    return counted && size <= (size_t)(end - counted) ? counted + size : NULL;
+}
+
+/* Where the mangled name begins of a variable that nvcc gives a name of its own, for it is one of a single file. */
+static const char *past_static(const char *name, const char *end)
+{
+    const char *at = past_counted(past(name, end, "__nv_static_"), end, "_", 1);
+    at = past(at, end, "_");
+    return at ? at : name;
+}
+
+/* A variable of those libraries' headers, or of a function there. Each file has its own, in a scope of the file's. Names of
+ * the program's own may have the same letters anywhere else. */
+static int is_the_headers(const char *name, size_t size)
+{
+    static const char *const scopes[] = {"4cuda3std", "6thrust", "4cute"};
+    const char *end = name + size, *at = past(past_static(name, end), end, "_Z");
+    while (at && at < end && *at == 'Z')
+        at++;
+    const char *of_const = past(at, end, "NK");
+    at = of_const ? of_const : past(at, end, "N");
+    const char *in_file = past_counted(at, end, "_INTERNAL_", 0);
+    at = in_file ? in_file : at;
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        if (past(at, end, scopes[i]))
+            return 1;
+    }
+    return 0;
+}
+
 int image_is_the_compilers(const char *name, size_t size)
 {
     static const char *const starts[] = {"__cudart_",          "$str", "_$_str", ".str", "_ZTV", "_ZTI", "_ZTS", "__func__",
                                          "__PRETTY_FUNCTION__"};
-    static const char *const parts[] = {"4cuda3std", "6thrust", "4cute", "$str"};
     /* curand_kernel.h's, which are const there */
     static const char *const tables[] = {"precalc_xorwow_matrix",
                                          "precalc_xorwow_offset_matrix",
@@ -29,10 +72,8 @@ int image_is_the_compilers(const char *name, size_t size)
         if (size >= length && memcmp(name, starts[i], length) == 0)
             return 1;
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (memmem(name, size, parts[i], strlen(parts[i])))
-            return 1;
-    }
+    if (memmem(name, size, "$str", 4) || is_the_headers(name, size))
+        return 1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (size == strlen(tables[i]) && memcmp(name, tables[i], size) == 0)
             return 1;

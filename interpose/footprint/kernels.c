@@ -21,7 +21,7 @@
 
 static struct map kernels; /* handle -> struct kernel * */
 uint32_t kernels_forgotten;
-static struct kernel *free_kernels;
+static struct kernel *free_kernels, *resting_kernels;
 static struct lock lock;
 
 /* A kernel launched through cudart is a CUkernel, to which the CUfunction questions answer 400, and the other way round
@@ -218,14 +218,26 @@ static int leaves(uint64_t handle, uint64_t value, void *data)
     return 1;
 }
 
+/* A thread may be about to launch one that leaves, where it is another context that ends: those rest, and serve again once
+ * the next one has ended. */
+static struct kernel *let_rest(struct kernel *leaving)
+{
+    lock_take(&lock);
+    struct kernel *rested = resting_kernels;
+    resting_kernels = leaving;
+    lock_drop(&lock);
+    return rested;
+}
+
 void footprint_kernels_forget(const struct module *module)
 {
     struct leaving leaving = {module, NULL};
     map_remove_if(&kernels, leaves, &leaving);
     __atomic_add_fetch(&kernels_forgotten, 1, __ATOMIC_RELEASE);
-    while (leaving.list) {
-        struct kernel *kernel = leaving.list;
-        leaving.list = kernel->next_free;
+    struct kernel *gone = module ? leaving.list : let_rest(leaving.list);
+    while (gone) {
+        struct kernel *kernel = gone;
+        gone = kernel->next_free;
         free_kernel(kernel);
     }
 }

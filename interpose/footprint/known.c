@@ -28,10 +28,16 @@ void tables_kernel(int classes)
         STORE(others, 1);
 }
 
+uint32_t known_now(void)
+{
+    uint32_t works = LOAD(known_unknown_works);
+    STORE(relied, 1);
+    return works;
+}
+
 void known_set(struct memory *memory)
 {
-    STORE(((struct memory_object *)memory)->known_since, LOAD(known_unknown_works));
-    STORE(relied, 1);
+    STORE(((struct memory_object *)memory)->known_since, known_now());
 }
 
 void tables_made(struct memory *memory)

@@ -146,8 +146,8 @@ static int scan_buffer(struct call *C, const struct kernel *kernel, void *const 
     }
     for (uint32_t i = 0; i < kernel->params; i++) {
         size_t offset = kernels_offset(kernel->layout[i]), bytes = kernels_size(kernel->layout[i]);
-        if (offset + bytes <= size)
-            keep_pointers(C, buffer + offset, bytes, offset, kernel->flags[i]);
+        if (offset < size) /* the last one may lie there in part */
+            keep_pointers(C, buffer + offset, bytes < size - offset ? bytes : size - offset, offset, kernel->flags[i]);
     }
     return 1;
 }
@@ -297,6 +297,13 @@ static CUevent event_of(const CUlaunchConfig *config)
             return config->attrs[i].value.programmaticEvent.event;
     }
     return NULL;
+}
+
+void fp_launch_unseen(struct call *C)
+{
+    fp_opaque(C, OPAQUE_OTHER);
+    if (C->footprint)
+        tables_unknown_work();
 }
 
 void fp_launch_ex(struct call *C, const CUlaunchConfig *config, CUfunction function, void **params, void **extra)

@@ -31,7 +31,10 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
     struct pointed found = {0, 0, NULL, 0, 0};
     struct pointers pointers;
     pointers_begin(&pointers, at, bytes);
-    while (pointers_next(&pointers, thread, &found) != SIZE_MAX)
+    while (pointers_next(&pointers, thread, &found) != SIZE_MAX) {
+        if (!found.memory)
+            return 0;
         touch_whole(touched, found.memory, (int)found.writes);
+    }
     return !pageable_is_read() || !pageable_among(thread, at, -base % 8, bytes);
 }

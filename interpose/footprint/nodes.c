@@ -25,15 +25,25 @@ static void begin_node(struct call *node, const struct call *C)
     node->touched.opaque = node->touched.host = 0;
 }
 
-/* Whole memories: which bytes of them makes no difference where several nodes come together. */
+/* Whole memories: which bytes of them makes no difference where several nodes come together. One that is gone stays so,
+ * whatever has its place by now. */
 static void join(struct nodes *nodes, const struct touched *touched)
 {
+    unsigned known = nodes->touched.count;
     if (touched->opaque)
         touch_opaque(&nodes->touched, (enum opaque_reason)touched->opaque);
     for (unsigned i = 0; i < touched->count; i++)
         touch_whole(&nodes->touched, touched->at[i].memory, (int)touched->at[i].writes);
-    for (unsigned i = 0; i < nodes->touched.count; i++)
+    for (unsigned i = known; i < nodes->touched.count; i++)
         nodes->memory_uid[i] = nodes->touched.at[i].memory->uid;
+}
+
+/* A call reads and writes plain host memory itself; a graph does so when it runs, and the host and other graphs may come to
+ * the same bytes meanwhile. No memory stands for them. */
+static void touch_plain_host(struct call *node)
+{
+    if ((node->kinds & 15) == PTDS_MEMORY_PAGEABLE || node->kinds >> 4 == PTDS_MEMORY_PAGEABLE)
+        touch_opaque(&node->touched, OPAQUE_OTHER);
 }
 
 void nodes_add_kernel(struct call *C, struct nodes *nodes, CUfunction function, void **params, void **extra)
@@ -56,6 +66,7 @@ void nodes_add_copy(struct call *C, struct nodes *nodes, const CUDA_MEMCPY3D *co
             tables_filled_unseen(node.touched.at[i].memory);
     }
     fp_copied(&node);
+    touch_plain_host(&node);
     join(nodes, &node.touched);
     for (unsigned i = 0; i < nodes->touched.count; i++) {
         for (unsigned k = 0; k < node.touched.count; k++) {
@@ -70,6 +81,7 @@ void nodes_add_memset(struct call *C, struct nodes *nodes, const CUDA_MEMSET_NOD
     struct call node;
     begin_node(&node, C);
     fp_memset(&node, params->dst, params->pitch, params->elementSize, params->value, params->width, params->height);
+    touch_plain_host(&node);
     join(nodes, &node.touched);
 }
 
@@ -188,7 +200,7 @@ static int walk(struct call *C, struct nodes *nodes, CUgraph graph, unsigned dep
     size_t size = count * sizeof(CUgraphNode);
     CUgraphNode *node = memory_pages(size);
     int seen = node && driver.cuGraphGetNodes(graph, node, &count) == CUDA_SUCCESS;
-    for (size_t i = 0; seen && i < count && !nodes->touched.opaque; i++)
+    for (size_t i = 0; seen && i < count; i++) /* also of an opaque one it is known where it copies to */
         seen = add_node(C, nodes, node[i], depth);
     if (node)
         memory_pages_free(node, size);

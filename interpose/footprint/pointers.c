@@ -42,7 +42,7 @@ static struct memory *memory_at(struct thread *thread, uint64_t word)
 
 static struct pointed pointed(struct memory *memory, uint32_t writes)
 {
-    return (struct pointed){0, 0, memory, __atomic_load_n(&memory->uid, __ATOMIC_RELAXED), writes};
+    return (struct pointed){0, 0, memory, memory ? __atomic_load_n(&memory->uid, __ATOMIC_RELAXED) : 0, writes};
 }
 
 /* A reservation's address where nothing is mapped may be the end of the memory before it. */
@@ -72,8 +72,8 @@ size_t pointers_next(struct pointers *pointers, struct thread *thread, struct po
             return SIZE_MAX;
         uint64_t word = scan_word(&pointers->of[i]);
         scan_on(&pointers->of[i]);
-        struct memory *memory = i < TEXTURES ? memory_at(thread, word) : textures_memory(word, i == SURFACES);
-        if (memory) {
+        struct memory *memory = i < TEXTURES ? memory_at(thread, word) : NULL;
+        if (memory || (i >= TEXTURES && textures_find(word, i == SURFACES, &memory))) {
             *found = pointed(memory, i != TEXTURES);
             pointers->also = i < TEXTURES ? before(thread, memory, word) : NULL;
             pointers->also_at = at;

@@ -25,7 +25,8 @@ struct pointers {
 /* The bytes are the caller's, and stay until the last one is found. */
 void pointers_begin(struct pointers *pointers, const uint8_t *bytes, size_t size);
 
-/* The next one's place; SIZE_MAX: there is none. begin and end are not filled in. */
+/* The next one's place; SIZE_MAX: there is none. begin and end are not filled in; without a memory it may point at
+ * anything. */
 size_t pointers_next(struct pointers *pointers, struct thread *thread, struct pointed *found);
 
 #endif

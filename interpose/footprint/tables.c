@@ -28,6 +28,7 @@ static struct table *table_of(struct memory *memory, int make)
         made = memory_keep(sizeof *made);
     if (made) {
         STORE(made->count, 0);
+        STORE(made->since, 0);
         STORE(made->full_end, 0);
         tables_begin();
         __atomic_store_n(table, made, __ATOMIC_RELEASE);
@@ -62,6 +63,15 @@ static void filled_all(struct memory *memory)
     known_set(memory);
 }
 
+/* The bytes [begin, end) come, and pointers among them. A program that brings all of a table anew has the whole table
+ * known; what it leaves there has to have been known all the time. */
+static void begin_fill(struct table *table, uint64_t begin, uint64_t end)
+{
+    entries_clear(table, begin, end);
+    if (!table->count)
+        STORE(table->since, known_now());
+}
+
 static int is_all(const struct memory *memory, uint64_t begin, uint64_t end)
 {
     return begin <= memory->base && end >= memory->base + memory->bytes && memory->bytes > 1;
@@ -83,7 +93,7 @@ static void note_filled(struct thread *thread, struct memory *memory, uint64_t b
     struct table *table = table_of(memory, at != SIZE_MAX);
     if (table) {
         entries_begin(table);
-        entries_clear(table, begin, begin + size);
+        begin_fill(table, begin, begin + size);
         uint32_t fresh = table->count;
         while (at != SIZE_MAX) {
             found.begin = begin + at;
@@ -140,20 +150,27 @@ static void copy_table(struct memory *to, uint64_t to_begin, struct memory *from
     if (table) {
         struct table copied = *source; /* it may be the same */
         entries_begin(table);
-        if (replaces)
-            entries_clear(table, to_begin, to_begin + size);
+        begin_fill(table, to_begin, replaces ? to_begin + size : to_begin);
+        if (copied.count && copied.since != LOAD(known_unknown_works) && !known_all(from))
+            STORE(table->since, 0);
         entries_spread(table, to_begin, &copied, from_begin, size, flat);
         entries_end(table);
     }
     lock_drop(&lock);
 }
 
-void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size, int flat)
+/* What is not known of the one is not known of the other, from now on. */
+static void pass_on(struct memory *to, struct memory *from)
 {
     if (LOAD(*memories_unseen(from)))
         unseen(to, LOAD(*memories_unseen(from)));
     if (!known_all(from))
         known_no_more(to);
+}
+
+void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size, int flat)
+{
+    pass_on(to, from);
     if (known_table(from))
         copy_table(to, to_begin, from, from_begin, size, flat, flat);
     else if (flat)
@@ -164,6 +181,14 @@ void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uin
 {
     if (known_table(from))
         copy_table(to, to_begin, from, from_begin, size, 1, 0);
+}
+
+void tables_captured(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size,
+                     int flat)
+{
+    pass_on(to, from);
+    if (known_table(from))
+        copy_table(to, to_begin, from, from_begin, size, flat, 0);
 }
 
 static int has_pageable(struct memory *memory)
@@ -206,6 +231,13 @@ static const struct table *filled(struct memory *memory)
     return table && LOAD(table->count) ? table : NULL;
 }
 
+/* The same where no work has come since that may have put others there. */
+static int filled_known(struct memory *memory)
+{
+    const struct table *table = filled(memory);
+    return table && LOAD(table->since) == LOAD(known_unknown_works);
+}
+
 /* Kernels may put pointers there from now on: they are noted in a table of its own. Without the lock once it has one. */
 static int can_note(struct memory *memory)
 {
@@ -224,7 +256,7 @@ int tables_known(struct memory *memory, int heap)
     STORE(((struct memory_object *)memory)->classes, 1);
     if (LOAD(*memories_unseen(memory)) || tables_is_hosts(memory))
         return 0;
-    return filled(memory) || (known_all(memory) && can_note(memory));
+    return filled_known(memory) || (known_all(memory) && can_note(memory));
 }
 
 /* Others write there only by an address that they got from the program, as into any memory. */

@@ -24,6 +24,10 @@ void tables_copied(struct memory *to, uint64_t to_begin, struct memory *from, ui
 /* The same where what was there stays: pinned memory, whose bytes may change before the copy comes to them. */
 void tables_added(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size);
 
+/* The same where the bytes will come some time, perhaps never. */
+void tables_captured(struct memory *to, uint64_t to_begin, struct memory *from, uint64_t from_begin, uint64_t size,
+                     int flat);
+
 /* Adds all that the touched memories point at, and what that points at. 0: there is no table among them. */
 int tables_expand_some(struct touched *touched);
 extern uint32_t tables_some; /* there is a table, or a kernel that may make use of one */

@@ -14,6 +14,7 @@ uint64_t textures_low = UINT64_MAX, textures_high;
 
 /* [0] textures, [1] surfaces: handle -> the memory's uid << 1 | 1, and in the second map the memory. */
 static struct map uids[2], memories[2];
+enum { UNKNOWN = 1 }; /* the uid of a memory that nobody has seen being made */
 
 static void widen(uint64_t handle)
 {
@@ -52,7 +53,7 @@ void textures_made(struct call *C, const CUtexObject *object, const CUDA_RESOURC
         map_set(&memories[surface], *object, (uint64_t)memory);
     else
         map_remove(&memories[surface], *object);
-    map_set(&uids[surface], *object, memory ? (uint64_t)memory->uid << 1 | 1 : 1);
+    map_set(&uids[surface], *object, memory ? (uint64_t)memory->uid << 1 | 1 : UNKNOWN);
     widen(*object);
 }
 
@@ -83,11 +84,11 @@ static int look_up(uint64_t word, int surface, struct memory **memory)
     return uid != 0;
 }
 
-struct memory *textures_memory(uint64_t word, int surface)
+int textures_find(uint64_t word, int surface, struct memory **memory)
 {
-    struct memory *memory;
-    look_up(word, surface, &memory);
-    return memory;
+    if (!look_up(word, surface, memory))
+        return 0;
+    return *memory || map_get(&uids[surface], word) == UNKNOWN;
 }
 
 void textures_touch(struct touched *touched, uint64_t word)

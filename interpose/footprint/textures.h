@@ -19,8 +19,9 @@ static inline struct span textures_span(void)
     return span_of(&textures_low, &textures_high);
 }
 
-/* The memory of the texture, or of the surface, with this handle; there may be both. NULL: none, or not known. */
-struct memory *textures_memory(uint64_t word, int surface);
+/* The memory of the texture, or of the surface, with this handle; there may be both. NULL: not known. 0: none, or of memory
+ * that is gone. */
+int textures_find(uint64_t word, int surface, struct memory **memory);
 
 /* Adds what the objects of this handle stand for. */
 void textures_touch(struct touched *touched, uint64_t word);

@@ -18,6 +18,25 @@
 
 /* ---- captures ---- */
 
+/* Locked: the lane's marks by which somebody may come to wait for it, a bit each. */
+static unsigned marks_of(const struct lane *lane)
+{
+    unsigned marks = 0;
+    for (unsigned i = 0; i < ORDER_MARKS; i++)
+        marks |= (lane->marks[i].at > lane->completed) << i;
+    return marks;
+}
+
+/* In the lane's turn: the driver has refused none of them. */
+static int has_marks(unsigned lane, unsigned marks)
+{
+    for (unsigned i = 0; i < ORDER_MARKS; i++) {
+        if (marks >> i & 1 && !rails[lane].mark[i])
+            return 0;
+    }
+    return 1;
+}
+
 void guard_capture_takes(struct stream *stream)
 {
     if (!guard_on || !stream || !stream->lane)
@@ -29,15 +48,19 @@ void guard_capture_takes(struct stream *stream)
         lock_drop(&guard_state.lock);
         return;
     }
-    int mark = order_lane_close(&guard_state.order, (unsigned)lane), is_done = 0;
-    const moment last = guard_state.order.lanes[lane]->last;
+    const struct lane *of = guard_state.order.lanes[lane];
+    int was_gone = of->gone, mark = order_lane_close(&guard_state.order, (unsigned)lane), is_done = 0;
+    const unsigned marks = was_gone ? 0 : marks_of(of);
+    const moment last = of->last;
     uint32_t ticket = rails_ticket((unsigned)lane);
     if (mark >= 0)
         rails[lane].marked_by[mark] = ticket;
     lock_drop(&guard_state.lock);
     cancel = cancel_off();
     rails_await_turn((unsigned)lane, ticket);
-    if (mark >= 0 && !rails_record_mark((unsigned)lane, mark)) /* nobody can wait for the stream afterwards */
+    if (mark >= 0)
+        rails_record_mark((unsigned)lane, mark);
+    if (!has_marks((unsigned)lane, marks)) /* nobody can wait for the stream afterwards */
         is_done = rails_host_wait(stream->handle) == CUDA_SUCCESS;
     rails_served((unsigned)lane, ticket);
     cancel_back(cancel);
@@ -105,10 +128,13 @@ static void event_begun(struct call *C)
 static void event_done(struct call *C)
 {
     struct guarded *guarded = &C->guarded;
+    int is_done = C->result == CUDA_SUCCESS;
+    if (!is_done && !guarded->promise.reach.capacity)
+        return; /* somebody asks again and again */
     lock_take(&guard_state.lock);
-    const struct guard_event *event = C->result == CUDA_SUCCESS ? guard_event_find(C->event) : NULL;
-    if (event)
+    if (is_done)
         order_known(&guard_state.order, &guarded->promise);
+    const struct guard_event *event = is_done ? guard_event_find(C->event) : NULL;
     if (event && event->recorded.at == guarded->until && !guard_event_is_unsure(event))
         order_event_done(&guard_state.order, &event->recorded);
     order_promise_drop(&guarded->promise);
@@ -140,16 +166,26 @@ static void copied(const struct call *C)
     lock_drop(&guard_state.lock);
 }
 
+/* What the driver has said of an event, before another call's turn may rely on it. */
+static void event_answered(const struct call *C)
+{
+    const struct guarded *guarded = &C->guarded;
+    int records = C->event && (guarded->kind == GUARD_RECORD || guarded->kind == GUARD_WORK);
+    if (records && C->result != CUDA_SUCCESS)
+        guard_event_refused(C->event, guarded->until);
+    int waits = guarded->kind == GUARD_AWAIT && guarded->awaited && C->result == CUDA_SUCCESS;
+    if (waits && C->thread->held) /* else the lane may be another stream's by now */
+        guard_event_followed(guarded->awaited, guarded->until, guarded->lane);
+}
+
 static __attribute__((noinline)) void leave_turn(struct call *C)
 {
+    event_answered(C);
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
         turn_done(C, C->result);
     if (C->guarded.settled && C->result == CUDA_SUCCESS)
         copied(C);
-    int records = C->event && (C->guarded.kind == GUARD_RECORD || C->guarded.kind == GUARD_WORK);
-    if (records && C->result != CUDA_SUCCESS)
-        guard_event_refused(C->event, C->guarded.until);
 }
 
 void guard_leave(struct call *C)
@@ -200,7 +236,7 @@ void guard_learn(struct call *C)
             made_memory(C);
         break;
     case PTDS_OP_CTX_DESTROY:
-        if (C->context && C->context->gone)
+        if (C->context && C->context->gone == CONTEXT_GONE)
             pool_context_gone(C->context);
         break;
     default: break;

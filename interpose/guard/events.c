@@ -8,14 +8,16 @@
 #include <string.h>
 
 #include "interpose/base/memory.h"
+#include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/rails.h"
+#include "interpose/guard/reach.h"
 #include "interpose/state/map.h"
 
 static struct map events; /* CUevent -> struct guard_event * */
 static struct guard_event *unused;
 static struct guard_event *awaited; /* those that graphs wait for; under guard_state.lock */
-static struct lock unused_lock; /* taken under guard_state.lock, too */
+static struct lock unused_lock;     /* taken under guard_state.lock, too */
 
 struct guard_event *guard_event_find(CUevent event)
 {
@@ -81,8 +83,10 @@ void guard_event_created(CUevent event, unsigned flags, int opened)
 void guard_event_recorded_elsewhere(CUevent event)
 {
     struct guard_event *entry = guard_event_make(event);
+    lock_take(&guard_state.lock);
     if (entry)
         entry->elsewhere = 1;
+    lock_drop(&guard_state.lock);
 }
 
 void guard_event_in_graph(CUevent event, int waits)
@@ -103,7 +107,7 @@ void guard_event_in_graph(CUevent event, int waits)
 void guard_events_awaited_by_graph(unsigned lane)
 {
     for (const struct guard_event *entry = awaited; entry; entry = entry->next_awaited)
-        order_event_perhaps_awaited(&guard_state.order, lane, &entry->recorded);
+        order_event_awaited(&guard_state.order, lane, &entry->recorded);
 }
 
 void guard_event_awaited_by_all(CUevent event)
@@ -115,11 +119,27 @@ void guard_event_awaited_by_all(CUevent event)
     lock_drop(&guard_state.lock);
 }
 
+/* The newest record may still be refused, and so may the one that comes now: then the event carries one of two others. */
+static void either(struct guard_event *entry)
+{
+    struct promise *promise = &entry->before.promise;
+    if (promise->domain == entry->recorded.promise.domain)
+        order_event_promises(&entry->recorded, promise);
+    reach_raise(&promise->reach, entry->recorded.lane, entry->recorded.at - entry->recorded.early);
+    order_recorded_drop(&entry->recorded);
+}
+
 void guard_event_recording(struct guard_event *entry)
 {
-    order_recorded_drop(&entry->before);
-    entry->before = entry->recorded;
-    entry->elsewhere_before = entry->elsewhere;
+    const struct recorded *newest = &entry->recorded;
+    int on_its_way = newest->at && rails_is_on_its_way(newest->lane, newest->ticket);
+    if (on_its_way && entry->before.at) {
+        either(entry);
+    } else {
+        order_recorded_drop(&entry->before);
+        entry->before = entry->recorded;
+    }
+    entry->elsewhere_before = on_its_way ? 1 : entry->elsewhere;
     entry->recorded = (struct recorded){0};
     entry->elsewhere = 0;
 }
@@ -133,10 +153,25 @@ void guard_event_refused(CUevent event, moment at)
     if (entry->recorded.at == at) {
         order_recorded_drop(&entry->recorded);
         entry->recorded = entry->before;
-        entry->elsewhere = entry->elsewhere_before;
+        entry->elsewhere |= entry->elsewhere_before; /* or somebody else has recorded it since */
         entry->before = (struct recorded){0};
     } else if (entry->before.at == at) { /* another thread has recorded it since */
         order_recorded_drop(&entry->before);
+    }
+    lock_drop(&guard_state.lock);
+}
+
+/* Where the driver has refused that record since, the wait was for an older one; where there is a newer one, for which of
+ * them is not known. */
+void guard_event_followed(const struct guard_event *entry, moment at, unsigned lane)
+{
+    lock_take(&guard_state.lock);
+    const struct recorded *recorded = &entry->recorded;
+    if (recorded->at == at && !guard_event_is_unsure(entry)) {
+        order_event_followed(&guard_state.order, lane, recorded);
+    } else if (recorded->at < at) {
+        claims_end(&guard_state.order);
+        order_event_awaited(&guard_state.order, lane, recorded);
     }
     lock_drop(&guard_state.lock);
 }

@@ -16,8 +16,8 @@ struct guard_event {
     uint8_t elsewhere_before;
     uint8_t graphs_record; /* launches of graphs record it */
     uint8_t graphs_await;  /* wait for it: it is in a list of these */
-    uint16_t lane;        /* of the newest call that records it or waits for it */
-    uint32_t ticket; /* and its turn there */
+    uint16_t lane;         /* of the newest call that records it or waits for it */
+    uint32_t ticket;       /* and its turn there */
     struct guard_event *next, *next_awaited;
 };
 
@@ -52,8 +52,12 @@ void guard_event_left(CUevent event, struct guard_event *entry, int gone);
 /* Locked: a record is registered, which fills in what the event carries. */
 void guard_event_recording(struct guard_event *entry);
 
-/* The driver refused the record that was registered at that moment: the event carries what it did before. */
+/* The driver refused the record that was registered at that moment: the event carries what it did before. In the record's
+ * turn: nobody has waited for the event behind it yet. */
 void guard_event_refused(CUevent event, moment at);
+
+/* The driver has made the lane's wait, which was registered for the record of that moment. In its turn. */
+void guard_event_followed(const struct guard_event *entry, moment at, unsigned lane);
 
 /* All that it stands for is done. */
 void guard_event_unrecorded(CUevent event);

@@ -131,7 +131,7 @@ void guard_finish_implicit(struct call *C)
 {
     if (!C->guarded.waits)
         return;
-    CUresult result = rails_host_wait(C->target);
+    CUresult result = rails_host_wait_of_program(C->target);
     C->flags |= PTDS_CALL_SHIM_WAIT;
     if (result != CUDA_SUCCESS)
         C->result = result; /* the original would have reported what went wrong before it, too */
@@ -197,9 +197,8 @@ void guard_legacy_work(struct call *C)
 /* An event that a graph's launch will record, whenever that is. */
 static void recorded_in_capture(const struct call *C)
 {
-    struct guard_event *event = C->guarded.kind == GUARD_RECORD ? guard_event_make(C->event) : NULL;
-    if (event)
-        event->elsewhere = 1;
+    if (C->guarded.kind == GUARD_RECORD)
+        guard_event_recorded_elsewhere(C->event);
 }
 
 void guard_stream_work(struct call *C)

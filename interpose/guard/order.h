@@ -176,11 +176,11 @@ void order_touch(struct order *o, unsigned lane, const struct touched *touched);
 /* After order_add of the record itself (work 1): fills in what the event carries. */
 void order_event_recorded(struct order *o, unsigned lane, struct recorded *event);
 
-/* After order_add of the wait itself (work 1): the lane takes over what the event carries. */
+/* After order_add of the wait itself (work 1): the lane is promised what the event carries. */
 void order_event_awaited(struct order *o, unsigned lane, const struct recorded *event);
 
-/* The same where somebody else may have recorded it since: the promise alone. */
-void order_event_perhaps_awaited(struct order *o, unsigned lane, const struct recorded *event);
+/* The driver has made the wait, and for this record: what follows on the lane really comes after that. */
+void order_event_followed(struct order *o, unsigned lane, const struct recorded *event);
 
 /* The host knows now that the lane's operations up to `until` are done. */
 void order_done(struct order *o, unsigned lane, moment until);

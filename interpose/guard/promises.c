@@ -107,7 +107,7 @@ static void take_foreign(struct order *o, struct reach *reach, const struct prom
     }
 }
 
-void order_event_perhaps_awaited(struct order *o, unsigned number, const struct recorded *event)
+void order_event_awaited(struct order *o, unsigned number, const struct recorded *event)
 {
     struct lane *lane = o->lanes[number];
     struct order_domain *domain = &o->domains[lane->domain];
@@ -132,12 +132,11 @@ void order_event_perhaps_awaited(struct order *o, unsigned number, const struct 
     }
 }
 
-void order_event_awaited(struct order *o, unsigned number, const struct recorded *event)
+void order_event_followed(struct order *o, unsigned number, const struct recorded *event)
 {
     struct lane *lane = o->lanes[number];
     if (!event->at)
         return;
-    order_event_perhaps_awaited(o, number, event);
     raise(&lane->real[event->lane], event->at - event->early);
     for (unsigned i = 0; i < event->real.count; i++)
         raise(&lane->real[event->real.at[i].lane], event->real.at[i].until);

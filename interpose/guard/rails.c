@@ -2,7 +2,7 @@
  *
  * Carries out what order.c decided: records events, makes streams wait, and sees to it that the driver hears of each lane's
  * operations in the order in which they were registered. Called by turn.c and around.c. All driver calls of the guard are
- * here and in pool.c; none under the lock, and none that touches a capture.
+ * here, in host_waits.c, spare_events.c and pool.c; none under the lock, and none that touches a capture.
  *
  * Tickets of several lanes are taken in one step under the lock. So whoever waits for a turn waits for somebody who
  * registered before, and no circle can come of it.
@@ -53,50 +53,15 @@ void rails_tickets(const struct order_plan *plan, uint32_t tickets[])
             __atomic_store_n(&rails[wait->lane].tickets, tickets[i] + 1, __ATOMIC_SEQ_CST);
         } else {
             __atomic_add_fetch(&guard_state.order.lanes[wait->lane]->marks[wait->mark].pins, 1, __ATOMIC_RELAXED);
-            tickets[i] = rails[wait->lane].marked_by[wait->mark];
+            uint32_t ticket = rails[wait->lane].marked_by[wait->mark];
+            if (!rails_is_on_its_way(wait->lane, ticket)) /* so many turns later it might look as if it were to come */
+                ticket = __atomic_load_n(&rails[wait->lane].serving, __ATOMIC_RELAXED) - 1;
+            tickets[i] = ticket;
         }
     }
 }
 
 /* ---- waits ---- */
-
-/* While a capture is open, a thread that waits for others' work, or asks about it, has to say that it knows: else that
- * would end the capture. */
-static int relax(CUstreamCaptureMode *mode)
-{
-    return REAL(cuThreadExchangeStreamCaptureMode) && REAL(cuThreadExchangeStreamCaptureMode)(mode) == CUDA_SUCCESS;
-}
-
-static void relax_no_more(int relaxed, CUstreamCaptureMode mode)
-{
-    if (relaxed)
-        REAL(cuThreadExchangeStreamCaptureMode)(&mode);
-}
-
-/* For a stream, or where `event` is not NULL for that. */
-static CUresult host_waits(CUstream stream, CUevent event)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    int relaxed = capture_any() && relax(&mode);
-    CUresult result = event ? REAL(cuEventSynchronize)(event) : REAL(cuStreamSynchronize)(stream);
-    relax_no_more(relaxed, mode);
-    return result;
-}
-
-/* Nobody asks while a capture is open; one may begin at this moment. */
-static int is_done(CUstream stream, CUevent event)
-{
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    int relaxed = relax(&mode);
-    CUresult result = event ? REAL(cuEventQuery)(event) : REAL(cuStreamQuery)(stream);
-    relax_no_more(relaxed, mode);
-    return result == CUDA_SUCCESS;
-}
-
-CUresult rails_host_wait(CUstream stream)
-{
-    return host_waits(stream, NULL);
-}
 
 static void refused(void)
 {
@@ -149,7 +114,7 @@ static int waits_in_turn(unsigned lane, uint32_t ticket)
     if (!of->gone && !(stream && stream->capturing))
         result = rails_host_wait(recorded_on(lane));
     else if (mark)
-        result = host_waits(NULL, mark);
+        result = rails_host_wait_event(mark);
     rails_served(lane, ticket);
     return result == CUDA_SUCCESS;
 }
@@ -283,7 +248,7 @@ static void ask_gone(unsigned lane)
         return;
     __atomic_add_fetch(&gone->marks[newest].pins, 1, __ATOMIC_RELAXED);
     lock_drop(&guard_state.lock);
-    int done = is_done(NULL, event);
+    int done = rails_is_done(NULL, event);
     lock_take(&guard_state.lock);
     __atomic_sub_fetch(&gone->marks[newest].pins, 1, __ATOMIC_RELEASE);
     if (done)
@@ -302,7 +267,7 @@ static void ask_idle(unsigned lane)
     uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane); /* whoever destroys the stream waits for its turn */
     lock_drop(&guard_state.lock);
     rails_await_turn(lane, ticket);
-    int done = is_done(handle, NULL);
+    int done = rails_is_done(handle, NULL);
     rails_served(lane, ticket);
     lock_take(&guard_state.lock);
     if (!done || rails[lane].uid != uid || asked->last != at || !asked->open || !rails_is_idle(lane))
@@ -348,10 +313,10 @@ static int force_free(void)
         uint32_t uid = rails[lane].uid, ticket = rails_ticket(lane);
         lock_drop(&guard_state.lock);
         rails_await_turn(lane, ticket);
-        REAL(cuStreamSynchronize)(handle);
+        int is_done = rails_host_wait(handle) == CUDA_SUCCESS;
         rails_served(lane, ticket);
         lock_take(&guard_state.lock);
-        if (rails[lane].uid != uid || guard_state.order.lanes[lane]->last != at || !rails[lane].stream)
+        if (!is_done || rails[lane].uid != uid || guard_state.order.lanes[lane]->last != at || !rails[lane].stream)
             continue;
         order_done(&guard_state.order, lane, at);
         guard_state.order.lanes[lane]->gone = 1;

@@ -108,8 +108,15 @@ static inline void rails_served(unsigned lane, uint32_t ticket)
 int rails_record_mark(unsigned lane, int mark);
 void rails_no_mark(unsigned lane, int mark);
 
-/* Waits for the stream with the host, also while a capture is open. */
+/* Waits for the stream, or for the event, with the host, also while a capture is open. */
 CUresult rails_host_wait(CUstream stream);
+CUresult rails_host_wait_event(CUevent event);
+
+/* The same where the program's own call waits, too: what that does to a capture which begins meanwhile is the program's. */
+CUresult rails_host_wait_of_program(CUstream stream);
+
+/* Whether the stream, or where `event` is not NULL that, is done. Not while a capture is open; one may begin meanwhile. */
+int rails_is_done(CUstream stream, CUevent event);
 
 /* The same for all work of the context that has a lane, while a capture is open: a wait for the context would end it.
  * Unlocked. 0: some of it could not be waited for. */

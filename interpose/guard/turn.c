@@ -61,6 +61,15 @@ static struct guard_event *event_of(const struct call *C)
                                                                                           : NULL;
 }
 
+/* Where somebody else may have recorded it since, the promise is all. */
+static void register_await(struct call *C, struct guard_event *event)
+{
+    C->guarded.awaited = event && !guard_event_is_unsure(event) ? event : NULL;
+    C->guarded.until = event ? event->recorded.at : 0;
+    if (event)
+        order_event_awaited(&guard_state.order, C->guarded.lane, &event->recorded);
+}
+
 /* What comes with the registered operation, still in the same step. */
 static void register_more(struct call *C, const struct order_op *op, struct guard_event *event)
 {
@@ -73,13 +82,11 @@ static void register_more(struct call *C, const struct order_op *op, struct guar
         event->recorded.early = guarded->kind == GUARD_WORK;
         event->elsewhere |= guarded->kind == GUARD_WORK && begins_early(C);
     }
-    if (event && guarded->kind == GUARD_AWAIT && guard_event_is_unsure(event))
-        order_event_perhaps_awaited(&guard_state.order, op->lane, &event->recorded);
-    else if (event && guarded->kind == GUARD_AWAIT)
-        order_event_awaited(&guard_state.order, op->lane, &event->recorded);
     if (op->join == JOIN_CONTEXTS)
         order_everywhere(&guard_state.order, op->lane);
     guarded->until = lane->last;
+    if (guarded->kind == GUARD_AWAIT)
+        register_await(C, event);
     if (!guarded->waits)
         return;
     memset(guarded->real, 0, sizeof guarded->real);
@@ -300,7 +307,7 @@ void turn_settle(struct call *C, const struct where *where)
     begin(C, (unsigned)lane, 0, where);
     CUstream handle = rails[lane].handle;
     turn_end(C);
-    turn_done(C, rails_host_wait(handle));
+    turn_done(C, rails_host_wait_of_program(handle));
     C->guarded.waits = waits;
     C->guarded.settled = 1;
     errno = saved;

@@ -93,6 +93,8 @@ static void route_per_thread(struct call *C)
     struct thread_context *here = C->context ? thread_in(C->thread, C->context) : NULL;
     if (here)
         C->stream_uid = C->target_uid = here->per_thread_uid;
+    if (capture_has_per_thread(C->thread))
+        C->flags |= PTDS_CALL_CAPTURING;
     if (guard_on)
         guard_per_thread_work(C);
 }

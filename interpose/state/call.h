@@ -40,6 +40,7 @@ struct guarded {
     uint16_t lane;
     uint32_t ticket;
     struct guard_event *leaving; /* of a call that destroys an event, from before it: no longer found; NULL none */
+    struct guard_event *awaited; /* of a stream's wait: the event, whose record `until` names; NULL it may be another one */
     uint64_t until, real[PROMISE_LANES];
     struct promise promise; /* what all that follows the host's wait is promised */
 };

@@ -159,9 +159,9 @@ static void unlink_stream(struct capture *capture, const struct stream *stream)
         *link = stream->next_captured;
 }
 
-void capture_stream_gone(const struct stream *stream)
+void capture_stream_gone(struct stream *stream)
 {
-    if (!capture_any())
+    if (!__atomic_load_n(&stream->capturing, __ATOMIC_RELAXED))
         return;
     lock_take(&lock);
     for (int i = 0; i < CAPTURES; i++) {
@@ -172,6 +172,7 @@ void capture_stream_gone(const struct stream *stream)
         if (captures[i].open && captures[i].origin.stream == stream)
             close_capture(&captures[i]);
     }
+    __atomic_store_n(&stream->capturing, 0, __ATOMIC_RELAXED);
     lock_drop(&lock);
 }
 

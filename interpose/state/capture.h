@@ -44,8 +44,9 @@ static inline void capture_event_awaited(struct call *C, CUevent event, CUstream
         capture_learn_wait(C, event, stream, flags);
 }
 
-/* A stream or a context goes, and the captures that it began with it. NULL is fine. */
-void capture_stream_gone(const struct stream *stream);
+/* A stream or a context has gone, and the captures that it began with it. The stream's entry serves nobody else yet; NULL
+ * for the context is fine. */
+void capture_stream_gone(struct stream *stream);
 void capture_context_gone(const struct context *context);
 
 /* 1 if the calling thread's 0x2 in the current context takes part in an open capture. */

@@ -25,12 +25,28 @@ static struct context *contexts;
 static struct lock contexts_lock;
 static struct retirees gone = {.kept = 32};
 
+static uint32_t how_gone(const struct context *context)
+{
+    return __atomic_load_n(&context->gone, __ATOMIC_ACQUIRE);
+}
+
+/* The newest: one that leaves may be gone already, and its handle another one's. */
 static struct context *find_context(CUcontext handle)
 {
     struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
-    while (context && (context->handle != handle || __atomic_load_n(&context->gone, __ATOMIC_ACQUIRE)))
+    while (context && (context->handle != handle || how_gone(context) == CONTEXT_GONE))
         context = context->next;
     return context;
+}
+
+/* The one that a call which gives out a context of this kind is about. A created one that leaves is gone by then; a primary
+ * one is given out again and again. */
+static struct context *find_given(CUcontext handle, uint32_t kind)
+{
+    struct context *context = find_context(handle);
+    int is_anothers =
+        kind == PTDS_CONTEXT_CREATED || (kind == PTDS_CONTEXT_PRIMARY && context && context->kind == PTDS_CONTEXT_CREATED);
+    return context && how_gone(context) && is_anothers ? NULL : context;
 }
 
 /* The device of a context that is current here; a question to no stream, but none is asked during a capture. */
@@ -67,10 +83,10 @@ static void bury_context(struct context *context)
 
 static struct context *make_context(CUcontext handle, uint32_t kind, int32_t device)
 {
-    if (device < 0 && !find_context(handle))
+    if (device < 0 && !find_given(handle, kind))
         device = device_of(handle);
     lock_take(&contexts_lock);
-    struct context *context = find_context(handle);
+    struct context *context = find_given(handle, kind);
     int fresh = !context && (context = take_entry());
     if (fresh) {
         *context = (struct context){.handle = handle, .kind = kind, .device = device, .next = contexts};
@@ -110,7 +126,7 @@ struct context *objects_context_now(struct thread *thread)
 void objects_each_context(void (*each)(struct context *, void *), void *argument)
 {
     for (struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); context; context = context->next) {
-        if (!context->gone)
+        if (how_gone(context) != CONTEXT_GONE)
             each(context, argument);
     }
 }
@@ -148,13 +164,18 @@ void objects_context_current(struct call *C, CUcontext handle)
     offer_context(C, C->context);
 }
 
+static void become(struct context *context, uint32_t from, uint32_t to)
+{
+    if (context)
+        __atomic_compare_exchange_n(&context->gone, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 /* Before the call, since afterwards the handle may be another context's at once. */
 void objects_context_gone(struct call *C, CUcontext handle)
 {
     C->context = handle ? find_context(handle) : NULL;
     objects_functions_going();
-    if (C->context)
-        __atomic_store_n(&C->context->gone, 1, __ATOMIC_RELEASE);
+    become(C->context, 0, CONTEXT_LEAVES);
 }
 
 /* It is gone for certain, and what was in it. */
@@ -164,7 +185,7 @@ static void forget_context(struct context *context)
         return;
     capture_context_gone(context);
     STATE_TELL(context_seen, context, PTDS_LIFE_GONE);
-    __atomic_store_n(&context->gone, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&context->gone, CONTEXT_GONE, __ATOMIC_RELEASE);
     streams_go_with(context);
     bury_context(context);
 }
@@ -174,8 +195,8 @@ void objects_context_kept(struct call *C)
 {
     if (C->result == CUDA_SUCCESS)
         forget_context(C->context);
-    else if (C->context)
-        __atomic_store_n(&C->context->gone, 0, __ATOMIC_RELEASE);
+    else
+        become(C->context, CONTEXT_LEAVES, 0);
 }
 
 void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
@@ -198,7 +219,7 @@ struct primary {
 static void is_primary_of(struct context *context, void *data)
 {
     struct primary *wanted = data;
-    if (context->kind == PTDS_CONTEXT_PRIMARY && context->device == wanted->device)
+    if (context->kind == PTDS_CONTEXT_PRIMARY && context->device == wanted->device && !wanted->found) /* the newest */
         wanted->found = context;
 }
 
@@ -207,6 +228,7 @@ void objects_primary_leaving(struct call *C, CUdevice device)
     struct primary wanted = {device, NULL};
     objects_each_context(is_primary_of, &wanted);
     C->context = wanted.found;
+    become(C->context, 0, CONTEXT_LEAVES); /* nobody asks the driver about what is in it meanwhile */
 }
 
 static void primary_ended(struct context *context)
@@ -223,6 +245,8 @@ void objects_primary_left(struct call *C, CUdevice device)
     if (C->result == CUDA_SUCCESS && C->context && driver.cuDevicePrimaryCtxGetState &&
         ASK(driver.cuDevicePrimaryCtxGetState(device, &flags, &active)) == CUDA_SUCCESS && !active)
         primary_ended(C->context);
+    else
+        become(C->context, CONTEXT_LEAVES, 0);
 }
 
 /* A reset ends what the context held, whoever still refers to it. */
@@ -230,6 +254,8 @@ void objects_primary_reset(struct call *C)
 {
     if (C->result == CUDA_SUCCESS)
         primary_ended(C->context);
+    else
+        become(C->context, CONTEXT_LEAVES, 0);
 }
 
 void objects_after_fork(void)

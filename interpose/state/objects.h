@@ -19,12 +19,15 @@ struct device_base;
 struct pool;
 struct thread;
 
+/* The driver is asked to destroy it, and may refuse: it is the same still; and it has. */
+enum { CONTEXT_LEAVES = 1, CONTEXT_GONE };
+
 struct context {
     CUcontext handle;
     uint32_t uid;
     uint32_t kind; /* enum ptds_context_kind */
     int32_t device;
-    uint32_t gone;
+    uint32_t gone;              /* 0: it lives */
     uint32_t legacy_uid;        /* of its legacy stream */
     uint32_t blocking_captures; /* open captures on blocking and per-thread streams */
     uint32_t lanes_refused;     /* no stream could be made for the default stream's work: do not try again */
@@ -35,7 +38,7 @@ struct context {
     struct retired retired;
 };
 
-/* The driver is asked to destroy it, and may refuse; and it has. */
+/* As with contexts. */
 enum { STREAM_LEAVES = 1, STREAM_GONE };
 
 struct stream {

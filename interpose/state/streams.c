@@ -70,6 +70,7 @@ void streams_go_with(const struct context *context)
     for (unsigned i = 0; i < BUCKETS; i++) {
         for (struct stream **link = &buckets[i]; *link;) {
             if ((*link)->context == context) {
+                capture_stream_gone(*link);
                 __atomic_store_n(&(*link)->gone, STREAM_GONE, __ATOMIC_RELEASE);
                 take_out(link);
             } else {
@@ -91,10 +92,10 @@ static struct stream *make_stream(CUstream handle, struct context *context, uint
         __atomic_store_n(bucket_of(handle), stream, __ATOMIC_RELEASE);
     }
     if (stream) {
+        capture_stream_gone(stream); /* the one that had the handle before */
         stream->uid = objects_uid(OBJECT_STREAM);
         stream->kind = kind;
         stream->context = context;
-        stream->capturing = 0;
         stream->lane = 0;
         stream->promised = (struct promise_kept){0};
         __atomic_store_n(&stream->gone, 0, __ATOMIC_RELEASE);
@@ -113,9 +114,11 @@ static uint32_t ask_kind(CUstream handle)
     return flags & CU_STREAM_NON_BLOCKING ? PTDS_STREAM_NON_BLOCKING : PTDS_STREAM_BLOCKING;
 }
 
+/* One that the driver may refuse to destroy is what it was until it has not. */
 static int is_alive(const struct stream *stream)
 {
-    return !__atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE) && !(stream->context && stream->context->gone);
+    return __atomic_load_n(&stream->gone, __ATOMIC_ACQUIRE) != STREAM_GONE &&
+           !(stream->context && stream->context->gone == CONTEXT_GONE);
 }
 
 static struct stream *first_sight(struct thread *thread, CUstream handle, struct stream *known)
@@ -182,7 +185,6 @@ void objects_stream_gone(struct call *C, CUstream handle)
     if (state_hooks.stream_leaves)
         state_hooks.stream_leaves(handle);
     __atomic_store_n(&stream->gone, STREAM_LEAVES, __ATOMIC_SEQ_CST);
-    capture_stream_gone(stream);
 }
 
 /* Its entry may be that of a new stream with its handle by now. */
@@ -197,8 +199,10 @@ void objects_stream_left(struct call *C, CUstream handle)
     int same = stream->uid == C->stream_uid;
     if (same)
         __atomic_store_n(&stream->gone, C->result == CUDA_SUCCESS ? STREAM_GONE : 0, __ATOMIC_RELEASE);
-    if (same && C->result == CUDA_SUCCESS)
+    if (same && C->result == CUDA_SUCCESS) {
+        capture_stream_gone(stream);
         bury(stream);
+    }
     lock_drop(&streams_lock);
 }
 

@@ -149,7 +149,7 @@ struct thread *thread_get_as_drivers(void)
 /* Of a context that is gone. What device times have of it stays theirs. */
 static int is_stale(const struct thread_context *entry)
 {
-    return (entry->context->uid != entry->context_uid || entry->context->gone) && !entry->device_pool;
+    return (entry->context->uid != entry->context_uid || entry->context->gone == CONTEXT_GONE) && !entry->device_pool;
 }
 
 /* An ended thread's entry for the context, used again; or one of a context that is gone, emptied. */

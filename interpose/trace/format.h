@@ -76,8 +76,8 @@ struct ptds_count {
     uint64_t ticks;    /* host time inside the call, where it is timed */
 };
 
-/* Of a COUNTS chunk, same index and number of items as the array of struct ptds_count, as far as the chunk has room: who has
- * no stream, as the last rows, counts nothing here. Operations are work and event records and waits: PTDS_OP_LAUNCH to
+/* Of a COUNTS chunk, same index and number of items as the array of struct ptds_count, as far as the chunk has room: who
+ * has no stream, as the last rows, counts nothing here. Operations are work and event records and waits: PTDS_OP_LAUNCH to
  * PTDS_OP_OPAQUE. */
 struct ptds_default_count {
     uint64_t legacy; /* operations that named the legacy stream: 0 at a plain entry, 0x1, or implicit */

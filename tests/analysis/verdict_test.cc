@@ -339,6 +339,8 @@ SUITE(Unknown, {"graph_launch", "1@1 graph-launch s=B1 opaque\n1@2 launch s=L " 
       {"array_copies", "1@1 copy s=B1 src=A dst=B to=array bytes=4\n1@2 copy s=L src=A dst=B to=array bytes=4\n",
        "fan-in 1>2 maybe needed(extent)"});
 
+#define GRAPH_BETWEEN(why) \
+    "1@1 memset s=N2 dst=B bytes=64\n1@2 graph-launch s=N1" why "\n1@3 copy s=N1 src=B dst=H to=pinned bytes=64\n"
 /* Who waits for a value comes after who wrote it, whenever the wait was made, and nobody sees which write that was. */
 SUITE(Values,
       {"a_value_and_who_waits_for_it",
@@ -367,6 +369,12 @@ SUITE(Values,
        "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2 wait-value s=N3 ptr=0x10004 bytes=4\n"
        "1@3 memset s=N2 dst=B bytes=64\n1@4+9 sync s=N1\n1@20 copy s=N1 src=B dst=H to=pinned bytes=64\n",
        "", 0},
+      {"a_graph_that_waits_for_an_event", GRAPH_BETWEEN(" why-event"), "", 0},
+      {"a_graph_that_waits_for_a_value", GRAPH_BETWEEN(" why-value"), "", 0},
+      {"a_graph_that_waits_for_a_semaphore", GRAPH_BETWEEN(" why-semaphore"), "", 0},
+      {"a_graph_that_nobody_saw", GRAPH_BETWEEN(" why-graph"), "", 0},
+      {"a_graph_whose_kernels_nobody_knows", GRAPH_BETWEEN(" why-pointers"), "", 1},
+      {"a_graph_that_is_known", GRAPH_BETWEEN(), "", 1},
       {"the_host_has_waited_for_another_stream",
        "1@1 wait-value s=N1 ptr=0x10000 bytes=4\n1@2+9 sync s=N3\n1@20 memset s=N2 dst=B bytes=64\n"
        "1@21 copy s=N1 src=B dst=H to=pinned bytes=64\n",

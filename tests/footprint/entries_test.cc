@@ -136,6 +136,16 @@ TEST_F(Entries, WhereThereIsNoRoom)
     EXPECT_EQ(3000u, table.full_begin) << "not from where it was once";
 }
 
+TEST_F(Entries, OfWhichNobodyKnowsWhatTheyPointAt)
+{
+    add('a', 0, 8);
+    entries_add(&table, 0, {8, 16, nullptr, 0, 1});
+    EXPECT_EQ("a[0,8) full[8,16)", text());
+    EXPECT_EQ("everything", follow().substr(0, 10));
+    entries_clear(&table, 8, 16);
+    EXPECT_EQ("a", follow());
+}
+
 TEST_F(Entries, MoveWithTheirBytes)
 {
     add('a', 0, 8);
@@ -168,6 +178,26 @@ TEST_F(Entries, WhatThereWasNoRoomForMovesToo)
     EXPECT_EQ(" full[1000,1016)", moved(92, 16, 1));
     EXPECT_EQ(" full[1000,1008)", moved(92, 8, 0));
     EXPECT_EQ("", moved(200, 8, 0));
+}
+
+TEST_F(Entries, WhatThereWasNoRoomForStaysBesideWhatMoves)
+{
+    struct table there = {};
+    const auto move = [&] { entries_spread(&there, 5000, &table, 100, 100, 1); };
+    table.full_begin = 100, table.full_end = 200;
+    there.full_begin = 1000, there.full_end = 1008;
+    move();
+    EXPECT_EQ(" full[1000,5100)", text(there));
+    entries_clear(&there, 5000, 5100);
+    EXPECT_EQ(" full[1000,5100)", text(there)) << "the first is there all the same";
+    entries_clear(&there, 1000, 5100);
+    EXPECT_EQ("", text(there));
+    there.full_begin = 9000, there.full_end = 9008;
+    move();
+    EXPECT_EQ(" full[5000,9008)", text(there));
+    there.full_begin = 7, there.full_end = 0;
+    move();
+    EXPECT_EQ(" full[5000,5100)", text(there)) << "not from where it was once";
 }
 
 TEST_F(Entries, AreFollowed)

@@ -43,15 +43,53 @@ TEST(Ptx, TheCompilersOwnDoNotCount)
 {
     EXPECT_EQ(of_text(".global .align 4 .b8 __cudart_i2opi_f[24] = {65, 144};\n"), 0u);
     EXPECT_EQ(of_text(".global .align 1 .b8 $str[2] = {120};\n.global .align 8 .u64 _ZTV4Node[3];\n"), 0u);
-    EXPECT_EQ(of_text(".global .align 1 .b8 _ZN34_INTERNAL_aa_4_k_cu_124cuda3std3__48in_placeE[1];\n"), 0u);
+    EXPECT_EQ(of_text(".global .align 1 .b8 _ZN22_INTERNAL_aa_4_k_cu_124cuda3std3__48in_placeE[1];\n"), 0u);
     EXPECT_EQ(of_text(".global .align 1 .b8 $str[2] = {120};\n.global .u32 mine;\n"), unsigned{IMAGE_GLOBALS});
-    EXPECT_EQ(of_text(".global .align 1 .b8 _ZN34_INTERNAL_aa_4_k_cu_124cute7productE[1];\n"), 0u);
+    EXPECT_EQ(of_text(".global .align 1 .b8 _ZN22_INTERNAL_aa_4_k_cu_124cute7productE[1];\n"), 0u);
     EXPECT_EQ(of_text(".global .align 4 .b8 mrg32k3aM1Seq[2304] = {130, 232};\n"), 0u);
     EXPECT_EQ(of_text(".global .align 4 .b8 mrg32k3aM1Sequel[4] = {130, 232};\n"), unsigned{IMAGE_GLOBALS});
     for (char more : std::string("azAZ09_$%."))
         EXPECT_EQ(of_text(std::string(".global .align 4 .b8 mrg32k3aM1Seq") + more + "[4] = {130, 232};\n"),
                   unsigned{IMAGE_GLOBALS})
             << more;
+}
+
+/* By the scope that they are in; as nvcc names them. */
+TEST(Ptx, TheHeadersOwnDoNotCount)
+{
+    const auto of_name = [](const std::string &name) { return of_text(".global .align 4 .b8 " + name + "[16];\n"); };
+    for (const char *name :
+         {"_ZN45_INTERNAL_f420aea2_14_tvm_kernels_cu_2d4dc2494cuda3std3__48in_placeE",
+          "_ZN53_INTERNAL_e58ba72d_22_float_float2_float4_cu_7d2608026thrust12placeholders2_1E",
+          "_ZN33_INTERNAL_14_kernel_cpp1_ii_Width6thrust3seqE", "_ZN6thrust6system6detail10sequential3seqE", "_ZN4cuteL1_E",
+          "_ZZN4cuda3std3__48__detail21__stronger_order_cudaEiiE7__xform", "_ZZNK4cute3fooEvE1t",
+          "_ZZZN6thrust1fEvENKUlvE_clEvE1x",
+          "__nv_static_49__36_structure_factors_compute_61_cpp1_ii_415e9718__ZN58_INTERNAL_36_structure_factors_compute_61_"
+          "cpp1_ii_415e97186thrust12placeholders2_1E"})
+        EXPECT_EQ(of_name(name), 0u) << name;
+    for (const char *name : {"_ZN3sim16thrust_workspaceE",
+                             "_ZL16thrust_magnitude",
+                             "_ZN4user7scratchIN6thrust7complexIfEEEE",
+                             "_ZL14cuteness_table",
+                             "_ZZN4user1fIN6thrust7complexIfEEEEvvE1t",
+                             "_ZN4user4cute1xE",
+                             "_ZN4user6thrust1xE",
+                             "_ZN44_INTERNAL_f420aea2_14_tvm_kernels_cu_2d4dc2494cuda3std3__48in_placeE",
+                             "_ZN22_INTERNAL_aa_4_k_cu_124user6thrust1xE",
+                             "_ZN22_INTERNAL_aa_4_k_cu_12",
+                             "_ZN99_INTERNAL_aa6thrust1xE",
+                             "_ZN99999999999999999999_INTERNAL_aa6thrust1xE",
+                             "__nv_static_3__ab_6thrust",
+                             "__nv_static_3__ab__ZL14cuteness_table",
+                             "__nv_static_99__ab__ZN6thrust1xE",
+                             "_Z",
+                             "_ZZ",
+                             "_ZN",
+                             "_ZN22",
+                             "__nv_static_",
+                             "4cute",
+                             "N4cute1xE"})
+        EXPECT_TRUE(of_name(name) & IMAGE_GLOBALS) << name;
 }
 
 /* __func__ and __PRETTY_FUNCTION__. */

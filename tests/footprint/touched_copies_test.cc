@@ -2,6 +2,7 @@
  *
  * What copies, memsets and what else has its ranges in its arguments touch.
  */
+#include "tests/conformance/tables.ptx.h"
 #include "tests/footprint/touched.h"
 
 namespace
@@ -142,6 +143,53 @@ TEST_F(Touched, Batches)
     unpack.dst = reinterpret_cast<void *>(b + 16), unpack.dstActBytes = reinterpret_cast<cuuint32_t *>(c);
     touches(cuMemBatchDecompressAsync(&unpack, 1, 0, nullptr, stream), "w b[16,4096) r a[0,100) w c[0,4)");
     CU(cuMemFree(managed));
+    CU(cuStreamDestroy(stream));
+}
+
+/* Lists that touch more than is kept of a call, or what nobody knows: into all of it pointers may come. */
+TEST_F(Touched, LongBatches)
+{
+    CUfunction gather = kernel(ptds_tables_ptx, PTDS_GATHER);
+    CUdeviceptr a = device("a"), c = device("c"), unseen = device("unseen"), table = device("table"),
+                packed = device("packed");
+    CUdeviceptr word = a;
+    CUstream stream;
+    CUmemcpyAttributes attributes = {};
+    size_t index = 0;
+    std::vector<CUdeviceptr> to, from;
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    for (CUdeviceptr one : {table, unseen, packed}) /* from the first one on launches look for pointers */
+        launch(gather, c, one, 0u, 0u);
+    for (int i = 0; i < 70; i++)
+        to.push_back(device("t" + std::to_string(i)));
+    to.push_back(table);
+    from.assign(to.size(), reinterpret_cast<CUdeviceptr>(&word));
+    std::vector<size_t> sizes(to.size(), 8);
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "w c w table");
+    last = {};
+    cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), to.size(), &attributes, &index, 1, stream);
+    EXPECT_EQ(text(), "!MANY");
+    EXPECT_EQ(launch(gather, c, table, 0u, 0u), "!POINTERS");
+    CUDA_MEMCPY3D_BATCH_OP ops[2] = {};
+    ops[0].dst.type = ops[0].src.type = CU_MEMCPY_OPERAND_TYPE_ARRAY; /* one that is not known */
+    ops[1].dst.type = ops[1].src.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    ops[1].dst.op.ptr.ptr = unseen, ops[1].src.op.ptr.ptr = from[0], ops[0].extent = ops[1].extent = {8, 1, 1};
+    CU(cuMemsetD8(unseen, 0, 4096));
+    EXPECT_EQ(launch(gather, c, unseen, 0u, 0u), "w c w unseen");
+    last = {};
+    cuMemcpy3DBatchAsync(2, ops, 0, stream);
+    EXPECT_EQ(text(), "!OTHER");
+    EXPECT_EQ(launch(gather, c, unseen, 0u, 0u), "!POINTERS");
+    CUmemDecompressParams unpack[2] = {};
+    unpack[0].dst = &word, unpack[0].src = &word;
+    unpack[1].src = unpack[0].src, unpack[1].dst = reinterpret_cast<void *>(packed);
+    CU(cuMemsetD8(packed, 0, 4096));
+    EXPECT_EQ(launch(gather, c, packed, 0u, 0u), "w c w packed");
+    last = {};
+    cuMemBatchDecompressAsync(unpack, 2, 0, nullptr, stream);
+    EXPECT_EQ(text(), "!OTHER");
+    EXPECT_EQ(launch(gather, c, packed, 0u, 0u), "!POINTERS");
+    CU(cuCtxSynchronize());
     CU(cuStreamDestroy(stream));
 }
 

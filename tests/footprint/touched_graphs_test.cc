@@ -246,6 +246,43 @@ TEST_F(Touched, GraphsThatAllocateOrGate)
     }
 }
 
+/* A call does with plain host memory what it does before it is back; a graph whenever it runs. */
+TEST_F(Touched, GraphsWithPlainHostMemory)
+{
+    static char own[64];
+    CUdeviceptr a = device("a");
+    CUstream stream;
+    CUcontext context;
+    CU(cuCtxGetCurrent(&context));
+    CU(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    for (const char *way : {"out", "in", "captured"}) {
+        CUDA_MEMCPY3D copy = {};
+        CUgraph graph;
+        CUgraphExec exec;
+        CUgraphNode node;
+        copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+        copy.srcDevice = copy.dstDevice = a, copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+        if (*way == 'o')
+            copy.dstMemoryType = CU_MEMORYTYPE_HOST, copy.dstHost = own;
+        else
+            copy.srcMemoryType = CU_MEMORYTYPE_HOST, copy.srcHost = own;
+        if (*way == 'c') {
+            CU(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+            CU(cuMemcpyDtoHAsync(own, a, 64, stream));
+            CU(cuStreamEndCapture(stream, &graph));
+        } else {
+            CU(cuGraphCreate(&graph, 0));
+            CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+        }
+        CU(cuGraphInstantiate(&exec, graph, 0));
+        TOUCHES(cuGraphLaunch(exec, nullptr), "!OTHER");
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphDestroy(graph));
+    }
+    CU(cuStreamDestroy(stream));
+}
+
 /* One call for nodes of every kind. */
 TEST_F(Touched, NodesSetByTheirParameters)
 {
@@ -387,10 +424,10 @@ TEST_F(Touched, GraphsWithoutKernelsFollowNoPointers)
 /* Another memory lies where a graph's was. */
 TEST_F(Touched, AGraphWhoseMemoryIsGone)
 {
-    CUdeviceptr a = device("a"), gone;
+    CUdeviceptr a = device("a"), b = device("b"), gone;
     CUgraph graph;
     CUgraphExec exec;
-    CUgraphNode node;
+    CUgraphNode node, other;
     CUDA_MEMSET_NODE_PARAMS memset = {};
     CUcontext context;
     CU(cuCtxGetCurrent(&context));
@@ -398,15 +435,21 @@ TEST_F(Touched, AGraphWhoseMemoryIsGone)
     CU(cuGraphCreate(&graph, 0));
     memset.dst = gone, memset.elementSize = 4, memset.width = 4, memset.height = 1;
     CU(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &memset, context));
+    memset.dst = a;
+    CU(cuGraphAddMemsetNode(&other, graph, nullptr, 0, &memset, context));
     CU(cuGraphInstantiate(&exec, graph, 0));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "w ? w a");
+    CU(cuCtxSynchronize());
     CU(cuMemFree(gone));
     CUdeviceptr again = device("again");
     ASSERT_EQ(again, gone);
     TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH");
+    memset.dst = b;
+    CU(cuGraphExecMemsetNodeSetParams(exec, other, &memset, context));
+    TOUCHES(cuGraphLaunch(exec, nullptr), "!GRAPH"); /* the node that has changed is another one */
     CU(cuCtxSynchronize());
     CU(cuGraphExecDestroy(exec));
     CU(cuGraphDestroy(graph));
-    (void)a;
 }
 
 TEST_F(Touched, WhatGates)

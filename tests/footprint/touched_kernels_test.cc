@@ -321,6 +321,25 @@ TEST_F(Touched, ParametersInABuffer)
     TOUCHES(cuLaunchKernel(kernel(kit_ptx, KIT_COPY), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra), "w a r b");
 }
 
+/* The last one is not all there: it is not said that the kernel reads all of it. */
+TEST_F(Touched, ParametersInAShortBuffer)
+{
+    static const char text_of[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
+                                  ".visible .entry f(.param .u64 to, .param .align 8 .b8 more[64])\n{\n ret;\n}\n";
+    struct {
+        CUdeviceptr to, first, second;
+    } parameters = {device("a"), device("b"), device("c")};
+    CUfunction function = kernel(text_of, "f");
+    size_t size = sizeof parameters;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    for (const char *expected : {"w a w b w c", "w a w b", "w a w b", "w a", "w a", ""}) {
+        last = {};
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra);
+        EXPECT_EQ(text(), expected) << size;
+        size -= 4;
+    }
+}
+
 /* All words of 4,000 bytes, the record's forty are not enough. */
 TEST_F(Touched, TheLastOfFiveHundredWords)
 {

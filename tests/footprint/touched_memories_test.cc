@@ -345,6 +345,46 @@ TEST_F(Touched, AnEventIsKnownFromItsFirstUseOn)
     CU(cuEventDestroy(two));
 }
 
+/* Its launches record it, whenever that is: who waits gets a recording that nobody saw. */
+TEST_F(Touched, AnEventThatGraphsRecord)
+{
+    CUevent one, other;
+    CUgraph graph;
+    CUgraphNode node;
+    CU(cuEventCreate(&one, 0));
+    CU(cuEventCreate(&other, 0));
+    CU(cuGraphCreate(&graph, 0));
+    CU(cuGraphAddEventWaitNode(&node, graph, nullptr, 0, one));
+    CU(cuEventRecord(one, nullptr));
+    CU(cuStreamWaitEvent(nullptr, one, 0));
+    EXPECT_EQ(1u, watch_generation) << "a graph that waits records nothing";
+    CU(cuGraphAddEventRecordNode(&node, graph, nullptr, 0, one));
+    CU(cuStreamWaitEvent(nullptr, one, 0));
+    EXPECT_EQ(2u, watch_generation);
+    CU(cuStreamWaitEvent(nullptr, one, 0));
+    EXPECT_EQ(3u, watch_generation) << "and perhaps another one by now";
+    CU(cuEventRecord(one, nullptr));
+    EXPECT_EQ(4u, watch_generation);
+    CU(cuStreamWaitEvent(nullptr, one, 0));
+    EXPECT_EQ(5u, watch_generation) << "for ever";
+    CU(cuEventRecord(other, nullptr));
+    CU(cuStreamWaitEvent(nullptr, other, 0));
+    EXPECT_EQ(1u, watch_generation);
+    CU(cuGraphEventRecordNodeSetEvent(node, other));
+    CU(cuStreamWaitEvent(nullptr, other, 0));
+    EXPECT_EQ(2u, watch_generation);
+    EXPECT_NE(CUDA_SUCCESS, cuGraphAddEventRecordNode(&node, graph, nullptr, 0, nullptr));
+    const CUevent handle = one;
+    CU(cuEventDestroy(one));
+    for (int i = 0; i < 100 && (cuEventCreate(&one, 0), one != handle); i++) {
+    }
+    if (one == handle) { /* as a new event: of no graph */
+        CU(cuEventRecord(one, nullptr));
+        CU(cuStreamWaitEvent(nullptr, one, 0));
+        EXPECT_EQ(1u, watch_generation);
+    }
+}
+
 /* It lives until the graph runs. */
 TEST_F(Touched, AFreeInACapture)
 {

@@ -246,6 +246,8 @@ TEST_F(Touched, ObjectsThatOthersMayHaveFilled)
     CU(cuMemsetD8(bodies, 0, 4096));
     EXPECT_EQ(launch(read, bodies, a), "r bodies w a");
     CU(cuStreamWriteValue32(nullptr, a, 1, 0));
+    EXPECT_EQ(launch(read, bodies, a), "r bodies w a") << "where the value is written, everybody sees";
+    CU(cuStreamWriteValue32(nullptr, bodies, 1, 0));
     EXPECT_EQ(launch(read, bodies, a), "!POINTERS");
     EXPECT_EQ(launch(read, others, a), "!POINTERS");
     CU(cuMemsetD8(others, 0, 4096));

@@ -222,7 +222,7 @@ TEST_F(Carried, AContextThatGoes)
     EXPECT_EQ("L4", writes(d, &m_));
     EXPECT_EQ("e1 on L4; S after e1; S", writes(d, &m_, s));
     const unsigned lane = d->lane();
-    other->gone = 1;
+    other->gone = CONTEXT_GONE;
     g_current = context_->handle;
     EXPECT_EQ("",
               call(a_, kNoStream, API_cuCtxDestroy_v2, PTDS_OP_CTX_DESTROY, [=](struct call *C) { C->context = other; }));
@@ -344,6 +344,7 @@ TEST_F(Carried, WhereThereIsNoEventTheHostWaits)
     EXPECT_EQ("new event; e2 on L1; L0 after e2; L0", writes(a_, &m_));
     EXPECT_EQ("e2 on L0; L1 after e2; L1", writes(b_, &m_));
     EXPECT_EQ("e2 on L1; L0 after e2; L0", writes(a_, &m_)) << "it is kept";
+    EXPECT_EQ(0u, g_tense);
 }
 
 TEST_F(Carried, AMarkThatIsRefused)
@@ -417,6 +418,18 @@ TEST_F(Carried, WhereTheHostWaitsDuringACapture)
 }
 
 /* A part that a lane touches again and again is no claim on the rest: another's part has nothing to wait for. */
+/* Half of all numbers that turns have came after the mark's: it is waited for, and its turn is not. */
+TEST_F(Carried, AMarkOfLongAgo)
+{
+    struct stream *s = stream("S"), *t = stream("T");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    EXPECT_EQ("L0", writes(a_, &n_));
+    EXPECT_EQ("e1 on S; S", writes(a_, &seen_, s));
+    struct rail *rail = &rails[s->lane - 1];
+    rail->tickets += 0x80000010u, rail->serving += 0x80000010u;
+    EXPECT_EQ("T after e1; T", writes(b_, &m_, t));
+}
+
 TEST_F(Carried, PartsOfAMemoryAreNoClaimOnIt)
 {
     const auto part = [this](Caller *by, uint64_t begin) {

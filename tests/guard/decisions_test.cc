@@ -69,6 +69,7 @@ TEST_F(Decisions, WhateverLaneABlockingStreamHas)
         order_event_recorded(&o_, apart, &event);
         add(blocking);
         order_event_awaited(&o_, blocking, &event);
+        order_event_followed(&o_, blocking, &event);
         add(legacy, &memory);
         EXPECT_TRUE(waits_for_one(apart)) << plan_.count << " waits";
         order_recorded_drop(&event);

@@ -319,6 +319,7 @@ void Executor::operation(int i, const Call &call, Outcome *outcome)
         event.covers = lane.tail;
     } else if (call.op == Op::Wait) {
         order_event_awaited(&g_order, op.lane, &event.carried);
+        order_event_followed(&g_order, op.lane, &event.carried);
     }
 }
 

@@ -74,6 +74,26 @@ TEST_F(Locked, CallsAfterwards)
         waits_after(kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, [=](struct call *C) { C->event = e; }));
 }
 
+/* A program that asks again and again is in nobody's way, and loses nothing by it. */
+TEST_F(Locked, QuestionsWithoutAnAnswerAreNot)
+{
+    struct stream *s = stream("S"), *o = stream("O", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E"), f = event("F");
+    const auto asking = [=](struct call *C) { C->event = e; };
+    records(b_, e);
+    result_ = CUDA_ERROR_NOT_READY;
+    EXPECT_FALSE(waits_after(kNoStream, API_cuEventQuery, PTDS_OP_EVENT_QUERY, asking));
+    result_ = CUDA_SUCCESS;
+    writes(b_, &m_, o);
+    records(b_, f, kOn);
+    on_ = s;
+    awaits(b_, f, kOn);
+    records(b_, e, kOn);
+    result_ = CUDA_ERROR_NOT_READY;
+    EXPECT_TRUE(waits_after(kNoStream, API_cuEventQuery, PTDS_OP_EVENT_QUERY, asking)) << "what was promised takes memory";
+    EXPECT_EQ(0u, a_->call.guarded.promise.reach.capacity);
+}
+
 TEST_F(Locked, WhatComesAndGoes)
 {
     struct context *other = fresh("C2", 1);

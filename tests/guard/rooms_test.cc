@@ -165,7 +165,7 @@ TEST_F(Rooms, NoneInAContextThatGoes)
     EXPECT_EQ("S", writes(d, &n_, s));
     EXPECT_EQ("T", writes(d, &n_, t));
     EXPECT_EQ("e1 on T", destroys(d, t));
-    other->gone = 1;
+    other->gone = CONTEXT_LEAVES;
     g_current = context_->handle;
     struct memory unwritten = make_memory(9);
     for (int i = 3; i < 256; i++)
@@ -174,6 +174,21 @@ TEST_F(Rooms, NoneInAContextThatGoes)
     const std::string said = reads(c_, &unwritten, stream("U"));
     EXPECT_EQ("U? x253; host after U; U", folded(said));
     other->gone = 0;
+}
+
+/* The host's wait for it says nothing: its work counts as pending, and another one's room is had. */
+TEST_F(Rooms, OfAStreamThatCannotBeWaitedFor)
+{
+    struct stream *s = stream("S");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    for (int i = 1; i < 256; i++)
+        writes(c_, &n_, stream("T"));
+    g_busy = {"S", "T"};
+    g_refused = {"host after S"};
+    EXPECT_EQ("host after S refused; host after T; U", last(writes(b_, &seen_, stream("U")), 3));
+    EXPECT_EQ(0u, g_tense);
+    g_refused = {};
+    EXPECT_EQ("e1 on S; L0 after e1; L0", last(writes(b_, &m_), 3));
 }
 
 /* The shim's own streams are asked, too, and stay what they are. */

@@ -36,6 +36,7 @@ std::string g_said;
 std::set<std::string> g_refused, g_busy; /* what the driver refuses, and which streams and events have work pending */
 std::map<const void *, std::string> g_names;
 unsigned g_events, g_lanes;
+unsigned g_tense; /* host waits that would end a capture which begins at that moment */
 thread_local CUstreamCaptureMode g_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 std::vector<CUcontext> g_pushed;
 std::function<void()> g_meanwhile; /* what another thread does while the driver is asked about a stream */
@@ -79,10 +80,12 @@ CUresult say_wait(CUstream stream, CUevent event, unsigned flags)
 }
 CUresult say_host_wait(CUstream stream)
 {
+    g_tense += g_mode != CU_STREAM_CAPTURE_MODE_RELAXED;
     return say("host after " + named(stream));
 }
 CUresult say_host_event(CUevent event)
 {
+    EXPECT_EQ(CU_STREAM_CAPTURE_MODE_RELAXED, g_mode) << "a capture may begin now";
     return say("host after " + named(event));
 }
 CUresult say_all()
@@ -165,7 +168,7 @@ protected:
         g_refused.clear();
         g_busy.clear();
         g_names = {{CU_STREAM_LEGACY, "legacy"}, {CU_STREAM_PER_THREAD, "0x2"}};
-        g_events = g_lanes = 0;
+        g_events = g_lanes = g_tense = 0;
         context_ = fresh("C1", 4);
         for (struct memory *one : {&m_, &n_, &seen_})
             *one = make_memory(uint32_t(one - &m_) + 1);

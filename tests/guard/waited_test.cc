@@ -200,6 +200,19 @@ TEST_F(Waited, ForAnEventWhoseRecordIsOnItsWay)
     EXPECT_EQ("e2 on S; N after e2; N", writes(b_, &n_, n)) << "which the newer one promises";
 }
 
+/* The host has waited for it all the same. */
+TEST_F(Waited, ForAnEventThatIsDestroyedMeanwhile)
+{
+    struct stream *n = stream("N", CU_STREAM_NON_BLOCKING);
+    const CUevent e = event("E");
+    EXPECT_EQ("L0", writes(a_, &m_));
+    EXPECT_EQ("L1", records(c_, e));
+    begin(b_, kNoStream, API_cuEventSynchronize, PTDS_OP_EVENT_SYNC, [=](struct call *C) { C->event = e; });
+    EXPECT_EQ("", on_event(c_, kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, e));
+    EXPECT_EQ("", end(b_, kNoStream));
+    EXPECT_EQ("e1 on L0; N after e1; N", writes(b_, &m_, n));
+}
+
 /* The driver waits for what a graph's launch or another process has recorded since: nothing is known of the rest. */
 TEST_F(Waited, ForAnEventThatSomebodyElseHasRecorded)
 {

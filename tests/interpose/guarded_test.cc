@@ -260,7 +260,8 @@ TEST(Guarded, WithoutEventsTheHostWaits)
                   {
                       {"fill:D@0", "cuMemsetD8Async(L1)"},
                       {"t:fill:O@0", "cuMemsetD8Async(L2)"},
-                      {"t:fill:D@0", "cuEventCreate cuStreamSynchronize(L1) cuMemsetD8Async(L2)"},
+                      {"t:fill:D@0", "cuEventCreate cuThreadExchangeStreamCaptureMode cuStreamSynchronize(L1) "
+                                     "cuThreadExchangeStreamCaptureMode cuMemsetD8Async(L2)"},
                   },
                   {{"FAKE_NO_EVENTS", "1"}});
 }
@@ -348,7 +349,8 @@ Outcome guarded_crowd(const std::vector<std::string> &steps)
 TEST(Lanes, WhereAllHaveWorkTheHostWaitsForOneOfThem)
 {
     Outcome outcome = guarded_crowd(a_crowd({}, 257));
-    std::string last = lines_of(outcome.out).back(), end = " cuStreamSynchronize(s0) cuMemsetD8Async(s256)";
+    std::string last = lines_of(outcome.out).back(),
+                end = " cuStreamSynchronize(s0) cuThreadExchangeStreamCaptureMode cuMemsetD8Async(s256)";
     EXPECT_EQ(outcome.err, "");
     EXPECT_EQ(outcome.exit, 0);
     EXPECT_EQ(last.substr(last.size() - std::min(end.size(), last.size())), end);

@@ -115,6 +115,8 @@ inline ptds_default_count default_counts(const std::string &bytes)
         EXPECT_NE(chunk.defaults, 0u);
         for (size_t i = 0; i < chunk.committed / sizeof(ptds_count); i++) {
             ptds_default_count one;
+            if (chunk.defaults + (i + 1) * sizeof one > PTDS_CHUNK_SIZE)
+                break;
             memcpy(&one, bytes.data() + at + chunk.defaults + i * sizeof one, sizeof one);
             sum.legacy += one.legacy;
             sum.kept += one.kept;

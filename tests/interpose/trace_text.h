@@ -171,9 +171,10 @@ private:
     {
         for (size_t i = 0; i < head.committed / sizeof(ptds_count); i++) {
             ptds_count count;
-            ptds_default_count defaults;
+            ptds_default_count defaults = {};
             memcpy(&count, bytes_.data() + at + sizeof head + i * sizeof count, sizeof count);
-            memcpy(&defaults, bytes_.data() + at + head.defaults + i * sizeof defaults, sizeof defaults);
+            if (head.defaults + (i + 1) * sizeof defaults <= PTDS_CHUNK_SIZE)
+                memcpy(&defaults, bytes_.data() + at + head.defaults + i * sizeof defaults, sizeof defaults);
             if (!count.calls && !count.failed && !count.remapped && !count.ticks)
                 continue;
             line_.str("");

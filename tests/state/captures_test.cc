@@ -41,6 +41,36 @@ protected:
     struct context *one_ = nullptr, *two_ = nullptr;
 };
 
+/* The graph records the event at each launch, or waits for it; who waits for it now joins nothing. */
+TEST_F(Captures, EventsOfTheGraphItself)
+{
+    static std::vector<std::pair<CUevent, int>> told;
+    told.clear();
+    state_hooks.graph_event = [](CUevent event, int waits) { told.emplace_back(event, waits); };
+    const CUevent other = CUevent(0x78000);
+    struct call call = after();
+    capture_event_recorded(&call, kEvent, kOrigin, CU_EVENT_RECORD_EXTERNAL);
+    capture_event_awaited(&call, kEvent, kOrigin, CU_EVENT_WAIT_EXTERNAL);
+    EXPECT_TRUE(told.empty()) << "nothing is captured";
+    begin(kOrigin);
+    capture_event_recorded(&call, kEvent, kOrigin, CU_EVENT_RECORD_EXTERNAL);
+    EXPECT_EQ((std::vector<std::pair<CUevent, int>>{{kEvent, 0}}), told);
+    EXPECT_FALSE(capture_has_event(kEvent));
+    capture_event_awaited(&call, kEvent, kMember, 0);
+    capture_event_awaited(&call, other, kMember, CU_EVENT_WAIT_EXTERNAL);
+    EXPECT_EQ(1u, told.size()) << "who waits is not captured";
+    EXPECT_EQ(0u, objects_stream(thread_get(), kMember)->capturing);
+    capture_event_awaited(&call, other, kOrigin, CU_EVENT_WAIT_EXTERNAL);
+    EXPECT_EQ((std::vector<std::pair<CUevent, int>>{{kEvent, 0}, {other, 1}}), told);
+    capture_event_recorded(&call, other, kOrigin, 0);
+    EXPECT_TRUE(capture_has_event(other));
+    capture_event_recorded(&call, other, kOther, CU_EVENT_RECORD_EXTERNAL);
+    EXPECT_FALSE(capture_has_event(other)) << "recorded anew, outside";
+    EXPECT_EQ(2u, told.size());
+    end(kOrigin);
+    state_hooks.graph_event = nullptr;
+}
+
 TEST_F(Captures, OpenFromBeginToEnd)
 {
     EXPECT_FALSE(capture_any());
@@ -269,6 +299,58 @@ TEST_F(Captures, EndWithTheStreamThatBeganThem)
     EXPECT_EQ(0u, one_->blocking_captures);
     g_status = CU_STREAM_CAPTURE_STATUS_NONE;
     EXPECT_EQ(0u, stream(kOrigin)->capturing) << "its handle is another stream's now";
+}
+
+/* The one that began it, or another one: each takes part still. */
+TEST_F(Captures, GoOnWhereAStreamIsNotDestroyed)
+{
+    begin(kOrigin);
+    joins(kMember, kOrigin);
+    for (const CUstream handle : {kMember, kOrigin}) {
+        destroy_stream(handle, CUDA_ERROR_UNKNOWN);
+        EXPECT_NE(0u, stream(handle)->capturing);
+        EXPECT_EQ(1u, captures_open);
+        EXPECT_EQ(2u, one_->blocking_captures);
+    }
+    end(kOrigin);
+    EXPECT_EQ(0u, stream(kMember)->capturing);
+    EXPECT_EQ(0u, one_->blocking_captures);
+}
+
+/* Another thread makes the new one before the destroying call is back, and captures on it. */
+TEST_F(Captures, AreNothingToTheNextStreamWithTheHandle)
+{
+    for (const CUstream handle : {kMember, kOrigin}) {
+        begin(kOrigin);
+        joins(kMember, kOrigin);
+        joins(kOther, kOrigin);
+        struct call call = after();
+        objects_stream_gone(&call, handle);
+        create_stream(handle);
+        EXPECT_EQ(0u, stream(handle)->capturing);
+        begin(handle);
+        objects_stream_left(&call, handle);
+        EXPECT_NE(0u, stream(handle)->capturing);
+        end(handle);
+        if (handle == kMember)
+            end(kOrigin);
+        EXPECT_EQ(0u, captures_open);
+        for (const CUstream one : {kOrigin, kMember, kOther})
+            EXPECT_EQ(0u, stream(one)->capturing);
+        EXPECT_EQ(0u, one_->blocking_captures + two_->blocking_captures);
+    }
+}
+
+/* A stream of another context than the one that began it. */
+TEST_F(Captures, GoOnWithoutWhatWentWithItsContext)
+{
+    begin(kOrigin);
+    joins(kOther, kOrigin);
+    joins(kMember, kOrigin);
+    destroy(kTwo);
+    EXPECT_EQ(0u, two_->blocking_captures);
+    end(kOrigin);
+    EXPECT_EQ(0u, one_->blocking_captures + two_->blocking_captures);
 }
 
 /* What took part in an earlier one has nothing to do with this one. */

@@ -70,7 +70,7 @@ TEST_F(Lifetime, ADestroyedContextsHandleIsAnotherContext)
     const struct context *context = create(kOne);
     const uint32_t uid = context->uid, legacy = context->legacy_uid;
     destroy(kOne);
-    EXPECT_EQ(1u, context->gone);
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
     EXPECT_EQ(std::vector<CUcontext>{}, alive());
     const struct context *again = create(kOne);
     EXPECT_NE(context, again) << "somebody may look at the old one still";
@@ -92,9 +92,10 @@ TEST_F(Lifetime, AReleaseEndsThePrimaryContextWithItsLastReferenceOnly)
     EXPECT_EQ(stream_uid, stream(kStream)->uid);
     release(0, CUDA_ERROR_UNKNOWN);
     EXPECT_EQ(context, objects_context(kOne)) << "one that fails says nothing";
+    EXPECT_EQ(0u, context->gone);
     EXPECT_EQ(uid, context->uid);
     release(0);
-    EXPECT_EQ(1u, context->gone);
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
     EXPECT_EQ(std::vector<CUcontext>{}, alive());
     EXPECT_NE(uid, retain(kOne)->uid);
     EXPECT_NE(stream_uid, stream(kStream)->uid);
@@ -104,7 +105,7 @@ TEST_F(Lifetime, AReleaseIsOfItsDevicesContext)
 {
     const struct context *made = create(kTwo), *context = retain(kOne);
     release(0);
-    EXPECT_EQ(1u, context->gone);
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
     EXPECT_EQ(0u, made->gone) << "which somebody created, and is no primary one";
 }
 
@@ -114,9 +115,11 @@ TEST_F(Lifetime, AResetEndsThePrimaryContextWhoeverRefersToIt)
         const struct context *context = retain(kOne);
         struct call call = after();
         objects_primary_leaving(&call, 0);
+        EXPECT_EQ(unsigned{CONTEXT_LEAVES}, context->gone);
+        EXPECT_EQ(context, retain(kOne)) << "by another thread meanwhile";
         call.result = result;
         objects_primary_reset(&call);
-        EXPECT_EQ(result == CUDA_SUCCESS, context->gone == 1);
+        EXPECT_EQ(result == CUDA_SUCCESS ? unsigned{CONTEXT_GONE} : 0u, context->gone);
     }
 }
 
@@ -184,14 +187,71 @@ TEST_F(Lifetime, TheCallThatDestroysAStreamIsAboutIt)
     EXPECT_EQ(1u, going->gone);
 }
 
-/* The driver refused to destroy it: it is the stream that it was. */
+/* What others do in it while the driver is asked, and refuses, they do in the same one. */
+TEST_F(Lifetime, AContextThatIsNotDestroyedAfterAll)
+{
+    struct context *context = create(kOne), *other = create(kTwo);
+    t_current = kOne;
+    const uint32_t uid = create_stream(kStream);
+    const struct thread_context *here = thread_in(thread_get(), context);
+    struct call call = after();
+    objects_context_gone(&call, kOne);
+    EXPECT_EQ(unsigned{CONTEXT_LEAVES}, context->gone) << "nobody asks about what is in it";
+    EXPECT_EQ(context, objects_context_now(thread_get()));
+    EXPECT_EQ(uid, stream(kStream)->uid);
+    thread_in(thread_get(), other);
+    EXPECT_EQ(here, thread_in(thread_get(), context));
+    call.result = CUDA_ERROR_UNKNOWN;
+    objects_context_kept(&call);
+    EXPECT_EQ(0u, context->gone);
+    EXPECT_EQ(context, objects_context(kOne));
+    EXPECT_EQ(uid, stream(kStream)->uid);
+    EXPECT_EQ(2u, alive().size());
+}
+
+/* Before the call is back, another thread has made one with the same handle. */
+TEST_F(Lifetime, AContextWhoseHandleServesAtOnce)
+{
+    for (const bool is_primary : {false, true}) {
+        const struct context *context = create(kOne);
+        struct call call = after();
+        objects_context_gone(&call, kOne);
+        const struct context *next = is_primary ? retain(kOne) : create(kOne);
+        EXPECT_NE(context, next);
+        EXPECT_EQ(next, objects_context(kOne));
+        objects_context_kept(&call);
+        EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
+        EXPECT_EQ(next, objects_context(kOne));
+        EXPECT_EQ(0u, next->gone);
+        destroy(kOne);
+    }
+}
+
+/* Another thread's call has ended it, which so is what this one may be refused for. */
+TEST_F(Lifetime, AContextThatTwoThreadsDestroyIsGone)
+{
+    const struct context *context = create(kOne);
+    struct call calls[] = {after(), after(CUDA_ERROR_INVALID_CONTEXT)};
+    for (struct call &call : calls)
+        objects_context_gone(&call, kOne);
+    for (struct call &call : calls)
+        objects_context_kept(&call);
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
+}
+
+/* The driver refused to destroy it: it is the stream that it was, also for who used it meanwhile. */
 TEST_F(Lifetime, AStreamThatIsNotDestroyedAfterAll)
 {
     create(kOne);
     const uint32_t uid = create_stream(kStream, CU_STREAM_NON_BLOCKING);
     struct stream *there = stream(kStream);
     there->lane = 7;
-    destroy_stream(kStream, CUDA_ERROR_UNKNOWN);
+    struct call call = after();
+    objects_stream_gone(&call, kStream);
+    EXPECT_EQ(there, stream(kStream));
+    EXPECT_EQ(uid, there->uid);
+    call.result = CUDA_ERROR_UNKNOWN;
+    objects_stream_left(&call, kStream);
     EXPECT_EQ(there, stream(kStream));
     EXPECT_EQ(uid, there->uid);
     EXPECT_EQ(7u, there->lane);

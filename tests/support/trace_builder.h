@@ -48,7 +48,8 @@
  *   api=NAME    the driver function, instead of the operation's usual one
  * Words:
  *   implicit twin explicit capturing capture-open kept-capture kept-refused kept-excluded kept-no-way opaque shim-wait
- *   shim-edge host-memory why-pointers; words=plain: a launch does not say where in its parameters a pointer lay
+ *   shim-edge host-memory why-pointers why-event why-graph why-semaphore why-value; words=plain: a launch does not say
+ * where in its parameters a pointer lay
  *
  * A PLACE is a number, or memory by its name, A or A+16.
  *

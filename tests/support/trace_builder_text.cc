@@ -64,13 +64,24 @@ const Operation operations[] = {
 const std::map<std::string, uint32_t> &Words()
 {
     static const std::map<std::string, uint32_t> words = {
-        {"implicit", PTDS_CALL_IMPLICIT},         {"twin", PTDS_CALL_TWIN},
-        {"explicit", PTDS_CALL_EXPLICIT},         {"capturing", PTDS_CALL_CAPTURING},
-        {"capture-open", PTDS_CALL_CAPTURE_OPEN}, {"kept-capture", PTDS_CALL_KEPT_CAPTURE},
-        {"kept-refused", PTDS_CALL_KEPT_REFUSED}, {"kept-excluded", PTDS_CALL_KEPT_EXCLUDED},
-        {"kept-no-way", PTDS_CALL_KEPT_NO_WAY},   {"opaque", PTDS_CALL_OPAQUE},
-        {"shim-wait", PTDS_CALL_SHIM_WAIT},       {"shim-edge", PTDS_CALL_SHIM_EDGE},
-        {"host-memory", PTDS_CALL_HOST_MEMORY},   {"why-pointers", PTDS_OPAQUE_POINTERS << PTDS_CALL_WHY_SHIFT},
+        {"implicit", PTDS_CALL_IMPLICIT},
+        {"twin", PTDS_CALL_TWIN},
+        {"explicit", PTDS_CALL_EXPLICIT},
+        {"capturing", PTDS_CALL_CAPTURING},
+        {"capture-open", PTDS_CALL_CAPTURE_OPEN},
+        {"kept-capture", PTDS_CALL_KEPT_CAPTURE},
+        {"kept-refused", PTDS_CALL_KEPT_REFUSED},
+        {"kept-excluded", PTDS_CALL_KEPT_EXCLUDED},
+        {"kept-no-way", PTDS_CALL_KEPT_NO_WAY},
+        {"opaque", PTDS_CALL_OPAQUE},
+        {"shim-wait", PTDS_CALL_SHIM_WAIT},
+        {"shim-edge", PTDS_CALL_SHIM_EDGE},
+        {"host-memory", PTDS_CALL_HOST_MEMORY},
+        {"why-pointers", PTDS_OPAQUE_POINTERS << PTDS_CALL_WHY_SHIFT},
+        {"why-event", PTDS_OPAQUE_EVENT << PTDS_CALL_WHY_SHIFT},
+        {"why-graph", PTDS_OPAQUE_GRAPH << PTDS_CALL_WHY_SHIFT},
+        {"why-semaphore", PTDS_OPAQUE_SEMAPHORE << PTDS_CALL_WHY_SHIFT},
+        {"why-value", PTDS_OPAQUE_WAITS_FOR_VALUE << PTDS_CALL_WHY_SHIFT},
     };
     return words;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cases of promises about events that graphs record and wait for, whether they were captured or built, that a context records
-// and waits for, and that a launch records when it begins. Called by the runner (promises.c).
+// Cases of promises about events that graphs record and wait for, whether they were captured or built, that a context
+// records and waits for, and that a launch records when it begins. Called by the runner (promises.c).
 
 #include "tests/apps/handovers/promises.h"
 
@@ -223,7 +223,8 @@ static int context_records(struct promise *p)
 
 // ---- launches that record an event when they begin ----
 
-static void launch_recording(struct promise *p, CUfunction function, uint32_t threads, void **params, CUlaunchAttributeID id)
+static void launch_recording(struct promise *p, CUfunction function, uint32_t threads, void **params,
+                             CUlaunchAttributeID id)
 {
     CUlaunchAttribute attribute = {.id = id};
     CUlaunchConfig config = {.gridDimX = 1,

@@ -170,11 +170,55 @@ static void value(const struct op *op, CUstream s)
         __atomic_store_n(&world.flags[op->flag], 1, __ATOMIC_RELEASE);
 }
 
+static void by_graph(const struct op *op, CUstream s)
+{
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUevent event = world.events[op->event];
+    CU(cuGraphCreate(&graph, 0));
+    if (op->kind == EVENT_RECORD_BY_GRAPH)
+        CU(cuGraphAddEventRecordNode(&node, graph, NULL, 0, event));
+    else
+        CU(cuGraphAddEventWaitNode(&node, graph, NULL, 0, event));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CU(cuGraphLaunch(exec, s));
+    CU(cuGraphExecDestroy(exec)); // runs to its end all the same
+    CU(cuGraphDestroy(graph));
+}
+
+static uint64_t nanoseconds(unsigned spin)
+{
+    return spin ? world.most_us * 1000ull >> (SPIN_LEVELS - 1 - spin) : 0;
+}
+
+static void by_kernel(const struct op *op, CUstream s)
+{
+    CUdeviceptr to = device(&op->to);
+    uint64_t ns = nanoseconds(op->spin);
+    uint32_t words = op->to.words;
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT};
+    CUlaunchConfig config = {.gridDimX = (words + BLOCK - 1u) / BLOCK,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = BLOCK,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .hStream = s,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+    attribute.value.launchCompletionEvent.event = world.events[op->event];
+    CU(cuLaunchKernelEx(&config, world.spin_add, (void *[]){&to, &ns, &words}, NULL));
+}
+
 static void order(const struct op *op, CUstream s)
 {
     switch (op->kind) {
     case EVENT_RECORD: CU(cuEventRecord(world.events[op->event], s)); return;
     case EVENT_WAIT: CU(cuStreamWaitEvent(s, world.events[op->event], 0)); return;
+    case EVENT_RECORD_BY_GRAPH:
+    case EVENT_WAIT_BY_GRAPH: by_graph(op, s); return;
+    case EVENT_RECORD_BY_KERNEL: by_kernel(op, s); return;
     case EVENT_SYNCHRONIZE: CU(cuEventSynchronize(world.events[op->event])); return;
     case EVENT_QUERY: until_ready(query_event, world.events[op->event]); return;
     case STREAM_SYNCHRONIZE: CU(cuStreamSynchronize(s)); return;
@@ -186,8 +230,8 @@ static void order(const struct op *op, CUstream s)
 void act(struct op *op)
 {
     CUstream s = handle(op);
-    if (op->spin)
-        CU(app_spin(&world.app, s, world.most_us * 1000ull >> (SPIN_LEVELS - 1 - op->spin)));
+    if (op->spin && op->kind != EVENT_RECORD_BY_KERNEL)
+        CU(app_spin(&world.app, s, nanoseconds(op->spin)));
     if (op->kind <= KERNEL_EMPTY) {
         kernel(op, s);
         return;

@@ -12,7 +12,7 @@
 
 struct world {
     struct app app;
-    CUfunction fill, copy, add, empty;
+    CUfunction fill, copy, add, spin_add, empty;
     CUdeviceptr memory[MEMS]; /* as the device names it */
     uint32_t *host[MEMS];     /* NULL where the host cannot touch it */
     uint32_t *flags;

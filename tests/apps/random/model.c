@@ -103,6 +103,7 @@ unsigned op_accesses(const struct plan *p, const struct op *op, struct access *a
     case DEVICE_TO_PINNED_SYNC: n = add_access(a, n, op->from, 0); // fall through
     case KERNEL_FILL:
     case KERNEL_ADD_ONE:
+    case EVENT_RECORD_BY_KERNEL:
     case MEMSET:
     case MEMSET_SYNC:
     case PAGEABLE_TO_DEVICE:
@@ -183,13 +184,15 @@ static void issue(struct plan *p, const struct op *op)
     struct access accesses[ACCESSES_MOST];
     struct clock clock = model_next(m, op->stream);
     unsigned count = op_accesses(p, op, accesses);
-    if (op->kind == EVENT_WAIT)
+    if (op->kind == EVENT_WAIT || op->kind == EVENT_WAIT_BY_GRAPH)
         model_join(&clock, &m->events[op->event]);
     if (op->kind == VALUE_WAIT)
         model_join(&clock, &m->flags[op->flag]);
+    if (op->kind == EVENT_RECORD_BY_KERNEL)
+        m->events[op->event] = clock;
     clock.ticks[op->stream]++;
     m->streams[op->stream].last = clock;
-    if (op->kind == EVENT_RECORD)
+    if (op->kind == EVENT_RECORD || op->kind == EVENT_RECORD_BY_GRAPH)
         m->events[op->event] = clock;
     if (op->kind == VALUE_WRITE)
         m->flags[op->flag] = clock;

@@ -105,9 +105,22 @@ static void event(struct plan *p)
     struct op op = fresh(p);
     plan_draw_stream(p, &op);
     op.event = (uint8_t)plan_any(p, EVENTS);
-    op.kind = plan_any(p, 2) ? EVENT_RECORD : EVENT_WAIT;
-    op.spin = op.kind == EVENT_RECORD ? op.spin : 0;
+    op.kind = (uint8_t)(EVENT_RECORD + plan_any(p, 4)); // by a graph, too
+    op.spin = op.kind == EVENT_RECORD || op.kind == EVENT_RECORD_BY_GRAPH ? op.spin : 0;
     plan_emit(p, &op);
+}
+
+// Such an event must not measure.
+static void draw_recording_kernel(struct plan *p, struct op *op)
+{
+    plan_draw_kernel(p, op);
+    op->kind = EVENT_RECORD_BY_KERNEL;
+    op->event = (uint8_t)(plan_any(p, EVENTS) & ~1u);
+}
+
+static void kernel_that_records(struct plan *p)
+{
+    work(p, draw_recording_kernel);
 }
 
 static void make_graph(struct plan *p, unsigned slot)
@@ -324,6 +337,7 @@ static const struct {
     {HOST_READS, 14, host_access},
     {HOST_FUNCTION_WRITES, 7, host_function},
     {EVENT_RECORD, 8, event},
+    {EVENT_RECORD_BY_KERNEL, 4, kernel_that_records},
     {GRAPH_LAUNCH, 7, graph},
     {POOL_ALLOC, 6, pool},
     {SCRATCH_ALLOC, 1, scratch},

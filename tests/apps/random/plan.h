@@ -59,6 +59,9 @@ enum op_kind {
     HOST_WRITES,
     EVENT_RECORD,
     EVENT_WAIT,
+    EVENT_RECORD_BY_GRAPH, /* these two: by a node of a graph that is made for it and launched on the stream */
+    EVENT_WAIT_BY_GRAPH,
+    EVENT_RECORD_BY_KERNEL, /* when it begins; it runs that long, then adds one */
     EVENT_SYNCHRONIZE,
     EVENT_QUERY,
     STREAM_SYNCHRONIZE,
@@ -92,7 +95,8 @@ struct access {
 };
 
 struct op {
-    uint8_t kind, stream, by_name, spin; /* by_name: 0x1 for 0; spin: how long a kernel on the stream runs before */
+    uint8_t kind, stream, by_name,
+        spin; /* by_name: 0x1 for 0; spin: how long a kernel on the stream runs before, or it itself */
     uint8_t event, graph, nodes, capture_mode;
     uint16_t flag;
     uint32_t nodes_at, value, step;

@@ -8,12 +8,14 @@
 
 #include "plan.h"
 
-enum { EDGES_MOST = 12, HOST_TRIES = 10 };
+enum { EDGES_MOST = 12, HOST_TRIES = 10, BY_GRAPH = 3 /* one in so many */ };
 
 static void put(struct plan *p, enum op_kind kind, unsigned stream, unsigned event)
 {
     struct op op = {.kind = (uint8_t)kind, .stream = (uint8_t)stream, .event = (uint8_t)event};
     op.by_name = stream == LEGACY && plan_any(p, 5) == 0;
+    if ((kind == EVENT_RECORD || kind == EVENT_WAIT) && plan_any(p, BY_GRAPH) == 0)
+        op.kind = kind == EVENT_RECORD ? EVENT_RECORD_BY_GRAPH : EVENT_WAIT_BY_GRAPH;
     plan_emit(p, &op);
 }
 

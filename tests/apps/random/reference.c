@@ -67,6 +67,7 @@ void reference_apply(struct plan *p, struct op *op)
     case HOST_WRITES:
     case POOL_ALLOC:
     case SCRATCH_ALLOC: fill(p, op); return;
+    case EVENT_RECORD_BY_KERNEL:
     case KERNEL_ADD_ONE: add_one(p, op); return;
     case KERNEL_ADD: add(p, op); return;
     case KERNEL_COPY:
