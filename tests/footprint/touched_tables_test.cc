@@ -37,6 +37,7 @@ TEST_F(Touched, TablesThatOthersMayHaveFilled)
     EXPECT_EQ(gather(table), "!POINTERS") << "the rest is there all the same";
     CUstreamBatchMemOpParams values[2] = {};
     values[0].operation = CU_STREAM_MEM_OP_WAIT_VALUE_32, values[0].waitValue.address = table;
+    values[0].waitValue.flags = CU_STREAM_WAIT_VALUE_NOR; /* true of any address */
     values[1].operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
     CU(cuMemcpyHtoD(table, words, sizeof words));
     for (CUdeviceptr to : {flag, table}) {
