@@ -243,6 +243,11 @@ void guard_learn(struct call *C)
     }
 }
 
+void guard_context_ended(struct context *context)
+{
+    pool_context_gone(context);
+}
+
 void guard_thread_ends(struct thread *thread)
 {
     if (thread->held)

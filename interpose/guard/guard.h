@@ -68,6 +68,9 @@ void guard_each_lane(struct context *context, void (*each)(CUstream lane, void *
  * any more. */
 void guard_capture_takes(struct stream *stream);
 
+/* The context has ended past the shim. */
+void guard_context_ended(struct context *context);
+
 /* Launches of some graph record the event from now on; waits: wait for it. */
 void guard_event_in_graph(CUevent event, int waits);
 

@@ -39,6 +39,7 @@ void policy_choose(void)
     guard_on = policy->guards && !env->disable;
     memories_gone = guard_on ? guard_memory_gone : NULL;
     state_hooks.context_current = policy->context;
+    state_hooks.context_ended = policy->guards ? guard_context_ended : NULL;
     state_hooks.stream_leaves = policy->stream_gone;
     state_hooks.stream_captures = policy->guards ? guard_capture_takes : NULL;
     state_hooks.graph_event = graph_event;

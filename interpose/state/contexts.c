@@ -39,14 +39,23 @@ static struct context *find_context(CUcontext handle)
     return context;
 }
 
-/* The one that a call which gives out a context of this kind is about. A created one that leaves is gone by then; a primary
- * one is given out again and again. */
+/* A handle that comes with such a context was that entry's, and is no longer: a created one is new each time, primary and
+ * green ones are given out again and again. */
+static int is_anothers(const struct context *entry, uint32_t kind)
+{
+    switch (kind) {
+    case PTDS_CONTEXT_CREATED: return 1;
+    case PTDS_CONTEXT_PRIMARY: return entry->kind == PTDS_CONTEXT_CREATED || entry->kind == PTDS_CONTEXT_GREEN;
+    case PTDS_CONTEXT_GREEN: return entry->kind == PTDS_CONTEXT_CREATED || entry->kind == PTDS_CONTEXT_PRIMARY;
+    default: return 0;
+    }
+}
+
+/* The one that a call which gives out a context of this kind is about. */
 static struct context *find_given(CUcontext handle, uint32_t kind)
 {
     struct context *context = find_context(handle);
-    int is_anothers =
-        kind == PTDS_CONTEXT_CREATED || (kind == PTDS_CONTEXT_PRIMARY && context && context->kind == PTDS_CONTEXT_CREATED);
-    return context && how_gone(context) && is_anothers ? NULL : context;
+    return context && is_anothers(context, kind) ? NULL : context;
 }
 
 /* The device of a context that is current here; a question to no stream, but none is asked during a capture. */
@@ -81,15 +90,45 @@ static void bury_context(struct context *context)
     lock_drop(&contexts_lock);
 }
 
+static int become(struct context *context, uint32_t from, uint32_t to)
+{
+    return context && __atomic_compare_exchange_n(&context->gone, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* It is gone for certain, and what was in it. */
+static void forget_context(struct context *context)
+{
+    if (!context)
+        return;
+    capture_context_gone(context);
+    STATE_TELL(context_seen, context, PTDS_LIFE_GONE);
+    __atomic_store_n(&context->gone, CONTEXT_GONE, __ATOMIC_RELEASE);
+    streams_go_with(context);
+    bury_context(context);
+}
+
+/* It ended, and no call that the shim saw said so. One that leaves is forgotten by the call that destroys it. */
+static void forget_ended(struct context *context)
+{
+    if (!become(context, 0, CONTEXT_LEAVES))
+        return;
+    objects_functions_going();
+    STATE_TELL(context_ended, context);
+    forget_context(context);
+}
+
 static struct context *make_context(CUcontext handle, uint32_t kind, int32_t device)
 {
     if (device < 0 && !find_given(handle, kind))
         device = device_of(handle);
+    struct context *context = find_context(handle);
+    if (context && is_anothers(context, kind))
+        forget_ended(context);
     lock_take(&contexts_lock);
-    struct context *context = find_given(handle, kind);
+    context = find_given(handle, kind);
     int fresh = !context && (context = take_entry());
     if (fresh) {
-        *context = (struct context){.handle = handle, .kind = kind, .device = device, .next = contexts};
+        *context = (struct context){.handle = handle, .kind = kind, .device = device, .next = contexts, .users = 1};
         context->uid = objects_uid(OBJECT_CONTEXT);
         context->legacy_uid = objects_uid(OBJECT_STREAM);
         __atomic_store_n(&contexts, context, __ATOMIC_RELEASE);
@@ -138,22 +177,49 @@ static void offer_context(struct call *C, struct context *context)
         state_hooks.context_current(C, context);
 }
 
+void objects_context_coming(struct call *C)
+{
+    C->word[0] = __atomic_load_n(&uids[OBJECT_CONTEXT], __ATOMIC_RELAXED);
+}
+
+/* Who is called back, or in between, may have seen it already. */
+static int came_with(const struct call *C, CUcontext handle)
+{
+    const struct context *context = find_context(handle);
+    return context && !how_gone(context) && context->uid > C->word[0];
+}
+
 void objects_context_created(struct call *C, const CUcontext *handle)
 {
     if (C->result != CUDA_SUCCESS || !handle || !*handle)
         return;
     C->op = PTDS_OP_CTX_CREATE;
-    C->context = make_context(*handle, PTDS_CONTEXT_CREATED, -1);
+    C->context = came_with(C, *handle) ? find_context(*handle) : make_context(*handle, PTDS_CONTEXT_CREATED, -1);
+    if (C->context)
+        C->context->kind = PTDS_CONTEXT_CREATED;
     offer_context(C, C->context);
 }
 
-void objects_context_green(struct call *C, const CUcontext *handle)
+void objects_context_attached(struct call *C, const CUcontext *handle)
+{
+    if (C->result != CUDA_SUCCESS || !handle || !*handle)
+        return;
+    C->op = PTDS_OP_CTX_CREATE;
+    C->context = objects_context(*handle);
+    if (C->context)
+        __atomic_add_fetch(&C->context->users, 1, __ATOMIC_RELAXED);
+    offer_context(C, C->context);
+}
+
+void objects_context_green(struct call *C, const CUcontext *handle, CUgreenCtx green)
 {
     if (C->result != CUDA_SUCCESS || !handle || !*handle)
         return;
     C->context = make_context(*handle, PTDS_CONTEXT_GREEN, -1);
-    if (C->context)
-        C->context->kind = PTDS_CONTEXT_GREEN;
+    if (!C->context)
+        return;
+    C->context->kind = PTDS_CONTEXT_GREEN;
+    C->context->green = green;
 }
 
 void objects_context_current(struct call *C, CUcontext handle)
@@ -164,30 +230,12 @@ void objects_context_current(struct call *C, CUcontext handle)
     offer_context(C, C->context);
 }
 
-static void become(struct context *context, uint32_t from, uint32_t to)
-{
-    if (context)
-        __atomic_compare_exchange_n(&context->gone, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
 /* Before the call, since afterwards the handle may be another context's at once. */
 void objects_context_gone(struct call *C, CUcontext handle)
 {
     C->context = handle ? find_context(handle) : NULL;
     objects_functions_going();
     become(C->context, 0, CONTEXT_LEAVES);
-}
-
-/* It is gone for certain, and what was in it. */
-static void forget_context(struct context *context)
-{
-    if (!context)
-        return;
-    capture_context_gone(context);
-    STATE_TELL(context_seen, context, PTDS_LIFE_GONE);
-    __atomic_store_n(&context->gone, CONTEXT_GONE, __ATOMIC_RELEASE);
-    streams_go_with(context);
-    bury_context(context);
 }
 
 /* After it: whether it did go. */
@@ -197,6 +245,38 @@ void objects_context_kept(struct call *C)
         forget_context(C->context);
     else
         become(C->context, CONTEXT_LEAVES, 0);
+}
+
+/* The last of those that attached to it ends it, as a destroy does. Of one that was not seen being made nobody knows how
+ * many there are. */
+void objects_context_detaching(struct call *C, CUcontext handle)
+{
+    struct context *context = handle ? find_context(handle) : NULL;
+    C->context = context;
+    if (context && context->kind == PTDS_CONTEXT_CREATED && __atomic_sub_fetch(&context->users, 1, __ATOMIC_ACQ_REL) == 0)
+        objects_context_gone(C, handle);
+}
+
+void objects_context_detached(struct call *C)
+{
+    struct context *context = C->context;
+    if (!context || context->kind != PTDS_CONTEXT_CREATED)
+        return;
+    if (C->result != CUDA_SUCCESS)
+        __atomic_add_fetch(&context->users, 1, __ATOMIC_ACQ_REL);
+    if (how_gone(context) == CONTEXT_LEAVES)
+        objects_context_kept(C);
+}
+
+/* The context that the program got for a green one goes with it. */
+void objects_green_leaving(struct call *C, CUgreenCtx green)
+{
+    struct context *context = __atomic_load_n(&contexts, __ATOMIC_ACQUIRE);
+    while (context && (context->kind != PTDS_CONTEXT_GREEN || context->green != green || how_gone(context)))
+        context = context->next;
+    C->context = green ? context : NULL;
+    objects_functions_going();
+    become(C->context, 0, CONTEXT_LEAVES);
 }
 
 void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)

@@ -18,6 +18,8 @@ struct thread;
 struct state_hooks {
     /* A context has become current outside any capture: time to make streams. */
     void (*context_current)(struct call *C, struct context *context);
+    /* A context has ended, and no call that was seen has destroyed it. */
+    void (*context_ended)(struct context *context);
     /* The program is about to destroy a stream. */
     void (*stream_leaves)(CUstream stream);
     /* A capture is about to take the stream in. */

@@ -30,8 +30,10 @@ struct context {
     uint32_t gone;              /* 0: it lives */
     uint32_t legacy_uid;        /* of its legacy stream */
     uint32_t blocking_captures; /* open captures on blocking and per-thread streams */
+    uint32_t users;             /* of a created one: who created it, and who attached to it */
     uint32_t lanes_refused;     /* no stream could be made for the default stream's work: do not try again */
     uint32_t domain;            /* the guard's number for it, + 1; 0 none yet */
+    CUgreenCtx green;           /* which it stands for; NULL none */
     struct pool *pool;          /* the guard's; NULL none yet */
     struct device_base *device_base;
     struct context *next;
@@ -80,9 +82,14 @@ void objects_stream_left(struct call *C, CUstream stream);
 void objects_event_created(struct call *C, const CUevent *event, unsigned flags);
 void objects_event_gone(struct call *C, CUevent event);
 void objects_event_left(const struct call *C, CUevent event);
-void objects_event_in_graph(CUevent event); /* launches of a graph record it */
+void objects_event_in_graph(CUevent event);  /* launches of a graph record it */
+void objects_context_coming(struct call *C); /* before a context is created */
 void objects_context_created(struct call *C, const CUcontext *context);
-void objects_context_green(struct call *C, const CUcontext *context);
+void objects_context_attached(struct call *C, const CUcontext *context);
+void objects_context_detaching(struct call *C, CUcontext context);
+void objects_context_detached(struct call *C);
+void objects_context_green(struct call *C, const CUcontext *context, CUgreenCtx green);
+void objects_green_leaving(struct call *C, CUgreenCtx green); /* objects_context_kept after it */
 void objects_context_current(struct call *C, CUcontext context);
 void objects_context_gone(struct call *C, CUcontext context);
 void objects_primary_retained(struct call *C, const CUcontext *context, CUdevice device);

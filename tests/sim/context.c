@@ -205,6 +205,37 @@ CUresult impl_cuCtxDestroy(CUcontext ctx)
     return impl_cuCtxDestroy_v2(ctx);
 }
 
+CUresult impl_cuCtxAttach(CUcontext *pctx, unsigned int flags)
+{
+    struct context *ctx;
+    if (!pctx || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    CUresult result = context_need(&ctx);
+    if (result == CUDA_SUCCESS) {
+        ctx->retained++;
+        *pctx = (CUcontext)ctx;
+    }
+    sim_unlock();
+    return result;
+}
+
+CUresult impl_cuCtxDetach(CUcontext handle)
+{
+    struct context *ctx = (struct context *)handle;
+    CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+    sim_lock();
+    if (handle_is(ctx, HANDLE_CONTEXT) && !ctx->primary && ctx == context_current()) {
+        if (ctx->retained)
+            ctx->retained--;
+        else
+            destroy(ctx);
+        result = CUDA_SUCCESS;
+    }
+    sim_unlock();
+    return result;
+}
+
 static CUresult with_live(CUcontext ctx)
 {
     sim_lock();

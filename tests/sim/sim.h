@@ -159,7 +159,7 @@ struct context {
     int device;
     unsigned int flags;
     uint64_t id;
-    unsigned int retained; /* primary contexts only */
+    unsigned int retained; /* of a primary context; else who attached to it beside who created it */
     bool primary, hangs;   /* hangs: SIM_THREAD_END */
     struct stream *legacy;
     struct stream *streams; /* all of them, legacy and per-thread ones included */

@@ -98,6 +98,7 @@ protected:
     static struct context *create(CUcontext handle)
     {
         struct call call = after();
+        objects_context_coming(&call);
         objects_context_created(&call, &handle);
         t_current = handle;
         return call.context;

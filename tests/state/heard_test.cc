@@ -112,7 +112,7 @@ TEST_F(Hears, OfContexts)
     destroy(kTwo);
     EXPECT_EQ(Heard{"context 2 gone, unknown of device -1"}, heard());
     t_current = kTwo;
-    objects_context_green(&call, &kTwo);
+    objects_context_green(&call, &kTwo, nullptr);
     EXPECT_EQ((Heard{"context 3 created, green of device 5", "stream 3 seen, legacy 1 in context 3"}), heard());
     destroy(kOne);
     destroy(context_handle(7)); /* which nobody has seen */

@@ -50,7 +50,7 @@ TEST_F(Lifetime, ACreationThatFailsMakesNothing)
         struct call calls[] = {after(result), after(result), after(result), after(result)};
         objects_context_created(&calls[0], handle);
         objects_primary_retained(&calls[1], handle, 0);
-        objects_context_green(&calls[2], handle);
+        objects_context_green(&calls[2], handle, nullptr);
         objects_context_current(&calls[3], handle != nullptr ? *handle : nullptr);
         for (const struct call &call : calls) {
             EXPECT_EQ(nullptr, call.context);
@@ -306,9 +306,108 @@ TEST_F(Lifetime, WhatAContextIsMayBeLearntLater)
     EXPECT_EQ(PTDS_CONTEXT_PRIMARY, context->kind);
     context = objects_context(kTwo);
     struct call call = after();
-    objects_context_green(&call, &kTwo);
+    objects_context_green(&call, &kTwo, nullptr);
     EXPECT_EQ(context, call.context);
     EXPECT_EQ(PTDS_CONTEXT_GREEN, context->kind);
+}
+
+std::vector<struct context *> g_ended;
+void ended(struct context *context)
+{
+    g_ended.push_back(context);
+}
+
+/* Nobody saw it end, and its handle is a new context's: what was in it is gone. */
+TEST_F(Lifetime, AContextThatEndedPastTheShim)
+{
+    g_ended.clear();
+    state_hooks.context_ended = ended;
+    struct context *context = create(kOne);
+    const uint32_t uid = context->uid, stream_uid = create_stream(kStream);
+    const struct context *again = create(kOne);
+    EXPECT_NE(context, again);
+    EXPECT_NE(uid, again->uid);
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
+    EXPECT_NE(stream_uid, stream(kStream)->uid);
+    EXPECT_EQ(std::vector<CUcontext>{kOne}, alive());
+    EXPECT_EQ(std::vector<struct context *>{context}, g_ended);
+    retain(kOne); /* a primary one by now */
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, again->gone);
+    struct context *primary = retain(kOne);
+    EXPECT_EQ(PTDS_CONTEXT_PRIMARY, primary->kind);
+    EXPECT_EQ(2u, g_ended.size()) << "that one comes again and again";
+    create(kOne);
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, primary->gone);
+    EXPECT_EQ(3u, g_ended.size());
+    state_hooks.context_ended = nullptr;
+}
+
+/* Whom the driver calls back while it makes a context sees it first. */
+TEST_F(Lifetime, AContextThatIsSeenWhileItIsMade)
+{
+    g_ended.clear();
+    state_hooks.context_ended = ended;
+    struct call call = after();
+    objects_context_coming(&call);
+    struct context *context = objects_context(kOne);
+    objects_context_created(&call, &kOne);
+    EXPECT_EQ(context, call.context);
+    EXPECT_EQ(PTDS_CONTEXT_CREATED, context->kind);
+    EXPECT_TRUE(g_ended.empty());
+    state_hooks.context_ended = nullptr;
+}
+
+void detach(CUcontext handle, struct call call, CUresult result = CUDA_SUCCESS)
+{
+    objects_context_detaching(&call, handle);
+    call.result = result;
+    objects_context_detached(&call);
+}
+
+/* Who created it counts, too. */
+TEST_F(Lifetime, TheLastDetachEndsAContext)
+{
+    const struct context *context = create(kOne);
+    for (int i = 0; i < 2; i++) {
+        struct call call = after(i ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+        objects_context_attached(&call, &kOne);
+        EXPECT_EQ(i ? context : nullptr, call.context);
+    }
+    detach(kOne, after());
+    EXPECT_EQ(0u, context->gone);
+    detach(kOne, after(), CUDA_ERROR_UNKNOWN);
+    EXPECT_EQ(0u, context->gone) << "one that fails ends nothing";
+    detach(kTwo, after());
+    detach(nullptr, after());
+    detach(kOne, after());
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, context->gone);
+    EXPECT_EQ(std::vector<CUcontext>{}, alive());
+    context = retain(kOne);
+    detach(kOne, after());
+    EXPECT_EQ(0u, context->gone) << "nobody knows how many there are";
+}
+
+TEST_F(Lifetime, AGreenContextsHandleIsAnotherContext)
+{
+    CUgreenCtx const green = reinterpret_cast<CUgreenCtx>(0x700), other = reinterpret_cast<CUgreenCtx>(0x800);
+    struct call call = after();
+    objects_context_green(&call, &kOne, green);
+    const struct context *first = call.context;
+    objects_context_green(&call, &kTwo, other);
+    const struct context *second = call.context;
+    for (CUresult result : {CUDA_ERROR_UNKNOWN, CUDA_SUCCESS}) {
+        call.result = result;
+        objects_green_leaving(&call, green);
+        EXPECT_EQ(first, call.context);
+        objects_context_kept(&call);
+        EXPECT_EQ(result == CUDA_SUCCESS ? unsigned{CONTEXT_GONE} : 0u, first->gone);
+        EXPECT_EQ(0u, second->gone);
+    }
+    objects_green_leaving(&call, green);
+    EXPECT_EQ(nullptr, call.context);
+    EXPECT_EQ(PTDS_CONTEXT_PRIMARY, retain(kOne)->kind);
+    retain(kTwo); /* whose end nobody has seen */
+    EXPECT_EQ(unsigned{CONTEXT_GONE}, second->gone);
 }
 
 TEST_F(Lifetime, ThePolicyHearsOfAContextThatBecomesCurrent)
