@@ -13,10 +13,13 @@
 #error "libptds is built against the headers of CUDA 13.0 or newer (the result runs on drivers from 11.0 on)"
 #endif
 
-/* cudaEGL.h passes this by value; the shim only hands it on. CUeglFrame, cudaEGL.h 13.0. */
+/* CUeglFrame, cudaEGL.h 13.0, which passes it by value where the shim only hands it on. */
+enum { PTDS_EGL_PLANES = 3, PTDS_EGL_PITCH = 1 };
 struct ptds_egl_frame {
-    void *plane[3];
-    unsigned int fields[9];
+    void *plane[PTDS_EGL_PLANES]; /* arrays or addresses */
+    unsigned int width, height, depth, pitch, planes, channels;
+    unsigned int type; /* PTDS_EGL_PITCH: addresses */
+    unsigned int formats[2];
 };
 
 /* How it is passed by value: where that is by the address of a copy, a wrapper hands that on, and needs no copy of its own.
@@ -42,6 +45,7 @@ GRAPHICS_ENTRY(cuEGLStreamConsumerAcquireFrame, void *, CUgraphicsResource *, CU
 GRAPHICS_ENTRY(cuEGLStreamConsumerReleaseFrame, void *, CUgraphicsResource, CUstream *);
 GRAPHICS_ENTRY(cuEGLStreamProducerPresentFrame, void *, ptds_egl_frame_by_value, CUstream *);
 GRAPHICS_ENTRY(cuEGLStreamProducerReturnFrame, void *, void *, CUstream *);
+GRAPHICS_ENTRY(cuGraphicsResourceGetMappedEglFrame, void *, CUgraphicsResource, unsigned int, unsigned int);
 #undef GRAPHICS_ENTRY
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 static struct map handles; /* CUarray, CUmipmappedArray -> struct memory * */
+static struct map buffers; /* OpenGL's that are mapped -> address */
 
 /* The 2000-era functions have 32-bit pointers. */
 static uint64_t load(const void *at, size_t size)
@@ -93,11 +94,42 @@ void objects_lent(struct call *C, enum ptds_memory_kind kind, const void *pointe
         added(C, kind, base, bytes);
 }
 
+/* An EGL frame's planes are arrays, or lie anywhere in memory whose length nobody tells. */
+void objects_lent_frame(struct call *C, const void *given)
+{
+    const struct ptds_egl_frame *frame = given;
+    for (unsigned i = 0; C->result == CUDA_SUCCESS && frame && i < frame->planes && i < PTDS_EGL_PLANES; i++)
+        objects_lent(C, frame->type == PTDS_EGL_PITCH ? PTDS_MEMORY_EXTERNAL : PTDS_MEMORY_ARRAY, &frame->plane[i],
+                     sizeof frame->plane[i], 0);
+}
+
+static uint64_t key_of(unsigned buffer)
+{
+    return buffer | UINT64_C(1) << 32;
+}
+
+void objects_gl_mapped(struct call *C, unsigned buffer, const void *pointer, size_t pointer_size, uint64_t bytes)
+{
+    objects_lent(C, PTDS_MEMORY_EXTERNAL, pointer, pointer_size, bytes);
+    if (C->op == PTDS_OP_ALLOC)
+        C->op = PTDS_OP_ALLOC_ASYNC; /* it is its stream's work, too */
+    if (C->footprint && C->result == CUDA_SUCCESS && pointer)
+        map_set(&buffers, key_of(buffer), load(pointer, pointer_size));
+}
+
 void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
                          uint64_t height)
 {
     if (C->footprint && C->result == CUDA_SUCCESS && pointer && pitch)
         added(C, PTDS_MEMORY_DEVICE, load(pointer, pointer_size), load(pitch, pitch_size) * height);
+}
+
+/* For put_back. */
+static void keep_place(struct call *C, const struct place *place)
+{
+    C->word[1] = place->begin;
+    C->word[2] = place->end - place->begin;
+    C->word[3] = place->begin + place->shift;
 }
 
 /* Nobody finds it from here on, since the address may be another's before the call is back. */
@@ -109,9 +141,7 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base)
     C->leaving = op == PTDS_OP_ARRAY_DESTROY ? (struct memory *)map_remove(&handles, base) : memories_unmap(base);
     C->object = C->leaving ? C->leaving->uid : 0;
     fp_object(C, op, base);
-    C->word[1] = place.begin; /* for put_back */
-    C->word[2] = place.end - place.begin;
-    C->word[3] = place.begin + place.shift;
+    keep_place(C, &place);
     if (C->leaving)
         touch_whole(&C->touched, C->leaving, 1);
 }
@@ -165,6 +195,23 @@ void objects_freed(struct call *C)
     if (memory->kind == PTDS_MEMORY_PINNED || memory->kind == PTDS_MEMORY_REGISTERED)
         memories_unmap_memory(memory);
     memories_drop(memory);
+}
+
+void objects_gl_unmapping(struct call *C, unsigned buffer)
+{
+    const uint64_t base = C->footprint ? map_remove(&buffers, key_of(buffer)) : 0;
+    const struct place place = memories_find(C->thread, base);
+    if (!base || !place.memory || place.memory->kind != PTDS_MEMORY_EXTERNAL)
+        return;
+    C->leaving = memories_unmap(base);
+    keep_place(C, &place);
+}
+
+void objects_gl_unmapped(struct call *C, unsigned buffer)
+{
+    if (C->leaving && C->result != CUDA_SUCCESS)
+        map_set(&buffers, key_of(buffer), C->word[1]);
+    objects_freed(C);
 }
 
 void objects_device_pointer(struct call *C, const void *pointer, size_t pointer_size, const void *host)
@@ -242,4 +289,5 @@ int allocations_is_there(const struct ptds_rec_MEMORY *record)
 void allocations_after_fork(void)
 {
     map_reset(&handles);
+    map_reset(&buffers);
 }

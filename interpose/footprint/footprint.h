@@ -121,6 +121,11 @@ int footprint_blocks_host(const struct call *C);
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
 /* By a graphics interface, perhaps once more: then it is what it was. bytes 0: how far memory goes is not told. */
 void objects_lent(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);
+void objects_lent_frame(struct call *C, const void *frame);
+/* A buffer of OpenGL's is memory as long as it is mapped. */
+void objects_gl_mapped(struct call *C, unsigned buffer, const void *pointer, size_t pointer_size, uint64_t bytes);
+void objects_gl_unmapping(struct call *C, unsigned buffer);
+void objects_gl_unmapped(struct call *C, unsigned buffer);
 void objects_alloc_pitch(struct call *C, const void *pointer, size_t pointer_size, const void *pitch, size_t pitch_size,
                          uint64_t height);
 void objects_freed(struct call *C);

@@ -255,6 +255,8 @@ void objects_context_detaching(struct call *C, CUcontext handle)
     C->context = context;
     if (context && context->kind == PTDS_CONTEXT_CREATED && __atomic_sub_fetch(&context->users, 1, __ATOMIC_ACQ_REL) == 0)
         objects_context_gone(C, handle);
+    else
+        C->op = PTDS_OP_NONE; /* it lives, and what is in it */
 }
 
 void objects_context_detached(struct call *C)

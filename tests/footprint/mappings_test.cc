@@ -402,6 +402,80 @@ TEST_F(Mappings, LentOnceMore)
     memories_drop(array);
 }
 
+/* The op stays that of its stream's work. */
+TEST_F(Mappings, BuffersOfOpenGL)
+{
+    const auto map_buffer = [this](unsigned buffer, uint64_t address, uint64_t bytes, CUresult result = CUDA_SUCCESS) {
+        struct call made = call(result);
+        fp_opaque(&made, OPAQUE_OTHER);
+        objects_gl_mapped(&made, buffer, &address, sizeof address, bytes);
+        return made;
+    };
+    const auto unmap_buffer = [this](unsigned buffer, CUresult result = CUDA_SUCCESS) {
+        struct call made = call(result);
+        objects_gl_unmapping(&made, buffer);
+        objects_gl_unmapped(&made, buffer);
+    };
+    EXPECT_EQ(PTDS_OP_OPAQUE, map_buffer(1, kBase, 0x1000, CUDA_ERROR_INVALID_VALUE).op);
+    EXPECT_EQ(nullptr, at(kBase));
+    struct call made = map_buffer(1, kBase, 0x1000);
+    EXPECT_EQ(PTDS_OP_ALLOC_ASYNC, made.op);
+    EXPECT_TRUE(made.flags & PTDS_CALL_OPAQUE);
+    EXPECT_EQ(uint64_t{PTDS_MEMORY_EXTERNAL}, made.word[2]);
+    ASSERT_NE(nullptr, at(kBase + 0xfff));
+    EXPECT_EQ(PTDS_MEMORY_EXTERNAL, at(kBase)->kind);
+    const uint32_t uid = at(kBase)->uid;
+    map_buffer(2, kOther, 0x2000);
+    EXPECT_EQ(PTDS_OP_OPAQUE, map_buffer(1, kBase, 0x1000).op) << "where it was";
+    unmap_buffer(3);
+    unmap_buffer(1, CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(uid, at(kBase)->uid);
+    unmap_buffer(1);
+    EXPECT_EQ(nullptr, at(kBase));
+    EXPECT_NE(nullptr, at(kOther + 0x1fff));
+    unmap_buffer(1);
+    unmap_buffer(2);
+    EXPECT_EQ(nullptr, at(kOther));
+    allocations_after_fork();
+}
+
+TEST_F(Mappings, PlanesOfEglFrames)
+{
+    struct ptds_egl_frame frame = {};
+    const auto lend = [&](CUresult result = CUDA_SUCCESS) {
+        struct call made = call(result);
+        objects_lent_frame(&made, &frame);
+    };
+    frame.plane[0] = reinterpret_cast<void *>(kBase + 0x400);
+    frame.plane[1] = reinterpret_cast<void *>(kBase + 0x800);
+    frame.planes = 2;
+    frame.type = PTDS_EGL_PITCH;
+    g_begin = kBase, g_size = 0x4000;
+    lend(CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(nullptr, at(kBase));
+    lend();
+    ASSERT_NE(nullptr, at(kBase));
+    EXPECT_EQ(at(kBase), at(kBase + 0x3fff));
+    EXPECT_EQ(0u, kernels_opaque);
+    g_begin = 0;
+    lend();
+    EXPECT_EQ(OPAQUE_OTHER, kernels_opaque) << "nobody knows how long they are";
+    kernels_opaque = 0;
+    frame.type = 0;
+    frame.planes = 1000;
+    for (uint64_t i = 0; i < 3; i++)
+        frame.plane[i] = reinterpret_cast<void *>(0x6660 + i);
+    lend();
+    for (uint64_t i = 0; i < 3; i++) {
+        struct memory *array = allocations_by_handle(0x6660 + i);
+        ASSERT_NE(nullptr, array);
+        memories_drop(array);
+    }
+    allocations_after_fork();
+    struct call none = call();
+    objects_lent_frame(&none, nullptr);
+}
+
 TEST_F(Mappings, BuffersOfExternalMemory)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC about = {};
