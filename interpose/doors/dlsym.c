@@ -63,40 +63,70 @@ static int is_own(const void *address)
     return (uintptr_t)address >= base && (uintptr_t)address < end;
 }
 
-/* The program found the shim's export. What it would have found without the shim: the driver's, if it is loaded and has
- * the symbol; else nothing, with the error that the real lookup gives. */
-static struct answer for_export(const char *name, const void *caller)
+/* What somebody asks for. */
+struct asked {
+    void *handle;
+    const char *name, *version; /* NULL: any */
+    const void *caller;
+};
+
+static void *ask_real(void *handle, const struct asked *asked)
 {
-    int twin, id = api_find(name, &twin);
-    if (id >= 0 && driver_search(0) && driver_real[id][twin])
-        return (struct answer){1, door_answer(driver_real[id][twin], caller)};
-    /* Past this object there is no such symbol either, and the real lookup says so in its own words. */
-    return (struct answer){1, ptds_real_dlsym(RTLD_NEXT, name)};
+    return asked->version ? ptds_real_dlvsym(handle, asked->name, asked->version) : ptds_real_dlsym(handle, asked->name);
 }
 
-static struct answer for_address(void *found, const char *name, const void *caller)
+static struct answer for_drivers(void *found, const struct asked *asked)
+{
+    int twin;
+    if (driver_row(found, &twin) >= 0)
+        return (struct answer){1, door_answer(found, asked->caller)};
+    void *unknown_twin = driver_twin_by_name(asked->name);
+    if (unknown_twin)
+        found = door_discovered(asked->name, found, unknown_twin, 0, asked->caller);
+    return (struct answer){1, found};
+}
+
+/* A library that is linked with the driver has it in its own scope, beside the program's. Whose scope that is can't be
+ * seen; where nobody is linked with it, it is in none. */
+static int may_be_in_own_scope(const struct asked *asked)
+{
+    struct elf_object object;
+    return elf_containing(asked->caller, &object) && *object.path && driver_is_needed();
+}
+
+/* The program found the shim's export. Without the shim it would have found what comes behind it in the same scope: the
+ * driver's, another library's, or nothing, with the error that the real lookup gives. */
+static struct answer for_export(const struct asked *asked)
+{
+    void *found = ask_real(RTLD_NEXT, asked);
+    int twin, id = api_find(asked->name, &twin);
+    if (found)
+        return driver_owns(found) ? for_drivers(found, asked) : (struct answer){1, found};
+    if (id < 0 || asked->handle != RTLD_DEFAULT || !may_be_in_own_scope(asked) || !driver_search(0) ||
+        !driver_real[id][twin])
+        return (struct answer){1, NULL};
+    ask_real(RTLD_DEFAULT, asked); /* which finds something: dlerror has nothing to say */
+    return (struct answer){1, door_answer(driver_real[id][twin], asked->caller)};
+}
+
+static struct answer for_address(void *found, const struct asked *asked)
 {
     if (!found)
         return go_on; /* once more, by the program itself: then dlerror names the object that asked */
     if (is_own(found))
-        return for_export(name, caller);
-    if (!driver_owns(found))
-        return (struct answer){1, found};
-    int twin;
-    if (driver_row(found, &twin) >= 0)
-        return (struct answer){1, door_answer(found, caller)};
-    void *unknown_twin = driver_twin_by_name(name);
-    if (unknown_twin)
-        found = door_discovered(name, found, unknown_twin, 0, caller);
-    return (struct answer){1, found};
+        return for_export(asked);
+    return driver_owns(found) ? for_drivers(found, asked) : (struct answer){1, found};
 }
 
-static struct answer decide_next(const char *name, const void *caller)
+static struct answer decide_next(const struct asked *asked)
 {
-    void *found = elf_symbol_behind(caller, name, NULL); /* as far as the shim needs to know whether that is the driver */
+    /* As far as the shim needs to know whether that is the driver. */
+    void *found = elf_symbol_behind(asked->caller, asked->name, NULL);
     if (!found || (!is_own(found) && !driver_owns(found)))
         return go_on;
-    return for_address(found, name, caller);
+    if (!is_own(found) && !may_be_in_own_scope(asked) && !ask_real(RTLD_NEXT, asked))
+        return go_on; /* it is loaded, and in no scope */
+    return for_address(found, asked);
 }
 
 /* RTLD_DEFAULT searches the caller's own scope after the global one, so only names that the global scope answers (the
@@ -109,22 +139,22 @@ static int needs_callers_scope(const void *handle, const char *name)
 
 struct answer ptds_dlsym_decide(void *handle, const char *name, const void *caller)
 {
+    const struct asked asked = {handle, name, NULL, caller};
     if (!find_real())
         return (struct answer){1, NULL};
     if (!is_driver_name(name) || needs_callers_scope(handle, name))
         return go_on;
-    if (handle == RTLD_NEXT)
-        return decide_next(name, caller);
-    return for_address(ptds_real_dlsym(handle, name), name, caller);
+    return handle == RTLD_NEXT ? decide_next(&asked) : for_address(ask_real(handle, &asked), &asked);
 }
 
 struct answer ptds_dlvsym_decide(void *handle, const char *name, const char *version, const void *caller)
 {
+    const struct asked asked = {handle, name, version, caller};
     if (!find_real())
         return (struct answer){1, NULL};
     if (!is_driver_name(name) || needs_callers_scope(handle, name))
         return go_on;
     if (handle == RTLD_NEXT)
-        return ptds_real_dlvsym(RTLD_DEFAULT, name, version) ? decide_next(name, caller) : go_on;
-    return for_address(ptds_real_dlvsym(handle, name, version), name, caller);
+        return ptds_real_dlvsym(RTLD_DEFAULT, name, version) ? decide_next(&asked) : go_on;
+    return for_address(ask_real(handle, &asked), &asked);
 }

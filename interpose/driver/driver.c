@@ -212,6 +212,21 @@ int driver_search(int may_load)
     return driver_ready();
 }
 
+static int needs_driver(const struct elf_object *candidate, void *unused)
+{
+    (void)unused;
+    for (const ElfW(Dyn) *entry = candidate->dynamic; entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_NEEDED && strncmp(candidate->strings + entry->d_un.d_val, "libcuda.so", 10) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+int driver_is_needed(void)
+{
+    return elf_each(needs_driver, NULL);
+}
+
 void driver_pin(void)
 {
     if (!driver_ready() || __atomic_exchange_n(&pinned, 1, __ATOMIC_ACQ_REL))

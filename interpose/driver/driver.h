@@ -75,6 +75,9 @@ int driver_search(int may_load);
 /* dlopen, wherever this libc has it. Not inside dlsym. */
 void *driver_load(const char *path, int flags);
 
+/* 1 if a loaded object is linked with the driver. May run inside dlsym. */
+int driver_is_needed(void);
+
 /* Keeps the driver loaded for good, since the shim holds its addresses. Not inside dlsym. */
 void driver_pin(void);
 

@@ -4,6 +4,8 @@
  * symbol at that address, so that the output with the shim can be compared with the output without.
  *
  *     loader_child handles LOCAL|GLOBAL|ABSENT     dlsym and dlvsym in every scope, with dlerror
+ *     loader_child scopes                          the same in the program's scopes, where the driver is in none
+ *     loader_child whose                           of which library what the program's scope has is
  *     loader_child versions                        dlvsym with a version that nobody has
  *     loader_child proc                            cuGetProcAddress
  *     loader_child future                          a function that the table does not know: what was handed out
@@ -81,6 +83,13 @@ void in_scope(const char *scope, void *handle)
     }
 }
 
+void in_programs_scopes()
+{
+    in_scope("default", RTLD_DEFAULT);
+    in_scope("next", RTLD_NEXT);
+    in_scope("program", dlopen(nullptr, RTLD_NOW));
+}
+
 /* Versions that nobody has. */
 int versions()
 {
@@ -101,10 +110,21 @@ int handles(const std::string &mode)
         in_scope("handle", driver);
     if (mode == "LOCAL")
         return 0;
-    in_scope("default", RTLD_DEFAULT);
-    in_scope("next", RTLD_NEXT);
-    in_scope("program", dlopen(nullptr, RTLD_NOW));
+    in_programs_scopes();
     return 0;
+}
+
+int whose()
+{
+    driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    for (const char *name : {"cuInit", "cuMemcpyHtoD_v2", "cuStreamSynchronize"}) {
+        for (void *scope : {RTLD_DEFAULT, RTLD_NEXT, dlopen(nullptr, RTLD_NOW)}) {
+            void *found = dlsym(scope, name);
+            Dl_info info;
+            printf("%s: %s\n", name, found && dladdr(found, &info) ? strrchr(info.dli_fname, '/') : "nothing");
+        }
+    }
+    return driver == nullptr;
 }
 
 int proc()
@@ -214,6 +234,13 @@ int main(int argc, char **argv)
     std::string mode = argc > 1 ? argv[1] : "nothing", argument = argc > 2 ? argv[2] : "";
     if (mode == "handles")
         return handles(argument);
+    if (mode == "scopes") {
+        if (!dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL))
+            return 2;
+        in_programs_scopes();
+    }
+    if (mode == "whose")
+        return whose();
     if (mode == "versions")
         return versions();
     if (mode == "proc")

@@ -89,6 +89,25 @@ TEST(Resolve, VersionsThatNobodyHas)
     expect_as_without(FINDINGS, {"versions"});
 }
 
+/* The driver is loaded, and in the scope of nobody. */
+TEST(Resolve, ADriverThatIsNobodys)
+{
+    expect_as_without(NO_OBJECT, {"scopes"});
+}
+
+/* What stands before the driver in the program's scope, and behind the shim. */
+TEST(Resolve, AnotherLibraryInItsPlace)
+{
+    Command command = plain("loader_child", {"whose"});
+    command.libraries = {fake_driver("")};
+    command.preload = {library("libtrampoline.so")};
+    const Outcome without = run(command);
+    EXPECT_NE(without.out.find("cuInit: /libtrampoline.so"), std::string::npos) << without;
+    command.preload.insert(command.preload.begin(), shim());
+    command.env = {{"PTDS_POLICY", "none"}, {"PTDS_REPORT", "off"}};
+    EXPECT_EQ(run(command).out, without.out);
+}
+
 TEST(Resolve, ErrorsInEveryScope)
 {
     expect_as_without(ALL, {"handles", "GLOBAL"}, "", {"guarded"});
