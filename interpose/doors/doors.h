@@ -54,5 +54,6 @@ void door_proc_address(struct call *C, const char *symbol, void **function, int 
 
 /* In a forked child. */
 void doors_after_fork(void);
+void nvtx_after_fork(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "interpose/base/memory.h"
 #include "interpose/doors/doors.h"
 #include "interpose/doors/enter.h"
+#include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
 #include "interpose/guard/guard.h"
 #include "interpose/footprint/graphs.h"
@@ -43,7 +44,9 @@ static void in_child(void)
 {
     finished = 0;
     memory_after_fork();
+    driver_after_fork();
     doors_after_fork();
+    nvtx_after_fork();
     enter_after_fork();
     thread_after_fork();
     guard_after_fork();

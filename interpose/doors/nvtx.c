@@ -13,6 +13,7 @@
 
 #include "interpose/base/lock.h"
 #include "interpose/base/memory.h"
+#include "interpose/doors/doors.h"
 #include "interpose/env/env.h"
 #include "interpose/record/record.h"
 
@@ -251,4 +252,9 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
         return 0;
     return attach(callbacks, NVTX_CB_MODULE_CORE, core, NVTX_CBID_CORE_SIZE) &&
            attach(callbacks, NVTX_CB_MODULE_CORE2, core2, NVTX_CBID_CORE2_SIZE);
+}
+
+void nvtx_after_fork(void)
+{
+    domains_lock.held = 0;
 }

@@ -212,6 +212,11 @@ int driver_search(int may_load)
     return driver_ready();
 }
 
+void driver_after_fork(void)
+{
+    adopting.held = 0;
+}
+
 static int needs_driver(const struct elf_object *candidate, void *unused)
 {
     (void)unused;

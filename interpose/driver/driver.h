@@ -78,6 +78,9 @@ void *driver_load(const char *path, int flags);
 /* 1 if a loaded object is linked with the driver. May run inside dlsym. */
 int driver_is_needed(void);
 
+/* In a forked child. */
+void driver_after_fork(void);
+
 /* Keeps the driver loaded for good, since the shim holds its addresses. Not inside dlsym. */
 void driver_pin(void);
 

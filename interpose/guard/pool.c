@@ -13,6 +13,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/guard.h"
+#include "interpose/record/devicetimes.h"
 #include "interpose/state/capture.h"
 
 /* Lanes are for the program's streams, too: so many at most for all contexts' default-stream work, one for each in any
@@ -97,16 +98,18 @@ static void follow_legacy(struct context *context, CUstream stream)
 unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flags, int has_priority, int priority)
 {
     struct pool *pool = pool_of(context);
-    if (!pool || pool->count >= count || capture_any() || !REAL(cuStreamCreate) || !REAL(cuEventRecord) ||
-        !REAL(cuStreamWaitEvent) || !REAL(cuStreamSynchronize))
+    if (!pool || pool->count >= count || context->lanes_refused || capture_any() || !REAL(cuStreamCreate) ||
+        !REAL(cuEventRecord) || !REAL(cuStreamWaitEvent) || !REAL(cuStreamSynchronize))
         return pool ? pool->count : 0;
     int saved = errno;
     if (!pool->count && !pool->events)
         pool_make_events(context);
     while (pool->count < count) {
         CUstream stream = NULL;
-        if (!make_stream(&stream, flags, has_priority, priority))
+        if (!make_stream(&stream, flags, has_priority, priority)) {
+            context->lanes_refused = pool->count != 0;
             break;
+        }
         if (flags & CU_STREAM_NON_BLOCKING)
             follow_legacy(context, stream);
         uint32_t uid = objects_own_stream(context, stream, (flags & CU_STREAM_NON_BLOCKING) != 0, priority);
@@ -118,6 +121,8 @@ unsigned guard_make_lanes(struct context *context, unsigned count, unsigned flag
             break;
         }
     }
+    if (pool->count)
+        device_times_ready(context);
     errno = saved;
     return pool->count;
 }

@@ -192,6 +192,8 @@ static void copy_to_lane(CUstream lane, void *from)
 void policy_attributes_copied(struct call *C, CUstream to, CUstream from)
 {
     int to_default = to == CU_STREAM_LEGACY || (to == NULL && !C->twin);
+    if (from == NULL && C->twin)
+        from = CU_STREAM_PER_THREAD;
     if (guard_on && C->result == CUDA_SUCCESS && to_default)
         guard_each_lane(objects_context_now(C->thread), copy_to_lane, from);
 }

@@ -145,6 +145,15 @@ static void release_base(struct device_base *base)
     __atomic_store_n(&base->busy, 0, __ATOMIC_RELEASE);
 }
 
+void device_times_ready(struct context *context)
+{
+    struct device_base *base = device_times_on == ENV_DEVICE_TIMES_SAMPLED ? base_of(context) : NULL;
+    if (!base || base->refused || __atomic_exchange_n(&base->busy, 1, __ATOMIC_ACQUIRE))
+        return;
+    make_base(base);
+    release_base(base);
+}
+
 /* ---- collecting ---- */
 
 static int after_base(const struct device_base *base, CUevent event, int64_t *ns)

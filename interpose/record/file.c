@@ -286,7 +286,13 @@ int file_is_cut(off_t size)
            status.st_size < size;
 }
 
+/* The lock is the parent's, and goes with it. */
 void file_after_fork(void)
 {
+    struct stat status;
+    int saved = errno;
+    if (file.is_open && fstat(file.lock, &status) == 0 && status.st_dev == file.device && status.st_ino == file.inode)
+        close(file.lock);
+    errno = saved;
     memset(&file, 0, sizeof file);
 }

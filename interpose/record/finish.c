@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "analysis/at_exit.h"
@@ -97,9 +98,15 @@ static int is_locked_up(void)
     return 1;
 }
 
+/* The child of a fork that libc does not tell of (_Fork, a system call): all that was recorded is its parent's. */
+static int is_anothers(void)
+{
+    return store_header()->pid != (uint32_t)syscall(SYS_getpid);
+}
+
 void record_finish(void)
 {
-    if (!record_on() || is_locked_up())
+    if (!record_on() || is_anothers() || is_locked_up())
         return;
     bypass_record();
     record_thread_names();

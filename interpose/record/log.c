@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "interpose/base/clock.h"
@@ -25,6 +26,7 @@
 
 int log_file = -1;
 static struct output output = {.file = -1};
+static struct output parents = {.file = -1}; /* what the process wrote to that this one was forked from */
 
 #define SHOWN 3u           /* lines a site gets */
 #define BLOCKED_NS 100000u /* a call of at least this long counts as having blocked */
@@ -69,6 +71,17 @@ static const char *kernel_name(uint32_t uid)
     return name ? name : "";
 }
 
+/* What an earlier run has left goes. Other processes may write to the file at the same time, and each adds to it: the lock
+ * says that there is one. Where there are no locks, there is none. */
+static void take_file(void)
+{
+    int is_parents = parents.file >= 0 && parents.device == output.device && parents.inode == output.inode;
+    int is_taken = flock(output.file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!is_parents && !is_taken && ftruncate(output.file, 0) != 0)
+        errno = 0; /* no file that has a size */
+    (void)flock(output.file, LOCK_SH | LOCK_NB);
+}
+
 void log_start(void)
 {
     const struct env_output_to *to = &env_get()->log;
@@ -78,7 +91,9 @@ void log_start(void)
         output = *output_stderr();
     } else if (to->kind == ENV_OUTPUT_FILE) {
         path_expand(to->path, path, sizeof path);
-        if (!output_open(&output, path, O_TRUNC | O_APPEND))
+        if (output_open(&output, path, O_APPEND))
+            take_file();
+        else
             diag_once(DIAG_ERROR, "PTDS_LOG: cannot write ", path, ": ", strerror(errno), "; the log is off");
     }
     log_file = output.file;
@@ -328,7 +343,9 @@ void log_after_fork(void)
     memset(recent, 0, sizeof recent);
     map_reset(&sites);
     suppressed = 0;
-    if (log_file > STDERR_FILENO)
+    if (log_file > STDERR_FILENO) {
+        parents = output;
         output_close(&output);
+    }
     log_file = output.file = -1;
 }

@@ -31,10 +31,10 @@ struct context {
     uint32_t legacy_uid;        /* of its legacy stream */
     uint32_t blocking_captures; /* open captures on blocking and per-thread streams */
     uint32_t users;             /* of a created one: who created it, and who attached to it */
-    uint32_t lanes_refused;     /* no stream could be made for the default stream's work: do not try again */
-    uint32_t domain;            /* the guard's number for it, + 1; 0 none yet */
-    CUgreenCtx green;           /* which it stands for; NULL none */
-    struct pool *pool;          /* the guard's; NULL none yet */
+    uint32_t lanes_refused; /* the driver made some streams for the default stream's work, and no more: don't ask again */
+    uint32_t domain;        /* the guard's number for it, + 1; 0 none yet */
+    CUgreenCtx green;       /* which it stands for; NULL none */
+    struct pool *pool;      /* the guard's; NULL none yet */
     struct device_base *device_base;
     struct context *next;
     struct retired retired;

@@ -156,10 +156,14 @@ TEST_F(PoolStreams, OfADriverThatRefuses)
     g_left = 2;
     EXPECT_EQ(2u, guard_make_lanes(context_, 5, CU_STREAM_DEFAULT, 0, 0));
     g_left = 1;
-    EXPECT_EQ(3u, guard_make_lanes(context_, 5, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(2u, guard_make_lanes(context_, 5, CU_STREAM_DEFAULT, 0, 0));
+    EXPECT_EQ(1, g_left) << "it is not asked again";
+    g_left = 0;
     struct context *other = fresh();
     EXPECT_EQ(0u, guard_make_lanes(other, 5, CU_STREAM_DEFAULT, 0, 0));
     EXPECT_FALSE(guard_has_lanes(other));
+    g_left = 5;
+    EXPECT_EQ(5u, guard_make_lanes(other, 5, CU_STREAM_DEFAULT, 0, 0)) << "it may not have been ready";
 }
 
 TEST_F(PoolStreams, NotWhileACaptureIsOpen)

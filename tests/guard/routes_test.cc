@@ -377,23 +377,25 @@ TEST_F(Routes, AttributesOfTheDefaultStreamAreItsLanesToo)
     EXPECT_EQ(Set{}, sets(0, CUDA_SUCCESS));
     EXPECT_EQ(Set{}, sets(PTDS_CALL_LEGACY, CUDA_ERROR_INVALID_VALUE));
     struct stream *s = stream("S"), *t = stream("T");
-    const auto copies = [&](CUstream to, uint8_t twin, CUresult result) {
+    const auto copies = [&](CUstream to, uint8_t twin, CUresult result, CUstream from) {
         g_set.clear();
         C->twin = twin;
         C->result = result;
         errno = ENOTTY;
-        policy_attributes_copied(C, to, s->handle);
+        policy_attributes_copied(C, to, from);
         EXPECT_EQ(ENOTTY, errno);
         return g_set.size();
     };
-    EXPECT_EQ(4u, copies(nullptr, 0, CUDA_SUCCESS));
+    EXPECT_EQ(4u, copies(nullptr, 0, CUDA_SUCCESS, s->handle));
     EXPECT_EQ("L3 from S", g_set.back());
-    EXPECT_EQ(4u, copies(CU_STREAM_LEGACY, 1, CUDA_SUCCESS));
-    EXPECT_EQ(0u, copies(nullptr, 1, CUDA_SUCCESS)) << "the thread's";
-    EXPECT_EQ(0u, copies(t->handle, 0, CUDA_SUCCESS));
-    EXPECT_EQ(0u, copies(nullptr, 0, CUDA_ERROR_INVALID_VALUE));
+    EXPECT_EQ(4u, copies(CU_STREAM_LEGACY, 1, CUDA_SUCCESS, s->handle));
+    EXPECT_EQ(4u, copies(CU_STREAM_LEGACY, 1, CUDA_SUCCESS, nullptr));
+    EXPECT_EQ("L3 from " + named(CU_STREAM_PER_THREAD), g_set.back()) << "the thread's";
+    EXPECT_EQ(0u, copies(nullptr, 1, CUDA_SUCCESS, s->handle)) << "the thread's";
+    EXPECT_EQ(0u, copies(t->handle, 0, CUDA_SUCCESS, s->handle));
+    EXPECT_EQ(0u, copies(nullptr, 0, CUDA_ERROR_INVALID_VALUE, s->handle));
     guard_on = 0;
-    EXPECT_EQ(0u, copies(nullptr, 0, CUDA_SUCCESS));
+    EXPECT_EQ(0u, copies(nullptr, 0, CUDA_SUCCESS, s->handle));
     EXPECT_EQ(Set{}, sets(PTDS_CALL_LEGACY, CUDA_SUCCESS));
 }
 

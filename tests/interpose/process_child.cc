@@ -7,6 +7,7 @@
  *     hold N           N launches, prints "ready", waits to be killed or, on a byte in the file argv[3], goes on and exits
  *     fork-before N    forks before its first call; parent and child work
  *     fork-after N     works, forks; the child works N+1 more, the parent N+2 more
+ *     fork-raw N       the same, by the kernel alone: libc does not tell of it
  *     fork-quiet N     works, forks; the child does nothing of CUDA
  *     exec N           works, then becomes "work N"
  *     exec-bare N      works, then becomes a program without CUDA
@@ -41,6 +42,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -113,13 +115,13 @@ int fork_before(int times)
     return child ? wait_for(child) : 6;
 }
 
-int fork_after(int times, bool quiet)
+int fork_after(int times, const std::string &mode)
 {
     start();
     work(times);
-    pid_t child = fork();
+    pid_t child = mode == "fork-raw" ? pid_t(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)) : fork();
     if (!child) {
-        if (!quiet) {
+        if (mode == "fork-after") {
             driver.create(&driver.context, 0, 0);
             work(times + 1);
         }
@@ -332,8 +334,8 @@ int main(int argc, char **argv)
     const char *argument = argc > 3 ? argv[3] : nullptr;
     if (mode == "fork-before")
         return fork_before(times);
-    if (mode == "fork-after" || mode == "fork-quiet")
-        return fork_after(times, mode == "fork-quiet");
+    if (mode == "fork-after" || mode == "fork-quiet" || mode == "fork-raw")
+        return fork_after(times, mode);
     if (mode == "hold")
         return hold(times, argument);
     if (mode == "detached")

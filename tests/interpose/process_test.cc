@@ -247,6 +247,18 @@ TEST(Process, AChildWithoutCudaLeavesNothing)
     EXPECT_EQ(outcome.err.find("pid " + forked(outcome).first), std::string::npos) << outcome;
 }
 
+/* All that it has is its parent's, and it says nothing of it. */
+TEST(Process, AChildThatNobodyTellsOf)
+{
+    Folder folder;
+    Outcome outcome = run(child("fork-raw", 20, {{"PTDS_TRACE", folder / "trace"}, {"PTDS_REPORT", "summary"}}));
+    EXPECT_EQ(outcome.exit, 5) << outcome;
+    EXPECT_EQ(forked(outcome).second, 6);
+    expect_launches(folder / "trace", 42, true, outcome.pid);
+    EXPECT_NE(outcome.err.find("42 operations"), std::string::npos) << outcome;
+    EXPECT_EQ(outcome.err.find("20 operations"), std::string::npos) << outcome;
+}
+
 /* What the process did before stays beside what it does as another program. */
 TEST(Process, Exec)
 {

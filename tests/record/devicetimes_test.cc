@@ -338,6 +338,21 @@ TEST_F(DeviceTimes, MomentsToCountFrom)
     EXPECT_EQ(first + 1, times().back().base);
 }
 
+/* What is made early is not made in the middle of the work. */
+TEST_F(DeviceTimes, WhatALaneComesWith)
+{
+    device_times_ready(here_);
+    device_times_ready(here_);
+    g_streams = CUDA_ERROR_OUT_OF_MEMORY;
+    of(4000);
+    EXPECT_GT(times().size(), 4u);
+    device_times_after_fork();
+    struct context other = {};
+    device_times_ready(&other);
+    EXPECT_EQ(nullptr, other.device_base) << "not where nobody asked for it";
+    device_times_start();
+}
+
 /* Where there is none to be had what has ended is given up, so that it holds up nothing. */
 TEST_F(DeviceTimes, WhereNoMomentIsToBeHad)
 {

@@ -162,6 +162,19 @@ protected:
         g_mine.clear();
         g_between = nullptr;
     }
+    /* In a child, while the parent lives and keeps its lock. */
+    static void forked()
+    {
+        struct stat wanted = {}, status = {};
+        const bool is_there = file_path() != nullptr && stat(file_path(), &wanted) == 0;
+        for (int file = 900; is_there && file < 1024; file++) {
+            if (fstat(file, &status) == 0 && status.st_dev == wanted.st_dev && status.st_ino == wanted.st_ino) {
+                fcntl(file, F_DUPFD_CLOEXEC, 900);
+                break;
+            }
+        }
+        file_after_fork();
+    }
     /* Said once a process: each in a child of its own. What it says of a failed expectation is on stderr. */
     static void apart(const std::function<void()> &what)
     {

@@ -4,6 +4,8 @@
  */
 #include "tests/record/faults.h"
 
+#include <sys/wait.h>
+
 namespace
 {
 
@@ -18,6 +20,34 @@ TEST_F(File, ItsLockIsHeld)
     EXPECT_EQ(Asked{"trace"}, folder_.files());
 }
 
+/* A child that goes on does not keep it. */
+TEST_F(File, ItsLockEndsWithTheProcess)
+{
+    int gate[2];
+    ASSERT_EQ(0, pipe(gate));
+    const pid_t parent = fork();
+    if (parent == 0) {
+        char unused;
+        if (file_open(path_.c_str()) && fork() == 0) {
+            close(gate[1]);
+            file_after_fork();
+            (void)!read(gate[0], &unused, 1); /* until the test is over */
+        }
+        _exit(0);
+    }
+    ASSERT_EQ(parent, waitpid(parent, nullptr, 0));
+    const long other = syscall(SYS_openat, AT_FDCWD, path_.c_str(), O_RDWR);
+    int taken = -1;
+    for (int tries = 0; tries < 500 && taken != 0; tries++) {
+        usleep(10000);
+        taken = int(syscall(SYS_flock, other, LOCK_EX | LOCK_NB));
+    }
+    EXPECT_EQ(0, taken);
+    close(int(other));
+    close(gate[0]);
+    close(gate[1]);
+}
+
 TEST_F(File, WhereNamesAreTaken)
 {
     const Taken taken(path_);
@@ -28,7 +58,7 @@ TEST_F(File, WhereNamesAreTaken)
         EXPECT_EQ(before, descriptors()) << "its lock is out of the way of the program's";
         name = path_ + "." + pid_ + (i > 0 ? "." + std::to_string(i + 1) : "");
         EXPECT_STREQ(name.c_str(), file_path());
-        file_after_fork(); /* and keeps its lock, as the parent does */
+        forked(); /* and keeps its lock, as the parent does */
     }
     EXPECT_EQ(6u, folder_.files().size());
 }
@@ -44,7 +74,7 @@ TEST_F(File, AHundredNames)
             taken.emplace_back(path_ + "." + std::to_string(getpid()) + "." + std::to_string(i));
         EXPECT_EQ(1, file_open(path_.c_str()));
         EXPECT_EQ(path_ + "." + std::to_string(getpid()) + ".99", file_path());
-        file_after_fork();
+        forked();
         g_mine = path_;
         EXPECT_EQ(0, file_open(path_.c_str()));
         EXPECT_EQ(nullptr, file_path());
@@ -63,11 +93,11 @@ TEST_F(File, WithoutLocks)
     g_errors["flock"] = {ENOLCK, ENOLCK};
     EXPECT_EQ(1, file_open(path_.c_str()));
     EXPECT_EQ(path_ + "." + pid_, file_path());
-    file_after_fork();
+    forked();
     g_errors["flock"] = {ENOLCK};
     EXPECT_EQ(1, file_open((folder_ / "fresh").c_str()));
     EXPECT_EQ(folder_ / "fresh", file_path());
-    file_after_fork();
+    forked();
     g_errors["flock"] = {EWOULDBLOCK};
     EXPECT_EQ(1, file_open((folder_ / "other").c_str()));
     EXPECT_EQ(folder_ / ("other." + pid_), file_path()) << "somebody who saw it in that moment has it";
@@ -82,7 +112,7 @@ TEST_F(File, ANameThatComesAndGoes)
     EXPECT_EQ(1, file_open(path_.c_str()));
     EXPECT_EQ(15u, g_asked.size());
     EXPECT_STREQ(path_.c_str(), file_path());
-    file_after_fork();
+    forked();
     apart([this] {
         Said said;
         g_asked.clear();
@@ -129,7 +159,7 @@ TEST_F(File, DescriptorZero)
         std::ofstream(path).close();
         EXPECT_EQ(nullptr, file_map(0, 4096)) << "another file";
         EXPECT_EQ(-1, fcntl(0, F_GETFD));
-        file_after_fork();
+        forked();
     }
     apart([this] {
         file_open((folder_ / "given up").c_str());
@@ -228,7 +258,7 @@ TEST_F(File, WhichTraceIsOfAnotherRun)
                                                                                : path + "." + std::to_string(row.pid))
                                                                 .size() +
                                                             (!kept && runs ? sizeof(struct ptds_trace_header) : 0));
-            file_after_fork();
+            forked();
         }
     }
 }
@@ -257,7 +287,7 @@ TEST_F(File, WhereAnotherRunsTraceGoes)
         EXPECT_EQ(path + row.own, file_path());
         EXPECT_EQ(row.own.empty() ? (Asked{"trace", row.last.substr(5)}) : (Asked{"trace", "trace" + row.own}),
                   folder.files());
-        file_after_fork();
+        forked();
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cfenv>
 #include <fcntl.h>
 #include <fstream>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -343,8 +344,11 @@ TEST_F(Log, TicksAreTurnedIntoTime)
 
 TEST_F(Log, TheFileIsBegunAnewAndNoErrorIsLeft)
 {
-    call(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, &here_, kLong);
     log_after_fork();
+    path_ = folder_ / "other";
+    *setting() = {ENV_OUTPUT_FILE, path_.c_str()};
+    std::ofstream(path_) << "an earlier run's\n";
+    errno = ENOTTY;
     log_start();
     EXPECT_EQ("", ptds::read_file(path_));
     errno = ENOTTY;
@@ -368,7 +372,29 @@ TEST_F(Log, AForkedChildHasNone)
     for (int i = 0; i < 3; i++)
         call(API_cuCtxSynchronize, PTDS_OP_CTX_SYNC, &here_, kLong);
     log_finish();
-    EXPECT_EQ(3u, lines().size()) << "the sites are counted anew, and nothing was left out";
+    EXPECT_EQ(6u, lines().size()) << "beside the parent's: the sites are counted anew, and nothing was left out";
+}
+
+/* Another process's. */
+TEST_F(Log, AFileThatIsBeingWritten)
+{
+    for (const bool is_held : {true, false}) {
+        path_ = folder_ / (is_held ? "held" : "left");
+        std::ofstream(path_) << "before\n";
+        const int other = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+        ASSERT_EQ(0, flock(other, LOCK_SH));
+        if (!is_held)
+            close(other);
+        log_after_fork();
+        *setting() = {ENV_OUTPUT_FILE, path_.c_str()};
+        log_start();
+        EXPECT_EQ(is_held ? "before\n" : "", ptds::read_file(path_));
+        const int later = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+        EXPECT_NE(0, flock(later, LOCK_EX | LOCK_NB)) << "it says so itself";
+        close(later);
+        if (is_held)
+            close(other);
+    }
 }
 
 TEST_F(Log, StderrStaysOpen)
