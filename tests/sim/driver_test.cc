@@ -262,6 +262,17 @@ TEST_F(Driver, ContextsStackAndDevicesAreApart)
     EXPECT_EQ(CUDA_SUCCESS, cuMemcpyDtoH_v2(&got, here + 63, 1));
     EXPECT_EQ(9, got);
     EXPECT_EQ(CUDA_SUCCESS, cuCtxDestroy_v2(created));
+    EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(created));
+    ASSERT_EQ(CUDA_SUCCESS, cuCtxCreate_v2(&created, 0, 0));
+    CUcontext attached = nullptr, now = nullptr;
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxAttach(&attached, 0));
+    EXPECT_EQ(created, attached);
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxDetach(created));
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxGetCurrent(&now));
+    EXPECT_EQ(created, now) << "whoever created it has it still";
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxDetach(created));
+    EXPECT_EQ(CUDA_SUCCESS, cuCtxGetCurrent(&now));
+    EXPECT_NE(created, now);
     EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2(created));
     EXPECT_EQ(CUDA_SUCCESS, cuMemFree_v2(here));
 }
