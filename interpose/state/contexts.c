@@ -281,6 +281,19 @@ void objects_green_leaving(struct call *C, CUgreenCtx green)
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
+/* Memory that was allocated in it is the device's, and stays: the record names no context. */
+void objects_green_left(struct call *C)
+{
+    struct context *context = C->context;
+    C->context = NULL;
+    if (context && C->result == CUDA_SUCCESS) {
+        STATE_TELL(context_ended, context);
+        forget_context(context);
+    } else {
+        become(context, CONTEXT_LEAVES, 0);
+    }
+}
+
 void objects_primary_retained(struct call *C, const CUcontext *handle, CUdevice device)
 {
     if (C->result != CUDA_SUCCESS || !handle || !*handle)

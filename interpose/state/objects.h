@@ -89,7 +89,8 @@ void objects_context_attached(struct call *C, const CUcontext *context);
 void objects_context_detaching(struct call *C, CUcontext context);
 void objects_context_detached(struct call *C);
 void objects_context_green(struct call *C, const CUcontext *context, CUgreenCtx green);
-void objects_green_leaving(struct call *C, CUgreenCtx green); /* objects_context_kept after it */
+void objects_green_leaving(struct call *C, CUgreenCtx green);
+void objects_green_left(struct call *C);
 void objects_context_current(struct call *C, CUcontext context);
 void objects_context_gone(struct call *C, CUcontext context);
 void objects_primary_retained(struct call *C, const CUcontext *context, CUdevice device);

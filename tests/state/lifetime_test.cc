@@ -399,7 +399,8 @@ TEST_F(Lifetime, AGreenContextsHandleIsAnotherContext)
         call.result = result;
         objects_green_leaving(&call, green);
         EXPECT_EQ(first, call.context);
-        objects_context_kept(&call);
+        objects_green_left(&call);
+        EXPECT_EQ(nullptr, call.context) << "what was allocated in it stays";
         EXPECT_EQ(result == CUDA_SUCCESS ? unsigned{CONTEXT_GONE} : 0u, first->gone);
         EXPECT_EQ(0u, second->gone);
     }
