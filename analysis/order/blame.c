@@ -98,9 +98,9 @@ static void set_pair(struct verdicts *v, struct edge *edge, const struct known *
  * about one that is not. */
 static enum edge_loss loss_of(const struct open_edge *open, const struct blame *what)
 {
-    if (!open->given_up || !what->given_up)
-        return LOSS_NONE;
-    return what->verdict == VERDICT_NEEDED ? LOSS_DEFINITE : LOSS_POSSIBLE;
+    enum edge_loss most = what->verdict == VERDICT_NEEDED ? LOSS_DEFINITE : LOSS_POSSIBLE,
+                   loss = open->given_up < what->given_up ? open->given_up : what->given_up;
+    return loss < most ? loss : most;
 }
 
 /* A conflict makes it needed for good; else the first doubt stays, but that two operations use the same memory tells
@@ -125,7 +125,7 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
         (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_MAYBE_NEEDED))))
         set_pair(v, edge, step, what);
     edge->loss = loss > edge->loss ? loss : edge->loss;
-    open->shown = edge->verdict == VERDICT_NEEDED && (!open->given_up || edge->loss == LOSS_DEFINITE);
+    open->shown = edge->verdict == VERDICT_NEEDED && edge->loss == open->given_up;
     return open->shown || (doubt && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE));
 }
 

@@ -155,11 +155,13 @@ static ASIDE void overtake(struct verdicts *v, const struct memory *memory, cons
                            const struct touch *second)
 {
     bool small = second->access == ACCESS_READ && second->extent == EXTENT_EXACT && second->hi - second->lo < SMALL_COPY;
-    if (!small || first->touch.access == ACCESS_READ || !kept_by_nothing_asked(v, &first->end, first->op) ||
-        (v->overtakes && v->overtaken.definite))
+    if (!small || first->touch.access == ACCESS_READ || (v->overtakes && v->overtaken.definite))
+        return;
+    enum edge_loss overtaken = kept_by_nothing_asked(v, &first->end, first->op);
+    if (overtaken == LOSS_NONE)
         return;
     conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &v->overtaken);
-    v->overtaken.definite &= !is_across_a_gap(v, first->op);
+    v->overtaken.definite &= overtaken == LOSS_DEFINITE && !is_across_a_gap(v, first->op);
     v->overtakes = true;
 }
 

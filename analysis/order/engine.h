@@ -45,8 +45,8 @@ struct open_edge {
     struct edge edge;
     uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
     bool limited, lost, raced;
-    bool shown;    /* its pair is the one to show */
-    bool given_up; /* the policy took the order away */
+    bool shown;              /* its pair is the one to show */
+    enum edge_loss given_up; /* whether the policy took the order away */
     uint64_t made;
 };
 
@@ -216,6 +216,8 @@ void lanes_forget(struct known_list *list, uint32_t kept); /* all but the first 
 void joins_implicit(struct verdicts *v, uint32_t lane);
 void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane);
 const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation);
+/* Whether a recording that is not found may be there all the same: another process's, or one that the trace lost. */
+bool events_are_unseen(const struct verdicts *v, uint32_t uid, uint32_t generation);
 void events_wait(struct verdicts *v, const struct event *event, uint32_t lane);
 void events_forget(struct verdicts *v, uint32_t uid);
 void events_free(struct verdicts *v);
@@ -260,8 +262,8 @@ struct blame {
     enum verdict_reason reason;
     const struct edge_pair *pair; /* may be NULL; or, to be described when it is asked for: */
     const struct blame_meeting *meeting;
-    bool given_up; /* nothing holds the pair any more */
-    bool partly;   /* of a way that may be remembered in part only */
+    enum edge_loss given_up; /* whether nothing holds the pair any more */
+    bool partly;             /* of a way that may be remembered in part only */
 };
 static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
 {
@@ -340,20 +342,21 @@ void signatures_free(struct verdicts *v);
 
 /* kept.c */
 bool kept_begin(struct verdicts *v, struct model *model); /* false without memory */
-/* Whether nothing orders this behind operation `op`, which legacy put before it. */
+/* Whether nothing orders this behind operation `op`, which legacy put before it; LOSS_POSSIBLE: nobody knows. */
 enum kept_at {
     KEPT_AT_CALL,   /* the call at hand, and what it submits */
     KEPT_AT_RETURN, /* its return, if it completes anything */
     KEPT_BY_NOW     /* what the host may do now that a wait has returned, that one and those before it */
 };
-bool kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at);
-static inline bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
+enum edge_loss kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at);
+static inline enum edge_loss kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op,
+                                              enum kept_at at)
 {
-    return v->kept != NULL && v->kept->takes && kept_not(v, first, op, at);
+    return v->kept != NULL && v->kept->takes ? kept_not(v, first, op, at) : LOSS_NONE;
 }
 /* Whether nothing but implicit order puts the call at hand behind operation `op`: not even the same stream. Only where
  * kept->overtakes. */
-bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
+enum edge_loss kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
 void kept_end(struct verdicts *v);
 
 /* sweep.c: forgets what nothing can depend on any more */

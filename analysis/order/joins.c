@@ -104,7 +104,13 @@ static struct event *event_of(const struct verdicts *v, uint32_t uid)
 const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation)
 {
     const struct event *event = generation != 0 ? event_of(v, uid) : NULL;
-    return event != NULL && event->generation == generation ? event : NULL;
+    bool is_there = event != NULL && event->generation == generation;
+    return is_there && !order_event_is_outside(&v->model->events, uid) ? event : NULL;
+}
+
+bool events_are_unseen(const struct verdicts *v, uint32_t uid, uint32_t generation)
+{
+    return generation != 0 || order_event_is_outside(&v->model->events, uid);
 }
 
 static struct event *event_for(struct verdicts *v, uint32_t uid)

@@ -358,7 +358,7 @@ void touches_of_free(struct verdicts *v, const struct call_view *view, const str
         memory->opened--;
         return;
     }
-    if (cover != NULL || call->r.op == PTDS_OP_UNMAP) /* which waits for nothing: what the host knew has to do */
+    if (cover != NULL || view->scope == WAIT_NONE) /* that one waits for nothing: what the host knew has to do */
         accesses_touch(v, &by, memories_whole(v, memory),
                        &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
     memories_remove(v, memory);

@@ -130,7 +130,7 @@ static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *
     const struct event *event = events_find(v, call->object, call->generation);
     if (event != NULL)
         events_wait(v, event, lane);
-    else if (call->generation != 0)
+    else if (events_are_unseen(v, call->object, call->generation))
         v->unseen_order = v->now;
 }
 

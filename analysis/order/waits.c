@@ -121,7 +121,7 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
 {
     const struct event *event = events_find(v, call->object, call->generation);
     if (event == NULL) {
-        v->unseen_order = call->generation != 0 ? v->now : v->unseen_order;
+        v->unseen_order = events_are_unseen(v, call->object, call->generation) ? v->now : v->unseen_order;
         return;
     }
     if (!vclock_join(&cover->expl, &event->expl) || !vclock_raise(&cover->expl, event->lane, event->op))
