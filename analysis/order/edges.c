@@ -35,7 +35,7 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
     made->edge.pair = (struct edge_pair){0};
     made->refs = 1;
     made->made = v->now;
-    made->limited = made->raced = made->shown = false;
+    made->limited = made->raced = made->shown = made->unsure = false;
     made->given_up = LOSS_NONE;
     made->lost = context->clean < v->lost_at; /* it may be there for what is not in the trace */
     v->open++;
@@ -69,7 +69,7 @@ ASIDE void edges_settle(struct verdicts *v, uint32_t at)
     if (open->edge.verdict == VERDICT_NOT_NEEDED) {
         if (open->raced)
             doubt(&open->edge, REASON_RACE);
-        else if (open->lost || v->all_lost || open->made <= v->lost_at)
+        else if (open->lost || v->all_lost || open->made <= v->lost_at || v->unsure_edges)
             doubt(&open->edge, REASON_LOST);
         else if (open->limited || v->limited)
             doubt(&open->edge, REASON_LIMIT);

@@ -46,6 +46,7 @@ struct open_edge {
     uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
     bool limited, lost, raced;
     bool shown;              /* its pair is the one to show */
+    bool unsure;             /* of a stream of unknown kind: it may not be there */
     enum edge_loss given_up; /* whether the policy took the order away */
     uint64_t made;
 };
@@ -145,6 +146,7 @@ struct verdicts {
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
+    bool unsure_edges;     /* there are, or were, such */
     bool moved;            /* the policy took legacy work elsewhere */
     size_t defined;        /* memories whose calls are not in the trace: how many are there by now */
     uint64_t defined_next; /* ticks: when another one is */
@@ -233,6 +235,14 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
 /* The edge orders this operation and the call at hand, or with `cover` its return: does it still? */
 void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, const struct cover *cover);
 void edges_settle(struct verdicts *v, uint32_t edge);
+/* The edge is one of this lane's, of whose stream the kind may be unknown. */
+static INLINE void edges_of_lane(struct verdicts *v, uint32_t edge, const struct lane *lane)
+{
+    if (lane->sure || edge == NO_EDGE)
+        return;
+    v->edges.items[edge].unsure = true;
+    v->unsure_edges = true;
+}
 static INLINE void edges_keep(struct verdicts *v, uint32_t edge)
 {
     if (edge != NO_EDGE)
@@ -280,6 +290,8 @@ static inline uint64_t blame_full(const struct verdicts *v, const struct blame *
 }
 /* `op` of lane `about` comes before the call at hand in full order, not in the explicit one; and it is not settled. */
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* Whether that is so only if a stream of unknown kind takes part in implicit order. */
+bool blame_is_unsure(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
 /* Whether a doubt about an operation of lane `about` changes nothing, because it was blamed before. `own`: what the lane
  * knows of the other one. */
 static INLINE bool blame_came_that_way(const struct way *way, uint64_t op, uint64_t own)

@@ -24,8 +24,10 @@ static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t
         uint32_t other = recent.items[i];
         if (!is_new(v, at, other))
             continue;
-        if (edge == NO_EDGE)
+        if (edge == NO_EDGE) {
             edge = edges_new(v, context, kind, lanes_end(v, &lanes_at(v, context->queue)->newest));
+            edges_of_lane(v, edge, lanes_at(v, at));
+        }
         lanes_learn_last(v, at, other, edge);
     }
     return edge;
@@ -46,6 +48,7 @@ static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint3
         uint32_t other = recent.items[i], edge = NO_EDGE;
         if (is_new(v, at, other)) {
             edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest));
+            edges_of_lane(v, edge, lanes_at(v, other));
             lanes_learn_last(v, at, other, edge);
         }
         if (lanes_at(v, other)->foreign_at > before)

@@ -72,6 +72,7 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const stru
     if (newest == NO_LANE)
         return;
     edge = edges_new(v, context, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest));
+    edges_of_lane(v, edge, lanes_at(v, newest));
     for (size_t i = 0; i < count; i++)
         if (cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge))
             edges_bring(v, edge, &lanes_at(v, lanes[i])->newest, cover);
