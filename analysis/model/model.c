@@ -18,6 +18,7 @@ void model_begin(struct model *model, const struct trace *trace)
         model->entered = calloc(MODEL_ENTERED, sizeof *model->entered);
     model_cost_begin(model);
     device_times_begin(&model->device, trace);
+    model_pooled_begin(model);
 }
 
 /* `counts` is a number: nobody can guess it, least of all the processor. What stands beyond the count means nothing. */
@@ -121,6 +122,8 @@ static bool look_at_class(struct model *model, const struct call *call, struct c
         view->context = model->streams.items[view->target].context;
     }
     model_classify(view);
+    if (call->r.op == PTDS_OP_FREE)
+        model_classify_free(model, view);
     view->plain = call->r.op == PTDS_OP_LAUNCH && view->work && view->asked != MODEL_NO_SLOT && view->scope == WAIT_NONE &&
                   !(call->r.flags & PTDS_CALL_TIMED);
     return true;
@@ -322,6 +325,10 @@ static ASIDE void leave_call(struct model *model, const struct call_view *view)
         hold_leave(model, view);
     if (call->op == PTDS_OP_EVENT_DESTROY && view->succeeded)
         model_forget_event(model, call->object);
+    if (call->op == PTDS_OP_EVENT_CREATE && view->succeeded)
+        model_note_event(model, view);
+    if (view->succeeded)
+        model_note_pooled(model, view->call);
 }
 
 /* Whether the stream's next operation comes after nothing new. */
@@ -377,6 +384,7 @@ void model_end(struct model *model)
     id_map_free(&model->slot_by_uid);
     id_map_free(&model->context_by_uid);
     id_map_free(&model->thread_by_uid);
+    id_map_free(&model->pooled);
     vclock_free(&model->done);
     vclock_free(&model->landed);
     vclock_free(&model->covered);

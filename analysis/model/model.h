@@ -140,6 +140,7 @@ struct model {
     TABLE_OF(uint32_t) threads; /* uids */
     struct id_map slot_by_uid, context_by_uid, thread_by_uid;
     struct order_events events; /* of all orders: so a model stays where it began */
+    struct id_map pooled;       /* stream-ordered memories, by uid, where the trace has frees of any kind */
     struct model_class classes[1 << MODEL_CLASS_BITS];
     uint32_t alikes, era;           /* a slot that changes hands ends an era, and all classes with it */
     struct vclock done;             /* by now, nobody waits for it any more: known to be complete, or as good as that */
@@ -242,6 +243,7 @@ void model_enter_more(struct model *model, const struct call *call);
 void model_return(struct model *model, uint64_t now); /* what waits by then */
 uint32_t model_open_replay_slot(struct model *model, uint32_t replay, const struct call_view *view);
 void model_learn(struct model *model, const struct call_view *view);
+void model_note_event(struct model *model, const struct call_view *view); /* it was made: by whom may it be recorded? */
 void model_forget_event(struct model *model, uint32_t event);
 void model_end_orders(struct model *model);
 static inline uint64_t model_returned_at(const struct call *call)
@@ -252,6 +254,17 @@ bool model_context_position(struct model *model, uint32_t uid, uint32_t *at);
 bool model_thread_position(struct model *model, uint32_t uid, uint32_t *at);
 /* For model_enter: scope, completes, own_only. */
 void model_classify(struct call_view *view);
+/* pooled.c. Of a free: whether it waits; of one that has left, or an allocation: what there is now. */
+void model_pooled_begin(struct model *model);
+void model_classify_free(const struct model *model, struct call_view *view);
+void model_note_more_pooled(struct model *model, const struct call *call);
+static inline void model_note_pooled(struct model *model, const struct call *call)
+{
+    static const uint64_t ops = UINT64_C(1) << PTDS_OP_ALLOC | UINT64_C(1) << PTDS_OP_ALLOC_ASYNC |
+                                UINT64_C(1) << PTDS_OP_FREE | UINT64_C(1) << PTDS_OP_FREE_ASYNC;
+    if (call->r.op < 64 && (ops >> call->r.op & 1))
+        model_note_more_pooled(model, call);
+}
 /* For model_enter: blocked, lost_ns, from ns and waits. */
 void model_cost(struct model *model, struct call_view *view);
 void model_cost_begin(struct model *model);

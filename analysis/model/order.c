@@ -222,6 +222,7 @@ void order_event_drop(struct order_events *events, uint32_t uid)
 void order_events_free(struct order_events *events)
 {
     id_map_free(&events->place_by_uid);
+    id_map_free(&events->outside);
     free(events->free.items);
     *events = (struct order_events){0};
 }
@@ -257,7 +258,8 @@ void order_record(struct order *order, uint32_t event, uint32_t generation, uint
 const struct vclock *order_event_clock(const struct order *order, uint32_t event, uint32_t generation)
 {
     const struct order_event *found = event_of(order, event);
-    return generation != 0 && found != NULL && found->generation == generation ? &found->clock : NULL;
+    bool is_there = generation != 0 && found != NULL && found->generation == generation;
+    return is_there && !order_event_is_outside(order->places, event) ? &found->clock : NULL;
 }
 
 void order_cover_event(const struct order *order, uint32_t event, uint32_t generation, struct vclock *out)
@@ -267,14 +269,24 @@ void order_cover_event(const struct order *order, uint32_t event, uint32_t gener
         vclock_join(out, clock);
 }
 
-/* Generation 0 was never recorded, and the driver treats that as complete: nothing to join and nothing unknown. */
+/* Generation 0 was never recorded, and the driver treats that as complete: nothing to join and nothing unknown. Any other
+ * recording is of work that was there by now. */
+void order_doubt_event(struct order *order, uint32_t event, uint32_t generation)
+{
+    bool outside = order_event_is_outside(order->places, event);
+    if (generation == 0 && !outside)
+        return;
+    order->unknown_generations += !outside;
+    order_doubt_all(order);
+}
+
 void order_wait(struct order *order, uint32_t slot, uint32_t event, uint32_t generation)
 {
     const struct vclock *clock = order_event_clock(order, event, generation);
     if (clock != NULL)
         come_after(order, slot, clock);
-    else if (generation != 0)
-        order->unknown_generations++;
+    else
+        order_doubt_event(order, event, generation);
 }
 
 void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uint64_t upto)

@@ -61,6 +61,7 @@ struct order_event {
 #define ORDER_NO_EVENT UINT32_MAX
 struct order_events {
     struct id_map place_by_uid;
+    struct id_map outside;   /* uids of those that another process may record, too */
     TABLE_OF(uint32_t) free; /* places below `count` */
     uint32_t count;
 };
@@ -68,6 +69,13 @@ static inline uint32_t order_event_place(const struct order_events *events, uint
 {
     uint32_t place;
     return id_map_get(&events->place_by_uid, uid, &place) ? place : ORDER_NO_EVENT;
+}
+/* Whether another process may have recorded it since the trace's last recording, or first: what a wait for it is behind,
+ * the trace does not tell. */
+static inline bool order_event_is_outside(const struct order_events *events, uint32_t uid)
+{
+    uint32_t ignored;
+    return (events->outside.used | events->outside.small_room) != 0 && id_map_get(&events->outside, uid, &ignored);
 }
 uint32_t order_event_make(struct order_events *events, uint32_t uid); /* ORDER_NO_EVENT without memory */
 /* Its place may serve another: whoever has something there has to clear it before. */
@@ -81,8 +89,8 @@ struct order {
     TABLE_OF(struct order_host) hosts;       /* by thread position */
     struct order_events *places;             /* of the events: by their uids */
     TABLE_OF(struct order_event) events;     /* by place; generation 0: not recorded in this order */
-    uint64_t unknown_generations;            /* waits for a recording that the trace does not hold; they order nothing */
-    struct vclock doubted;                   /* up to these operations, somebody may come after more than is known */
+    uint64_t unknown_generations;            /* waits for a recording that the trace does not hold; they order nothing, */
+    struct vclock doubted; /* ... but up to these operations, somebody may come after more than is known */
 };
 
 /* A stream begins to use a slot. False without memory. */
@@ -134,7 +142,7 @@ static inline void order_submit(struct order *order, uint32_t slot, uint32_t thr
 /* The event gets its generation from the stream's last operation (submit the record itself first). */
 void order_record(struct order *order, uint32_t event, uint32_t generation, uint32_t slot);
 
-/* What an event stands for at this generation: NULL if it stands for nothing or the trace holds no such recording. */
+/* What an event stands for at this generation: NULL if it stands for nothing or the trace does not tell for what. */
 const struct vclock *order_event_clock(const struct order *order, uint32_t event, uint32_t generation);
 
 /* The stream's next operations come after the event. Submit the wait itself after this. */
@@ -155,7 +163,9 @@ void order_cover_host(const struct order *order, uint32_t thread, struct vclock 
 void order_wait_stream(struct order *order, uint32_t waits, uint32_t behind, uint64_t upto);
 /* The stream's next operation comes after all of `clock`. */
 void order_come_after(struct order *order, uint32_t slot, const struct vclock *clock);
-/* Some stream waits for some others, and which is not known. */
+/* Somebody waits for this recording, which stands for nothing that is known: is it known to stand for nothing? */
+void order_doubt_event(struct order *order, uint32_t event, uint32_t generation);
+/* Some stream, or the host, waits for some others, and which is not known. */
 void order_doubt_all(struct order *order);
 
 /* The thread now knows all of `clock` to be complete. */

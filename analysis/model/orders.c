@@ -7,6 +7,7 @@
 #include "analysis/model/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t model_replay(struct model *model, unsigned policy)
 {
@@ -231,9 +232,8 @@ static struct vclock learn_in(struct model *model, struct order *order, const st
 {
     const struct ptds_rec_CALL *call = &view->call->r;
     struct vclock covered = take_covered(model, order, view);
-    if (view->scope == WAIT_EVENT && call->generation != 0 &&
-        order_event_clock(order, call->object, call->generation) == NULL)
-        order->unknown_generations++;
+    if (view->scope == WAIT_EVENT && order_event_clock(order, call->object, call->generation) == NULL)
+        order_doubt_event(order, call->object, call->generation);
     order_host_knows(order, view->thread, &covered);
     return covered;
 }
@@ -321,6 +321,21 @@ void model_forget_event(struct model *model, uint32_t event)
     for (size_t i = 0; i < model->replays.count; i++)
         order_forget_event(&model->replays.items[i].order, event);
     order_event_drop(&model->events, event);
+    id_map_remove(&model->events.outside, event);
+}
+
+/* Of cuEventCreate. */
+enum { EVENT_INTERPROCESS = 4 };
+
+static bool made_here(const struct call_view *view)
+{
+    return view->api != NULL && view->api->text != NULL && strcmp(view->api->text, "cuEventCreate") == 0;
+}
+
+void model_note_event(struct model *model, const struct call_view *view)
+{
+    if (!made_here(view) || (call_word(view->call, 0) & EVENT_INTERPROCESS) != 0)
+        id_map_put(&model->events.outside, view->call->r.object, 0);
 }
 
 void model_end_orders(struct model *model)

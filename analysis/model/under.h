@@ -31,7 +31,8 @@ extern "C" {
 /* What part a stream takes in implicit order. */
 enum order_role {
     ORDER_ROLE_NONE,   /* none: a non-blocking stream, and one of a kind that the trace does not tell. So an order may lack
-                          something that is true, and never has something that is not */
+                          something that is true, and never has something that is not. The verdicts take such a stream for
+                          a blocking one, and doubt all that rests on it (order/lanes.c) */
     ORDER_ROLE_LEGACY, /* the legacy stream */
     ORDER_ROLE_BLOCKING, /* blocking and per-thread streams */
     ORDER_ROLES

@@ -98,9 +98,9 @@ static void set_pair(struct verdicts *v, struct edge *edge, const struct known *
  * about one that is not. */
 static enum edge_loss loss_of(const struct open_edge *open, const struct blame *what)
 {
-    if (!open->given_up || !what->given_up)
-        return LOSS_NONE;
-    return what->verdict == VERDICT_NEEDED ? LOSS_DEFINITE : LOSS_POSSIBLE;
+    enum edge_loss most = what->verdict == VERDICT_NEEDED ? LOSS_DEFINITE : LOSS_POSSIBLE,
+                   loss = open->given_up < what->given_up ? open->given_up : what->given_up;
+    return loss < most ? loss : most;
 }
 
 /* A conflict makes it needed for good; else the first doubt stays, but that two operations use the same memory tells
@@ -125,8 +125,29 @@ static bool mark(struct verdicts *v, const struct known *step, const struct blam
         (first || proves || better || (loss > edge->loss && (!doubt || edge->verdict == VERDICT_MAYBE_NEEDED))))
         set_pair(v, edge, step, what);
     edge->loss = loss > edge->loss ? loss : edge->loss;
-    open->shown = edge->verdict == VERDICT_NEEDED && (!open->given_up || edge->loss == LOSS_DEFINITE);
+    open->shown = edge->verdict == VERDICT_NEEDED && edge->loss == open->given_up;
     return open->shown || (doubt && edge->reason != REASON_HOST && (!open->given_up || edge->loss != LOSS_NONE));
+}
+
+/* How the lane came to know that from which this step took it. */
+static const struct known *next_step(const struct verdicts *v, const struct known *step, uint32_t about,
+                                     struct traced *traced)
+{
+    uint64_t via = step->via;
+    const struct known *found = arrival(lanes_at(v, step->from), about, traced, via);
+    return found != NULL ? found : arrival(lanes_at(v, HOST_LANE), about, traced, via);
+}
+
+bool blame_is_unsure(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
+{
+    struct traced traced = {.op = op, .upto = UINT64_MAX};
+    const struct known *step = v->unsure_edges ? first_step(v, what, about, &traced) : NULL;
+    for (unsigned steps = 0; step != NULL && steps < STEPS_MOST; steps++) {
+        if (step->edge != NO_EDGE && v->edges.items[step->edge].unsure)
+            return true;
+        step = step->from != about ? next_step(v, step, about, &traced) : NULL;
+    }
+    return false;
 }
 
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op)
@@ -143,11 +164,7 @@ void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_
                 note_settled(v, what, about, &traced);
             return;
         }
-        uint64_t via = step->via;
-        const struct lane *from = lanes_at(v, step->from);
-        step = arrival(from, about, &traced, via);
-        if (step == NULL)
-            step = arrival(lanes_at(v, HOST_LANE), about, &traced, via);
+        step = next_step(v, step, about, &traced);
     }
     if (!what->partly && op > v->forgotten)
         v->limited = true;

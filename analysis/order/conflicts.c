@@ -118,6 +118,19 @@ static bool is_across_a_gap(const struct verdicts *v, uint64_t op)
     return v->all_lost || op <= v->lost_at || op <= v->unseen_order;
 }
 
+/* Whether the first one, or what came after it, wrote memory that the host can read, and look at until it has changed. What
+ * the first one itself has written there, that is no such word. */
+static bool host_may_know(const struct verdicts *v, const struct remembered *first)
+{
+    for (uint32_t at = 1; at < v->lanes.count; at++) {
+        const struct lane *lane = lanes_at(v, at);
+        if (at == first->lane ? lane->told_host > first->op - (first->touch.access == ACCESS_READ)
+                              : lane->told_host > first->op && vclock_get(&lane->full, first->lane) >= first->op)
+            return true;
+    }
+    return false;
+}
+
 /* Of a stream's accesses only the last is remembered. Where that one is unordered, an earlier one may still have been held
  * by the edges that brought older knowledge of its lane: they are no longer "not needed". */
 static void race(struct verdicts *v, const struct blame *by, const struct memory *memory, const struct remembered *first,
@@ -134,18 +147,33 @@ static void race(struct verdicts *v, const struct blame *by, const struct memory
     v->totals.possible_races += !definite;
     if (v->conflicts != NULL)
         tell_older(v, by, &(struct blame_meeting){memory, first, second});
-    if (!(definite && !v->raced) && blame_all_settled(v, by, first->lane))
+    if (!(definite && (!v->raced || v->race.host_may_know)) && blame_all_settled(v, by, first->lane))
         return;
     conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &pair);
+    pair.host_may_know = definite && host_may_know(v, first);
     what.pair = &pair;
     what.reason = by->verdict == VERDICT_NEEDED ? REASON_RACE : by->reason;
     what.verdict = VERDICT_MAYBE_NEEDED;
     blame_all(v, &what, first->lane);
     bool claims = seen && (definite || by->reason == REASON_ACCESS); /* parts of an allocation are used side by side */
-    if (claims && !v->raced && (definite || !v->may_race))
+    bool surer = !v->raced ? definite || !v->may_race : v->race.host_may_know && definite && !pair.host_may_know;
+    if (claims && surer)
         v->race = pair;
     v->raced |= definite;
     v->may_race |= claims;
+}
+
+/* Only a stream of unknown kind puts the two in order, or nothing does. */
+static RARE void doubt_order(struct verdicts *v, struct blame *what, const struct memory *memory,
+                             const struct remembered *first, const struct touch *second)
+{
+    what->verdict = VERDICT_MAYBE_NEEDED;
+    what->reason = REASON_LOST;
+    if (v->raced || v->may_race)
+        return;
+    conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &v->race);
+    v->race.definite = false;
+    v->may_race = true;
 }
 
 /* How large a copy's source is that the driver reads when the call is made: 8 KiB were seen to be, 64 KiB not. */
@@ -155,11 +183,13 @@ static ASIDE void overtake(struct verdicts *v, const struct memory *memory, cons
                            const struct touch *second)
 {
     bool small = second->access == ACCESS_READ && second->extent == EXTENT_EXACT && second->hi - second->lo < SMALL_COPY;
-    if (!small || first->touch.access == ACCESS_READ || !kept_by_nothing_asked(v, &first->end, first->op) ||
-        (v->overtakes && v->overtaken.definite))
+    if (!small || first->touch.access == ACCESS_READ || (v->overtakes && v->overtaken.definite))
+        return;
+    enum edge_loss overtaken = kept_by_nothing_asked(v, &first->end, first->op);
+    if (overtaken == LOSS_NONE)
         return;
     conflicts_describe(v, &(struct blame_meeting){memory, first, second}, &v->overtaken);
-    v->overtaken.definite &= !is_across_a_gap(v, first->op);
+    v->overtaken.definite &= overtaken == LOSS_DEFINITE && !is_across_a_gap(v, first->op);
     v->overtakes = true;
 }
 
@@ -179,6 +209,8 @@ enum outcome conflicts_examine(struct verdicts *v, const struct blame *by, const
         race(v, &what, memory, first, second);
         return OUTCOME_RACE;
     }
+    if (what.verdict == VERDICT_NEEDED && blame_is_unsure(v, by, first->lane, first->op))
+        doubt_order(v, &what, memory, first, second);
     if (v->kept != NULL && v->kept->overtakes && v->end->op == PTDS_OP_COPY && memories_are_only(memory, TOUCHES_HOST) &&
         by->cover == NULL)
         overtake(v, memory, first, second);

@@ -35,7 +35,8 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
     made->edge.pair = (struct edge_pair){0};
     made->refs = 1;
     made->made = v->now;
-    made->limited = made->raced = made->shown = made->given_up = false;
+    made->limited = made->raced = made->shown = made->unsure = false;
+    made->given_up = LOSS_NONE;
     made->lost = context->clean < v->lost_at; /* it may be there for what is not in the trace */
     v->open++;
     return at;
@@ -44,9 +45,13 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
 void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, const struct cover *cover)
 {
     enum kept_at at = cover != NULL ? KEPT_AT_RETURN : KEPT_AT_CALL;
-    if (v->kept == NULL || edge == NO_EDGE || !kept_is_given_up(v, lanes_end(v, from), from->op, at))
+    if (v->kept == NULL || edge == NO_EDGE)
         return;
-    v->edges.items[edge].given_up = true;
+    enum edge_loss given_up = kept_is_given_up(v, lanes_end(v, from), from->op, at);
+    struct open_edge *open = &v->edges.items[edge];
+    if (given_up == LOSS_NONE)
+        return;
+    open->given_up = given_up > open->given_up ? given_up : open->given_up;
     if (!v->gives_up)
         v->given_up = *lanes_end(v, from);
     v->gives_up = true;
@@ -64,7 +69,7 @@ ASIDE void edges_settle(struct verdicts *v, uint32_t at)
     if (open->edge.verdict == VERDICT_NOT_NEEDED) {
         if (open->raced)
             doubt(&open->edge, REASON_RACE);
-        else if (open->lost || v->all_lost || open->made <= v->lost_at)
+        else if (open->lost || v->all_lost || open->made <= v->lost_at || v->unsure_edges)
             doubt(&open->edge, REASON_LOST);
         else if (open->limited || v->limited)
             doubt(&open->edge, REASON_LIMIT);

@@ -45,8 +45,9 @@ struct open_edge {
     struct edge edge;
     uint32_t refs; /* `known`s that came over it; 0: nothing can depend on it any more */
     bool limited, lost, raced;
-    bool shown;    /* its pair is the one to show */
-    bool given_up; /* the policy took the order away */
+    bool shown;              /* its pair is the one to show */
+    bool unsure;             /* of a stream of unknown kind: it may not be there */
+    enum edge_loss given_up; /* whether the policy took the order away */
     uint64_t made;
 };
 
@@ -145,6 +146,7 @@ struct verdicts {
     uint64_t learnt;                  /* when the host last learnt something by explicit order */
     uint64_t forgotten;               /* how earlier operations' orders arrived is forgotten */
     bool all_lost, limited, offsets_seen, globals_seen;
+    bool unsure_edges;     /* there are, or were, such */
     bool moved;            /* the policy took legacy work elsewhere */
     size_t defined;        /* memories whose calls are not in the trace: how many are there by now */
     uint64_t defined_next; /* ticks: when another one is */
@@ -216,6 +218,8 @@ void lanes_forget(struct known_list *list, uint32_t kept); /* all but the first 
 void joins_implicit(struct verdicts *v, uint32_t lane);
 void events_record(struct verdicts *v, const struct ptds_rec_CALL *call, uint32_t lane);
 const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation);
+/* Whether a recording that is not found may be there all the same: another process's, or one that the trace lost. */
+bool events_are_unseen(const struct verdicts *v, uint32_t uid, uint32_t generation);
 void events_wait(struct verdicts *v, const struct event *event, uint32_t lane);
 void events_forget(struct verdicts *v, uint32_t uid);
 void events_free(struct verdicts *v);
@@ -231,6 +235,14 @@ uint32_t edges_new(struct verdicts *v, const struct context *context, enum edge_
 /* The edge orders this operation and the call at hand, or with `cover` its return: does it still? */
 void edges_bring(struct verdicts *v, uint32_t edge, const struct mark *from, const struct cover *cover);
 void edges_settle(struct verdicts *v, uint32_t edge);
+/* The edge is one of this lane's, of whose stream the kind may be unknown. */
+static INLINE void edges_of_lane(struct verdicts *v, uint32_t edge, const struct lane *lane)
+{
+    if (lane->sure || edge == NO_EDGE)
+        return;
+    v->edges.items[edge].unsure = true;
+    v->unsure_edges = true;
+}
 static INLINE void edges_keep(struct verdicts *v, uint32_t edge)
 {
     if (edge != NO_EDGE)
@@ -260,8 +272,8 @@ struct blame {
     enum verdict_reason reason;
     const struct edge_pair *pair; /* may be NULL; or, to be described when it is asked for: */
     const struct blame_meeting *meeting;
-    bool given_up; /* nothing holds the pair any more */
-    bool partly;   /* of a way that may be remembered in part only */
+    enum edge_loss given_up; /* whether nothing holds the pair any more */
+    bool partly;             /* of a way that may be remembered in part only */
 };
 static inline uint64_t blame_explicit(const struct verdicts *v, const struct blame *what, uint32_t about)
 {
@@ -278,6 +290,8 @@ static inline uint64_t blame_full(const struct verdicts *v, const struct blame *
 }
 /* `op` of lane `about` comes before the call at hand in full order, not in the explicit one; and it is not settled. */
 void blame(struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
+/* Whether that is so only if a stream of unknown kind takes part in implicit order. */
+bool blame_is_unsure(const struct verdicts *v, const struct blame *what, uint32_t about, uint64_t op);
 /* Whether a doubt about an operation of lane `about` changes nothing, because it was blamed before. `own`: what the lane
  * knows of the other one. */
 static INLINE bool blame_came_that_way(const struct way *way, uint64_t op, uint64_t own)
@@ -340,20 +354,21 @@ void signatures_free(struct verdicts *v);
 
 /* kept.c */
 bool kept_begin(struct verdicts *v, struct model *model); /* false without memory */
-/* Whether nothing orders this behind operation `op`, which legacy put before it. */
+/* Whether nothing orders this behind operation `op`, which legacy put before it; LOSS_POSSIBLE: nobody knows. */
 enum kept_at {
     KEPT_AT_CALL,   /* the call at hand, and what it submits */
     KEPT_AT_RETURN, /* its return, if it completes anything */
     KEPT_BY_NOW     /* what the host may do now that a wait has returned, that one and those before it */
 };
-bool kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at);
-static inline bool kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
+enum edge_loss kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at);
+static inline enum edge_loss kept_is_given_up(const struct verdicts *v, const struct edge_end *first, uint64_t op,
+                                              enum kept_at at)
 {
-    return v->kept != NULL && v->kept->takes && kept_not(v, first, op, at);
+    return v->kept != NULL && v->kept->takes ? kept_not(v, first, op, at) : LOSS_NONE;
 }
 /* Whether nothing but implicit order puts the call at hand behind operation `op`: not even the same stream. Only where
  * kept->overtakes. */
-bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
+enum edge_loss kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op);
 void kept_end(struct verdicts *v);
 
 /* sweep.c: forgets what nothing can depend on any more */

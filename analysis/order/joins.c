@@ -24,8 +24,10 @@ static uint32_t join_queue(struct verdicts *v, struct context *context, uint32_t
         uint32_t other = recent.items[i];
         if (!is_new(v, at, other))
             continue;
-        if (edge == NO_EDGE)
+        if (edge == NO_EDGE) {
             edge = edges_new(v, context, kind, lanes_end(v, &lanes_at(v, context->queue)->newest));
+            edges_of_lane(v, edge, lanes_at(v, at));
+        }
         lanes_learn_last(v, at, other, edge);
     }
     return edge;
@@ -46,6 +48,7 @@ static ASIDE void join_legacy(struct verdicts *v, struct context *context, uint3
         uint32_t other = recent.items[i], edge = NO_EDGE;
         if (is_new(v, at, other)) {
             edge = edges_new(v, context, EDGE_FAN_IN, lanes_end(v, &lanes_at(v, other)->newest));
+            edges_of_lane(v, edge, lanes_at(v, other));
             lanes_learn_last(v, at, other, edge);
         }
         if (lanes_at(v, other)->foreign_at > before)
@@ -104,7 +107,13 @@ static struct event *event_of(const struct verdicts *v, uint32_t uid)
 const struct event *events_find(const struct verdicts *v, uint32_t uid, uint32_t generation)
 {
     const struct event *event = generation != 0 ? event_of(v, uid) : NULL;
-    return event != NULL && event->generation == generation ? event : NULL;
+    bool is_there = event != NULL && event->generation == generation;
+    return is_there && !order_event_is_outside(&v->model->events, uid) ? event : NULL;
+}
+
+bool events_are_unseen(const struct verdicts *v, uint32_t uid, uint32_t generation)
+{
+    return generation != 0 || order_event_is_outside(&v->model->events, uid);
 }
 
 static struct event *event_for(struct verdicts *v, uint32_t uid)

@@ -7,7 +7,7 @@
  * threads' later calls, as everywhere in the verdicts.
  *
  * Called by verdict.c for each call, and by whoever found a pair that legacy ordered. Must never call an order gone that
- * may have been kept: where it does not know, it was.
+ * may have been kept, nor kept what may be gone: where it does not know, it says so (LOSS_POSSIBLE).
  */
 #include "analysis/order/engine.h"
 
@@ -58,11 +58,34 @@ static bool is_sure(const struct kept *kept, uint32_t slot)
     return kept->model->streams.items[slot].kind != PTDS_STREAM_UNKNOWN;
 }
 
-/* A stream whose slot serves another was done by then; of one of unknown kind nobody knows. */
-static bool can_tell(const struct kept *kept, const struct order *order, uint32_t slot, uint64_t op)
+/* Whether the call at hand waits for an event, and nobody knows for which work: of another process, or not in the trace. */
+static bool waits_unseen(const struct verdicts *v)
 {
-    return slot != MODEL_NO_SLOT && is_sure(kept, slot) && order->unknown_generations == 0 &&
-           op > vclock_get(&order->doubted, slot) && kept->model->unplaced == 0;
+    const struct call_view *view = v->kept->view;
+    const struct ptds_rec_CALL *call = &view->call->r;
+    return (view->scope == WAIT_EVENT || call->op == PTDS_OP_EVENT_WAIT) &&
+           events_find(v, call->object, call->generation) == NULL && events_are_unseen(v, call->object, call->generation);
+}
+
+/* Whether the order tells who comes after such an operation. Of a stream of unknown kind nobody knows, nor of what was
+ * there when somebody waited for who knows what. */
+static bool can_tell(const struct kept *kept, const struct order *order, uint32_t slot, uint64_t number)
+{
+    return slot != MODEL_NO_SLOT && is_sure(kept, slot) && number > vclock_get(&order->doubted, slot) &&
+           kept->model->unplaced == 0;
+}
+
+/* ... and what the call at hand comes after. */
+static bool can_tell_of_call(const struct verdicts *v)
+{
+    uint32_t target = v->kept->view->target;
+    return (target == MODEL_NO_SLOT || is_sure(v->kept, target)) && !waits_unseen(v);
+}
+
+/* A stream whose slot serves another was done by then. */
+static bool was_done(const struct kept *kept, uint32_t slot)
+{
+    return slot == MODEL_NO_SLOT && kept->model->unplaced == 0;
 }
 
 /* What is behind the call at hand in the run itself, beyond what has landed; NULL: nothing. */
@@ -76,27 +99,32 @@ static const struct vclock *really_behind(struct kept *kept, enum kept_at at)
     return NULL;
 }
 
-bool kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
+enum edge_loss kept_not(const struct verdicts *v, const struct edge_end *first, uint64_t op, enum kept_at at)
 {
     struct kept *kept = v->kept;
     struct model *model = kept->model;
     uint32_t slot = model_slot(model, first->target);
     uint64_t number = op - v->shift;
-    if (!can_tell(kept, &model->real, slot, number) ||
-        (at == KEPT_AT_CALL && kept->view->submits && !is_sure(kept, kept->view->target)))
-        return false;
+    if (was_done(kept, slot))
+        return LOSS_NONE;
     const struct vclock *behind_it = really_behind(kept, at);
-    return vclock_get(&model->landed, slot) < number && (behind_it == NULL || vclock_get(behind_it, slot) < number);
+    if (slot != MODEL_NO_SLOT &&
+        (vclock_get(&model->landed, slot) >= number || (behind_it != NULL && vclock_get(behind_it, slot) >= number)))
+        return LOSS_NONE;
+    bool known = can_tell(kept, &model->real, slot, number) && (at == KEPT_BY_NOW || can_tell_of_call(v));
+    return known ? LOSS_DEFINITE : LOSS_POSSIBLE;
 }
 
-bool kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op)
+enum edge_loss kept_by_nothing_asked(const struct verdicts *v, const struct edge_end *first, uint64_t op)
 {
     struct kept *kept = v->kept;
-    if (!kept->view->submits)
-        return false;
     const struct order *order = &asked(kept)->order;
     uint32_t slot = model_slot(kept->model, first->target);
     uint64_t number = op - v->shift;
-    return can_tell(kept, order, slot, number) && is_sure(kept, kept->view->target) &&
-           vclock_get(&asked(kept)->done, slot) < number && vclock_get(behind(kept, &kept->asked, order), slot) < number;
+    if (!kept->view->submits || was_done(kept, slot))
+        return LOSS_NONE;
+    if (slot != MODEL_NO_SLOT &&
+        (vclock_get(&asked(kept)->done, slot) >= number || vclock_get(behind(kept, &kept->asked, order), slot) >= number))
+        return LOSS_NONE;
+    return can_tell(kept, order, slot, number) && can_tell_of_call(v) ? LOSS_DEFINITE : LOSS_POSSIBLE;
 }

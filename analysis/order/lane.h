@@ -88,6 +88,7 @@ struct lane {
     uint64_t grown_at;                    /* when `full` last grew */
     uint64_t snapped;                     /* when another lane, an event or the host last learnt of its operations */
     uint64_t foreign_at;                  /* when `full` last grew about lanes that have no implicit order with this one */
+    uint64_t told_host;                   /* its last operation that may have written memory which the host can read */
     uint64_t dropped;                     /* an access of this lane, up to here, was forgotten for lack of room */
     TABLE_OF(struct forgotten) forgotten; /* what no list about this lane says yet; both rise (blame_forgotten) */
     uint64_t ended;                       /* ticks */

@@ -199,11 +199,12 @@ static uint32_t open_lane(struct verdicts *v, const struct call *call, uint64_t 
     if (context == NO_LANE || at == NO_LANE || !id_map_put(&v->lane_by_key, key, at))
         return NO_LANE;
     struct lane *lane = lanes_at(v, at);
-    enum order_role role = def != NULL ? order_role_of(def->kind) : ORDER_ROLE_NONE;
+    bool sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
+    enum order_role role = sure ? order_role_of(def->kind) : ORDER_ROLE_BLOCKING; /* which it may be */
     *lane = (struct lane){.born = v->now, .key = key, .stream = stream, .context = context, .role = role, .open = true};
     lane->after = (uint8_t)order_under(ORDER_LEGACY, &(struct order_call){.named = role}).after;
     lane->serial = ++v->serials;
-    lane->sure = def != NULL && def->kind != PTDS_STREAM_UNKNOWN;
+    lane->sure = sure;
     lane->ended = def != NULL ? def->ended : UINT64_MAX;
     if (role == ORDER_ROLE_LEGACY) {
         const struct thread_def *thread = definitions_thread(&v->trace->defs, call->thread);

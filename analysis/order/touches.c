@@ -14,6 +14,7 @@ struct operation {
     struct blame by;
     uint32_t count;           /* of accesses so far */
     unsigned touches, opaque; /* classes of memory */
+    bool tells_host;          /* it may write memory that the host can read */
     struct memory *freed;     /* NULL: none */
 };
 
@@ -30,6 +31,7 @@ static void add(struct verdicts *v, struct operation *operation, struct memory *
     if (!counts(operation))
         return;
     operation->touches |= memory->classes;
+    operation->tells_host |= (memory->classes & TOUCHES_HOST) != 0 && touch->access != ACCESS_READ;
     uint32_t order = places_order(v, operation->count++);
     if (touch->extent == EXTENT_FROM) {
         struct toucher by = places_toucher(v, operation->by.lane);
@@ -82,8 +84,10 @@ static void add_range(struct verdicts *v, struct operation *operation, uint64_t 
         add_part(v, operation, memory != NULL ? memory : memories_elsewhere(v), &touch);
     }
     /* Pageable memory the host itself reads and writes, inside the call: nothing of it is pending for another thread. */
-    if (model_is_host(kind) && kind != PTDS_MEMORY_PAGEABLE)
+    if (model_is_host(kind) && kind != PTDS_MEMORY_PAGEABLE) {
         operation->touches |= TOUCHES_HOST;
+        operation->tells_host |= access != ACCESS_READ;
+    }
 }
 
 /* A memory by a word that names it; how much of it is not seen. Returns its classes. */
@@ -263,6 +267,8 @@ void touches_of_launch(struct verdicts *v, const struct call *call, uint32_t lan
     if (!signature->plain)
         touches |= add_variables(v, &by, signature);
     v->watched_used = touches >> TOUCHES_BITS_OF_CLASSES;
+    if (touches & TOUCHES_HOST)
+        lanes_at(v, lane)->told_host = v->now;
     note_classes(v, lane, touches, all ? opaque : opaque | beyond(v, call));
 }
 
@@ -273,6 +279,7 @@ static void add_all_reached(struct verdicts *v, struct operation *operation, con
         if (counts(operation))
             operation->touches |=
                 add_reached(v, operation->by.lane, places_order(v, operation->count++), call_word(call, i));
+    operation->tells_host |= (operation->touches & TOUCHES_HOST) != 0;
 }
 
 /* Who writes the value that the lane waits for comes before, by order that nobody sees: itself, too. */
@@ -340,6 +347,8 @@ void touches_of_call(struct verdicts *v, const struct call *call, uint32_t lane)
 {
     struct operation operation = {.by = {.lane = lane}};
     take(v, &operation, call);
+    if (operation.tells_host)
+        lanes_at(v, lane)->told_host = v->now;
     note_classes(v, lane, operation.touches, operation.opaque);
     if (operation.freed != NULL)
         memories_remove(v, operation.freed);
@@ -358,7 +367,7 @@ void touches_of_free(struct verdicts *v, const struct call_view *view, const str
         memory->opened--;
         return;
     }
-    if (cover != NULL || call->r.op == PTDS_OP_UNMAP) /* which waits for nothing: what the host knew has to do */
+    if (cover != NULL || view->scope == WAIT_NONE) /* that one waits for nothing: what the host knew has to do */
         accesses_touch(v, &by, memories_whole(v, memory),
                        &(struct touch){memory->base, memory->end, ACCESS_WRITE, EXTENT_EXACT});
     memories_remove(v, memory);

@@ -130,7 +130,7 @@ static RARE void wait_for_event(struct verdicts *v, const struct ptds_rec_CALL *
     const struct event *event = events_find(v, call->object, call->generation);
     if (event != NULL)
         events_wait(v, event, lane);
-    else if (call->generation != 0)
+    else if (events_are_unseen(v, call->object, call->generation))
         v->unseen_order = v->now;
 }
 
@@ -150,7 +150,22 @@ static inline void put_on_lane(struct verdicts *v, uint32_t lane)
     lanes_at(v, lane)->last = v->now;
 }
 
-/* A host function may tell the program that what came before it is done, by means that no call shows. */
+/* Whether the operation may tell the program, by means that no call shows, that what came before it is done: a host
+ * function, a value that the host looks at, or a graph with one of them. */
+static bool may_tell(const struct ptds_rec_CALL *call)
+{
+    uint32_t why = (call->flags & PTDS_CALL_WHY_MASK) >> PTDS_CALL_WHY_SHIFT;
+    switch (call->op) {
+    case PTDS_OP_HOST_FUNCTION:
+    case PTDS_OP_WRITE_VALUE:
+    case PTDS_OP_OPAQUE: return true;
+    case PTDS_OP_GRAPH_LAUNCH:
+        return why == PTDS_OPAQUE_HOST_FUNCTION || why == PTDS_OPAQUE_WAITS_FOR_VALUE || why == PTDS_OPAQUE_SEMAPHORE ||
+               why == PTDS_OPAQUE_GRAPH;
+    default: return false;
+    }
+}
+
 static RARE void tell(struct verdicts *v, uint32_t at)
 {
     struct lane *lane = lanes_at(v, at);
@@ -172,7 +187,7 @@ static void submit(struct verdicts *v, const struct call_view *view, uint32_t la
     if (call->op == PTDS_OP_EVENT_WAIT)
         wait_for_event(v, call, lane);
     put_on_lane(v, lane);
-    if (call->op == PTDS_OP_HOST_FUNCTION)
+    if (may_tell(call))
         tell(v, lane);
     if (call->op == PTDS_OP_LAUNCH)
         touches_of_launch(v, view->call, lane);

@@ -72,6 +72,7 @@ static void cover_implicitly(struct verdicts *v, struct cover *cover, const stru
     if (newest == NO_LANE)
         return;
     edge = edges_new(v, context, EDGE_HOST, lanes_end(v, &lanes_at(v, newest)->newest));
+    edges_of_lane(v, edge, lanes_at(v, newest));
     for (size_t i = 0; i < count; i++)
         if (cover_lane(v, cover, lanes[i], lanes_at(v, lanes[i])->last, edge))
             edges_bring(v, edge, &lanes_at(v, lanes[i])->newest, cover);
@@ -121,7 +122,7 @@ static void cover_event(struct verdicts *v, struct cover *cover, const struct pt
 {
     const struct event *event = events_find(v, call->object, call->generation);
     if (event == NULL) {
-        v->unseen_order = call->generation != 0 ? v->now : v->unseen_order;
+        v->unseen_order = events_are_unseen(v, call->object, call->generation) ? v->now : v->unseen_order;
         return;
     }
     if (!vclock_join(&cover->expl, &event->expl) || !vclock_raise(&cover->expl, event->lane, event->op))

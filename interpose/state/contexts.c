@@ -238,13 +238,27 @@ void objects_context_gone(struct call *C, CUcontext handle)
     become(C->context, 0, CONTEXT_LEAVES);
 }
 
+/* Whatever the call did, it is not recorded as the end of a context: of this one, or of the current one. */
+static void stay(struct call *C)
+{
+    C->op = PTDS_OP_NONE;
+    become(C->context, CONTEXT_LEAVES, 0);
+}
+
 /* After it: whether it did go. */
 void objects_context_kept(struct call *C)
 {
-    if (C->result == CUDA_SUCCESS)
+    if (C->result == CUDA_SUCCESS && C->context)
         forget_context(C->context);
     else
-        become(C->context, CONTEXT_LEAVES, 0);
+        stay(C);
+}
+
+/* The one that the host has waited for, be it current or not. */
+void objects_context_waited(struct call *C, CUcontext handle)
+{
+    if (C->result == CUDA_SUCCESS && handle)
+        C->context = objects_context(handle);
 }
 
 /* The last of those that attached to it ends it, as a destroy does. Of one that was not seen being made nobody knows how
@@ -341,16 +355,16 @@ void objects_primary_left(struct call *C, CUdevice device)
         ASK(driver.cuDevicePrimaryCtxGetState(device, &flags, &active)) == CUDA_SUCCESS && !active)
         primary_ended(C->context);
     else
-        become(C->context, CONTEXT_LEAVES, 0);
+        stay(C);
 }
 
 /* A reset ends what the context held, whoever still refers to it. */
 void objects_primary_reset(struct call *C)
 {
-    if (C->result == CUDA_SUCCESS)
+    if (C->result == CUDA_SUCCESS && C->context)
         primary_ended(C->context);
     else
-        become(C->context, CONTEXT_LEAVES, 0);
+        stay(C);
 }
 
 void objects_after_fork(void)

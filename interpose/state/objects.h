@@ -96,6 +96,7 @@ void objects_context_gone(struct call *C, CUcontext context);
 void objects_primary_retained(struct call *C, const CUcontext *context, CUdevice device);
 void objects_primary_leaving(struct call *C, CUdevice device);
 void objects_context_kept(struct call *C);
+void objects_context_waited(struct call *C, CUcontext context); /* named by a wait for all of it */
 void objects_primary_left(struct call *C, CUdevice device);
 void objects_primary_reset(struct call *C);
 /* Function handles may come back as other functions: before a module or context goes. */

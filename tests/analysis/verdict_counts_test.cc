@@ -272,7 +272,7 @@ TEST(VerdictCounts, OfLongRuns)
               "overtaken: 56\n"
               "possible races: 994\n"
               "races: 197\n"
-              "races at: 28401914\n",
+              "races at: 28404914\n",
               SaidOfLong(false, false));
 }
 
@@ -291,7 +291,7 @@ TEST(VerdictCounts, OfLongRunsSweptAtEachCall)
               "overtaken: 56\n"
               "possible races: 994\n"
               "races: 197\n"
-              "races at: 28401914\n",
+              "races at: 28404914\n",
               SaidOfLong(false, true));
 }
 
@@ -312,7 +312,7 @@ TEST(VerdictCounts, OfLongRunsUnderPerThread)
               "overtaken: 77\n"
               "possible races: 994\n"
               "races: 197\n"
-              "races at: 28401914\n",
+              "races at: 28404914\n",
               SaidOfLong(true, false));
 }
 
@@ -333,7 +333,7 @@ TEST(VerdictCounts, OfLongRunsUnderPerThreadSweptAtEachCall)
               "overtaken: 77\n"
               "possible races: 994\n"
               "races: 197\n"
-              "races at: 28401914\n",
+              "races at: 28404914\n",
               SaidOfLong(true, true));
 }
 

@@ -295,6 +295,10 @@ SUITE(RealCases,
       {"Rc_a_race_today", "1@1 memset s=N1 bytes=64 dst=A\n1@2+9 copy s=L implicit src=A dst=H to=pinned bytes=64\n", "",
        1},
       {"Rj_a_free_as_barrier", "1@1 copy s=N1 bytes=64 src=A\n1@2+9 free m=A\n", ""},
+      {"Rj_a_free_of_stream_ordered_memory_is_none",
+       "1@0 alloc-async m=P s=N2 ptr=0x60000 bytes=64\n1@1 memset s=N1 bytes=64 dst=A\n1@2+9 free m=P\n"
+       "1@20 copy s=N3 bytes=64 src=A\n",
+       "", 1},
       {"Rj_what_a_free_has_waited_for_is_over", "1@1 launch s=L " W "A\n1@2+9 free m=B\n1@20 launch s=B1 " R "A\n", ""},
       {"Rj_a_free_after_a_sync", "1@1 launch s=N1 " R "A\n1@2+9 sync s=N1\n1@20+9 free m=A\n", ""},
       {"Rq_sync_of_a_blocking_stream_after_legacy_work",
@@ -330,7 +334,35 @@ SUITE(Unknown, {"graph_launch", "1@1 graph-launch s=B1 opaque\n1@2 launch s=L " 
       {"event_generation_not_in_the_trace",
        "1@1 memset s=B1 bytes=64 dst=A\n1@2 record s=B1 e=E\n1@3 wait s=L e=E g=7\n1@4 copy s=L bytes=64 src=A\n",
        "fan-in 2>3 maybe needed(lost)"},
-      {"stream_of_unknown_kind_has_no_edges", "1@1 launch s=U1 " W "A\n1@2 launch s=L " R "A\n", ""},
+      {"another_process_may_have_recorded_the_event",
+       "1@0 event-create e=E api=cuIpcOpenEventHandle\n1@1 memset s=N1 bytes=64 dst=A\n1@2 wait s=N2 e=E g=0\n"
+       "1@3 copy s=N2 bytes=64 src=A\n",
+       "", 0},
+      {"nobody_has",
+       "1@0 event-create e=E\n1@1 memset s=N1 bytes=64 dst=A\n1@2 wait s=N2 e=E g=0\n1@3 copy s=N2 bytes=64 src=A\n", "",
+       1},
+      {"another_process_may_have_recorded_it_since",
+       "1@0 event-create e=E flags=6\n1@1 memset s=B1 bytes=64 dst=A\n1@2 record s=B1 e=E\n1@3 wait s=L e=E\n"
+       "1@4 copy s=L bytes=64 src=A\n",
+       "fan-in 2>3 maybe needed(lost)"},
+      {"stream_of_unknown_kind_may_have_edges", "1@1 launch s=U1 " W "A\n1@2 launch s=L " R "A\n",
+       "fan-in 1>2 maybe needed(access)"},
+      {"and_known_ranges_prove_nothing", "1@1 memset s=U1 dst=A bytes=64\n1@2 copy s=L src=A bytes=64\n",
+       "fan-in 1>2 maybe needed(lost)"},
+      {"nor_do_they_behind_it", "1@1 memset s=L dst=A bytes=64\n1@2 copy s=U1 src=A bytes=64\n",
+       "fan-out 1>2 maybe needed(lost)"},
+      {"stream_of_unknown_kind_and_memory_that_nobody_names", "1@1 opaque s=U1\n1@2 launch s=L " R "A\n",
+       "fan-in 1>2 maybe needed(opaque)"},
+      {"by_way_of_a_stream_of_unknown_kind",
+       "1@1 memset s=N1 dst=A bytes=64\n1@2 record s=N1 e=E\n1@3 wait s=U1 e=E\n1@4 copy s=L src=A bytes=64\n",
+       "fan-in 3>4 maybe needed(lost)"},
+      {"another_edge_that_might_hold_it",
+       "1@1 memset s=N1 dst=A bytes=64\n1@2 record s=N1 e=E\n1@3 wait s=U1 e=E\n1@4 wait s=B1 e=E\n"
+       "1@5 copy s=L src=A bytes=64\n",
+       "fan-in 3>5 maybe needed(lost); fan-in 4>5 maybe needed(lost)"},
+      {"stream_of_unknown_kind_elsewhere",
+       "1@0 launch s=U1 " W "A\n1@1 memset s=B1 dst=A bytes=64\n1@2 copy s=L src=A bytes=64\n",
+       "fan-in 0>2 maybe needed(access); fan-in 1>2 needed"},
       {"a_wait_for_a_value_may_order", "1@1 launch s=B1 " W "A\n1@2 wait-value s=L ptr=0x20000\n1@3 launch s=L " R "A\n",
        "fan-in 1>2 maybe needed(opaque)"},
       {"a_wait_for_a_value_orders_itself",
@@ -338,6 +370,49 @@ SUITE(Unknown, {"graph_launch", "1@1 graph-launch s=B1 opaque\n1@2 launch s=L " 
        "fan-out 1>2 maybe needed(lost)"},
       {"array_copies", "1@1 copy s=B1 src=A dst=B to=array bytes=4\n1@2 copy s=L src=A dst=B to=array bytes=4\n",
        "fan-in 1>2 maybe needed(extent)"});
+
+/* Whoever looks at a value that the host can see knows what was done before it was written. */
+SUITE(Polled,
+      {"a_value",
+       "1@1 memset s=N1 dst=A bytes=64\n1@2 write-value s=N1 ptr=0x30800 bytes=4\n1@3 copy s=N2 src=A dst=B bytes=64\n",
+       ""},
+      {"a_value_before_the_work",
+       "1@1 write-value s=N1 ptr=0x30800 bytes=4\n1@2 memset s=N1 dst=A bytes=64\n1@3 copy s=N2 src=A dst=B bytes=64\n", "",
+       1},
+      {"a_value_of_another_stream",
+       "1@1 memset s=N1 dst=A bytes=64\n1@2 write-value s=N3 ptr=0x30800 bytes=4\n1@3 copy s=N2 src=A dst=B bytes=64\n", "",
+       1},
+      {"a_graph_with_one",
+       "1@1 memset s=N1 dst=A bytes=64\n1@2 graph-launch s=N1 why-value\n1@3 copy s=N2 src=A dst=B bytes=64\n", ""});
+
+TEST(Polled, HostMemoryThatIsWrittenInBetween)
+{
+    auto told = [](const std::string &between) {
+        Judged judged(BuildTrace(std::string(verdict_memory) + "1@1 memset s=N1 dst=A bytes=64\n" + between +
+                                 "1@9 copy s=N2 src=A dst=B bytes=64\n"));
+        EXPECT_EQ(1u, judged.races.size()) << between;
+        return !judged.races.empty() && judged.races[0].definite && judged.races[0].host_may_know;
+    };
+    EXPECT_FALSE(told(""));
+    EXPECT_TRUE(told("1@2 launch s=N1 " W "H\n"));
+    EXPECT_TRUE(told("1@2 copy s=N1 src=B dst=H+64 to=pinned bytes=4\n"));
+    EXPECT_TRUE(told("1@2 record s=N1 e=E\n1@3 wait s=N3 e=E\n1@4 memset s=N3 dst=H bytes=4\n"));
+    EXPECT_FALSE(told("1@2 memset s=N3 dst=H bytes=4\n")) << "by who does not come after it";
+    EXPECT_FALSE(told("1@2 copy s=N1 src=H from=pinned dst=B+128 bytes=4\n")) << "read, not written";
+    EXPECT_FALSE(told("1@2 launch s=N1 " W "B+2048\n"));
+}
+
+/* The word may be what the first one itself writes, but not what the two are about. */
+TEST(Polled, HostMemoryThatTheFirstOneWrites)
+{
+    const std::string copies = verdict_memory + std::string("1@1 copy s=N1 src=A dst=H to=pinned bytes=64\n");
+    Judged read(BuildTrace(copies + "1@2 memset s=N2 dst=A bytes=64\n")),
+        written(BuildTrace(copies + "1@2 memset s=N2 dst=H bytes=64\n"));
+    ASSERT_EQ(1u, read.races.size());
+    EXPECT_TRUE(read.races[0].host_may_know);
+    ASSERT_EQ(1u, written.races.size());
+    EXPECT_FALSE(written.races[0].host_may_know);
+}
 
 #define GRAPH_BETWEEN(why) \
     "1@1 memset s=N2 dst=B bytes=64\n1@2 graph-launch s=N1" why "\n1@3 copy s=N1 src=B dst=H to=pinned bytes=64\n"

@@ -173,6 +173,43 @@ TEST(Kept, WhatTheWaitItselfCoversIsNotGivenUp)
     EXPECT_EQ(0u, Judged(BuildTrace(copy + "2@20+5 sync s=L\n")).given_up) << "the legacy stream itself";
 }
 
+/* It takes an order with it that nobody sees, of what there was by then: not of what came later. */
+TEST(Kept, AWaitForWhoKnowsWhatLeavesOrdersInDoubtThatWereThere)
+{
+    const std::string writes = "1@10 memset s=B1 dst=A bytes=64\n", waits = "1@20 wait s=N1 e=E g=7\n",
+                      reads = "1@40 copy s=L target=P1 src=A dst=B bytes=64\n";
+    EXPECT_EQ("10>40 definite", Lost(writes + reads));
+    EXPECT_EQ("10>40 possible", Lost(writes + waits + reads)) << "it was kept";
+    EXPECT_EQ("10>40 possible", Lost(writes + "1@20+5 event-sync e=E g=7\n" + reads));
+    EXPECT_EQ("25>40 kept", Lost(writes + waits + "1@25 record s=B1 e=F\n1@26 wait s=P1 e=F\n" + reads));
+    EXPECT_EQ("30>40 definite", Lost(waits + "1@30 memset s=B1 dst=A bytes=64\n" + reads)) << "they were kept, for good";
+    EXPECT_EQ("10>40 definite", Lost("1@5 wait s=N1 e=E g=7\n1@6+2 ctx-sync\n" + writes + reads));
+}
+
+/* Another process may have recorded it since. */
+TEST(Kept, AnEventOfSeveralProcessesMayOrderOrNot)
+{
+    const std::string writes = "1@10 memset s=B1 dst=A bytes=64\n1@11 record s=B1 e=E\n",
+                      reads = "1@20 wait s=L to=P1 e=E\n1@40 copy s=L target=P1 src=A dst=B bytes=64\n";
+    EXPECT_EQ("", Lost("1@5 event-create e=E flags=2\n" + writes + reads));
+    EXPECT_EQ("11>20 possible", Lost("1@5 event-create e=E flags=6\n" + writes + reads)) << "the program's own order";
+    EXPECT_EQ("11>20 possible", Lost("1@5 event-create e=E api=cuIpcOpenEventHandle\n" + writes + reads));
+    EXPECT_EQ("",
+              Lost("1@4 event-create e=E flags=6\n1@5 event-destroy e=E\n1@6 event-create e=E flags=2\n" + writes + reads));
+}
+
+TEST(Kept, AFreeOfStreamOrderedMemoryWaitsForNothing)
+{
+    const std::string writes = "1@5 alloc-async m=P s=N1 ptr=0x50000 bytes=4096\n1@6+5 sync s=N1\n"
+                               "1@20 memset s=B1 dst=A bytes=64\n",
+                      reads = "1@40 copy s=L target=P1 src=A dst=B bytes=64\n";
+    EXPECT_EQ("20>40 definite", Lost(writes + "1@30+5 free m=P\n" + reads)) << "kept";
+    EXPECT_EQ("", Lost(writes + "1@30+5 free m=H\n" + reads));
+    EXPECT_EQ("", Lost("1@3 alloc m=Q ptr=0x60000 bytes=64 kind=device\n" + writes + "1@30+5 free m=Q\n" + reads));
+    EXPECT_EQ("20>40 definite",
+              Lost("1@3 alloc m=Q ptr=0x60000 bytes=64 kind=pool\n" + writes + "1@30+5 free m=Q\n" + reads));
+}
+
 /* Beyond what is followed, a wait that was there is not taken for one that was not. */
 TEST(Kept, AWaitThatThereIsNoRoomForMayHaveOrderedAnything)
 {

@@ -103,12 +103,15 @@ protected:
         t_current = handle;
         return call.context;
     }
-    static void destroy(CUcontext handle, CUresult result = CUDA_SUCCESS)
+    /* As what it is recorded. */
+    static unsigned destroy(CUcontext handle, CUresult result = CUDA_SUCCESS)
     {
         struct call call = after();
+        call.op = PTDS_OP_CTX_DESTROY;
         objects_context_gone(&call, handle);
         call.result = result;
         objects_context_kept(&call);
+        return call.op;
     }
     static struct context *retain(CUcontext handle)
     {
@@ -118,13 +121,15 @@ protected:
         g_active = 1;
         return call.context;
     }
-    static void release(int active_then, CUresult result = CUDA_SUCCESS)
+    static unsigned release(int active_then, CUresult result = CUDA_SUCCESS)
     {
         struct call call = after();
+        call.op = PTDS_OP_CTX_DESTROY;
         objects_primary_leaving(&call, 0);
         g_active = active_then;
         call.result = result;
         objects_primary_left(&call, 0);
+        return call.op;
     }
     static uint32_t create_stream(CUstream handle, unsigned flags = 0)
     {

@@ -149,6 +149,36 @@ TEST_F(Hears, OfPrimaryContexts)
     EXPECT_EQ(Heard{"context 1 gone, primary of device 0"}, heard());
 }
 
+/* Else all work in it would count as done, and its memory as gone. */
+TEST_F(Hears, OfAContextsEndOnlyWhenItEnds)
+{
+    retain(kOne);
+    EXPECT_EQ(unsigned{PTDS_OP_NONE}, release(1)) << "somebody else refers to it";
+    EXPECT_EQ(unsigned{PTDS_OP_NONE}, release(0, CUDA_ERROR_UNKNOWN));
+    EXPECT_EQ(unsigned{PTDS_OP_CTX_DESTROY}, release(0));
+    EXPECT_EQ(unsigned{PTDS_OP_NONE}, release(0)) << "nobody has seen one";
+    create(kTwo);
+    EXPECT_EQ(unsigned{PTDS_OP_NONE}, destroy(context_handle(7))) << "that is not the current one";
+    EXPECT_EQ(unsigned{PTDS_OP_NONE}, destroy(kTwo, CUDA_ERROR_UNKNOWN));
+    EXPECT_EQ(unsigned{PTDS_OP_CTX_DESTROY}, destroy(kTwo));
+}
+
+TEST_F(Hears, OfAWaitForTheContextThatItNames)
+{
+    struct context *other = create(kOne), *current = create(kTwo);
+    struct call call = after();
+    objects_context_waited(&call, kOne);
+    EXPECT_EQ(other, call.context);
+    objects_context_waited(&call, kTwo);
+    EXPECT_EQ(current, call.context);
+    call = after();
+    objects_context_waited(&call, nullptr); /* the current one, as without a name */
+    EXPECT_EQ(nullptr, call.context);
+    call.result = CUDA_ERROR_INVALID_CONTEXT;
+    objects_context_waited(&call, context_handle(7));
+    EXPECT_EQ(nullptr, call.context);
+}
+
 /* One that was seen before it is known what it is: its device is known from then on. */
 TEST_F(Hears, OfTheDeviceLater)
 {
