@@ -152,6 +152,17 @@ void mappings_exported(struct call *C, uint64_t base, uint64_t bytes)
     } while (place.memory && place.end - base < bytes && (bytes -= place.end - base, base = place.end, 1));
 }
 
+/* Programs give an int or a bool: its first byte tells. */
+void mappings_synchronous(struct call *C, const void *value, uint64_t base)
+{
+    struct memory *memory = learns(C) ? memories_find(C->thread, base).memory : NULL;
+    mappings_exported(C, base, 0);
+    if (memory && value && *(const uint8_t *)value)
+        memory->host |= MEMORY_SYNCHRONOUS;
+    else if (memory)
+        memory->host &= (uint8_t)~MEMORY_SYNCHRONOUS;
+}
+
 static void may_be_ours(struct memory *memory)
 {
     if (memory && __atomic_load_n(&exports, __ATOMIC_RELAXED))

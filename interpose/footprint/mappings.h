@@ -20,6 +20,8 @@ void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handl
 /* Memory of this process that others get: by its handle, or the memories under these addresses. */
 void mappings_exported_handle(struct call *C, uint64_t handle);
 void mappings_exported(struct call *C, uint64_t base, uint64_t bytes);
+/* SYNC_MEMOPS, for who reads the memory past the driver: it is as good as exported. */
+void mappings_synchronous(struct call *C, const void *value, uint64_t base);
 void mappings_imported(struct call *C, const void *handle);
 /* memory NULL: that behind the handle. */
 void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct memory *memory, uint64_t handle);
