@@ -5,6 +5,7 @@
  */
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/mappings.h"
+#include "interpose/footprint/pools.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
@@ -242,4 +243,5 @@ int allocations_is_there(const struct ptds_rec_MEMORY *record)
 void allocations_after_fork(void)
 {
     map_reset(&handles);
+    pools_after_fork();
 }

@@ -7,6 +7,11 @@
 
 #include "interpose/state/call.h"
 
+/* Physical memory that lies with the host, or that the host may touch: it is the host's. */
+void mappings_created(struct call *C, const CUmemGenericAllocationHandle *handle, size_t bytes,
+                      const CUmemAllocationProp *about);
+void mappings_allowed(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count);
+
 void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle);
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes);
 void mappings_unmapped(struct call *C);

@@ -19,6 +19,13 @@ enum memory_host {
 /* What a reservation is as soon as a chunk of it is: the host's, or shared. */
 enum { MEMORY_OTHERS = 1 | MEMORY_SHARED };
 
+/* Memory at that place is the host's. */
+static inline int touch_at_host(const CUmemLocation *place)
+{
+    return place->type == CU_MEM_LOCATION_TYPE_HOST || place->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+           place->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
 /* The first reason stays: it is the one to be told. */
 static inline void touch_opaque(struct touched *touched, enum opaque_reason why)
 {
