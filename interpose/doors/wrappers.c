@@ -18,6 +18,7 @@
 #include "interpose/footprint/mappings.h"
 #include "interpose/footprint/memories.h"
 #include "interpose/footprint/modules.h"
+#include "interpose/footprint/pools.h"
 #include "interpose/footprint/reservations.h"
 #include "interpose/footprint/textures.h"
 #include "interpose/record/hostfuncs.h"

@@ -22,6 +22,7 @@ extern void *driver_real[API_COUNT][2];
 #define DRIVER_CALLS(X) \
     X(cuCtxGetCurrent) \
     X(cuCtxGetDevice) \
+    X(cuCtxGetFlags) \
     X(cuDeviceGetAttribute) \
     X(cuDeviceGetCount) \
     X(cuDeviceGetName) \

@@ -5,6 +5,7 @@
  */
 #include "interpose/footprint/footprint.h"
 #include "interpose/footprint/mappings.h"
+#include "interpose/footprint/pools.h"
 #include "interpose/footprint/tables.h"
 #include "interpose/record/record.h"
 #include "interpose/state/capture.h"
@@ -290,4 +291,5 @@ void allocations_after_fork(void)
 {
     map_reset(&handles);
     map_reset(&buffers);
+    pools_after_fork();
 }

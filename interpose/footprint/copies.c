@@ -14,6 +14,7 @@ enum side_type { SIDE_HOST, SIDE_DEVICE, SIDE_ARRAY, SIDE_ANY };
 
 struct side {
     enum ptds_memory_kind kind;
+    uint8_t hosts;    /* it was named as host memory */
     uint64_t address; /* of the first byte; an array's handle */
     struct place place;
 };
@@ -41,7 +42,7 @@ static enum ptds_memory_kind any_kind(const struct place *place, uint64_t addres
 
 static inline struct side side_at(struct call *C, enum side_type type, uint64_t address)
 {
-    struct side side = {PTDS_MEMORY_ARRAY, address, {NULL, 0, 0, 0}};
+    struct side side = {PTDS_MEMORY_ARRAY, type == SIDE_HOST, address, {NULL, 0, 0, 0}};
     if (type == SIDE_ARRAY)
         return side;
     side.place = memories_find(C->thread, address);
@@ -109,9 +110,10 @@ static inline void touch_side(struct call *C, const struct side *side, uint64_t 
         touch_opaque(&C->touched, OPAQUE_OTHER);
 }
 
-static void set_kinds(struct call *C, enum ptds_memory_kind destination, enum ptds_memory_kind source)
+static void set_kinds(struct call *C, const struct side *destination, const struct side *source)
 {
-    C->kinds = (uint8_t)(destination | source << 4);
+    C->kinds = (uint8_t)(destination->kind | source->kind << 4);
+    C->host_sides = (uint8_t)(destination->hosts * CALL_TO_HOST | source->hosts * CALL_FROM_HOST);
 }
 
 static void set_copy(struct call *C, uint64_t destination, uint64_t source, uint64_t width, uint64_t height,
@@ -146,7 +148,7 @@ void fp_copy(struct call *C, enum fp_copy sides, uint64_t destination, uint64_t 
     struct side to = side_at(C, (enum side_type)sides_of[sides][0], destination);
     struct side from = side_at(C, (enum side_type)sides_of[sides][1], source);
     set_copy(C, destination, source, bytes, 1, bytes, bytes);
-    set_kinds(C, to.kind, from.kind);
+    set_kinds(C, &to, &from);
     touch_side(C, &to, bytes, 1);
     touch_side(C, &from, bytes, 0);
 }
@@ -204,7 +206,7 @@ static void copy_shapes(struct call *C, struct shape *to, struct shape *from, co
     complete(from, extent);
     struct side destination = side_of(C, to), source = side_of(C, from);
     set_copy(C, destination.address, source.address, extent->width, extent->height * extent->depth, to->pitch, from->pitch);
-    set_kinds(C, destination.kind, source.kind);
+    set_kinds(C, &destination, &source);
     if (!is_even(to, extent) || !is_even(from, extent)) {
         C->word[C->words++] = is_even(to, extent) ? 0 : bytes_of(to, extent);
         C->word[C->words++] = is_even(from, extent) ? 0 : bytes_of(from, extent);
@@ -269,14 +271,15 @@ void fp_memset(struct call *C, uint64_t destination, uint64_t pitch, unsigned el
     (void)value;
     if (!C->footprint)
         return;
+    static const struct side none = {PTDS_MEMORY_UNKNOWN, 0, 0, {NULL, 0, 0, 0}};
     struct side side = side_at(C, SIDE_ANY, destination);
     C->word[0] = destination;
     C->word[1] = width * element;
     C->word[2] = height;
     C->word[3] = pitch;
-    set_kinds(C, side.kind, PTDS_MEMORY_UNKNOWN);
+    set_kinds(C, &side, &none);
     fp_words(C, PTDS_OP_MEMSET, 4);
-    touch_side(C, &side, height ? (height - 1) * pitch + width * element : 0, 1);
+    touch_side(C, &side, width && height ? (height - 1) * pitch + width * element : 0, 1);
 }
 
 /* The host's bytes may be looked at: nothing else moves them about, no capture puts the copy off. */
@@ -360,19 +363,5 @@ void fp_copied_slow(struct call *C)
             tables_filled_unseen(access->memory);
         else if (access->end - access->begin == C->word[1])
             tables_cleared(access->memory, access->begin, access->end);
-    }
-}
-
-static int is_waited_for(unsigned kind)
-{
-    return kind <= PTDS_MEMORY_REGISTERED || kind == PTDS_MEMORY_MANAGED;
-}
-
-int footprint_blocks_host(const struct call *C)
-{
-    switch (C->op) {
-    case PTDS_OP_COPY: return is_waited_for(C->kinds & 15) || is_waited_for(C->kinds >> 4);
-    case PTDS_OP_MEMSET: return is_waited_for(C->kinds & 15);
-    default: return 1;
     }
 }

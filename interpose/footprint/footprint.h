@@ -114,8 +114,19 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base);
 void fp_free_async(struct call *C, uint64_t base, CUstream stream);
 
 /* Whether the synchronous form of this copy or memset returns only when the work is done: copies with host memory on a
- * side, memsets of host memory (measured.md section 3). Unknown memory counts as host memory: waiting is always right. */
+ * side, memsets of host memory, and where the program has asked for it (SYNC_MEMOPS). Unknown memory counts as host
+ * memory: waiting is always right. */
 int footprint_blocks_host(const struct call *C);
+
+/* Whether the driver makes the host wait for the stream in any form of it: copies to plain host memory, also those of a
+ * graph, copies within host memory, large ones from plain host memory. */
+int footprint_settles(const struct call *C);
+
+/* Of work that the host has waited for inside the driver: it is done when the call is back. */
+int footprint_is_done(const struct call *C);
+
+/* A context has these flags, or is about to. */
+void fp_context_flags(unsigned flags);
 
 /* Memory that begins to exist, and, after the call that ended it, exists no more. */
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);

@@ -172,6 +172,7 @@ void fp_graph(struct call *C, CUgraphExec exec)
         return;
     const struct graph *graph = find(exec);
     C->object = graph ? graph->uid : 0;
+    C->host_sides = graph && graph->nodes.to_host ? CALL_TO_HOST : 0;
     fp_words(C, PTDS_OP_GRAPH_LAUNCH, 0);
     if (!graph) {
         touch_opaque(&C->touched, OPAQUE_GRAPH);

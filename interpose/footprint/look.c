@@ -12,7 +12,8 @@
 int tables_is_hosts(const struct memory *memory)
 {
     return memory->kind == PTDS_MEMORY_MANAGED || memory->kind == PTDS_MEMORY_PINNED ||
-           memory->kind == PTDS_MEMORY_REGISTERED || (memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1);
+           memory->kind == PTDS_MEMORY_REGISTERED || (memory->kind == PTDS_MEMORY_GLOBAL && memory->host & 1) ||
+           memory->host & MEMORY_HOSTS;
 }
 
 /* So much of the host's memory is looked through at a launch; more is opaque. */
@@ -26,7 +27,7 @@ int tables_look(struct thread *thread, struct touched *touched, struct memory *m
     uint64_t base = LOAD(memory->base), bytes = LOAD(memory->bytes);
     uint8_t at[LOOK_AT_MOST];
     if (later || LOAD(*memories_unseen(memory)) || bytes > sizeof at || memory->kind == PTDS_MEMORY_MANAGED ||
-        memory->kind == PTDS_MEMORY_GLOBAL || !peek(base, at, bytes))
+        memory->kind == PTDS_MEMORY_GLOBAL || memory->host & MEMORY_HOSTS || !peek(base, at, bytes))
         return 0;
     struct pointed found = {0, 0, NULL, 0, 0};
     struct pointers pointers;

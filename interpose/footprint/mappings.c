@@ -50,6 +50,16 @@ static void map_at(struct call *C, enum ptds_memory_kind kind, uint64_t handle, 
     footprint_record_part(C, reservation ? reservation->uid : 0, uid != memory->uid ? memory->uid : 0);
 }
 
+void mappings_created(struct call *C, const CUmemGenericAllocationHandle *handle, size_t bytes,
+                      const CUmemAllocationProp *about)
+{
+    struct memory *memory = NULL;
+    if (learns(C) && handle && about && touch_at_host(&about->location))
+        memory = behind((uint64_t)*handle, PTDS_MEMORY_MAPPED, 0, bytes);
+    if (memory)
+        memory->host |= MEMORY_HOSTS | 1;
+}
+
 void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle)
 {
     if (learns(C))
@@ -150,6 +160,33 @@ void mappings_exported(struct call *C, uint64_t base, uint64_t bytes)
         place = memories_find(C->thread, base);
         exported(place.memory);
     } while (place.memory && place.end - base < bytes && (bytes -= place.end - base, base = place.end, 1));
+}
+
+/* Programs give an int or a bool: its first byte tells. */
+void mappings_synchronous(struct call *C, const void *value, uint64_t base)
+{
+    struct memory *memory = learns(C) ? memories_find(C->thread, base).memory : NULL;
+    mappings_exported(C, base, 0);
+    if (memory && value && *(const uint8_t *)value)
+        memory->host |= MEMORY_SYNCHRONOUS;
+    else if (memory)
+        memory->host &= (uint8_t)~MEMORY_SYNCHRONOUS;
+}
+
+/* What was allowed once stays so here: work that was done meanwhile is not forgotten. */
+void mappings_allowed(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count)
+{
+    int hosts = 0;
+    for (size_t i = 0; learns(C) && list && i < count; i++)
+        hosts |= touch_at_host(&list[i].location) && list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    for (uint64_t at = base; hosts && at - base < bytes;) {
+        struct place place = memories_find(C->thread, at);
+        if (!place.memory)
+            break;
+        reservations_mark(place.memory, 1);
+        place.memory->host |= MEMORY_HOSTS;
+        at = place.end;
+    }
 }
 
 static void may_be_ours(struct memory *memory)

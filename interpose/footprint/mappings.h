@@ -7,6 +7,11 @@
 
 #include "interpose/state/call.h"
 
+/* Physical memory that lies with the host, or that the host may touch: it is the host's. */
+void mappings_created(struct call *C, const CUmemGenericAllocationHandle *handle, size_t bytes,
+                      const CUmemAllocationProp *about);
+void mappings_allowed(struct call *C, uint64_t base, uint64_t bytes, const CUmemAccessDesc *list, size_t count);
+
 void mappings_mapped(struct call *C, CUdeviceptr base, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle);
 void fp_unmap(struct call *C, CUdeviceptr base, size_t bytes);
 void mappings_unmapped(struct call *C);
@@ -20,6 +25,8 @@ void mappings_retained(struct call *C, const CUmemGenericAllocationHandle *handl
 /* Memory of this process that others get: by its handle, or the memories under these addresses. */
 void mappings_exported_handle(struct call *C, uint64_t handle);
 void mappings_exported(struct call *C, uint64_t base, uint64_t bytes);
+/* SYNC_MEMOPS, for who reads the memory past the driver: it is as good as exported. */
+void mappings_synchronous(struct call *C, const void *value, uint64_t base);
 void mappings_imported(struct call *C, const void *handle);
 /* memory NULL: that behind the handle. */
 void mappings_bound(struct call *C, CUmemGenericAllocationHandle object, struct memory *memory, uint64_t handle);

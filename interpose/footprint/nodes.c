@@ -19,7 +19,7 @@ static void begin_node(struct call *node, const struct call *C)
     node->footprint = 1;
     node->enter = 0;
     node->flags = PTDS_CALL_CAPTURING;
-    node->op = node->words = node->kinds = 0;
+    node->op = node->words = node->kinds = node->host_sides = 0;
     node->result = CUDA_SUCCESS;
     node->touched.count = 0;
     node->touched.opaque = node->touched.host = 0;
@@ -67,6 +67,7 @@ void nodes_add_copy(struct call *C, struct nodes *nodes, const CUDA_MEMCPY3D *co
     }
     fp_copied(&node);
     touch_plain_host(&node);
+    nodes->to_host |= (node.kinds & 15) == PTDS_MEMORY_PAGEABLE;
     join(nodes, &node.touched);
     for (unsigned i = 0; i < nodes->touched.count; i++) {
         for (unsigned k = 0; k < node.touched.count; k++) {

@@ -9,6 +9,7 @@
 
 struct nodes {
     uint32_t kernels; /* some are: they follow pointers that lie in what they touch */
+    uint32_t to_host; /* a copy is to plain host memory: who launches the graph waits inside the driver */
     struct touched touched;
     uint64_t copied;                   /* bits: a copy brings bytes there that nobody sees */
     uint32_t memory_uid[TOUCHED_MOST]; /* another one by now: that memory is gone */
@@ -16,7 +17,7 @@ struct nodes {
 
 static inline void nodes_clear(struct nodes *nodes)
 {
-    nodes->kernels = 0;
+    nodes->kernels = nodes->to_host = 0;
     nodes->copied = 0;
     nodes->touched.count = 0;
     nodes->touched.opaque = nodes->touched.host = 0;

@@ -9,13 +9,22 @@
 
 /* Beside 1 in memory.host, and seldom there. */
 enum memory_host {
-    MEMORY_SHARED = 2,     /* its bytes may be mapped elsewhere in this process as another memory, past the shim's sight */
-    MEMORY_RESERVED = 4,   /* part of a reservation of addresses */
-    MEMORY_RESERVATION = 8 /* a reservation itself */
+    MEMORY_SHARED = 2,      /* its bytes may be mapped elsewhere in this process as another memory, past the shim's sight */
+    MEMORY_RESERVED = 4,    /* part of a reservation of addresses */
+    MEMORY_RESERVATION = 8, /* a reservation itself */
+    MEMORY_HOSTS = 16,      /* physical memory or a pool's that lies with the host, managed or not: as if page-locked */
+    MEMORY_SYNCHRONOUS = 32 /* SYNC_MEMOPS: synchronous copies and memsets of it wait */
 };
 
 /* What a reservation is as soon as a chunk of it is: the host's, or shared. */
 enum { MEMORY_OTHERS = 1 | MEMORY_SHARED };
+
+/* Memory at that place is the host's. */
+static inline int touch_at_host(const CUmemLocation *place)
+{
+    return place->type == CU_MEM_LOCATION_TYPE_HOST || place->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+           place->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
 
 /* The first reason stays: it is the one to be told. */
 static inline void touch_opaque(struct touched *touched, enum opaque_reason why)

@@ -158,7 +158,7 @@ void guard_enter(struct call *C)
         turn_end(C);
 }
 
-/* The copy to pageable memory is done when the driver returns. */
+/* It is done when the driver returns, since the host has waited in there. */
 static void copied(const struct call *C)
 {
     lock_take(&guard_state.lock);
@@ -184,7 +184,7 @@ static __attribute__((noinline)) void leave_turn(struct call *C)
     turn_end(C);
     if (C->guarded.waits && C->way == CALL_AS_IS)
         turn_done(C, C->result);
-    if (C->guarded.settled && C->result == CUDA_SUCCESS)
+    if (C->guarded.settled && C->result == CUDA_SUCCESS && footprint_is_done(C))
         copied(C);
 }
 

@@ -177,8 +177,8 @@ void guard_finish_alone(struct call *C)
 /* A synchronous form that goes as it is: the host waits inside the driver, so it waits here first, out of its turn. */
 static void begin_as_is(struct call *C, const struct where *where)
 {
-    if ((C->flags & PTDS_CALL_IMPLICIT) && footprint_blocks_host(C))
-        turn_settle(C, where);
+    if ((C->flags & PTDS_CALL_IMPLICIT) && !turn_settles(C) && footprint_blocks_host(C))
+        turn_settle(C, where); /* else it comes with the turn */
     if (turn_begin(C, where) < 0)
         alone(C);
 }

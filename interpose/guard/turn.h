@@ -5,6 +5,7 @@
 #ifndef PTDS_TURN_H
 #define PTDS_TURN_H
 
+#include "interpose/footprint/footprint.h"
 #include "interpose/guard/claims.h"
 #include "interpose/guard/pool.h"
 #include "interpose/guard/rails.h"
@@ -34,10 +35,10 @@ int turn_begin(struct call *C, const struct where *where);
  * follows all the same. */
 int turn_again(struct call *C, struct thread_context *here);
 
-/* An asynchronous copy to pageable memory waits for its stream inside the driver (measured). */
+/* Some asynchronous copies wait for their stream inside the driver, and so do graphs that have such (measured). */
 static inline int turn_settles(const struct call *C)
 {
-    return C->op == PTDS_OP_COPY && (C->kinds & 15) == PTDS_MEMORY_PAGEABLE && (C->kinds >> 4) != PTDS_MEMORY_PAGEABLE;
+    return (C->op == PTDS_OP_COPY || C->op == PTDS_OP_GRAPH_LAUNCH) && footprint_settles(C);
 }
 
 /* Plain work: nothing but what it touches decides what it comes after. */

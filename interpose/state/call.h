@@ -27,6 +27,10 @@ enum call_way {
     CALL_AS_ASYNC /* the asynchronous form on `target`, and the host wait that the original promised */
 };
 
+/* What a copy's function or struct names as host memory, whatever it is. Of a graph's launch: CALL_TO_HOST, a copy of it is
+ * to plain host memory. */
+enum call_host_sides { CALL_TO_HOST = 1, CALL_FROM_HOST = 2 };
+
 /* Of the guard: the call's turn on its lane, from when it was registered until the driver has it. */
 struct guarded {
     uint8_t kind;  /* enum guard_kind; 0: the guard has no part in it */
@@ -81,8 +85,9 @@ struct call {
     uint8_t footprint; /* 1: somebody wants it */
     uint8_t op;        /* enum ptds_op */
     uint8_t words;
-    uint8_t kinds;    /* destination | source << 4 */
-    uint8_t followed; /* it may touch memory past what its arguments point to */
+    uint8_t kinds;      /* destination | source << 4 */
+    uint8_t followed;   /* it may touch memory past what its arguments point to */
+    uint8_t host_sides; /* enum call_host_sides; set with the kinds of a copy or memset, and by a graph's launch */
     uint32_t generation;
     uint32_t stack; /* not of the footprint: the id, where it was asked for before the call; 0 not yet */
     CUevent event;  /* the call is about it; set with op */

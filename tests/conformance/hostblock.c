@@ -26,9 +26,14 @@ static void set_scene(void)
     MUST(cuMemHostAlloc((void **)&scene.pinned, MIB, CU_MEMHOSTALLOC_PORTABLE));
     MUST(cuMemHostAlloc((void **)&scene.pinned2, MIB, CU_MEMHOSTALLOC_PORTABLE));
     scene.pageable = malloc(MIB);
-    if (!scene.pageable)
+    scene.large_pageable = malloc(64 * MIB);
+    if (!scene.pageable || !scene.large_pageable)
         exit(2);
     memset(scene.pageable, 1, MIB);
+    memset(scene.large_pageable, 1, 64 * MIB);
+    MUST(cuMemAlloc_v2(&scene.large, 64 * MIB));
+    MUST(cuMemcpyHtoD_v2(scene.large, scene.large_pageable, 64 * MIB)); /* so that all of it is there */
+    MUST(cuMemAllocManaged(&scene.managed, MIB, CU_MEM_ATTACH_GLOBAL));
     MUST(cuMemsetD8_v2(scene.device, 0, MIB));
     MUST(cuCtxSynchronize());
 }
@@ -72,6 +77,7 @@ int main(void)
     conf_begin();
     set_scene();
     run(copy_cases);
+    run(host_cases);
     run(memory_cases);
     run(other_cases);
     return conf_end();

@@ -10,6 +10,8 @@
 struct scene {
     CUdeviceptr device, device2;       /* 1 MiB each */
     char *pageable, *pinned, *pinned2; /* 1 MiB each */
+    CUdeviceptr large, managed;        /* 64 MiB; 1 MiB */
+    char *large_pageable;              /* 64 MiB */
     CUstream busy;                     /* where the gate is */
     CUstream other;                    /* made by the case */
     CUevent event;
@@ -31,7 +33,7 @@ struct block_case {
     size_t size;
 };
 
-extern const struct block_case copy_cases[], memory_cases[], other_cases[]; /* each ends with a NULL name */
+extern const struct block_case copy_cases[], host_cases[], memory_cases[], other_cases[]; /* each ends with a NULL name */
 
 #define MIB ((size_t)1 << 20)
 

@@ -5,6 +5,8 @@
  */
 #include <gtest/gtest.h>
 
+#include <climits>
+
 #include <functional>
 #include <map>
 #include <string>
@@ -126,17 +128,69 @@ TEST_F(Copies, BothSides)
     EXPECT_EQ("w a[16,80) r p[0,64) : 10010 20000 40 1 40 40 4<2 waits", copy(FP_HTOD, a + 16, p, 64));
     EXPECT_EQ("r a[16,80) : 90000 10010 40 1 40 40 1<4 waits", copy(FP_DTOH, nowhere, a + 16, 64));
     EXPECT_EQ("w m[0,8) r a[8,16) : 30000 10008 8 1 8 8 6<4 waits", copy(FP_DTOH, m, a + 8, 8));
-    EXPECT_EQ("w a[0,8) r m[0,8) : 10000 30000 8 1 8 8 4<4", copy(FP_DTOD, a, m, 8));
+    EXPECT_EQ("w a[0,8) r m[0,8) : 10000 30000 8 1 8 8 4<4 waits", copy(FP_DTOD, a, m, 8)) << "the host's all the same";
+    EXPECT_EQ("w p[0,8) r a[0,8) : 20000 10000 8 1 8 8 4<4 waits", copy(FP_DTOD, p, a, 8));
+    EXPECT_EQ("w a[0,8) r p[0,8) : 10000 20000 8 1 8 8 4<4 waits", copy(FP_DTOD, a, p, 8));
+    EXPECT_EQ("w d[0,8) r a[0,8) : 40000 10000 8 1 8 8 8<4 waits", copy(FP_DTOH, d, a, 8)) << "its name says it";
+    EXPECT_EQ("w a[0,8) r d[0,8) : 10000 40000 8 1 8 8 4<8 waits", copy(FP_HTOD, a, d, 8));
+    EXPECT_EQ("w a[0,8) r a[8,16) : 10000 10008 8 1 8 8 4<4", copy(FP_DTOD, a, a + 8, 8));
     EXPECT_EQ("w a[0,8) r d[0,8) : 10000 40000 8 1 8 8 4<8", copy(FP_ANY, a, d, 8));
     EXPECT_EQ("w array r a[8,16) : 777 10008 8 1 8 8 7<4", copy(FP_DTOA, array, a + 8, 8));
     EXPECT_EQ("w a[8,16) r array : 10008 777 8 1 8 8 4<7", copy(FP_ATOD, a + 8, array, 8));
     EXPECT_EQ("w array : 777 90000 8 1 8 8 7<1 waits", copy(FP_HTOA, array, nowhere, 8));
     EXPECT_EQ("r array : 90000 777 8 1 8 8 1<7 waits", copy(FP_ATOH, nowhere, array, 8));
     EXPECT_EQ("w array : 777 777 8 1 8 8 7<7", copy(FP_ATOA, array, array, 8));
-    EXPECT_EQ(": 10000 20000 0 1 0 0 4<2 waits", copy(FP_HTOD, a, p, 0));
+    EXPECT_EQ(": 10000 20000 0 1 0 0 4<2", copy(FP_HTOD, a, p, 0)) << "nothing";
     EXPECT_EQ("r a[0,8) ! : 90000 10000 8 1 8 8 4<4", copy(FP_DTOD, nowhere, a, 8)) << "device memory that nobody has seen";
     call.footprint = 0;
     EXPECT_EQ(": 0<0 waits", copy(FP_DTOD, a, d, 8));
+}
+
+/* Within host memory, by whatever name. */
+TEST_F(Copies, ThatTheDriverMakesSynchronous)
+{
+    const auto settles = [&](enum fp_copy sides, uint64_t to, uint64_t from, uint64_t bytes = 8) {
+        copy(sides, to, from, bytes);
+        return footprint_settles(&call) != 0;
+    };
+    EXPECT_TRUE(settles(FP_ANY, p, p + 8));
+    EXPECT_TRUE(settles(FP_DTOD, p, p + 8));
+    EXPECT_TRUE(settles(FP_HTOD, p, nowhere));
+    EXPECT_TRUE(settles(FP_DTOH, nowhere, a));
+    EXPECT_FALSE(settles(FP_DTOH, nowhere, a, 0));
+    EXPECT_FALSE(settles(FP_DTOD, p, a));
+    EXPECT_FALSE(settles(FP_DTOD, a, p));
+    EXPECT_FALSE(settles(FP_HTOD, a, nowhere, 1 << 20));
+    EXPECT_TRUE(settles(FP_HTOA, array, nowhere, (1 << 20) + 1));
+    said([&] { fp_memset(&call, p, 0, 1, 0, 8, 1); });
+    EXPECT_FALSE(footprint_settles(&call));
+}
+
+unsigned g_flags;
+CUresult context_flags(unsigned *flags)
+{
+    *flags = g_flags;
+    return g_flags == UINT_MAX ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+}
+
+/* Where some context may have been told to wait, the driver knows which. */
+TEST_F(Copies, InContextsThatWait)
+{
+    const auto waits = [&] { return said([&] { fp_memset(&call, a, 0, 1, 0, 8, 1); }).find("waits") != std::string::npos; };
+    driver.cuCtxGetFlags = context_flags;
+    g_flags = CU_CTX_SYNC_MEMOPS | CU_CTX_MAP_HOST;
+    fp_context_flags(CU_CTX_MAP_HOST);
+    EXPECT_FALSE(waits()) << "nobody has";
+    fp_context_flags(CU_CTX_SYNC_MEMOPS);
+    EXPECT_TRUE(waits());
+    g_flags = CU_CTX_MAP_HOST;
+    EXPECT_FALSE(waits());
+    g_flags = UINT_MAX;
+    EXPECT_TRUE(waits()) << "it does not say";
+    driver.cuCtxGetFlags = nullptr;
+    EXPECT_TRUE(waits());
+    driver.cuCtxGetFlags = context_flags;
+    g_flags = 0;
 }
 
 /* The driver is asked what it is, unless a capture is open. */
@@ -182,7 +236,7 @@ TEST_F(Copies, Rows)
     flat.srcMemoryType = CU_MEMORYTYPE_UNIFIED, flat.srcDevice = m;
     EXPECT_EQ("w a[44,100) r m[72,216) : 1002c 30048 10 3 14 40 4<6 waits", two());
     flat.Height = 0;
-    EXPECT_EQ(": 1002c 30048 10 0 14 40 4<6 waits", two());
+    EXPECT_EQ(": 1002c 30048 10 0 14 40 4<6", two());
     flat.Height = 3, flat.WidthInBytes = 0;
     EXPECT_EQ("", two().substr(0, two().find(':')));
     EXPECT_EQ(": 0<0 waits", said([&] { fp_copy_2d(&call, nullptr); }));

@@ -44,6 +44,34 @@ TEST_F(Touched, HostMemoryThatTheDriverKnows)
     CU(cuMemFree(managed));
 }
 
+/* By its device address it is the host's all the same; and what the program has asked for. */
+TEST_F(Touched, WhatSynchronousFormsWaitFor)
+{
+    CUdeviceptr a = device("a"), b = device("b");
+    void *pinned;
+    unsigned on = 1, off = 0;
+    CU(cuMemAllocHost(&pinned, 4096));
+    const CUdeviceptr p = reinterpret_cast<CUdeviceptr>(pinned);
+    const auto waits = [](CUresult result) { return result == CUDA_SUCCESS && watch_blocks; };
+    EXPECT_FALSE(waits(cuMemcpyDtoD(a, b, 16)));
+    EXPECT_TRUE(waits(cuMemcpyDtoD(p, b, 16)));
+    EXPECT_TRUE(waits(cuMemcpyDtoD(a, p, 16)));
+    EXPECT_FALSE(waits(cuMemsetD8(p, 0, 0)));
+    CU(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, a));
+    EXPECT_TRUE(waits(cuMemsetD8(a, 0, 16)));
+    EXPECT_TRUE(waits(cuMemcpyDtoD(a, b, 16)));
+    EXPECT_TRUE(waits(cuMemcpyDtoD(b, a, 16)));
+    CU(cuMemcpyDtoDAsync(a, b, 16, nullptr));
+    EXPECT_EQ(watch_settles, 0);
+    CU(cuPointerSetAttribute(&off, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, a));
+    EXPECT_FALSE(waits(cuMemsetD8(a, 0, 16)));
+    CU(cuCtxSetFlags(CU_CTX_SYNC_MEMOPS));
+    EXPECT_TRUE(waits(cuMemsetD8(b, 0, 16)));
+    CU(cuCtxSetFlags(0));
+    EXPECT_FALSE(waits(cuMemsetD8(b, 0, 16)));
+    CU(cuMemFreeHost(pinned));
+}
+
 TEST_F(Touched, RowsFromTheFirstByteToTheLast)
 {
     CUdeviceptr a = device("a", 1 << 16), b = device("b", 1 << 16);

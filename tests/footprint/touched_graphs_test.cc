@@ -76,6 +76,38 @@ TEST_F(Touched, GraphsThatCopyPointersIn)
     CU(cuStreamDestroy(stream));
 }
 
+/* Who launches one that copies to plain host memory waits inside the driver. */
+TEST_F(Touched, GraphsThatTheHostWaitsFor)
+{
+    CUdeviceptr a = device("a");
+    static char plain[64];
+    void *pinned;
+    CUgraph graph, outer;
+    CUgraphExec exec;
+    CUgraphNode node;
+    CUcontext context;
+    CUDA_MEMCPY3D copy = {};
+    CU(cuCtxGetCurrent(&context));
+    CU(cuMemAllocHost(&pinned, 4096));
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST, copy.srcMemoryType = CU_MEMORYTYPE_DEVICE, copy.srcDevice = a;
+    copy.WidthInBytes = 64, copy.Height = copy.Depth = 1;
+    for (void *to : {static_cast<void *>(plain), pinned}) {
+        copy.dstHost = to;
+        CU(cuGraphCreate(&graph, 0));
+        CU(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context));
+        CU(cuGraphCreate(&outer, 0));
+        CU(cuGraphAddChildGraphNode(&node, outer, nullptr, 0, graph));
+        CU(cuGraphInstantiate(&exec, outer, 0));
+        CU(cuGraphLaunch(exec, nullptr));
+        EXPECT_EQ(watch_settles, to == plain);
+        CU(cuCtxSynchronize());
+        CU(cuGraphExecDestroy(exec));
+        CU(cuGraphDestroy(outer));
+        CU(cuGraphDestroy(graph));
+    }
+    CU(cuMemFreeHost(pinned));
+}
+
 /* A graph that copies brings other pointers each time it is launched, into what it copies to and nothing else. */
 TEST_F(Touched, GraphsThatCopyPointersAtEachLaunch)
 {

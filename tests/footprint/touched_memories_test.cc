@@ -73,6 +73,68 @@ TEST_F(Touched, MappedChunks)
 }
 
 /* The address is a pointer to what is mapped there, and what is not: a kernel may go on from it to a chunk. */
+/* Physical memory that lies with the host, or that the host has been let to, is the host's. */
+TEST_F(Touched, ChunksOfTheHost)
+{
+    for (const CUmemLocationType type : {CU_MEM_LOCATION_TYPE_DEVICE, CU_MEM_LOCATION_TYPE_HOST,
+                                         CU_MEM_LOCATION_TYPE_HOST_NUMA, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}) {
+        const bool hosts = type != CU_MEM_LOCATION_TYPE_DEVICE;
+        CUdeviceptr a = device("a"), at;
+        CUmemAllocationProp about = of_device();
+        CUmemGenericAllocationHandle handle;
+        char own[16];
+        about.location.type = type;
+        CU(cuMemAddressReserve(&at, chunk, 0, 0, 0));
+        CU(cuMemCreate(&handle, chunk, &about, 0));
+        map_chunk(at, handle);
+        CU(cuMemcpyDtoD(at, a, 16));
+        EXPECT_EQ(watch_blocks, hosts) << type;
+        EXPECT_EQ(last.host, hosts) << type;
+        CU(cuMemsetD8Async(at, 1, 16, nullptr));
+        EXPECT_EQ(last.host, hosts) << type;
+        CU(cuMemcpyAsync(at, at + 64, 16, nullptr));
+        EXPECT_EQ(watch_settles, hosts) << type;
+        CU(cuMemcpyDtoH(own, at, 16));
+        EXPECT_EQ(watch_blocks, 1) << "its name says it";
+        const CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_HOST, 0}, CU_MEM_ACCESS_FLAGS_PROT_READ};
+        CU(cuMemSetAccess(at, chunk, &access, 1));
+        CU(cuMemcpyDtoD(a, at, 16));
+        EXPECT_EQ(watch_blocks, 1) << type;
+        EXPECT_EQ(last.host, 1) << type;
+        CU(cuCtxSynchronize());
+        CU(cuMemUnmap(at, chunk));
+        CU(cuMemRelease(handle));
+        CU(cuMemAddressFree(at, chunk));
+    }
+}
+
+TEST_F(Touched, PoolsOfTheHost)
+{
+    CUdeviceptr a = device("a");
+    for (int kind = 0; kind < 4; kind++) {
+        const bool hosts = kind == 1 || kind == 2;
+        CUmemPoolProps about = {};
+        CUmemoryPool pool;
+        CUdeviceptr one;
+        about.allocType = kind == 1 ? CU_MEM_ALLOCATION_TYPE_MANAGED : CU_MEM_ALLOCATION_TYPE_PINNED;
+        about.location.type = kind == 2 ? CU_MEM_LOCATION_TYPE_HOST_NUMA : CU_MEM_LOCATION_TYPE_DEVICE;
+        if (kind == 3) { /* one that nobody has seen being made */
+            CU(cuDeviceGetDefaultMemPool(&pool, 0));
+        } else {
+            CU(cuMemPoolCreate(&pool, &about));
+        }
+        CU(cuMemAllocFromPoolAsync(&one, 4096, pool, nullptr));
+        CU(cuMemcpyDtoD(one, a, 16));
+        EXPECT_EQ(watch_blocks, hosts) << kind;
+        EXPECT_EQ(last.host, hosts) << kind;
+        CU(cuMemFreeAsync(one, nullptr));
+        CU(cuCtxSynchronize());
+        if (kind != 3) {
+            CU(cuMemPoolDestroy(pool));
+        }
+    }
+}
+
 TEST_F(Touched, WhereNothingIsMapped)
 {
     CUmemAllocationProp about = of_device();

@@ -13,11 +13,14 @@
 
 struct touched watch_last;
 uint32_t watch_object, watch_generation;
+int watch_blocks, watch_settles;
 
 static void look(struct call *C, int implicit)
 {
     (void)implicit;
     watch_last = C->touched;
+    watch_blocks = footprint_blocks_host(C);
+    watch_settles = footprint_settles(C);
     watch_object = C->object;
     watch_generation = C->generation;
 }

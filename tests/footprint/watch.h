@@ -10,6 +10,9 @@
 extern struct touched watch_last;
 extern uint32_t watch_object, watch_generation; /* of the same call */
 
+/* Whether the host waits for the same call: in its synchronous form, and in any. */
+extern int watch_blocks, watch_settles;
+
 /* From here on, instead of the configured policy; after the first call of the driver. */
 void watch_start(void);
 

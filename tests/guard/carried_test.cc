@@ -194,7 +194,7 @@ TEST_F(Carried, CopiesBetweenDevicesComeAfterAllContexts)
 {
     struct context *other = fresh("C2", 2);
     Caller *d = thread(other);
-    const auto copies = [this] { return call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, touching(&n_, 1)); };
+    const auto copies = [this] { return call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, copying(&n_, 1)); };
     EXPECT_EQ("L4", writes(d, &m_));
     g_current = context_->handle;
     EXPECT_EQ("L0", writes(a_, &m_)) << "contexts have nothing to do with each other";
@@ -228,7 +228,7 @@ TEST_F(Carried, AContextThatGoes)
               call(a_, kNoStream, API_cuCtxDestroy_v2, PTDS_OP_CTX_DESTROY, [=](struct call *C) { C->context = other; }));
     EXPECT_EQ(nullptr, other->pool);
     EXPECT_FALSE(guard_state.order.lanes[lane]->open);
-    EXPECT_EQ("L0", call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, touching(&m_, 1)));
+    EXPECT_EQ("L0", call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, copying(&m_, 1)));
     EXPECT_NE(nullptr, context_->pool) << "whose destruction nobody asked for";
     EXPECT_EQ("", call(a_, kNoStream, API_cuCtxDestroy_v2, PTDS_OP_CTX_DESTROY));
     EXPECT_NE(nullptr, context_->pool) << "nor did it go";

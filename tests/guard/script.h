@@ -305,6 +305,14 @@ protected:
         }
         return all + (times > 1 ? " x" + std::to_string(times) : "");
     }
+    /* A copy between memories of devices. */
+    static std::function<void(struct call *)> copying(struct memory *memory, uint32_t writes)
+    {
+        return [=](struct call *C) {
+            touching(memory, writes)(C);
+            C->kinds = PTDS_MEMORY_DEVICE | PTDS_MEMORY_DEVICE << 4;
+        };
+    }
     static std::function<void(struct call *)> touching(struct memory *memory, uint32_t writes)
     {
         return [=](struct call *C) {

@@ -102,7 +102,7 @@ TEST_F(Waited, ForTheContext)
     EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &n_)) << "that was on its way";
     EXPECT_EQ("", waits_for_all(b_));
     EXPECT_EQ("into C2; e2 on L4; L0 after e2; back; L0",
-              call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, touching(&m_, 1)))
+              call(a_, kDefault, API_cuMemcpyPeer, PTDS_OP_COPY, copying(&m_, 1)))
         << "the other context's";
 }
 
@@ -325,7 +325,7 @@ TEST_F(Waited, CopiesToPageableMemory)
     EXPECT_EQ("L1", writes(b_, &m_));
     EXPECT_EQ("e1 on L1; e2 on L0; L1 after e2; host after L1; L1", copies(b_, kDefault, &n_, 0, pageable, device));
     EXPECT_EQ("L0", writes(a_, &n_)) << "done when the driver returns";
-    EXPECT_EQ("e2 on L0; L1 after e2; L1", copies(b_, kDefault, &n_, 0, pageable, pageable));
+    EXPECT_EQ("e2 on L0; L1 after e2; host after L1; L1", copies(b_, kDefault, &n_, 0, pageable, pageable));
     EXPECT_EQ("L1", copies(b_, kDefault, &n_, 0, device, pageable));
     result_ = CUDA_ERROR_UNKNOWN;
     EXPECT_EQ("host after L1; L1", copies(b_, kDefault, &n_, 0, pageable, device));
@@ -335,6 +335,60 @@ TEST_F(Waited, CopiesToPageableMemory)
               copies(b_, kLegacy, &n_, 0, pageable, device));
     EXPECT_EQ("host after legacy; legacy; e2 on legacy", copies(b_, kLegacyImplicit, &n_, 0, PTDS_MEMORY_PINNED, device));
     EXPECT_EQ("L0", writes(a_, &n_));
+}
+
+/* Each waits inside the driver, whatever its name says; nobody else's turn may have to come before it ends. */
+TEST_F(Waited, CopiesThatTheDriverMakesSynchronous)
+{
+    const unsigned unknown = PTDS_MEMORY_UNKNOWN, pageable = PTDS_MEMORY_PAGEABLE, pinned = PTDS_MEMORY_PINNED,
+                   registered = PTDS_MEMORY_REGISTERED, device = PTDS_MEMORY_DEVICE;
+    const std::string settled = "host after S; S";
+    on_ = stream("S");
+    for (unsigned to : {pageable, pinned, registered, unknown})
+        for (unsigned from : {pageable, pinned, registered, unknown})
+            EXPECT_EQ(settled, copies(a_, kOn, &n_, 0, to, from)) << to << from;
+    EXPECT_EQ(settled, copies(a_, kOn, &n_, 0, unknown, device));
+    EXPECT_EQ("S", copies(a_, kOn, &n_, 0, pinned, device));
+    EXPECT_EQ("S", copies(a_, kOn, &n_, 0, device, registered));
+    const auto of_bytes = [&](unsigned to, unsigned from, uint64_t width, uint64_t height) {
+        return call(a_, kOn, API_cuMemcpyHtoDAsync_v2, PTDS_OP_COPY, [=](struct call *C) {
+            touching(&n_, 1)(C);
+            C->kinds = uint8_t(to | from << 4);
+            C->word[2] = width, C->word[3] = height;
+            C->words = 6;
+        });
+    };
+    const uint64_t mib = 1 << 20;
+    EXPECT_EQ("S", of_bytes(device, pageable, mib, 1)) << "copied to a place of the driver's own";
+    EXPECT_EQ(settled, of_bytes(device, pageable, mib + 1, 1));
+    EXPECT_EQ("S", of_bytes(device, pageable, 1 << 10, 1 << 10));
+    EXPECT_EQ(settled, of_bytes(device, pageable, 1000, 1049));
+    EXPECT_EQ("S", of_bytes(device, pinned, 64 * mib, 1));
+    EXPECT_EQ("S", of_bytes(pageable, device, 0, 1)) << "nothing";
+    EXPECT_EQ("S", of_bytes(pageable, pageable, 16, 0)) << "nothing";
+}
+
+/* One that is still on its way is not taken for done. */
+TEST_F(Waited, WhatIsDoneWhenTheDriverReturns)
+{
+    const auto large = [&](struct call *C) {
+        touching(&m_, 1)(C);
+        C->kinds = PTDS_MEMORY_DEVICE | PTDS_MEMORY_PAGEABLE << 4;
+        C->word[2] = 1 << 30, C->word[3] = 1;
+        C->words = 6;
+    };
+    EXPECT_EQ("host after L0; L0", call(a_, kDefault, API_cuMemcpyHtoDAsync_v2, PTDS_OP_COPY, large));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &m_)) << "the last part may be staged";
+    const auto to_host = [&](struct call *C) {
+        touching(&n_, 1)(C);
+        C->host_sides = CALL_TO_HOST;
+    };
+    EXPECT_EQ("host after L0; L0", call(a_, kDefault, API_cuGraphLaunch, PTDS_OP_GRAPH_LAUNCH, to_host));
+    EXPECT_EQ("e1 on L0; L1 after e1; L1", writes(b_, &n_)) << "other nodes of the graph";
+    EXPECT_EQ("L0", call(a_, kDefault, API_cuGraphLaunch, PTDS_OP_GRAPH_LAUNCH, [&](struct call *C) {
+                  touching(&seen_, 1)(C);
+                  C->host_sides = 0;
+              }));
 }
 
 /* ---- captures ---- */

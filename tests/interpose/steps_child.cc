@@ -134,10 +134,12 @@ CUresult copy(const Step &step)
         return cuMemcpyAtoA_v2(nullptr, 0, nullptr, 0, 16);
     if (step.verb == "3d") {
         auto parameters = volume<CUDA_MEMCPY3D>(kinds);
+        parameters.Depth = 1;
         return cuMemcpy3D_v2(&parameters);
     }
     if (step.verb == "3dpeer") {
         auto parameters = volume<CUDA_MEMCPY3D_PEER>(kinds);
+        parameters.Depth = 1;
         return cuMemcpy3DPeer(&parameters);
     }
     auto parameters = volume<CUDA_MEMCPY2D>(kinds);

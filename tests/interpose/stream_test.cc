@@ -25,7 +25,7 @@ TEST(Stream, WaitsLikeTheOriginals)
                                 {"copy:HD", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
                                 {"copy:DP", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
                                 {"copy:PD", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
-                                {"copy:HH", "cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
+                                {"copy:HH", "cuStreamSynchronize(L1) cuMemcpyAsync(L1) cuStreamSynchronize(L1)"},
                                 {"2d:DD", "cuMemcpy2DAsync_v2(L1)"},
                                 {"2d:DH", "cuStreamSynchronize(L1) cuMemcpy2DAsync_v2(L1) cuStreamSynchronize(L1)"},
                                 {"2d:HD", "cuMemcpy2DAsync_v2(L1) cuStreamSynchronize(L1)"},

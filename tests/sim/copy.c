@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Copies: what the host waits for. Called by all copy functions. The waits are the measured ones: a copy from pageable
- * memory is staged (the synchronous form waits for its stream first, and then only for the staging), one that ends in
- * host memory waits unless it is asynchronous and page-locked, one between device addresses never waits.
+ * memory is staged (the synchronous form waits for its stream first, and then only for the staging) or, where it is large
+ * and asynchronous, waited for; one that ends in host memory waits unless it is asynchronous and from the device to
+ * page-locked memory; one between device addresses waits only where the program has asked for it (SYNC_MEMOPS).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/sim/sim.h"
 
-enum { SMALL_COPY = 8192 };
+enum {
+    SMALL_COPY = 8192,
+    LARGE_COPY = 1 << 20 /* the most that was seen not to wait */
+};
 
 /* The rows, packed, as they are now. */
 static void stage(const struct copy *c, struct work *w)
@@ -44,16 +48,21 @@ CUresult copy_issue(CUstream handle, struct copy copy, enum memory_kind dst, enu
     if (result != CUDA_SUCCESS || !copy.width || !copy.height || !copy.depth)
         return result;
     bool to_host = !memory_on_device(dst), from_host = !memory_on_device(src);
-    if (s->capture || (!to_host && !from_host))
+    if (s->capture)
         return stream_push(s, &w, NULL);
+    if (!to_host && !from_host)
+        return mode == COPY_SYNC && (copy.waits || context_waits(s->ctx)) ? stream_push_done(s, &w)
+                                                                          : stream_push(s, &w, NULL);
     if (to_host) {
-        bool pageable = dst == MEMORY_PAGEABLE || (from_host && src == MEMORY_PAGEABLE);
-        return mode == COPY_SYNC || pageable ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
+        bool waits = mode == COPY_SYNC || dst == MEMORY_PAGEABLE || from_host;
+        return waits ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
     }
     if (mode == COPY_ASYNC && overtakes(s, &copy, src))
         stage(&copy, &w);
     if (src != MEMORY_PAGEABLE)
         return mode == COPY_SYNC ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
+    if (mode == COPY_ASYNC && copy.width * copy.height * copy.depth > LARGE_COPY)
+        return stream_push_done(s, &w);
     if (mode == COPY_SYNC)
         stream_synchronize(s);
     stage(&copy, &w);
@@ -77,5 +86,7 @@ CUresult copy_linear(CUstream handle, uint64_t dst, uint64_t src, size_t size, e
     struct copy copy = {.dst = memory_bytes(dst), .src = memory_bytes(src), .width = size, .height = 1, .depth = 1};
     copy.to = linear_side(dst, size, to);
     copy.from = linear_side(src, size, from);
+    copy.waits = memory_waits(dst) || memory_waits(src);
+    copy.to_pageable = to == MEMORY_PAGEABLE;
     return copy_issue(handle, copy, to, from, mode);
 }

@@ -9,6 +9,7 @@ struct place {
     char *bytes;
     size_t pitch, slice;
     enum memory_kind kind;
+    bool waits;
 };
 
 /* Where one side's first byte is and how its rows lie. */
@@ -34,6 +35,7 @@ static CUresult resolve(const struct copy_side *s, size_t width, size_t rows, si
     out->pitch = pitch;
     out->slice = pitch * height;
     out->kind = memory_kind_of(address);
+    out->waits = memory_waits(address);
     return memory_check(address, (slices - 1) * out->slice + (rows - 1) * pitch + width);
 }
 
@@ -47,7 +49,19 @@ static CUresult describe(const struct copy_side *dst, const struct copy_side *sr
         result = resolve(src, width, rows, slices, &from);
     if (result != CUDA_SUCCESS)
         return result;
-    *out = (struct copy){to.bytes, from.bytes, width, rows, slices, to.pitch, to.slice, from.pitch, from.slice, *dst, *src};
+    *out = (struct copy){to.bytes,
+                         from.bytes,
+                         width,
+                         rows,
+                         slices,
+                         to.pitch,
+                         to.slice,
+                         from.pitch,
+                         from.slice,
+                         *dst,
+                         *src,
+                         to.waits || from.waits,
+                         to.kind == MEMORY_PAGEABLE};
     kinds[0] = to.kind;
     kinds[1] = from.kind;
     return CUDA_SUCCESS;

@@ -159,6 +159,20 @@ static void expand(struct launch *l, const struct graph *graph, struct op *befor
     free(last);
 }
 
+/* A copy to pageable memory is one that the host waits for, as it does outside of a graph. */
+static bool launch_waits(const struct graph *graph)
+{
+    bool waits = false;
+    for (size_t i = 0; i < graph->nodes.count && !waits; i++) {
+        const struct work *w = &graph->nodes.nodes[i]->work;
+        if (w->kind == WORK_CHILD)
+            waits = launch_waits(w->child);
+        else if (w->kind == WORK_COPY)
+            waits = w->copy.to_pageable;
+    }
+    return waits;
+}
+
 /* A marker before, the nodes, a marker after: the stream goes on when all nodes are done. */
 CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
 {
@@ -182,5 +196,7 @@ CUresult graph_exec_launch(struct graph_exec *exec, struct stream *s)
     op_submit(after);
     op_submit(before); /* last: what it lets go must all be there */
     free(launch.ops);
+    if (launch_waits(exec->graph))
+        op_wait(exec->last);
     return CUDA_SUCCESS;
 }

@@ -260,6 +260,12 @@ enum memory_kind memory_kind_of(uint64_t address)
     return a ? a->kind : MEMORY_PAGEABLE;
 }
 
+bool memory_waits(uint64_t address)
+{
+    const struct allocation *a = memory_find(address);
+    return a && a->waits;
+}
+
 /* Somebody may use it; which device a stream is of is not looked at. */
 static bool allowed(const struct allocation *a)
 {

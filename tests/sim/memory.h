@@ -38,6 +38,7 @@ struct allocation {
     enum memory_kind kind;
     int device;
     unsigned int flags;
+    bool waits; /* SYNC_MEMOPS */
     uint64_t id;
     struct context *ctx;
     struct op *freed_by; /* cuMemFreeAsync, on its way; held */
@@ -61,6 +62,7 @@ struct allocation *memory_at(size_t i);
 void memory_renew(struct allocation *a, size_t size); /* freed, and handed out again */
 size_t memory_rounded(size_t size);
 enum memory_kind memory_kind_of(uint64_t address);           /* locked */
+bool memory_waits(uint64_t address);                         /* locked; SYNC_MEMOPS */
 CUresult memory_check(uint64_t address, size_t size);        /* locked; 1 if a device range is not all allocated */
 void *memory_bytes(uint64_t address);                        /* where the simulator reaches these bytes */
 bool memory_account(int device, size_t more, size_t less);   /* locked; false: there is not so much */

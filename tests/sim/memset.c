@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memsets of all widths. Called by programs. The synchronous form waits only where the target is page-locked host memory.
+ * Memsets of all widths. Called by programs. The synchronous form waits only where the target is page-locked host memory
+ * or the program has asked for it (SYNC_MEMOPS).
  */
 #include "tests/sim/sim.h"
 
@@ -21,7 +22,9 @@ static CUresult set(CUstream stream, CUdeviceptr dst, size_t pitch, unsigned int
     if (result == CUDA_SUCCESS && mode == COPY_SYNC)
         result = capture_observe(s);
     if (result == CUDA_SUCCESS && width && height)
-        result = mode == COPY_SYNC && memory_page_locked(kind) ? stream_push_done(s, &w) : stream_push(s, &w, NULL);
+        result = mode == COPY_SYNC && (memory_page_locked(kind) || memory_waits(dst) || context_waits(s->ctx))
+                     ? stream_push_done(s, &w)
+                     : stream_push(s, &w, NULL);
     sim_unlock();
     return result;
 }

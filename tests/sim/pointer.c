@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an address is: cuPointerGetAttribute and its relatives. Called by programs. An address that the driver does not
- * know is pageable host memory and answers INVALID_VALUE, as measured.
+ * What an address is: cuPointerGetAttribute and its relatives; the one attribute that can be set. Called by programs. An
+ * address that the driver does not know is pageable host memory and answers INVALID_VALUE, as measured.
  */
 #include "tests/sim/sim.h"
 
@@ -35,7 +35,7 @@ static CUresult attribute_of(const struct allocation *a, CUpointer_attribute att
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)data = a->size; return CUDA_SUCCESS;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: return bool_out(data, a->kind == MEMORY_DEVICE);
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return bool_out(data, false);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return bool_out(data, a->waits);
     default: return CUDA_ERROR_NOT_SUPPORTED;
     }
 }
@@ -47,6 +47,19 @@ CUresult impl_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, C
     const struct allocation *a = memory_find(ptr);
     if (data && a)
         result = attribute_of(a, attribute, ptr, data);
+    sim_unlock();
+    return result;
+}
+
+CUresult impl_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    struct allocation *a = memory_find(ptr);
+    if (value && a && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) {
+        a->waits = *(const unsigned int *)value != 0;
+        result = CUDA_SUCCESS;
+    }
     sim_unlock();
     return result;
 }

@@ -47,6 +47,8 @@ struct copy {
     size_t width, height, depth;
     size_t dst_pitch, dst_slice, src_pitch, src_slice;
     struct copy_side to, from;
+    bool waits;       /* in its synchronous form, whatever memory it is */
+    bool to_pageable; /* as long as it is a node */
 };
 
 struct fill {
@@ -177,6 +179,12 @@ struct thread {
     CUstreamCaptureMode capture_mode;
     struct stream *own_streams; /* this thread's per-thread streams, one per context */
 };
+
+/* Synchronous copies and memsets in it wait. */
+static inline bool context_waits(const struct context *ctx)
+{
+    return (ctx->flags & CU_CTX_SYNC_MEMOPS) != 0;
+}
 
 struct thread *thread_self(void);
 struct context *context_current(void);

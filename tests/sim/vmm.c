@@ -110,11 +110,12 @@ static void release(struct physical *p)
     free(p);
 }
 
+/* The host's own has its account with the device of that number, and the host cannot touch it. */
 static CUresult check_prop(const CUmemAllocationProp *prop)
 {
     if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+    if (prop->location.type < CU_MEM_LOCATION_TYPE_DEVICE || prop->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ||
         prop->requestedHandleTypes > CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
         return CUDA_ERROR_NOT_SUPPORTED;
     return prop->location.id >= 0 && prop->location.id < device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -286,17 +287,24 @@ static bool device_place(const CUmemLocation *location)
     return location->type == CU_MEM_LOCATION_TYPE_DEVICE && location->id >= 0 && location->id < device_count();
 }
 
+static bool host_place(const CUmemLocation *location)
+{
+    return location->type >= CU_MEM_LOCATION_TYPE_HOST && location->type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
 CUresult impl_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
 {
     bool good = desc && count;
     for (size_t i = 0; good && i < count; i++)
-        good = device_place(&desc[i].location) && desc[i].flags != 2 && desc[i].flags <= CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        good = (device_place(&desc[i].location) || host_place(&desc[i].location)) && desc[i].flags != 2 &&
+               desc[i].flags <= CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     sim_lock();
     good = good && whole_mappings(ptr, size);
     for (uint64_t at = ptr; good && at < ptr + size;) {
         struct allocation *a = memory_find(at);
         for (size_t i = 0; i < count; i++)
-            a->allowed[desc[i].location.id] = desc[i].flags;
+            if (device_place(&desc[i].location)) /* the host never touches it here */
+                a->allowed[desc[i].location.id] = desc[i].flags;
         protect(a);
         at += a->size;
     }
