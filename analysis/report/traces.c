@@ -279,6 +279,7 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
     const struct report *report = &traced->report;
     const struct trace *trace = &report->trace;
     struct reasons reasons = {.each = each, .data = data};
+    const char *past = report_first_past(report);
     uint64_t lost = trace_not_kept(trace), uncounted = trace_uncounted(trace), recycled = trace->header.recycled;
     reason(&reasons, trace->damaged, "damaged in %s, the first at offset %llu", text_plural(trace->damaged, "place").text,
            (unsigned long long)(trace->damages.count != 0 ? trace->damages.items[0].offset : 0));
@@ -290,7 +291,11 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
            trace->lost_chunks == 1 ? "lies" : "lie");
     reason(&reasons, report->left_out, "there was no time to look at all calls");
     reason(&reasons, report->refused, "there were more call sites than are followed");
-    reason(&reasons, report->totals.unplaced, "there were more streams than are followed");
+    reason(&reasons, report->totals.unplaced + report->edges.totals.unplaced, "there were more streams than are followed");
+    reason(&reasons, report->totals.unknown_streams, "%s on streams whose creation was not seen",
+           text_plural(report->totals.unknown_streams, "operation").text);
+    reason(&reasons, past != NULL, "calls may have gone past the shim (%.100s)", past != NULL ? past : "");
+    reason(&reasons, report_has_no_calls(report), "no driver call was recorded");
     reason(&reasons, report->out_of_memory, "there was not enough memory for all of it");
     reason(&reasons, !trace->header.clean_end, "the process did not end through exit");
     return reasons.count;

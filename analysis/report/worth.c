@@ -222,14 +222,45 @@ const struct edge_pair *report_pair(const struct report *report, const struct fi
     return finding->has_pair ? &finding->pair : finding->doubt != DOUBT_NONE ? pair_at(report, finding) : NULL;
 }
 
+const char *report_first_past(const struct report *report)
+{
+    const struct definitions *defs = &report->trace.defs;
+    if (defs->bypasses.count + defs->untabled.count == 0)
+        return NULL;
+    const char *name = defs->bypasses.count != 0 ? defs->bypasses.items[0].text : defs->untabled.items[0].text;
+    return name != NULL ? text_base(name) : "?";
+}
+
+bool report_has_no_calls(const struct report *report)
+{
+    return report->trace.calls == 0 && (!report->has_counts || report->totals.calls == 0);
+}
+
+static enum lack lack_of(const struct report *report)
+{
+    const struct report_totals *totals = &report->totals;
+    if (report->left_out != 0)
+        return LACK_LOOK;
+    if (trace_has_gaps(&report->trace) || report_has_no_calls(report))
+        return LACK_RECORDS;
+    if (report->out_of_memory)
+        return LACK_LOOK;
+    if (report_first_past(report) != NULL)
+        return LACK_PAST;
+    return totals->unplaced != 0 || totals->unknown_streams != 0 || report->edges.totals.unplaced != 0 ? LACK_STREAMS
+                                                                                                       : LACK_NONE;
+}
+
 struct outcome report_outcome(const struct report *report)
 {
-    struct outcome outcome = {.complete = !trace_has_gaps(&report->trace) && report->left_out == 0};
+    struct outcome outcome = {.lack = lack_of(report)};
+    bool records = outcome.lack != LACK_LOOK && outcome.lack != LACK_RECORDS;
+    outcome.complete = outcome.lack == LACK_NONE;
     outcome.seen = report->trace.calls - report->left_out;
-    outcome.calls = report->has_counts ? report->totals.calls : outcome.complete ? outcome.seen : 0;
+    outcome.calls = report->has_counts ? report->totals.calls : records ? outcome.seen : 0;
     if (report->left_out != 0 && outcome.calls < report->trace.calls)
         outcome.calls = report->trace.calls;
-    outcome.little = !outcome.complete && outcome.seen < outcome.calls - outcome.calls / 2;
+    outcome.little = !records && (outcome.seen == 0 || outcome.seen < outcome.calls - outcome.calls / 2);
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
         if (finding->doubt <= outcome.doubt)

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <sstream>
+#include <tuple>
 
 #include "analysis/report/worth.h"
 #include "analysis/views/html/report_html.h"
@@ -30,6 +31,42 @@ std::string Screen(const Built &report)
     TextOf out;
     report_screen(report.get(), nullptr, 40, &out);
     return out.text;
+}
+
+/* "Right" is a promise: of less than the run it is said with what it is of. */
+TEST(Right, SaysOfWhat)
+{
+    const std::string run = "1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n";
+    std::string lanes = "1@0 alloc m=A ptr=0x10000 bytes=4096\n";
+    for (unsigned i = 1; i <= 1100; i++)
+        lanes += "1@" + std::to_string(i) + " memset s=B" + std::to_string(i) + " dst=A bytes=0\n";
+    const std::vector<std::tuple<std::string, std::string, std::string>> lacks = {
+        {"bypass /opt/lib/x.so\n" + run, "\nCalls may have gone past the shim (x.so)\n", "\nRight, of what the shim saw: "},
+        {"untabled cuNew\nbypass /opt/lib/x.so\n" + run, "\nCalls may have gone past the shim (x.so and 1 more)\n",
+         "\nDefault stream, as seen: "},
+        {"1@0 launch s=U1 k=a\n", "\nNot all streams could be followed\n", "\nRight, as far as it was followed: "},
+        {lanes, "\nNot all streams could be followed\n", "\nImplicit orders: none on the streams that were followed\n"},
+    };
+    for (const auto &[text, lack, said] : lacks) {
+        Built report(BuildTrace(text));
+        EXPECT_FALSE(report_outcome(report.get()).complete) << text;
+        for (const std::string &form : {Screen(report), report.Text()})
+            EXPECT_TRUE(Has(form, lack)) << form;
+        EXPECT_TRUE(Has(Screen(report), said)) << Screen(report);
+    }
+    EXPECT_TRUE(report_outcome(Built(BuildTrace(run)).get()).complete);
+}
+
+/* Where nothing was recorded, nothing is known: not of orders either. */
+TEST(Right, IsNothingThatNobodyRecorded)
+{
+    Built report(BuildTrace("setting policy=observe\n"));
+    std::string screen = Screen(report);
+    EXPECT_FALSE(report_outcome(report.get()).complete);
+    EXPECT_TRUE(Has(screen, "\nNot known whether right: no driver call was recorded\n")) << screen;
+    EXPECT_TRUE(Has(screen, "\nImplicit orders: not analysed\n")) << screen;
+    Built counted(BuildTrace("setting policy=observe\ncount 1 cuInit 1 0 0 0\n"));
+    EXPECT_TRUE(Has(Screen(counted), "\nRight: ")) << "a call that no record is made of: " << Screen(counted);
 }
 
 TEST(Floor, IsAPercentageATimeOrBoth)

@@ -28,10 +28,7 @@ static void put_head(struct screen *screen, const struct traces *traces, const s
         line_add(&line, "; %s could not be read", text_plural(traces->unreadable, "trace").text);
     screen_put(screen, &line);
     screen_put_blank(screen);
-    line = opening_outcomes(runs);
-    if (runs->incomplete != 0)
-        line_add(&line, "; records are missing in %zu", runs->incomplete);
-    screen_put(screen, &line);
+    screen_put_text(screen, "", 2, opening_outcomes(runs).text, 2, false);
 }
 
 /* The runs that are in doubt, the wrong ones first. */

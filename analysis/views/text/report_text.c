@@ -350,7 +350,9 @@ static void put_residual(const struct report *report, struct site_namer *namer, 
 static void put_opening(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     struct line first, second, startup = opening_startup(report), incomplete = opening_incomplete(report);
-    sink_printf(sink, "\n%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", opening_outcome(report).text);
+    struct line past = opening_past(report);
+    sink_printf(sink, "\n%s%s%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", past.text,
+                past.used != 0 ? "\n" : "", opening_outcome(report).text);
     if (opening_pair(report, report_outcome(report).pair, &first, &second))
         sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
     sink_printf(sink, "%s\n", opening_default_stream(report).text);
