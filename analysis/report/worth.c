@@ -86,7 +86,7 @@ static enum fold fold_of_unknown(const struct report *report, const struct findi
     if (!finding_is_of_default_stream(finding) || !trace_has_time(&report->trace))
         return FOLD_SHOWN;
     if (is_needed(finding))
-        return FOLD_NEEDED;
+        return finding->timed != 0 ? FOLD_TIMED : FOLD_NEEDED;
     struct default_stream whole = report_default_stream(report);
     return whole.cost != DEFAULT_UP_TO || whole.most_ns < floor ? FOLD_NO_GAIN : FOLD_SHOWN;
 }
@@ -287,11 +287,12 @@ struct default_stream report_default_stream(const struct report *report)
 {
     uint64_t most = gain_most(&report->gain);
     struct default_stream out = {.most_ns = most < report->totals.run_ns ? most : report->totals.run_ns};
-    if (report->totals.default_stream == 0)
+    bool waited_for = report->gain.waits != 0; /* though nothing was put on it */
+    if (report->totals.default_stream == 0 && !waited_for)
         out.cost = DEFAULT_UNUSED;
     else if (!trace_has_time(&report->trace))
         out.cost = DEFAULT_UNKNOWN;
-    else if (is_alone(report))
+    else if (is_alone(report) && !waited_for)
         out.cost = DEFAULT_ALONE;
     else if (out.most_ns == 0)
         out.cost = DEFAULT_NO_WAIT;

@@ -60,7 +60,7 @@ const struct edge_pair *report_pair(const struct report *report, const struct fi
 /* What another place for the default stream's work could save: from nothing to most_ns of the run, or why nothing. */
 enum default_cost {
     DEFAULT_UP_TO,
-    DEFAULT_UNUSED,  /* nothing was put on it */
+    DEFAULT_UNUSED,  /* nothing was put on it, and nothing waited for others' work because of it */
     DEFAULT_ALONE,   /* one thread, one stream */
     DEFAULT_NO_WAIT, /* no call waited longer because of it */
     DEFAULT_NEEDED,  /* what waited because of it had to */

@@ -29,6 +29,7 @@ const char *const fold_words[FOLDS] = {
     [FOLD_NO_GAIN] = "the default stream costs too little",
     [FOLD_NEEDED] = "results need the order",
     [FOLD_SAME] = "as above",
+    [FOLD_TIMED] = "results may need the order",
     [FOLD_LIBRARY] = "inside a library, which you cannot change",
 };
 

@@ -312,6 +312,21 @@ TEST(DefaultStream, ALoadBehindItIsNoCost)
     EXPECT_EQ(DEFAULT_UP_TO, Cost(text + "1@10000+900 sync s=L\n1@20000 none\n"));
 }
 
+/* Nothing was put on it, and the wait for it is a finding about it all the same. */
+TEST(DefaultStream, AWaitForItIsAUseOfIt)
+{
+    const std::string text = "1@5 launch s=B1 k=a site=f1\n1@20+900000 sync s=L site=f2\n"
+                             "1@1000000 none\ncount 1 cuLaunchKernel 1 0 0 0\ncount 1 cuStreamSynchronize 1 0 0 900000\n";
+    Built report(BuildTrace(text)), unused(BuildTrace("1@5 launch s=B1 k=a\n1@20+900000 sync s=B1\n"));
+    std::string screen = Screen(report);
+    EXPECT_EQ(0u, report->totals.default_stream);
+    EXPECT_EQ(DEFAULT_UP_TO, report_default_stream(report.get()).cost);
+    EXPECT_TRUE(Has(screen, "\nDefault stream: it costs 0 to 900.0 ms of ")) << screen;
+    EXPECT_TRUE(Has(screen, "-> Wait for the stream that the work is on instead, ")) << screen;
+    EXPECT_FALSE(Has(screen, "a stream of its own")) << screen;
+    EXPECT_EQ(DEFAULT_UNUSED, report_default_stream(unused.get()).cost);
+}
+
 /* simpleStreams takes the time of all streams by events on the default stream. */
 TEST(DefaultStream, OrderThatATimeNeedsIsNotWorthALine)
 {
@@ -320,8 +335,10 @@ TEST(DefaultStream, OrderThatATimeNeedsIsNotWorthALine)
                       end = "1@9000 none\n";
     Built timed(BuildTrace(text + "1@6000 elapsed e=F\n" + end)), not_timed(BuildTrace(text + end));
     ASSERT_EQ(1u, CountOf(timed, "legacy-barrier")) << timed.Text();
-    EXPECT_EQ(FOLD_NEEDED, FoldOf(timed, "legacy-barrier")) << timed.Text();
-    EXPECT_NE(FOLD_NEEDED, FoldOf(not_timed, "legacy-barrier")) << not_timed.Text();
+    EXPECT_EQ(FOLD_TIMED, FoldOf(timed, "legacy-barrier")) << timed.Text();
+    EXPECT_TRUE(Has(Screen(timed), "\nImplicit orders: 2 maybe needed\n")) << Screen(timed);
+    EXPECT_TRUE(Has(Screen(timed), "no known cost in 1 call, results may need the order\n")) << Screen(timed);
+    EXPECT_NE(FOLD_TIMED, FoldOf(not_timed, "legacy-barrier")) << not_timed.Text();
 }
 
 const char two_threads_kept[] = "1@0 launch s=L to=P1 k=a\n"
