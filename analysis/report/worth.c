@@ -263,6 +263,8 @@ struct outcome report_outcome(const struct report *report)
     outcome.little = !records && (outcome.seen == 0 || outcome.seen < outcome.calls - outcome.calls / 2);
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
+        if (finding->doubt == DOUBT_NONE && finding->rule->conflict)
+            outcome.possible += finding->count;
         if (finding->doubt <= outcome.doubt)
             continue;
         outcome.doubt = finding->doubt;

@@ -75,6 +75,12 @@ struct line opening_outcome(const struct report *report)
                  text_share(outcome.seen, outcome.calls).text);
         return line;
     }
+    if (outcome.doubt == DOUBT_NONE && outcome.possible != 0) {
+        line_add(&line, "%s%s (%s: unordered-conflict)", outcome_words[DOUBT_NONE],
+                 outcome.complete ? ", as far as can be seen" : as_far[outcome.lack],
+                 text_plural(outcome.possible, "possible conflict").text);
+        return line;
+    }
     if (outcome.doubt == DOUBT_NONE) {
         line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE], as_far[outcome.lack]);
         return line;
@@ -93,6 +99,8 @@ struct line opening_outcomes(const struct runs *runs)
                  runs->outcomes[doubt] - (doubt == DOUBT_NONE ? runs->little : 0));
     if (runs->little != 0)
         line_add(&line, "; less than half looked at: %zu", runs->little);
+    if (runs->possible != 0)
+        line_add(&line, "; possible conflicts in %zu", runs->possible);
     if (runs->incomplete != 0)
         line_add(&line, "; incomplete: %zu", runs->incomplete);
     return line;

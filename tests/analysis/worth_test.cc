@@ -171,6 +171,11 @@ TEST(Fold, OneKernelOnSeveralStreamsIsNoDoubt)
     EXPECT_EQ(FOLD_NO_COST, report->findings.items[0]->fold);
     EXPECT_EQ(DOUBT_NONE, report_outcome(report.get()).doubt);
     EXPECT_TRUE(Has(report.Text(), "the pair              write uses 0x10000")) << report.Text();
+    EXPECT_EQ(1u, report_outcome(report.get()).possible);
+    EXPECT_TRUE(Has(Screen(report), "\nRight, as far as can be seen (1 possible conflict: unordered-conflict)\n"))
+        << Screen(report);
+    EXPECT_TRUE(Has(report.Text(), "right where each only reads, or has a part of its own.")) << report.Text();
+    EXPECT_FALSE(Has(report.Text(), "one of them writes it")) << report.Text();
 }
 
 /* Set-up that happens once is what start-up is, unless it takes much of the run. */
