@@ -14,6 +14,7 @@ extern "C" {
 enum whatif_doubt {
     WHATIF_SURE,
     WHATIF_REMAPPED, /* the run was remapped: what it would do without is not in the trace */
+    WHATIF_UNSAID,   /* the trace does not tell the run's policy */
     WHATIF_NO_TIME,  /* no host times, or no calls */
     WHATIF_GAPS,     /* records are missing */
     WHATIF_TOO_LONG, /* more calls than are kept */
