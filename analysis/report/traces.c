@@ -104,8 +104,13 @@ static bool add_entries(struct traces *traces, const char *folder, struct dirent
 {
     char path[PATH_MAX], line[PATH_MAX + 64];
     unsigned taken = 0, passed = 0;
+    int bytes = (int)strlen(folder);
+    while (bytes > 1 && folder[bytes - 1] == '/')
+        bytes--;
+    const char *between = folder[0] == '/' && bytes == 1 ? "" : "/"; /* of the root folder */
     for (int i = 0; i < count; i++) {
-        if (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) >= (int)sizeof path || !is_kind(path, S_IFREG))
+        if (snprintf(path, sizeof path, "%.*s%s%s", bytes, folder, between, entries[i]->d_name) >= (int)sizeof path ||
+            !is_kind(path, S_IFREG))
             continue;
         bool take = traces_is_trace(path);
         taken += take;
