@@ -14,12 +14,12 @@ extern "C" {
 enum whatif_doubt {
     WHATIF_SURE,
     WHATIF_REMAPPED, /* the run was remapped: what it would do without is not in the trace */
-    WHATIF_UNSAID,   /* the trace does not tell the run's policy */
     WHATIF_NO_TIME,  /* no host times, or no calls */
     WHATIF_GAPS,     /* records are missing */
     WHATIF_TOO_LONG, /* more calls than are kept */
     WHATIF_MISSES,   /* replayed as it was, it does not take as long as it took */
-    WHATIF_NO_MEMORY
+    WHATIF_NO_MEMORY,
+    WHATIF_UNSAID /* the trace does not tell the run's policy */
 };
 
 enum { WHATIF_POLICIES = 3 };
