@@ -14,8 +14,8 @@
 
 const char *const severity_names[SEVERITIES] = {"note", "warning", "error"};
 const char *const doubt_names[DOUBTS] = {"right", "may-be-wrong", "wrong"};
-const char *const fold_names[FOLDS] = {NULL,     "under-the-floor", "no-known-cost",   "once", "nothing-to-gain",
-                                       "needed", "same-cause",      "inside-a-library"};
+const char *const fold_names[FOLDS] = {NULL,     "under-the-floor", "no-known-cost",    "once",        "nothing-to-gain",
+                                       "needed", "same-cause",      "inside-a-library", "maybe-needed"};
 const char *const finding_set_names[FINDING_SETS] = {
     "threads", "streams", "waits_for", "kernels", "waits_for_kernels", "contexts", "held_threads",
 };

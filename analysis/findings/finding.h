@@ -48,6 +48,7 @@ enum fold {
     FOLD_NEEDED,  /* about the default stream's order, which results need */
     FOLD_SAME,    /* another place of the one cause that the default stream is */
     FOLD_LIBRARY, /* inside a library, where the reader cannot change it */
+    FOLD_TIMED,   /* as FOLD_NEEDED, where some of it only a time that the program takes may need */
     FOLDS
 };
 

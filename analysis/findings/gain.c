@@ -99,6 +99,13 @@ void gain_blocked(struct gain *gain, const struct model *model, const struct cal
     }
 }
 
+void gain_waits(struct gain *gain, const struct model *model, const struct call_view *view)
+{
+    gain->waits++;
+    if (gain->begun && view->blocked)
+        add(gain, model->trace, view->call->r.leave, view->lost_ns);
+}
+
 void gain_look_now(struct gain *gain, const struct model *model, const struct call_view *view)
 {
     struct saving *own = view->thread < gain->own.count ? &gain->own.items[view->thread] : NULL;

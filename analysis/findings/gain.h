@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The most that another place for default-stream work could gain: the time in which some thread was blocked in a call that
- * waited for work which the legacy stream's implicit order had put behind other work. Threads that wait side by side gain
- * side by side, so such time counts once; threads that take turns gain one after the other. While no thread waits so,
- * nothing is gained. That is of the calls that are timed: what a launch waited inside the driver, because several threads
- * work around the legacy stream, nobody sees. What of it all would really be gained no trace without times on the GPU can
- * tell, so the least is nothing.
+ * waited for work which the legacy stream's implicit order had put behind other work, or which it did not name. Threads
+ * that wait side by side gain side by side, so such time counts once; threads that take turns gain one after the other.
+ * While no thread waits so, nothing is gained. That is of the calls that are timed: what a launch waited inside the driver,
+ * because several threads work around the legacy stream, nobody sees. What of it all would really be gained no trace
+ * without times on the GPU can tell, so the least is nothing.
  */
 #ifndef PTDS_ANALYSIS_GAIN_H
 #define PTDS_ANALYSIS_GAIN_H
@@ -34,12 +34,14 @@ struct gain {
     uint64_t settled_ns, settled_until; /* of the older ones; as in span */
     uint64_t start;                     /* ticks: where spans count from, once it has begun */
     bool begun;
-    uint64_t joins;
+    uint64_t joins, waits;
     bool among_threads; /* some of them put one thread's work behind another's: launches may have waited unseen */
 };
 
 /* For the rules that see it: what the stream gets now comes after other pending work, by implicit order alone. */
 void gain_joins(struct gain *gain, const struct model *model, uint32_t slot, bool among_threads);
+/* A wait for the legacy stream was for other streams' work, too: named, it may be shorter. */
+void gain_waits(struct gain *gain, const struct model *model, const struct call_view *view);
 /* A call that blocked. */
 void gain_blocked(struct gain *gain, const struct model *model, const struct call_view *view);
 void gain_look_now(struct gain *gain, const struct model *model, const struct call_view *view);

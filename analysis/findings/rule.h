@@ -61,18 +61,20 @@ enum rule_case {
 };
 
 struct rule {
-    const char *id;              /* words, never renumbered */
-    const char *class_;          /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
-    const char *title;           /* a headline */
-    const char *sentence;        /* what the hazard is */
-    const char *advice;          /* what to do about it */
-    const char *const *details;  /* what the rule's details mean, by number; NULL if it has none */
-    const char *const *remedies; /* what to do about a detail, where that is not `advice` (NULL: it is) */
+    const char *id;             /* words, never renumbered */
+    const char *class_;         /* the hazard class of README.md: "H1" to "H16" are about time, "R1" to "R8" about order */
+    const char *title;          /* a headline */
+    const char *sentence;       /* what the hazard is */
+    const char *advice;         /* what to do about it */
+    const char *const *details; /* what the rule's details mean, by number; NULL if it has none */
+    const char *const *sentences; /* what a detail is, where that is not `sentence`; likewise */
+    const char *const *remedies;  /* what to do about a detail, where that is not `advice` (NULL: it is) */
     const char *bad, *good;
     enum goes_by goes;      /* by which policies what it finds would go (goes.h) */
     enum severity severity; /* of its findings, unless the rule says otherwise for one */
     bool order_given_up;    /* what it finds is an order that is gone: an error where results depend on it */
     bool may_lose_order;    /* its doubts are about such an order, too: wrong where a pair of operations proves it */
+    bool conflict;          /* what it finds are conflicts that nothing orders: without a doubt of results, possible ones */
     bool at_call;           /* only a change at the call can cure it: not where a library makes the call */
     bool set_up;            /* what it finds is set-up: told by itself where it repeats, or takes much of the run */
     bool stayed;            /* what it finds is work that the policy left: all that the default stream still does is its */
@@ -100,6 +102,19 @@ static inline const char *finding_advice(const struct finding *finding)
     const struct rule *rule = finding->rule;
     const char *remedy = rule->remedies != NULL ? rule->remedies[finding->detail] : NULL;
     return remedy != NULL ? remedy : rule->advice;
+}
+
+static inline const char *finding_sentence(const struct finding *finding)
+{
+    const struct rule *rule = finding->rule;
+    const char *sentence = rule->sentences != NULL ? rule->sentences[finding->detail] : NULL;
+    return sentence != NULL ? sentence : rule->sentence;
+}
+
+static inline bool finding_says_alike(const struct finding *one, const struct finding *other)
+{
+    return one->rule == other->rule && finding_sentence(one) == finding_sentence(other) &&
+           finding_advice(one) == finding_advice(other);
 }
 
 /* The section's bounds become __start_ptds_rules and __stop_ptds_rules. */

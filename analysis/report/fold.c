@@ -95,6 +95,7 @@ static void add_run(struct runs *runs, const struct traced *traced, size_t proce
     struct outcome outcome = report_outcome(report);
     runs->outcomes[outcome.doubt]++;
     runs->little += outcome.doubt == DOUBT_NONE && outcome.little;
+    runs->possible += outcome.doubt == DOUBT_NONE && outcome.possible != 0;
     runs->incomplete += traced_incomplete(traced, NULL, NULL) != 0;
     if (process == 0 || totals->run_ns < runs->shortest_ns)
         runs->shortest_ns = totals->run_ns;

@@ -111,6 +111,7 @@ int report_make(struct report *report, const struct selection *selection, struct
         report->totals.kept_all += report->totals.kept[i];
     report_weigh(report, FLOOR_DEFAULT);
     report->out_of_memory |= report->trace.out_of_memory;
+    report->edges.analysed &= report->totals.recorded != 0 || report_outcome(report).complete;
     report->made = true;
     return 0;
 }

@@ -104,8 +104,13 @@ static bool add_entries(struct traces *traces, const char *folder, struct dirent
 {
     char path[PATH_MAX], line[PATH_MAX + 64];
     unsigned taken = 0, passed = 0;
+    int bytes = (int)strlen(folder);
+    while (bytes > 1 && folder[bytes - 1] == '/')
+        bytes--;
+    const char *between = folder[0] == '/' && bytes == 1 ? "" : "/"; /* of the root folder */
     for (int i = 0; i < count; i++) {
-        if (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) >= (int)sizeof path || !is_kind(path, S_IFREG))
+        if (snprintf(path, sizeof path, "%.*s%s%s", bytes, folder, between, entries[i]->d_name) >= (int)sizeof path ||
+            !is_kind(path, S_IFREG))
             continue;
         bool take = traces_is_trace(path);
         taken += take;
@@ -279,6 +284,7 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
     const struct report *report = &traced->report;
     const struct trace *trace = &report->trace;
     struct reasons reasons = {.each = each, .data = data};
+    const char *past = report_first_past(report);
     uint64_t lost = trace_not_kept(trace), uncounted = trace_uncounted(trace), recycled = trace->header.recycled;
     reason(&reasons, trace->damaged, "damaged in %s, the first at offset %llu", text_plural(trace->damaged, "place").text,
            (unsigned long long)(trace->damages.count != 0 ? trace->damages.items[0].offset : 0));
@@ -290,7 +296,11 @@ unsigned traced_incomplete(const struct traced *traced, void (*each)(void *data,
            trace->lost_chunks == 1 ? "lies" : "lie");
     reason(&reasons, report->left_out, "there was no time to look at all calls");
     reason(&reasons, report->refused, "there were more call sites than are followed");
-    reason(&reasons, report->totals.unplaced, "there were more streams than are followed");
+    reason(&reasons, report->totals.unplaced + report->edges.totals.unplaced, "there were more streams than are followed");
+    reason(&reasons, report->totals.unknown_streams, "%s on streams whose creation was not seen",
+           text_plural(report->totals.unknown_streams, "operation").text);
+    reason(&reasons, past != NULL, "calls may have gone past the shim (%.100s)", past != NULL ? past : "");
+    reason(&reasons, report_has_no_calls(report), "no driver call was recorded");
     reason(&reasons, report->out_of_memory, "there was not enough memory for all of it");
     reason(&reasons, !trace->header.clean_end, "the process did not end through exit");
     return reasons.count;

@@ -86,7 +86,7 @@ static enum fold fold_of_unknown(const struct report *report, const struct findi
     if (!finding_is_of_default_stream(finding) || !trace_has_time(&report->trace))
         return FOLD_SHOWN;
     if (is_needed(finding))
-        return FOLD_NEEDED;
+        return finding->timed != 0 ? FOLD_TIMED : FOLD_NEEDED;
     struct default_stream whole = report_default_stream(report);
     return whole.cost != DEFAULT_UP_TO || whole.most_ns < floor ? FOLD_NO_GAIN : FOLD_SHOWN;
 }
@@ -222,16 +222,49 @@ const struct edge_pair *report_pair(const struct report *report, const struct fi
     return finding->has_pair ? &finding->pair : finding->doubt != DOUBT_NONE ? pair_at(report, finding) : NULL;
 }
 
+const char *report_first_past(const struct report *report)
+{
+    const struct definitions *defs = &report->trace.defs;
+    if (defs->bypasses.count + defs->untabled.count == 0)
+        return NULL;
+    const char *name = defs->bypasses.count != 0 ? defs->bypasses.items[0].text : defs->untabled.items[0].text;
+    return name != NULL ? text_base(name) : "?";
+}
+
+bool report_has_no_calls(const struct report *report)
+{
+    return report->trace.calls == 0 && (!report->has_counts || report->totals.calls == 0);
+}
+
+static enum lack lack_of(const struct report *report)
+{
+    const struct report_totals *totals = &report->totals;
+    if (report->left_out != 0)
+        return LACK_LOOK;
+    if (trace_has_gaps(&report->trace) || report_has_no_calls(report))
+        return LACK_RECORDS;
+    if (report->out_of_memory)
+        return LACK_LOOK;
+    if (report_first_past(report) != NULL)
+        return LACK_PAST;
+    return totals->unplaced != 0 || totals->unknown_streams != 0 || report->edges.totals.unplaced != 0 ? LACK_STREAMS
+                                                                                                       : LACK_NONE;
+}
+
 struct outcome report_outcome(const struct report *report)
 {
-    struct outcome outcome = {.complete = !trace_has_gaps(&report->trace) && report->left_out == 0};
+    struct outcome outcome = {.lack = lack_of(report)};
+    bool records = outcome.lack != LACK_LOOK && outcome.lack != LACK_RECORDS;
+    outcome.complete = outcome.lack == LACK_NONE;
     outcome.seen = report->trace.calls - report->left_out;
-    outcome.calls = report->has_counts ? report->totals.calls : outcome.complete ? outcome.seen : 0;
+    outcome.calls = report->has_counts ? report->totals.calls : records ? outcome.seen : 0;
     if (report->left_out != 0 && outcome.calls < report->trace.calls)
         outcome.calls = report->trace.calls;
-    outcome.little = !outcome.complete && outcome.seen < outcome.calls - outcome.calls / 2;
+    outcome.little = !records && (outcome.seen == 0 || outcome.seen < outcome.calls - outcome.calls / 2);
     for (size_t i = 0; i < report->findings.count; i++) {
         const struct finding *finding = report->findings.items[i];
+        if (finding->doubt == DOUBT_NONE && finding->rule->conflict)
+            outcome.possible += finding->count;
         if (finding->doubt <= outcome.doubt)
             continue;
         outcome.doubt = finding->doubt;
@@ -256,11 +289,12 @@ struct default_stream report_default_stream(const struct report *report)
 {
     uint64_t most = gain_most(&report->gain);
     struct default_stream out = {.most_ns = most < report->totals.run_ns ? most : report->totals.run_ns};
-    if (report->totals.default_stream == 0)
+    bool waited_for = report->gain.waits != 0; /* though nothing was put on it */
+    if (report->totals.default_stream == 0 && !waited_for)
         out.cost = DEFAULT_UNUSED;
     else if (!trace_has_time(&report->trace))
         out.cost = DEFAULT_UNKNOWN;
-    else if (is_alone(report))
+    else if (is_alone(report) && !waited_for)
         out.cost = DEFAULT_ALONE;
     else if (out.most_ns == 0)
         out.cost = DEFAULT_NO_WAIT;

@@ -34,24 +34,35 @@ enum finding_places { PLACE_WRONG, PLACE_ERROR, PLACE_DOUBT, PLACE_COST, PLACE_F
 int finding_place(const struct finding *finding);
 size_t report_shown(const struct report *report); /* how many are not folded: the first ones */
 
-/* How sure it is that the run's results are right; the finding that says otherwise, and a pair of operations that shows it
+/* Why a verdict is of less than the run: not all was looked at; records are missing; calls may have gone past the shim;
+ * streams could not be followed. Of several the first.
+ *
+ * How sure it is that the run's results are right; the finding that says otherwise, and a pair of operations that shows it
  * (NULL: none). */
+enum lack { LACK_NONE, LACK_LOOK, LACK_RECORDS, LACK_PAST, LACK_STREAMS, LACKS };
 struct outcome {
     enum doubt doubt;
     const struct finding *finding;
     const struct edge_pair *pair;
-    bool complete;        /* the records are all there */
+    enum lack lack;
+    uint64_t possible; /* conflicts that put nothing in doubt, but may be some (unordered-conflict); none where doubt says
+                          more */
+    bool complete;     /* nothing is known to be lacking */
     uint64_t seen, calls; /* calls that were looked at, of how many; calls 0: nobody knows how many there were */
     bool little;          /* ... less than half: that nothing was found there says little of the run */
 };
 struct outcome report_outcome(const struct report *report);
+/* Of what calls may have gone past the shim with, the first one's name; NULL: nothing is known of any. */
+const char *report_first_past(const struct report *report);
+/* Nobody made a driver call, or nobody recorded one: of such a run there is nothing to say. */
+bool report_has_no_calls(const struct report *report);
 /* The two operations that show what a finding says; NULL: none can be named. */
 const struct edge_pair *report_pair(const struct report *report, const struct finding *finding);
 
 /* What another place for the default stream's work could save: from nothing to most_ns of the run, or why nothing. */
 enum default_cost {
     DEFAULT_UP_TO,
-    DEFAULT_UNUSED,  /* nothing was put on it */
+    DEFAULT_UNUSED,  /* nothing was put on it, and nothing waited for others' work because of it */
     DEFAULT_ALONE,   /* one thread, one stream */
     DEFAULT_NO_WAIT, /* no call waited longer because of it */
     DEFAULT_NEEDED,  /* what waited because of it had to */

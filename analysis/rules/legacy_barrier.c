@@ -14,6 +14,11 @@ static const char *const details[] = {
     "waiting for the legacy stream waits for other streams, too",
 };
 
+static const char *const remedies[] = {
+    [SYNC] = "Wait for the stream that the work is on instead, or run under guarded (for calls that name 0x1 with "
+             "PTDS_EXPLICIT_LEGACY=remap).",
+};
+
 /* The streams with work pending that the call comes after by implicit order alone: not those which its stream, or the event
  * that it waits for, came after anyway. Looks at the kept ones only, so the count is "at least". */
 static void implicit_only(struct model *model, const struct call_view *view, unsigned roles, struct pending *pending)
@@ -76,6 +81,7 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
     finding_add_judged(finding, judged, NEED_OPEN);
     finding_most(finding, "streams_at_once", judged->all);
     finding_cost_of(finding, judged->view);
+    gain_waits(run->gain, run->model, judged->view);
 }
 
 static const struct rule rule = {
@@ -88,6 +94,7 @@ static const struct rule rule = {
     .advice = "Give the work a stream of its own, or run under a policy that remaps (guarded; for calls that name 0x1 with "
               "PTDS_EXPLICIT_LEGACY=remap).",
     .details = details,
+    .remedies = remedies,
     .bad = "1@0 launch s=B1 k=long\n"
            "1@10 launch s=L k=short\n"
            "1@20 launch s=B2 k=other\n",

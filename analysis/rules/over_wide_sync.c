@@ -45,6 +45,8 @@ static void on_judged(struct rule_run *run, const struct judged *judged)
     finding_count(finding, "streams_needed", count[NEEDED]);
     finding_count(finding, "streams_unknown", judged->all - count[NOT_NEEDED] - count[NEEDED]);
     cost(finding, judged);
+    if (detail == LEGACY)
+        gain_waits(run->gain, run->model, judged->view);
 }
 
 static const struct rule rule = {

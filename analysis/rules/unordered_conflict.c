@@ -17,6 +17,15 @@ static const char *const details[] = {
     "the host could see in its memory that the first was done: an order that no CUDA call shows would make it right",
 };
 
+static const char *const sentences[] = {
+    [POSSIBLE] =
+        "Both use the same memory, one may write what the other uses, and neither streams, events nor the host order "
+        "them.",
+    [ONE_KERNEL] =
+        "The kernel uses the same memory on several streams, which nothing orders: right where each only reads, or "
+        "has a part of its own.",
+};
+
 static void on_call(struct rule_run *run, const struct call_view *view)
 {
     static const enum severity severities[] = {SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE, SEVERITY_NOTE,
@@ -64,6 +73,8 @@ static const struct rule rule = {
             "1@11 host-function s=N1\n"
             "1@30+1 copy s=L implicit src=A to=pageable bytes=64\n",
     .severity = SEVERITY_ERROR,
+    .conflict = true,
+    .sentences = sentences,
     .details = details,
     .ops = RULE_SUBMITS | RULE_OP(PTDS_OP_FREE) | RULE_OP(PTDS_OP_FREE_HOST) | RULE_OP(PTDS_OP_UNREGISTER),
     .cases = CASE_CONFLICT,

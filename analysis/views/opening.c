@@ -22,22 +22,48 @@ bool opening_knows_nothing(const struct report *report)
     return report->totals.recorded == 0 && !report_outcome(report).complete;
 }
 
-struct line opening_incomplete(const struct report *report)
+static void add_records(const struct report *report, struct line *line)
 {
     const uint64_t calls = report->totals.calls, recorded = report->trace.calls, seen = recorded - report->left_out;
-    struct line line = {0};
-    if (report_outcome(report).complete)
-        return line;
+    bool looked = report_outcome(report).lack == LACK_LOOK;
     if (report->has_counts && calls > seen)
-        line_add(&line, "%s of %s were not %s", text_count(calls - seen).text, text_plural(calls, "call").text,
-                 report->left_out != 0 ? "looked at" : "recorded");
+        line_add(line, "%s of %s were not %s", text_count(calls - seen).text, text_plural(calls, "call").text,
+                 looked ? "looked at" : "recorded");
     else
-        line_add(&line, "Not everything was recorded");
+        line_add(line, "Not everything was %s", looked ? "looked at" : "recorded");
+}
+
+struct line opening_incomplete(const struct report *report)
+{
+    enum lack lack = report_outcome(report).lack;
+    struct line line = {0};
+    if (lack == LACK_LOOK || trace_has_gaps(&report->trace))
+        add_records(report, &line);
+    else if (lack == LACK_STREAMS)
+        line_add(&line, "Not all streams could be followed");
+    return line;
+}
+
+/* How they may have is in the longer report. */
+struct line opening_past(const struct report *report)
+{
+    enum { MOST = 30 };
+    const char *name = report_first_past(report);
+    unsigned all = report_past(report, NULL, NULL);
+    struct line line = {0};
+    if (name == NULL)
+        return line;
+    line_add(&line, "Calls may have gone past the shim (%.*s", MOST, name);
+    if (all > 1)
+        line_add(&line, " and %u more", all - 1);
+    line_add(&line, ")");
     return line;
 }
 
 struct line opening_outcome(const struct report *report)
 {
+    static const char *const as_far[LACKS] = {"", ", as far as it was looked at", ", as far as it was recorded",
+                                              ", of what the shim saw", ", as far as it was followed"};
     struct outcome outcome = report_outcome(report);
     struct line line = {0};
     if (opening_knows_nothing(report)) {
@@ -49,11 +75,14 @@ struct line opening_outcome(const struct report *report)
                  text_share(outcome.seen, outcome.calls).text);
         return line;
     }
+    if (outcome.doubt == DOUBT_NONE && outcome.possible != 0) {
+        line_add(&line, "%s%s (%s: unordered-conflict)", outcome_words[DOUBT_NONE],
+                 outcome.complete ? ", as far as can be seen" : as_far[outcome.lack],
+                 text_plural(outcome.possible, "possible conflict").text);
+        return line;
+    }
     if (outcome.doubt == DOUBT_NONE) {
-        line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE],
-                 outcome.complete        ? ""
-                 : report->left_out != 0 ? ", as far as it was looked at"
-                                         : ", as far as it was recorded");
+        line_add(&line, "%s%s: no order that a result needs was missing", outcome_words[DOUBT_NONE], as_far[outcome.lack]);
         return line;
     }
     line_add(&line, "%s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
@@ -70,6 +99,10 @@ struct line opening_outcomes(const struct runs *runs)
                  runs->outcomes[doubt] - (doubt == DOUBT_NONE ? runs->little : 0));
     if (runs->little != 0)
         line_add(&line, "; less than half looked at: %zu", runs->little);
+    if (runs->possible != 0)
+        line_add(&line, "; possible conflicts in %zu", runs->possible);
+    if (runs->incomplete != 0)
+        line_add(&line, "; incomplete: %zu", runs->incomplete);
     return line;
 }
 
@@ -131,17 +164,16 @@ struct line opening_default_stream(const struct report *report)
         [DEFAULT_NEEDED] = "nothing to gain: results need the order that it keeps",
         [DEFAULT_UNKNOWN] = "what it costs is unknown: no host times",
     };
+    static const char *const as_far[LACKS] = {"", ", as looked at", ", as recorded", ", as seen", ", as followed"};
     struct default_stream found = report_default_stream(report);
     struct line line = {0};
     if (opening_knows_nothing(report)) {
         line_add(&line, "Default stream: what it costs is unknown");
         return line;
     }
-    bool sure = report_outcome(report).complete || (found.cost == DEFAULT_UNUSED && report->has_counts);
-    line_add(&line, "Default stream%s%s: ", report->totals.remapped != 0 ? " (moved)" : "",
-             sure                    ? ""
-             : report->left_out != 0 ? ", as looked at"
-                                     : ", as recorded");
+    enum lack lack = report_outcome(report).lack;
+    bool sure = found.cost == DEFAULT_UNUSED && report->has_counts && report_first_past(report) == NULL;
+    line_add(&line, "Default stream%s%s: ", report->totals.remapped != 0 ? " (moved)" : "", sure ? "" : as_far[lack]);
     if (found.cost == DEFAULT_UP_TO)
         line_add(&line, "it costs 0 to %s%s of %s (%s)", text_ns(found.most_ns).text, found.or_more ? " or more" : "",
                  text_ns(report->totals.run_ns).text, text_share(found.most_ns, report->totals.run_ns).text);
@@ -266,15 +298,17 @@ struct line opening_floor(const struct report *report)
 
 struct line opening_nothing_found(const struct report *report)
 {
+    static const char *const parts[LACKS] = {"", "was looked at", "was recorded", "the shim saw", "could be followed"};
+    enum lack lack = report_outcome(report).lack;
     struct line line = {0};
     if (opening_knows_nothing(report)) {
         line_add(&line, "Nothing was recorded that a hazard could be found in");
         return line;
     }
-    if (report_outcome(report).complete)
+    if (lack == LACK_NONE)
         line_add(&line, "No hazards found: ");
     else
-        line_add(&line, "No hazards found in what was %s: ", report->left_out != 0 ? "looked at" : "recorded");
+        line_add(&line, "No hazards found in what %s: ", parts[lack]);
     line_add(&line, "%zu rules looked at %s", report->rules, text_plural(report->totals.recorded, "recorded call").text);
     return line;
 }

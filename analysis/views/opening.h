@@ -17,6 +17,8 @@ extern "C" {
 bool opening_knows_nothing(const struct report *report);
 /* "1400 of 1504 calls were not recorded", to be said before anything else; empty: all were. */
 struct line opening_incomplete(const struct report *report);
+/* "Calls may have gone past the shim (libfoo.so and 1 more)", likewise; empty: nothing is known of any. */
+struct line opening_past(const struct report *report);
 struct line
 opening_outcome(const struct report *report); /* "Right: ...", "May be wrong: ...", "WRONG: ...", "Looked at 3 % ..." */
 /* The two operations that show it; false: there are none to name. */

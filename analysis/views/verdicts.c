@@ -24,7 +24,10 @@ COMPLETE(outcome_words, DOUBTS);
 
 const char *outcome_word(struct outcome outcome)
 {
-    return outcome.doubt == DOUBT_NONE && outcome.little ? "hardly seen" : outcome_words[outcome.doubt];
+    return outcome.doubt != DOUBT_NONE                  ? outcome_words[outcome.doubt]
+           : outcome.little                             ? "hardly seen"
+           : !outcome.complete || outcome.possible != 0 ? "Right so far"
+                                                        : outcome_words[DOUBT_NONE];
 }
 
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS])

@@ -29,6 +29,7 @@ const char *const fold_words[FOLDS] = {
     [FOLD_NO_GAIN] = "the default stream costs too little",
     [FOLD_NEEDED] = "results need the order",
     [FOLD_SAME] = "as above",
+    [FOLD_TIMED] = "results may need the order",
     [FOLD_LIBRARY] = "inside a library, which you cannot change",
 };
 
@@ -318,8 +319,9 @@ unsigned report_gaps(const struct report *report, void (*each)(void *data, const
         text_plural(totals->unknown_streams, "operation").text);
     gap(&gaps, totals->unplaced, "%s on streams beyond the first %d alive at a time",
         text_plural(totals->unplaced, "call").text, MODEL_MOST_STREAMS);
-    gap(&gaps, totals->unknown_generations, "%s for event recordings that the trace does not hold",
-        text_plural(totals->unknown_generations, "wait").text);
+    gap(&gaps, totals->unknown_generations, "%s for %s that the trace does not hold",
+        text_plural(totals->unknown_generations, "wait").text,
+        totals->unknown_generations == 1 ? "a recording of an event" : "event recordings");
     gap(&gaps, report->edges.totals.unplaced, "%s on streams too many to say what depends on their order",
         text_plural(report->edges.totals.unplaced, "call").text);
     struct line python = python_words(report);

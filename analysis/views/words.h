@@ -23,7 +23,7 @@ extern const char *const fold_words[FOLDS];
 extern const char *const verdict_words[VERDICTS];
 extern const char *const verdict_keys[VERDICTS];
 extern const char *const outcome_words[DOUBTS];       /* "Right", "May be wrong", "WRONG" */
-const char *outcome_word(struct outcome outcome);     /* likewise, or that less than half of the calls was looked at */
+const char *outcome_word(struct outcome outcome);     /* likewise, or that it is of a part of the run */
 extern const char *const edge_kind_words[EDGE_KINDS]; /* what is behind what */
 /* The verdicts of all implicit edges, and of those that a finding stands for; NULL: not analysed. */
 const uint64_t *report_all_verdicts(const struct report *report, uint64_t verdicts[VERDICTS]);

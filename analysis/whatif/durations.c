@@ -42,8 +42,10 @@ void durations_share(struct recorded *recorded)
         uint64_t share = share_of(recorded, first, i, idle, count);
         for (size_t k = first; k <= i; k++) {
             struct step *one = &recorded->steps.items[k];
-            if (is_unknown(one))
-                one->ran = share < one->longest ? share : one->longest;
+            if (!is_unknown(one))
+                continue;
+            one->ran = share < one->longest ? share : one->longest;
+            one->guessed = true;
         }
         first = i + 1;
         count = 0;

@@ -35,6 +35,7 @@ struct step {
     struct order_call order;    /* if it names a stream */
     uint8_t op, engine, waits;  /* enum ptds_op, enum engine, enum wait_scope: what it waits for before it returns */
     bool submits, work, opaque; /* opaque: it may touch all memory */
+    bool guessed;               /* `ran` is its share of a wait, which the run's host made for it */
     bool last;                  /* its thread made no call after it */
     bool shown;                 /* its work uses memory that the host can touch meanwhile, or may */
     bool copies, meets;         /* a copy that its thread waits for; another thread was in one meanwhile (held.h) */

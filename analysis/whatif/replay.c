@@ -71,6 +71,8 @@ static struct moment submit(struct run *run, const struct step *step, struct mom
     if (step->engine != ENGINE_NONE && run->assumptions->queues != 0)
         ready = queue_up(run, step, lane, entered, ready);
     struct moment end = step->work ? run_work(run, step, ready) : ready;
+    if (step->guessed)
+        raise(&run->waited_for, end);
     if (step->op == PTDS_OP_EVENT_RECORD)
         *event_of(run, step) = end;
     raise(&lane->end, end);
@@ -257,6 +259,7 @@ struct moment replay_run(const struct recorded *recorded, unsigned policy, const
         take_step(&run, i);
     for (size_t i = 0; i < run.threads.count; i++)
         latest = moment_max(latest, &run.threads.items[i].now);
+    latest = moment_max(latest, &run.waited_for); /* nobody knows that it takes less than the wait for it did */
     latest.at -= run.first.at;
     for (unsigned i = 0; i < PARTS; i++)
         latest.part[i] -= latest.part[i] < run.first.part[i] ? latest.part[i] : run.first.part[i];

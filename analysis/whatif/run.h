@@ -65,8 +65,9 @@ struct run {
     TABLE_OF(struct moment) events;
     struct turns turns[TURNS]; /* by context */
     struct id_map lane_by_key, memory_by_uid, event_by_key;
-    uint32_t newest;     /* the step whose call returned last so far, plus one */
-    struct moment first; /* when the first operation was put on a device */
+    uint32_t newest;          /* the step whose call returned last so far, plus one */
+    struct moment first;      /* when the first operation was put on a device */
+    struct moment waited_for; /* when work is done of which nothing is known but a wait that was for it */
     bool began;
     /* What was submitted last writes memory that threads hand to each other, in an order that the policy keeps; ... again
      * and again. */

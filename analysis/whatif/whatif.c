@@ -17,6 +17,7 @@ const char *const whatif_names[WHATIF_POLICIES] = {"guarded", "per-thread", "str
 const char *const whatif_doubts[] = {
     [WHATIF_SURE] = NULL,
     [WHATIF_REMAPPED] = "the run was remapped; record it with policy observe",
+    [WHATIF_UNSAID] = "the trace does not say which policy the run had",
     [WHATIF_NO_TIME] = "the trace has no work with host times",
     [WHATIF_GAPS] = "records are missing; record with a larger PTDS_TRACE_LIMIT",
     [WHATIF_TOO_LONG] = "too many calls; record a shorter run",
@@ -74,6 +75,8 @@ static enum whatif_doubt doubt_of(const struct report *report, const struct reco
         return WHATIF_NO_MEMORY;
     if (recorded->too_many)
         return WHATIF_TOO_LONG;
+    if (definitions_setting(&trace->defs, "policy") == NULL)
+        return WHATIF_UNSAID;
     if (order_policy_of_run(&trace->defs) != ORDER_LEGACY)
         return WHATIF_REMAPPED;
     if (trace->lost != 0 || trace->damaged != 0)

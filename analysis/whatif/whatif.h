@@ -18,7 +18,8 @@ enum whatif_doubt {
     WHATIF_GAPS,     /* records are missing */
     WHATIF_TOO_LONG, /* more calls than are kept */
     WHATIF_MISSES,   /* replayed as it was, it does not take as long as it took */
-    WHATIF_NO_MEMORY
+    WHATIF_NO_MEMORY,
+    WHATIF_UNSAID /* the trace does not tell the run's policy */
 };
 
 enum { WHATIF_POLICIES = 3 };

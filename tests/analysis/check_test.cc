@@ -17,6 +17,15 @@ const char both[] = "1@0 launch s=B1 k=long\n"
                     "1@30000+3 sync s=N9\n";
 const char clean[] = "1@0 launch s=N1 k=a\n";
 
+/* More streams with memory of their own than the verdicts follow at a time. */
+std::string MoreLanes()
+{
+    std::string text = "1@0 alloc m=A ptr=0x10000 bytes=4096\n";
+    for (unsigned i = 1; i <= 1100; i++)
+        text += "1@" + std::to_string(i) + " memset s=B" + std::to_string(i) + " dst=A bytes=0\n";
+    return text;
+}
+
 TEST(Check, StatusSaysWhatWasFound)
 {
     Traces traces;
@@ -99,6 +108,36 @@ TEST(Check, WhatIsAskedOfNoBaselineIsSaidInALine)
         EXPECT_EQ(1u, lines_of(ran.err).size()) << ran;
         EXPECT_EQ("", ran.out);
     }
+}
+
+/* What nobody saw passes no check. */
+TEST(Check, WhatWasNotFollowedIsThree)
+{
+    Traces traces;
+    const std::vector<std::pair<std::string, std::string>> lacks = {
+        {clean + std::string("bypass /opt/lib/x.so\n"), "calls may have gone past the shim (x.so)"},
+        {clean + std::string("untabled cuNewThing\n"), "calls may have gone past the shim (cuNewThing)"},
+        {"1@0 launch s=U1 k=a\n", "1 operation on streams whose creation was not seen"},
+        {MoreLanes(), "there were more streams than are followed"},
+        {"setting policy=observe\n", "no driver call was recorded"}};
+    for (const auto &[text, said] : lacks) {
+        std::string path = traces("lacks.ptds", text.c_str());
+        Outcome ran = traces.Check({path});
+        EXPECT_EQ(3, ran.exit) << ran;
+        EXPECT_NE(std::string::npos, ran.err.find("incomplete: " + said)) << ran;
+        EXPECT_EQ(0, traces.Check({path, "--allow-incomplete"}).exit);
+    }
+}
+
+/* Fewer calls than before are well, none at all are not. */
+TEST(Check, NoCallsPassNoBaseline)
+{
+    Traces traces;
+    std::string baseline = traces.folder / "good.json", good = traces("good.ptds", clean),
+                none = traces("none.ptds", "setting policy=observe\n");
+    ASSERT_EQ(0, traces.Check({"--update", "--baseline", baseline, good}).exit);
+    EXPECT_EQ(0, traces.Check({"--baseline", baseline, good}).exit);
+    EXPECT_EQ(3, traces.Check({"--baseline", baseline, none}).exit);
 }
 
 TEST(Check, IncompleteTracesAreThree)

@@ -289,7 +289,7 @@ TEST(Report, SeveralTracesAreOne)
 {
     TraceFile one(BuildTrace(with_finding)), two(BuildTrace(with_finding)), out("");
     std::string both = one.path + " " + two.path;
-    EXPECT_TRUE(Has(Ptds("report " + both), "2 processes, ran 11.0 ms to 11.0 ms each"));
+    EXPECT_TRUE(Has(Ptds("report " + both), "2 processes, ran 11.0 ms each"));
     EXPECT_TRUE(Has(Ptds("report --all " + both), "report on 2 processes"));
     EXPECT_EQ(0, Ptds("report --format html -o " + out.path + " " + both).status);
     Ran page = Shell("cat " + out.path);
@@ -312,7 +312,7 @@ TEST(Report, EmptyAndDamagedTraces)
     TraceFile empty(TraceBuilder().Bytes());
     Ran nothing = Ptds("report " + empty.path);
     EXPECT_EQ(0, nothing.status);
-    EXPECT_TRUE(Has(nothing, "No hazards found: ")) << nothing.out;
+    EXPECT_TRUE(Has(nothing, "Nothing was recorded that a hazard could be found in")) << nothing.out;
     std::string bytes = BuildTrace(std::string(with_finding) + "2@20000 launch s=N1 k=b\n");
     size_t at = TraceBuilder().header.header_size + 2 * PTDS_CHUNK_SIZE + sizeof(ptds_chunk);
     bytes[at + 2] = 3;

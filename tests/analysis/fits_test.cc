@@ -147,7 +147,7 @@ std::string Gaps()
                    report->trace.header.recycled = from < 2 ? count : 0;
                    report->trace.lost_chunks = from < 3 ? count : 0;
                    report->trace.damaged = from < 4 ? count : 0;
-                   return changeable.Summary(from < 4 ? "ot everything was" : "not analysed");
+                   return changeable.Summary("ot everything was");
                });
     }
     return all;

@@ -380,6 +380,34 @@ TEST(Many, AFolderGivesItsTraces)
     traces_free(&traces);
 }
 
+/* However the folder was named, a trace in it has one name, which the next command has. */
+TEST(Many, AFolderNamedWithASlashGivesPlainNames)
+{
+    Folder folder;
+    std::ofstream(folder / "a.ptds") << TraceOf(Rank());
+    for (const char *end : {"", "/", "///"}) {
+        struct traces traces = {};
+        ASSERT_TRUE(traces_add(&traces, (folder.path() + end).c_str()));
+        ASSERT_EQ(1u, traces.list.count);
+        EXPECT_EQ(folder / "a.ptds", traces.list.items[0]->path);
+        traces_free(&traces);
+    }
+}
+
+TEST(Many, TimesThatAreAlikeAreSaidOnce)
+{
+    auto head = [](const std::vector<std::string> &traces) {
+        Opened opened(traces);
+        TextOf out;
+        many_screen(&opened.traces, &opened.folds, opened.namer, 40, &out);
+        return lines_of(out.text)[0];
+    };
+    std::string one = BuildTrace("tsc\n1@0 none\n"), other = BuildTrace("1@0 none\n1@7000 none\n");
+    EXPECT_EQ("1 process, ran 1.00 s", head({one}));
+    EXPECT_EQ("2 processes, ran 1.00 s each", head({one, one}));
+    EXPECT_EQ("2 processes, ran 7.0 ms to 1.00 s each", head({one, other}));
+}
+
 TEST(Many, AFolderWithoutTracesIsAnError)
 {
     Folder folder;

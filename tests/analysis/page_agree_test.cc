@@ -230,7 +230,7 @@ TEST_P(AgreeOn, OpeningTotalsAndGaps)
     for (bool causes = false; std::getline(lines, line);) {
         bool opens = false;
         for (const char *begin :
-             {"Right: ", "May be wrong: ", "WRONG: ", "Default stream", "Under guarded: ", "Blocked: ", "Start-up: "})
+             {"Right", "May be wrong: ", "WRONG: ", "Default stream", "Under guarded: ", "Blocked: ", "Start-up: "})
             opens |= line.compare(0, strlen(begin), begin) == 0;
         causes = causes ? !line.empty() : line.compare(0, 8, "The rest") == 0;
         bool cause = causes && line.compare(0, 2, "  ") == 0;

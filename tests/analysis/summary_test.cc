@@ -173,7 +173,7 @@ TEST(Summary, AllThatMayBeMissingIsNamed)
               "1 call that may have waited was not timed\n"
               "1 operation on streams whose creation was not seen\n"
               "1 call on streams beyond the first 4096 alive at a time\n"
-              "1 wait for event recordings that the trace does not hold\n"
+              "1 wait for a recording of an event that the trace does not hold\n"
               "1 call on streams too many to say what depends on their order\n"
               "1 operation with memory use unknown (opaque)\n",
               gaps(1));

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "analysis/views/json/whatif_json.h"
 #include "tests/analysis/whatif_run.h"
 
 namespace ptds
@@ -399,7 +400,28 @@ TEST(WhatIf, TheReportKnowsWhereNothingIsGained)
     EXPECT_FALSE(no_gain("1@100 launch s=L k=a\n1@110+20000 sync s=L\n")) << "a guess";
 }
 
+/* A run is not over before its work is; without a time of its own, that takes what the wait for it took. */
+TEST(WhatIf, NoGainIsLongerThanTheWorkThatWasWaitedFor)
+{
+    WhatIf run("1@1 alloc m=A ptr=0x10000 bytes=4096\n1@5 launch s=B1 k=k1 args=A\n"
+               "1@20+900000 sync s=L\n2@30+800000 sync s=L\n");
+    for (unsigned policy : whatif_policies)
+        run.Takes(policy, 899.9, 900.2);
+    EXPECT_NE(std::string::npos, run.said.find("guarded     no faster")) << run.said;
+}
+
 /* ---- where nothing is predicted ---- */
+
+TEST(WhatIf, WhereThePolicyIsNotToldNothingIsSaidOfIt)
+{
+    MemoryTrace trace(BuildTrace(""));
+    struct whatif found = whatif_of_source(trace.source());
+    TextOf text, json;
+    whatif_text(&found, &text);
+    EXPECT_EQ("What if: no prediction: the trace does not say which policy the run had\n", text.text);
+    ASSERT_EQ(0, whatif_json(&found, &json));
+    EXPECT_NE(std::string::npos, json.text.find("\"recorded_ns\": null")) << json.text;
+}
 
 TEST(WhatIf, OfARemappedRunNothingIsSaid)
 {

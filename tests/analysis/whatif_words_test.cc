@@ -118,6 +118,7 @@ TEST(WhatIfWords, EachDoubt)
     Found found(250, 500);
     const std::pair<whatif_doubt, const char *> doubts[] = {
         {WHATIF_REMAPPED, "the run was remapped; record it with policy observe"},
+        {WHATIF_UNSAID, "the trace does not say which policy the run had"},
         {WHATIF_NO_TIME, "the trace has no work with host times"},
         {WHATIF_GAPS, "records are missing; record with a larger PTDS_TRACE_LIMIT"},
         {WHATIF_TOO_LONG, "too many calls; record a shorter run"},

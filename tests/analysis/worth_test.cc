@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <sstream>
+#include <tuple>
 
 #include "analysis/report/worth.h"
 #include "analysis/views/html/report_html.h"
@@ -30,6 +31,42 @@ std::string Screen(const Built &report)
     TextOf out;
     report_screen(report.get(), nullptr, 40, &out);
     return out.text;
+}
+
+/* "Right" is a promise: of less than the run it is said with what it is of. */
+TEST(Right, SaysOfWhat)
+{
+    const std::string run = "1@0 launch s=N1 k=a\n1@10+3 sync s=N1\n";
+    std::string lanes = "1@0 alloc m=A ptr=0x10000 bytes=4096\n";
+    for (unsigned i = 1; i <= 1100; i++)
+        lanes += "1@" + std::to_string(i) + " memset s=B" + std::to_string(i) + " dst=A bytes=0\n";
+    const std::vector<std::tuple<std::string, std::string, std::string>> lacks = {
+        {"bypass /opt/lib/x.so\n" + run, "\nCalls may have gone past the shim (x.so)\n", "\nRight, of what the shim saw: "},
+        {"untabled cuNew\nbypass /opt/lib/x.so\n" + run, "\nCalls may have gone past the shim (x.so and 1 more)\n",
+         "\nDefault stream, as seen: "},
+        {"1@0 launch s=U1 k=a\n", "\nNot all streams could be followed\n", "\nRight, as far as it was followed: "},
+        {lanes, "\nNot all streams could be followed\n", "\nImplicit orders: none on the streams that were followed\n"},
+    };
+    for (const auto &[text, lack, said] : lacks) {
+        Built report(BuildTrace(text));
+        EXPECT_FALSE(report_outcome(report.get()).complete) << text;
+        for (const std::string &form : {Screen(report), report.Text()})
+            EXPECT_TRUE(Has(form, lack)) << form;
+        EXPECT_TRUE(Has(Screen(report), said)) << Screen(report);
+    }
+    EXPECT_TRUE(report_outcome(Built(BuildTrace(run)).get()).complete);
+}
+
+/* Where nothing was recorded, nothing is known: not of orders either. */
+TEST(Right, IsNothingThatNobodyRecorded)
+{
+    Built report(BuildTrace("setting policy=observe\n"));
+    std::string screen = Screen(report);
+    EXPECT_FALSE(report_outcome(report.get()).complete);
+    EXPECT_TRUE(Has(screen, "\nNot known whether right: no driver call was recorded\n")) << screen;
+    EXPECT_TRUE(Has(screen, "\nImplicit orders: not analysed\n")) << screen;
+    Built counted(BuildTrace("setting policy=observe\ncount 1 cuInit 1 0 0 0\n"));
+    EXPECT_TRUE(Has(Screen(counted), "\nRight: ")) << "a call that no record is made of: " << Screen(counted);
 }
 
 TEST(Floor, IsAPercentageATimeOrBoth)
@@ -134,6 +171,11 @@ TEST(Fold, OneKernelOnSeveralStreamsIsNoDoubt)
     EXPECT_EQ(FOLD_NO_COST, report->findings.items[0]->fold);
     EXPECT_EQ(DOUBT_NONE, report_outcome(report.get()).doubt);
     EXPECT_TRUE(Has(report.Text(), "the pair              write uses 0x10000")) << report.Text();
+    EXPECT_EQ(1u, report_outcome(report.get()).possible);
+    EXPECT_TRUE(Has(Screen(report), "\nRight, as far as can be seen (1 possible conflict: unordered-conflict)\n"))
+        << Screen(report);
+    EXPECT_TRUE(Has(report.Text(), "right where each only reads, or has a part of its own.")) << report.Text();
+    EXPECT_FALSE(Has(report.Text(), "one of them writes it")) << report.Text();
 }
 
 /* Set-up that happens once is what start-up is, unless it takes much of the run. */
@@ -275,6 +317,21 @@ TEST(DefaultStream, ALoadBehindItIsNoCost)
     EXPECT_EQ(DEFAULT_UP_TO, Cost(text + "1@10000+900 sync s=L\n1@20000 none\n"));
 }
 
+/* Nothing was put on it, and the wait for it is a finding about it all the same. */
+TEST(DefaultStream, AWaitForItIsAUseOfIt)
+{
+    const std::string text = "1@5 launch s=B1 k=a site=f1\n1@20+900000 sync s=L site=f2\n"
+                             "1@1000000 none\ncount 1 cuLaunchKernel 1 0 0 0\ncount 1 cuStreamSynchronize 1 0 0 900000\n";
+    Built report(BuildTrace(text)), unused(BuildTrace("1@5 launch s=B1 k=a\n1@20+900000 sync s=B1\n"));
+    std::string screen = Screen(report);
+    EXPECT_EQ(0u, report->totals.default_stream);
+    EXPECT_EQ(DEFAULT_UP_TO, report_default_stream(report.get()).cost);
+    EXPECT_TRUE(Has(screen, "\nDefault stream: it costs 0 to 900.0 ms of ")) << screen;
+    EXPECT_TRUE(Has(screen, "-> Wait for the stream that the work is on instead, ")) << screen;
+    EXPECT_FALSE(Has(screen, "a stream of its own")) << screen;
+    EXPECT_EQ(DEFAULT_UNUSED, report_default_stream(unused.get()).cost);
+}
+
 /* simpleStreams takes the time of all streams by events on the default stream. */
 TEST(DefaultStream, OrderThatATimeNeedsIsNotWorthALine)
 {
@@ -283,8 +340,10 @@ TEST(DefaultStream, OrderThatATimeNeedsIsNotWorthALine)
                       end = "1@9000 none\n";
     Built timed(BuildTrace(text + "1@6000 elapsed e=F\n" + end)), not_timed(BuildTrace(text + end));
     ASSERT_EQ(1u, CountOf(timed, "legacy-barrier")) << timed.Text();
-    EXPECT_EQ(FOLD_NEEDED, FoldOf(timed, "legacy-barrier")) << timed.Text();
-    EXPECT_NE(FOLD_NEEDED, FoldOf(not_timed, "legacy-barrier")) << not_timed.Text();
+    EXPECT_EQ(FOLD_TIMED, FoldOf(timed, "legacy-barrier")) << timed.Text();
+    EXPECT_TRUE(Has(Screen(timed), "\nImplicit orders: 2 maybe needed\n")) << Screen(timed);
+    EXPECT_TRUE(Has(Screen(timed), "no known cost in 1 call, results may need the order\n")) << Screen(timed);
+    EXPECT_NE(FOLD_TIMED, FoldOf(not_timed, "legacy-barrier")) << not_timed.Text();
 }
 
 const char two_threads_kept[] = "1@0 launch s=L to=P1 k=a\n"

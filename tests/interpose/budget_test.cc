@@ -75,7 +75,7 @@ TEST(Budget, AsMuchAsIsAskedFor)
 {
     Ended found = ended({{"PTDS_POLICY", "observe"}, {"PTDS_REPORT_BUDGET", "5m"}});
     EXPECT_FALSE(says(found, "not looked at")) << found.outcome;
-    EXPECT_TRUE(says(found, "Right: ")) << found.outcome;
+    EXPECT_TRUE(says(found, "Right, as far as it was followed: ")) << found.outcome;
 }
 
 } // namespace

@@ -23,7 +23,7 @@ int whatif_json(const struct whatif *whatif, struct text_sink *sink)
     json_t *document = json_object(), *policies = json_object();
     json_object_set_new(document, "ptds_what_if_version", value_number(1));
     json_object_set_new(document, "doubt", value_text(whatif_doubts[whatif->doubt]));
-    json_object_set_new(document, "recorded_ns", value_number(whatif->recorded));
+    json_object_set_new(document, "recorded_ns", whatif->recorded != 0 ? value_number(whatif->recorded) : json_null());
     json_object_set_new(document, "replayed_ns", whatif->replayed != 0 ? value_number(whatif->replayed) : json_null());
     json_object_set_new(document, "operations", value_number(whatif->gpu));
     json_object_set_new(document, "operations_timed", value_number(whatif->gpu_timed));

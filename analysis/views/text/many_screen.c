@@ -22,16 +22,17 @@ static void add_process(const struct traces *traces, size_t at, struct line *lin
 static void put_head(struct screen *screen, const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
-    line_add(&line, "%zu process%s, ran %s to %s each", traces->list.count, traces->list.count == 1 ? "" : "es",
-             text_ns(runs->shortest_ns).text, text_ns(runs->longest_ns).text);
+    struct small_text least = text_ns(runs->shortest_ns), most = text_ns(runs->longest_ns);
+    bool alike = strcmp(least.text, most.text) == 0;
+    line_add(&line, "%zu process%s, ran %s", traces->list.count, traces->list.count == 1 ? "" : "es", least.text);
+    if (!alike)
+        line_add(&line, " to %s", most.text);
+    line_add(&line, "%s", traces->list.count != 1 ? " each" : "");
     if (traces->unreadable != 0)
         line_add(&line, "; %s could not be read", text_plural(traces->unreadable, "trace").text);
     screen_put(screen, &line);
     screen_put_blank(screen);
-    line = opening_outcomes(runs);
-    if (runs->incomplete != 0)
-        line_add(&line, "; records are missing in %zu", runs->incomplete);
-    screen_put(screen, &line);
+    screen_put_text(screen, "", 2, opening_outcomes(runs).text, 2, false);
 }
 
 /* The runs that are in doubt, the wrong ones first. */

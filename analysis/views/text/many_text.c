@@ -89,7 +89,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
     struct line one, two;
     bool first = true;
     for (size_t i = 0; i < rank; i++)
-        first &= folds->list.items[i].finding->rule != finding->rule;
+        first &= !finding_says_alike(folds->list.items[i].finding, finding);
     sink_printf(sink, "\n#%zu %s: %s [%s]\n", rank + 1, finding->rule->id, finding->rule->title, folded->id.text);
     sink_printf(sink, "    %-22s%s, class %s\n", "severity", severity_names[finding->severity], finding->rule->class_);
     if (finding->rule->details != NULL)
@@ -107,7 +107,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
     symbols_of(namer, &report->trace);
     report_stack_text(report, namer, finding, FRAMES_SHOWN, sink);
     if (first)
-        sink_printf(sink, "    %s\n    Advice: %s\n", finding->rule->sentence, finding_advice(finding));
+        sink_printf(sink, "    %s\n    Advice: %s\n", finding_sentence(finding), finding_advice(finding));
 }
 
 struct gaps {

@@ -188,11 +188,11 @@ static void put_cost(const struct finding *finding, struct text_sink *sink)
     sink_printf(sink, "\n");
 }
 
-/* What a rule is about is said once, at its costliest finding. */
+/* What a rule is about, and what to do, is said once, at its costliest finding. */
 static bool first_of_rule(const struct report *report, size_t rank)
 {
     for (size_t i = 0; i < rank; i++)
-        if (report->findings.items[i]->rule == report->findings.items[rank]->rule)
+        if (finding_says_alike(report->findings.items[i], report->findings.items[rank]))
             return false;
     return true;
 }
@@ -271,7 +271,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
     put_numbers(finding, sink);
     sink_printf(sink, "    %-22s%s\n", "id", identity_of(&report->trace, finding).text);
     if (advice)
-        sink_printf(sink, "    %s\n    Advice: %s\n", rule->sentence, finding_advice(finding));
+        sink_printf(sink, "    %s\n    Advice: %s\n", finding_sentence(finding), finding_advice(finding));
 }
 
 static void put_findings(const struct report *report, struct site_namer *namer, struct text_sink *sink)
@@ -350,7 +350,9 @@ static void put_residual(const struct report *report, struct site_namer *namer, 
 static void put_opening(const struct report *report, struct site_namer *namer, struct text_sink *sink)
 {
     struct line first, second, startup = opening_startup(report), incomplete = opening_incomplete(report);
-    sink_printf(sink, "\n%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", opening_outcome(report).text);
+    struct line past = opening_past(report);
+    sink_printf(sink, "\n%s%s%s%s%s\n", incomplete.text, incomplete.used != 0 ? "\n" : "", past.text,
+                past.used != 0 ? "\n" : "", opening_outcome(report).text);
     if (opening_pair(report, report_outcome(report).pair, &first, &second))
         sink_printf(sink, "  %s\n  %s\n", first.text, second.text);
     sink_printf(sink, "%s\n", opening_default_stream(report).text);

@@ -137,6 +137,9 @@ static void put_opening(struct screen *screen)
     screen_put_blank(screen);
     if (line.used != 0)
         screen_put(screen, &line);
+    line = opening_past(report);
+    if (line.used != 0 && (!screen->small || report_outcome(report).doubt == DOUBT_NONE)) /* Right is what it limits */
+        screen_put(screen, &line);
     line = opening_outcome(report);
     screen_put(screen, &line);
     if (opening_pair(report, report_outcome(report).pair, &line, &second)) {
@@ -262,7 +265,8 @@ static void put_verdicts(struct screen *screen)
 {
     uint64_t verdicts[VERDICTS];
     struct line line = {0};
-    line_add(&line, "Implicit orders: %s%s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text,
+    line_add(&line, "Implicit orders: %s%s%s", report_verdicts(report_all_verdicts(screen->report, verdicts)).text,
+             screen->report->edges.totals.unplaced != 0 ? " on the streams that were followed" : "",
              opening_lost(screen->report).text);
     put_long(screen, "", 2, &line);
     put_needed(screen);

@@ -244,9 +244,16 @@ static void add_gap(void *data, const char *text)
 
 static void put_gaps(struct summary *summary)
 {
-    struct line incomplete = opening_incomplete(summary->report), more = {0};
-    struct gap_lines gaps = {.first = incomplete.used != 0 ? incomplete.text : "not analysed"};
-    unsigned all = report_gaps(summary->report, add_gap, &gaps);
+    const struct report *report = summary->report;
+    enum lack lack = report_outcome(report).lack;
+    struct line past = opening_past(report), lacks = opening_incomplete(report), more = {0};
+    struct gap_lines gaps = {.first = lacks.used != 0 && lack != LACK_STREAMS ? lacks.text : "not analysed"};
+    unsigned all = past.used != 0;
+    if (lack == LACK_PAST) { /* which no gap tells of */
+        line_add(&gaps.line, "ptds: %s", past.text);
+        gaps.lines = 1;
+    }
+    all += report_gaps(report, add_gap, &gaps);
     if (all == 0)
         return;
     if (all > gaps.lines) {

@@ -81,12 +81,13 @@ void whatif_opening(struct report *report)
 
 static void put_doubt(const struct whatif *whatif, struct text_sink *sink)
 {
-    sink_printf(sink, "What if: no prediction: %s (from its first work on it took %s", whatif_doubts[whatif->doubt],
-                text_ns(whatif->recorded).text);
+    sink_printf(sink, "What if: no prediction: %s", whatif_doubts[whatif->doubt]);
+    if (whatif->recorded != 0)
+        sink_printf(sink, " (from its first work on it took %s", text_ns(whatif->recorded).text);
     if (whatif->doubt == WHATIF_MISSES)
         sink_printf(sink, ", replayed %s: %.1f %% off, more than %.0f", text_ns(whatif->replayed).text, whatif->error * 100,
                     WHATIF_MOST_ERROR * 100);
-    sink_printf(sink, ")\n");
+    sink_printf(sink, "%s\n", whatif->recorded != 0 ? ")" : "");
 }
 
 static void put_unknown(const struct whatif *whatif, struct text_sink *sink)
