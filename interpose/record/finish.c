@@ -101,7 +101,7 @@ static int is_locked_up(void)
 /* The child of a fork that libc does not tell of (_Fork, a system call): all that was recorded is its parent's. */
 static int is_anothers(void)
 {
-    return store_header()->pid != (uint32_t)syscall(SYS_getpid);
+    return record_pid != (uint32_t)syscall(SYS_getpid);
 }
 
 void record_finish(void)

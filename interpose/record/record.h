@@ -11,6 +11,9 @@
 
 extern uint32_t record_running; /* 0 not started, 1 running, 2 refused */
 
+/* The process that is recorded. Its trace may say something else: others can cut or change that. */
+extern uint32_t record_pid;
+
 static inline int record_on(void)
 {
     return __atomic_load_n(&record_running, __ATOMIC_ACQUIRE) == 1;

@@ -39,6 +39,8 @@ static const char schema[] =
 #undef u64
     ;
 
+uint32_t record_pid;
+
 static void fill_header(struct ptds_trace_header *header)
 {
     memcpy(header->magic, PTDS_TRACE_MAGIC, sizeof header->magic);
@@ -46,7 +48,7 @@ static void fill_header(struct ptds_trace_header *header)
     header->header_size = PTDS_HEADER_SIZE;
     header->chunk_size = PTDS_CHUNK_SIZE;
     header->call_size = sizeof(struct ptds_rec_CALL);
-    header->pid = (uint32_t)getpid();
+    header->pid = record_pid = (uint32_t)getpid();
     header->parent_pid = (uint32_t)getppid();
     header->rank = path_rank();
     header->ranks = path_ranks();

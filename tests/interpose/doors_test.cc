@@ -75,23 +75,25 @@ std::string settled(const Config &setup, const std::string &symbol, const std::s
                                                     : "";
 }
 
+/* A blocking form that stays as it is blocks in nobody's turn: the host waits first, once. */
+std::string waits_before(const Config &setup, const api_row &row, const std::string &target)
+{
+    return setup.guards() && (copies_to_host(row.symbol) || implicit(row.symbol)->blocks)
+               ? "cuStreamSynchronize(" + target + ") "
+               : "";
+}
+
 /* The driver's view of an implicit call at the base entry. */
 std::string implicit_call(const Config &setup, const api_row &row)
 {
     const Implicit &is = *implicit(row.symbol);
     if (setup.guards() && !setup.remaps())
-        return settled(setup, row.symbol, "legacy") + (is.blocks ? "cuStreamSynchronize(legacy) " : "") + row.symbol;
+        return waits_before(setup, row, "legacy") + row.symbol;
     if (!setup.remaps())
         return row.symbol;
     if (setup.guards())
         return settled(setup, row.symbol, "L1") + is.async + "(L1)" + (is.blocks ? " cuStreamSynchronize(L1)" : "");
     return row.twin_symbol;
-}
-
-/* A blocking form that stays as it is blocks in nobody's turn: the host waits first. */
-std::string waits_before(const Config &setup, const api_row &row)
-{
-    return setup.guards() && implicit(row.symbol)->blocks ? "cuStreamSynchronize(ptds) " : "";
 }
 
 /* What asks or changes a stream: it gets the one that the program named. */
@@ -120,7 +122,7 @@ std::string expected_call(const Config &setup, const api_row &row, bool twin, st
 {
     std::string symbol = twin ? row.twin_symbol : row.symbol;
     if (row.route == ROUTE_IMPLICIT)
-        return twin ? settled(setup, symbol, "ptds") + waits_before(setup, row) + symbol : implicit_call(setup, row);
+        return twin ? waits_before(setup, row, "ptds") + symbol : implicit_call(setup, row);
     if (row.route == ROUTE_LEGACY && setup.guards())
         return "cuStreamSynchronize(legacy) " + symbol;
     bool is_explicit = stream == "legacy", legacy = is_explicit || (stream == "0" && !twin);
