@@ -19,31 +19,29 @@ static void relax_no_more(int relaxed, CUstreamCaptureMode mode)
         REAL(cuThreadExchangeStreamCaptureMode)(&mode);
 }
 
-CUresult rails_host_wait(CUstream stream)
+/* For the stream, or where `event` is not NULL for that. */
+static CUresult host_waits(CUstream stream, CUevent event, int relaxes)
 {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    int relaxed = relax(&mode);
-    CUresult result = REAL(cuStreamSynchronize)(stream);
+    int relaxed = relaxes && relax(&mode);
+    CUresult result = event ? REAL(cuEventSynchronize)(event) : REAL(cuStreamSynchronize)(stream);
     relax_no_more(relaxed, mode);
     return result;
+}
+
+CUresult rails_host_wait(CUstream stream)
+{
+    return host_waits(stream, NULL, 1);
 }
 
 CUresult rails_host_wait_of_program(CUstream stream)
 {
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    int relaxed = capture_any() && relax(&mode);
-    CUresult result = REAL(cuStreamSynchronize)(stream);
-    relax_no_more(relaxed, mode);
-    return result;
+    return host_waits(stream, NULL, capture_any());
 }
 
 CUresult rails_host_wait_event(CUevent event)
 {
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    int relaxed = relax(&mode);
-    CUresult result = REAL(cuEventSynchronize)(event);
-    relax_no_more(relaxed, mode);
-    return result;
+    return host_waits(NULL, event, 1);
 }
 
 int rails_is_done(CUstream stream, CUevent event)
