@@ -105,6 +105,9 @@ TEST_F(Recorded, ForGraphsNoLongerWhereItIsGone)
     EXPECT_EQ("L0", (writes(a_, &m_), records(a_, f)));
     on_event(c_, kNoStream, API_cuEventDestroy_v2, PTDS_OP_EVENT_DESTROY, f);
     EXPECT_EQ("N", launches_graph(c_, n));
+    const CUevent other = event("O"); /* in the place of the one that is gone */
+    EXPECT_EQ("L1", (writes(b_, &n_), records(b_, other)));
+    EXPECT_EQ("N", launches_graph(c_, n)) << "no graph waits for this one";
     EXPECT_EQ("L1", (writes(b_, &n_), records(b_, e)));
     EXPECT_EQ("e1 on L1; N after e1; e1 on L0; N after e1; N", launches_graph(c_, n)) << "the others are there still";
     EXPECT_EQ("L1", (writes(b_, &n_), records(b_, g)));
