@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * For which copies and memsets the host waits, by what they touch: in their synchronous forms, and in any. As measured
- * (measured.md section 3); where it is not known, waiting is right. Called by the guard, after the footprint.
+ * (tests/conformance/hostblock*.c); where it is not known, waiting is right. Called by the guard, after the footprint.
  */
 #include "interpose/driver/driver.h"
 #include "interpose/footprint/footprint.h"
