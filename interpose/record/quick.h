@@ -45,7 +45,7 @@ static inline int record_quick_end(struct thread *thread, struct ptds_rec_CALL *
         return 0;
     thread->counts[quick.api * 2u].calls++;
     thread->counts[quick.api * 2u].remapped++;
-    thread->defaults[quick.api * 2u].legacy++;
+    thread->defaults->legacy++;
     append_here(thread, PTDS_REC_CALL, sizeof *record + quick.words * sizeof record->word[0]);
     record->leave = 0;
     record->api = quick.api;

@@ -169,7 +169,7 @@ static inline void count(const struct call *C, int failed)
     if (failed)
         count->failed += C->result != CUDA_ERROR_NOT_READY;
     if (C->flags & PTDS_CALL_LEGACY && is_operation(C)) {
-        struct ptds_default_count *on_default = &C->thread->defaults[at];
+        struct ptds_default_count *on_default = C->thread->defaults;
         on_default->legacy++;
         if (failed)
             on_default->failed++;

@@ -26,10 +26,8 @@
 #define COUNTS_AT sizeof(struct ptds_chunk)
 #define NOW_AT (COUNTS_AT + ROWS * sizeof(struct ptds_count))
 #define DEFAULTS_AT (NOW_AT + sizeof(struct ptds_now))
-#define DEFAULTS_ROOM ((PTDS_CHUNK_SIZE - DEFAULTS_AT) / sizeof(struct ptds_default_count))
-#define DEFAULTS (DEFAULTS_ROOM < ROWS ? DEFAULTS_ROOM : ROWS)
-#define COUNTS_END (DEFAULTS_AT + DEFAULTS * sizeof(struct ptds_default_count))
-_Static_assert(DEFAULTS_AT < PTDS_CHUNK_SIZE, "a COUNTS chunk holds every row"); /* which need defaults: threads_test */
+#define COUNTS_END (DEFAULTS_AT + sizeof(struct ptds_default_count))
+_Static_assert(COUNTS_END <= PTDS_CHUNK_SIZE, "a COUNTS chunk holds every row");
 
 /* Of threads that have ended, and at exit of those whose counts lie in memory: had first, so that it is there. */
 static struct lock all_lock;

@@ -52,8 +52,8 @@ struct thread {
     uint64_t held;       /* the guard's turn and gate, from before a call until it is over; 0 none */
     CUstream own_target; /* ptds.h: the thread's stream for policy stream; NULL none */
     /* recording; see interpose/record */
-    struct ptds_count *counts; /* API_COUNT * 2 */
-    struct ptds_default_count *defaults;
+    struct ptds_count *counts;           /* API_COUNT * 2 */
+    struct ptds_default_count *defaults; /* one, of all rows */
     struct ptds_now *now;
     uint32_t counts_in_chunk;
     uint32_t region; /* the innermost one; 0 none */

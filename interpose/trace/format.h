@@ -62,7 +62,7 @@ struct ptds_chunk {
     uint64_t committed; /* bytes of valid records after this header */
     uint64_t lost;      /* records of this thread that were overwritten or refused before this chunk */
     uint32_t now;       /* COUNTS: where struct ptds_now lies, bytes from the chunk's start; 0: the trace has none */
-    uint32_t defaults;  /* COUNTS: where the array of struct ptds_default_count lies, likewise */
+    uint32_t defaults;  /* COUNTS: where struct ptds_default_count lies, likewise */
     uint64_t ordinal;   /* CALLS: the how manyth of its thread, from 1, so that overwritten ones are missed; 0: not told */
     uint64_t reserved;
 };
@@ -76,9 +76,9 @@ struct ptds_count {
     uint64_t ticks;    /* host time inside the call, where it is timed */
 };
 
-/* Of a COUNTS chunk, same index and number of items as the array of struct ptds_count, as far as the chunk has room: who
- * has no stream, as the last rows, counts nothing here. Operations are work and event records and waits: PTDS_OP_LAUNCH to
- * PTDS_OP_OPAQUE. */
+/* Of a COUNTS chunk: the operations of all functions together. In traces of earlier versions it is the first of an array,
+ * one item for each of struct ptds_count, as far as the chunk has room: what a reader wants is their sum, and what follows
+ * the one is zeros. Operations are work and event records and waits: PTDS_OP_LAUNCH to PTDS_OP_OPAQUE. */
 struct ptds_default_count {
     uint64_t legacy; /* operations that named the legacy stream: 0 at a plain entry, 0x1, or implicit */
     uint64_t kept;   /* of them: succeeded, and stayed on the legacy stream */
@@ -308,7 +308,7 @@ enum ptds_op {
     PTDS_OP_STREAM_DESTROY = 33,
     PTDS_OP_EVENT_CREATE = 34,  /* CU_EVENT_* flags, handle; object */
     PTDS_OP_EVENT_DESTROY = 35, /* - ; object */
-    PTDS_OP_CTX_CREATE = 36,
+    PTDS_OP_CTX_CREATE = 36,    /* CU_CTX_* flags, where the call gives some */
     PTDS_OP_CTX_DESTROY = 37,
     PTDS_OP_CTX_LIMIT = 38, /* CUlimit */
     PTDS_OP_CONFIG = 39,    /* attribute or flags */

@@ -111,7 +111,7 @@ protected:
         thread->chunk_at = reinterpret_cast<uint8_t *>(thread->chunk + 1);
         thread->chunk_end = reinterpret_cast<uint8_t *>(chunk_.data() + chunk_.size());
         thread->counts = counts_.data();
-        thread->defaults = defaults_.data();
+        thread->defaults = &defaults_;
         thread->stacks = stacks_.data();
         record_running = 1;
     }
@@ -160,7 +160,7 @@ protected:
     }
     std::vector<uint64_t> chunk_ = std::vector<uint64_t>(PTDS_CHUNK_SIZE / 8);
     std::vector<struct ptds_count> counts_{API_COUNT * 2};
-    std::vector<struct ptds_default_count> defaults_{API_COUNT * 2};
+    struct ptds_default_count defaults_ = {};
     std::vector<struct stack_entry> stacks_{STACKS_PLACES};
 };
 

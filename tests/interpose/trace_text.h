@@ -171,10 +171,7 @@ private:
     {
         for (size_t i = 0; i < head.committed / sizeof(ptds_count); i++) {
             ptds_count count;
-            ptds_default_count defaults = {};
             memcpy(&count, bytes_.data() + at + sizeof head + i * sizeof count, sizeof count);
-            if (head.defaults + (i + 1) * sizeof defaults <= PTDS_CHUNK_SIZE)
-                memcpy(&defaults, bytes_.data() + at + head.defaults + i * sizeof defaults, sizeof defaults);
             if (!count.calls && !count.failed && !count.remapped && !count.ticks)
                 continue;
             line_.str("");
@@ -183,11 +180,16 @@ private:
             number("failed", count.failed);
             number("remapped", count.remapped);
             line_ << (count.ticks ? " ticks" : "");
-            number("legacy", defaults.legacy);
-            number("kept", defaults.kept);
-            number("legacy_failed", defaults.failed);
             out_ << line_.str() << "\n";
         }
+        ptds_default_count defaults;
+        memcpy(&defaults, bytes_.data() + at + head.defaults, sizeof defaults);
+        line_.str("");
+        line_ << "  on default streams:";
+        number("legacy", defaults.legacy);
+        number("kept", defaults.kept);
+        number("failed", defaults.failed);
+        out_ << line_.str() << "\n";
         ptds_now now;
         memcpy(&now, bytes_.data() + at + head.now, sizeof now);
         out_ << (now.enter ? "  inside a call\n" : "");

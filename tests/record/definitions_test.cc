@@ -274,7 +274,7 @@ TEST_F(Definitions, AThreadsBeginningAndEnd)
     record_thread_named(&thread_, "solver");
     EXPECT_EQ(unsigned{PTDS_LIFE_NAMED}, last<ptds_rec_THREAD>(PTDS_REC_THREAD).state);
     thread_.counts[3].calls = 5;
-    thread_.defaults[3].kept = 6;
+    thread_.defaults->kept = 6;
     record_thread_ended(&thread_);
     thread_self = before;
     prctl(PR_SET_NAME, old_name);
@@ -286,7 +286,7 @@ TEST_F(Definitions, AThreadsBeginningAndEnd)
     EXPECT_EQ(API_COUNT * 2 * sizeof(struct ptds_count), ended->committed);
     EXPECT_EQ(5u, reinterpret_cast<const struct ptds_count *>(ended + 1)[3].calls);
     const char *base = reinterpret_cast<const char *>(ended);
-    EXPECT_EQ(6u, reinterpret_cast<const struct ptds_default_count *>(base + ended->defaults)[3].kept);
+    EXPECT_EQ(6u, reinterpret_cast<const struct ptds_default_count *>(base + ended->defaults)->kept);
 }
 
 /* One of the driver's own says so; of a name as much as there is room for. */

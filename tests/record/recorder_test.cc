@@ -110,7 +110,7 @@ TEST_F(Calls, AreCounted)
     EXPECT_EQ(2u, count(API_cuLaunchKernel).failed);
     EXPECT_EQ(0u, count(API_cuLaunchKernel).ticks);
     EXPECT_EQ(1u, count(API_cuLaunchKernel, 1).calls);
-    EXPECT_EQ(0u, on_default(API_cuLaunchKernel).legacy);
+    EXPECT_EQ(0u, on_default().legacy);
 }
 
 TEST_F(Calls, OnTheDefaultStreamAreCounted)
@@ -123,16 +123,16 @@ TEST_F(Calls, OnTheDefaultStreamAreCounted)
     record(call);
     call.result = CUDA_ERROR_LAUNCH_FAILED;
     record(call);
-    EXPECT_EQ(4u, on_default(API_cuLaunchKernel).legacy);
-    EXPECT_EQ(2u, on_default(API_cuLaunchKernel).kept);
-    EXPECT_EQ(1u, on_default(API_cuLaunchKernel).failed);
+    EXPECT_EQ(4u, on_default().legacy);
+    EXPECT_EQ(2u, on_default().kept);
+    EXPECT_EQ(1u, on_default().failed);
     /* of operations only */
     uint64_t expected = 4;
     for (unsigned op = PTDS_OP_NONE; op <= PTDS_OP_GRAPH_UPLOAD; op++) {
         call.op = uint8_t(op);
         record(call);
         expected += op >= PTDS_OP_LAUNCH && op <= PTDS_OP_OPAQUE;
-        EXPECT_EQ(expected, on_default(API_cuLaunchKernel).legacy) << op;
+        EXPECT_EQ(expected, on_default().legacy) << op;
     }
 }
 

@@ -109,9 +109,9 @@ protected:
     {
         return thread_.counts[api * 2 + twin];
     }
-    const struct ptds_default_count &on_default(uint16_t api) const
+    const struct ptds_default_count &on_default() const
     {
-        return thread_.defaults[api * 2];
+        return *thread_.defaults;
     }
     struct thread thread_ = {};
     struct context context_ = {};

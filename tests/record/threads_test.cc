@@ -53,10 +53,10 @@ protected:
     {
         return reinterpret_cast<const struct ptds_count *>(chunk + 1)[api * 2 + twin];
     }
-    static const struct ptds_default_count &default_in(const struct ptds_chunk *chunk, uint16_t api)
+    static const struct ptds_default_count &default_in(const struct ptds_chunk *chunk)
     {
-        return reinterpret_cast<const struct ptds_default_count *>(reinterpret_cast<const uint8_t *>(chunk) +
-                                                                   chunk->defaults)[api * 2];
+        return *reinterpret_cast<const struct ptds_default_count *>(reinterpret_cast<const uint8_t *>(chunk) +
+                                                                    chunk->defaults);
     }
     /* No chunk of any kind is left. */
     static void take_all()
@@ -305,7 +305,7 @@ TEST_F(Threads, CountsOfThoseThatEndedAreOne)
     EXPECT_EQ(0, memcmp(reinterpret_cast<const uint8_t *>(all) + all->now, &none, sizeof none)) << "it is in no call";
     EXPECT_EQ(3u, in(all, API_cuLaunchKernel).calls);
     EXPECT_EQ(1u, in(all, API_cuLaunchKernel, 1).calls);
-    EXPECT_EQ(3u, default_in(all, API_cuLaunchKernel).legacy);
+    EXPECT_EQ(4u, default_in(all).legacy) << "of both";
     EXPECT_EQ(0u, store_header()->uncounted);
 }
 
@@ -315,29 +315,25 @@ TEST_F(Threads, CountsOfAllRows)
     const struct ptds_chunk *all = chunks_of(PTDS_CHUNK_COUNTS)[0];
     EXPECT_EQ(0u, all->thread) << "nobody's";
     record_thread_started(&thread_);
-    const size_t last = API_COUNT * 2 - 1, room = (PTDS_CHUNK_SIZE - all->defaults) / sizeof(struct ptds_default_count),
-                 last_default = room < last ? room - 1 : last;
+    const size_t last = API_COUNT * 2 - 1;
     for (const size_t at : {size_t{0}, size_t{1}, last})
         thread_.counts[at] = {11 + at, 12, 13, 14};
-    for (const size_t at : {size_t{0}, size_t{1}, last_default})
-        thread_.defaults[at] = {15, 16, 17};
+    *thread_.defaults = {15, 16, 17};
     record_thread_ended(&thread_);
     for (size_t at = 0; at < API_COUNT * 2; at++) {
-        const bool there = at < 2 || at == last, is_default = at < 2 || at == last_default;
+        const bool there = at < 2 || at == last;
         const struct ptds_count count = in(all, uint16_t(at / 2), at % 2);
-        const struct ptds_default_count *defaults = &default_in(all, 0) + at;
         ASSERT_EQ(there ? 11 + at : 0, count.calls) << at;
         ASSERT_EQ(there ? 12u : 0, count.failed) << at;
         ASSERT_EQ(there ? 13u : 0, count.remapped) << at;
         ASSERT_EQ(there ? 14u : 0, count.ticks) << at;
-        if (at <= last_default) {
-            ASSERT_EQ(is_default ? 15u + 16 * 100 + 17 * 10000 : 0,
-                      defaults->legacy + defaults->kept * 100 + defaults->failed * 10000)
-                << at;
-        }
     }
-    for (size_t api = last_default / 2; api < API_COUNT; api++)
-        EXPECT_EQ(ROUTE_NO_STREAM, api_rows[api].route) << api_rows[api].symbol << " would have no room";
+    EXPECT_EQ(15u, default_in(all).legacy);
+    EXPECT_EQ(16u, default_in(all).kept);
+    EXPECT_EQ(17u, default_in(all).failed);
+    const auto *behind = &default_in(all) + 1, *end = behind + 3;
+    for (; behind < end; behind++)
+        EXPECT_EQ(0u, behind->legacy + behind->kept + behind->failed) << "a reader adds up what follows";
 }
 
 /* In memory, where no chunk is left: at its end, or the program's, they come to those of all. */
