@@ -51,6 +51,7 @@ void guard_capture_takes(struct stream *stream)
     const struct lane *of = guard_state.order.lanes[lane];
     int was_gone = of->gone, mark = order_lane_close(&guard_state.order, (unsigned)lane), is_done = 0;
     const unsigned marks = was_gone ? 0 : marks_of(of);
+    const int unmarked = !was_gone && !order_is_marked(&guard_state.order, (unsigned)lane);
     const moment last = of->last;
     uint32_t ticket = rails_ticket((unsigned)lane);
     if (mark >= 0)
@@ -60,7 +61,7 @@ void guard_capture_takes(struct stream *stream)
     rails_await_turn((unsigned)lane, ticket);
     if (mark >= 0)
         rails_record_mark((unsigned)lane, mark);
-    if (!has_marks((unsigned)lane, marks)) /* nobody can wait for the stream afterwards */
+    if (unmarked || !has_marks((unsigned)lane, marks)) /* nobody can wait for the stream afterwards */
         is_done = rails_host_wait(stream->handle) == CUDA_SUCCESS;
     rails_served((unsigned)lane, ticket);
     cancel_back(cancel);

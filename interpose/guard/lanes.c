@@ -182,9 +182,9 @@ void lanes_remember(struct order *o, struct lane *lane)
     reach_copy(&lane->joined_then, &domain->joined_at_last);
 }
 
-static int is_marked(struct lane *lane)
+static int is_marked(const struct lane *lane)
 {
-    return lane->last <= lane->completed || lane->last <= newest_mark(lane)->at;
+    return lane->last <= lane->completed || lane->last <= lane->marks[lane->newest].at;
 }
 
 int16_t lanes_mark_first(struct order *o, unsigned number)
@@ -210,6 +210,11 @@ int16_t lanes_mark_after(struct order *o, unsigned number)
     if (!lane->eager || (lane->kind == LANE_BLOCKING && !o->domains[lane->domain].last_default))
         return -1;
     return mark(o, number);
+}
+
+int order_is_marked(const struct order *o, unsigned number)
+{
+    return is_marked(o->lanes[number]);
 }
 
 int order_lane_close(struct order *o, unsigned number)

@@ -153,6 +153,10 @@ int order_lane_open(struct order *o, enum lane_kind kind, unsigned domain, int e
  * order_reclaim finds its work done. */
 int order_lane_close(struct order *o, unsigned lane);
 
+/* Whether a mark stands for all of the lane's work, or it is done. After order_lane_close: no, where all were waited for.
+ */
+int order_is_marked(const struct order *o, unsigned lane);
+
 /* Whether work of single lanes is pending that the lane alone was promised. */
 int order_is_owed(const struct order *o, unsigned lane);
 

@@ -383,6 +383,20 @@ TEST_F(Carried, AMarkThatIsRefusedOfAStreamThatGoes)
     end_capture(t);
 }
 
+/* All of its marks are being waited for at that moment, so none can be recorded anew. */
+TEST_F(Carried, NoMarkIsLeftForAStreamThatGoes)
+{
+    struct stream *s = stream("S");
+    EXPECT_EQ("S", writes(a_, &m_, s));
+    struct lane *lane = guard_state.order.lanes[s->lane - 1];
+    for (struct mark &mark : lane->marks)
+        mark.pins = 1;
+    EXPECT_EQ("host after S", destroys(b_, s));
+    EXPECT_EQ("L0", writes(a_, &m_)) << "known to be done";
+    for (struct mark &mark : lane->marks)
+        mark.pins = 0;
+}
+
 /* The context cannot be made current: the mark's event is still that of an earlier moment. */
 TEST_F(Carried, AMarkThatCannotBeRecordedIsNone)
 {
