@@ -89,6 +89,12 @@ struct rule {
     void (*end)(struct rule_run *run);                                    /* after the last call; may be NULL */
 };
 
+/* Whether the report is about the call: of a selection it is not about all of those that a rule has to look at. */
+static inline bool rule_asks_of(const struct rule_run *run, const struct call_view *view)
+{
+    return run->findings.selected == NULL || selected_has(run->findings.selected, view->call);
+}
+
 /* A call that blocked, behind other streams' work alone, by the legacy stream's implicit order: legacy-barrier is charged
  * with it. */
 static inline bool behind_others_only(const struct model *model, const struct call_view *view)

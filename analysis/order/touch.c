@@ -27,7 +27,7 @@ static unsigned launch(const struct call *call, struct touch out[TOUCH_MOST], bo
             *all = false;
             break;
         }
-        out[count++] = (struct touch){launch_address(call_word(call, i)), 0};
+        out[count++] = (struct touch){.address = launch_address(call_word(call, i))};
     }
     return count;
 }
@@ -37,9 +37,9 @@ static unsigned copy(const struct call *call, struct touch out[TOUCH_MOST], bool
     struct rows into = rows_of_copy(call, true), outof = rows_of_copy(call, false);
     unsigned to = call->r.kinds & 15, from = call->r.kinds >> 4, count = 0;
     if (to != PTDS_MEMORY_ARRAY)
-        out[count++] = (struct touch){call_word(call, 0), extent(into.width, into.height, into.pitch)};
+        out[count++] = (struct touch){call_word(call, 0), extent(into.width, into.height, into.pitch), false};
     if (from != PTDS_MEMORY_ARRAY)
-        out[count++] = (struct touch){call_word(call, 1), extent(outof.width, outof.height, outof.pitch)};
+        out[count++] = (struct touch){call_word(call, 1), extent(outof.width, outof.height, outof.pitch), true};
     *all = count == 2;
     return count;
 }
@@ -51,17 +51,18 @@ unsigned touch_of(const struct call *call, struct touch out[TOUCH_MOST], bool *a
     case PTDS_OP_LAUNCH: return launch(call, out, all);
     case PTDS_OP_COPY: return copy(call, out, all);
     case PTDS_OP_MEMSET:
-        out[0] = (struct touch){call_word(call, 0), extent(call_word(call, 1), call_word(call, 2), call_word(call, 3))};
+        out[0] = (struct touch){.address = call_word(call, 0),
+                                .size = extent(call_word(call, 1), call_word(call, 2), call_word(call, 3))};
         return 1;
     case PTDS_OP_ALLOC_ASYNC:
     case PTDS_OP_PREFETCH:
-    case PTDS_OP_ATTACH: out[0] = (struct touch){call_word(call, 0), call_word(call, 1)}; return 1;
+    case PTDS_OP_ATTACH: out[0] = (struct touch){call_word(call, 0), call_word(call, 1), false}; return 1;
     case PTDS_OP_WAIT_VALUE:
     case PTDS_OP_WRITE_VALUE:
     case PTDS_OP_FREE_ASYNC:
     case PTDS_OP_FREE:
     case PTDS_OP_FREE_HOST:
-    case PTDS_OP_UNREGISTER: out[0] = (struct touch){call_word(call, 0), 0}; return 1;
+    case PTDS_OP_UNREGISTER: out[0] = (struct touch){.address = call_word(call, 0)}; return 1;
     default: *all = false; return 0;
     }
 }

@@ -14,6 +14,7 @@ extern "C" {
 
 struct touch {
     uint64_t address, size; /* size 0: from address on, how far is not seen (a kernel's argument, a freed allocation) */
+    bool reads;             /* what lies there, and writes nothing; false where that is not known */
 };
 
 enum { TOUCH_MOST = 12 };

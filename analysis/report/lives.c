@@ -10,7 +10,9 @@ ASIDE void lives_be_born(struct lives *lives, const struct call_view *view)
 {
     uint64_t now = view->call->r.enter;
     while (lives->list.count <= view->thread && TABLE_ADD(&lives->list))
-        *TABLE_LAST(&lives->list) = (struct life){now, now};
+        *TABLE_LAST(&lives->list) = (struct life){.born = false}; /* of a selection threads come in any order */
+    if (view->thread < lives->list.count)
+        lives->list.items[view->thread] = (struct life){true, now, now};
 }
 
 uint64_t lives_last(const struct lives *lives, uint64_t last)

@@ -9,6 +9,7 @@
 
 /* From a thread's first call to the end of its last, in ticks. */
 struct life {
+    bool born;
     uint64_t first, last;
 };
 
@@ -22,12 +23,12 @@ void lives_be_born(struct lives *lives, const struct call_view *view);
 static INLINE void lives_look(struct lives *lives, struct report_totals *totals, const struct call_view *view)
 {
     const struct ptds_rec_CALL *call = &view->call->r;
-    if (view->thread >= lives->list.count)
+    if (view->thread >= lives->list.count || !lives->list.items[view->thread].born)
         lives_be_born(lives, view);
     if (view->thread < lives->list.count)
         lives->list.items[view->thread].last = view->timed ? call->leave : call->enter;
-    if (view->blocked || view->held_by != NULL)
-        totals->blocked_ns += view->lost_ns + view->held_ns;
+    if (view_is_blocked(view))
+        totals->blocked_ns += view_blocked_ns(view);
 }
 
 /* When the last of the threads ended, or `last`, if that is later. */

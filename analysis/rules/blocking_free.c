@@ -31,7 +31,7 @@ static const struct rule rule = {
     .title = "freeing memory waited for the whole context",
     .sentence =
         "cuMemFree, cuMemFreeHost, cuMemHostUnregister and cuArrayDestroy return only when no stream has work left.",
-    .advice = "Keep buffers and reuse them, or use cuMemFreeAsync; if the wait is needed for order, make it explicit.",
+    .advice = "Reuse buffers; free device memory with cuMemFreeAsync; where order needs the wait, make it explicit.",
     .bad = "1@0 launch s=N1 k=long\n"
            "1@10+5000 free ptr=0x1000\n"
            "1@5100 launch s=N1 k=next\n",

@@ -25,17 +25,21 @@ static bool legacy_used(const struct model *model, const struct finding *finding
     return false;
 }
 
+static bool is_used(const struct finding *finding)
+{
+    return finding->count != 0;
+}
+
 static void end(struct rule_run *run)
 {
-    bool used = false;
     if (run->gain->joins == 0) { /* streams that are only captured, or never busy at the same time */
         findings_drop(&run->findings);
         return;
     }
     for (size_t i = 0; i < run->findings.list.count; i++)
-        used |= legacy_used(run->model, run->findings.list.items[i]);
-    if (!used)
-        findings_drop(&run->findings);
+        if (!legacy_used(run->model, run->findings.list.items[i]))
+            run->findings.list.items[i]->count = 0;
+    findings_keep(&run->findings, is_used);
 }
 
 static const struct rule rule = {

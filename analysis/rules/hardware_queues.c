@@ -57,7 +57,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     model_pending(run->model, view->context, ORDER_OF_ALL, view->target, &pending);
     if (pending.count < state->queues)
         return;
-    struct finding *finding = finding_of(run, state, view->context);
+    struct finding *finding = rule_asks_of(run, view) ? finding_of(run, state, view->context) : NULL;
     if (finding == NULL)
         return;
     finding->first = finding->count == 0 ? view->call->r.enter : finding->first;

@@ -45,7 +45,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     bool twin = (call->flags & PTDS_CALL_TWIN) && view->asked_kind == PTDS_STREAM_PER_THREAD;
     if (!view->submits || (!plain && !twin))
         return;
-    struct seen *seen = seen_of(state, call->stack);
+    struct seen *seen = rule_asks_of(run, view) ? seen_of(state, call->stack) : NULL;
     state->calls[plain ? PLAIN : TWIN]++;
     if (seen != NULL)
         seen->calls[plain ? PLAIN : TWIN]++;

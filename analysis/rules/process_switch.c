@@ -27,6 +27,7 @@ static void on_call(struct rule_run *run, const struct call_view *view)
     if (!view->succeeded)
         return;
     bool flags = strncmp(api, "cuCtxSetFlags", 13) == 0 || strncmp(api, "cuDevicePrimaryCtxSetFlags", 26) == 0;
+    flags |= view->call->r.op == PTDS_OP_CTX_CREATE;
     if (flags && (word & CTX_SYNC_MEMOPS))
         finding_cost_unknown(finding_at(&run->findings, run->rule, view, SYNC_MEMOPS));
     else if (strcmp(api, "cuPointerSetAttribute") == 0 && word == POINTER_ATTRIBUTE_SYNC_MEMOPS)
@@ -93,7 +94,7 @@ static const struct rule rule = {
             "1@0 config flags=4\n"
             "1@10 config api=cuPointerSetAttribute flags=1\n"
             "1@20 launch s=N1 k=a\n",
-    .ops = RULE_OP(PTDS_OP_CONFIG),
+    .ops = RULE_OP(PTDS_OP_CONFIG) | RULE_OP(PTDS_OP_CTX_CREATE),
     .on_call = on_call,
     .end = end,
 };

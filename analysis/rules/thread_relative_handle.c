@@ -3,7 +3,8 @@
  * thread-relative-handle: 0x2 names another stream in every thread. A thread that waits for its own, on which it has
  * nothing, and then uses memory that another thread's per-thread stream is still busy with, has waited for the wrong one.
  * Run by report.c for submissions, waits and frees. Flags only where both name the same memory, the work is not known to be
- * done, and nothing orders the two: a warning, since neither shows whether the wait was for the other's sake.
+ * done, nothing orders the two, and they do not both only read it: a warning and a "may", since neither shows whether the
+ * wait was for the other's sake, nor what the threads tell each other without CUDA.
  */
 #include <stdlib.h>
 
@@ -106,7 +107,8 @@ static uint32_t conflict(const struct state *state, struct model *model, const s
         for (uint32_t i = 0; i < recent->count * count; i++) {
             uint64_t op = recent->kept[i / count].op;
             bool ordered = op <= vclock_get(&model->done, slot) || op <= vclock_get(&before, slot);
-            if (!ordered && touch_meets(recent->kept[i / count].touch, touch[i % count]))
+            const struct touch *first = &recent->kept[i / count].touch, *second = &touch[i % count];
+            if (!ordered && !(first->reads && second->reads) && touch_meets(*first, *second))
                 found = slot;
         }
     }
@@ -120,7 +122,7 @@ static void flag(struct rule_run *run, const struct waiter *waiter, const struct
     struct call call = {.thread = waiter->thread, .r = waiter->call};
     struct call_view wait = {.call = &call};
     struct finding *finding = finding_at(&run->findings, run->rule, &wait, 0);
-    finding_doubt(finding, DOUBT_WRONG);
+    finding_doubt(finding, DOUBT_MAY);
     finding_add(finding, FINDING_WAITS_FOR, stream->uid);
     finding_add(finding, FINDING_THREADS, stream->last_thread);
     if (stream->last_object != 0)

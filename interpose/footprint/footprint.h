@@ -127,6 +127,7 @@ int footprint_is_done(const struct call *C);
 
 /* A context has these flags, or is about to. */
 void fp_context_flags(unsigned flags);
+void fp_context_made(struct call *C, unsigned flags);
 
 /* Memory that begins to exist, and, after the call that ended it, exists no more. */
 void objects_alloc(struct call *C, enum ptds_memory_kind kind, const void *pointer, size_t pointer_size, uint64_t bytes);

@@ -20,6 +20,12 @@ void fp_context_flags(unsigned flags)
         __atomic_store_n(&contexts_wait, 1, __ATOMIC_RELAXED);
 }
 
+void fp_context_made(struct call *C, unsigned flags)
+{
+    if (C->op == PTDS_OP_CTX_CREATE)
+        fp_object(C, PTDS_OP_CTX_CREATE, flags);
+}
+
 /* The current one. Whose flags were set when and where, the driver knows. */
 static int context_waits(void)
 {

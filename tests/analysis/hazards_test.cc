@@ -394,6 +394,28 @@ TEST(HardwareQueues, TheSettingDecides)
     EXPECT_EQ(3u, Number(findings[0], "queues"));
 }
 
+/* A report on a thread is about its calls alone, though what they meet is others', too. */
+TEST(HardwareQueues, OfASelectionItsOwnCalls)
+{
+    const std::string trace = BuildTrace("setting CUDA_DEVICE_MAX_CONNECTIONS=2\n1@1 launch s=N1 k=a\n1@2 launch s=N2 k=a\n"
+                                         "1@3 launch s=N3 k=a\n2@4 launch s=N1 k=a\n");
+    struct selection selection = {};
+    for (const char *thread : {"1", "2"}) {
+        selection.thread = thread;
+        EXPECT_EQ(thread[0] == '1' ? 1u : 0u, Built(trace, selection).Of("hardware-queues").size()) << thread;
+    }
+}
+
+/* Thread 3 makes its first call on the stream when thread 2, which is known of before, has long made others. */
+TEST(Selection, AThreadLivesFromItsFirstCallOfIt)
+{
+    const std::string trace = BuildTrace("1@0 launch s=N1 k=a\n2@10 launch s=N1 k=a\n3@20 launch s=N2 k=a\n"
+                                         "2@1000 launch s=N2 k=a\n2@1100 launch s=N2 k=a\n3@1200 launch s=N2 k=a\n");
+    struct selection selection = {};
+    selection.stream = 2;
+    EXPECT_EQ(1180000u + 100000u, Built(trace, selection)->totals.threads_ns);
+}
+
 TEST(ProcessSwitch, IsABannerInEveryReport)
 {
     Built report(BuildTrace("setting CUDA_LAUNCH_BLOCKING=1\n1@0 launch s=N1 k=a\n"));
@@ -665,6 +687,27 @@ TEST(MixedBuild, NamesEachObjectAndItsSide)
     }
 }
 
+TEST(MixedBuild, OfASelectionItsOwnObjects)
+{
+    const std::string trace =
+        BuildTrace("1@0 launch s=L k=a site=a@libplain.so\n2@10 launch s=P2 k=b twin site=c@libtwin.so\n");
+    struct selection selection = {};
+    selection.thread = "1";
+    Built one(trace, selection);
+    ASSERT_EQ(1u, one.Of("mixed-build").size());
+    EXPECT_STREQ("/opt/app/libplain.so", one.Of("mixed-build")[0]->text);
+}
+
+/* A context whose legacy stream nobody uses has nothing to gain. */
+TEST(BlockingStreamCreated, InTheContextWhoseLegacyStreamIsUsed)
+{
+    Built report(
+        BuildTrace("1@0+10 stream-create s=B1 flags=0 site=first\n1@15+10 stream-create s=B2 flags=0 ctx=2 site=second\n"
+                   "1@30 launch s=L k=a\n1@40 launch s=B1 k=b\n1@50 launch s=B2 k=b ctx=2\n"));
+    ASSERT_EQ(1u, report.Of("blocking-stream-created").size()) << report.Text();
+    EXPECT_TRUE(HasId(report.Of("blocking-stream-created")[0], FINDING_CONTEXTS, 1));
+}
+
 TEST(ThreadRelativeHandle, OnlySharedMemoryIsProof)
 {
     std::string wrong_wait = "1@0 launch s=P1 k=producer args=0x10000\n2@10+3 sync s=P2\n";
@@ -676,6 +719,34 @@ TEST(ThreadRelativeHandle, OnlySharedMemoryIsProof)
                                "1@15 record s=P1 e=E\n2@16 wait s=N1 e=E\n2@20 launch s=N1 k=consumer args=0x10000\n",
                                "2@20 launch s=L k=consumer args=0x10000\n"})
         EXPECT_TRUE(Built(BuildTrace(wrong_wait + silent)).Of("thread-relative-handle").empty()) << silent;
+}
+
+/* Threads that all read the same weights, each through a stream of its own, have nothing to hand over. */
+TEST(ThreadRelativeHandle, WhoOnlyReadsWaitsForNobody)
+{
+    const std::string alloc = "1@0+1 alloc m=A ptr=0x10000 bytes=4096\n",
+                      read = " copy s=P2 src=A to=pinned ptr=0x7f0000001000 bytes=64\n",
+                      write = " copy s=P2 from=pinned src=0x7f0000001000 dst=A bytes=64\n";
+    auto with = [&](const std::string &first, const std::string &second) {
+        std::string own = first;
+        own.replace(own.find("P2"), 2, "P1").replace(own.find("1000 "), 4, "0000");
+        return Built(BuildTrace(alloc + "1@2" + own + "2@10+3 sync s=P2\n2@20" + second))
+            .Of("thread-relative-handle")
+            .size();
+    };
+    EXPECT_EQ(0u, with(read, read));
+    EXPECT_EQ(1u, with(read, write));
+    EXPECT_EQ(1u, with(write, read));
+    EXPECT_EQ(1u, with(write, write));
+}
+
+/* What the threads tell each other without CUDA is in no trace. */
+TEST(ThreadRelativeHandle, ProvesNoWrongResult)
+{
+    Built report(BuildTrace("1@0 launch s=P1 k=producer args=0x10000\n2@10+3 sync s=P2\n"
+                            "2@20+30 copy s=P2 from=device to=pinned src=0x10000 ptr=0x7f0000000000 bytes=64\n"));
+    ASSERT_EQ(1u, report.Of("thread-relative-handle").size());
+    EXPECT_EQ(DOUBT_MAY, report.Of("thread-relative-handle")[0]->doubt);
 }
 
 TEST(CaptureConflict, WhoCapturedDecides)

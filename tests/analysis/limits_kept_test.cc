@@ -53,10 +53,10 @@ TEST(MoreLimits, OfContexts)
     Hold("blocking-stream-created",
          {{"of which the first uses it",
            "1@0+10 stream-create s=B1 flags=0 site=a\n1@11+5 stream-create s=B2 ctx=2 flags=0 site=b\n" + used,
-           "0 note 1 ?; 0 note 1 ?"},
+           "0 note 1 ?"},
           {"of which the second does",
            "1@0+10 stream-create s=B2 ctx=2 flags=0 site=b\n1@11+5 stream-create s=B1 flags=0 site=a\n" + used,
-           "0 note 1 ?; 0 note 1 ?"},
+           "0 note 1 ?"},
           {"none", "1@0+10 stream-create s=B2 ctx=2 flags=0 site=b\n" + used, ""}});
 }
 

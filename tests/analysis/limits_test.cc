@@ -287,6 +287,10 @@ TEST(Limits, ProcessSwitches)
                       "" != Of("process-switch", std::string("1@0 config flags=") + (on ? "0x84" : "0x7f") + " api=" + api))
                 << api;
     EXPECT_EQ("", Of("process-switch", "1@0 config flags=0x84 api=cuCtxSetFlag\n"));
+    EXPECT_NE("", Of("process-switch", "1@0+5 ctx-create flags=0x84\n"));
+    EXPECT_EQ("", Of("process-switch", "1@0+5 ctx-create flags=0x7f\n"));
+    EXPECT_EQ("", Of("process-switch", "1@0+5 ctx-create\n")) << "older traces do not say";
+    EXPECT_EQ("", Of("process-switch", "1@0+5 ctx-create flags=0x84 result=2\n"));
 }
 
 /* Work that comes behind another thread's host function on the thread that runs them all. */

@@ -61,10 +61,11 @@ struct TextOf : text_sink {
 class Built
 {
 public:
-    explicit Built(const std::string &bytes) : trace_(bytes), report_(new struct report)
+    explicit Built(const std::string &bytes, const struct selection &selection = {})
+        : trace_(bytes), report_(new struct report)
     {
         char message[TRACE_ERROR_SIZE] = "";
-        status = report_build(report_.get(), trace_.source(), message);
+        status = report_build_watched(report_.get(), trace_.source(), &selection, nullptr, message);
         error = message;
     }
     ~Built()

@@ -280,6 +280,12 @@ void TraceBuilder::Count(uint32_t thread, uint32_t api, bool twin, const ptds_co
     counts[at] = count;
 }
 
+void TraceBuilder::OfThisHost()
+{
+    header.host[0] = 0;
+    gethostname(header.host, sizeof header.host - 1);
+}
+
 void TraceBuilder::DefaultCount(uint32_t thread, uint32_t api, bool twin, const ptds_default_count &count)
 {
     auto &defaults = defaults_[thread];

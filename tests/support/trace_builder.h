@@ -131,6 +131,8 @@ public:
     void Call(const CallSpec &call);
     void Count(uint32_t thread, uint32_t api, bool twin, const ptds_count &count);
     /* Only of a thread that has counts. */
+    /* Else it is of another host, where its process may live. */
+    void OfThisHost();
     void DefaultCount(uint32_t thread, uint32_t api, bool twin, const ptds_default_count &count);
     void Now(uint32_t thread, const ptds_now &now); /* the call that the thread is in */
     void Edge(uint32_t thread, uint32_t waits, uint32_t behind, uint64_t until);

@@ -41,6 +41,7 @@ const Operation operations[] = {
     {"alloc-async", PTDS_OP_ALLOC_ASYNC, "cuMemAllocAsync"},
     {"free-async", PTDS_OP_FREE_ASYNC, "cuMemFreeAsync"},
     {"config", PTDS_OP_CONFIG, "cuCtxSetFlags"},
+    {"ctx-create", PTDS_OP_CTX_CREATE, "cuCtxCreate_v2"},
     {"ctx-sync", PTDS_OP_CTX_SYNC, "cuCtxSynchronize"},
     {"write-value", PTDS_OP_WRITE_VALUE, "cuStreamWriteValue32_v2"},
     {"wait-value", PTDS_OP_WAIT_VALUE, "cuStreamWaitValue32_v2"},
