@@ -27,7 +27,7 @@ struct check_item *results_add(struct check_results *results, const char *what)
 
 void results_incomplete(struct check_results *results, const char *line)
 {
-    char *copy = strdup(line);
+    char *copy = text_copy(line, strlen(line)); /* it may hold a file's name */
     if (copy == NULL || !TABLE_ADD(&results->incomplete)) {
         free(copy);
         results->out_of_memory = true;
@@ -61,6 +61,11 @@ static size_t count_what(const struct check_results *results, const char *what)
     for (size_t i = 0; i < results->items.count; i++)
         count += results->items.items[i].fails && strcmp(results->items.items[i].what, what) == 0;
     return count;
+}
+
+bool results_inconclusive(const struct check_results *results)
+{
+    return results->unreadable || (results->incomplete.count != 0 && !results->allows_incomplete);
 }
 
 struct line results_sum(const struct check_results *results)

@@ -30,7 +30,9 @@ struct check_item {
 
 struct check_results {
     TABLE_OF(struct check_item) items;
-    TABLE_OF(char *) incomplete; /* why no conclusion can be drawn */
+    TABLE_OF(char *) incomplete; /* what is missing */
+    bool allows_incomplete;      /* ... and that is no failure */
+    bool unreadable;             /* no trace, or one that could not be read */
     size_t findings, processes, runs, baseline_runs;
     size_t failed[STATES], held_back; /* findings; held back: met a condition, but the baseline has them */
     size_t regions, orders;
@@ -45,6 +47,8 @@ void results_incomplete(struct check_results *results, const char *line);
 /* Adds a sentence to the note. */
 void results_note(struct check_results *results, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t results_failures(const struct check_results *results);
+/* Whether there is no answer, for want of what is missing. */
+bool results_inconclusive(const struct check_results *results);
 /* "1 of 2 findings fail (0 new, 1 grown, against 5 runs); 1 more passes because the baseline has it; 1 process" */
 struct line results_sum(const struct check_results *results);
 /* Adds what differs from the baseline and fails, or may. */

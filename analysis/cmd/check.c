@@ -168,8 +168,7 @@ static int write_all(const struct check *check, const char *name)
 
 static int conclude(const struct check *check)
 {
-    bool incomplete = check->results.incomplete.count != 0 && !check->allow_incomplete;
-    if (check->traces.unreadable != 0 || check->traces.list.count == 0 || incomplete)
+    if (results_inconclusive(&check->results))
         return EXIT_UNREADABLE;
     return results_failures(&check->results) != 0 ? EXIT_FINDINGS : EXIT_CLEAN;
 }
@@ -197,6 +196,8 @@ static int run_check(struct check *check, char *name)
     if (check->update)
         return check_update(check, name);
     say_gaps(check, name);
+    check->results.allows_incomplete = check->allow_incomplete;
+    check->results.unreadable = check->traces.unreadable != 0 || check->traces.list.count == 0;
     status = write_all(check, name);
     return status != EXIT_CLEAN ? status : conclude(check);
 }

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,9 +240,11 @@ static bool examine(void)
     static struct answer plain, shimmed;
     char library[PATH_MAX];
     printf("ptds doctor, libptds %s\n", PTDS_VERSION);
+    signal(SIGCHLD, SIG_DFL); /* whoever started this may ignore it, and then no child's end is told */
     if (!check_library(library))
         return false;
-    if (!check(ask(&plain, NULL, false), "a child without the shim", "started and ended"))
+    bool starts = ask(&plain, NULL, false);
+    if (!check(starts, "a child without the shim", starts ? "started and ended" : "could not be started, or died"))
         return false;
     bool loads = ask(&shimmed, library, false) && is_loaded(&shimmed, library);
     check(loads, "a child with the shim",

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,21 +65,32 @@ static const struct argp_option options[] = {
     {0},
 };
 
+/* The program may change its folder before the shim opens the file. A % of the folder's own stands for itself. */
+static bool make_absolute(char *path, size_t size, const char *value)
+{
+    char here[PATH_MAX];
+    size_t used = 0;
+    if (value[0] == '/' || getcwd(here, sizeof here) == NULL)
+        return false;
+    for (const char *at = here; *at != 0 && used + 2 < size; at++) {
+        path[used++] = *at;
+        if (*at == '%')
+            path[used++] = '%';
+    }
+    return snprintf(path + used, size - used, "/%s", value) < (int)(size - used);
+}
+
 static void set_variable(const struct argp_state *state, int key, char *value)
 {
     const char *name = variables[key - FIRST_KEY];
-    char here[PATH_MAX], path[PATH_MAX * 2];
+    char path[PATH_MAX * 3];
     if (value[0] == 0)
         argp_error(state, "--%s needs a value", options[key - FIRST_KEY].name);
     const char *allowed = env_refuses(name, value);
     if (allowed != NULL)
         argp_error(state, "--%s %s: %s", options[key - FIRST_KEY].name, value, allowed);
-    /* The program may change its folder before the shim opens the file. */
-    bool is_path = strcmp(name, "PTDS_TRACE") == 0;
-    if (is_path && value[0] != '/' && getcwd(here, sizeof here) != NULL) {
-        snprintf(path, sizeof path, "%s/%s", here, value);
+    if (run_is_path(name, value) && make_absolute(path, sizeof path, value))
         value = path;
-    }
     if (setenv(name, value, 1) != 0)
         argp_failure(state, EXIT_USAGE, errno, "%s", name);
 }
@@ -175,13 +187,16 @@ static bool start_watcher(uint64_t after_ns)
         remove_own_trace(own);
         return false;
     }
+    struct sigaction before, plain = {.sa_handler = SIG_DFL};
+    sigaction(SIGCHLD, &plain, &before); /* who ignores it learns of no child's end */
     fflush(NULL);
     pid_t between = fork();
     if (between != 0) {
-        if (between > 0 && waitpid(between, &status, 0) == between && status == 0)
-            return true;
-        remove_own_trace(own);
-        return false;
+        bool started = between > 0 && waitpid(between, &status, 0) == between && status == 0;
+        sigaction(SIGCHLD, &before, NULL);
+        if (!started)
+            remove_own_trace(own);
+        return started;
     }
     pid_t watcher = fork();
     if (watcher != 0)

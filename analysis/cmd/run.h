@@ -13,6 +13,8 @@ enum { RUN_ERROR_SIZE = 4500 };
 /* Whether the library could write the files that the environment names: a trace only where nothing is or an older trace, a
  * report or log over no trace. False with a message in `error`. */
 bool run_files_may_be(char *error);
+/* Whether the variable's value names a file: neither another variable's, nor a word such as "off". */
+bool run_is_path(const char *variable, const char *value);
 
 /* Whether every variable of the library has a value that it takes. False with a message. */
 bool run_values_may_be(char *error);

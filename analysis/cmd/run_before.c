@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "analysis/cmd/output.h"
@@ -95,21 +96,28 @@ static bool may_be(const char *variable, bool trace, char *error)
     return trouble == NULL;
 }
 
-static bool is_file(const char *variable, const char *const *words)
+/* The variables that name a file, and the words that do not. */
+static const struct {
+    const char *variable, *words[2];
+} files[] = {{"PTDS_TRACE", {"", ""}}, {"PTDS_REPORT", {"summary", "off"}}, {"PTDS_LOG", {"stderr", "off"}}};
+enum { FILES = sizeof files / sizeof files[0] };
+
+bool run_is_path(const char *variable, const char *value)
 {
-    const char *value = getenv(variable);
-    for (; value != NULL && *words != NULL; words++)
-        if (strcmp(value, *words) == 0)
-            return false;
-    return value != NULL;
+    for (unsigned i = 0; i < FILES; i++)
+        if (strcmp(files[i].variable, variable) == 0)
+            return strcmp(value, files[i].words[0]) != 0 && strcmp(value, files[i].words[1]) != 0;
+    return false;
 }
 
 bool run_files_may_be(char *error)
 {
-    static const char *const report_words[] = {"summary", "off", NULL}, *const log_words[] = {"stderr", "off", NULL};
-    return may_be("PTDS_TRACE", true, error) &&
-           (!is_file("PTDS_REPORT", report_words) || may_be("PTDS_REPORT", false, error)) &&
-           (!is_file("PTDS_LOG", log_words) || may_be("PTDS_LOG", false, error));
+    for (unsigned i = 0; i < FILES; i++) {
+        const char *value = getenv(files[i].variable);
+        if (value != NULL && run_is_path(files[i].variable, value) && !may_be(files[i].variable, i == 0, error))
+            return false;
+    }
+    return true;
 }
 
 /* As execvp finds it; false if it does not. */
@@ -155,6 +163,8 @@ void run_warn_of(const char *program)
         if ((status.st_mode & S_ISUID && status.st_uid != geteuid()) ||
             (status.st_mode & S_ISGID && status.st_gid != getegid()))
             why = "is set-user-ID or set-group-ID";
+        else if (geteuid() != 0 && fgetxattr(file, "security.capability", NULL, 0) > 0)
+            why = "has file capabilities";
         else if (is_static(file))
             why = "is statically linked";
     }

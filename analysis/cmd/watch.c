@@ -18,6 +18,7 @@
 
 #include "analysis/base/duration.h"
 #include "analysis/cmd/verbs.h"
+#include "analysis/trace/header.h"
 
 static const char manual[] =
     "Watches the trace of a running program; when a driver call has been in flight for longer than a limit, says who waits "
@@ -49,8 +50,9 @@ struct watcher {
     uint64_t told; /* which overdue calls the last report was about; 0 none */
     bool found;    /* any */
     bool warned;
-    bool cut;   /* the file ends before what was written to it */
-    bool blind; /* for want of memory */
+    bool cut;       /* the file ends before what was written to it */
+    bool blind;     /* for want of memory */
+    bool elsewhere; /* its process is another machine's, or container's, and may live there */
 };
 
 uint64_t watch_age(const struct watch_view *view, const struct ptds_now *now)
@@ -90,6 +92,7 @@ static void look(struct watcher *watcher, const struct trace_source *source, boo
     view.now = live_ticks(header->clock);
     view.ns_a_tick = watcher->ns_a_tick;
     view.ended = ended;
+    view.elsewhere = watcher->elsewhere;
     uint64_t now_overdue = ended && header->clean_end == 1 ? 0 : overdue(&view);
     if (now_overdue != 0 && (now_overdue != watcher->told || ended)) {
         watch_report(&view);
@@ -141,6 +144,7 @@ static int look_at_file(struct watcher *watcher, const char *path, pid_t *pid, c
         return -1;
     }
     bool alive = live_process(header);
+    watcher->elsewhere = !alive && !header->clean_end && !header_is_of_this_host(header);
     *pid = (pid_t)header->pid;
     watcher->cut |= was_cut(&source);
     if (watcher->cut && alive) { /* nothing new comes */
@@ -163,13 +167,19 @@ static int look_at_file(struct watcher *watcher, const char *path, pid_t *pid, c
 static int finish(struct watcher *watcher)
 {
     flights_free(&watcher->flights);
-    return watcher->found ? EXIT_FINDINGS : watcher->cut || watcher->blind ? EXIT_UNREADABLE : EXIT_CLEAN;
+    bool unknown = watcher->cut || watcher->blind || watcher->elsewhere;
+    return watcher->found ? EXIT_FINDINGS : unknown ? EXIT_UNREADABLE : EXIT_CLEAN;
 }
 
 /* Who names a trace whose program has long ended is not left with no word. */
 static void say_nothing_hangs(const struct watcher *watcher, const char *path)
 {
-    if (!watcher->found && !watcher->cut && !watcher->blind && !watcher->warned)
+    if (watcher->elsewhere)
+        fprintf(stderr,
+                "ptds watch: %s: written on another machine or in a container: whether its program runs on is seen "
+                "there alone\n",
+                path);
+    else if (!watcher->found && !watcher->cut && !watcher->blind && !watcher->warned)
         fprintf(stderr, "ptds watch: %s: its program has ended; every call that may block had returned\n", path);
 }
 

@@ -28,7 +28,8 @@ struct watch_view {
     uint64_t after_ns; /* calls in flight for less are told in a line, not explained */
     uint64_t now;      /* ticks */
     double ns_a_tick;
-    bool ended; /* the process is no more: all of them are explained */
+    bool ended;     /* the process is no more: all of them are explained */
+    bool elsewhere; /* ... or cannot be seen from here */
 };
 
 uint64_t watch_age(const struct watch_view *view, const struct ptds_now *now);

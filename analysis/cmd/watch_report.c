@@ -34,7 +34,9 @@ static void put_thread(const struct telling *telling, uint32_t uid)
 
 static void put_age(const struct telling *telling, const struct ptds_now *now)
 {
-    if (telling->view->ended)
+    if (telling->view->elsewhere)
+        fprintf(stderr, "had not returned when its file was read");
+    else if (telling->view->ended)
         fprintf(stderr, "had not returned when the process ended");
     else
         fprintf(stderr, "has not returned for %s", text_ns(watch_age(telling->view, now)).text);

@@ -80,7 +80,7 @@ static void count_call(struct walker *walker, struct model *model, const struct 
         return;
     }
     tally->count++;
-    tally->ns += view->lost_ns + view->held_ns; /* as the reports add up "blocked" */
+    tally->ns += view_blocked_ns(view);
     count_gpu(tallies, tally, view->call);
 }
 

@@ -53,7 +53,7 @@ enum fold {
 };
 
 extern const char *const severity_names[SEVERITIES];
-extern const char *const doubt_names[DOUBTS];             /* "right", "may-be-wrong", "wrong" */
+extern const char *const doubt_names[DOUBTS + 1];         /* "right", "may-be-wrong", "wrong"; of a run, "unknown" */
 extern const char *const fold_names[FOLDS];               /* of JSON; NULL: shown */
 extern const char *const finding_set_names[FINDING_SETS]; /* keys of the reports */
 

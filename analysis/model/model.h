@@ -102,6 +102,16 @@ struct call_view {
     const struct edge_end *given_up;   /* what the call came after, and under this policy does not any more; likewise */
 };
 
+/* Kept waiting, by work that it waits for or by another thread's call; and how long, as reports add up "blocked". */
+static inline bool view_is_blocked(const struct call_view *view)
+{
+    return view->blocked || view->held_by != NULL;
+}
+static inline uint64_t view_blocked_ns(const struct call_view *view)
+{
+    return view->lost_ns + view->held_ns;
+}
+
 /* Calls are interned: what those have in common that differ in times, object, stack and words only is worked out once, and
  * whoever works out more for a class finds it again by the number (call_view.alike). */
 struct model_class {

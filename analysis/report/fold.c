@@ -79,8 +79,11 @@ static void add_cost(struct runs *runs, const struct report *report, size_t proc
 {
     struct default_stream cost = report_default_stream(report);
     runs->or_more |= cost.or_more;
-    if (cost.most_ns < floor_ns(report->floor, report->totals.run_ns) || cost.most_ns == 0)
+    runs->cost_unknown += cost.cost == DEFAULT_UNKNOWN;
+    if (cost.most_ns < floor_ns(report->floor, report->totals.run_ns) || cost.most_ns == 0) {
+        runs->small += cost.most_ns != 0;
         return;
+    }
     runs->gains++;
     if (cost.most_ns > runs->most_ns) {
         runs->most_ns = cost.most_ns;
@@ -104,9 +107,12 @@ static void add_run(struct runs *runs, const struct traced *traced, size_t proce
     runs->calls = add_capped(runs->calls, totals->calls);
     runs->default_stream = add_capped(runs->default_stream, totals->default_stream);
     runs->remapped = add_capped(runs->remapped, totals->remapped);
-    runs->threads_ns = add_capped(runs->threads_ns, totals->threads_ns);
-    runs->blocked_ns = add_capped(runs->blocked_ns, totals->blocked_ns);
-    runs->has_time |= trace_has_time(&report->trace);
+    runs->unrecorded += report_knows_nothing(report);
+    if (report_knows_blocked(report)) {
+        runs->blocked_known++;
+        runs->threads_ns = add_capped(runs->threads_ns, totals->threads_ns);
+        runs->blocked_ns = add_capped(runs->blocked_ns, totals->blocked_ns);
+    }
     for (unsigned kind = 0; kind < STARTUP_KINDS; kind++)
         runs->startup_ns = add_capped(runs->startup_ns, report->startup.ns[kind]);
     add_cost(runs, report, process);

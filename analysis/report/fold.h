@@ -35,10 +35,14 @@ struct runs {
     size_t possible;                     /* of outcomes[DOUBT_NONE], those with possible conflicts */
     size_t little;                       /* of outcomes[DOUBT_NONE], those of which less than half was looked at */
     size_t gains, most; /* whose default stream may cost time; of these the one where it may cost the most, most_ns */
-    bool or_more;       /* in some of them launches, which are not timed, may have waited besides */
+    size_t small;       /* whose default stream may cost time, though less than is worth a line */
+    size_t cost_unknown;
+    bool or_more; /* in some of them launches, which are not timed, may have waited besides */
     uint64_t most_ns, shortest_ns, longest_ns;
-    uint64_t calls, default_stream, remapped, threads_ns, blocked_ns, startup_ns;
-    bool has_time; /* of some process times are known */
+    uint64_t calls, default_stream, remapped, startup_ns;
+    uint64_t threads_ns, blocked_ns; /* of the blocked_known processes of which it is known how long calls were blocked */
+    size_t blocked_known;
+    size_t unrecorded; /* of which no call was recorded */
 };
 
 struct folds {

@@ -15,8 +15,10 @@
 
 static void tell(struct traces *traces, const char *line)
 {
+    char clean[PATH_MAX + 256]; /* a file's name may hold anything */
+    text_clean(clean, sizeof clean, line, strlen(line));
     if (traces->trouble != NULL)
-        traces->trouble(traces->data, line);
+        traces->trouble(traces->data, clean);
 }
 
 static uint64_t first_ticks(const struct trace *trace)
@@ -56,12 +58,34 @@ static int build(const struct traces *traces, struct traced *traced, char *error
                          : report_build_watched(&traced->report, &traced->source, NULL, traces->watch, error);
 }
 
+/* The same file, by whatever name: its calls would count twice. */
+static bool is_known(struct traces *traces, const char *path, struct stat *status)
+{
+    char line[PATH_MAX + 64];
+    if (stat(path, status) != 0)
+        return false;
+    for (size_t i = 0; i < traces->list.count; i++) {
+        const struct traced *known = traces->list.items[i];
+        if (known->device != status->st_dev || known->inode != status->st_ino)
+            continue;
+        snprintf(line, sizeof line, "%s: given twice, counted once", path);
+        tell(traces, line);
+        return true;
+    }
+    return false;
+}
+
 static bool add_file(struct traces *traces, const char *path)
 {
     char error[TRACE_ERROR_SIZE];
+    struct stat status = {.st_ino = 0};
+    if (is_known(traces, path, &status))
+        return true;
     struct traced *traced = calloc(1, sizeof *traced);
     if (traced == NULL)
         return false;
+    traced->device = status.st_dev;
+    traced->inode = status.st_ino;
     traced->path = strdup(path);
     if (traced->path == NULL) {
         free(traced);

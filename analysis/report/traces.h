@@ -6,6 +6,8 @@
 #ifndef PTDS_ANALYSIS_REPORT_TRACES_H
 #define PTDS_ANALYSIS_REPORT_TRACES_H
 
+#include <sys/types.h>
+
 #include "analysis/report/report.h"
 
 #ifdef __cplusplus
@@ -14,6 +16,8 @@ extern "C" {
 
 struct traced {
     char *path;
+    dev_t device; /* and inode: of the file, under whatever name */
+    ino_t inode;
     struct trace_source source;
     struct report report;
     uint64_t first_ticks; /* of the first call or clock reading; UINT64_MAX: neither */

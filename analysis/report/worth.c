@@ -285,12 +285,31 @@ static bool is_alone(const struct report *report)
     return report->trace.threads == 1 && report->totals.program_streams == 1;
 }
 
+bool report_knows_nothing(const struct report *report)
+{
+    return report->totals.recorded == 0 && lack_of(report) != LACK_NONE;
+}
+
+bool report_knows_blocked(const struct report *report)
+{
+    if (!trace_has_time(&report->trace) || report_knows_nothing(report))
+        return false;
+    return report->totals.blocked_ns != 0 || report->totals.untimed_waits == 0;
+}
+
+unsigned report_verdict(const struct report *report)
+{
+    return report_knows_nothing(report) ? DOUBTS : report_outcome(report).doubt;
+}
+
 struct default_stream report_default_stream(const struct report *report)
 {
     uint64_t most = gain_most(&report->gain);
     struct default_stream out = {.most_ns = most < report->totals.run_ns ? most : report->totals.run_ns};
     bool waited_for = report->gain.waits != 0; /* though nothing was put on it */
-    if (report->totals.default_stream == 0 && !waited_for)
+    if (report_knows_nothing(report))
+        out.cost = DEFAULT_UNKNOWN;
+    else if (report->totals.default_stream == 0 && !waited_for)
         out.cost = DEFAULT_UNUSED;
     else if (!trace_has_time(&report->trace))
         out.cost = DEFAULT_UNKNOWN;

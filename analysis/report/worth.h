@@ -66,7 +66,7 @@ enum default_cost {
     DEFAULT_ALONE,   /* one thread, one stream */
     DEFAULT_NO_WAIT, /* no call waited longer because of it */
     DEFAULT_NEEDED,  /* what waited because of it had to */
-    DEFAULT_UNKNOWN, /* no times */
+    DEFAULT_UNKNOWN, /* no times, or no calls in the record */
     DEFAULT_COSTS
 };
 struct default_stream {
@@ -75,6 +75,13 @@ struct default_stream {
     bool or_more; /* several threads share it: what launches waited, which are not timed, comes on top */
 };
 struct default_stream report_default_stream(const struct report *report);
+
+/* No call was recorded, though there were some, as far as anybody knows: nothing can be said of the run. */
+bool report_knows_nothing(const struct report *report);
+/* Whether it is known how long calls were blocked, perhaps not at all. */
+bool report_knows_blocked(const struct report *report);
+/* The outcome's place in doubt_names: DOUBTS, "unknown", where nothing can be said of the run. */
+unsigned report_verdict(const struct report *report);
 extern const char *const default_cost_names[DEFAULT_COSTS]; /* of JSON */
 
 #ifdef __cplusplus

@@ -13,6 +13,7 @@
 #include "analysis/symbols/object_file.h"
 #include "analysis/symbols/perf_map.h"
 #include "analysis/base/text.h"
+#include "analysis/trace/header.h"
 
 /* Makes the linker take the demangler, which text.c uses where a process has one. */
 extern char *__cxa_demangle(const char *name, char *out, size_t *size, int *status);
@@ -172,12 +173,6 @@ static void process_times(const struct trace *trace, uint64_t *from, uint64_t *t
     *to = last->realtime + slack;
 }
 
-static bool on_this_host(const struct trace *trace)
-{
-    char name[sizeof trace->header.host] = "";
-    return gethostname(name, sizeof name - 1) == 0 && strcmp(name, trace->header.host) == 0;
-}
-
 void symbols_of(struct site_namer *namer, const struct trace *trace)
 {
     struct symbols *symbols = namer != NULL ? namer->data : NULL;
@@ -192,7 +187,7 @@ void symbols_of(struct site_namer *namer, const struct trace *trace)
             return;
     }
     snprintf(path, sizeof path, "/tmp/perf-%u.map", process.pid);
-    if (on_this_host(trace))
+    if (header_is_of_this_host(&trace->header))
         perf_map_read(&process.map, path, process.from, process.to);
     if (!TABLE_ADD(&symbols->maps)) {
         perf_map_free(&process.map);

@@ -6,6 +6,7 @@
 #include "analysis/trace/header.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "analysis/base/text.h"
 
@@ -55,4 +56,10 @@ bool header_read(struct trace *trace, char *error)
     clean_in_place(trace->header.program, sizeof trace->header.program);
     clean_in_place(trace->header.shim, sizeof trace->header.shim);
     return check(trace, error);
+}
+
+bool header_is_of_this_host(const struct ptds_trace_header *header)
+{
+    char name[sizeof header->host] = "";
+    return gethostname(name, sizeof name - 1) == 0 && strcmp(name, header->host) == 0;
 }

@@ -15,6 +15,9 @@ extern "C" {
  * can be read. */
 bool header_read(struct trace *trace, char *error);
 
+/* Whether the process ran on the machine, or in the container, that this is. */
+bool header_is_of_this_host(const struct ptds_trace_header *header);
+
 #ifdef __cplusplus
 }
 #endif

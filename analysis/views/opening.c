@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { LINE_COLUMNS = 80, INDENT = 2, NAME_COLUMNS = 44 };
+enum { INDENT = 2, NAME_COLUMNS = 44 };
 
 size_t opening_number(const struct report *report, const struct finding *finding)
 {
@@ -15,11 +15,6 @@ size_t opening_number(const struct report *report, const struct finding *finding
         if (report->findings.items[i] == finding)
             return i + 1;
     return 0;
-}
-
-bool opening_knows_nothing(const struct report *report)
-{
-    return report->totals.recorded == 0 && !report_outcome(report).complete;
 }
 
 static void add_records(const struct report *report, struct line *line)
@@ -66,7 +61,7 @@ struct line opening_outcome(const struct report *report)
                                               ", of what the shim saw", ", as far as it was followed"};
     struct outcome outcome = report_outcome(report);
     struct line line = {0};
-    if (opening_knows_nothing(report)) {
+    if (report_knows_nothing(report)) {
         line_add(&line, "Not known whether right: no driver call was recorded");
         return line;
     }
@@ -87,7 +82,7 @@ struct line opening_outcome(const struct report *report)
     }
     line_add(&line, "%s: #%zu %s", outcome_words[outcome.doubt], opening_number(report, outcome.finding),
              outcome.finding->rule->id);
-    line_add_whole(&line, LINE_COLUMNS, ", %s", report_doubt(report, outcome.finding));
+    line_add_whole(&line, OPENING_COLUMNS, ", %s", report_doubt(report, outcome.finding));
     return line;
 }
 
@@ -167,7 +162,7 @@ struct line opening_default_stream(const struct report *report)
     static const char *const as_far[LACKS] = {"", ", as looked at", ", as recorded", ", as seen", ", as followed"};
     struct default_stream found = report_default_stream(report);
     struct line line = {0};
-    if (opening_knows_nothing(report)) {
+    if (report_knows_nothing(report)) {
         line_add(&line, "Default stream: what it costs is unknown");
         return line;
     }
@@ -188,10 +183,10 @@ struct line opening_blocked(const struct report *report)
 {
     const struct report_totals *totals = &report->totals;
     struct line line = {0};
-    if (!trace_has_time(&report->trace) || opening_knows_nothing(report))
+    if (!report_knows_blocked(report))
         line_add(&line, "Blocked: unknown");
     else if (totals->blocked_ns == 0)
-        line_add(&line, "Blocked: %s", totals->untimed_waits != 0 ? "unknown" : "no call waited");
+        line_add(&line, "Blocked: no call waited");
     else
         line_add(&line, "Blocked: %s, %s of the threads' time", text_ns(totals->blocked_ns).text,
                  text_share(totals->blocked_ns, totals->threads_ns).text);
@@ -225,7 +220,7 @@ static void add_folds(struct line *line, const struct cause *cause)
         bool of_each = cause->sum.findings > 1 && (fold == FOLD_FLOOR || fold == FOLD_ONCE);
         if ((cause->folds >> fold & 1) == 0 || fold == FOLD_NO_COST || fold == FOLD_LIBRARY)
             continue;
-        some |= line_add_whole(line, LINE_COLUMNS - INDENT, "%s%s",
+        some |= line_add_whole(line, OPENING_COLUMNS - INDENT, "%s%s",
                                some      ? " or "
                                : of_each ? ", each "
                                          : ", ",
@@ -301,7 +296,7 @@ struct line opening_nothing_found(const struct report *report)
     static const char *const parts[LACKS] = {"", "was looked at", "was recorded", "the shim saw", "could be followed"};
     enum lack lack = report_outcome(report).lack;
     struct line line = {0};
-    if (opening_knows_nothing(report)) {
+    if (report_knows_nothing(report)) {
         line_add(&line, "Nothing was recorded that a hazard could be found in");
         return line;
     }
@@ -318,29 +313,6 @@ static bool left_alone(const struct report *report)
 {
     const char *policy = report_policy(report);
     return strcmp(policy, "observe") == 0 || strcmp(policy, "none") == 0;
-}
-
-/* As a shell reads it. */
-static void add_word(struct line *line, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    if (word[strspn(word, plain)] == 0) {
-        line_add(line, " %s", word);
-        return;
-    }
-    line_add(line, " '");
-    for (; *word != 0; word++)
-        line_add(line, *word == '\'' ? "'\\''" : "%c", *word);
-    line_add(line, "'");
-}
-
-struct line report_file(const struct report *report)
-{
-    enum { PATH_BYTES = 160 }; /* a line has room for it, and for the command */
-    const char *file = report->trace.source.file != NULL ? report->trace.source.file : "TRACE";
-    struct line line = {0};
-    add_word(&line, strlen(file) > PATH_BYTES ? text_base(file) : file);
-    return line;
 }
 
 /* Whether what costs most of the default stream is of calls that name it, which a policy alone does not move. */

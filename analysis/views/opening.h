@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/* No call was recorded, though there were some, or may have been: there is nothing to be said of the run but that. */
-bool opening_knows_nothing(const struct report *report);
+enum { OPENING_COLUMNS = 80 }; /* of a line, where there is a choice */
+
 /* "1400 of 1504 calls were not recorded", to be said before anything else; empty: all were. */
 struct line opening_incomplete(const struct report *report);
 /* "Calls may have gone past the shim (libfoo.so and 1 more)", likewise; empty: nothing is known of any. */
@@ -30,10 +30,11 @@ struct line opening_lost(const struct report *report);
 struct line opening_default_stream(const struct report *report);
 struct line opening_blocked(const struct report *report);
 struct line opening_startup(const struct report *report); /* before the first kernel; empty: nothing */
-/* The same three of several processes (opening_many.c). */
+/* The same three of several processes, and opening_nothing_found (opening_many.c). */
 struct line opening_default_streams(const struct traces *traces, const struct runs *runs);
 struct line opening_blocked_of_many(const struct traces *traces, const struct runs *runs);
 struct line opening_startup_of_many(const struct runs *runs);
+struct line opening_nothing_found_in_many(const struct traces *traces, const struct runs *runs);
 /* The rank from 1 of a finding. */
 size_t opening_number(const struct report *report, const struct finding *finding);
 

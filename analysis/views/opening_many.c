@@ -5,17 +5,32 @@
  */
 #include "analysis/views/opening.h"
 
+/* Of some processes it is not known. */
+static void add_unknown(struct line *line, size_t processes)
+{
+    if (processes != 0)
+        line_add(line, ", unknown in %zu", processes);
+}
+
 struct line opening_default_streams(const struct traces *traces, const struct runs *runs)
 {
     struct line line = {0};
+    if (runs->gains == 0 && runs->cost_unknown == traces->list.count) {
+        line_add(&line, "Default stream: what it costs is unknown");
+        return line;
+    }
     if (runs->gains == 0) {
-        line_add(&line, "Default stream: nothing to gain in %sany of them", runs->or_more ? "timed calls of " : "");
+        line_add(&line, "Default stream: nothing%s to gain in %sany of them", runs->small != 0 ? " worth a line" : "",
+                 runs->or_more ? "timed calls of " : "");
+        add_unknown(&line, runs->cost_unknown);
         return line;
     }
     const struct report *report = &traces->list.items[runs->most]->report;
-    line_add(&line, "Default stream: may cost time in %zu, %s%s%s of %s (%.24s)", runs->gains,
-             runs->or_more ? "" : "at most ", text_ns(runs->most_ns).text, runs->or_more ? " or more" : "",
-             text_ns(report->totals.run_ns).text, text_base(report->trace.header.program));
+    line_add(&line, "Default stream: may cost time in %zu", runs->gains);
+    add_unknown(&line, runs->cost_unknown);
+    line_add(&line, ", %s%s%s of %s", runs->or_more ? "" : "at most ", text_ns(runs->most_ns).text,
+             runs->or_more ? " or more" : "", text_ns(report->totals.run_ns).text);
+    line_add_whole(&line, OPENING_COLUMNS, " (%.24s)", text_base(report->trace.header.program));
     return line;
 }
 
@@ -23,8 +38,25 @@ struct line opening_blocked_of_many(const struct traces *traces, const struct ru
 {
     struct line line = {0};
     struct report_totals gpu = traces_gpu_totals(traces);
-    line_add(&line, "Blocked: %s, %s of the threads' time; %s", text_ns(runs->blocked_ns).text,
-             text_share(runs->blocked_ns, runs->threads_ns).text, report_gpu_time(&gpu));
+    if (runs->blocked_known == 0)
+        line_add(&line, "Blocked: unknown");
+    else if (runs->blocked_ns == 0)
+        line_add(&line, "Blocked: no call waited");
+    else
+        line_add(&line, "Blocked: %s, %s of the threads' time", text_ns(runs->blocked_ns).text,
+                 text_share(runs->blocked_ns, runs->threads_ns).text);
+    add_unknown(&line, runs->blocked_known != 0 ? traces->list.count - runs->blocked_known : 0);
+    line_add_whole(&line, OPENING_COLUMNS, "; %s", report_gpu_time(&gpu));
+    return line;
+}
+
+struct line opening_nothing_found_in_many(const struct traces *traces, const struct runs *runs)
+{
+    struct line line = {0};
+    if (runs->unrecorded == traces->list.count)
+        line_add(&line, "Nothing was recorded that a hazard could be found in");
+    else
+        line_add(&line, "No hazards found%s", runs->incomplete != 0 ? " in what was recorded" : "");
     return line;
 }
 

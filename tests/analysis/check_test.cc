@@ -159,6 +159,53 @@ TEST(Check, IncompleteTracesAreThree)
     EXPECT_EQ(3, traces.Check({traces.folder / "broken"}).exit);
 }
 
+/* Its files say what its status says, whoever reads which of them. */
+TEST(Check, ResultsSayWhetherItPassed)
+{
+    Traces traces;
+    std::string good = traces("good.ptds", clean), bad = traces("bad.ptds", both), cut = traces.folder / "cut.ptds";
+    std::string bytes = BuildTrace(clean);
+    reinterpret_cast<ptds_trace_header *>(&bytes[0])->clean_end = 0;
+    std::ofstream(cut) << bytes;
+    struct {
+        std::vector<std::string> arguments;
+        int status;
+        const char *json, *junit, *markdown;
+    } cases[] = {
+        {{good}, 0, "\"passes\": true", "failures=\"0\" errors=\"0\"", "### ptds check: passes\n"},
+        {{bad}, 1, "\"passes\": false", "failures=\"2\" errors=\"0\"", "### ptds check: fails\n"},
+        {{cut}, 3, "\"passes\": false", "failures=\"0\" errors=\"1\"", "### ptds check: incomplete\n"},
+        {{cut, "--allow-incomplete"},
+         0,
+         "\"passes\": true",
+         "failures=\"0\" errors=\"0\"",
+         "### ptds check: passes (incomplete)\n"},
+        {{cut, bad, "--allow-incomplete"},
+         1,
+         "\"passes\": false",
+         "failures=\"2\" errors=\"0\"",
+         "### ptds check: fails\n"},
+        {{good, "/nowhere/at/all", "--allow-incomplete"},
+         3,
+         "\"passes\": false",
+         "failures=\"0\" errors=\"1\"",
+         "### ptds check: incomplete\n"},
+    };
+    for (auto &one : cases) {
+        std::vector<std::string> arguments = one.arguments;
+        for (const char *form : {"json", "junit", "markdown"})
+            arguments.insert(arguments.end(), {std::string("--") + form, traces.folder / form});
+        EXPECT_EQ(one.status, traces.Check(arguments).exit) << one.markdown;
+        EXPECT_NE(std::string::npos, read_file(traces.folder / "json").find(one.json)) << one.markdown;
+        EXPECT_NE(std::string::npos, read_file(traces.folder / "junit").find(one.junit)) << one.markdown;
+        EXPECT_NE(std::string::npos, read_file(traces.folder / "markdown").find(one.markdown)) << one.markdown;
+    }
+    std::string junit =
+        (traces.Check({cut, "--allow-incomplete", "--junit", traces.folder / "j"}), read_file(traces.folder / "j"));
+    EXPECT_NE(std::string::npos, junit.find("<system-out>allowed to be incomplete:\n")) << junit;
+    EXPECT_NE(std::string::npos, junit.find("the process did not end through exit")) << junit;
+}
+
 TEST(Check, SeveritiesAndRulesThatNeverFail)
 {
     Traces traces;

@@ -177,15 +177,16 @@ TEST(Report, RepairByCallSite)
     EXPECT_TRUE(Has(Ptds("report --repair --all " + trace.path), "#11 "));
     EXPECT_TRUE(Has(Ptds("report --repair --format json " + trace.path), "\"repair\": {"));
     EXPECT_TRUE(Has(Ptds("report --format json " + trace.path), "\"repair\": null"));
-    ran = Ptds("report --repair " + trace.path + " " + trace.path);
+    TraceFile again(BuildTrace(text));
+    const std::string both = trace.path + " " + again.path;
+    ran = Ptds("report --repair " + both);
     EXPECT_EQ(0, ran.status) << ran.out;
     EXPECT_TRUE(Has(ran, "22 waits needed, between 11 pairs of call sites; needed in 2 of 2 traces")) << ran.out;
-    EXPECT_TRUE(
-        Has(Ptds("report --repair --all " + trace.path + " " + trace.path), "#11 needed, 2 of 2 times, in 2 of 2 traces"));
-    EXPECT_TRUE(Has(Ptds("report --repair --format json " + trace.path + " " + trace.path), "\"traces_needing\": 2"));
-    EXPECT_TRUE(Has(Ptds("report --format json " + trace.path + " " + trace.path), "\"repair\": null"));
+    EXPECT_TRUE(Has(Ptds("report --repair --all " + both), "#11 needed, 2 of 2 times, in 2 of 2 traces"));
+    EXPECT_TRUE(Has(Ptds("report --repair --format json " + both), "\"traces_needing\": 2"));
+    EXPECT_TRUE(Has(Ptds("report --format json " + both), "\"repair\": null"));
     for (const std::string &asked : {std::string(""), std::string("--repair ")})
-        for (const std::string &traces : {trace.path, trace.path + " " + trace.path}) {
+        for (const std::string &traces : {trace.path, both}) {
             ran = Ptds("report " + asked + "--format html -o " + trace.path + ".html " + traces);
             EXPECT_EQ(0, ran.status) << ran.out;
             std::ifstream file(trace.path + ".html");

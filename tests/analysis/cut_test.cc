@@ -198,6 +198,7 @@ TEST(Cut, WatchOfAnEndedProcess)
     TraceBuilder builder;
     builder.header.pid = 0;
     builder.header.clean_end = 0;
+    builder.OfThisHost();
     builder.Count(1, 2, false, {});
     builder.Now(1, {});
     std::string bytes = builder.Bytes();

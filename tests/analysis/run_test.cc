@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -211,6 +212,47 @@ TEST(RunCommand, ATraceOverSomethingElseIsRefused)
     NEEDS_A_PLAIN_SHIM();
     for (const std::string &file : {folder / "made", folder / "empty", folder / "new", folder / "%h-%p"})
         EXPECT_EQ(0, run(RunVerb({"--trace", file}, program)).exit) << file;
+}
+
+/* What the program's folder is then, nobody who gave the name may know. A % of the folder's own name stands for itself. */
+TEST(RunCommand, FilesAreWhereItWasStarted)
+{
+    NEEDS_A_PLAIN_SHIM();
+    Folder folder;
+    const std::string here = folder / "100%p", there = folder / "there";
+    ASSERT_EQ(0, mkdir(here.c_str(), 0700));
+    ASSERT_EQ(0, mkdir(there.c_str(), 0700));
+    Command command = RunVerb({"--trace", "t.ptds", "--report", "r.txt", "--log", "l.txt"},
+                              {"/bin/sh", "-c", "cd " + there + " && exec " + Child() + " work 10"});
+    command.before = [&] { EXPECT_EQ(0, chdir(here.c_str())); };
+    Outcome ran = run(command);
+    EXPECT_EQ(5, ran.exit) << ran;
+    for (const char *file : {"/t.ptds", "/r.txt", "/l.txt"})
+        EXPECT_EQ(0, access((here + file).c_str(), F_OK)) << file << ran;
+    EXPECT_NE(0, access((there + "/r.txt").c_str(), F_OK));
+    command = RunVerb({"--report", "off", "--log", "off"}, {Child(), "work", "10"});
+    command.before = [&] { EXPECT_EQ(0, chdir(there.c_str())); };
+    EXPECT_EQ("", run(command).err);
+    EXPECT_NE(0, access((there + "/off").c_str(), F_OK)) << "a word is no file";
+}
+
+/* Then no child's end is told. */
+TEST(RunCommand, WhereTheCallerIgnoresItsChildren)
+{
+    NEEDS_A_PLAIN_SHIM();
+    Command command = RunVerb({"--watchdog", "10s", "--report", "off"}, {"/bin/sh", "-c", "trap; exit 7"});
+    command.before = [] { signal(SIGCHLD, SIG_IGN); };
+    Outcome ran = run(command);
+    EXPECT_EQ(7, ran.exit) << ran;
+    EXPECT_EQ("", ran.err);
+    Command doctor;
+    doctor.argv = {data_file("analysis/ptds_leaks"), "doctor"};
+    doctor.env["PTDS_LIBRARY"] = shim();
+    doctor.libraries = {fake_driver()};
+    const int status = run(doctor).exit;
+    doctor.before = [] { signal(SIGCHLD, SIG_IGN); };
+    EXPECT_EQ(status, run(doctor).exit);
+    EXPECT_NE(std::string::npos, run(doctor).out.find("a child without the shim     started and ended"));
 }
 
 const char none[] = "ptds: no CUDA call of this program was seen, so nothing was remapped or recorded";

@@ -393,7 +393,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, Shown,
                          testing::Values("observed", "wrong", "guarded", "lacking", "nothing", "crowd", "timed", "long",
                                          "ranks", "full", "wide", "many", "quiet", "operations", "odd", "gains", "one",
                                          "alone", "unseen", "partly", "sequence", "damaged", "damaged_ranks", "late",
-                                         "mend", "ties"),
+                                         "mend", "ties", "twice_unseen", "half_unseen"),
                          [](const testing::TestParamInfo<const char *> &trace) { return std::string(trace.param); });
 
 } // namespace

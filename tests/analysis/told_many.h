@@ -88,7 +88,10 @@ private:
         Number("threads-ns", runs.threads_ns);
         Number("blocked-ns", runs.blocked_ns);
         Number("start-up", runs.startup_ns);
-        Number("has-time", runs.has_time);
+        Number("blocked-known", runs.blocked_known);
+        Number("cost-unknown", runs.cost_unknown);
+        Number("small", runs.small);
+        Number("unrecorded", runs.unrecorded);
         Number("host-ns", folds_.host_ns);
         Number("known", folds_.known);
     }

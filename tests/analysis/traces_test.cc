@@ -84,6 +84,29 @@ TEST(FolderOfTraces, WithoutOneIsTrouble)
     EXPECT_EQ("", listed.files);
 }
 
+/* Its calls would count twice. */
+TEST(FolderOfTraces, AFileByTwoNamesIsOne)
+{
+    Folder folder;
+    std::ofstream(folder / "a.ptds") << BuildTrace("1@0 none\n");
+    ASSERT_EQ(0, link((folder / "a.ptds").c_str(), (folder / "b.ptds").c_str()));
+    ASSERT_EQ(0, symlink("a.ptds", (folder / "c.ptds").c_str()));
+    std::ofstream(folder / "d.ptds") << BuildTrace("1@0 none\n");
+    Listed listed(folder.path());
+    EXPECT_EQ("a.ptds d.ptds ", listed.files);
+    EXPECT_EQ("b.ptds: given twice, counted once\nc.ptds: given twice, counted once\n", listed.told);
+    EXPECT_EQ(0u, listed.traces.unreadable);
+}
+
+/* A file's name may hold anything, and a terminal obeys some of it. */
+TEST(FolderOfTraces, NamesMoveNoCursor)
+{
+    Folder folder;
+    std::ofstream(folder / "a\033[2J.ptds") << "no trace";
+    Listed listed(folder.path());
+    EXPECT_EQ(0u, listed.told.find("a?[2J.ptds: offset 0: ")) << listed.told;
+}
+
 std::string With(const char *host, int32_t rank, uint32_t pid, const std::vector<uint64_t> &clocks = {})
 {
     TraceBuilder builder;

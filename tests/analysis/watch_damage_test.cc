@@ -65,6 +65,7 @@ std::string Killed(bool ended_well = false, unsigned alive = 0, uint64_t since =
     launch.object = kernel;
     launch.stack = 1;
     builder.Call(launch);
+    builder.OfThisHost();
     builder.Count(1, 2, false, {});
     builder.Count(2, 2, false, {});
     ptds_now now = {};

@@ -141,6 +141,37 @@ TEST(Watch, TellsOfAKilledProgram)
     EXPECT_NE(watched.err.find("had not returned when the process ended"), std::string::npos) << watched;
 }
 
+/* In another container, or on another machine, it may live or not. */
+TEST(Watch, OfAnotherHostWhetherItLivesIsNotSaid)
+{
+    Folder folder;
+    TraceBuilder builder;
+    strcpy(builder.header.host, "elsewhere");
+    builder.header.pid = 4000000; /* nobody's here */
+    builder.header.clean_end = 0;
+    builder.Count(1, 2, false, {});
+    builder.Now(1, {});
+    std::ofstream(folder / "trace") << builder.Bytes();
+    Outcome watched = run(Watching(folder / "trace", "1s"));
+    EXPECT_EQ(watched.exit, 3) << watched;
+    const std::string unknown = "ptds watch: " + folder / "trace" +
+                                ": written on another machine or in a container: whether its program runs on is seen there "
+                                "alone\n";
+    EXPECT_EQ(watched.err, unknown);
+    ptds_now now = {};
+    now.enter = 5000;
+    now.op = PTDS_OP_CTX_SYNC;
+    builder.Now(1, now);
+    std::ofstream(folder / "trace") << builder.Bytes();
+    watched = run(Watching(folder / "trace", "1s"));
+    EXPECT_EQ(watched.exit, 1) << watched;
+    EXPECT_NE(watched.err.find(" had not returned when its file was read\n"), std::string::npos) << watched;
+    EXPECT_NE(watched.err.find(unknown), std::string::npos) << watched;
+    builder.header.clean_end = 1;
+    std::ofstream(folder / "trace") << builder.Bytes();
+    EXPECT_EQ(run(Watching(folder / "trace", "1s")).exit, 0) << "it says itself that it ended";
+}
+
 TEST(Watch, WrongUse)
 {
     Folder folder;

@@ -79,6 +79,7 @@ int main(void)
     run(copy_cases);
     run(host_cases);
     run(memory_cases);
+    run(context_cases);
     run(other_cases);
     return conf_end();
 }

@@ -33,7 +33,8 @@ struct block_case {
     size_t size;
 };
 
-extern const struct block_case copy_cases[], host_cases[], memory_cases[], other_cases[]; /* each ends with a NULL name */
+/* Each ends with a NULL name. */
+extern const struct block_case copy_cases[], host_cases[], memory_cases[], context_cases[], other_cases[];
 
 #define MIB ((size_t)1 << 20)
 

@@ -27,7 +27,7 @@ int check_json(const struct check_results *results, struct text_sink *sink)
     for (size_t i = 0; i < results->items.count; i++)
         json_array_append_new(items, item_json(&results->items.items[i]));
     json_object_set_new(out, "ptds_check_version", json_integer(1));
-    json_object_set_new(out, "passes", json_boolean(results_failures(results) == 0 && results->incomplete.count == 0));
+    json_object_set_new(out, "passes", json_boolean(!results_inconclusive(results) && results_failures(results) == 0));
     json_object_set_new(out, "summary", value_text(results_sum(results).text));
     json_object_set_new(out, "findings", value_number(results->findings));
     json_object_set_new(out, "failures", value_number(results_failures(results)));

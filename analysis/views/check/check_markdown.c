@@ -24,9 +24,10 @@ int check_markdown(const struct check_results *results, struct text_sink *sink)
 {
     size_t failures = results_failures(results);
     sink_printf(sink, "### ptds check: %s\n\n",
-                results->incomplete.count != 0 ? "incomplete"
-                : failures != 0                ? "fails"
-                                               : "passes");
+                results_inconclusive(results)    ? "incomplete"
+                : failures != 0                  ? "fails"
+                : results->incomplete.count != 0 ? "passes (incomplete)"
+                                                 : "passes");
     markdown_text(sink, results_sum(results).text);
     sink_printf(sink, "\n");
     if (results->note[0] != 0) {

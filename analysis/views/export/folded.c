@@ -33,7 +33,7 @@ static void weigh(struct walker *walker, struct model *model, const struct call_
     uint64_t key = call->stack | (uint64_t)call->api << 32 | (uint64_t)twin << 48;
     uint32_t at;
     (void)model;
-    uint64_t ns = view->lost_ns + view->held_ns; /* as the reports add up "blocked" */
+    uint64_t ns = view_blocked_ns(view);
     if (ns == 0)
         return;
     if (!id_map_get(&weights->by_key, key, &at)) {

@@ -81,8 +81,8 @@ static void call_arguments(struct writer *writer, const struct call_view *view)
     if (bytes != 0)
         event_number(&writer->packets, "bytes", bytes);
     event_number(&writer->packets, "result", call->result);
-    if (view->blocked)
-        event_number(&writer->packets, "lost_ns", view->lost_ns);
+    if (view_is_blocked(view))
+        event_number(&writer->packets, "lost_ns", view_blocked_ns(view));
     writer_site_argument(writer, call->stack);
     if (!view->timed)
         event_words(&writer->packets, "duration", "not recorded");
@@ -150,7 +150,7 @@ static void put_call(struct walker *walker, struct model *model, const struct ca
     put_pending(writer, model, view->context, time);
     regions_before_call(writer, view->call);
     event_begin(&writer->packets, view->timed ? EVENT_BEGIN : EVENT_INSTANT, track, time);
-    event_category(&writer->packets, view->blocked ? "blocked" : "call");
+    event_category(&writer->packets, view_is_blocked(view) ? "blocked" : "call");
     writer_name_api(writer, call->api);
     if (view->submits)
         event_flow(&writer->packets, flow, false);

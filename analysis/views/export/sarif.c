@@ -196,10 +196,12 @@ static void add_result(const struct export_job *job, struct results *results, co
     const struct report *report = &job->traces->list.items[folded->process]->report;
     const struct finding *finding = folded->finding;
     struct finding_id place = identity_of_place(&report->trace, job->namer, finding);
+    const char *needed = report_needed(report, finding);
     char text[1024];
-    snprintf(text, sizeof text, "%s: %s, %s, saves at most: %s; %s. %s", finding->rule->title, report_api(report, finding),
-             text_plural(folded->count, "time").text, folded->known != 0 ? text_ns(folded->host_ns).text : "unknown",
-             goes_line(report, finding).text, finding_advice(finding));
+    snprintf(text, sizeof text, "%s: %s, %s, saves at most: %s; %s%s%s. %s", finding->rule->title,
+             report_api(report, finding), text_plural(folded->count, "time").text,
+             folded->known != 0 ? text_ns(folded->host_ns).text : "unknown", goes_line(report, finding).text,
+             needed != NULL ? "; " : "", needed != NULL ? needed : "", finding_advice(finding));
     json_t *out = json_object(), *own = json_array(), *stacks = json_array(), *properties = json_object();
     json_array_append(own, json_array_get(places, (size_t)at));
     json_array_append_new(stacks, stack_of(places));
@@ -341,7 +343,7 @@ static json_t *outcomes(const struct export_job *job)
     for (size_t i = 0; i < job->traces->list.count; i++) {
         const struct report *report = &job->traces->list.items[i]->report;
         json_t *one = json_object();
-        json_object_set_new(one, "verdict", json_string(doubt_names[report_outcome(report).doubt]));
+        json_object_set_new(one, "verdict", json_string(doubt_names[report_verdict(report)]));
         json_object_set_new(one, "text", value_text(opening_outcome(report).text));
         json_array_append_new(out, one);
     }

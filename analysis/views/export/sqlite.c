@@ -48,8 +48,8 @@ static void add_call(struct walker *walker, struct model *model, const struct ca
     row_number_if(database, bytes != 0, bytes);
     row_number(database, call->flags);
     row_text(database, call->region != 0 ? definitions_string(&database->traced->report.trace.defs, call->region) : NULL);
-    row_number_if(database, view->timed, view->blocked);
-    row_number_if(database, view->timed, view->lost_ns);
+    row_number_if(database, view->timed, view_is_blocked(view));
+    row_number_if(database, view->timed, view_blocked_ns(view));
     row_number(database, view->waits.count);
     row_number_if(database, run != NULL, run != NULL ? sqlite_time(database, run->base) + (uint64_t)run->start : 0);
     row_number_if(database, run != NULL, run != NULL ? sqlite_time(database, run->base) + (uint64_t)run->end : 0);
@@ -66,6 +66,7 @@ static void add_process(struct database *database)
     const struct traced *traced = database->traced;
     const struct report *report = &traced->report;
     const struct ptds_trace_header *header = &report->trace.header;
+    struct outcome outcome = report_outcome(report);
     row_begin(database, TABLE_PROCESS);
     row_number(database, sqlite_tid(database, 0));
     row_number(database, header->pid);
@@ -84,9 +85,11 @@ static void add_process(struct database *database)
     row_number_if(database, report->totals.run_ns != 0, report->totals.run_ns);
     row_number(database, report->totals.calls);
     row_number_if(database, report->totals.costed != 0, report->totals.host_ns);
-    row_number_if(database, trace_has_time(&report->trace), report->totals.blocked_ns);
-    row_number_if(database, trace_has_time(&report->trace), report->totals.threads_ns);
-    row_text(database, doubt_names[report_outcome(report).doubt]);
+    row_number_if(database, report_knows_blocked(report), report->totals.blocked_ns);
+    row_number_if(database, trace_has_time(&report->trace) && !report_knows_nothing(report), report->totals.threads_ns);
+    row_text(database, doubt_names[report_verdict(report)]);
+    row_number(database, outcome.complete);
+    row_number(database, outcome.little);
     row_end(database);
     export_notes(database->job, traced, add_meta, database);
 }

@@ -57,7 +57,7 @@ const char sqlite_schema[] =
     "CREATE TABLE PTDS_META(process INTEGER, name TEXT, value);"
     "CREATE TABLE PTDS_PROCESS(process INTEGER PRIMARY KEY, globalPid INTEGER, host TEXT, rank INTEGER, pid INTEGER,"
     " program TEXT, trace TEXT, policy TEXT, start_unix_ns INTEGER, run_ns INTEGER, calls INTEGER, host_ns_lost INTEGER,"
-    " blocked_ns INTEGER, threads_ns INTEGER, outcome TEXT);"
+    " blocked_ns INTEGER, threads_ns INTEGER, outcome TEXT, complete INTEGER, little INTEGER);"
     "CREATE TABLE PTDS_STREAM(process INTEGER, uid INTEGER, context INTEGER, kind TEXT, thread INTEGER, priority INTEGER,"
     " name TEXT, PRIMARY KEY(process, uid));"
     "CREATE TABLE PTDS_CALL(process INTEGER, correlationId INTEGER, thread INTEGER, op INTEGER, work TEXT, context INTEGER,"
@@ -130,7 +130,7 @@ const char *const sqlite_inserts[SQLITE_TABLES] = {
     [TABLE_DETAILS] = "INSERT INTO ANALYSIS_DETAILS VALUES(0,?,0,?)",
     [TABLE_EXPORT] = "INSERT INTO META_DATA_EXPORT VALUES(?,?)",
     [TABLE_META] = "INSERT INTO PTDS_META VALUES(?,?,?)",
-    [TABLE_OWN_PROCESS] = "INSERT INTO PTDS_PROCESS VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [TABLE_OWN_PROCESS] = "INSERT INTO PTDS_PROCESS VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [TABLE_OWN_STREAM] = "INSERT INTO PTDS_STREAM VALUES(?,?,?,?,?,?,?)",
     [TABLE_CALL] = "INSERT INTO PTDS_CALL VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [TABLE_FRAME] = "INSERT INTO PTDS_FRAME VALUES(?,?,?,?,?,?)",

@@ -15,7 +15,7 @@
       out.push(`This timeline is an excerpt: ${count(tables.operations)} of ${count(tables.operations_seen)} operations, ${from} to ${to}, the stretch that lost the most host time. ` +
         "The findings above are of all operations. Another stretch: ptds report --from T --to T.");
     }
-    if (tables.edges_left_out) out.push(`${count(tables.edges_left_out)} implicit edges are counted above and not drawn, false ones before others.`);
+    if (tables.edges_left_out) out.push(`${count(tables.edges_left_out)} implicit edges are counted above and not drawn, those that are not needed before others.`);
     if (tables.regions_left_out) out.push(`${count(tables.regions_left_out)} regions are not drawn: there are too many, or they are nested too deep.`);
     if (tables.out_of_memory) out.push("There was not enough memory for all operations of the timeline.");
     if (!tables.has_time) out.push("The trace's clock cannot be converted: operations are in order, their distances are ticks.");

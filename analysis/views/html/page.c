@@ -151,18 +151,20 @@ static void put_columns(struct page *page)
 static json_t *opening_lines(const struct page *page)
 {
     json_t *out = json_array();
-    struct line lines[4] = {{.used = 0}};
+    struct line lines[6] = {{.used = 0}};
     if (page->traces != NULL) {
         lines[0] = opening_default_streams(page->traces, &page->folds->runs);
         lines[1] = opening_blocked_of_many(page->traces, &page->folds->runs);
         lines[2] = opening_startup_of_many(&page->folds->runs);
     } else {
-        lines[0] = opening_default_stream(page->report);
-        lines[1] = page->report->what_if;
-        lines[2] = opening_blocked(page->report);
-        lines[3] = opening_startup(page->report);
+        lines[0] = opening_incomplete(page->report);
+        lines[1] = opening_past(page->report);
+        lines[2] = opening_default_stream(page->report);
+        lines[3] = page->report->what_if;
+        lines[4] = opening_blocked(page->report);
+        lines[5] = opening_startup(page->report);
     }
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (lines[i].used != 0)
             json_array_append_new(out, value_text(lines[i].text));
     return out;
@@ -185,6 +187,10 @@ static void put_tables(struct page *page)
     json_object_set_new(tables, "columns", columns_json());
     json_object_set_new(tables, "opening", opening_lines(page));
     json_object_set_new(tables, "repair_title", json_string(REPAIR_TITLE));
+    json_object_set_new(tables, "nothing_found",
+                        value_text(page->traces != NULL
+                                       ? opening_nothing_found_in_many(page->traces, &page->folds->runs).text
+                                       : opening_nothing_found(page->report).text));
     if (page->traces == NULL)
         json_object_set_new(tables, "lost", json_string(opening_lost(page->report).text));
     else

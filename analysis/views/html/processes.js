@@ -21,7 +21,7 @@
     replace(
       byId("cards"),
       card(count(report.processes.length), "processes"),
-      card(time(report.totals.blocked_ns), "blocked in calls, all threads of all processes"),
+      card(report.totals.blocked_ns === null ? "unknown" : time(report.totals.blocked_ns), "blocked in calls, all threads of all processes"),
       card(count(ptds.tables.findings_shown), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(report.totals.calls), "driver calls"),
       card(count(report.totals.default_stream), `default-stream operations: ${count(report.totals.remapped)} remapped`),

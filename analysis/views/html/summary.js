@@ -34,7 +34,7 @@
     replace(
       byId("cards"),
       card(time(report.meta.run_ns), "run time"),
-      card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? (c.untimed_waits ? "unknown" : "none") : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
+      card(t.blocked_ns === null ? "unknown" : t.blocked_ns === 0 ? "none" : time(t.blocked_ns), "blocked in calls" + (t.blocked_ns ? `, ${percent(t.blocked_ns, t.threads_ns)} of the threads' time` : "")),
       t.gpu_span_ns ? card(percent(t.gpu_busy_ns, t.gpu_span_ns), (unknown ? "GPU busy at least, of " : "GPU busy, of ") + time(t.gpu_span_ns) + " since its first operation") : null,
       card(count(report.floor.findings_above), `of ${plural(report.findings.length, "finding")} worth a line`),
       card(count(t.calls), t.calls_exact ? "driver calls" : "driver calls recorded"),
@@ -76,7 +76,7 @@
         el("td", { class: "n" }, count(one.calls)), el("td", { class: "n" }, count(one.findings)));
     });
     if (rows.length === 0)
-      rows.push(el("tr", {}, el("td", { colspan: 6 }, report.rules ? `No hazards found: ${plural(report.rules.length, "rule")} over ${count(report.totals.recorded)} recorded calls.` : "No hazards found.")));
+      rows.push(el("tr", {}, el("td", { colspan: 6 }, ptds.tables.nothing_found + ".")));
     replace(body, rows);
   }
 

@@ -91,10 +91,10 @@ static void take(struct report_watch *watch, const struct report *report, const 
     struct timeline_block *block = open_block(timeline);
     if (block == NULL)
         return;
-    block->lost_ns += view->lost_ns;
+    block->lost_ns += view_blocked_ns(view);
     block->ops[block->count++] = (struct timeline_op){.enter = call->enter,
                                                       .ns = view->ns,
-                                                      .lost_ns = view->lost_ns,
+                                                      .lost_ns = view_blocked_ns(view),
                                                       .thread = view->call->thread,
                                                       .stream = call->stream,
                                                       .target = call->target,

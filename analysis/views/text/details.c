@@ -30,7 +30,7 @@ static void take(struct report_watch *watch, const struct report *report, const 
     entry->failed += !view->succeeded;
     entry->timed += view->timed;
     entry->ns += view->ns;
-    entry->lost_ns += view->lost_ns;
+    entry->lost_ns += view_blocked_ns(view);
 }
 
 void call_stats_begin(struct call_stats *stats)
@@ -114,7 +114,9 @@ void report_details(const struct report *report, const struct call_stats *stats,
     for (size_t i = 0; i < shown; i++)
         covered += report->findings.items[i]->host_ns;
     if (count == 0)
-        sink_printf(sink, "\nNo hazards in the selection.\n");
+        sink_printf(sink, "\n%s\n",
+                    report_outcome(report).complete ? "No hazards in the selection."
+                                                    : "No hazards in what was recorded of the selection.");
     else
         sink_printf(sink, "\nFindings of the selection, by what they would save\n");
     for (size_t i = 0; i < shown; i++)

@@ -24,7 +24,8 @@ static void put_head(struct screen *screen, const struct traces *traces, const s
     struct line line = {0};
     struct small_text least = text_ns(runs->shortest_ns), most = text_ns(runs->longest_ns);
     bool alike = strcmp(least.text, most.text) == 0;
-    line_add(&line, "%zu process%s, ran %s", traces->list.count, traces->list.count == 1 ? "" : "es", least.text);
+    line_add(&line, "%zu process%s, ran %s", traces->list.count, traces->list.count == 1 ? "" : "es",
+             runs->longest_ns != 0 ? least.text : "an unknown time");
     if (!alike)
         line_add(&line, " to %s", most.text);
     line_add(&line, "%s", traces->list.count != 1 ? " each" : "");
@@ -99,7 +100,7 @@ static void put_findings(struct screen *screen, const struct traces *traces, con
     else if (folds->list.count != 0)
         line_add(&line, "Findings: none of %zu is worth a line of its own; all: --all", folds->list.count);
     else
-        line_add(&line, "No hazards found");
+        line = opening_nothing_found_in_many(traces, &folds->runs);
     screen_put(screen, &line);
     for (size_t i = 0; i < put; i++)
         put_finding(screen, traces, &folds->list.items[i], i + 1);

@@ -102,6 +102,7 @@ static void put_finding(const struct traces *traces, const struct folds *folds, 
                     folded->count == 1 ? "" : "s");
     put_shares(traces, folded, sink);
     sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
+    report_orders_text(report, finding, sink);
     if (opening_pair(report, report_pair(report, finding), &one, &two))
         sink_printf(sink, "    %-22s%s\n    %-22s%s\n", "the pair", one.text, "", two.text);
     symbols_of(namer, &report->trace);
@@ -149,7 +150,7 @@ void many_text(const struct traces *traces, const struct folds *folds, struct si
     sink_printf(sink, "Findings save at most, in all    %s (%s)\n", time_lost(folds->known != 0, folds->host_ns).text,
                 report_gpu_time(&gpu));
     if (folds->list.count == 0)
-        sink_printf(sink, "\nNo hazards found.\n");
+        sink_printf(sink, "\n%s.\n", opening_nothing_found_in_many(traces, &folds->runs).text);
     else
         sink_printf(sink, "\nFindings, by what they would save in all processes\n");
     for (size_t i = 0; i < folds->list.count; i++)

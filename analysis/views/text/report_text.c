@@ -60,9 +60,9 @@ static void put_totals(const struct report *report, struct text_sink *sink)
     if (totals->threads_ns != 0)
         sink_printf(sink, "  threads' time        %s\n", text_ns(totals->threads_ns).text);
     sink_printf(sink, "  blocked in calls     %s; %s\n",
-                totals->blocked_ns != 0      ? text_ns(totals->blocked_ns).text
-                : totals->untimed_waits != 0 ? "unknown"
-                                             : "none",
+                !report_knows_blocked(report) ? "unknown"
+                : totals->blocked_ns != 0     ? text_ns(totals->blocked_ns).text
+                                              : "none",
                 report_gpu_time(totals));
     if (totals->gpu_timed != 0)
         sink_printf(sink, "                       %s; the others' are unknown\n", report_gpu_times(totals).text);
@@ -210,7 +210,7 @@ static void put_sequence(const struct report *report, const struct finding *find
     sink_printf(sink, "\n");
 }
 
-static void put_verdicts(const struct report *report, const struct finding *finding, struct text_sink *sink)
+void report_orders_text(const struct report *report, const struct finding *finding, struct text_sink *sink)
 {
     if (!finding->has_api)
         return; /* no call, so no order that ends at it */
@@ -261,7 +261,7 @@ static void put_finding(const struct report *report, struct site_namer *namer, s
                     finding->count == 1 ? "" : "s");
     put_cost(finding, sink);
     sink_printf(sink, "    %-22s%s\n", "by policy", goes_line(report, finding).text);
-    put_verdicts(report, finding, sink);
+    report_orders_text(report, finding, sink);
     put_pair(report, finding, sink);
     put_sequence(report, finding, sink);
     report_stack_text(report, namer, finding, STACK_FRAMES_SHOWN, sink);

@@ -15,6 +15,9 @@ extern "C" {
 /* Everything there is to say, for people. namer may be NULL. */
 void report_text(const struct report *report, struct site_namer *namer, struct text_sink *sink);
 
+/* The implicit orders that end at the finding's call, and what has to be known of them beside its advice. */
+void report_orders_text(const struct report *report, const struct finding *finding, struct text_sink *sink);
+
 /* One finding, by rank from 0, with its call site, its advice and all its values. */
 void report_finding_text(const struct report *report, struct site_namer *namer, size_t rank, struct text_sink *sink);
 

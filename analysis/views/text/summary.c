@@ -162,7 +162,7 @@ static void put_findings(struct summary *summary, const struct rule_sum *const *
     const struct report *report = summary->report;
     struct line line = {0};
     if (count == 0) {
-        if (opening_knows_nothing(report))
+        if (report_knows_nothing(report))
             return;
         if (report->findings.count != 0)
             line_add(&line, "ptds: no finding worth a line of its own");
@@ -214,7 +214,7 @@ static void put_opening(struct summary *summary, const struct rule_sum *const *r
         put(summary, &line);
     }
     put_errors(summary, rules, count, outcome.finding);
-    if (opening_knows_nothing(report))
+    if (report_knows_nothing(report))
         return;
     if (report->totals.default_stream != 0) {
         line_add(&line, "ptds: %s", opening_default_stream(report).text);
