@@ -60,9 +60,27 @@ void footprint_record_part(struct call *C, uint32_t of, uint32_t same)
     C->words = 5;
 }
 
+/* A free waits for the context whose memory it is (tests/conformance/hostblock_contexts.c). */
+static void keep_context(struct call *C, struct memory *memory)
+{
+    struct context *context = objects_context_now(C->thread);
+    if (!context || !context->handle)
+        return;
+    memory->context = context;
+    memory->context_uid = context->uid;
+}
+
+static void be_in_its_context(struct call *C, const struct memory *memory)
+{
+    if (memory->context_uid && memory->context->uid == memory->context_uid)
+        C->context = memory->context;
+}
+
 static void added(struct call *C, enum ptds_memory_kind kind, uint64_t base, uint64_t bytes)
 {
     struct memory *memory = new_memory(kind, base, bytes);
+    if (memory)
+        keep_context(C, memory);
     footprint_record_alloc(C, kind, base, bytes, memory ? memory->uid : 0);
     if (memory && (kind == PTDS_MEMORY_DEVICE || kind == PTDS_MEMORY_POOL))
         tables_made(memory);
@@ -143,8 +161,11 @@ void fp_free(struct call *C, enum ptds_op op, uint64_t base)
     C->object = C->leaving ? C->leaving->uid : 0;
     fp_object(C, op, base);
     keep_place(C, &place);
-    if (C->leaving)
-        touch_whole(&C->touched, C->leaving, 1);
+    if (!C->leaving)
+        return;
+    touch_whole(&C->touched, C->leaving, 1);
+    if (op != PTDS_OP_FREE_ASYNC)
+        be_in_its_context(C, C->leaving);
 }
 
 static int is_capturing(struct call *C, CUstream named)

@@ -316,6 +316,7 @@ struct memory *memories_new(uint32_t kind, uint64_t base, uint64_t bytes)
     STORE(memory->kind, (uint8_t)kind);
     STORE(memory->host, (uint8_t)is_hosts(kind));
     STORE(memory->uid, objects_uid(OBJECT_MEMORY));
+    memory->context_uid = 0;
     return memory;
 }
 

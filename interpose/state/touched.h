@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+struct context;
 struct ledger;
 
 /* An allocation, a mapped range, an array, a module's variables: whatever two operations can have in common. Never
@@ -14,9 +15,11 @@ struct ledger;
 struct memory {
     uint64_t base, bytes;
     uint32_t uid;
-    uint8_t kind;          /* enum ptds_memory_kind */
-    uint8_t host;          /* the host can touch it while work is pending: pinned, registered, managed */
-    struct ledger *ledger; /* the guard's: who touched it; NULL nobody yet */
+    uint8_t kind;            /* enum ptds_memory_kind */
+    uint8_t host;            /* the host can touch it while work is pending: pinned, registered, managed */
+    uint32_t context_uid;    /* of `context`, which may be another one's entry by now; 0 not known */
+    struct context *context; /* where it was allocated: a free waits for that one, whichever is current */
+    struct ledger *ledger;   /* the guard's: who touched it; NULL nobody yet */
 };
 
 /* One memory that an operation touches: the bytes from begin up to end, as device addresses. All of it: 0, UINT64_MAX. */

@@ -71,7 +71,7 @@ CUresult impl_cuArrayDestroy(CUarray hArray)
         result = capture_unsafe();
     if (result == CUDA_SUCCESS) {
         handle_remove(a);
-        context_synchronize(ctx);
+        context_synchronize(memory_context(a->bytes));
         memory_free(a->bytes);
         free(a);
     }

@@ -224,6 +224,12 @@ bool memory_is(uint64_t address, enum memory_kind kind)
     return a && a->base == address && a->kind == kind && !a->freed_by;
 }
 
+struct context *memory_context(uint64_t base)
+{
+    const struct allocation *a = memory_find(base);
+    return a ? a->ctx : NULL;
+}
+
 void memory_free(uint64_t base)
 {
     size_t i = above(base);

@@ -55,6 +55,7 @@ struct allocation *memory_insert(struct allocation a);   /* locked; good until t
 void memory_remove(uint64_t base);                       /* locked; of the table only */
 struct allocation *memory_find(uint64_t address);        /* the allocation that holds it, or NULL; locked */
 bool memory_is(uint64_t address, enum memory_kind kind); /* locked; the start of such an allocation that is not freed */
+struct context *memory_context(uint64_t base);           /* locked; whose it is, NULL no such allocation */
 void memory_free(uint64_t base);                         /* locked */
 void memory_free_context(struct context *ctx);
 size_t memory_count(void); /* locked, as the next three */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cuMemAlloc to cuMemFree, host and managed memory, cuMemGetInfo. Called by programs. Allocating never waits;
- * cuMemFree, cuMemFreeHost and cuMemHostUnregister wait for everything in the context, whatever stream it is on.
+ * cuMemFree, cuMemFreeHost and cuMemHostUnregister wait for everything in the memory's context, whichever is current.
  */
 #include "tests/sim/sim.h"
 
@@ -94,7 +94,7 @@ static CUresult free_waiting(uint64_t base, enum memory_kind kind, enum memory_k
     if (result == CUDA_SUCCESS)
         result = capture_unsafe();
     if (result == CUDA_SUCCESS) {
-        context_synchronize(ctx);
+        context_synchronize(memory_context(base));
         memory_free(base);
     }
     sim_unlock();
