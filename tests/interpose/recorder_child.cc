@@ -13,6 +13,7 @@
  *     heir            a thread that has its lane from one whose work is not done
  *     passing N       N streams, regions and, a fiftieth as many, threads that come and go; one of each stays
  *     contexts N      N contexts that come and go, work and all; says by how many kB the process has grown meanwhile
+ *     elsewhere       memory freed while another context than its own is current, and while its own is
  *     hang FILE [BEGIN]   a kernel that waits, and a cuMemFree of another thread, once BEGIN is there; goes on when FILE is
  */
 #include <atomic>
@@ -427,6 +428,24 @@ int passing(int count)
     return 0;
 }
 
+int elsewhere()
+{
+    CUdeviceptr here, there;
+    void *pinned;
+    CUcontext other, popped;
+    CU(cuMemAlloc(&here, 64));
+    CU(cuMemHostAlloc(&pinned, 64, 0));
+    CU(cuCtxCreate(&other, nullptr, 0, 0));
+    CU(cuMemAlloc(&there, 64));
+    CU(cuMemFree(here));
+    CU(cuMemFreeHost(pinned));
+    CU(cuMemAlloc(&here, 64));
+    CU(cuCtxPopCurrent(&popped));
+    CU(cuMemFree(here));
+    CU(cuMemFree(there));
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -446,6 +465,8 @@ int main(int argc, char **argv)
         return names();
     if (mode == "streams")
         return two_streams();
+    if (mode == "elsewhere")
+        return elsewhere();
     if (mode == "heir")
         return heir();
     if (mode == "turns" && argc > 2)

@@ -178,6 +178,19 @@ TEST(DefaultStream, EdgesAndExactCounts)
     EXPECT_EQ(counts.failed, 1u);
 }
 
+/* Which is the one that they wait for. */
+TEST(Memory, FreesAreOfItsContext)
+{
+    for (const char *policy : {"observe", "guarded"}) {
+        Recorded recorded = record({"elsewhere"}, policy);
+        std::vector<uint32_t> contexts;
+        for (unsigned op : {PTDS_OP_FREE, PTDS_OP_FREE_HOST})
+            for (const ptds_rec_CALL &call : recorded.calls(static_cast<ptds_op>(op)))
+                contexts.push_back(call.context);
+        EXPECT_EQ(contexts, (std::vector<uint32_t>{1, 2, 2, 1})) << policy;
+    }
+}
+
 TEST(Settings, FactsAboutTheDevice)
 {
     Recorded recorded = record({"streams"});
