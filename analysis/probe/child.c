@@ -23,15 +23,19 @@ static struct {
     bool interrupted;
 } signals;
 
+/* All that would end the probe by themselves, and are sent by people, schedulers and limits. */
+static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGUSR1, SIGUSR2,
+                                     SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF, SIGXFSZ, SIGPIPE};
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
+
 void child_signals_begin(void)
 {
     /* Inherited as ignored, it would take the exit status away. */
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(&signals.waited);
     sigaddset(&signals.waited, SIGCHLD);
-    sigaddset(&signals.waited, SIGINT);
-    sigaddset(&signals.waited, SIGTERM);
-    sigaddset(&signals.waited, SIGHUP);
+    for (unsigned i = 0; i < ENDING_SIGNALS; i++)
+        sigaddset(&signals.waited, ending_signals[i]);
     sigprocmask(SIG_BLOCK, &signals.waited, &signals.before);
     signals.interrupted = false;
 }
@@ -56,16 +60,16 @@ static void wait_for_signal(uint64_t ns)
 {
     struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
     int got = sigtimedwait(&signals.waited, NULL, &limit);
-    if (got == SIGINT || got == SIGTERM || got == SIGHUP)
+    if (got > 0 && got != SIGCHLD)
         signals.interrupted = true;
 }
 
 bool child_interrupted(void)
 {
     sigset_t pending;
-    if (sigpending(&pending) == 0 &&
-        (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1))
-        signals.interrupted = true;
+    bool known = sigpending(&pending) == 0;
+    for (unsigned i = 0; known && i < ENDING_SIGNALS; i++)
+        signals.interrupted |= sigismember(&pending, ending_signals[i]) == 1;
     return signals.interrupted;
 }
 

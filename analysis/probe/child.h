@@ -48,7 +48,8 @@ struct ran {
     uint64_t ns;
 };
 
-/* From here on SIGINT, SIGTERM and SIGHUP are waited for by child_run, and do nothing else. */
+/* From here on SIGINT, SIGTERM, SIGQUIT and all others that would end the probe are waited for by child_run, and do nothing
+ * else. */
 void child_signals_begin(void);
 void child_signals_end(void);
 /* Whether one of them came, since the beginning or since they were forgotten. */

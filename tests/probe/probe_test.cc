@@ -408,7 +408,7 @@ TEST_F(ProbeTest, HangsUnderThePolicy)
 /* Interrupted while the policy's first run hangs: what bare and observe showed is there, and nothing runs on. */
 TEST_F(ProbeTest, CtrlCLeavesWhatIsKnown)
 {
-    for (int signal : {SIGINT, SIGTERM}) {
+    for (int signal : {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGPIPE}) {
         Folder data;
         std::ofstream(data / "out") << "mine";
         Running probe(Probe(folder_, {"--output", data / "out"}, {Subject(), "hang", "guarded", data / "pids"}));
