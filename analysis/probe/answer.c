@@ -23,6 +23,7 @@ const char *const why_names[WHYS] = {
     [WHY_BARE_FAILS] = "bare-fails",
     [WHY_BARE_HANGS] = "bare-hangs",
     [WHY_TERMINAL] = "wants-the-terminal",
+    [WHY_LEAVES] = "leaves-processes",
     [WHY_NOT_COMPARABLE] = "output-not-comparable",
     [WHY_OBSERVE_TOO] = "differs-under-observe",
     [WHY_NO_CUDA] = "no-cuda-call",
@@ -41,7 +42,7 @@ static enum why of_bare(const struct facts *bare)
     if (bare->runs == 0 && bare->ending.end != END_NOT_STARTED)
         return WHY_INTERRUPTED;
     switch (bare->ending.end) {
-    case END_EXITED: return bare->ending.code == 0 ? WHYS : WHY_BARE_FAILS;
+    case END_EXITED: return bare->ending.code != 0 ? WHY_BARE_FAILS : bare->leaves != 0 ? WHY_LEAVES : WHYS;
     case END_SIGNALLED: return WHY_BARE_FAILS;
     case END_TIMED_OUT: return WHY_BARE_HANGS;
     case END_TERMINAL: return WHY_TERMINAL;
@@ -104,6 +105,8 @@ static struct answer decide(const struct evidence *evidence)
         return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
     if (!evidence->interrupted && evidence->observed->processes == 0)
         return say(WORD_CANNOT_TELL, evidence->said != NULL ? WHY_NOT_IN_FORCE : WHY_NO_CUDA);
+    if (evidence->policy->leaves != 0)
+        return say(WORD_CANNOT_TELL, WHY_LEAVES);
     if (evidence->policy->thing != NULL)
         return differs(evidence);
     if (is_proven_wrong(evidence))

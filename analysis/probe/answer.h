@@ -23,6 +23,7 @@ struct facts {
     struct ending ending; /* the first that is not bare's; if there is none, the first */
     bool ended_unlike;
     unsigned ended_round;
+    unsigned leaves;              /* runs that left processes in the background */
     const char *thing;            /* what differs: "standard output", a file's name; NULL: nothing */
     struct difference difference; /* the first of them */
     bool by_command;              /* --compare said so, not a line */
@@ -84,6 +85,7 @@ enum why {
     WHY_BARE_FAILS,
     WHY_BARE_HANGS,
     WHY_TERMINAL,
+    WHY_LEAVES, /* processes in the background, whose work nobody has seen */
     WHY_NOT_COMPARABLE,
     WHY_OBSERVE_TOO, /* under observe, which moves nothing, output differs as well */
     WHY_NO_CUDA,

@@ -181,6 +181,16 @@ static void add_not_comparable(struct line *line, const struct comparable *compa
     }
 }
 
+static void add_leaves(struct line *line, const struct evidence *evidence)
+{
+    if (evidence->bare->leaves != 0)
+        line_add(line, "the bare program itself");
+    else
+        line_add(line, "under %s the program", evidence->policy->name);
+    line_add(line, " leaves processes behind, which were there %s after its end: give a command that waits for them",
+             text_ns(CHILD_REST_NS).text);
+}
+
 static void add_cannot_tell(struct line *line, const struct answer *answer, const struct evidence *evidence)
 {
     const struct facts *bare = evidence->bare, *policy = evidence->policy;
@@ -195,6 +205,7 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
     case WHY_BARE_FAILS:
     case WHY_BARE_HANGS:
     case WHY_TERMINAL: line_add(line, "the bare program itself %s", ending_words(bare->ending, bare->limit_ns).text); break;
+    case WHY_LEAVES: add_leaves(line, evidence); break;
     case WHY_NOT_COMPARABLE: add_not_comparable(line, &evidence->comparable); break;
     case WHY_OBSERVE_TOO:
         line_add(line, "%s differs under %s, but under observe, too, which moves nothing", policy->thing, policy->name);

@@ -193,6 +193,7 @@ static void compare_variant(struct probe *probe, size_t at)
             facts->ended_round = run->round;
         }
         facts->ended_unlike |= !well;
+        facts->leaves += run->leaves;
         bool looked_at = at != VARIANT_BARE && (run->ending.end == END_EXITED || run->ending.end == END_SIGNALLED);
         bool alike = !looked_at || compare_run(probe, at, run);
         facts->unlike += !well || !alike;

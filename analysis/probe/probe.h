@@ -26,6 +26,7 @@ enum {
 struct run {
     unsigned round; /* 0 warms up, is recorded, and does not count for times */
     struct ending ending;
+    bool leaves; /* processes in the background: what it did is not known whole */
     uint64_t ns;
     uint64_t cuda_ns; /* of that, from the first launch or copy to the last call's return; 0: not known */
 };

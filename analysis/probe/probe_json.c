@@ -105,6 +105,7 @@ static json_t *variant_json(const struct variant *variant)
     set(out, "times", times_json(&variant->facts.times));
     set(out, "cuda_times", times_json(&variant->facts.cuda));
     set(out, "unlike_bare", value_number(variant->facts.unlike));
+    set(out, "left_processes", value_number(variant->facts.leaves));
     set(out, "difference", difference(&variant->facts));
     set(out, "numbers_outside_of_bare", value_number(variant->facts.outside.outside));
     set(out, "runs", runs(variant));

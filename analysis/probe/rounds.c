@@ -107,7 +107,7 @@ static bool keep_run(struct variant *variant, unsigned round, struct ran ran, ui
 {
     if (!TABLE_ADD(&variant->runs))
         return false;
-    *TABLE_LAST(&variant->runs) = (struct run){round, ran.ending, ran.ns, cuda_ns};
+    *TABLE_LAST(&variant->runs) = (struct run){round, ran.ending, ran.leaves, ran.ns, cuda_ns};
     return true;
 }
 
@@ -160,8 +160,8 @@ static bool bare_is_fine(const struct probe *probe)
     const struct variant *bare = &probe->variants[VARIANT_BARE];
     if (bare->runs.count == 0)
         return false;
-    const struct ending *last = &TABLE_LAST(&bare->runs)->ending;
-    return last->end == END_EXITED && last->code == 0;
+    const struct run *last = TABLE_LAST(&bare->runs);
+    return last->ending.end == END_EXITED && last->ending.code == 0 && !last->leaves;
 }
 
 static bool run_round(struct probe *probe, unsigned round, unsigned *done, char *error)
@@ -243,7 +243,8 @@ static void compare(struct probe *probe)
 /* Whether anything is to be gained from going on. */
 static bool goes_on(const struct probe *probe)
 {
-    return !probe->interrupted && !probe->variants[VARIANT_BARE].facts.ended_unlike;
+    const struct facts *bare = &probe->variants[VARIANT_BARE].facts;
+    return !probe->interrupted && !bare->ended_unlike && !bare->leaves;
 }
 
 bool probe_run(struct probe *probe, char *error)

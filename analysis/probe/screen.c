@@ -232,6 +232,13 @@ static void put_outside(const struct facts *facts, struct text_sink *sink)
                 facts->outside_thing, found->outside_text);
 }
 
+static void put_leaves(const struct facts *facts, struct text_sink *sink)
+{
+    if (facts->leaves != 0)
+        sink_printf(sink, "  Under %s %u of %s left processes behind, which were there %s later.\n", facts->name,
+                    facts->leaves, text_plural(facts->runs, "run").text, text_ns(CHILD_REST_NS).text);
+}
+
 static void put_compared(const struct probe *probe, struct text_sink *sink)
 {
     sink_printf(sink, "\nCompared, of the warm-up and %s: exit status and\n", text_plural(probe->done, "round").text);
@@ -239,6 +246,8 @@ static void put_compared(const struct probe *probe, struct text_sink *sink)
         put_thing(probe, thing, sink);
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
         put_outside(&probe->variants[i].facts, sink);
+    for (size_t i = VARIANT_NONE; i < probe->count; i++)
+        put_leaves(&probe->variants[i].facts, sink);
     if (probe->controls != 0)
         sink_printf(sink, "  Output differed, so bare ran %s more, to learn what varies by itself.\n",
                     text_plural(probe->controls, "time").text);
@@ -248,7 +257,7 @@ void probe_screen(const struct probe *probe, bool stands, struct text_sink *sink
 {
     const struct facts *bare = &probe->variants[VARIANT_BARE].facts;
     put_answers(probe, sink);
-    if (bare->ended_unlike || bare->runs == 0) {
+    if (bare->ended_unlike || bare->leaves != 0 || bare->runs == 0) {
         put_last_words(probe, sink);
         put_end(probe, stands, sink);
         return;

@@ -422,6 +422,22 @@ TEST(Answer, NotComparable)
     EXPECT_EQ(WORD_DO_NOT, answer_of(&one.Evidence()).word) << "a crash needs no comparing";
 }
 
+TEST(Answer, WhatGoesOnInTheBackgroundWasNotCompared)
+{
+    Case one;
+    one.policy.leaves = 1;
+    one.Differs(one.policy);
+    one.Says(WORD_CANNOT_TELL, WHY_LEAVES, 3,
+             "can't tell: under guarded the program leaves processes behind, which were there 1.00 s after its end: give a "
+             "command that waits for them");
+    one.bare.leaves = 1;
+    one.Says(WORD_CANNOT_TELL, WHY_LEAVES, 3,
+             "can't tell: the bare program itself leaves processes behind, which were there 1.00 s after its end: give a "
+             "command that waits for them");
+    one.bare.ending = {END_EXITED, 4};
+    EXPECT_EQ(WHY_BARE_FAILS, answer_of(&one.Evidence()).why);
+}
+
 TEST(Answer, NothingSeen)
 {
     Case one;

@@ -352,6 +352,22 @@ TEST_F(ProbeTest, BareFails)
     EXPECT_TRUE(Begins(ran, "can't tell: the bare program itself ends by signal 11 (")) << ran;
 }
 
+TEST_F(ProbeTest, WhatGoesOnInTheBackgroundIsNotCalledRight)
+{
+    std::string app = "'" + Subject() + "' alone";
+    Outcome ran = Run({"--rounds", "1"}, {"/bin/sh", "-c", app + "; sleep 30 &"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_EQ("can't tell: the bare program itself leaves processes behind, which were there 1.00 s after its end: give a "
+              "command that waits for them\n",
+              ran.out);
+    ran = Run({"--rounds", "1"}, {"/bin/sh", "-c", app + "; [ \"$PTDS_POLICY\" != guarded ] || sleep 30 &"});
+    EXPECT_EQ(3, ran.exit) << ran;
+    EXPECT_TRUE(Begins(ran, "can't tell: under guarded the program leaves processes behind, ")) << ran;
+    EXPECT_TRUE(Has(ran, "  Under guarded 2 of 2 runs left processes behind, which were there 1.00 s later.\n")) << ran;
+    ran = Run({"--rounds", "1"}, {"/bin/sh", "-c", "{ sleep 0.1; " + app + "; } &"});
+    EXPECT_EQ(0, ran.exit) << "one that ends soon is waited for: " << ran;
+}
+
 TEST_F(ProbeTest, CrashUnderThePolicy)
 {
     Outcome ran = RunSubject({}, {"crash", "guarded"});

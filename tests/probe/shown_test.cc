@@ -102,7 +102,7 @@ protected:
         variant &variant = Of(name);
         unsigned round = static_cast<unsigned>(variant.runs.count);
         variant.runs.items = static_cast<struct run *>(realloc(variant.runs.items, (round + 1) * sizeof(struct run)));
-        variant.runs.items[variant.runs.count++] = {round, ended, static_cast<uint64_t>(ms * MS),
+        variant.runs.items[variant.runs.count++] = {round, ended, false, static_cast<uint64_t>(ms * MS),
                                                     static_cast<uint64_t>(cuda_ms * MS)};
         variant.runs.room = variant.runs.count;
         const std::string texts[] = {said.out, said.err, said.file};
