@@ -51,20 +51,31 @@ static enum why of_bare(const struct facts *bare)
     }
 }
 
+/* What observe or none did to the program, which change no order, another policy need not have done. */
+const struct facts *answer_too(const struct evidence *evidence)
+{
+    const struct facts *unmoved[] = {evidence->observe, evidence->none};
+    for (unsigned i = 0; i < sizeof unmoved / sizeof unmoved[0]; i++)
+        if (evidence->policy->ended_unlike ? unmoved[i]->ended_unlike : unmoved[i]->thing != NULL)
+            return unmoved[i];
+    return NULL;
+}
+
 static struct answer ended_otherwise(const struct evidence *evidence)
 {
     if (evidence->policy->ending.end == END_NOT_STARTED)
         return say(WORD_CANNOT_TELL, WHY_NOT_STARTED);
+    if (answer_too(evidence) != NULL)
+        return say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO);
     return say(WORD_DO_NOT, evidence->policy->ending.end == END_TIMED_OUT ? WHY_HANGS : WHY_ENDING);
 }
 
-/* What observe did to the program, which changes no order, another policy need not have done. One bare run teaches nothing
- * of what varies by itself. */
+/* One bare run teaches nothing of what varies by itself. */
 static struct answer differs(const struct evidence *evidence)
 {
     if (evidence->bare_runs < 2)
         return say(WORD_CANNOT_TELL, WHY_INTERRUPTED);
-    return evidence->observe->thing != NULL ? say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO) : say(WORD_DO_NOT, WHY_OUTPUT);
+    return answer_too(evidence) != NULL ? say(WORD_CANNOT_TELL, WHY_OBSERVE_TOO) : say(WORD_DO_NOT, WHY_OUTPUT);
 }
 
 /* The record of this policy's own run proves what the output of few runs does not show. */

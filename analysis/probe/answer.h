@@ -87,7 +87,7 @@ enum why {
     WHY_TERMINAL,
     WHY_LEAVES, /* processes in the background, whose work nobody has seen */
     WHY_NOT_COMPARABLE,
-    WHY_OBSERVE_TOO, /* under observe, which moves nothing, output differs as well */
+    WHY_OBSERVE_TOO, /* under observe or none, which move nothing, output or the ending differs as well */
     WHY_NO_CUDA,
     WHY_NOT_IN_FORCE,
     WHY_INTERRUPTED,
@@ -108,6 +108,9 @@ struct answer {
 };
 
 struct answer answer_of(const struct evidence *evidence);
+
+/* Of the variants that move nothing, one that differs from bare in what the policy differs in; NULL: none does. */
+const struct facts *answer_too(const struct evidence *evidence);
 
 /* Right, or slower: not where something else is wrong. */
 bool answer_tells_times(const struct answer *answer);

@@ -181,6 +181,25 @@ static void add_not_comparable(struct line *line, const struct comparable *compa
     }
 }
 
+static void add_bare_ending(struct line *line, const struct facts *bare)
+{
+    line_add(line, "the bare program itself %s", ending_words(bare->ending, bare->limit_ns).text);
+    if (bare->unlike < bare->runs)
+        line_add(line, " in %u of %u runs", bare->unlike, bare->runs);
+}
+
+static void add_too(struct line *line, const struct evidence *evidence)
+{
+    const struct facts *policy = evidence->policy, *too = answer_too(evidence);
+    if (!policy->ended_unlike)
+        line_add(line, "%s differs under %s, but under %s, too, which moves nothing", policy->thing, policy->name,
+                 too->name);
+    else
+        line_add(line, "it %s under %s, but it %s under %s, too, which moves nothing",
+                 ending_words(policy->ending, policy->limit_ns).text, policy->name,
+                 ending_words(too->ending, too->limit_ns).text, too->name);
+}
+
 static void add_leaves(struct line *line, const struct evidence *evidence)
 {
     if (evidence->bare->leaves != 0)
@@ -204,12 +223,10 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
         /* FALLTHROUGH */
     case WHY_BARE_FAILS:
     case WHY_BARE_HANGS:
-    case WHY_TERMINAL: line_add(line, "the bare program itself %s", ending_words(bare->ending, bare->limit_ns).text); break;
+    case WHY_TERMINAL: add_bare_ending(line, bare); break;
     case WHY_LEAVES: add_leaves(line, evidence); break;
     case WHY_NOT_COMPARABLE: add_not_comparable(line, &evidence->comparable); break;
-    case WHY_OBSERVE_TOO:
-        line_add(line, "%s differs under %s, but under observe, too, which moves nothing", policy->thing, policy->name);
-        break;
+    case WHY_OBSERVE_TOO: add_too(line, evidence); break;
     case WHY_NO_CUDA:
         line_add(line, "no CUDA call was seen: the program makes none, or a preloaded library does not reach it");
         break;

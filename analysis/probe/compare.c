@@ -176,7 +176,7 @@ static bool ended_well(const struct run *run)
 bool probe_differs(const struct probe *probe)
 {
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
-        if (probe->variants[i].facts.thing != NULL && !probe->variants[i].facts.ended_unlike)
+        if (probe->variants[i].facts.thing != NULL || probe->variants[i].facts.ended_unlike)
             return true;
     return false;
 }

@@ -204,10 +204,11 @@ static bool run_rounds(struct probe *probe, unsigned from, unsigned *done, char 
     return true;
 }
 
-/* As many bare runs more as there were rounds. What is slow to vary, as a date, or varies now and then, shows in them. */
+/* As many bare runs more as there were rounds. What is slow to vary, as a date, or varies or fails now and then, shows in
+ * them. */
 static bool run_controls(struct probe *probe, unsigned done, char *error)
 {
-    for (unsigned i = 0; i < probe->rounds && !probe->interrupted; i++) {
+    for (unsigned i = 0; i < probe->rounds && !probe->interrupted && bare_is_fine(probe); i++) {
         if (!run_one(probe, VARIANT_BARE, probe->rounds + 1 + i, done, error))
             return false;
         probe->controls += !probe->interrupted;

@@ -239,6 +239,14 @@ static void put_leaves(const struct facts *facts, struct text_sink *sink)
                     facts->leaves, text_plural(facts->runs, "run").text, text_ns(CHILD_REST_NS).text);
 }
 
+static bool ends_otherwise(const struct probe *probe)
+{
+    for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
+        if (probe->variants[i].facts.ended_unlike)
+            return true;
+    return false;
+}
+
 static void put_compared(const struct probe *probe, struct text_sink *sink)
 {
     sink_printf(sink, "\nCompared, of the warm-up and %s: exit status and\n", text_plural(probe->done, "round").text);
@@ -249,7 +257,8 @@ static void put_compared(const struct probe *probe, struct text_sink *sink)
     for (size_t i = VARIANT_NONE; i < probe->count; i++)
         put_leaves(&probe->variants[i].facts, sink);
     if (probe->controls != 0)
-        sink_printf(sink, "  Output differed, so bare ran %s more, to learn what varies by itself.\n",
+        sink_printf(sink, "  %s, so bare ran %s more, to learn what varies by itself.\n",
+                    ends_otherwise(probe) ? "An ending differed" : "Output differed",
                     text_plural(probe->controls, "time").text);
 }
 

@@ -103,6 +103,8 @@ struct Case {
     {
         bare.name = "bare";
         policy.name = "guarded";
+        none.name = "none";
+        observe.name = "observe";
         bare.runs = observe.runs = policy.runs = 4;
         bare.ending = observe.ending = policy.ending = {END_EXITED, 0};
         bare.times = observe.times = Times({100, 101, 102});
@@ -352,6 +354,11 @@ TEST(Answer, OutputThatDiffersUnderObserveTooProvesNothing)
     one.Differs(one.observe);
     one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
              "can't tell: standard output differs under guarded, but under observe, too, which moves nothing");
+    one.observe.thing = nullptr;
+    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why);
+    one.Differs(one.none);
+    one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
+             "can't tell: standard output differs under guarded, but under none, too, which moves nothing");
 }
 
 TEST(Answer, EndsOtherwise)
@@ -368,6 +375,20 @@ TEST(Answer, EndsOtherwise)
     one.policy.ending = {END_TIMED_OUT, 0};
     one.policy.limit_ns = 12000 * MS;
     one.Says(WORD_DO_NOT, WHY_HANGS, 1, "do not use guarded: it hangs: no end in 12.00 s, bare ended");
+    one.observe.ended_unlike = true;
+    one.observe.ending = {END_EXITED, 3};
+    one.Says(
+        WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
+        "can't tell: it does not end in 12.00 s under guarded, but it ends with status 3 under observe, too, which moves "
+        "nothing");
+    std::swap(one.observe, one.none);
+    std::swap(one.observe.name, one.none.name);
+    one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
+             "can't tell: it does not end in 12.00 s under guarded, but it ends with status 3 under none, too, which moves "
+             "nothing");
+    one.none.ended_unlike = false;
+    one.Differs(one.none);
+    EXPECT_EQ(WHY_HANGS, answer_of(&one.Evidence()).why) << "other output is no hang";
     one.policy.ending = {END_NOT_STARTED, ENOENT};
     one.Says(WORD_CANNOT_TELL, WHY_NOT_STARTED, 2,
              "can't tell: under guarded the program cannot be started: No such file or directory");
@@ -390,6 +411,9 @@ TEST(Answer, BareItself)
 {
     Case one;
     one.bare.ending = {END_EXITED, 4};
+    one.bare.unlike = 1;
+    one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends with status 4 in 1 of 4 runs");
+    one.bare.unlike = one.bare.runs;
     one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends with status 4");
     one.bare.ending = {END_SIGNALLED, SIGABRT};
     one.Says(WORD_CANNOT_TELL, WHY_BARE_FAILS, 3, "can't tell: the bare program itself ends by signal 6 (Aborted)");
