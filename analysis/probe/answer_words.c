@@ -125,7 +125,9 @@ static void add_difference(struct line *line, const struct facts *facts)
     if (strcmp(facts->thing, "standard output") != 0)
         line_add(&of, " of %.60s", facts->thing);
     line_add(line, "output differs in %u of %u rounds, because ", facts->unlike, facts->runs);
-    if (facts->by_command)
+    if (difference->absent)
+        line_add(line, "%.60s was %s", facts->thing, difference->other_ends ? "not written" : "written, by bare not");
+    else if (facts->by_command)
         line_add(line, "--compare says so%s", of.text);
     else if (difference->line == 0)
         line_add(line, "byte %llu%s is not the same", (unsigned long long)difference->offset, of.text);

@@ -172,6 +172,7 @@ static json_t *things(const struct probe *probe)
         set(one, "what", value_text(probe_thing_name(probe, i)));
         set(one, "varies",
             words[probe->learnt[i].varies] != NULL ? value_text(words[probe->learnt[i].varies]) : json_null());
+        set(one, "first_run_differs", json_boolean(probe->learnt[i].first_apart));
         set(one, "numbers_left_out", value_number(probe->learnt[i].list.count));
         json_array_append_new(out, one);
     }

@@ -263,7 +263,9 @@ static void learn_from(struct learnt *learnt, struct bytes first, struct bytes o
 
 void learn(struct learnt *learnt, const struct bytes *texts, size_t count)
 {
-    *learnt = (struct learnt){.texts = (unsigned)count};
+    *learnt = (struct learnt){.texts = (unsigned)count, .empty = true};
+    for (size_t i = 0; i < count; i++)
+        learnt->empty &= texts[i].size == 0;
     for (size_t i = 1; i < count && learnt->varies == VARIES_NOT; i++)
         if (!equal(texts[0], texts[i]))
             learn_from(learnt, texts[0], texts[i]);
@@ -274,6 +276,35 @@ void learnt_free(struct learnt *learnt)
     id_map_free(&learnt->masks);
     free(learnt->list.items);
     *learnt = (struct learnt){0};
+}
+
+void learn_but_first(struct learnt *learnt, const struct bytes *texts, size_t count)
+{
+    struct learnt later = {0};
+    learn(learnt, texts, count);
+    if (learnt->varies == VARIES_NOT || count < 3)
+        return;
+    learn(&later, texts + 1, count - 1);
+    if (later.varies != VARIES_NOT) {
+        learnt_free(&later);
+        return;
+    }
+    later.first_apart = true;
+    later.first_varies = learnt->varies;
+    later.first_line = learnt->line;
+    later.out_of_memory |= learnt->out_of_memory;
+    learnt_free(learnt);
+    *learnt = later;
+}
+
+bool alike(struct bytes one, struct bytes other)
+{
+    struct learnt learnt = {0};
+    const struct bytes texts[] = {one, other};
+    learn(&learnt, texts, 2);
+    bool same = learnt.varies == VARIES_NOT;
+    learnt_free(&learnt);
+    return same;
 }
 
 static struct difference at_line(size_t line, const struct bytes *bare, const struct bytes *other)

@@ -42,11 +42,21 @@ struct learnt {
     enum varies varies;
     size_t line; /* where it varies; 0: the whole */
     unsigned texts;
+    bool empty; /* all of them are */
+    /* The first text differs in more than numbers, as of a run that fills a cache, and the others do not: it is left out,
+     * and what it varies in is here. */
+    bool first_apart;
+    enum varies first_varies;
+    size_t first_line;
     bool out_of_memory;
 };
 
 /* From the outputs of all bare runs, at least one. learnt_free in either case. */
 void learn(struct learnt *learnt, const struct bytes *texts, size_t count);
+/* The same, where the first may be apart from at least two that agree. Other outputs are then held against the second. */
+void learn_but_first(struct learnt *learnt, const struct bytes *texts, size_t count);
+/* Two outputs that differ in numbers at most. */
+bool alike(struct bytes one, struct bytes other);
 void learnt_free(struct learnt *learnt);
 
 /* The first place where two outputs differ. */
@@ -56,6 +66,7 @@ struct difference {
     uint64_t offset;            /* of what is no text */
     char bare[96], other[96];   /* these lines, cleaned and cut; empty: there is none */
     bool bare_ends, other_ends; /* this one has no such line */
+    bool absent;                /* that one is no file at all */
     /* Numbers left out that lie far from where they lay in the bare runs: a time, or a result that varies and is wrong. */
     size_t outside;
     size_t outside_line; /* of the first */

@@ -48,6 +48,8 @@ static void put_thing(const struct probe *probe, size_t thing, struct text_sink 
     else
         line_add(&line, "compared byte for byte%s",
                  learnt->texts < 2 ? "; one bare run teaches nothing of what varies" : "");
+    if (learnt->first_apart && learnt->varies == VARIES_NOT)
+        line_add(&line, "; the first run %s something else", thing >= THING_FILES ? "wrote" : "printed");
     put_line(sink, "  ", &line);
 }
 

@@ -141,6 +141,37 @@ TEST(Same, WhatVariesOtherwiseIsNotComparable)
     EXPECT_EQ(VARIES_NOT, Learnt({std::string("a\0b", 3), std::string("a\0b", 3)}).what.varies);
 }
 
+TEST(Same, TheFirstMayBeApartFromOthersThatAgree)
+{
+    auto learnt_of = [&](std::vector<std::string> runs) {
+        std::vector<bytes> texts;
+        for (const std::string &run : runs)
+            texts.push_back(Bytes(run));
+        learnt what = {};
+        learn_but_first(&what, texts.data(), texts.size());
+        return what;
+    };
+    learnt what = learnt_of({"building cache\nt 1\n", "t 2\n", "t 3\n"});
+    EXPECT_EQ(VARIES_NOT, what.varies);
+    EXPECT_TRUE(what.first_apart);
+    EXPECT_EQ(VARIES_LINES, what.first_varies);
+    EXPECT_EQ(1u, what.list.count);
+    EXPECT_FALSE(differ(&what, Bytes("t 2\n"), Bytes("t 9\n")).differs);
+    learnt_free(&what);
+    for (const auto &runs : std::vector<std::vector<std::string>>{
+             {"a\n", "b\n"}, {"a\n", "b\n", "a\n"}, {"a\n", "a\n", "b\n"}, {"a\n", "b\n", "b\n", "c\n"}}) {
+        what = learnt_of(runs);
+        EXPECT_EQ(VARIES_WORDS, what.varies) << runs.size();
+        EXPECT_FALSE(what.first_apart) << runs.size();
+        learnt_free(&what);
+    }
+    what = learnt_of({"a 1\n", "a 2\n", "a 2\n"});
+    EXPECT_FALSE(what.first_apart) << "a number";
+    learnt_free(&what);
+    EXPECT_TRUE(alike(Bytes("a 1\n"), Bytes("a 2\n")));
+    EXPECT_FALSE(alike(Bytes("a 1\n"), Bytes("b 1\n")));
+}
+
 TEST(Same, BytesThatAreNoText)
 {
     Learnt one({std::string("a\0b1", 4)});

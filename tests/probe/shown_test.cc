@@ -288,6 +288,46 @@ TEST_F(ProbeShown, FilesThatAreNotWritten)
     Is("not-written");
 }
 
+TEST_F(ProbeShown, AFileThatAPolicyDoesNotWrite)
+{
+    AddFile();
+    Said nothing = {"done\n", ""};
+    nothing.writes = false;
+    for (const char *name : {"bare", "none", "observe"})
+        Rounds(name, {50, 50, 50, 51}, 0.5, {"done\n", "", ""}); /* an empty one */
+    Rounds("guarded", {50, 50, 50, 51}, 0.5, nothing);
+    Recorded("observe", {alone});
+    Recorded("guarded", {alone});
+    Is("absent");
+}
+
+TEST_F(ProbeShown, TheFirstRunPrintsSomethingElse)
+{
+    AddFile();
+    Run("bare", 90, 0, {"building cache\nsum 5\n", "", "cold\n"});
+    for (double ms : {50, 50, 51})
+        Run("bare", ms, 0, {"sum 5\n", "", "warm\n"});
+    for (const char *name : {"none", "observe", "guarded"})
+        Rounds(name, {50, 50, 50, 51}, 0.5, {"sum 5\n", "", "warm\n"});
+    Recorded("observe", {alone});
+    Recorded("guarded", {alone});
+    Is("first-apart");
+}
+
+/* ... and a later one the same. */
+TEST_F(ProbeShown, WhatTheFirstRunPrintsComesAgain)
+{
+    for (const char *line : {"a\n", "b\n", "b\n", "b\n"})
+        Run("bare", 50, 0, {line});
+    for (const char *name : {"none", "observe"})
+        Rounds(name, {50, 50, 50, 51}, 0.5, {"b\n"});
+    for (const char *line : {"b\n", "a\n", "b\n", "b\n"})
+        Run("guarded", 50, 0, {line});
+    Recorded("observe", {alone});
+    Recorded("guarded", {alone});
+    Is("first-again");
+}
+
 TEST_F(ProbeShown, NothingIsPrinted)
 {
     for (const char *name : {"bare", "none", "observe", "guarded"})
