@@ -164,14 +164,17 @@ static bool bare_is_fine(const struct probe *probe)
     return last->ending.end == END_EXITED && last->ending.code == 0 && !last->leaves;
 }
 
+/* The warm-up begins with bare, each round after it with the next one: what comes later in a round finds a warmer or a more
+ * throttled machine, and must not always be the same. */
 static bool run_round(struct probe *probe, unsigned round, unsigned *done, char *error)
 {
     for (size_t i = 0; i < probe->count && !probe->interrupted; i++, (*done)++) {
-        if (probe->variants[i].given_up)
+        size_t at = (i + round) % probe->count;
+        if (probe->variants[at].given_up)
             continue;
-        if (!run_one(probe, i, round, *done, error))
+        if (!run_one(probe, at, round, *done, error))
             return false;
-        if (i == VARIANT_BARE && !probe->interrupted && !bare_is_fine(probe))
+        if (at == VARIANT_BARE && !probe->interrupted && !bare_is_fine(probe))
             return true;
     }
     return true;
