@@ -29,15 +29,19 @@ struct facts {
     bool by_command;              /* --compare said so, not a line */
     struct difference outside;    /* of the first run with numbers left out that lie far from bare's */
     const char *outside_thing;
-    unsigned round;     /* where */
-    struct times times; /* of the rounds that count */
-    struct times cuda;  /* of them, of the CUDA work; counts none where that is not known */
-    uint64_t limit_ns;  /* END_TIMED_OUT */
+    struct difference
+        far; /* of the rounds that count, the one whose numbers left out lie farthest from all that moves nothing */
+    const char *far_thing; /* NULL: none do */
+    unsigned round;        /* where */
+    struct times times;    /* of the rounds that count */
+    struct times cuda;     /* of them, of the CUDA work; counts none where that is not known */
+    uint64_t limit_ns;     /* END_TIMED_OUT */
 };
 
 /* What could be compared at all, learnt from the bare runs. */
 struct comparable {
     bool nothing_printed; /* only the exit status could be compared */
+    bool no_number;       /* what is printed has numbers, and all of them vary */
     const char *thing;    /* what should have been compared and could not; NULL: all could */
     enum varies varies;
     size_t line;
@@ -88,6 +92,8 @@ enum why {
     WHY_LEAVES, /* processes in the background, whose work nobody has seen */
     WHY_NOT_COMPARABLE,
     WHY_OBSERVE_TOO, /* under observe or none, which move nothing, output or the ending differs as well */
+    WHY_TIME,        /* what differs has a unit of time */
+    WHY_FAR,         /* what varies by itself lies far from where it did, and is no time */
     WHY_NO_CUDA,
     WHY_NOT_IN_FORCE,
     WHY_INTERRUPTED,

@@ -98,7 +98,7 @@ static void add_times(struct line *line, const struct answer *answer, const stru
 static void add_right(struct line *line, const struct evidence *evidence)
 {
     line_add(line, "right under %s%s; ", evidence->policy->name,
-             evidence->comparable.nothing_printed ? ", by its exit status alone" : "");
+             evidence->comparable.nothing_printed || evidence->comparable.no_number ? ", by its exit status alone" : "");
 }
 
 static void add_no_gain(struct line *line, const struct evidence *evidence)
@@ -165,6 +165,7 @@ static void add_not_comparable(struct line *line, const struct comparable *compa
         [VARIES_LINES] = "varies in its number of lines",
         [VARIES_TOKENS] = "varies in its number of words",
         [VARIES_WORDS] = "varies in more than numbers",
+        [VARIES_HASHES] = "varies in a hexadecimal number, which is no time,",
     };
     if (comparable->broken) {
         line_add(line, "--compare %s", ending_words(comparable->ending, 0).text);
@@ -212,6 +213,13 @@ static void add_leaves(struct line *line, const struct evidence *evidence)
              text_ns(CHILD_REST_NS).text);
 }
 
+static void add_time(struct line *line, const struct facts *policy)
+{
+    const struct difference *difference = &policy->difference;
+    line_add(line, "line %zu of %.60s looks like a time (\"%.*s\", bare \"%.*s\"): give --compare CMD", difference->line,
+             policy->thing, LINE_TEXT, difference->other, LINE_TEXT, difference->bare);
+}
+
 static void add_cannot_tell(struct line *line, const struct answer *answer, const struct evidence *evidence)
 {
     const struct facts *bare = evidence->bare, *policy = evidence->policy;
@@ -227,6 +235,12 @@ static void add_cannot_tell(struct line *line, const struct answer *answer, cons
     case WHY_BARE_HANGS:
     case WHY_TERMINAL: add_bare_ending(line, bare); break;
     case WHY_LEAVES: add_leaves(line, evidence); break;
+    case WHY_TIME: add_time(line, policy); break;
+    case WHY_FAR:
+        line_add(line,
+                 "line %zu of %.60s has a number far from bare's, and the pace is the same: \"%s\"; give --compare CMD",
+                 policy->far.far_line, policy->far_thing, policy->far.far_text);
+        break;
     case WHY_NOT_COMPARABLE: add_not_comparable(line, &evidence->comparable); break;
     case WHY_OBSERVE_TOO: add_too(line, evidence); break;
     case WHY_NO_CUDA:

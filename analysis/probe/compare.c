@@ -37,6 +37,7 @@ static void cannot_compare(struct probe *probe, size_t thing, struct comparable 
     if (probe->comparable.thing != NULL)
         return;
     why.nothing_printed = probe->comparable.nothing_printed;
+    why.no_number = probe->comparable.no_number;
     why.thing = probe_thing_name(probe, thing);
     probe->comparable = why;
 }
@@ -130,9 +131,26 @@ static void learn_by_command(struct probe *probe, size_t thing)
     cannot_compare(probe, thing, (struct comparable){.by_command = true});
 }
 
+/* What moves nothing teaches, too, how far a number goes that varies by itself. */
+static void learn_unmoved(struct probe *probe, size_t thing)
+{
+    struct learnt *learnt = &probe->learnt[thing];
+    if (learnt->varies != VARIES_NOT || learnt->list.count == 0)
+        return;
+    struct view bare = view_of(probe, VARIANT_BARE, reference(probe, thing), thing);
+    for (size_t variant = VARIANT_NONE; variant <= VARIANT_OBSERVE; variant++)
+        for (size_t i = 0; i < probe->variants[variant].runs.count; i++) {
+            struct view other = view_of(probe, variant, probe->variants[variant].runs.items[i].round, thing);
+            learn_range(learnt, bare.bytes, other.bytes);
+            view_close(&other);
+        }
+    view_close(&bare);
+}
+
 static void learn_all(struct probe *probe)
 {
     bool nothing = true;
+    size_t left_out = 0, kept = 0;
     for (size_t thing = 0; thing < probe_things(probe); thing++) {
         struct learnt *learnt = &probe->learnt[thing];
         size_t missing = 0;
@@ -144,8 +162,14 @@ static void learn_all(struct probe *probe)
             learn_by_command(probe, thing);
         else if (learnt->varies != VARIES_NOT && answers(probe, thing))
             cannot_compare(probe, thing, (struct comparable){.varies = learnt->varies, .line = learnt->line});
+        if (answers(probe, thing)) {
+            left_out += learnt->list.count;
+            kept += learnt->list.count != 0 ? learnt->kept : !learnt->empty; /* byte for byte */
+        }
+        learn_unmoved(probe, thing);
     }
     probe->comparable.nothing_printed = nothing;
+    probe->comparable.no_number = left_out != 0 && kept == 0;
 }
 
 /* A run that differs from the later bare ones as the first bare one did has shown nothing but what bare did, too. */
@@ -202,27 +226,55 @@ static struct difference differ_at(struct probe *probe, size_t variant, unsigned
     return out;
 }
 
+/* For times: neither the warm-up, nor what was run alone later. */
+static bool counts(const struct probe *probe, const struct run *run)
+{
+    return run->round != 0 && run->round <= probe->rounds;
+}
+
+static void note_outside(const struct probe *probe, struct facts *facts, const struct difference *found, size_t thing,
+                         const struct run *run)
+{
+    if (found->outside != 0 && facts->outside.outside == 0) {
+        facts->outside = *found;
+        facts->outside_thing = probe_thing_name(probe, thing);
+    }
+    if (counts(probe, run) && found->far_ns > facts->far.far_ns) {
+        facts->far = *found;
+        facts->far_thing = probe_thing_name(probe, thing);
+    }
+}
+
+/* The first one; but of times that differ the farthest, and anything else rather than these. */
+static bool tells_more(const struct facts *than, const struct difference *found)
+{
+    const struct difference *known = &than->difference;
+    return than->thing == NULL || (known->like_time && (!found->like_time || found->time_ns > known->time_ns));
+}
+
 /* True: this run is like the bare ones. */
 static bool compare_run(struct probe *probe, size_t at, const struct run *run)
 {
     struct facts *facts = &probe->variants[at].facts;
+    bool same = true;
     for (size_t thing = 0; thing < probe_things(probe); thing++) {
         struct difference difference = differ_at(probe, at, run->round, thing);
-        if (difference.outside != 0 && facts->outside.outside == 0) {
-            facts->outside = difference;
-            facts->outside_thing = probe_thing_name(probe, thing);
-        }
+        note_outside(probe, facts, &difference, thing, run);
         if (!difference.differs)
             continue;
-        if (facts->thing == NULL) {
+        if (!counts(probe, run))
+            difference.time_ns = 0; /* a run that is recorded takes its time */
+        if (tells_more(facts, &difference)) {
             facts->thing = probe_thing_name(probe, thing);
             facts->difference = difference;
             facts->by_command = probe_by_command(probe, thing) && !difference.absent;
             facts->round = run->round;
         }
-        return false;
+        same = false;
+        if (!difference.like_time)
+            break;
     }
-    return true;
+    return same;
 }
 
 static bool ended_well(const struct run *run)
@@ -255,12 +307,6 @@ static void compare_variant(struct probe *probe, size_t at)
         bool alike = !looked_at || compare_run(probe, at, run);
         facts->unlike += !well || !alike;
     }
-}
-
-/* For times: neither the warm-up, nor what was run alone later. */
-static bool counts(const struct probe *probe, const struct run *run)
-{
-    return run->round != 0 && run->round <= probe->rounds;
 }
 
 static void take_times(struct probe *probe, struct variant *variant)

@@ -69,6 +69,7 @@ static json_t *difference(const struct facts *facts)
     set(out, "what", value_text(facts->thing));
     set(out, "round", value_number(facts->round));
     set(out, "line", has_line ? value_number(found->line) : json_null());
+    set(out, "looks_like_a_time", json_boolean(found->like_time));
     set(out, "bare", has_line && !found->bare_ends ? value_text(found->bare) : json_null());
     set(out, "other", has_line && !found->other_ends ? value_text(found->other) : json_null());
     return out;
@@ -165,7 +166,8 @@ static json_t *answer(const struct variant *variant)
 
 static json_t *things(const struct probe *probe)
 {
-    static const char *const words[VARIES_STATES] = {NULL, "bytes", "lines", "words", "not only numbers"};
+    static const char *const words[VARIES_STATES] = {
+        NULL, "bytes", "lines", "words", "not only numbers", "hexadecimal numbers"};
     json_t *out = json_array();
     for (size_t i = 0; probe->learnt != NULL && i < probe_things(probe); i++) {
         json_t *one = json_object();

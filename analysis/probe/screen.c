@@ -68,13 +68,13 @@ static void put_difference(const struct facts *facts, struct text_sink *sink)
     sink_printf(sink, "    it is: %s\n", difference->other_ends ? "(no such line)" : difference->other);
 }
 
-/* Of a policy that is not to be used: where output differs first, and the two operations whose order is gone, if the record
- * of its own run knows of any. */
+/* Of a policy that is not to be used, or may not: where output differs first, and the two operations whose order is gone,
+ * if the record of its own run knows of any. */
 static void put_reason(const struct variant *variant, struct text_sink *sink)
 {
     const struct record *record = &variant->record;
     bool by_order = record->doubt != DOUBT_NONE && variant->evidence.observed->doubt < record->doubt;
-    if (variant->answer.word != WORD_DO_NOT && variant->answer.why != WHY_OBSERVE_TOO)
+    if (variant->answer.word != WORD_DO_NOT && variant->answer.why != WHY_OBSERVE_TOO && variant->answer.why != WHY_TIME)
         return;
     if (!has_lines(&variant->facts) && !by_order && variant->said.used == 0)
         return;
@@ -254,6 +254,8 @@ static void put_compared(const struct probe *probe, struct text_sink *sink)
     sink_printf(sink, "\nCompared, of the warm-up and %s: exit status and\n", text_plural(probe->done, "round").text);
     for (size_t thing = 0; probe->learnt != NULL && thing < probe_things(probe); thing++)
         put_thing(probe, thing, sink);
+    if (probe->comparable.no_number)
+        sink_printf(sink, "  No number is left to compare: those that vary may be all that there is of the result.\n");
     for (size_t i = VARIANT_FIRST_POLICY; i < probe->count; i++)
         put_outside(&probe->variants[i].facts, sink);
     for (size_t i = VARIANT_NONE; i < probe->count; i++)

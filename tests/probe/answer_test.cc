@@ -323,9 +323,12 @@ TEST(Answer, Slower)
 TEST(Answer, ByTheExitStatusAlone)
 {
     Case one;
-    one.all.comparable.nothing_printed = true;
-    one.Says(WORD_RIGHT, WHY_FASTER, 0,
-             "right under guarded, by its exit status alone; 2.0x faster (51.0 ms, bare 101.0 ms)");
+    for (bool printed : {false, true}) {
+        one.all.comparable.nothing_printed = !printed;
+        one.all.comparable.no_number = printed;
+        one.Says(WORD_RIGHT, WHY_FASTER, 0,
+                 "right under guarded, by its exit status alone; 2.0x faster (51.0 ms, bare 101.0 ms)");
+    }
 }
 
 TEST(Answer, OutputDiffers)
@@ -359,6 +362,57 @@ TEST(Answer, OutputThatDiffersUnderObserveTooProvesNothing)
     one.Differs(one.none);
     one.Says(WORD_CANNOT_TELL, WHY_OBSERVE_TOO, 3,
              "can't tell: standard output differs under guarded, but under none, too, which moves nothing");
+}
+
+TEST(Answer, ATimeThatChangesIsNoWrongResult)
+{
+    Case one;
+    one.Differs(one.policy);
+    strcpy(one.policy.difference.bare, "took 4 s");
+    strcpy(one.policy.difference.other, "took 1 s");
+    one.policy.difference.like_time = true;
+    one.policy.difference.time_ns = 2e9;
+    const char *time = "can't tell: line 3 of standard output looks like a time (\"took 1 s\", bare \"took 4 s\"): give "
+                       "--compare CMD";
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.policy.times = Times({100, 101});
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.policy.times = Times({100, 101, 102});
+    one.Says(WORD_DO_NOT, WHY_OUTPUT, 1,
+             "do not use guarded: output differs in 2 of 4 rounds, because line 3 is \"took 1 s\", bare \"took 4 s\"");
+    one.none.cuda = Times({20, 20, 20});
+    one.policy.cuda = Times({10, 10, 10});
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.policy.cuda = one.none.cuda;
+    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why);
+    one.policy.difference.time_ns = 2 * MS;
+    one.Says(WORD_CANNOT_TELL, WHY_TIME, 3, time);
+    one.Differs(one.observe);
+    EXPECT_EQ(WHY_OBSERVE_TOO, answer_of(&one.Evidence()).why);
+    one.policy.difference.like_time = false;
+    one.observe.difference.like_time = true;
+    EXPECT_EQ(WHY_OUTPUT, answer_of(&one.Evidence()).why) << "under observe it was only a time";
+}
+
+TEST(Answer, ANumberFarFromBareIsNoTimeWhereThePaceIsTheSame)
+{
+    Case one;
+    one.policy.far_thing = "out.txt";
+    one.policy.far.far_ns = 2.5 * MS;
+    one.policy.far.far_line = 7;
+    strcpy(one.policy.far.far_text, "loss 9");
+    EXPECT_EQ(WHY_FASTER, answer_of(&one.Evidence()).why);
+    one.policy.times = Times({100, 101, 102});
+    one.Says(WORD_CANNOT_TELL, WHY_FAR, 3,
+             "can't tell: line 7 of out.txt has a number far from bare's, and the pace is the same: \"loss 9\"; give "
+             "--compare CMD");
+    one.none.cuda = Times({20, 20, 20});
+    one.policy.cuda = Times({10, 10, 10});
+    EXPECT_EQ(WHY_FASTER, answer_of(&one.Evidence()).why);
+    one.policy.cuda = one.none.cuda;
+    EXPECT_EQ(WHY_FAR, answer_of(&one.Evidence()).why);
+    one.policy.far.far_ns = 1.5 * MS;
+    EXPECT_EQ(WHY_SAME_TIME, answer_of(&one.Evidence()).why) << "so much a time may differ by";
 }
 
 TEST(Answer, EndsOtherwise)
@@ -435,6 +489,11 @@ TEST(Answer, NotComparable)
     one.all.comparable.line = 2;
     one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3,
              "can't tell: standard output varies in more than numbers bare against bare (line 2): give --compare CMD");
+    one.all.comparable.varies = VARIES_HASHES;
+    one.Says(
+        WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3,
+        "can't tell: standard output varies in a hexadecimal number, which is no time, bare against bare (line 2): give "
+        "--compare CMD");
     one.all.comparable.missing = true;
     one.all.comparable.thing = "out.bin";
     one.Says(WORD_CANNOT_TELL, WHY_NOT_COMPARABLE, 3, "can't tell: out.bin was not written by the bare runs");
