@@ -197,7 +197,7 @@ static bool read_number(struct quantity *quantity, struct bytes word, struct byt
     size_t letters = 0;
     while (isalpha((unsigned char)end[letters]))
         letters++;
-    return end != copy && ((end[letters] == 0 && letters <= LETTERS) || time_of(*suffix) != 0);
+    return end != copy && ((letters <= LETTERS && end[letters] == 0) || time_of(*suffix) != 0);
 }
 
 struct quantity quantity_read(struct bytes word, struct cursor rest)

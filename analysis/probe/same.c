@@ -74,12 +74,12 @@ static void learn_from(struct learnt *learnt, struct bytes first, struct bytes o
 static size_t count_kept(const struct learnt *learnt, struct bytes text)
 {
     struct bytes line;
-    size_t count = 0;
+    size_t kept = 0;
     if (!is_text(text))
         return text.size;
     for (size_t number = 1; next_line(&text, &line); number++)
-        count += pair_kept(learnt, number, line);
-    return count;
+        kept += pair_kept(learnt, number, line);
+    return kept;
 }
 
 void learn(struct learnt *learnt, const struct bytes *texts, size_t count)
