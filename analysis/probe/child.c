@@ -136,13 +136,21 @@ static int start(const struct child *child, pid_t *pid)
     return forked != 0 ? forked : why;
 }
 
+/* Those that have ended are taken off. */
+static bool group_lives(pid_t pid)
+{
+    while (waitpid(-pid, NULL, WNOHANG) > 0)
+        ;
+    return kill(-pid, 0) == 0;
+}
+
 /* The whole group: first asked, then killed. */
 static void end_group(pid_t pid)
 {
     uint64_t began = child_now();
     kill(-pid, SIGTERM);
     kill(-pid, SIGCONT);
-    while (waitpid(pid, NULL, WNOHANG) == 0 && child_now() - began < GRACE_NS)
+    while (group_lives(pid) && child_now() - began < GRACE_NS)
         wait_for_signal(LOOK_NS);
     kill(-pid, SIGKILL);
     waitpid(pid, NULL, 0); /* fails where it was waited for above */

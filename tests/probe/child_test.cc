@@ -79,6 +79,14 @@ TEST_F(ChildTest, WhatGoesOnForLongIsSaidAndEnded)
     EXPECT_FALSE(Run("exit 0").leaves) << "nor is it another run's";
 }
 
+TEST_F(ChildTest, WhatIsEndedIsAskedFirst)
+{
+    EXPECT_TRUE(
+        Run("sh -c 'trap \"sleep 0.2; echo asked; exit\" TERM; for i in 1 2 3 4 5 6 7 8 9; do sleep 1 & wait; done' &")
+            .leaves);
+    EXPECT_EQ("asked\n", read_file(folder_ / "out"));
+}
+
 /* It has a session of its own, and may be meant to stay. */
 TEST_F(ChildTest, ADaemonIsSaid)
 {
