@@ -146,8 +146,7 @@ inline void ReplayAll(const struct trace_source *source)
             throw std::runtime_error("what-if could not be written");
         struct moment replayed;
         for (unsigned policy = ORDER_AS_RUN; policy < ORDER_POLICIES; policy++)
-            if (!replay_run(&recorded, policy, &none, &assumptions, &replayed))
-                throw std::runtime_error("no memory to replay");
+            replay_run(&recorded, policy, &none, &assumptions, &replayed); /* of some event it may not know the place */
     }
     report_end(report.get());
     recorded_end(&recorded);
